@@ -1,0 +1,1 @@
+//! Differential-privacy accounting: events in, proven bounds out.

@@ -1,0 +1,1 @@
+//! Private ADMM in all its forms, as arithmetic on released values.

@@ -1,0 +1,1 @@
+//! The gate: the only code that sees private data, and the only maker of released values.

@@ -1,0 +1,53 @@
+//! Convex losses of one record, as functions of its scores `w = xᵀa` (one score for a linear model, one
+//! per class for the multinomial).
+//!
+//! The gradient of a record is `a ⊗ φ'(w)`, a rank-one matrix, so its norm is `‖φ'(w)‖·‖a‖` and no
+//! per-record gradient is ever written out.
+
+use std::fmt;
+
+/// What a loss takes as the target of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Two classes, coded −1 and +1.
+    Binary,
+    /// `k` classes, coded 0 … k−1.
+    Classes(usize),
+    /// A real number.
+    Real,
+}
+
+/// A convex loss `φ(w; b)` of a record's scores `w` and target `b`.
+pub trait Loss: fmt::Debug + Send + Sync {
+    /// The name in the catalogue, as users type it.
+    fn name(&self) -> &'static str;
+
+    /// The targets it takes.
+    fn target(&self) -> Target;
+
+    /// Scores per record.
+    fn outputs(&self) -> usize {
+        1
+    }
+
+    /// `φ(w; b)`.
+    fn value(&self, scores: &[f64], target: f64) -> f64;
+
+    /// A subgradient `φ'(w; b)`, the gradient where there is one.
+    fn derivative(&self, scores: &[f64], target: f64, out: &mut [f64]);
+
+    /// The second derivative (a generalised one where it jumps), row-major `outputs × outputs`.
+    fn curvature(&self, scores: &[f64], target: f64, out: &mut [f64]);
+
+    /// `argmin_w φ(w; b) + ‖w − scores‖²/(2·step)`.
+    ///
+    /// It gives the prox of the record's loss in the parameter: with `t' = t‖a‖²`,
+    /// `prox_{tf}(v) = v − (t/t')·a ⊗ (w − prox_{t'φ}(w))` where `w = vᵀa`.
+    fn prox(&self, scores: &[f64], target: f64, step: f64, out: &mut [f64]);
+
+    /// An upper bound of `‖φ'(w; b)‖₂` over all scores and targets; `∞` when there is none.
+    fn lipschitz(&self) -> f64;
+
+    /// An upper bound of the largest eigenvalue of the curvature; `∞` when the derivative jumps.
+    fn smoothness(&self) -> f64;
+}

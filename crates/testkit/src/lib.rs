@@ -1,0 +1,1 @@
+//! Generators, statistics and reference solvers for the tests of Reticent. Never a normal dependency.
