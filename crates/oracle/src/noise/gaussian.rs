@@ -1,0 +1,30 @@
+//! round(σN/g): the Gaussian mechanism on the grid.
+
+use super::NoiseError;
+use super::fraction::Digits;
+use super::normal::half_normal;
+use super::scale::Scale;
+use super::sealed::Draw;
+
+/// The integer nearest to z·2^f·N: N an exactly sampled standard normal, z the noise multiplier that the
+/// accountant was told (read as the binary fraction that it is) and 2^−f the grid step in units of the clip.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GaussianGrid {
+    scale: Scale,
+}
+
+impl GaussianGrid {
+    /// Noise of standard deviation `noise_multiplier`, on a grid of step 2^−`fraction_bits`.
+    pub fn new(noise_multiplier: f64, fraction_bits: u32) -> Result<Self, NoiseError> {
+        Ok(Self { scale: Scale::new(noise_multiplier, fraction_bits)? })
+    }
+}
+
+impl Draw for GaussianGrid {
+    #[inline]
+    fn draw<D: Digits>(&self, digits: &mut D) -> i128 {
+        let (k, mut x) = half_normal(digits);
+        let size = self.scale.nearest(k, &mut x, digits) as i128;
+        if digits.below(2) == 0 { size } else { -size }
+    }
+}
