@@ -6,6 +6,34 @@
 
 use std::fmt;
 
+use crate::ParseError;
+use crate::catalogue;
+
+mod logistic;
+mod scalar;
+
+pub use logistic::Logistic;
+pub use scalar::{Argument, ScalarLoss};
+
+/// Builds a loss from its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Make(pub fn(&[f64]) -> Result<Box<dyn Loss>, ParseError>);
+
+/// A loss in the catalogue.
+pub type Entry = catalogue::Entry<Make>;
+
+/// Every loss.
+pub const CATALOGUE: &[Entry] = &[logistic::ENTRY];
+
+/// Reads a loss as users type it: `logistic`, `huber:1.35`, `multinomial`.
+///
+/// `classes` is the number of classes of the target where it is declared; `multinomial` without a
+/// parameter takes it from there.
+pub fn parse(text: &str, classes: Option<usize>) -> Result<Box<dyn Loss>, ParseError> {
+    let (entry, arguments) = catalogue::read("loss", CATALOGUE, text, classes)?;
+    (entry.build.0)(&arguments.numbers)
+}
+
 /// What a loss takes as the target of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -21,6 +49,9 @@ pub enum Target {
 pub trait Loss: fmt::Debug + Send + Sync {
     /// The name in the catalogue, as users type it.
     fn name(&self) -> &'static str;
+
+    /// The description that [`parse`] reads back to the same loss.
+    fn spec(&self) -> String;
 
     /// The targets it takes.
     fn target(&self) -> Target;

@@ -2,12 +2,45 @@
 
 use std::fmt;
 
+use crate::ParseError;
+use crate::catalogue;
+
+mod l1;
+mod none;
+mod separable;
+
+pub use l1::L1;
+pub use none::NoPenalty;
+pub use separable::Separable;
+
+/// Builds a penalty from its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Make(pub fn(&[f64]) -> Result<Box<dyn Penalty>, ParseError>);
+
+/// A penalty in the catalogue.
+pub type Entry = catalogue::Entry<Make>;
+
+/// Every penalty.
+pub const CATALOGUE: &[Entry] = &[none::ENTRY, l1::ENTRY];
+
+/// Reads a penalty as users type it: `l1:1e-4`, `elastic-net:1e-4,1e-3`.
+pub fn parse(text: &str) -> Result<Box<dyn Penalty>, ParseError> {
+    let (entry, arguments) = catalogue::read("penalty", CATALOGUE, text, None)?;
+    (entry.build.0)(&arguments.numbers)
+}
+
+/// The strength of a penalty, a parameter that most of them have.
+const LAMBDA: catalogue::Parameter = catalogue::Parameter::required("lambda", catalogue::Range::AtLeast(0.0));
+
 /// A penalty on a row-major matrix with `columns` columns (1 for an ordinary linear model).
 ///
-/// The intercept is not part of what a penalty sees.
+/// The intercept is not part of what a penalty sees. `y.len()` is a multiple of `columns`.
 pub trait Penalty: fmt::Debug + Send + Sync {
     /// The name in the catalogue, as users type it.
     fn name(&self) -> &'static str;
+
+    /// The description that [`parse`] reads back to the same penalty.
+    fn spec(&self) -> String;
 
     /// `r(y)`; `∞` outside the domain of a constraint.
     fn value(&self, y: &[f64], columns: usize) -> f64;
@@ -18,13 +51,29 @@ pub trait Penalty: fmt::Debug + Send + Sync {
     /// A subgradient at `y`.
     fn subgradient(&self, y: &[f64], columns: usize, out: &mut [f64]);
 
+    /// The smallest `w` such that `r + (w/2)‖·‖²` is convex: 0 for a convex penalty.
+    ///
+    /// The prox is a single-valued, continuous map for every `step < 1/w`. For a larger step it still
+    /// returns a global minimiser, but jumps from one to another.
+    fn weak_convexity(&self) -> f64 {
+        0.0
+    }
+
     /// Whether it is convex (SCAD and MCP are not).
     fn is_convex(&self) -> bool {
-        true
+        self.weak_convexity() == 0.0
     }
 
     /// The modulus of strong convexity, 0 when there is none.
     fn strong_convexity(&self) -> f64 {
         0.0
+    }
+
+    /// An upper bound of `‖r'(y)‖₂` over matrices of this size; `∞` when there is none.
+    fn lipschitz(&self, rows: usize, columns: usize) -> f64;
+
+    /// A Lipschitz constant of the gradient; `∞` when there is none.
+    fn smoothness(&self) -> f64 {
+        f64::INFINITY
     }
 }

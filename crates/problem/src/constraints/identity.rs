@@ -1,0 +1,18 @@
+//! `x = y`: the penalty sees the coefficients themselves.
+
+use super::{Constraint, Entry, Make};
+use crate::SparseMatrix;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "identity",
+    parameters: &[],
+    about: "the penalty acts on the coefficients themselves",
+    build: Make(|_, context| Ok(Constraint::identity(context.features.len()))),
+};
+
+impl Constraint {
+    /// `x = y` for `features` features.
+    pub fn identity(features: usize) -> Self {
+        Self::new(ENTRY.name, ENTRY.name.to_owned(), SparseMatrix::identity(features))
+    }
+}

@@ -1,0 +1,98 @@
+use super::{Loss, Target};
+
+/// What a one-score loss is a function of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// The margin `u = b·w`, with `b = ±1`.
+    Margin,
+    /// The residual `u = w − b`.
+    Residual,
+}
+
+/// A convex function `φ(u)` of the margin or the residual. Its [`Loss`] follows: with `b² = 1` the prox in
+/// the score is `b·prox(b·w)` for a margin, and `b + prox(w − b)` for a residual.
+pub trait ScalarLoss: std::fmt::Debug + Send + Sync {
+    /// The name in the catalogue.
+    const NAME: &'static str;
+    /// Margin or residual.
+    const ARGUMENT: Argument;
+
+    /// Its parameters, as in its description.
+    fn parameters(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// `φ(u)`.
+    fn phi(&self, u: f64) -> f64;
+
+    /// `φ'(u)`, a subgradient at a kink.
+    fn slope(&self, u: f64) -> f64;
+
+    /// `φ''(u)`, one of its two limits where it jumps.
+    fn bend(&self, u: f64) -> f64;
+
+    /// `argmin_w φ(w) + (w − u)²/(2·step)`.
+    fn prox_phi(&self, u: f64, step: f64) -> f64;
+
+    /// A bound of `|φ'|`.
+    fn max_slope(&self) -> f64;
+
+    /// A bound of `φ''`.
+    fn max_bend(&self) -> f64;
+}
+
+impl<T: ScalarLoss> Loss for T {
+    fn name(&self) -> &'static str {
+        T::NAME
+    }
+
+    fn spec(&self) -> String {
+        crate::catalogue::spec(T::NAME, &self.parameters())
+    }
+
+    fn target(&self) -> Target {
+        match T::ARGUMENT {
+            Argument::Margin => Target::Binary,
+            Argument::Residual => Target::Real,
+        }
+    }
+
+    fn value(&self, scores: &[f64], target: f64) -> f64 {
+        self.phi(argument::<T>(scores[0], target))
+    }
+
+    fn derivative(&self, scores: &[f64], target: f64, out: &mut [f64]) {
+        let slope = self.slope(argument::<T>(scores[0], target));
+        out[0] = match T::ARGUMENT {
+            Argument::Margin => target * slope,
+            Argument::Residual => slope,
+        };
+    }
+
+    fn curvature(&self, scores: &[f64], target: f64, out: &mut [f64]) {
+        out[0] = self.bend(argument::<T>(scores[0], target));
+    }
+
+    fn prox(&self, scores: &[f64], target: f64, step: f64, out: &mut [f64]) {
+        let u = self.prox_phi(argument::<T>(scores[0], target), step);
+        out[0] = match T::ARGUMENT {
+            Argument::Margin => target * u,
+            Argument::Residual => target + u,
+        };
+    }
+
+    fn lipschitz(&self) -> f64 {
+        self.max_slope()
+    }
+
+    fn smoothness(&self) -> f64 {
+        self.max_bend()
+    }
+}
+
+fn argument<T: ScalarLoss>(score: f64, target: f64) -> f64 {
+    match T::ARGUMENT {
+        Argument::Margin => target * score,
+        Argument::Residual => score - target,
+    }
+}

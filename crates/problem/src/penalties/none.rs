@@ -1,0 +1,42 @@
+//! `r(y) = 0`; the prox is the identity.
+
+use super::{Entry, Make, Separable};
+
+/// No penalty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoPenalty;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: NoPenalty::NAME,
+    parameters: &[],
+    about: "no penalty",
+    build: Make(|_| Ok(Box::new(NoPenalty))),
+};
+
+impl Separable for NoPenalty {
+    const NAME: &'static str = "none";
+
+    fn parameters(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    fn psi(&self, _u: f64) -> f64 {
+        0.0
+    }
+
+    fn prox_psi(&self, u: f64, _step: f64) -> f64 {
+        u
+    }
+
+    fn slope(&self, _u: f64) -> f64 {
+        0.0
+    }
+
+    fn max_slope(&self) -> f64 {
+        0.0
+    }
+
+    fn max_bend(&self) -> f64 {
+        0.0
+    }
+}
