@@ -1,1 +1,14 @@
 //! Private ADMM in all its forms, as arithmetic on released values.
+//!
+//! An algorithm asks an [`Oracle`](reticent_oracle::Oracle) and computes with the answers. It cannot see the
+//! data: this crate does not depend on the one that holds them.
+
+mod algorithm;
+pub mod catalogue;
+mod settings;
+mod ssadmm;
+mod step_size;
+
+pub use algorithm::{Algorithm, run};
+pub use settings::{Public, Settings, SettingsError};
+pub use step_size::{StepSize, StepSizeError};

@@ -1,5 +1,38 @@
 //! The gate: the only code that sees private data, and the only maker of released values.
+//!
+//! ```text
+//! private table ─► sample ─► clip ─► exact sum ─► + noise ─► Released<T>
+//!                                      │
+//!                         event ─► ledger (before the noise is drawn)
+//! ```
+//!
+//! [`Gate::open`] takes a [`PrivateTable`] in; queries come back as [`Released`] values, each with its event in
+//! the [`Gate::ledger`]. A [`Rehearsal`] takes the same queries without data and so writes the plan of a run
+//! beforehand; a gate that is bound to a plan answers nothing else.
 
 pub mod entropy;
+mod gate;
+mod grid;
 pub mod noise;
-pub mod sampling;
+mod pass;
+mod plan;
+mod private;
+mod queries;
+mod refusal;
+mod rehearsal;
+mod released;
+mod rows;
+mod sample;
+mod sampling;
+mod table;
+mod terms;
+
+pub use entropy::Entropy;
+pub use gate::{Gate, Opening, Oracle};
+pub use queries::GradientTerms;
+pub use refusal::Refusal;
+pub use rehearsal::Rehearsal;
+pub use released::Released;
+pub use sample::{Sampling, SamplingError};
+pub use table::PrivateTable;
+pub use terms::Terms;

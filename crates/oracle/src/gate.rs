@@ -1,0 +1,131 @@
+//! The gate: every answer is an event first and a number second.
+
+use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
+use reticent_problem::Shape;
+use reticent_problem::losses::Loss;
+
+use crate::entropy::Entropy;
+use crate::pass::Pass;
+use crate::plan::Plan;
+use crate::private::Private;
+use crate::queries::{Gradient, GradientTerms, Query};
+use crate::refusal::Refusal;
+use crate::released::Released;
+use crate::table::PrivateTable;
+use crate::terms::Terms;
+
+/// What an algorithm may ask. It is implemented by the gate, which has data, and by the
+/// [`Rehearsal`](crate::Rehearsal), which has none.
+pub trait Oracle {
+    /// The layout of the parameter.
+    fn shape(&self) -> Shape;
+
+    /// The terms that every answer is given on.
+    fn terms(&self) -> &Terms;
+
+    /// The noisy mean of the clipped gradients at `at`.
+    fn gradient(&mut self, at: &[f64], how: &GradientTerms) -> Result<Released<Vec<f64>>, Refusal>;
+}
+
+/// How a gate is opened.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Opening {
+    /// Which tables are neighbours.
+    pub adjacency: Adjacency,
+    /// Whether a neighbour differs in a record or in a user.
+    pub unit: Unit,
+    /// Who looks.
+    pub view: View,
+    /// A public estimate of the number of units; add-remove needs it, replace-one does not use it.
+    pub public_n: Option<u64>,
+    /// The constant behind the intercept; 0 for a model without one.
+    pub intercept: f64,
+}
+
+/// Private data behind a ledger.
+#[derive(Debug)]
+pub struct Gate {
+    inside: Inside,
+    entropy: Entropy,
+    ledger: Ledger,
+    plan: Option<Plan>,
+}
+
+/// What queries work on. It never leaves this crate.
+#[derive(Debug)]
+pub(crate) struct Inside {
+    pub private: Private,
+    pub loss: Box<dyn Loss>,
+    pub terms: Terms,
+    pub pass: Pass,
+}
+
+impl Gate {
+    /// A gate on `table` for the gradients of `loss`, answering with noise from `entropy`.
+    pub fn open(
+        table: PrivateTable,
+        loss: Box<dyn Loss>,
+        opening: &Opening,
+        entropy: Entropy,
+    ) -> Result<Self, Refusal> {
+        let Opening { adjacency, unit, view, public_n, intercept } = *opening;
+        let private = Private::new(table.into_table(), unit, intercept)?;
+        let terms = match adjacency {
+            Adjacency::ReplaceOne => Terms::replace_one(unit, view, private.units() as u64),
+            Adjacency::AddRemove => Terms::add_remove(unit, view, public_n.unwrap_or(0))?,
+        };
+        let mut ledger = Ledger::new();
+        if entropy.is_seeded() {
+            ledger.taint(Taint::SeededNoise);
+        }
+        let inside = Inside { private, loss, terms, pass: Pass::default() };
+        Ok(Gate { inside, entropy, ledger, plan: None })
+    }
+
+    /// From here on, answers only what `plan` foresees, in its order.
+    pub fn bind(&mut self, plan: Ledger) {
+        self.plan = Some(Plan::new(plan));
+    }
+
+    /// What has been recorded so far.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Closes the gate; the data go, the books stay.
+    pub fn close(self) -> Ledger {
+        self.ledger
+    }
+
+    /// The one way out. The event is in the ledger before the answer is computed, so a crash in between
+    /// overstates what was spent and never understates it.
+    pub(crate) fn ask<Q: Query>(&mut self, query: &Q) -> Result<Released<Q::Answer>, Refusal> {
+        query.check(self.inside.shape())?;
+        let event = query.event(&self.inside.terms)?;
+        if let Some(plan) = &mut self.plan {
+            plan.foresees(&event)?;
+        }
+        self.ledger.append(event);
+        Ok(Released::new(query.answer(&mut self.inside, &mut self.entropy)?))
+    }
+}
+
+impl Inside {
+    pub fn shape(&self) -> Shape {
+        self.private.shape(self.loss.outputs())
+    }
+}
+
+impl Oracle for Gate {
+    fn shape(&self) -> Shape {
+        self.inside.shape()
+    }
+
+    fn terms(&self) -> &Terms {
+        &self.inside.terms
+    }
+
+    fn gradient(&mut self, at: &[f64], how: &GradientTerms) -> Result<Released<Vec<f64>>, Refusal> {
+        self.ask(&Gradient { at, how })
+    }
+}

@@ -1,0 +1,47 @@
+use reticent_accountant::EventError;
+
+use crate::entropy::EntropyError;
+use crate::noise::NoiseError;
+
+/// Why the gate did not answer. Never says anything about the data.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// Add-remove without a public count.
+    #[error(
+        "add-remove keeps the number of records private, so a public estimate of it is needed: \
+         give --public-n N, or public_n in the schema"
+    )]
+    NoPublicCount,
+    /// A query that the plan did not foresee.
+    #[error(
+        "a query was asked that the plan does not have (asked: {asked}; planned next: {planned}); \
+         nothing was answered"
+    )]
+    Unplanned {
+        /// The event of the query.
+        asked: String,
+        /// The next event of the plan.
+        planned: String,
+    },
+    /// A query whose numbers cannot be: the text says which and what is allowed.
+    #[error("{0}")]
+    BadQuery(String),
+    /// A user-level gate on a table without users.
+    #[error("unit 'user' needs a column that says whose record each row is: give --user-column NAME")]
+    NoUsers,
+    /// More rows than sums can be exact for.
+    #[error("the table has more than {allowed} records, the most that sums are exact for: split it")]
+    TooManyRecords {
+        /// The limit.
+        allowed: usize,
+    },
+    /// An event that the books do not know.
+    #[error(transparent)]
+    Event(#[from] EventError),
+    /// Noise that cannot be drawn.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+    /// No randomness from the operating system.
+    #[error(transparent)]
+    Entropy(#[from] EntropyError),
+}

@@ -1,0 +1,65 @@
+//! A gate without data behind it, to write the ledger of a run before the run.
+
+use reticent_accountant::Ledger;
+use reticent_problem::Shape;
+
+use crate::gate::Oracle;
+use crate::queries::{Gradient, GradientTerms, Query};
+use crate::refusal::Refusal;
+use crate::released::Released;
+use crate::terms::Terms;
+
+/// Takes the queries that the gate would take and records the events that the gate would record. The answers
+/// are made up. The plan of a run is therefore made by the very code that will run, and cannot differ from it
+/// by an oversight; noise is calibrated to it, and the gate is bound to it.
+#[derive(Debug)]
+pub struct Rehearsal {
+    shape: Shape,
+    terms: Terms,
+    ledger: Ledger,
+    state: u64,
+}
+
+impl Rehearsal {
+    /// A rehearsal of what would be asked about a parameter of this shape on these terms.
+    pub fn new(shape: Shape, terms: Terms) -> Self {
+        Rehearsal { shape, terms, ledger: Ledger::new(), state: 0 }
+    }
+
+    /// The events of everything that was asked.
+    pub fn into_plan(self) -> Ledger {
+        self.ledger
+    }
+
+    fn record<Q: Query>(&mut self, query: &Q) -> Result<(), Refusal> {
+        query.check(self.shape)?;
+        let event = query.event(&self.terms)?;
+        self.ledger.append(event);
+        Ok(())
+    }
+
+    /// Small numbers without pattern (Weyl sequence): all zeros could send an algorithm into a special case
+    /// that real answers never reach.
+    fn made_up(&mut self, len: usize) -> Vec<f64> {
+        let mut next = || {
+            self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            (self.state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+        };
+        (0..len).map(|_| 1e-3 * next()).collect()
+    }
+}
+
+impl Oracle for Rehearsal {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    fn gradient(&mut self, at: &[f64], how: &GradientTerms) -> Result<Released<Vec<f64>>, Refusal> {
+        self.record(&Gradient { at, how })?;
+        Ok(Released::new(self.made_up(at.len())))
+    }
+}

@@ -1,0 +1,25 @@
+//! A value that already has its noise and its ledger entry.
+
+/// What the gate lets out. Only this crate can make one; anything computed from it is post-processing and
+/// costs nothing more.
+///
+/// There is deliberately no `From`, no `Deserialize` and no public constructor: a `Released` value is
+/// evidence that its entry stands in a ledger.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Released<T>(T);
+
+impl<T> Released<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Released(value)
+    }
+
+    /// The released value, to look at.
+    pub fn get(&self) -> &T {
+        &self.0
+    }
+
+    /// The released value, to keep.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}

@@ -1,0 +1,55 @@
+//! What is protected, and the public quantities that an answer may be divided by.
+
+use reticent_accountant::{Adjacency, Event, EventError, Mechanism, Unit, View};
+
+use crate::refusal::Refusal;
+
+/// The terms on which a gate is opened: they are part of every event it records.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    adjacency: Adjacency,
+    unit: Unit,
+    view: View,
+    population: u64,
+}
+
+impl Terms {
+    /// Replace-one: the number of records (or users) is public, so it is the population.
+    pub(crate) fn replace_one(unit: Unit, view: View, count: u64) -> Self {
+        Terms { adjacency: Adjacency::ReplaceOne, unit, view, population: count }
+    }
+
+    /// Add-remove: the number of records is private, so a public estimate of it must be given.
+    pub fn add_remove(unit: Unit, view: View, public_n: u64) -> Result<Self, Refusal> {
+        if public_n == 0 {
+            return Err(Refusal::NoPublicCount);
+        }
+        Ok(Terms { adjacency: Adjacency::AddRemove, unit, view, population: public_n })
+    }
+
+    /// Which tables are neighbours.
+    pub fn adjacency(&self) -> Adjacency {
+        self.adjacency
+    }
+
+    /// Whether a neighbour differs in a record or in a user.
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// Who looks.
+    pub fn view(&self) -> View {
+        self.view
+    }
+
+    /// The public number of records or users: their count under replace-one, the declared estimate under
+    /// add-remove.
+    pub fn population(&self) -> u64 {
+        self.population
+    }
+
+    /// `mechanism` as an event on these terms.
+    pub(crate) fn event(&self, mechanism: impl Into<Mechanism>) -> Result<Event, EventError> {
+        Event::new(mechanism, self.adjacency, self.unit, self.view)
+    }
+}
