@@ -1,1 +1,49 @@
 //! Tables with a schema: CSV, LIBSVM and Parquet files into dense or sparse rows, nothing inferred.
+//!
+//! Every number that shapes the table (bounds, categories, classes, width, row norm) comes from a [`Schema`]
+//! that a person wrote or that was drafted from public data. A file is read in one pass, straight into the
+//! final arrays; every row leaves with Euclidean norm at most [`Schema::row_norm`], rounding included.
+//!
+//! ```
+//! use reticent_data::{Purpose, Schema, parse_csv};
+//! let schema: Schema = "
+//!     row_norm = 1
+//!     [[column]]
+//!     name = 'age'
+//!     kind = 'numeric'
+//!     lower = 0
+//!     upper = 100
+//!     [[column]]
+//!     name = 'ill'
+//!     kind = 'target'
+//!     classes = ['no', 'yes']
+//! ".parse()?;
+//! let table = parse_csv("age,ill\n25,yes\n".as_bytes(), "people.csv", &schema, b',', Purpose::Fit)?;
+//! assert_eq!(table.rows.dense_row(0), [-0.5]);
+//! assert_eq!(table.targets, [1.0]);
+//! # Ok::<(), reticent_data::DataError>(())
+//! ```
+
+mod dense;
+mod encode;
+mod error;
+mod labels;
+mod norm;
+mod number;
+mod schema;
+mod source;
+mod sparse;
+mod table;
+
+pub use dense::Dense;
+pub use encode::{Cell, Encoder, Purpose, Row};
+pub use error::{CellProblem, DataError, FileProblem, LineProblem, Place};
+pub use labels::Labels;
+pub use norm::shrink_into;
+pub use schema::{
+    Categorical, Column, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target, TargetKind,
+    Undeclared,
+};
+pub use source::{Format, load, load_features, parse_csv, parse_libsvm};
+pub use sparse::Csr;
+pub use table::{Rows, Table};

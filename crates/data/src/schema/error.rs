@@ -1,0 +1,117 @@
+//! What can be wrong with a schema. All of it is public, so messages may quote it.
+
+use thiserror::Error;
+
+/// Why a schema was refused.
+#[derive(Debug, Error)]
+pub enum SchemaError {
+    /// No schema was given.
+    #[error("no schema was given, and nothing about private data is guessed from the data")]
+    None,
+    /// Cannot be opened.
+    #[error("{file}: the schema cannot be read: {reason}")]
+    Open {
+        /// The schema file.
+        file: String,
+        /// Why.
+        reason: String,
+    },
+    /// Not TOML, or a key that does not exist.
+    #[error("the schema is not valid: {0}")]
+    Syntax(String),
+    /// An error inside a named file.
+    #[error("{file}: {source}")]
+    In {
+        /// The schema file.
+        file: String,
+        /// What is wrong in it.
+        source: Box<SchemaError>,
+    },
+    /// Out of range.
+    #[error("row_norm is {0}; allowed: a number from 1e-100 to 1e100, above 0")]
+    RowNorm(f64),
+    /// Out of range.
+    #[error("public_n is 0; allowed: a whole number from 1")]
+    PublicN,
+    /// Not one byte.
+    #[error("delimiter is {0:?}; allowed: one ASCII character other than a quote or a line break")]
+    Delimiter(String),
+    /// Something about one column.
+    #[error("column `{column}` {what}")]
+    Column {
+        /// The column.
+        column: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Twice the same name.
+    #[error("column `{0}` is declared twice")]
+    DuplicateColumn(String),
+    /// A name without a column.
+    #[error("there is no column `{given}`; declared: {allowed}")]
+    UnknownColumn {
+        /// The name that was asked for.
+        given: String,
+        /// The names that exist.
+        allowed: String,
+    },
+    /// Ignored and user columns say nothing about values.
+    #[error("column `{0}` cannot be the target: the schema gives it neither classes nor a range")]
+    NotATarget(String),
+    /// More than one target and no choice.
+    #[error("several columns are declared as target: {0}")]
+    SeveralTargets(String),
+    /// A target is needed.
+    #[error("no column is declared as target")]
+    NoTarget,
+    /// More than one user column.
+    #[error("several columns are declared as user; allowed: one")]
+    SeveralUsers,
+    /// The same column twice.
+    #[error("column `{0}` cannot be both the target and the user")]
+    TargetIsUser(String),
+    /// LIBSVM has no such column.
+    #[error("a LIBSVM file has no user column")]
+    UserInLibsvm,
+    /// Features and columns.
+    #[error("a schema with `features` (LIBSVM) may declare only a target column")]
+    ColumnsInLibsvm,
+    /// d = 0.
+    #[error(
+        "no feature is declared (d = 0); allowed: at least one numeric or categorical column, or features >= 1"
+    )]
+    NoFeatures,
+    /// More columns than an index can name.
+    #[error("the schema encodes to {0} columns; allowed: up to 4294967295")]
+    TooWide(usize),
+}
+
+impl SchemaError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::None => {
+                "write a schema (see docs/schema.md), or draft one from PUBLIC data of the same shape with \
+                 `reticent schema init FILE`; for LIBSVM, --features N --row-norm R is enough"
+            }
+            Self::Open { .. } => "check the path and the permissions",
+            Self::Syntax(_) => "see docs/schema.md for every key and an example",
+            Self::In { source, .. } => source.hint(),
+            Self::RowNorm(_) => "1 is the usual choice; rows with a larger norm are scaled down to it",
+            Self::PublicN => "give a count that is public, or leave public_n out",
+            Self::Delimiter(_) => "write for example delimiter = \",\" or delimiter = \"\\t\"",
+            Self::Column { .. } => "correct the [[column]] entry; see docs/schema.md",
+            Self::DuplicateColumn(_) => "keep one entry per column",
+            Self::UnknownColumn { .. } => "check the spelling, or declare the column in the schema",
+            Self::NotATarget(_) => "give it kind = \"target\" with `classes`, or with `lower` and `upper`",
+            Self::SeveralTargets(_) => "choose one with --target",
+            Self::NoTarget => "give one column kind = \"target\", or choose one with --target",
+            Self::SeveralUsers => "choose one with --user-column",
+            Self::TargetIsUser(_) => "name two different columns",
+            Self::UserInLibsvm => "use a CSV or Parquet file to group records by user",
+            Self::ColumnsInLibsvm => "leave `features` out for a table, or the other columns for LIBSVM",
+            Self::NoFeatures => "declare the columns that the model may use",
+            Self::TooWide(_) => "declare fewer categories",
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! What is public about a table, written down by a person.
+//!
+//! The schema is the only source of the encoding: nothing is read off the private data. See `docs/schema.md` for
+//! the file format with a full example.
+
+mod column;
+mod error;
+mod raw;
+
+pub use column::{Categorical, Column, MissingNumber, Numeric, Role, Scale, Target, TargetKind, Undeclared};
+pub use error::SchemaError;
+use raw::RawSchema;
+
+use crate::Labels;
+use crate::norm::{LARGEST, SMALLEST};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// A checked schema. Made from TOML ([`str::parse`], [`Schema::read`]), from JSON inside a model (serde) or by
+/// [`Schema::libsvm`]; all ways go through the same checks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "RawSchema", into = "RawSchema")]
+pub struct Schema {
+    row_norm: f64,
+    public_n: Option<u64>,
+    header: bool,
+    delimiter: Option<u8>,
+    trim: bool,
+    missing_tokens: Vec<String>,
+    undeclared: Undeclared,
+    features: Option<u32>,
+    columns: Vec<Column>,
+}
+
+impl Schema {
+    /// The schema of a LIBSVM file: `features` indices from 1, rows scaled into `row_norm`.
+    pub fn libsvm(features: u32, row_norm: f64, target: TargetKind) -> Result<Self, SchemaError> {
+        let target = Target { kind: target, missing: None };
+        Self {
+            row_norm,
+            public_n: None,
+            header: false,
+            delimiter: None,
+            trim: true,
+            missing_tokens: vec![String::new()],
+            undeclared: Undeclared::Refuse,
+            features: Some(features),
+            columns: vec![Column { name: "label".into(), role: Role::Target(target) }],
+        }
+        .checked()
+    }
+
+    /// Reads a schema file.
+    pub fn read(path: &Path) -> Result<Self, SchemaError> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|e| SchemaError::Open { file: file.clone(), reason: e.kind().to_string() })?;
+        text.parse().map_err(|e| SchemaError::In { file, source: Box::new(e) })
+    }
+
+    /// The schema as a TOML file without comments.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a checked schema holds only tables, numbers and text")
+    }
+
+    /// Largest Euclidean norm of an encoded row, intercept not included.
+    pub fn row_norm(&self) -> f64 {
+        self.row_norm
+    }
+
+    /// The public count n̂ that add-remove adjacency divides by, if one was declared.
+    pub fn public_n(&self) -> Option<u64> {
+        self.public_n
+    }
+
+    /// Whether the first line of a text file holds the column names. Default: yes.
+    pub fn header(&self) -> bool {
+        self.header
+    }
+
+    /// The declared delimiter, if any; otherwise the file's extension decides.
+    pub fn delimiter(&self) -> Option<u8> {
+        self.delimiter
+    }
+
+    /// Whether spaces around a field are cut off. Default: yes.
+    pub fn trim(&self) -> bool {
+        self.trim
+    }
+
+    /// The fields that mean "missing". Default: the empty field.
+    pub fn missing_tokens(&self) -> &[String] {
+        &self.missing_tokens
+    }
+
+    /// What to do with columns of the file that no entry declares. Default: refuse.
+    pub fn undeclared(&self) -> Undeclared {
+        self.undeclared
+    }
+
+    /// Number of indices of a LIBSVM file; `None` for a table.
+    pub fn features(&self) -> Option<u32> {
+        self.features
+    }
+
+    /// The declared columns in order.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The target, once there is exactly one (see [`Schema::with_roles`]).
+    pub fn target(&self) -> Option<(&str, &Target)> {
+        let mut targets = self.columns.iter().filter_map(|c| match &c.role {
+            Role::Target(t) => Some((c.name.as_str(), t)),
+            _ => None,
+        });
+        targets.next().filter(|_| targets.next().is_none())
+    }
+
+    /// Number of encoded columns, without an intercept.
+    pub fn width(&self) -> usize {
+        self.features.map_or_else(|| self.columns.iter().map(Column::width).sum(), |n| n as usize)
+    }
+
+    /// Names of the encoded columns: the name of a numeric column, `column=category` for a category, the index
+    /// for LIBSVM.
+    pub fn encoded_names(&self) -> Vec<String> {
+        if let Some(n) = self.features {
+            return (1..=n).map(|i| i.to_string()).collect();
+        }
+        let mut names = Vec::new();
+        for column in &self.columns {
+            match &column.role {
+                Role::Numeric(_) => names.push(column.name.clone()),
+                Role::Categorical(c) => {
+                    names.extend(c.categories.names().map(|v| format!("{}={v}", column.name)))
+                }
+                _ => {}
+            }
+        }
+        names
+    }
+
+    /// Whether rows are kept sparse. By the schema alone: LIBSVM always; a table when fewer than 3 in 10 encoded
+    /// entries can be non-zero (a numeric column counts as one non-zero, a categorical one as one of its many).
+    pub fn sparse(&self) -> bool {
+        let filled = self.columns.iter().filter(|c| c.width() > 0).count();
+        self.features.is_some() || (filled as f64) < 0.3 * self.width() as f64
+    }
+
+    /// The schema with the roles of one job: at most one target and one user column.
+    ///
+    /// `target` may name a target, a categorical column (its categories become the classes) or a numeric one
+    /// (its bounds become the range); any other declared target is then ignored. `user` may name any column.
+    pub fn with_roles(&self, target: Option<&str>, user: Option<&str>) -> Result<Self, SchemaError> {
+        let mut new = self.clone();
+        if let Some(name) = target {
+            let chosen = new.find(name)?;
+            for (i, column) in new.columns.iter_mut().enumerate() {
+                if i == chosen {
+                    let role = std::mem::replace(&mut column.role, Role::Ignored);
+                    column.role =
+                        Role::Target(role.into_target().ok_or(SchemaError::NotATarget(name.into()))?);
+                } else if matches!(column.role, Role::Target(_)) {
+                    column.role = Role::Ignored;
+                }
+            }
+        }
+        if let Some(name) = user {
+            if self.features.is_some() {
+                return Err(SchemaError::UserInLibsvm);
+            }
+            let chosen = new.find(name)?;
+            for (i, column) in new.columns.iter_mut().enumerate() {
+                if i == chosen {
+                    if matches!(column.role, Role::Target(_)) {
+                        return Err(SchemaError::TargetIsUser(name.into()));
+                    }
+                    column.role = Role::User;
+                } else if matches!(column.role, Role::User) {
+                    column.role = Role::Ignored;
+                }
+            }
+        }
+        let targets: Vec<_> = new.names_where(|r| matches!(r, Role::Target(_)));
+        if targets.len() > 1 {
+            return Err(SchemaError::SeveralTargets(quoted(&targets)));
+        }
+        new.checked()
+    }
+
+    fn find(&self, name: &str) -> Result<usize, SchemaError> {
+        self.columns.iter().position(|c| c.name == name).ok_or_else(|| SchemaError::UnknownColumn {
+            given: name.into(),
+            allowed: quoted(&self.names_where(|_| true)),
+        })
+    }
+
+    fn names_where(&self, which: impl Fn(&Role) -> bool) -> Vec<&str> {
+        self.columns.iter().filter(|c| which(&c.role)).map(|c| c.name.as_str()).collect()
+    }
+
+    /// Declared column names for messages.
+    pub(crate) fn declared(&self) -> String {
+        quoted(&self.names_where(|_| true))
+    }
+
+    fn checked(self) -> Result<Self, SchemaError> {
+        if !(SMALLEST..=LARGEST).contains(&self.row_norm) {
+            return Err(SchemaError::RowNorm(self.row_norm));
+        }
+        if self.public_n == Some(0) {
+            return Err(SchemaError::PublicN);
+        }
+        let mut seen = HashSet::new();
+        for column in &self.columns {
+            column.check()?;
+            if !seen.insert(column.name.as_str()) {
+                return Err(SchemaError::DuplicateColumn(column.name.clone()));
+            }
+        }
+        if self.names_where(|r| matches!(r, Role::User)).len() > 1 {
+            return Err(SchemaError::SeveralUsers);
+        }
+        if self.features.is_some() && self.columns.iter().any(|c| !matches!(c.role, Role::Target(_))) {
+            return Err(SchemaError::ColumnsInLibsvm);
+        }
+        if self.width() == 0 {
+            return Err(SchemaError::NoFeatures);
+        }
+        if u32::try_from(self.width()).is_err() {
+            return Err(SchemaError::TooWide(self.width()));
+        }
+        if self.features.is_none() {
+            let mut encoded = HashSet::new();
+            if let Some(name) = self.encoded_names().into_iter().find(|n| !encoded.insert(n.clone())) {
+                return Err(SchemaError::DuplicateColumn(name));
+            }
+        }
+        Ok(self)
+    }
+}
+
+impl std::str::FromStr for Schema {
+    type Err = SchemaError;
+
+    fn from_str(text: &str) -> Result<Self, SchemaError> {
+        // Two steps, so that a failed check arrives as itself and not as text inside a TOML error.
+        toml::from_str::<RawSchema>(text).map_err(|e| SchemaError::Syntax(e.to_string()))?.try_into()
+    }
+}
+
+impl Target {
+    /// A target with these classes, in order.
+    pub fn classes<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Result<TargetKind, SchemaError> {
+        let labels = Labels::new(names).map_err(|what| SchemaError::Column {
+            column: "label".into(),
+            what: format!("`classes` {what}"),
+        })?;
+        Ok(TargetKind::Classes(labels))
+    }
+}
+
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+}

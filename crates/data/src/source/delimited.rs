@@ -1,0 +1,174 @@
+//! CSV, TSV and their kin.
+
+use super::ready;
+use crate::encode::Builder;
+use crate::error::{FileProblem, LineProblem};
+use crate::{Cell, DataError, Encoder, Purpose, Row, Schema, Table, Undeclared};
+use csv::{ByteRecord, ReaderBuilder, Terminator};
+use std::io::Read;
+
+/// Reads delimited text. `file` is the name for messages.
+pub fn parse_csv<R: Read>(
+    reader: R,
+    file: &str,
+    schema: &Schema,
+    delimiter: u8,
+    purpose: Purpose,
+) -> Result<Table, DataError> {
+    ready(schema, purpose)?;
+    let mut encoder = Encoder::new(schema, purpose);
+    let mut builder = Builder::new(schema, purpose);
+    let mut lines = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter)
+        .terminator(Terminator::CRLF)
+        .buffer_capacity(1 << 16)
+        .from_reader(reader);
+    let mut record = ByteRecord::new();
+    let mut next = |record: &mut ByteRecord| -> Result<Option<u64>, DataError> {
+        loop {
+            let line = lines.position().line();
+            let more = lines.read_byte_record(record).map_err(|e| {
+                let reason = match e.into_kind() {
+                    csv::ErrorKind::Io(e) => e.to_string(),
+                    _ => "not readable as delimited text".into(),
+                };
+                DataError::file(file, FileProblem::Read { line: line - 1, reason })
+            })?;
+            if !more {
+                return Ok(None);
+            }
+            let blank = record.len() == 1 && record[0].trim_ascii().is_empty();
+            if !blank || schema.columns().len() == 1 {
+                return Ok(Some(record.position().map_or(line, csv::Position::line)));
+            }
+        }
+    };
+
+    let Some(mut line) = next(&mut record)? else { return Err(DataError::file(file, FileProblem::Empty)) };
+    let (layout, mut pending) = if schema.header() {
+        (Layout::from_header(&record, schema, &encoder, file)?, false)
+    } else {
+        (Layout::by_position(&record, schema, purpose, &encoder, file, line)?, true)
+    };
+    let mut row = Row::default();
+    let mut empty = true;
+    loop {
+        if !std::mem::take(&mut pending) {
+            match next(&mut record)? {
+                Some(at) => line = at,
+                None => break,
+            }
+        }
+        if record.len() != layout.fields {
+            let problem = LineProblem::Ragged { found: record.len(), expected: layout.fields };
+            return Err(DataError::line(file, line, problem));
+        }
+        row.clear();
+        for &(slot, field) in &layout.columns {
+            encoder
+                .put(slot, Cell::Text(&record[field]), &mut row)
+                .map_err(|p| DataError::cell(file, line, schema.columns()[slot].name(), p))?;
+        }
+        encoder.finish(&mut row);
+        builder.push(&row);
+        empty = false;
+    }
+    if empty {
+        return Err(DataError::file(file, FileProblem::NoRecords));
+    }
+    Ok(builder.finish())
+}
+
+/// Which field of a record belongs to which schema column.
+struct Layout {
+    /// Fields per record.
+    fields: usize,
+    /// (schema column, field), in schema order.
+    columns: Vec<(usize, usize)>,
+}
+
+impl Layout {
+    fn from_header(
+        record: &ByteRecord,
+        schema: &Schema,
+        encoder: &Encoder,
+        file: &str,
+    ) -> Result<Self, DataError> {
+        let names: Vec<&[u8]> =
+            record.iter().map(|n| if schema.trim() { n.trim_ascii() } else { n }).collect();
+        let columns = place(&names, schema, encoder, file)?;
+        Ok(Self { fields: names.len(), columns })
+    }
+
+    /// Without a header the schema lists the fields in order. A file for prediction may lack the columns that
+    /// prediction does not read.
+    fn by_position(
+        first: &ByteRecord,
+        schema: &Schema,
+        purpose: Purpose,
+        encoder: &Encoder,
+        file: &str,
+        line: u64,
+    ) -> Result<Self, DataError> {
+        let all = schema.columns().len();
+        let read: Vec<usize> = (0..all).filter(|&s| encoder.reads(s)).collect();
+        if first.len() == all {
+            return Ok(Self { fields: all, columns: read.into_iter().map(|s| (s, s)).collect() });
+        }
+        // Either every unread column is left out, or only the target and the user are.
+        let kept: Vec<usize> = (0..all)
+            .filter(|&s| encoder.reads(s) || matches!(schema.columns()[s].role(), crate::Role::Ignored))
+            .collect();
+        if purpose == Purpose::Predict {
+            for present in [kept, read] {
+                if first.len() == present.len() {
+                    let columns = present.iter().enumerate().filter(|&(_, &s)| encoder.reads(s));
+                    return Ok(Self {
+                        fields: present.len(),
+                        columns: columns.map(|(f, &s)| (s, f)).collect(),
+                    });
+                }
+            }
+        }
+        Err(DataError::line(file, line, LineProblem::Ragged { found: first.len(), expected: all }))
+    }
+}
+
+/// (schema column, file column) for the columns that are read, in schema order; `names` are the file's.
+pub(super) fn place(
+    names: &[&[u8]],
+    schema: &Schema,
+    encoder: &Encoder,
+    file: &str,
+) -> Result<Vec<(usize, usize)>, DataError> {
+    let mut at: Vec<Option<usize>> = vec![None; schema.columns().len()];
+    let mut undeclared = None;
+    for (field, name) in names.iter().enumerate() {
+        match schema.columns().iter().position(|c| c.name().as_bytes() == *name) {
+            Some(slot) if at[slot].is_some() => {
+                let name = schema.columns()[slot].name().into();
+                return Err(DataError::file(file, FileProblem::DuplicateColumn(name)));
+            }
+            Some(slot) => at[slot] = Some(field),
+            None => undeclared = undeclared.or(Some(field + 1)),
+        }
+    }
+    let mut columns = Vec::new();
+    for (slot, found) in at.into_iter().enumerate() {
+        match found {
+            Some(field) if encoder.reads(slot) => columns.push((slot, field)),
+            None if encoder.reads(slot) => {
+                let name = schema.columns()[slot].name().into();
+                return Err(DataError::file(file, FileProblem::MissingColumn(name)));
+            }
+            _ => {}
+        }
+    }
+    if let Some(position) = undeclared.filter(|_| schema.undeclared() == Undeclared::Refuse) {
+        let declared = schema.declared();
+        return Err(DataError::file(file, FileProblem::UndeclaredColumn { position, declared }));
+    }
+    Ok(columns)
+}

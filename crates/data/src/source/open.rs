@@ -1,0 +1,32 @@
+//! A file as bytes, `.gz` and `.xz` unpacked on the way.
+
+use crate::DataError;
+use crate::error::FileProblem;
+use flate2::bufread::MultiGzDecoder;
+use liblzma::bufread::XzDecoder;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+const BUFFER: usize = 1 << 18;
+
+/// Opens `path`. Compression is told by the first bytes, which belong to the container and not to the data.
+pub(super) fn open(path: &Path) -> Result<Box<dyn Read>, DataError> {
+    let name = path.display().to_string();
+    let failed = |e: std::io::Error| DataError::file(&name, FileProblem::Open(e.kind().to_string()));
+    if path.is_dir() {
+        return Err(DataError::file(&name, FileProblem::Open("is a directory".into())));
+    }
+    let mut file = BufReader::with_capacity(BUFFER, File::open(path).map_err(failed)?);
+    let start = file.fill_buf().map_err(failed)?;
+    if start.is_empty() {
+        return Err(DataError::file(&name, FileProblem::Empty));
+    }
+    Ok(if start.starts_with(&[0x1f, 0x8b]) {
+        Box::new(MultiGzDecoder::new(file))
+    } else if start.starts_with(&[0xfd, b'7', b'z', b'X', b'Z', 0]) {
+        Box::new(XzDecoder::new_multi_decoder(file))
+    } else {
+        Box::new(file)
+    })
+}

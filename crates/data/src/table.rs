@@ -1,0 +1,126 @@
+//! Encoded rows with their targets and owners.
+
+use crate::{Csr, Dense};
+use std::mem::size_of;
+
+/// The features, dense or sparse. Which of the two is decided by the schema alone, never by the data.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Rows {
+    /// Row-major.
+    Dense(Dense),
+    /// Compressed sparse rows.
+    Sparse(Csr),
+}
+
+impl Rows {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Dense(m) => m.rows,
+            Self::Sparse(m) => m.rows(),
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of encoded columns, without an intercept.
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::Dense(m) => m.columns,
+            Self::Sparse(m) => m.columns,
+        }
+    }
+
+    /// A copy of row `i`, zeros written out. For tests and small work; a pass over the data uses the arrays.
+    pub fn dense_row(&self, i: usize) -> Vec<f64> {
+        match self {
+            Self::Dense(m) => m.row(i).to_vec(),
+            Self::Sparse(m) => {
+                let mut out = vec![0.0; m.columns];
+                let (indices, values) = m.row(i);
+                for (&j, &v) in indices.iter().zip(values) {
+                    out[j as usize] = v;
+                }
+                out
+            }
+        }
+    }
+
+    pub(crate) fn push(&mut self, indices: &[u32], values: &[f64]) {
+        match self {
+            Self::Dense(m) => m.push_sparse(indices, values),
+            Self::Sparse(m) => m.push(indices, values),
+        }
+    }
+}
+
+/// What a file becomes. Rows carry no intercept constant and have norm at most the schema's row norm.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// The features.
+    pub rows: Rows,
+    /// One per row; empty when the table was read for prediction. Two classes are −1 and +1, more classes are
+    /// 0, 1, 2, …, a range is scaled to [−1, 1].
+    pub targets: Vec<f64>,
+    /// Owner of each row as 0, 1, 2, … in order of first appearance, when there is a user column.
+    pub users: Option<Vec<u32>>,
+    /// Names of the encoded columns.
+    pub names: Vec<String>,
+}
+
+impl Table {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Number of different owners; the number of rows when there is no user column.
+    pub fn user_count(&self) -> usize {
+        match &self.users {
+            Some(users) => users.iter().max().map_or(0, |&u| u as usize + 1),
+            None => self.len(),
+        }
+    }
+
+    /// Bytes that the arrays hold.
+    pub fn bytes(&self) -> usize {
+        let rows = match &self.rows {
+            Rows::Dense(m) => m.values.capacity() * size_of::<f64>(),
+            Rows::Sparse(m) => {
+                m.indptr.capacity() * size_of::<usize>()
+                    + m.indices.capacity() * size_of::<u32>()
+                    + m.values.capacity() * size_of::<f64>()
+            }
+        };
+        let users = self.users.as_ref().map_or(0, |u| u.capacity() * size_of::<u32>());
+        rows + users + self.targets.capacity() * size_of::<f64>()
+    }
+
+    /// Gives spare capacity back.
+    ///
+    /// While a table grows its arrays are enlarged by the allocator's `realloc`, which for large blocks moves
+    /// pages instead of copying them, so the spare part is address space and not memory. Reading the file twice
+    /// to know its length first would cost a second decompression.
+    pub(crate) fn shrink(&mut self) {
+        match &mut self.rows {
+            Rows::Dense(m) => m.values.shrink_to_fit(),
+            Rows::Sparse(m) => {
+                m.indptr.shrink_to_fit();
+                m.indices.shrink_to_fit();
+                m.values.shrink_to_fit();
+            }
+        }
+        self.targets.shrink_to_fit();
+        if let Some(users) = &mut self.users {
+            users.shrink_to_fit();
+        }
+    }
+}
