@@ -1,0 +1,143 @@
+//! One error for every front-end: a message, a hint, and whether the budget was the reason.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use reticent_accountant::{AccountError, CalibrationError};
+use reticent_admm::SettingsError;
+use reticent_oracle::Refusal;
+use reticent_oracle::tables::{DataError, SchemaError};
+use reticent_problem::{ParseError, ShapeError};
+
+/// Why a job was not done. Says what was given, what is allowed and what to do; never a private value.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file that cannot be read.
+    #[error("cannot read {what} {}: {reason}", file.display())]
+    Read {
+        /// What the file was to be.
+        what: &'static str,
+        /// Its path.
+        file: PathBuf,
+        /// The kind of failure.
+        reason: String,
+    },
+    /// A file that cannot be written.
+    #[error("cannot write {}: {reason}; nothing was left behind", file.display())]
+    Write {
+        /// Its path.
+        file: PathBuf,
+        /// The kind of failure.
+        reason: String,
+    },
+    /// A job file that is not one.
+    #[error("{} is not a job file: {message}", file.display())]
+    SpecSyntax {
+        /// Its path.
+        file: PathBuf,
+        /// What the reader said.
+        message: String,
+    },
+    /// A value that cannot be.
+    #[error("{name} = {given}: {allowed}")]
+    Value {
+        /// The setting, as users type it.
+        name: &'static str,
+        /// What was given.
+        given: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// Something that must be given and was not.
+    #[error("{what} is missing: {todo}")]
+    Missing {
+        /// What is missing.
+        what: &'static str,
+        /// How to give it.
+        todo: &'static str,
+    },
+    /// A model file that is not one, or from another version.
+    #[error("{} is not a model of this version: {reason}", file.display())]
+    Model {
+        /// Its path.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The budget does not allow it.
+    #[error("the budget does not allow this: {0}")]
+    Budget(String),
+    /// A schema that is not one.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// A table that does not fit its schema.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A loss, penalty or constraint that is not one.
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+    /// A constraint of the wrong width.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// A setting that the algorithm does not take.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The gate did not answer.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The books do not balance.
+    #[error(transparent)]
+    Account(#[from] AccountError),
+}
+
+impl Error {
+    pub(crate) fn read(file: &Path, what: &'static str, error: &io::Error) -> Self {
+        Error::Read { what, file: file.to_owned(), reason: plain(error) }
+    }
+
+    pub(crate) fn write(file: &Path, error: &io::Error) -> Self {
+        Error::Write { file: file.to_owned(), reason: plain(error) }
+    }
+
+    pub(crate) fn spec_form(error: impl std::fmt::Display) -> Self {
+        Error::Value { name: "job", given: "the flags".to_owned(), allowed: error.to_string() }
+    }
+
+    /// What to do about it, in a sentence.
+    pub fn hint(&self) -> String {
+        match self {
+            Error::Read { .. } => "check the path and that you may read it".to_owned(),
+            Error::Write { .. } => "check that the folder can be written and the disk has room".to_owned(),
+            Error::SpecSyntax { .. } => "keys are those of the flags of `reticent fit`, without the dashes".to_owned(),
+            Error::Value { name, .. } => format!("see `reticent fit --help` for {name}"),
+            Error::Missing { todo, .. } => (*todo).to_owned(),
+            Error::Model { .. } => "give the model.json that `reticent fit` wrote".to_owned(),
+            Error::Budget(_) => "ask for a larger epsilon or delta, or for fewer iterations".to_owned(),
+            Error::Schema(error) => error.hint().to_owned(),
+            Error::Data(error) => error.hint().to_owned(),
+            Error::Parse(_) => "`reticent list losses|penalties|constraints|algorithms` shows what there is".to_owned(),
+            Error::Shape(_) => "give a constraint whose width is the number of features".to_owned(),
+            Error::Settings(error) => format!("see `reticent fit --help` for {}", error.name),
+            Error::Refused(_) | Error::Account(_) => "nothing was released".to_owned(),
+        }
+    }
+
+    /// Whether it was the budget that stood in the way.
+    pub fn is_budget(&self) -> bool {
+        matches!(self, Error::Budget(_))
+    }
+}
+
+impl From<CalibrationError> for Error {
+    fn from(error: CalibrationError) -> Self {
+        Error::Budget(error.to_string())
+    }
+}
+
+fn plain(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file".to_owned(),
+        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
+        kind => kind.to_string(),
+    }
+}

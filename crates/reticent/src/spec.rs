@@ -1,0 +1,130 @@
+//! The one description of a job: command-line flags, a TOML file and keyword arguments all become a [`Spec`].
+
+use std::path::{Path, PathBuf};
+
+use reticent_accountant::{Adjacency, Unit};
+use reticent_admm::Settings;
+use reticent_oracle::tables::Format;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// What to fit, on what, and at what price. Unchecked: [`Job`](crate::job::Job) is the checked form.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Spec {
+    /// The table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<PathBuf>,
+    /// How the table is written, where its name does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
+    /// The schema of the table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<PathBuf>,
+    /// LIBSVM without a schema: the number of features.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub features: Option<u32>,
+    /// LIBSVM without a schema: the norm that rows are scaled into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row_norm: Option<f64>,
+    /// LIBSVM without a schema: the labels, the negative one first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<String>>,
+    /// LIBSVM without a schema: the range of a regression target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_range: Option<[f64; 2]>,
+    /// The column to predict, where the schema does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// The column that says whose row it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_column: Option<String>,
+
+    /// The budget ε.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<f64>,
+    /// The budget δ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<f64>,
+    /// Which tables are neighbours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adjacency: Option<Adjacency>,
+    /// Whether a record or a user is protected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
+    /// A public estimate of the number of records or users, for add-remove.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub public_n: Option<u64>,
+
+    /// The algorithm, by its name in the catalogue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub algorithm: Option<String>,
+    /// The loss, as `name[:parameter]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<String>,
+    /// The penalty, as `name[:parameter]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub penalty: Option<String>,
+    /// The constraint between the parameter and what is penalised, as `name[:parameter]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constraint: Option<String>,
+    /// Whether the model has an intercept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intercept: Option<bool>,
+    /// The algorithm's own settings.
+    #[serde(flatten)]
+    pub settings: Settings,
+
+    /// A seed, for tests: the result is then not private.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The folder to write the model and the certificate to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out: Option<PathBuf>,
+}
+
+impl Spec {
+    /// Reads a job file. Paths in it are relative to the file.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Error::read(path, "the job file", &error))?;
+        let mut spec: Spec = toml::from_str(&text)
+            .map_err(|error| Error::SpecSyntax { file: path.to_owned(), message: error.to_string() })?;
+        let base = path.parent().unwrap_or(Path::new(""));
+        for file in [&mut spec.data, &mut spec.schema, &mut spec.out].into_iter().flatten() {
+            if file.is_relative() {
+                *file = base.join(&*file);
+            }
+        }
+        Ok(spec)
+    }
+
+    /// This job with whatever `over` says laid over it: flags win over the file they are given with.
+    pub fn overlaid(self, over: Spec) -> Result<Self, Error> {
+        let mut whole = toml::Table::try_from(self).map_err(Error::spec_form)?;
+        whole.extend(toml::Table::try_from(over).map_err(Error::spec_form)?);
+        whole.try_into().map_err(Error::spec_form)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_and_flags_make_one_job_and_flags_win() {
+        let file: Spec = toml::from_str("epsilon = 1.0\niterations = 10\npenalty = 'l1:1e-4'").unwrap();
+        let flags = Spec { epsilon: Some(0.5), ..Spec::default() };
+        let job = file.overlaid(flags).unwrap();
+        assert_eq!(job.epsilon, Some(0.5));
+        assert_eq!(job.settings.iterations, Some(10));
+        assert_eq!(job.penalty.as_deref(), Some("l1:1e-4"));
+    }
+
+    #[test]
+    fn a_key_that_does_not_exist_is_refused() {
+        let error = toml::from_str::<Spec>("epsilom = 1.0").unwrap_err();
+        assert!(error.to_string().contains("epsilom"), "{error}");
+    }
+}
