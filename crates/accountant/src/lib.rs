@@ -1,1 +1,40 @@
 //! Differential-privacy accounting: events in, proven bounds out.
+//!
+//! An [`Event`] is a frozen description of one use of the data, a [`Ledger`] an append-only list of events, and
+//! [`epsilon`], [`delta`], [`report`] turn a ledger into a [`Bound`] `{lower, upper}`: the true privacy parameter
+//! lies between the two, and `upper` is the one to promise.
+//!
+//! ```
+//! use reticent_accountant::{epsilon, Adjacency, Event, Gaussian, Ledger, Unit, View};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let step = Event::new(Gaussian::new(2.0)?, Adjacency::AddRemove, Unit::Record, View::Central)?;
+//! let mut ledger = Ledger::new();
+//! ledger.append(step);
+//! let bound = epsilon(&ledger, 1e-5)?;
+//! assert!((bound.upper - 1.993).abs() < 1e-3);
+//! # Ok(())
+//! # }
+//! ```
+
+mod account;
+mod bound;
+mod calibrate;
+mod event;
+pub mod events;
+mod gdp;
+mod ledger;
+mod names;
+mod rdp;
+mod round;
+mod special;
+mod vocabulary;
+
+pub use account::{
+    AccountError, Report, ReportLine, delta, epsilon, gdp_mu, profile, rdp_curve, report, scope,
+};
+pub use bound::{Bound, Method};
+pub use calibrate::{Calibration, CalibrationError, calibrate};
+pub use event::Event;
+pub use events::{EventError, Gaussian, Mechanism, NonPrivate, PoissonGaussian, WithoutReplacementGaussian};
+pub use ledger::{Entry, Ledger, LedgerError, Taint};
+pub use vocabulary::{Adjacency, Unit, UnknownName, View};

@@ -1,0 +1,78 @@
+//! One use of the data: what was done, and under which adjacency, unit and view it is counted.
+
+use crate::events::{EventError, Mechanism};
+use crate::vocabulary::{Adjacency, Unit, View};
+use serde::{Deserialize, Serialize};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    mechanism: Mechanism,
+    adjacency: Adjacency,
+    unit: Unit,
+    view: View,
+}
+
+/// One use of the data. Frozen: made by [`Event::new`], never changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Raw")]
+pub struct Event {
+    mechanism: Mechanism,
+    adjacency: Adjacency,
+    unit: Unit,
+    view: View,
+}
+
+impl TryFrom<Raw> for Event {
+    type Error = EventError;
+    fn try_from(raw: Raw) -> Result<Self, EventError> {
+        Event::new(raw.mechanism, raw.adjacency, raw.unit, raw.view)
+    }
+}
+
+impl Event {
+    /// Refuses a mechanism that has no meaning under the adjacency.
+    ///
+    /// # Errors
+    /// [`EventError::Undefined`], naming both.
+    pub fn new(
+        mechanism: impl Into<Mechanism>,
+        adjacency: Adjacency,
+        unit: Unit,
+        view: View,
+    ) -> Result<Self, EventError> {
+        let mechanism = mechanism.into();
+        mechanism.check(adjacency)?;
+        Ok(Self { mechanism, adjacency, unit, view })
+    }
+
+    /// What was done.
+    #[must_use]
+    pub fn mechanism(&self) -> &Mechanism {
+        &self.mechanism
+    }
+
+    /// The neighbouring relation it is counted under.
+    #[must_use]
+    pub fn adjacency(&self) -> Adjacency {
+        self.adjacency
+    }
+
+    /// Whose change is hidden.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// Who sees it.
+    #[must_use]
+    pub fn view(&self) -> View {
+        self.view
+    }
+}
+
+impl std::fmt::Display for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({}, per {}, {} view)", self.mechanism, self.adjacency, self.unit, self.view)
+    }
+}

@@ -1,0 +1,38 @@
+//! Gaussian noise on a sum whose records are clipped to norm C: the release is `Σ g_i + N(0, (z C)² I)`.
+//!
+//! The pair of worst neighbours is N(0, 1) against N(μ, 1) with μ = 1/z (add-remove) or 2/z (replace-one), in both
+//! directions alike. Proof note: `proofs/gaussian.md`.
+
+use super::checked::{checked, positive};
+use super::{Cost, ratio};
+use crate::vocabulary::Adjacency;
+
+checked! {
+    /// Gaussian noise on a sum over all records.
+    pub struct Gaussian = "gaussian" {
+        /// Standard deviation of the noise over the per-record clip, whatever the adjacency.
+        noise_multiplier: f64,
+    }
+    check(raw) { positive(Self::KIND, "noise_multiplier", raw.noise_multiplier)?; }
+}
+
+impl std::fmt::Display for Gaussian {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Gaussian noise of {} clips", self.noise_multiplier)
+    }
+}
+
+impl Cost for Gaussian {
+    fn kind(&self) -> &'static str {
+        Self::KIND
+    }
+
+    fn gdp(&self, adjacency: Adjacency) -> Option<f64> {
+        Some(ratio(self.noise_multiplier, adjacency))
+    }
+
+    fn rdp(&self, adjacency: Adjacency, order: f64) -> Option<f64> {
+        let mu = ratio(self.noise_multiplier, adjacency);
+        Some(order * mu * mu / 2.0)
+    }
+}

@@ -1,0 +1,152 @@
+//! The mechanisms an event can name, a file each. A member says what it costs to each accountant through
+//! [`Cost`]; repetition and sums are done in one place, by the accountants.
+//!
+//! To add a mechanism: one file here, one line in the `catalogue!` below, one note in `proofs/`.
+
+use crate::vocabulary::Adjacency;
+
+mod checked;
+mod gaussian;
+mod non_private;
+mod poisson_gaussian;
+mod without_replacement;
+
+pub use gaussian::Gaussian;
+pub use non_private::NonPrivate;
+pub use poisson_gaussian::PoissonGaussian;
+pub use without_replacement::WithoutReplacementGaussian;
+
+/// A parameter or a combination that has no meaning.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EventError {
+    /// A parameter outside its range.
+    #[error("{event}: {field} is {given}, but it must be {allowed}")]
+    OutOfRange {
+        /// The mechanism.
+        event: &'static str,
+        /// The parameter.
+        field: &'static str,
+        /// What was given.
+        given: String,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// A mechanism that says nothing under the adjacency asked for.
+    #[error("{event} is not defined under {adjacency}: {reason}")]
+    Undefined {
+        /// The mechanism.
+        event: &'static str,
+        /// The adjacency asked for.
+        adjacency: Adjacency,
+        /// Why, and what to use instead.
+        reason: &'static str,
+    },
+    /// A group of several records, where no exact statement is known.
+    #[error("{event} has no exact guarantee for groups of {size}: count the event per user instead")]
+    Group {
+        /// The mechanism.
+        event: &'static str,
+        /// How many records.
+        size: u64,
+    },
+}
+
+/// What one use of a mechanism costs, in the currency of each accountant. `None`: this accountant has nothing to
+/// say about it. All values are upper bounds, rounded outward by the accountant that adds them up.
+pub(crate) trait Cost {
+    /// The kebab-case kind.
+    fn kind(&self) -> &'static str;
+
+    /// Refuses an adjacency under which the mechanism has no meaning.
+    fn check(&self, _adjacency: Adjacency) -> Result<(), EventError> {
+        Ok(())
+    }
+
+    /// μ, when the mechanism is exactly as private as a Gaussian with that sensitivity-to-noise ratio.
+    fn gdp(&self, _adjacency: Adjacency) -> Option<f64> {
+        None
+    }
+
+    /// ε of a (ε, δ = 0) guarantee.
+    fn pure(&self, _adjacency: Adjacency) -> Option<f64> {
+        None
+    }
+
+    /// Probability that the guarantee fails altogether; the other costs hold outside that failure.
+    fn failure(&self) -> f64 {
+        0.0
+    }
+
+    /// Rényi divergence of order > 1.
+    fn rdp(&self, _adjacency: Adjacency, _order: f64) -> Option<f64> {
+        None
+    }
+}
+
+/// The sensitivity-to-noise ratio of noise `multiplier` × the per-record clip: replacing a record moves a sum by
+/// twice the clip, adding or removing one by once.
+pub(crate) fn ratio(multiplier: f64, adjacency: Adjacency) -> f64 {
+    match adjacency {
+        Adjacency::ReplaceOne => 2.0 / multiplier,
+        Adjacency::AddRemove => 1.0 / multiplier,
+    }
+}
+
+macro_rules! catalogue {
+    ($($(#[$meta:meta])* $variant:ident = $kind:literal,)*) => {
+        /// What was done to the data.
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(tag = "kind")]
+        pub enum Mechanism {
+            $($(#[$meta])* #[serde(rename = $kind)] $variant($variant),)*
+        }
+
+        $(impl From<$variant> for Mechanism {
+            fn from(member: $variant) -> Self {
+                Mechanism::$variant(member)
+            }
+        })*
+
+        impl Mechanism {
+            /// The kinds, as they are written in JSON.
+            pub const KINDS: &'static [&'static str] = &[$($kind,)*];
+
+            pub(crate) fn cost(&self) -> &dyn Cost {
+                match self {
+                    $(Mechanism::$variant(member) => member,)*
+                }
+            }
+        }
+
+        impl std::fmt::Display for Mechanism {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self {
+                    $(Mechanism::$variant(member) => member.fmt(f),)*
+                }
+            }
+        }
+    };
+}
+
+catalogue! {
+    /// Gaussian noise on a sum over all records.
+    Gaussian = "gaussian",
+    /// Gaussian noise on a sum over a Poisson sample.
+    PoissonGaussian = "poisson-gaussian",
+    /// Gaussian noise on a sum over a sample of fixed size.
+    WithoutReplacementGaussian = "without-replacement-gaussian",
+    /// No protection.
+    NonPrivate = "non-private",
+}
+
+impl Mechanism {
+    /// The kebab-case kind.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        self.cost().kind()
+    }
+
+    pub(crate) fn check(&self, adjacency: Adjacency) -> Result<(), EventError> {
+        self.cost().check(adjacency)
+    }
+}

@@ -1,0 +1,58 @@
+//! Gaussian noise on a sum over a Poisson sample: each record takes part independently with probability q.
+//!
+//! Worst neighbours, with μ = 1/z whatever the adjacency (a replaced record moves the sum by +C or by −C, never by
+//! 2C against the batch without it):
+//! - add-remove: `(1−q)N(0,1) + qN(μ,1)` against `N(0,1)`, and the reverse;
+//! - replace-one: `(1−q)N(0,1) + qN(μ,1)` against `(1−q)N(0,1) + qN(−μ,1)`, its own reverse.
+//!
+//! Proof note: `proofs/poisson-gaussian.md`.
+
+use super::Cost;
+use super::checked::{checked, out_of_range, positive};
+use crate::rdp;
+use crate::vocabulary::Adjacency;
+
+checked! {
+    /// Gaussian noise on a sum over a Poisson sample.
+    pub struct PoissonGaussian = "poisson-gaussian" {
+        /// Standard deviation of the noise over the per-record clip, whatever the adjacency.
+        noise_multiplier: f64,
+        /// Probability with which each record takes part.
+        rate: f64,
+    }
+    check(raw) {
+        positive(Self::KIND, "noise_multiplier", raw.noise_multiplier)?;
+        if !(raw.rate > 0.0 && raw.rate <= 1.0) {
+            return Err(out_of_range(Self::KIND, "rate", raw.rate, "in (0, 1]"));
+        }
+    }
+}
+
+impl std::fmt::Display for PoissonGaussian {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Gaussian noise of {} clips on a Poisson sample of rate {}",
+            self.noise_multiplier, self.rate
+        )
+    }
+}
+
+impl Cost for PoissonGaussian {
+    fn kind(&self) -> &'static str {
+        Self::KIND
+    }
+
+    fn gdp(&self, adjacency: Adjacency) -> Option<f64> {
+        (self.rate == 1.0).then(|| super::ratio(self.noise_multiplier, adjacency))
+    }
+
+    fn rdp(&self, adjacency: Adjacency, order: f64) -> Option<f64> {
+        let mu = 1.0 / self.noise_multiplier;
+        Some(match adjacency {
+            Adjacency::AddRemove => rdp::mixture_joint_convexity(self.rate, mu, order),
+            // Both sides put 1−q on the same batch, so q times the divergence of N(μ) from N(−μ).
+            Adjacency::ReplaceOne => rdp::mixture_joint_convexity(self.rate, 2.0 * mu, order),
+        })
+    }
+}

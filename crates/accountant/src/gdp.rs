@@ -1,0 +1,121 @@
+//! Composed Gaussian mechanisms, exactly.
+//!
+//! With μ² = Σ μ_k²,  δ(ε) = Φ(−a) − e^ε Φ(−b),  a = ε/μ − μ/2,  b = ε/μ + μ/2  (Balle–Wang 2018, Dong–Roth–Su 2022).
+//! As e^ε φ(b) = φ(a), δ = φ(a) (R(a) − R(b)) with R Mills' ratio: no exponential can overflow, and for small μ the
+//! difference is expanded around the midpoint instead of cancelling.
+
+use crate::round;
+use crate::special::{LN_SQRT_2PI, mills, ndtr};
+
+/// Roundings after which the results below are trusted; measured error against 60 digits is below 1e-13 relative.
+const OPERATIONS: f64 = 8192.0;
+
+/// R(a) − R(b) for b = a + μ, without cancellation.
+fn mills_difference(a: f64, mu: f64) -> f64 {
+    if mu * (1.0 + a.abs()) > 0.05 {
+        return mills(a) - mills(a + mu);
+    }
+    let t = a + mu / 2.0;
+    // R' = tR − 1 and R⁽ⁿ⁺¹⁾ = tR⁽ⁿ⁾ + nR⁽ⁿ⁻¹⁾; the odd derivatives make the difference.
+    let r0 = mills(t);
+    let r1 = t * r0 - 1.0;
+    let r2 = t * r1 + r0;
+    let r3 = t * r2 + 2.0 * r1;
+    let r4 = t * r3 + 3.0 * r2;
+    let r5 = t * r4 + 4.0 * r3;
+    let square = mu * mu / 4.0;
+    -mu * (r1 + square / 6.0 * (r3 + square / 20.0 * r5))
+}
+
+/// ln δ(ε) and −d ln δ/dε.
+fn log_delta_slope(mu: f64, epsilon: f64) -> (f64, f64) {
+    let a = epsilon / mu - mu / 2.0;
+    if a > -1.0 || mu < 0.05 {
+        let difference = mills_difference(a, mu);
+        (difference.ln() - a * a / 2.0 - LN_SQRT_2PI, mills(a + mu) / difference)
+    } else {
+        let minus = (-a * a / 2.0 - LN_SQRT_2PI).exp() * mills(a + mu);
+        let delta = ndtr(-a) - minus;
+        (delta.ln(), minus / delta)
+    }
+}
+
+/// ln δ at ε ≥ 0 for total ratio μ > 0.
+pub(crate) fn log_delta(mu: f64, epsilon: f64) -> f64 {
+    log_delta_slope(mu, epsilon).0
+}
+
+/// δ at ε, rounded outward.
+pub(crate) fn delta(mu: f64, epsilon: f64) -> (f64, f64) {
+    if mu == 0.0 {
+        return (0.0, 0.0);
+    }
+    let value = log_delta(mu, epsilon).exp();
+    // The exponential turns an absolute error of the logarithm into a relative one.
+    let operations = OPERATIONS * (1.0 + (epsilon / mu).powi(2) * 1e-3);
+    (round::down_to_zero(value, operations), round::up(value, operations).min(1.0))
+}
+
+/// The ε at which the profile equals δ, not rounded: 0 when δ(0) ≤ δ already.
+pub(crate) fn epsilon_at(mu: f64, delta: f64) -> f64 {
+    let target = delta.ln();
+    if mu == 0.0 || log_delta(mu, 0.0) <= target {
+        return 0.0;
+    }
+    // δ ≤ φ(a)/a-like tail: a ≤ √(2 ln(1/δ)) brackets the root from above.
+    let (mut low, mut high) = (0.0, mu * ((-2.0 * target).max(0.0).sqrt() + mu / 2.0 + 1.0));
+    let mut epsilon = 0.5 * (low + high);
+    for _ in 0..200 {
+        let (value, slope) = log_delta_slope(mu, epsilon);
+        if value > target {
+            low = epsilon;
+        } else {
+            high = epsilon;
+        }
+        let newton = epsilon + (value - target) / slope;
+        let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
+        let done = (next - epsilon).abs() <= 1e-15 * epsilon;
+        epsilon = next;
+        if done || high - low <= 1e-15 * high {
+            break;
+        }
+    }
+    epsilon
+}
+
+/// ε at δ, rounded outward.
+pub(crate) fn epsilon(mu: f64, delta: f64) -> (f64, f64) {
+    let value = epsilon_at(mu, delta);
+    if value == 0.0 {
+        return (0.0, 0.0);
+    }
+    (round::down_to_zero(value, OPERATIONS), round::up(value, OPERATIONS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn golden_single_gaussian() {
+        assert!((epsilon(0.5, 1e-5).1 - 1.993).abs() < 5e-4);
+        assert!((epsilon(1.0, 1e-5).1 - 4.377).abs() < 5e-4);
+        // mpmath 1.3.0, 60 digits; a pessimistic numeric accountant says 20,853.
+        assert!((epsilon(200.0, 1e-5).1 / 20_851.988_679_700_93 - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn profile_and_inverse_agree_over_the_whole_range() {
+        for mu in [1e-6, 1e-3, 0.02, 0.3, 1.0, 7.0, 100.0, 1e4] {
+            for delta in [1e-300_f64, 1e-100, 1e-20, 1e-9, 1e-5, 1e-2, 0.3] {
+                let epsilon = epsilon_at(mu, delta);
+                if epsilon > 0.0 {
+                    let again = log_delta(mu, epsilon);
+                    let (_, slope) = log_delta_slope(mu, epsilon);
+                    let error = (again - delta.ln()) / slope / epsilon;
+                    assert!(error.abs() < 1e-12, "mu {mu} delta {delta}: relative error {error}");
+                }
+            }
+        }
+    }
+}

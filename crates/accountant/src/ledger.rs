@@ -1,0 +1,165 @@
+//! The append-only list of what was done to the data, written before the noise is drawn.
+
+use crate::event::Event;
+use serde::{Deserialize, Serialize};
+
+/// The only format there is so far; a reader refuses any other.
+const VERSION: u32 = 1;
+
+/// The same event, `count` times in a row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    event: Event,
+    count: u64,
+}
+
+impl Entry {
+    /// What was done.
+    #[must_use]
+    pub fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// How many times in a row.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+/// Why the bound of a ledger is not a guarantee, whatever its events say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Taint {
+    /// The noise came from a seed somebody knows.
+    SeededNoise,
+    /// A paper's own version ran, whose claim does not hold (the erratum's number).
+    AsPublished(u8),
+    /// Something the data decided (a norm, a scale, a category) was used without an event.
+    UnpaidRead,
+    /// The run asked for values that carry no noise.
+    RawRelease,
+}
+
+impl std::fmt::Display for Taint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Taint::SeededNoise => write!(f, "the noise was drawn from a known seed: NOT PRIVATE"),
+            Taint::AsPublished(number) => {
+                write!(f, "the algorithm ran as published, whose claim does not hold (erratum E{number})")
+            }
+            Taint::UnpaidRead => write!(f, "something read from the data was used without being paid for"),
+            Taint::RawRelease => write!(f, "values without noise were released on request"),
+        }
+    }
+}
+
+/// A ledger that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LedgerError {
+    /// Written by another version.
+    #[error(
+        "the ledger has format version {given}, this program reads version {VERSION}: update the program"
+    )]
+    Version {
+        /// What the file says.
+        given: u32,
+    },
+    /// An entry that counts nothing.
+    #[error("entry {position} of the ledger has count 0: an entry stands for at least one event")]
+    EmptyEntry {
+        /// Counted from 1.
+        position: usize,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Format {
+    version: u32,
+    entries: Vec<Entry>,
+    #[serde(default)]
+    taints: Vec<Taint>,
+}
+
+/// Append-only list of events. Equal events in a row are one entry with a count.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(into = "Format", try_from = "Format")]
+pub struct Ledger {
+    entries: Vec<Entry>,
+    taints: Vec<Taint>,
+}
+
+impl From<Ledger> for Format {
+    fn from(ledger: Ledger) -> Self {
+        Self { version: VERSION, entries: ledger.entries, taints: ledger.taints }
+    }
+}
+
+impl TryFrom<Format> for Ledger {
+    type Error = LedgerError;
+    fn try_from(format: Format) -> Result<Self, LedgerError> {
+        if format.version != VERSION {
+            return Err(LedgerError::Version { given: format.version });
+        }
+        let mut ledger = Ledger::new();
+        for (index, entry) in format.entries.into_iter().enumerate() {
+            if entry.count == 0 {
+                return Err(LedgerError::EmptyEntry { position: index + 1 });
+            }
+            ledger.append_many(entry.event, entry.count);
+        }
+        format.taints.into_iter().for_each(|taint| ledger.taint(taint));
+        Ok(ledger)
+    }
+}
+
+impl Ledger {
+    /// Nothing done yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Writes one event.
+    pub fn append(&mut self, event: Event) {
+        self.append_many(event, 1);
+    }
+
+    /// Writes the same event `count` times; zero times writes nothing.
+    pub fn append_many(&mut self, event: Event, count: u64) {
+        if count == 0 {
+            return;
+        }
+        match self.entries.last_mut() {
+            Some(last) if last.event == event => last.count = last.count.saturating_add(count),
+            _ => self.entries.push(Entry { event, count }),
+        }
+    }
+
+    /// What was done, in order.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// How many events were written.
+    #[must_use]
+    pub fn total_events(&self) -> u64 {
+        self.entries.iter().fold(0, |sum, entry| sum.saturating_add(entry.count))
+    }
+
+    /// Records why the bound is not a guarantee; it cannot be taken back.
+    pub fn taint(&mut self, taint: Taint) {
+        if let Err(place) = self.taints.binary_search(&taint) {
+            self.taints.insert(place, taint);
+        }
+    }
+
+    /// Why the bound is not a guarantee; empty when it is one.
+    #[must_use]
+    pub fn taints(&self) -> &[Taint] {
+        &self.taints
+    }
+}

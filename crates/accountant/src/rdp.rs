@@ -1,0 +1,73 @@
+//! Rényi divergence: curves add up, and the best order is chosen at the end.
+
+use crate::ledger::Ledger;
+use crate::round;
+
+/// D_α of `(1−q)Q + qP` from `Q`, or of two mixtures that share `(1−q)Q`, for D_α(P‖Q) = αμ²/2: joint convexity of
+/// exp((α−1)D_α). Sound for every order, tight only for large ones.
+pub(crate) fn mixture_joint_convexity(rate: f64, mu: f64, order: f64) -> f64 {
+    let exponent = order * (order - 1.0) * mu * mu / 2.0;
+    if exponent > 700.0 {
+        return order * mu * mu / 2.0
+            + (rate.ln() / (order - 1.0)).min(0.0)
+            + (1.0 / rate - 1.0) * (-exponent).exp();
+    }
+    (rate * exponent.exp_m1()).ln_1p() / (order - 1.0)
+}
+
+/// The sum of the curves at one order; `None` if some event has no curve.
+pub(crate) fn total(ledger: &Ledger, order: f64) -> Option<f64> {
+    let mut sum = 0.0;
+    for entry in ledger.entries() {
+        let event = entry.event();
+        sum += event.mechanism().cost().rdp(event.adjacency(), order)? * entry.count() as f64;
+    }
+    Some(round::up(sum, 64.0))
+}
+
+/// ε from one point of the curve (Canonne–Kamath–Steinke 2020, Prop. 12).
+pub(crate) fn epsilon_tight(order: f64, value: f64, log_delta: f64) -> f64 {
+    (value + (-1.0 / order).ln_1p() - (log_delta + order.ln()) / (order - 1.0)).max(0.0)
+}
+
+/// ε from one point of the curve (Mironov 2017, Prop. 3).
+pub(crate) fn epsilon_mironov17(order: f64, value: f64, log_delta: f64) -> f64 {
+    (value - log_delta / (order - 1.0)).max(0.0)
+}
+
+/// ln δ from one point of the curve, the inverse of [`epsilon_tight`].
+pub(crate) fn log_delta_tight(order: f64, value: f64, epsilon: f64) -> f64 {
+    ((order - 1.0) * (value - epsilon + (-1.0 / order).ln_1p()) - order.ln()).min(0.0)
+}
+
+/// Orders at which a whole curve is shown.
+pub(crate) fn standard_orders() -> impl Iterator<Item = f64> {
+    let fine = (1..10).map(|k| 1.0 + f64::from(k) / 10.0);
+    let whole = (2..=64).map(f64::from);
+    let far = (7..=20).map(|k| f64::from(1_u32 << k));
+    fine.chain(whole).chain(far)
+}
+
+/// Smallest value of `of` over the orders: a geometric sweep of α − 1, then golden section around the best.
+pub(crate) fn minimise(mut of: impl FnMut(f64) -> f64) -> f64 {
+    let at = |exponent: f64| 1.0 + exponent.exp();
+    let (low, high, count) = (-11.0_f64, 21.0_f64, 64);
+    let step = (high - low) / f64::from(count);
+    let (mut best, mut best_value) = (low, f64::INFINITY);
+    for k in 0..=count {
+        let exponent = low + step * f64::from(k);
+        let value = of(at(exponent));
+        if value < best_value {
+            (best, best_value) = (exponent, value);
+        }
+    }
+    const GOLDEN: f64 = 0.618_033_988_749_894_8;
+    let (mut left, mut right) = (best - step, best + step);
+    for _ in 0..24 {
+        let (a, b) = (right - GOLDEN * (right - left), left + GOLDEN * (right - left));
+        let (value_a, value_b) = (of(at(a)), of(at(b)));
+        best_value = best_value.min(value_a).min(value_b);
+        if value_a < value_b { right = b } else { left = a }
+    }
+    best_value
+}
