@@ -82,7 +82,9 @@ impl Recipe<'_> {
         Err(SettingsError {
             name: "constraint",
             given: self.regulariser.constraint().spec().to_owned(),
-            allowed: format!("{algorithm} handles only 'identity'; choose another algorithm for this constraint"),
+            allowed: format!(
+                "{algorithm} handles only 'identity'; choose another algorithm for this constraint"
+            ),
         })
     }
 

@@ -53,7 +53,8 @@ pub(crate) fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let step = match settings.step {
         Some(step) => step,
         None if public.smoothness.is_finite() => {
-            StepSize::constant(1.0 / (public.smoothness * public.row_norm.powi(2))).map_err(recipe.bad_step())?
+            StepSize::constant(1.0 / (public.smoothness * public.row_norm.powi(2)))
+                .map_err(recipe.bad_step())?
         }
         None => StepSize::sqrt(1.0 / public.row_norm).map_err(recipe.bad_step())?,
     };

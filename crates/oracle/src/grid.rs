@@ -71,7 +71,9 @@ mod tests {
 
     #[test]
     fn nearest_rounds_to_integers() {
-        for (value, rounded) in [(0.4, 0.0), (0.6, 1.0), (-1.4, -1.0), (-1.6, -2.0), (4294967296.25, 4294967296.0)] {
+        for (value, rounded) in
+            [(0.4, 0.0), (0.6, 1.0), (-1.4, -1.0), (-1.6, -2.0), (4294967296.25, 4294967296.0)]
+        {
             assert_eq!(nearest(value), rounded);
         }
     }

@@ -25,6 +25,7 @@ mod rows;
 mod sample;
 mod sampling;
 mod table;
+pub mod tables;
 mod terms;
 
 pub use entropy::Entropy;

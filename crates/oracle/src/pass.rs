@@ -132,7 +132,7 @@ impl Part {
         let (sums, last) = self.sums.split_at_mut(features);
         for (slopes, &i) in self.slopes.chunks_exact_mut(outputs).zip(records) {
             slopes.iter_mut().for_each(finite);
-            let size = match slopes {
+            let size = match &*slopes {
                 [slope] => slope.abs(),
                 many => many.iter().map(|s| s * s).sum::<f64>().sqrt() * (1.0 + 1e-14 * outputs as f64),
             };

@@ -4,7 +4,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use reticent_accountant::{EventError, Gaussian, Mechanism, NonPrivate, PoissonGaussian, WithoutReplacementGaussian};
+use reticent_accountant::{
+    EventError, Gaussian, Mechanism, NonPrivate, PoissonGaussian, WithoutReplacementGaussian,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::entropy::{Entropy, EntropyError};
@@ -29,7 +31,7 @@ impl Sampling {
     /// No noise is no privacy, whatever the sampling.
     pub(crate) fn mechanism(self, noise_multiplier: f64, population: u64) -> Result<Mechanism, EventError> {
         if noise_multiplier == 0.0 {
-            return Ok(NonPrivate.into());
+            return Ok(NonPrivate {}.into());
         }
         Ok(match self {
             Sampling::Full => Gaussian::new(noise_multiplier)?.into(),
@@ -51,7 +53,12 @@ impl Sampling {
     }
 
     /// Draws the sample into `out`; `false` means that everything was chosen and `out` is not used.
-    pub(crate) fn draw(self, count: usize, entropy: &mut Entropy, out: &mut Vec<u32>) -> Result<bool, EntropyError> {
+    pub(crate) fn draw(
+        self,
+        count: usize,
+        entropy: &mut Entropy,
+        out: &mut Vec<u32>,
+    ) -> Result<bool, EntropyError> {
         match self {
             Sampling::Full => return Ok(false),
             Sampling::Poisson(rate) => entropy.poisson_subset(count, rate, out)?,

@@ -37,7 +37,9 @@ fn check_clip(clip: f64) -> Result<(), Refusal> {
     if (1e-100..=1e100).contains(&clip) {
         return Ok(());
     }
-    Err(Refusal::BadQuery(format!("clip = {clip}: the clip must be a positive number between 1e-100 and 1e100")))
+    Err(Refusal::BadQuery(format!(
+        "clip = {clip}: the clip must be a positive number between 1e-100 and 1e100"
+    )))
 }
 
 /// Refuses a noise multiplier that is not a number of clips.
@@ -62,7 +64,8 @@ fn check_point(at: &[f64], shape: Shape) -> Result<(), Refusal> {
     }
     if at.iter().any(|v| !v.is_finite()) {
         return Err(Refusal::BadQuery(
-            "the iterates are no longer finite: take a smaller step size or more noise-robust settings".to_owned(),
+            "the iterates are no longer finite: take a smaller step size or more noise-robust settings"
+                .to_owned(),
         ));
     }
     Ok(())

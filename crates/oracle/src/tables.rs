@@ -1,0 +1,3 @@
+//! What is public about tables: schemas, formats and the errors of reading. Rows are not among them.
+
+pub use reticent_data::{DataError, Format, Labels, Schema, SchemaError, Target, TargetKind};

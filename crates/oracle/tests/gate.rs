@@ -1,0 +1,154 @@
+//! The gate as its users see it.
+
+use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
+use reticent_data::{Csr, Dense, Rows, Table};
+use reticent_oracle::{Entropy, Gate, GradientTerms, Opening, Oracle, Refusal, Rehearsal, Sampling};
+use reticent_problem::losses;
+
+const OPENING: Opening = Opening {
+    adjacency: Adjacency::ReplaceOne,
+    unit: Unit::Record,
+    view: View::Central,
+    public_n: None,
+    intercept: 1.0,
+};
+
+fn dense(rows: &[[f64; 2]], targets: &[f64]) -> Table {
+    let mut dense = Dense::empty(2);
+    rows.iter().for_each(|row| dense.push_sparse(&[0, 1], row));
+    Table {
+        rows: Rows::Dense(dense),
+        targets: targets.to_vec(),
+        users: None,
+        names: vec!["a".into(), "b".into()],
+    }
+}
+
+fn sparse(table: &Table) -> Table {
+    let mut csr = Csr::empty(2);
+    for i in 0..table.len() {
+        csr.push(&[0, 1], &table.rows.dense_row(i));
+    }
+    Table { rows: Rows::Sparse(csr), ..table.clone() }
+}
+
+fn logistic() -> Box<dyn losses::Loss> {
+    losses::parse("logistic", None).unwrap()
+}
+
+fn gate(table: Table, opening: &Opening) -> Gate {
+    Gate::open(table.into(), logistic(), opening, Entropy::seeded(1)).unwrap()
+}
+
+fn noiseless(clip: f64) -> GradientTerms {
+    GradientTerms { clip, noise_multiplier: 0.0, sampling: Sampling::Full }
+}
+
+/// Half the records carry each label, so the textbook gradient at 0 is easy to write down.
+fn example() -> Table {
+    dense(&[[1.0, 0.0], [0.0, 1.0], [0.5, 0.5], [-1.0, 0.25]], &[1.0, -1.0, 1.0, -1.0])
+}
+
+#[test]
+fn without_noise_the_answer_is_the_mean_gradient() {
+    // φ'(0) = −b/2, so the gradient is −(1/2n) Σ bᵢ (aᵢ, 1).
+    let expected = [-0.5 * (1.0 + 0.5 + 1.0) / 4.0, -0.5 * (-1.0 + 0.5 - 0.25) / 4.0, 0.0];
+    for table in [example(), sparse(&example())] {
+        let answer = gate(table, &OPENING).gradient(&[0.0; 3], &noiseless(10.0)).unwrap().into_inner();
+        for (value, expected) in answer.iter().zip(expected) {
+            assert!((value - expected).abs() < 1e-8, "{answer:?}");
+        }
+    }
+}
+
+#[test]
+fn each_record_is_clipped_by_itself() {
+    let table = dense(&[[3.0, 4.0]], &[1.0]);
+    let opening = Opening { intercept: 0.0, ..OPENING };
+    let answer = gate(table, &opening).gradient(&[0.0; 2], &noiseless(0.1)).unwrap().into_inner();
+    let expected = [-0.1 * 0.6, -0.1 * 0.8];
+    assert!(answer.iter().zip(expected).all(|(a, e)| (a - e).abs() < 1e-9), "{answer:?}");
+}
+
+#[test]
+fn no_noise_is_recorded_as_no_privacy() {
+    let mut gate = gate(example(), &OPENING);
+    gate.gradient(&[0.0; 3], &noiseless(1.0)).unwrap();
+    assert_eq!(reticent_accountant::epsilon(gate.ledger(), 1e-5).unwrap().upper, f64::INFINITY);
+}
+
+#[test]
+fn seeded_noise_taints_the_ledger() {
+    assert_eq!(gate(example(), &OPENING).ledger().taints(), [Taint::SeededNoise]);
+}
+
+#[test]
+fn a_user_counts_once_however_many_rows_they_have() {
+    let mut once = dense(&[[1.0, 0.0], [0.0, 1.0]], &[1.0, -1.0]);
+    once.users = Some(vec![0, 1]);
+    let mut often = dense(&[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]], &[1.0, -1.0, 1.0, 1.0]);
+    often.users = Some(vec![0, 1, 0, 0]);
+    let opening = Opening { unit: Unit::User, ..OPENING };
+    let answer = |table| gate(table, &opening).gradient(&[0.3, -0.2, 0.1], &noiseless(10.0)).unwrap();
+    let (once, often) = (answer(once).into_inner(), answer(often).into_inner());
+    assert!(once.iter().zip(&often).all(|(a, b)| (a - b).abs() < 1e-9), "{once:?} {often:?}");
+}
+
+#[test]
+fn the_user_unit_needs_users() {
+    let opening = Opening { unit: Unit::User, ..OPENING };
+    let refused = Gate::open(example().into(), logistic(), &opening, Entropy::seeded(1)).unwrap_err();
+    assert!(matches!(refused, Refusal::NoUsers));
+}
+
+#[test]
+fn add_remove_needs_a_public_count_and_divides_by_it() {
+    let opening = Opening { adjacency: Adjacency::AddRemove, ..OPENING };
+    let refused = Gate::open(example().into(), logistic(), &opening, Entropy::seeded(1)).unwrap_err();
+    assert!(matches!(refused, Refusal::NoPublicCount));
+
+    let of_four = gate(example(), &OPENING).gradient(&[0.0; 3], &noiseless(10.0)).unwrap().into_inner();
+    let opening = Opening { public_n: Some(8), ..opening };
+    let of_eight = gate(example(), &opening).gradient(&[0.0; 3], &noiseless(10.0)).unwrap().into_inner();
+    assert!(of_four.iter().zip(&of_eight).all(|(four, eight)| (four - 2.0 * eight).abs() < 1e-12));
+}
+
+#[test]
+fn an_empty_poisson_batch_is_an_answer_like_any_other() {
+    let how = GradientTerms { sampling: Sampling::Poisson(1e-12), noise_multiplier: 1.0, clip: 1.0 };
+    let answer = gate(example(), &OPENING).gradient(&[0.0; 3], &how).unwrap().into_inner();
+    assert!(answer.iter().all(|v| v.is_finite() && *v != 0.0), "{answer:?}");
+}
+
+#[test]
+fn a_bound_gate_answers_the_plan_and_nothing_else() {
+    let how = GradientTerms { sampling: Sampling::Full, noise_multiplier: 2.0, clip: 1.0 };
+    let mut gate = gate(example(), &OPENING);
+    let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
+    rehearsal.gradient(&[0.0; 3], &how).unwrap();
+    rehearsal.gradient(&[0.0; 3], &how).unwrap();
+    let plan = rehearsal.into_plan();
+    gate.bind(plan.clone());
+
+    let louder = GradientTerms { noise_multiplier: 1.0, ..how };
+    assert!(matches!(gate.gradient(&[0.0; 3], &louder), Err(Refusal::Unplanned { .. })));
+    gate.gradient(&[0.0; 3], &how).unwrap();
+    gate.gradient(&[0.0; 3], &how).unwrap();
+    assert!(matches!(gate.gradient(&[0.0; 3], &how), Err(Refusal::Unplanned { .. })));
+    assert_eq!(gate.ledger().entries(), plan.entries());
+}
+
+#[test]
+fn a_refused_query_leaves_no_entry() {
+    let mut gate = gate(example(), &OPENING);
+    for (at, how) in [
+        (&[0.0; 2][..], noiseless(1.0)),
+        (&[f64::NAN, 0.0, 0.0][..], noiseless(1.0)),
+        (&[0.0; 3][..], noiseless(0.0)),
+        (&[0.0; 3][..], noiseless(f64::INFINITY)),
+        (&[0.0; 3][..], GradientTerms { noise_multiplier: f64::NAN, ..noiseless(1.0) }),
+    ] {
+        assert!(matches!(gate.gradient(at, &how), Err(Refusal::BadQuery(_))));
+    }
+    assert_eq!(gate.ledger().entries(), Ledger::new().entries());
+}
