@@ -23,6 +23,10 @@ pub enum Cell<'a> {
     Text(&'a [u8]),
     /// A number.
     Number(f64),
+    /// An integer; kept as one, so that a long identifier keeps its last digits.
+    Whole(i128),
+    /// A truth value: 1 or 0 as a number, `true` or `false` as a category.
+    Flag(bool),
 }
 
 /// One encoded record. Kept and cleared between records, so that reading allocates nothing per record.
@@ -176,9 +180,15 @@ impl Encoder {
 
     /// Cuts spaces off and recognises the missing tokens.
     fn meant<'a>(&self, cell: Cell<'a>) -> Cell<'a> {
-        let Cell::Text(text) = cell else { return cell };
-        let text = if self.trim { text.trim_ascii() } else { text };
-        if self.tokens.iter().any(|t| t == text) { Cell::Missing } else { Cell::Text(text) }
+        match cell {
+            Cell::Text(text) => {
+                let text = if self.trim { text.trim_ascii() } else { text };
+                if self.tokens.iter().any(|t| t == text) { Cell::Missing } else { Cell::Text(text) }
+            }
+            // Some writers put NaN for null; whoever declares that spelling missing means this one too.
+            Cell::Number(x) if x.is_nan() && self.tokens.iter().any(|t| t == b"NaN") => Cell::Missing,
+            other => other,
+        }
     }
 }
 
@@ -187,6 +197,8 @@ fn finite(cell: Cell<'_>) -> Result<Option<f64>, CellProblem> {
     let x = match cell {
         Cell::Missing => return Ok(None),
         Cell::Number(x) => x,
+        Cell::Whole(n) => n as f64,
+        Cell::Flag(b) => f64::from(b),
         Cell::Text(text) => number::parse(text).ok_or(CellProblem::NotNumber)?,
     };
     if x.is_finite() { Ok(Some(x)) } else { Err(CellProblem::NotFinite) }
@@ -198,6 +210,8 @@ fn with_text<T>(cell: Cell<'_>, f: impl FnOnce(&[u8]) -> T) -> Option<T> {
         Cell::Missing => None,
         Cell::Text(text) => Some(f(text)),
         Cell::Number(x) => Some(f(x.to_string().as_bytes())),
+        Cell::Whole(n) => Some(f(n.to_string().as_bytes())),
+        Cell::Flag(b) => Some(f(if b { b"true" } else { b"false" })),
     }
 }
 

@@ -78,6 +78,9 @@ pub enum FileProblem {
     /// Format and schema do not go together.
     #[error("{0}")]
     WrongFormat(&'static str),
+    /// Built without the feature `parquet`.
+    #[error("this build reads no Parquet files; known: csv, tsv, libsvm")]
+    NoParquet,
     /// Nothing in it.
     #[error("the file is empty")]
     Empty,
@@ -199,6 +202,7 @@ impl FileProblem {
             Self::WrongFormat(_) => {
                 "`features` in a schema is for LIBSVM files, [[column]] entries are for tables"
             }
+            Self::NoParquet => "build with the feature `parquet`, or convert the file to CSV",
             Self::Empty | Self::NoRecords => "give a file with at least one record",
             Self::MissingColumn(_) => {
                 "check the spelling in the schema and, if the file has no header line, set header = false"

@@ -44,6 +44,8 @@ pub use schema::{
     Categorical, Column, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target, TargetKind,
     Undeclared,
 };
+#[cfg(feature = "parquet")]
+pub use source::parse_parquet;
 pub use source::{Format, load, load_features, parse_csv, parse_libsvm};
 pub use sparse::Csr;
 pub use table::{Rows, Table};

@@ -3,9 +3,13 @@
 mod delimited;
 mod libsvm;
 mod open;
+#[cfg(feature = "parquet")]
+mod parquet;
 
 pub use delimited::parse_csv;
 pub use libsvm::parse_libsvm;
+#[cfg(feature = "parquet")]
+pub use parquet::parse_parquet;
 
 use crate::error::FileProblem;
 use crate::{DataError, Purpose, Schema, SchemaError, Table};
@@ -103,7 +107,10 @@ fn read(path: &Path, format: Option<Format>, schema: &Schema, purpose: Purpose) 
         Format::Csv | Format::Tsv => {
             parse_csv(open::open(path)?, &file, schema, format.delimiter(schema), purpose)
         }
-        Format::Parquet => Err(DataError::file(&file, FileProblem::WrongFormat("no Parquet in this build"))),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parse_parquet(open::plain(path)?, &file, schema, purpose),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(DataError::file(&file, FileProblem::NoParquet)),
     }
 }
 

@@ -12,13 +12,9 @@ const BUFFER: usize = 1 << 18;
 
 /// Opens `path`. Compression is told by the first bytes, which belong to the container and not to the data.
 pub(super) fn open(path: &Path) -> Result<Box<dyn Read>, DataError> {
+    let mut file = BufReader::with_capacity(BUFFER, plain(path)?);
     let name = path.display().to_string();
-    let failed = |e: std::io::Error| DataError::file(&name, FileProblem::Open(e.kind().to_string()));
-    if path.is_dir() {
-        return Err(DataError::file(&name, FileProblem::Open("is a directory".into())));
-    }
-    let mut file = BufReader::with_capacity(BUFFER, File::open(path).map_err(failed)?);
-    let start = file.fill_buf().map_err(failed)?;
+    let start = file.fill_buf().map_err(|e| failed(&name, &e))?;
     if start.is_empty() {
         return Err(DataError::file(&name, FileProblem::Empty));
     }
@@ -29,4 +25,17 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Read>, DataError> {
     } else {
         Box::new(file)
     })
+}
+
+/// Opens `path` as it is.
+pub(super) fn plain(path: &Path) -> Result<File, DataError> {
+    let name = path.display().to_string();
+    if path.is_dir() {
+        return Err(DataError::file(&name, FileProblem::Open("is a directory".into())));
+    }
+    File::open(path).map_err(|e| failed(&name, &e))
+}
+
+fn failed(name: &str, e: &std::io::Error) -> DataError {
+    DataError::file(name, FileProblem::Open(e.kind().to_string()))
 }
