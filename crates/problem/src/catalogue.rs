@@ -204,12 +204,13 @@ pub fn read<'t, B>(
     Ok((entry, arguments))
 }
 
-/// The name most like what was typed, if any is like it.
+/// The name most like what was typed, if any is like it: a slip of one or two keys, or a common beginning.
 pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let given = given.to_lowercase();
+    let slips = |name: &str| strsim::damerau_levenshtein(&given, name);
     names
         .map(|name| (strsim::jaro_winkler(&given, name), name))
-        .filter(|(likeness, _)| *likeness > 0.75)
+        .filter(|(likeness, name)| *likeness > 0.8 || 2 * slips(name) < given.chars().count())
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)
 }

@@ -3,7 +3,7 @@
 //! `φ' = −σ(−u)`, `φ'' = σ(u)σ(−u) ≤ 1/4`. The prox solves `v − u = t·σ(−v)`; the right side lies in
 //! `[0, t]`, so the root lies in `[u, u + t]`.
 
-use super::{Entry, Make, ScalarLoss, scalar::Argument};
+use super::{Argument, Entry, Make, ScalarLoss};
 use crate::root::increasing_root;
 
 /// The logistic loss.

@@ -9,11 +9,25 @@ use std::fmt;
 use crate::ParseError;
 use crate::catalogue;
 
+mod absolute;
+mod hinge;
+mod huber;
+mod huberised_hinge;
 mod logistic;
+mod multinomial;
 mod scalar;
+mod squared;
+mod squared_hinge;
 
+pub use absolute::Absolute;
+pub use hinge::Hinge;
+pub use huber::Huber;
+pub use huberised_hinge::HuberisedHinge;
 pub use logistic::Logistic;
+pub use multinomial::Multinomial;
 pub use scalar::{Argument, ScalarLoss};
+pub use squared::Squared;
+pub use squared_hinge::SquaredHinge;
 
 /// Builds a loss from its parameters.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +37,16 @@ pub struct Make(pub fn(&[f64]) -> Result<Box<dyn Loss>, ParseError>);
 pub type Entry = catalogue::Entry<Make>;
 
 /// Every loss.
-pub const CATALOGUE: &[Entry] = &[logistic::ENTRY];
+pub const CATALOGUE: &[Entry] = &[
+    logistic::ENTRY,
+    multinomial::ENTRY,
+    huberised_hinge::ENTRY,
+    hinge::ENTRY,
+    squared_hinge::ENTRY,
+    squared::ENTRY,
+    huber::ENTRY,
+    absolute::ENTRY,
+];
 
 /// Reads a loss as users type it: `logistic`, `huber:1.35`, `multinomial`.
 ///
@@ -82,3 +105,6 @@ pub trait Loss: fmt::Debug + Send + Sync {
     /// An upper bound of the largest eigenvalue of the curvature; `∞` when the derivative jumps.
     fn smoothness(&self) -> f64;
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,6 @@
 //! `r(y) = λ‖y‖₁`; the prox shrinks each entry by `λ·step`, and to zero if it is smaller.
 
-use super::separable::{Separable, sign, soft};
-use super::{Entry, LAMBDA, Make};
+use super::{Entry, LAMBDA, Make, Separable, sign, soft};
 use crate::ParseError;
 
 /// The sum of absolute values (lasso).

@@ -12,6 +12,7 @@ mod separable;
 pub use l1::L1;
 pub use none::NoPenalty;
 pub use separable::Separable;
+pub(crate) use separable::{sign, soft};
 
 /// Builds a penalty from its parameters.
 #[derive(Clone, Copy, Debug)]

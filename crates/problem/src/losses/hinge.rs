@@ -1,0 +1,43 @@
+//! `φ(u) = max(0, 1 − u)` of the margin `u = b·w`. The prox moves `u` up by `t` but not across 1.
+
+use super::{Argument, Entry, Make, ScalarLoss};
+
+/// The hinge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hinge;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: Hinge::NAME,
+    parameters: &[],
+    about: "two classes; the hinge (support vector machine), with a kink",
+    build: Make(|_| Ok(Box::new(Hinge))),
+};
+
+impl ScalarLoss for Hinge {
+    const NAME: &'static str = "hinge";
+    const ARGUMENT: Argument = Argument::Margin;
+
+    fn phi(&self, u: f64) -> f64 {
+        (1.0 - u).max(0.0)
+    }
+
+    fn slope(&self, u: f64) -> f64 {
+        if u < 1.0 { -1.0 } else { 0.0 }
+    }
+
+    fn bend(&self, _u: f64) -> f64 {
+        0.0
+    }
+
+    fn prox_phi(&self, u: f64, step: f64) -> f64 {
+        if u >= 1.0 { u } else { (u + step).min(1.0) }
+    }
+
+    fn max_slope(&self) -> f64 {
+        1.0
+    }
+
+    fn max_bend(&self) -> f64 {
+        f64::INFINITY
+    }
+}
