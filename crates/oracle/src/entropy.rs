@@ -112,7 +112,7 @@ impl Entropy {
     pub fn bernoulli(&mut self, rate: f64) -> Result<bool, EntropyError> {
         let coin = Coin::new(rate)?;
         self.ready()?;
-        Ok(self.toss(coin))
+        Ok(coin.toss(|| self.word()))
     }
 
     /// To be called at the start of every public operation: notices a fork, replaces an old key. It is not called
@@ -159,33 +159,6 @@ impl Entropy {
                 return (product >> 64) as u64;
             }
         }
-    }
-
-    /// Compares a uniform real, of which 64 bits are drawn at a time, with the rate.
-    #[inline]
-    pub(crate) fn toss(&mut self, coin: Coin) -> bool {
-        let word = u128::from(self.word());
-        if word != coin.head { word < coin.head } else { coin.tail.is_some_and(|tail| self.toss_tail(tail)) }
-    }
-
-    #[cold]
-    fn toss_tail(&mut self, (mut mantissa, mut shift): (u64, u32)) -> bool {
-        // The rate's remaining bits are mantissa · 2^−shift < 1: a word at a time, until one differs.
-        while mantissa != 0 {
-            let head = (u128::from(mantissa) << 64).checked_shr(shift).unwrap_or(0) as u64;
-            let word = self.word();
-            if word != head {
-                return word < head;
-            }
-            if shift <= 64 {
-                return false;
-            }
-            shift -= 64;
-            if shift < 64 {
-                mantissa &= (1 << shift) - 1;
-            }
-        }
-        false
     }
 
     fn new(stream: ChaCha20Rng, origin: Origin) -> Self {
@@ -261,4 +234,31 @@ impl Coin {
         let tail = mantissa & ((1 << shift) - 1);
         Ok(Self { head: u128::from(mantissa >> shift), tail: (tail != 0).then_some((tail, shift)) })
     }
+
+    /// Compares a uniform real, of which 64 bits are drawn at a time, with the rate.
+    #[inline]
+    pub(crate) fn toss(self, mut word: impl FnMut() -> u64) -> bool {
+        let first = u128::from(word());
+        if first != self.head { first < self.head } else { self.tail.is_some_and(|tail| later(tail, word)) }
+    }
 }
+
+/// The same for the rest mantissa · 2^−shift < 1 of the rate, a word at a time until one differs.
+#[cold]
+fn later((mut mantissa, mut shift): (u64, u32), mut word: impl FnMut() -> u64) -> bool {
+    loop {
+        let head = (u128::from(mantissa) << 64).checked_shr(shift).unwrap_or(0) as u64;
+        let next = word();
+        if next != head || shift <= 64 {
+            return next < head;
+        }
+        shift -= 64;
+        if shift < 64 {
+            mantissa &= (1 << shift) - 1;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "entropy_tests.rs"]
+mod tests;

@@ -16,7 +16,7 @@ impl Entropy {
         self.ready()?;
         out.clear();
         for record in 0..population {
-            if self.toss(coin) {
+            if coin.toss(|| self.word()) {
                 out.push(record as u32);
             }
         }

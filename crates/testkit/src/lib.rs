@@ -1,1 +1,3 @@
 //! Generators, statistics and reference solvers for the tests of Reticent. Never a normal dependency.
+
+pub mod statistics;

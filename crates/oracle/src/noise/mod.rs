@@ -14,6 +14,8 @@
 //! The road not taken: the discrete Gaussian (Canonne–Kamath–Steinke 2020) has a profile that is close to, but
 //! not, the Gaussian's, and a bound on the difference would have to be carried by the accountant.
 
+#[cfg(test)]
+mod conformance;
 mod exponential;
 mod fraction;
 mod gaussian;

@@ -36,7 +36,7 @@ pub(crate) fn half_normal<D: Digits>(digits: &mut D) -> (u64, Fraction) {
 
 /// True with probability e^(−1/2): the run that starts below ½.
 #[inline]
-fn half_coin<D: Digits>(digits: &mut D) -> bool {
+pub(super) fn half_coin<D: Digits>(digits: &mut D) -> bool {
     let first = Fraction::draw(digits);
     !first.below_half::<D>() || descend(first, digits)
 }
@@ -44,7 +44,7 @@ fn half_coin<D: Digits>(digits: &mut D) -> bool {
 /// True with probability e^(−x(2k+x)/(2k+2)): the run x > U₁ > U₂ > …, each member also kept only with
 /// probability (2k+x)/(2k+2), has length ≥ n with probability xⁿ/n! · ((2k+x)/(2k+2))ⁿ.
 #[inline]
-fn step_coin<D: Digits>(k: u64, x: &mut Fraction, digits: &mut D) -> bool {
+pub(super) fn step_coin<D: Digits>(k: u64, x: &mut Fraction, digits: &mut D) -> bool {
     let mut next = Fraction::draw(digits);
     if !next.less(x, digits) || !kept(k, x, digits) {
         return true;
