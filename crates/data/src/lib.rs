@@ -46,6 +46,8 @@ pub use schema::{
 };
 #[cfg(feature = "parquet")]
 pub use source::parse_parquet;
-pub use source::{Format, load, load_features, parse_csv, parse_libsvm};
+pub use source::{
+    Draft, DraftOptions, Format, check, draft_from_public, load, load_features, parse_csv, parse_libsvm,
+};
 pub use sparse::Csr;
 pub use table::{Rows, Table};

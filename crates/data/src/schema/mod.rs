@@ -6,6 +6,7 @@
 mod column;
 mod error;
 mod raw;
+mod summary;
 
 pub use column::{Categorical, Column, MissingNumber, Numeric, Role, Scale, Target, TargetKind, Undeclared};
 pub use error::SchemaError;
@@ -22,15 +23,15 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "RawSchema", into = "RawSchema")]
 pub struct Schema {
-    row_norm: f64,
-    public_n: Option<u64>,
-    header: bool,
-    delimiter: Option<u8>,
-    trim: bool,
-    missing_tokens: Vec<String>,
-    undeclared: Undeclared,
-    features: Option<u32>,
-    columns: Vec<Column>,
+    pub(crate) row_norm: f64,
+    pub(crate) public_n: Option<u64>,
+    pub(crate) header: bool,
+    pub(crate) delimiter: Option<u8>,
+    pub(crate) trim: bool,
+    pub(crate) missing_tokens: Vec<String>,
+    pub(crate) undeclared: Undeclared,
+    pub(crate) features: Option<u32>,
+    pub(crate) columns: Vec<Column>,
 }
 
 impl Schema {
@@ -190,7 +191,7 @@ impl Schema {
         new.checked()
     }
 
-    fn find(&self, name: &str) -> Result<usize, SchemaError> {
+    pub(crate) fn find(&self, name: &str) -> Result<usize, SchemaError> {
         self.columns.iter().position(|c| c.name == name).ok_or_else(|| SchemaError::UnknownColumn {
             given: name.into(),
             allowed: quoted(&self.names_where(|_| true)),
@@ -206,7 +207,7 @@ impl Schema {
         quoted(&self.names_where(|_| true))
     }
 
-    fn checked(self) -> Result<Self, SchemaError> {
+    pub(crate) fn checked(self) -> Result<Self, SchemaError> {
         if !(SMALLEST..=LARGEST).contains(&self.row_norm) {
             return Err(SchemaError::RowNorm(self.row_norm));
         }

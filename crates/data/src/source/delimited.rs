@@ -1,10 +1,10 @@
 //! CSV, TSV and their kin.
 
-use super::ready;
+use super::{Depth, ready};
 use crate::encode::Builder;
 use crate::error::{FileProblem, LineProblem};
 use crate::{Cell, DataError, Encoder, Purpose, Row, Schema, Table, Undeclared};
-use csv::{ByteRecord, ReaderBuilder, Terminator};
+use csv::{ByteRecord, ReaderBuilder};
 use std::io::Read;
 
 /// Reads delimited text. `file` is the name for messages.
@@ -15,48 +15,78 @@ pub fn parse_csv<R: Read>(
     delimiter: u8,
     purpose: Purpose,
 ) -> Result<Table, DataError> {
-    ready(schema, purpose)?;
-    let mut encoder = Encoder::new(schema, purpose);
-    let mut builder = Builder::new(schema, purpose);
-    let mut lines = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(delimiter)
-        .terminator(Terminator::CRLF)
-        .buffer_capacity(1 << 16)
-        .from_reader(reader);
-    let mut record = ByteRecord::new();
-    let mut next = |record: &mut ByteRecord| -> Result<Option<u64>, DataError> {
+    read_csv(Records::new(reader, file, delimiter), schema, purpose, Depth::Values)
+}
+
+/// The records of a file, blank lines left out where a record has more than one field.
+pub(super) struct Records<'a, R> {
+    reader: csv::Reader<R>,
+    file: &'a str,
+    skip_blank: bool,
+}
+
+impl<'a, R: Read> Records<'a, R> {
+    pub(super) fn new(reader: R, file: &'a str, delimiter: u8) -> Self {
+        // Every length is let through here and checked by the caller, whose message knows what is expected.
+        let reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(delimiter)
+            .buffer_capacity(1 << 16)
+            .from_reader(reader);
+        Self { reader, file, skip_blank: true }
+    }
+
+    /// Reads the next record and returns its line, `None` at the end.
+    pub(super) fn next(&mut self, record: &mut ByteRecord) -> Result<Option<u64>, DataError> {
         loop {
-            let line = lines.position().line();
-            let more = lines.read_byte_record(record).map_err(|e| {
+            let line = self.reader.position().line();
+            let more = self.reader.read_byte_record(record).map_err(|e| {
                 let reason = match e.into_kind() {
                     csv::ErrorKind::Io(e) => e.to_string(),
                     _ => "not readable as delimited text".into(),
                 };
-                DataError::file(file, FileProblem::Read { line: line - 1, reason })
+                DataError::file(self.file, FileProblem::Read { line: line - 1, reason })
             })?;
             if !more {
                 return Ok(None);
             }
             let blank = record.len() == 1 && record[0].trim_ascii().is_empty();
-            if !blank || schema.columns().len() == 1 {
+            if !(blank && self.skip_blank) {
                 return Ok(Some(record.position().map_or(line, csv::Position::line)));
             }
         }
-    };
+    }
+}
 
-    let Some(mut line) = next(&mut record)? else { return Err(DataError::file(file, FileProblem::Empty)) };
+pub(super) fn read_csv<R: Read>(
+    mut records: Records<'_, R>,
+    schema: &Schema,
+    purpose: Purpose,
+    depth: Depth,
+) -> Result<Table, DataError> {
+    ready(schema, purpose)?;
+    let file = records.file;
+    let mut encoder = Encoder::new(schema, purpose);
+    let mut builder = Builder::new(schema, purpose);
+    let mut record = ByteRecord::new();
+    let Some(mut line) = records.next(&mut record)? else {
+        return Err(DataError::file(file, FileProblem::Empty));
+    };
     let (layout, mut pending) = if schema.header() {
         (Layout::from_header(&record, schema, &encoder, file)?, false)
     } else {
         (Layout::by_position(&record, schema, purpose, &encoder, file, line)?, true)
     };
+    records.skip_blank = layout.fields > 1;
+    if depth == Depth::Header {
+        return Ok(builder.finish());
+    }
     let mut row = Row::default();
     let mut empty = true;
     loop {
         if !std::mem::take(&mut pending) {
-            match next(&mut record)? {
+            match records.next(&mut record)? {
                 Some(at) => line = at,
                 None => break,
             }

@@ -1,16 +1,21 @@
 //! Files to tables.
 
+mod check;
 mod delimited;
+mod draft;
 mod libsvm;
 mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
 
+pub use check::check;
 pub use delimited::parse_csv;
+pub use draft::{Draft, DraftOptions, draft_from_public};
 pub use libsvm::parse_libsvm;
 #[cfg(feature = "parquet")]
 pub use parquet::parse_parquet;
 
+use crate::encode::Builder;
 use crate::error::FileProblem;
 use crate::{DataError, Purpose, Schema, SchemaError, Table};
 use std::path::Path;
@@ -90,25 +95,46 @@ pub fn load(
     target: Option<&str>,
     user_column: Option<&str>,
 ) -> Result<Table, DataError> {
-    read(path, format, &schema.with_roles(target, user_column)?, Purpose::Fit)
+    read(path, format, &schema.with_roles(target, user_column)?, Purpose::Fit, Depth::Values)
 }
 
 /// Reads a file for predicting: features alone, encoded as [`load`] encodes them under the same schema. The
 /// schema must have its roles settled (a model carries it so).
 pub fn load_features(path: &Path, format: Option<Format>, schema: &Schema) -> Result<Table, DataError> {
-    read(path, format, schema, Purpose::Predict)
+    read(path, format, schema, Purpose::Predict, Depth::Values)
 }
 
-fn read(path: &Path, format: Option<Format>, schema: &Schema, purpose: Purpose) -> Result<Table, DataError> {
+/// How far a file is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// The names and types of the columns.
+    Header,
+    /// Everything.
+    Values,
+}
+
+fn read(
+    path: &Path,
+    format: Option<Format>,
+    schema: &Schema,
+    purpose: Purpose,
+    depth: Depth,
+) -> Result<Table, DataError> {
     let file = path.display().to_string();
     let format = Format::decide(path, format, schema).map_err(|p| DataError::file(&file, p))?;
     match format {
+        // A LIBSVM file has no header: that it opens is all there is to see.
+        Format::Libsvm if depth == Depth::Header => {
+            open::open(path)?;
+            Ok(Builder::new(schema, purpose).finish())
+        }
         Format::Libsvm => parse_libsvm(open::open(path)?, &file, schema, purpose),
         Format::Csv | Format::Tsv => {
-            parse_csv(open::open(path)?, &file, schema, format.delimiter(schema), purpose)
+            let records = delimited::Records::new(open::open(path)?, &file, format.delimiter(schema));
+            delimited::read_csv(records, schema, purpose, depth)
         }
         #[cfg(feature = "parquet")]
-        Format::Parquet => parse_parquet(open::plain(path)?, &file, schema, purpose),
+        Format::Parquet => parquet::read_parquet(open::plain(path)?, &file, schema, purpose, depth),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(DataError::file(&file, FileProblem::NoParquet)),
     }

@@ -2,7 +2,7 @@
 //! record can be encoded and scaled as in any other format and only a page per column is held beside the table.
 
 use super::delimited::place;
-use super::ready;
+use super::{Depth, ready};
 use crate::encode::Builder;
 use crate::error::FileProblem;
 use crate::{Cell, DataError, Encoder, Purpose, Row, Schema, Table};
@@ -11,7 +11,7 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
-use parquet::schema::types::ColumnDescriptor;
+use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 
 const BATCH: usize = 1024;
 
@@ -22,57 +22,111 @@ pub fn parse_parquet<R: ChunkReader + 'static>(
     schema: &Schema,
     purpose: Purpose,
 ) -> Result<Table, DataError> {
+    read_parquet(source, file, schema, purpose, Depth::Values)
+}
+
+pub(super) fn read_parquet<R: ChunkReader + 'static>(
+    source: R,
+    file: &str,
+    schema: &Schema,
+    purpose: Purpose,
+    depth: Depth,
+) -> Result<Table, DataError> {
     ready(schema, purpose)?;
-    if source.len() == 0 {
-        return Err(DataError::file(file, FileProblem::Empty));
-    }
-    let mut record = 0_u64;
-    let reader = SerializedFileReader::new(source).map_err(|e| broken(file, record, &e))?;
+    let source = Source::open(source, file)?;
     let mut encoder = Encoder::new(schema, purpose);
     let mut builder = Builder::new(schema, purpose);
-
-    let leaves = reader.metadata().file_metadata().schema_descr().columns();
-    let names: Vec<String> = leaves.iter().map(|c| c.path().string()).collect();
+    let names = source.names();
     let columns = place(&names.iter().map(String::as_bytes).collect::<Vec<_>>(), schema, &encoder, file)?;
+    let leaves: Vec<usize> = columns.iter().map(|&(_, leaf)| leaf).collect();
     for &(slot, leaf) in &columns {
-        readable(&leaves[leaf]).map_err(|found| {
+        source.readable(leaf).map_err(|found| {
             let column = schema.columns()[slot].name().into();
             DataError::file(file, FileProblem::ColumnType { column, found })
         })?;
     }
-
-    let mut row = Row::default();
-    for group in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(group).map_err(|e| broken(file, record, &e))?;
-        let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-        let mut batches = Vec::with_capacity(columns.len());
-        for &(_, leaf) in &columns {
-            let pages = group.get_column_reader(leaf).map_err(|e| broken(file, record, &e))?;
-            batches.push(Batch::new(pages, &leaves[leaf]));
-        }
-        while left > 0 {
-            let size = left.min(BATCH);
-            for batch in &mut batches {
-                batch.fill(size).map_err(|e| broken(file, record, &e))?;
-            }
-            for _ in 0..size {
-                record += 1;
-                row.clear();
-                for (batch, &(slot, _)) in batches.iter_mut().zip(&columns) {
-                    encoder
-                        .put(slot, batch.next(), &mut row)
-                        .map_err(|p| DataError::cell(file, record, schema.columns()[slot].name(), p))?;
-                }
-                encoder.finish(&mut row);
-                builder.push(&row);
-            }
-            left -= size;
-        }
+    if depth == Depth::Header {
+        return Ok(builder.finish());
     }
-    if record == 0 {
+    let mut row = Row::default();
+    let records = source.each(&leaves, |record, column, cell| {
+        let slot = columns[column].0;
+        encoder
+            .put(slot, cell, &mut row)
+            .map_err(|p| DataError::cell(file, record, schema.columns()[slot].name(), p))?;
+        if column + 1 == columns.len() {
+            encoder.finish(&mut row);
+            builder.push(&row);
+            row.clear();
+        }
+        Ok(())
+    })?;
+    if records == 0 {
         return Err(DataError::file(file, FileProblem::NoRecords));
     }
     Ok(builder.finish())
+}
+
+/// An opened file.
+pub(super) struct Source<'a> {
+    reader: Box<dyn FileReader>,
+    file: &'a str,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn open<R: ChunkReader + 'static>(source: R, file: &'a str) -> Result<Self, DataError> {
+        if source.len() == 0 {
+            return Err(DataError::file(file, FileProblem::Empty));
+        }
+        let reader = SerializedFileReader::new(source).map_err(|e| broken(file, 0, &e))?;
+        Ok(Self { reader: Box::new(reader), file })
+    }
+
+    fn leaf(&self, i: usize) -> ColumnDescPtr {
+        self.reader.metadata().file_metadata().schema_descr().column(i)
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        schema.columns().iter().map(|c| c.path().string()).collect()
+    }
+
+    pub(super) fn readable(&self, leaf: usize) -> Result<(), String> {
+        readable(&self.leaf(leaf))
+    }
+
+    /// Hands every cell of the columns `leaves` to `f` as (record from 1, position in `leaves`, cell), record by
+    /// record; returns the number of records.
+    pub(super) fn each(
+        &self,
+        leaves: &[usize],
+        mut f: impl FnMut(u64, usize, Cell<'_>) -> Result<(), DataError>,
+    ) -> Result<u64, DataError> {
+        let mut record = 0_u64;
+        for group in 0..self.reader.num_row_groups() {
+            let group = self.reader.get_row_group(group).map_err(|e| broken(self.file, record, &e))?;
+            let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            let mut batches = Vec::with_capacity(leaves.len());
+            for &leaf in leaves {
+                let pages = group.get_column_reader(leaf).map_err(|e| broken(self.file, record, &e))?;
+                batches.push(Batch::new(pages, &self.leaf(leaf)));
+            }
+            while left > 0 {
+                let size = left.min(BATCH);
+                for batch in &mut batches {
+                    batch.fill(size).map_err(|e| broken(self.file, record, &e))?;
+                }
+                for _ in 0..size {
+                    record += 1;
+                    for (i, batch) in batches.iter_mut().enumerate() {
+                        f(record, i, batch.next())?;
+                    }
+                }
+                left -= size;
+            }
+        }
+        Ok(record)
+    }
 }
 
 fn broken(file: &str, line: u64, error: &ParquetError) -> DataError {
@@ -95,7 +149,8 @@ fn readable(leaf: &ColumnDescriptor) -> Result<(), String> {
             Some(logical) => matches!(logical, LogicalType::Integer { .. } | LogicalType::Decimal { .. }),
             None => {
                 use ConvertedType as C;
-                let time = [C::DATE, C::TIME_MILLIS, C::TIME_MICROS, C::TIMESTAMP_MILLIS, C::TIMESTAMP_MICROS];
+                let time =
+                    [C::DATE, C::TIME_MILLIS, C::TIME_MICROS, C::TIMESTAMP_MILLIS, C::TIMESTAMP_MICROS];
                 !time.contains(&leaf.converted_type())
             }
         },

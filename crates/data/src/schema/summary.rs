@@ -1,0 +1,77 @@
+//! The schema in words.
+
+use super::{Column, Role, Scale, Schema, TargetKind};
+use crate::Labels;
+use std::fmt::Write;
+
+impl Schema {
+    /// What each column becomes, one line each, and the shape of the encoded table.
+    pub fn summary(&self) -> String {
+        let mut out = String::new();
+        let shape = if self.sparse() { "sparse" } else { "dense" };
+        let count = self.public_n().map_or("not declared".to_string(), |n| n.to_string());
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{} encoded columns, kept {shape}", self.width());
+        let _ = writeln!(out, "row norm at most {}; public count: {count}", self.row_norm());
+        if let Some(n) = self.features() {
+            let _ = writeln!(out, "LIBSVM indices 1 to {n}, values as they are");
+        } else {
+            let tokens = self.missing_tokens().iter().map(|t| format!("{t:?}")).collect::<Vec<_>>().join(" ");
+            let _ = writeln!(out, "missing is written as: {tokens}");
+        }
+        let longest = self.columns().iter().map(|c| c.name().chars().count()).max().unwrap_or(0);
+        let _ = writeln!(out);
+        for column in self.columns() {
+            let (kind, becomes) = words(column);
+            let _ = writeln!(out, "{:longest$}  {kind:<11}  {becomes}", column.name());
+        }
+        out
+    }
+}
+
+fn words(column: &Column) -> (&'static str, String) {
+    match column.role() {
+        Role::Ignored => ("ignored", "not read".into()),
+        Role::User => ("user", "records with the same value belong to one person".into()),
+        Role::Numeric(n) => {
+            let scale = match n.scale {
+                Scale::MinusOneToOne => ", scaled to [-1, 1]",
+                Scale::ZeroToOne => ", scaled to [0, 1]",
+                Scale::None => "",
+            };
+            let text = format!(
+                "1 column, clipped to [{}, {}]{scale}; missing: {}",
+                n.lower,
+                n.upper,
+                n.encoded_missing()
+            );
+            ("numeric", text)
+        }
+        Role::Categorical(c) => {
+            let goes =
+                |i: Option<usize>| i.map_or("all zeros".to_string(), |i| c.categories.name(i).to_string());
+            let text = format!(
+                "{} columns of 0/1; missing: {}; unknown: {}",
+                c.categories.len(),
+                goes(c.missing),
+                goes(c.unknown)
+            );
+            ("categorical", text)
+        }
+        Role::Target(t) => {
+            let missing = t.missing.as_deref().map_or("an error".to_string(), str::to_string);
+            let text = match t.kind() {
+                TargetKind::Classes(labels) => format!("{}; missing: {missing}", classes(t.kind(), labels)),
+                TargetKind::Range { lower, upper } => {
+                    format!("clipped to [{lower}, {upper}], scaled to [-1, 1]; missing: {missing}")
+                }
+            };
+            ("target", text)
+        }
+    }
+}
+
+fn classes(kind: &TargetKind, labels: &Labels) -> String {
+    let each = |(i, name)| format!("{name} is {}", kind.encode_class(i));
+    labels.names().enumerate().map(each).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,307 @@
+//! A first schema from data that the user declares PUBLIC.
+
+use super::delimited::Records;
+use super::{Format, load_features, open};
+use crate::error::{FileProblem, LineProblem};
+use crate::schema::{Categorical, Column, MissingNumber, Numeric, Role, Scale, Schema, Target, TargetKind};
+use crate::{Cell, DataError, Labels, Rows, SchemaError, norm, number};
+use csv::ByteRecord;
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+/// Spellings of "missing" that a draft looks for; the ones it meets are written into the schema.
+const MISSING: [&str; 8] = ["", "?", "NA", "N/A", "NaN", "nan", "null", "None"];
+/// A column of text with more different values than this is drafted as ignored.
+const MOST_CATEGORIES: usize = 100;
+/// A numeric target with more different values than this is drafted as a range.
+const MOST_CLASSES: usize = 20;
+
+/// How to read the public file.
+#[derive(Debug, Clone, Default)]
+pub struct DraftOptions {
+    /// The format, when the name does not tell.
+    pub format: Option<Format>,
+    /// The file has no header line; columns are then named column_1, column_2, ….
+    pub no_header: bool,
+    /// The delimiter, when it is not the format's own.
+    pub delimiter: Option<u8>,
+    /// The column to predict.
+    pub target: Option<String>,
+    /// The column that says whose record it is.
+    pub user: Option<String>,
+}
+
+/// A drafted schema.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// The schema.
+    pub schema: Schema,
+    /// The file to write: the schema with a comment that says where it comes from.
+    pub toml: String,
+}
+
+/// Drafts a schema from `path`. **The result contains bounds, categories and a row norm read from the file**, so
+/// it is safe only if that file is public; the TOML says so.
+pub fn draft_from_public(path: &Path, options: &DraftOptions) -> Result<Draft, DataError> {
+    let file = path.display().to_string();
+    let format = options.format.or_else(|| Format::of(path));
+    let format = format.ok_or_else(|| DataError::file(&file, FileProblem::UnknownFormat))?;
+    let mut notes = Vec::new();
+    let mut schema = if format == Format::Libsvm {
+        libsvm(path, &file)?
+    } else {
+        let scans = match format {
+            Format::Parquet => scan_parquet(path, &file)?,
+            _ => scan_delimited(path, &file, format, options)?,
+        };
+        table(scans, options, &mut notes)?
+    };
+    let table = load_features(path, Some(format), &schema)?;
+    schema.row_norm = round_up(largest_norm(&table.rows));
+    notes.push(format!("Row norm: no row of {file} is longer than {}.", schema.row_norm));
+    notes.push("public_n is left out: set it to a public count if you use add-remove adjacency.".into());
+    if schema.target().is_none() && schema.features().is_none() {
+        notes.push("No target yet: give one column kind = \"target\".".into());
+    }
+    let toml = commented(&file, &notes, &schema);
+    Ok(Draft { schema, toml })
+}
+
+fn commented(file: &str, notes: &[String], schema: &Schema) -> String {
+    let mut out = format!(
+        "# Drafted from {file}.\n\
+         # The bounds, categories, classes and row norm below were READ FROM THAT FILE. This schema keeps a private\n\
+         # table private only if that file is public. If it is not, replace every one of them by what you know\n\
+         # without looking at the data.\n#\n"
+    );
+    for note in notes {
+        out.push_str(&format!("# {}\n", note.replace('\n', " ")));
+    }
+    out.push('\n');
+    out.push_str(&schema.to_toml());
+    out
+}
+
+/// What a pass over a column saw.
+struct Scan {
+    name: String,
+    /// All present values so far are numbers.
+    numeric: bool,
+    lower: f64,
+    upper: f64,
+    /// Different values, `None` once there are too many.
+    values: Option<BTreeSet<String>>,
+    tokens: BTreeSet<String>,
+    unreadable: bool,
+}
+
+impl Scan {
+    fn new(name: String) -> Self {
+        let values = Some(BTreeSet::new());
+        let (lower, upper) = (f64::INFINITY, f64::NEG_INFINITY);
+        Self { name, numeric: true, lower, upper, values, tokens: BTreeSet::new(), unreadable: false }
+    }
+
+    fn see(&mut self, cell: Cell<'_>) {
+        let (text, x) = match cell {
+            Cell::Missing => return,
+            Cell::Text(bytes) => {
+                let bytes = bytes.trim_ascii();
+                if let Some(token) = MISSING.iter().find(|t| t.as_bytes() == bytes) {
+                    self.tokens.insert((*token).to_string());
+                    return;
+                }
+                (String::from_utf8_lossy(bytes).into_owned(), number::parse(bytes))
+            }
+            Cell::Number(x) if x.is_nan() => {
+                self.tokens.insert("NaN".into());
+                return;
+            }
+            Cell::Number(x) => (x.to_string(), Some(x)),
+            Cell::Whole(n) => (n.to_string(), Some(n as f64)),
+            Cell::Flag(b) => (b.to_string(), Some(f64::from(b))),
+        };
+        match x.filter(|x| x.is_finite()) {
+            Some(x) => {
+                self.lower = self.lower.min(x);
+                self.upper = self.upper.max(x);
+            }
+            None => self.numeric = false,
+        }
+        if let Some(values) = &mut self.values {
+            values.insert(text);
+            if values.len() > MOST_CATEGORIES {
+                self.values = None;
+            }
+        }
+    }
+
+    fn labels(&self) -> Option<Labels> {
+        let mut values: Vec<&String> = self.values.as_ref()?.iter().collect();
+        if self.numeric {
+            values.sort_by(|a, b| {
+                let of = |s: &String| number::parse(s.as_bytes()).unwrap_or(0.0);
+                of(a).total_cmp(&of(b))
+            });
+        }
+        Labels::new(values.into_iter().cloned()).ok()
+    }
+
+    fn role(&self, notes: &mut Vec<String>) -> Role {
+        let mut ignore = |why: &str| {
+            notes.push(format!("Column {:?} is ignored: {why}.", self.name));
+            Role::Ignored
+        };
+        if self.unreadable {
+            return ignore("its type is neither number, text nor truth value");
+        }
+        match self.labels() {
+            Some(labels) if labels.len() < 2 => ignore("it never changes"),
+            labels if self.numeric => {
+                // 0/1 columns keep their zeros, which cost nothing of the row norm.
+                let flag = labels.is_some_and(|l| l.len() == 2) && self.lower == 0.0 && self.upper == 1.0;
+                let scale = if flag { Scale::ZeroToOne } else { Scale::default() };
+                let (lower, upper) = (self.lower, self.upper);
+                Role::Numeric(Numeric { lower, upper, scale, missing: MissingNumber::default() })
+            }
+            Some(categories) => Role::Categorical(Categorical { categories, missing: None, unknown: None }),
+            None => ignore("it is text with more than 100 different values"),
+        }
+    }
+
+    fn target(&self) -> Result<Role, SchemaError> {
+        let few = |labels: &Labels| !self.numeric || labels.len() <= MOST_CLASSES;
+        let kind = match self.labels().filter(few) {
+            Some(labels) => TargetKind::Classes(labels),
+            None if self.numeric => TargetKind::Range { lower: self.lower, upper: self.upper },
+            None => return Err(SchemaError::NotATarget(self.name.clone())),
+        };
+        Ok(Role::Target(Target { kind, missing: None }))
+    }
+}
+
+fn table(scans: Vec<Scan>, options: &DraftOptions, notes: &mut Vec<String>) -> Result<Schema, DataError> {
+    let mut columns = Vec::new();
+    let mut tokens = BTreeSet::from([String::new()]);
+    for scan in &scans {
+        let role = match &scan.name {
+            name if options.target.as_ref() == Some(name) => scan.target()?,
+            name if options.user.as_ref() == Some(name) => Role::User,
+            _ => scan.role(notes),
+        };
+        tokens.extend(scan.tokens.iter().cloned());
+        columns.push(Column { name: scan.name.clone(), role });
+    }
+    let schema = Schema {
+        row_norm: norm::LARGEST,
+        header: !options.no_header,
+        delimiter: options.delimiter,
+        missing_tokens: tokens.into_iter().collect(),
+        features: None,
+        columns,
+        ..Schema::libsvm(1, 1.0, TargetKind::Range { lower: 0.0, upper: 1.0 })?
+    }
+    .checked()?;
+    for name in [&options.target, &options.user].into_iter().flatten() {
+        schema.find(name)?;
+    }
+    Ok(schema)
+}
+
+fn scan_delimited(
+    path: &Path,
+    file: &str,
+    format: Format,
+    options: &DraftOptions,
+) -> Result<Vec<Scan>, DataError> {
+    let usual = if format == Format::Tsv { b'\t' } else { b',' };
+    let mut records = Records::new(open::open(path)?, file, options.delimiter.unwrap_or(usual));
+    let mut record = ByteRecord::new();
+    let Some(mut line) = records.next(&mut record)? else {
+        return Err(DataError::file(file, FileProblem::Empty));
+    };
+    let mut pending = options.no_header;
+    let named = |(i, field): (usize, &[u8])| match options.no_header {
+        true => format!("column_{}", i + 1),
+        false => String::from_utf8_lossy(field.trim_ascii()).into_owned(),
+    };
+    let mut scans: Vec<Scan> = record.iter().enumerate().map(named).map(Scan::new).collect();
+    loop {
+        if !std::mem::take(&mut pending) {
+            match records.next(&mut record)? {
+                Some(at) => line = at,
+                None => return Ok(scans),
+            }
+        }
+        if record.len() != scans.len() {
+            let problem = LineProblem::Ragged { found: record.len(), expected: scans.len() };
+            return Err(DataError::line(file, line, problem));
+        }
+        for (scan, field) in scans.iter_mut().zip(&record) {
+            scan.see(Cell::Text(field));
+        }
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn scan_parquet(path: &Path, file: &str) -> Result<Vec<Scan>, DataError> {
+    let source = super::parquet::Source::open(open::plain(path)?, file)?;
+    let mut scans: Vec<Scan> = source.names().into_iter().map(Scan::new).collect();
+    let mut leaves = Vec::new();
+    for (i, scan) in scans.iter_mut().enumerate() {
+        scan.unreadable = source.readable(i).is_err();
+        if !scan.unreadable {
+            leaves.push(i);
+        }
+    }
+    source.each(&leaves, |_, i, cell| {
+        scans[leaves[i]].see(cell);
+        Ok(())
+    })?;
+    Ok(scans)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn scan_parquet(_: &Path, file: &str) -> Result<Vec<Scan>, DataError> {
+    Err(DataError::file(file, FileProblem::NoParquet))
+}
+
+/// The widest index and the labels of a LIBSVM file; everything else is checked when it is loaded.
+fn libsvm(path: &Path, file: &str) -> Result<Schema, DataError> {
+    let mut scan = Scan::new("label".into());
+    let mut features = 1_u32;
+    for (line, text) in BufReader::new(open::open(path)?).split(b'\n').enumerate() {
+        let text = text.map_err(|e| {
+            DataError::file(file, FileProblem::Read { line: line as u64, reason: e.to_string() })
+        })?;
+        let record = text.split(|&b| b == b'#').next().unwrap_or_default();
+        let mut items = record.split(u8::is_ascii_whitespace).filter(|i| !i.is_empty());
+        let Some(label) = items.next() else { continue };
+        scan.see(Cell::Text(label));
+        for item in items {
+            let index = item.split(|&b| b == b':').next().and_then(number::parse).unwrap_or(0.0);
+            features = features.max(index as u32);
+        }
+    }
+    let Role::Target(target) = scan.target()? else { return Err(SchemaError::NoTarget.into()) };
+    Ok(Schema::libsvm(features, norm::LARGEST, target.kind)?)
+}
+
+fn largest_norm(rows: &Rows) -> f64 {
+    let of = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt();
+    match rows {
+        Rows::Dense(m) => (0..m.rows).map(|i| of(m.row(i))).fold(0.0, f64::max),
+        Rows::Sparse(m) => (0..m.rows()).map(|i| of(m.row(i).1)).fold(0.0, f64::max),
+    }
+}
+
+/// Up to three decimals of the leading digit, so that the file reads well; 1 for a table of zeros.
+fn round_up(x: f64) -> f64 {
+    if x <= 0.0 {
+        return 1.0;
+    }
+    let unit = 10_f64.powi(x.log10().floor() as i32 - 3);
+    let text = format!("{:.3e}", (x / unit - 1e-9).ceil() * unit);
+    text.parse().map_or(x, |y: f64| y.clamp(norm::SMALLEST, norm::LARGEST))
+}
