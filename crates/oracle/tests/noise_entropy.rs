@@ -99,7 +99,10 @@ fn seeds_are_stable() {
     let mut entropy = Entropy::seeded(1);
     let found: Vec<u64> = (0..3).map(|_| entropy.below(1_000_000_007).unwrap()).collect();
     let mut fork = entropy.fork().unwrap();
-    assert_eq!((found, fork.below(1_000_000_007).unwrap()), (vec![924_156_449, 995_500_486, 415_244_946], 368_541_286));
+    assert_eq!(
+        (found, fork.below(1_000_000_007).unwrap()),
+        (vec![924_156_449, 995_500_486, 415_244_946], 368_541_286)
+    );
     assert!(entropy.is_seeded() && fork.is_seeded() && !Entropy::secure().unwrap().is_seeded());
 }
 
