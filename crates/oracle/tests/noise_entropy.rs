@@ -33,7 +33,7 @@ fn uniform_integers() {
         assert!(p > 1e-6, "{bound}: {p}");
     }
     assert_eq!(entropy.below(1).unwrap(), 0);
-    // Three quarters of 2⁶⁴: without the refusals the three thirds of the range would get 2 : 1 : 1 of the words.
+    // Three quarters of 2⁶⁴: without the refusals the three residues would get 2 : 1 : 1 of the words.
     let third = 1_u64 << 62;
     let mut counts = [0; 3];
     (0..100_000).for_each(|_| counts[(entropy.below(3 * third).unwrap() % 3) as usize] += 1);
