@@ -245,17 +245,15 @@ impl Coin {
 
 /// The same for the rest mantissa · 2^−shift < 1 of the rate, a word at a time until one differs.
 #[cold]
-fn later((mut mantissa, mut shift): (u64, u32), mut word: impl FnMut() -> u64) -> bool {
+fn later((mantissa, mut shift): (u64, u32), mut word: impl FnMut() -> u64) -> bool {
     loop {
+        // Bits of words already compared are above the 64th and fall away.
         let head = (u128::from(mantissa) << 64).checked_shr(shift).unwrap_or(0) as u64;
         let next = word();
         if next != head || shift <= 64 {
             return next < head;
         }
         shift -= 64;
-        if shift < 64 {
-            mantissa &= (1 << shift) - 1;
-        }
     }
 }
 

@@ -33,7 +33,7 @@ fn uniform_integers() {
         assert!(p > 1e-6, "{bound}: {p}");
     }
     assert_eq!(entropy.below(1).unwrap(), 0);
-    // Three quarters of 2⁶⁴: without the refusals the three thirds of the range would get 2 : 1 : 1 of the words.
+    // Three quarters of 2⁶⁴: without the refusals the three residues would get 2 : 1 : 1 of the words.
     let third = 1_u64 << 62;
     let mut counts = [0; 3];
     (0..100_000).for_each(|_| counts[(entropy.below(3 * third).unwrap() % 3) as usize] += 1);
@@ -99,7 +99,10 @@ fn seeds_are_stable() {
     let mut entropy = Entropy::seeded(1);
     let found: Vec<u64> = (0..3).map(|_| entropy.below(1_000_000_007).unwrap()).collect();
     let mut fork = entropy.fork().unwrap();
-    assert_eq!((found, fork.below(1_000_000_007).unwrap()), (vec![924_156_449, 995_500_486, 415_244_946], 368_541_286));
+    assert_eq!(
+        (found, fork.below(1_000_000_007).unwrap()),
+        (vec![924_156_449, 995_500_486, 415_244_946], 368_541_286)
+    );
     assert!(entropy.is_seeded() && fork.is_seeded() && !Entropy::secure().unwrap().is_seeded());
 }
 

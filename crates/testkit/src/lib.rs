@@ -1,3 +1,4 @@
 //! Generators, statistics and reference solvers for the tests of Reticent. Never a normal dependency.
 
+pub mod generators;
 pub mod statistics;

@@ -63,7 +63,7 @@ pub trait GridNoise: Draw {
     }
 
     /// Fresh noise in every place. For a release use [`GridNoise::perturb`]; here the cut to 64 bits (which needs a
-    /// normal variate above 2⁹) falls on the noise itself.
+    /// normal variate above 2¹⁰) falls on the noise itself.
     fn fill(&self, entropy: &mut Entropy, out: &mut [i64]) -> Result<(), EntropyError> {
         entropy.ready()?;
         for value in out {

@@ -1,7 +1,7 @@
 //! Pearson's χ² for counts in cells. The p-value is asymptotic; with at least 20 expected in each cell it is good
 //! enough for false-alarm rates down to about 1e-6, and cells that expect less are merged with their neighbours.
 
-use statrs::function::gamma::gamma_ur;
+use statrs::function::gamma::{gamma_lr, gamma_ur};
 
 /// The least expected count of a cell.
 const LEAST: f64 = 20.0;
@@ -41,6 +41,11 @@ pub fn two_sample_chi_squared(a: &[u64], b: &[u64]) -> f64 {
     let (up, down) = ((total_b / total_a).sqrt(), (total_a / total_b).sqrt());
     let statistic = cells.iter().map(|(x, y)| (up * x - down * y).powi(2) / (x + y)).sum();
     upper_tail(statistic, cells.len())
+}
+
+/// P(X ≤ x) for X with density proportional to x^(shape − 1)·e^−x.
+pub fn gamma_cdf(shape: f64, x: f64) -> f64 {
+    if x <= 0.0 { 0.0 } else { gamma_lr(shape, x) }
 }
 
 fn merge(cells: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {

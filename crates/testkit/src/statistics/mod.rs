@@ -9,7 +9,7 @@ mod clopper_pearson;
 mod kolmogorov;
 mod normal;
 
-pub use chi_squared::{chi_squared, two_sample_chi_squared};
+pub use chi_squared::{chi_squared, gamma_cdf, two_sample_chi_squared};
 pub use clopper_pearson::{
     binomial_lower_tail, binomial_upper_tail, clopper_pearson, lower_bound, upper_bound,
 };
