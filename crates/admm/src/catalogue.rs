@@ -26,10 +26,13 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// Over the gate, with noise.
-    Private(fn(&Recipe<'_>) -> Result<Built, SettingsError>),
+    Private(Build),
     /// On the exact objective, without any privacy.
     Exact,
 }
+
+/// How an algorithm is built.
+pub type Build = fn(&Recipe<'_>) -> Result<Built, SettingsError>;
 
 /// What an algorithm is built from.
 #[derive(Debug)]

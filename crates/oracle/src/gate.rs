@@ -1,5 +1,7 @@
 //! The gate: every answer is an event first and a number second.
 
+use std::sync::Arc;
+
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
@@ -55,7 +57,7 @@ pub struct Gate {
 #[derive(Debug)]
 pub(crate) struct Inside {
     pub private: Private,
-    pub loss: Box<dyn Loss>,
+    pub loss: Arc<dyn Loss>,
     pub terms: Terms,
     pub pass: Pass,
 }
@@ -64,7 +66,7 @@ impl Gate {
     /// A gate on `table` for the gradients of `loss`, answering with noise from `entropy`.
     pub fn open(
         table: PrivateTable,
-        loss: Box<dyn Loss>,
+        loss: impl Into<Arc<dyn Loss>>,
         opening: &Opening,
         entropy: Entropy,
     ) -> Result<Self, Refusal> {
@@ -78,7 +80,7 @@ impl Gate {
         if entropy.is_seeded() {
             ledger.taint(Taint::SeededNoise);
         }
-        let inside = Inside { private, loss, terms, pass: Pass::default() };
+        let inside = Inside { private, loss: loss.into(), terms, pass: Pass::default() };
         Ok(Gate { inside, entropy, ledger, plan: None })
     }
 
@@ -92,9 +94,11 @@ impl Gate {
         &self.ledger
     }
 
-    /// Closes the gate; the data go, the books stay.
-    pub fn close(self) -> Ledger {
-        self.ledger
+    /// Closes the gate; the data go, the books stay. A plan that was not followed to its end is an error of the
+    /// program: what was calibrated is not what ran.
+    pub fn close(self) -> Result<Ledger, Refusal> {
+        self.plan.map_or(Ok(()), Plan::finish)?;
+        Ok(self.ledger)
     }
 
     /// The one way out. The event is in the ledger before the answer is computed, so a crash in between

@@ -14,6 +14,7 @@ pub mod entropy;
 mod gate;
 mod grid;
 pub mod noise;
+pub mod not_private;
 mod pass;
 mod plan;
 mod private;

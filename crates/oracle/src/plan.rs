@@ -31,4 +31,15 @@ impl Plan {
             }),
         }
     }
+
+    /// Refuses a plan that has not been followed to its end.
+    pub fn finish(self) -> Result<(), Refusal> {
+        match self.ledger.entries().get(self.entry) {
+            None => Ok(()),
+            Some(left) => Err(Refusal::Unplanned {
+                asked: "nothing more".to_owned(),
+                planned: left.event().to_string(),
+            }),
+        }
+    }
 }

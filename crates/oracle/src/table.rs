@@ -14,6 +14,15 @@ impl PrivateTable {
         Ok(PrivateTable(reticent_data::load(path, format, schema, None, None)?))
     }
 
+    /// Reads a table to predict on, under the schema that a model carries.
+    pub fn load_features(path: &Path, format: Option<Format>, schema: &Schema) -> Result<Self, DataError> {
+        Ok(PrivateTable(reticent_data::load_features(path, format, schema)?))
+    }
+
+    pub(crate) fn table(&self) -> &Table {
+        &self.0
+    }
+
     pub(crate) fn into_table(self) -> Table {
         self.0
     }

@@ -108,14 +108,18 @@ impl Error {
         match self {
             Error::Read { .. } => "check the path and that you may read it".to_owned(),
             Error::Write { .. } => "check that the folder can be written and the disk has room".to_owned(),
-            Error::SpecSyntax { .. } => "keys are those of the flags of `reticent fit`, without the dashes".to_owned(),
+            Error::SpecSyntax { .. } => {
+                "keys are those of the flags of `reticent fit`, without the dashes".to_owned()
+            }
             Error::Value { name, .. } => format!("see `reticent fit --help` for {name}"),
             Error::Missing { todo, .. } => (*todo).to_owned(),
             Error::Model { .. } => "give the model.json that `reticent fit` wrote".to_owned(),
             Error::Budget(_) => "ask for a larger epsilon or delta, or for fewer iterations".to_owned(),
             Error::Schema(error) => error.hint().to_owned(),
             Error::Data(error) => error.hint().to_owned(),
-            Error::Parse(_) => "`reticent list losses|penalties|constraints|algorithms` shows what there is".to_owned(),
+            Error::Parse(_) => {
+                "`reticent list losses|penalties|constraints|algorithms` shows what there is".to_owned()
+            }
             Error::Shape(_) => "give a constraint whose width is the number of features".to_owned(),
             Error::Settings(error) => format!("see `reticent fit --help` for {}", error.name),
             Error::Refused(_) | Error::Account(_) => "nothing was released".to_owned(),

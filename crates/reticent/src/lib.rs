@@ -1,1 +1,25 @@
 //! Train convex models on sensitive tables with differential privacy, and a certificate for each.
+//!
+//! A [`Spec`] describes a job; [`Spec::check`] turns it into a [`Job`](job::Job) without reading the data, and
+//! [`Job::fit`](job::Job::fit) does it. The result is a [`Model`] with its [`Certificate`] inside.
+
+pub mod certificate;
+mod error;
+mod extended;
+mod fit;
+pub mod job;
+mod model;
+mod spec;
+mod write;
+
+pub use certificate::Certificate;
+pub use error::Error;
+pub use fit::{Fitted, Progress};
+pub use model::{Coefficient, Model, Prediction};
+pub use reticent_accountant as accountant;
+pub use reticent_admm as admm;
+pub use reticent_oracle::not_private::Quality;
+pub use reticent_oracle::tables;
+pub use reticent_problem as problem;
+pub use spec::Spec;
+pub use write::{write_model, write_text};

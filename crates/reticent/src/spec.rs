@@ -87,8 +87,8 @@ pub struct Spec {
 impl Spec {
     /// Reads a job file. Paths in it are relative to the file.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Error::read(path, "the job file", &error))?;
+        let text =
+            std::fs::read_to_string(path).map_err(|error| Error::read(path, "the job file", &error))?;
         let mut spec: Spec = toml::from_str(&text)
             .map_err(|error| Error::SpecSyntax { file: path.to_owned(), message: error.to_string() })?;
         let base = path.parent().unwrap_or(Path::new(""));

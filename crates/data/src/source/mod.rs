@@ -18,10 +18,12 @@ pub use parquet::parse_parquet;
 use crate::encode::Builder;
 use crate::error::FileProblem;
 use crate::{DataError, Purpose, Schema, SchemaError, Table};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// How a file is laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Format {
     /// Fields between commas, or the schema's delimiter.
     Csv,

@@ -1,0 +1,177 @@
+//! What is guaranteed, to whom, by how much and under which assumptions: the part of a model that a privacy
+//! officer reads.
+
+use reticent_accountant::{Adjacency, Bound, Ledger, Taint, Unit, View, epsilon, gdp_mu, rdp_curve};
+use reticent_oracle::Terms;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::extended;
+use crate::job::Job;
+
+/// The format that this version writes and reads.
+const VERSION: u32 = 1;
+
+/// The δ at which the curve is given, beside the one that was asked for.
+const CURVE: [f64; 9] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12];
+
+/// The certificate of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Certificate {
+    /// The format.
+    pub version: u32,
+    /// Whether the numbers below are a guarantee.
+    pub certified: bool,
+    /// Why they are not; empty when they are.
+    pub reasons: Vec<String>,
+    /// ε at δ: the number to promise.
+    #[serde(with = "extended")]
+    pub epsilon: f64,
+    /// No analysis of this run can give an ε below this.
+    #[serde(with = "extended")]
+    pub epsilon_lower: f64,
+    /// δ.
+    pub delta: f64,
+    /// Which tables are neighbours.
+    pub adjacency: Adjacency,
+    /// Whether a record or a user is protected.
+    pub unit: Unit,
+    /// Against whom.
+    pub view: View,
+    /// What the numbers mean, in a sentence.
+    pub meaning: String,
+    /// How ε was computed.
+    pub accountant: String,
+    /// `secure`, or `seeded, NOT PRIVATE`.
+    pub noise: String,
+    /// The algorithm.
+    pub algorithm: String,
+    /// The public number of records or users that answers were divided by.
+    pub population: u64,
+    /// ε at other δ.
+    pub curve: Vec<Point>,
+    /// μ of Gaussian differential privacy, when the run is exactly that.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mu: Option<f64>,
+    /// Rényi divergence bounds.
+    pub rdp: Vec<Order>,
+    /// What the guarantee relies on.
+    pub assumptions: Vec<String>,
+    /// Every use of the data.
+    pub ledger: Ledger,
+    /// The version of the program.
+    pub reticent: String,
+}
+
+/// A point of the curve ε(δ).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// δ.
+    pub delta: f64,
+    /// ε there.
+    #[serde(with = "extended")]
+    pub epsilon: f64,
+}
+
+/// A point of the Rényi curve.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// The order α.
+    pub alpha: f64,
+    /// The divergence bound there.
+    #[serde(with = "extended")]
+    pub epsilon: f64,
+}
+
+/// The δ of a certificate that no budget was given for.
+const DELTA_WITHOUT_BUDGET: f64 = 1e-5;
+
+impl Certificate {
+    /// The certificate of what `ledger` recorded.
+    pub(crate) fn new(job: &Job, terms: &Terms, ledger: Ledger) -> Result<Self, Error> {
+        let delta = job.budget.map_or(DELTA_WITHOUT_BUDGET, |budget| budget.delta);
+        let Bound { lower, upper, method } = epsilon(&ledger, delta)?;
+        let mut reasons: Vec<String> = ledger.taints().iter().map(Taint::to_string).collect();
+        if upper.is_infinite() {
+            reasons.push("values were released without noise: epsilon is infinite".to_owned());
+        }
+        let seeded = ledger.taints().contains(&Taint::SeededNoise);
+        let curve = CURVE
+            .iter()
+            .map(|&delta| Ok(Point { delta, epsilon: epsilon(&ledger, delta)?.upper }))
+            .collect::<Result<_, Error>>()?;
+        Ok(Certificate {
+            version: VERSION,
+            certified: reasons.is_empty(),
+            reasons,
+            epsilon: upper,
+            epsilon_lower: lower,
+            delta,
+            adjacency: terms.adjacency(),
+            unit: terms.unit(),
+            view: terms.view(),
+            meaning: meaning(terms, upper, delta),
+            accountant: method.to_string(),
+            noise: if seeded { "seeded, NOT PRIVATE" } else { "secure" }.to_owned(),
+            algorithm: job.entry.name.to_owned(),
+            population: terms.population(),
+            curve,
+            mu: gdp_mu(&ledger),
+            rdp: rdp_curve(&ledger).into_iter().map(|(alpha, epsilon)| Order { alpha, epsilon }).collect(),
+            assumptions: assumptions(terms),
+            ledger,
+            reticent: env!("CARGO_PKG_VERSION").to_owned(),
+        })
+    }
+}
+
+/// The guarantee as a sentence.
+fn meaning(terms: &Terms, epsilon: f64, delta: f64) -> String {
+    let who = match terms.unit() {
+        Unit::Record => "record",
+        Unit::User => "person, with all their records,",
+    };
+    let change = match terms.adjacency() {
+        Adjacency::ReplaceOne => format!("replacing any one {who} by another"),
+        Adjacency::AddRemove => format!("adding or leaving out any one {who}"),
+    };
+    let seen = match terms.view() {
+        View::Central => "whoever sees the model",
+        View::Local => "whoever sees every message of one party",
+        View::SecureAggregation => "whoever sees the sums of messages",
+        View::Network => "another party of the network",
+    };
+    if epsilon.is_infinite() {
+        return format!("No guarantee: {change} may change what {seen} learns without any limit.");
+    }
+    format!(
+        "For {seen}: {change} changes the probability of any outcome by a factor of at most e^{epsilon:.4} = {:.4}, \
+         but for a probability of {delta:e}.",
+        epsilon.exp()
+    )
+}
+
+/// What the guarantee relies on, besides the proofs.
+fn assumptions(terms: &Terms) -> Vec<String> {
+    let mut list = vec![
+        "the schema (bounds, categories, classes, row norm) was not taken from the private data".to_owned(),
+        "the job (loss, penalty, settings) was not chosen by looking at the private data".to_owned(),
+        "the operating system's random numbers are unpredictable".to_owned(),
+        "the adversary sees the model and this certificate, not the memory or the timing of the run"
+            .to_owned(),
+    ];
+    list.push(match (terms.adjacency(), terms.unit()) {
+        (Adjacency::ReplaceOne, Unit::Record) => "the number of records is public".to_owned(),
+        (Adjacency::ReplaceOne, Unit::User) => "the number of persons is public".to_owned(),
+        (Adjacency::AddRemove, _) => {
+            "the public number in the field population was not taken from the data".to_owned()
+        }
+    });
+    if terms.unit() == Unit::Record {
+        list.push("a person has one record in the table; who has more is protected less".to_owned());
+    }
+    list
+}

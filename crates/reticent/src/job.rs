@@ -1,0 +1,209 @@
+//! A checked job: everything in it can be, and it was found out without reading the data.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use reticent_accountant::{Adjacency, Unit, View};
+use reticent_admm::catalogue::{self, Entry, Kind, Recipe};
+use reticent_admm::{Public, Settings};
+use reticent_oracle::Opening;
+use reticent_oracle::tables::{self, Format, Schema, TargetKind};
+use reticent_problem::{Loss, Regulariser, Shape, Target, constraints, losses, penalties};
+
+use crate::error::Error;
+use crate::spec::Spec;
+
+/// The algorithm that runs when none is named.
+const DEFAULT_ALGORITHM: &str = "ssadmm";
+
+/// What [`Spec::check`] made of a [`Spec`].
+#[derive(Debug)]
+pub struct Job {
+    pub(crate) data: PathBuf,
+    pub(crate) format: Option<Format>,
+    pub(crate) schema: Schema,
+    pub(crate) entry: &'static Entry,
+    pub(crate) loss: Arc<dyn Loss>,
+    pub(crate) regulariser: Arc<Regulariser>,
+    pub(crate) settings: Settings,
+    pub(crate) opening: Opening,
+    pub(crate) budget: Option<Budget>,
+    pub(crate) seed: Option<u64>,
+}
+
+/// What may be spent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Budget {
+    pub epsilon: f64,
+    pub delta: f64,
+}
+
+impl Spec {
+    /// Checks everything that can be checked without the data.
+    pub fn check(&self) -> Result<Job, Error> {
+        let data = self.data.clone().ok_or(Error::Missing {
+            what: "the table",
+            todo: "give a CSV, LIBSVM or Parquet file: reticent fit FILE …",
+        })?;
+        let entry = find_algorithm(self.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
+        let budget = match entry.kind {
+            Kind::Exact => None,
+            Kind::Private(_) => Some(self.budget()?),
+        };
+        let schema = self.schema()?;
+        let kind = schema.target().map(|(_, target)| target.kind()).ok_or(Error::Missing {
+            what: "the target",
+            todo: "name the column to predict with --target, or give one column of the schema kind = \"target\"",
+        })?;
+        let loss = loss_for(self.loss.as_deref(), kind)?;
+        let intercept = self.intercept.unwrap_or(true);
+        let shape = Shape { features: schema.width(), outputs: loss.outputs(), intercept };
+        let regulariser = Arc::new(self.regulariser(&schema, shape)?);
+        let adjacency = self.adjacency.unwrap_or_default();
+        let public_n = self.public_n.or(schema.public_n());
+        if adjacency == Adjacency::AddRemove && public_n.unwrap_or(0) == 0 && budget.is_some() {
+            return Err(Error::Missing {
+                what: "a public number of records",
+                todo: "add-remove keeps the true number private: give an estimate that is not taken from \
+                       the data with --public-n N, or public_n in the schema",
+            });
+        }
+        let opening = Opening {
+            adjacency,
+            unit: self.unit.unwrap_or(if self.user_column.is_some() { Unit::User } else { Unit::Record }),
+            view: View::Central,
+            public_n,
+            intercept: if intercept { 1.0 } else { 0.0 },
+        };
+        let job = Job {
+            data,
+            format: self.format,
+            schema,
+            entry,
+            loss: loss.into(),
+            regulariser,
+            settings: self.settings.clone(),
+            opening,
+            budget,
+            seed: self.seed,
+        };
+        if let Kind::Private(build) = entry.kind {
+            // The settings are refused here, before the data is read, or never.
+            let public = job.public(job.opening.public_n.unwrap_or(1_000));
+            build(&job.recipe(&public, 1.0))?;
+        }
+        Ok(job)
+    }
+
+    fn budget(&self) -> Result<Budget, Error> {
+        let epsilon = self.epsilon.ok_or(Error::Missing {
+            what: "the budget",
+            todo: "say how much may be spent, with --epsilon E (and --delta D)",
+        })?;
+        if !(epsilon.is_finite() && epsilon > 0.0) {
+            return Err(value("epsilon", epsilon, "it must be a number above 0, for example 1.0"));
+        }
+        let delta = self.delta.ok_or(Error::Missing {
+            what: "the budget's delta",
+            todo: "give --delta D: the chance that epsilon does not hold, well below one over the number of records",
+        })?;
+        if !(delta > 0.0 && delta < 1.0) {
+            return Err(value("delta", delta, "it must lie strictly between 0 and 1, for example 1e-5"));
+        }
+        Ok(Budget { epsilon, delta })
+    }
+
+    fn schema(&self) -> Result<Schema, Error> {
+        let schema = match (&self.schema, self.features) {
+            (Some(path), _) => Schema::read(path)?,
+            (None, Some(features)) => {
+                let row_norm = self.row_norm.ok_or(Error::Missing {
+                    what: "the row norm",
+                    todo: "give --row-norm R beside --features: rows are scaled into it",
+                })?;
+                let target = match (&self.classes, self.target_range) {
+                    (Some(_), Some(_)) => {
+                        return Err(Error::Value {
+                            name: "target-range",
+                            given: "both classes and target-range".to_owned(),
+                            allowed: "a target has either classes or a range".to_owned(),
+                        });
+                    }
+                    (Some(classes), None) => tables::Target::classes(classes.iter().cloned())?,
+                    (None, Some([lower, upper])) => TargetKind::Range { lower, upper },
+                    (None, None) => tables::Target::classes(["-1", "+1"])?,
+                };
+                Schema::libsvm(features, row_norm, target)?
+            }
+            (None, None) => {
+                return Err(Error::Missing {
+                    what: "the schema",
+                    todo: "nothing about private data is guessed: write a schema (docs/schema.md), or draft one \
+                           from public data with `reticent schema init FILE`, and give it with --schema; for \
+                           LIBSVM --features N --row-norm R is enough",
+                });
+            }
+        };
+        Ok(schema.with_roles(self.target.as_deref(), self.user_column.as_deref())?)
+    }
+
+    fn regulariser(&self, schema: &Schema, shape: Shape) -> Result<Regulariser, Error> {
+        let penalty = penalties::parse(self.penalty.as_deref().unwrap_or("none"))?;
+        let context = constraints::Context {
+            features: &schema.encoded_names(),
+            read: &|file| std::fs::read_to_string(Path::new(file)),
+        };
+        let constraint = constraints::parse(self.constraint.as_deref().unwrap_or("identity"), &context)?;
+        Ok(Regulariser::new(penalty, constraint, shape)?)
+    }
+}
+
+impl Job {
+    /// The public facts, once the public number of units is known.
+    pub(crate) fn public(&self, population: u64) -> Public {
+        let intercept = self.opening.intercept;
+        Public {
+            shape: self.regulariser.shape(),
+            population,
+            row_norm: (self.schema.row_norm().powi(2) + intercept * intercept).sqrt(),
+            lipschitz: self.loss.lipschitz(),
+            smoothness: self.loss.smoothness(),
+        }
+    }
+
+    pub(crate) fn recipe<'a>(&'a self, public: &'a Public, noise_multiplier: f64) -> Recipe<'a> {
+        Recipe { settings: &self.settings, public, regulariser: &self.regulariser, noise_multiplier }
+    }
+}
+
+fn find_algorithm(name: &str) -> Result<&'static Entry, Error> {
+    catalogue::find(name).ok_or_else(|| {
+        let names: Vec<_> = catalogue::CATALOGUE.iter().map(|entry| entry.name).collect();
+        value("algorithm", name, &format!("there are {}", names.join(", ")))
+    })
+}
+
+/// The loss that was asked for, or the usual one for the target; refused when the two do not fit.
+fn loss_for(text: Option<&str>, kind: &TargetKind) -> Result<Box<dyn Loss>, Error> {
+    let (usual, given, classes) = match kind {
+        TargetKind::Classes(labels) if labels.len() == 2 => ("logistic", Target::Binary, Some(2)),
+        TargetKind::Classes(labels) => ("multinomial", Target::Classes(labels.len()), Some(labels.len())),
+        TargetKind::Range { .. } => ("squared", Target::Real, None),
+    };
+    let text = text.unwrap_or(usual);
+    let loss = losses::parse(text, classes)?;
+    if loss.target() == given {
+        return Ok(loss);
+    }
+    let fits = |target| match target {
+        Target::Binary => "two classes".to_owned(),
+        Target::Classes(k) => format!("{k} classes"),
+        Target::Real => "a number".to_owned(),
+    };
+    let allowed = format!("it predicts {}, the target is {}; use {usual}", fits(loss.target()), fits(given));
+    Err(value("loss", text, &allowed))
+}
+
+fn value(name: &'static str, given: impl ToString, allowed: &str) -> Error {
+    Error::Value { name, given: given.to_string(), allowed: allowed.to_owned() }
+}

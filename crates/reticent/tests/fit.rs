@@ -1,0 +1,98 @@
+//! Jobs from a specification to a model, on small files.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use reticent::{Error, Model, Quality, Spec, write_model};
+use reticent_accountant::Adjacency;
+
+/// 400 records whose label is the sign of the first feature, in LIBSVM format.
+fn signs(folder: &Path) -> Spec {
+    let mut text = String::new();
+    for i in 0..400 {
+        let (a, b) = ((f64::from(i) * 0.754_877).fract() - 0.5, (f64::from(i) * 0.569_84).fract() - 0.5);
+        writeln!(text, "{} 1:{a} 2:{b}", if a > 0.0 { "+1" } else { "-1" }).unwrap();
+    }
+    let data = folder.join("signs.libsvm");
+    std::fs::write(&data, text).unwrap();
+    Spec {
+        data: Some(data),
+        features: Some(2),
+        row_norm: Some(1.0),
+        epsilon: Some(8.0),
+        delta: Some(1e-5),
+        seed: Some(7),
+        ..Spec::default()
+    }
+}
+
+fn fit(spec: &Spec) -> Result<Model, Error> {
+    Ok(spec.check()?.fit(&mut ())?.model)
+}
+
+#[test]
+fn a_model_is_learnt_written_and_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = signs(folder.path());
+    let model = fit(&spec).unwrap();
+    let path = write_model(&model, &folder.path().join("out")).unwrap();
+    let read = Model::read(&path).unwrap();
+    assert_eq!(read, model);
+    let Quality::Classes { accuracy, auc, n, .. } = read.evaluate(&spec.data.unwrap(), None).unwrap() else {
+        panic!("the target has classes")
+    };
+    assert_eq!(n, 400);
+    assert!(accuracy > 0.85 && auc > 0.9, "{accuracy} {auc}");
+}
+
+#[test]
+fn the_certificate_says_what_was_asked_for_and_that_a_seed_is_not_private() {
+    let folder = tempfile::tempdir().unwrap();
+    for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
+        let spec = Spec { adjacency: Some(adjacency), public_n: Some(400), ..signs(folder.path()) };
+        let certificate = fit(&spec).unwrap().certificate().clone();
+        assert!(certificate.epsilon <= 8.0 && certificate.epsilon > 7.9, "{}", certificate.epsilon);
+        assert_eq!(certificate.adjacency, adjacency);
+        assert_eq!(certificate.noise, "seeded, NOT PRIVATE");
+        assert!(!certificate.certified);
+        let secure = Spec { seed: None, ..spec };
+        let certificate = fit(&secure).unwrap().certificate().clone();
+        assert!(certificate.certified, "{:?}", certificate.reasons);
+        assert_eq!(certificate.noise, "secure");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = signs(folder.path());
+    assert_eq!(fit(&spec).unwrap(), fit(&spec).unwrap());
+    let other = Spec { seed: Some(8), ..spec.clone() };
+    assert_ne!(fit(&spec).unwrap(), fit(&other).unwrap());
+}
+
+#[test]
+fn add_remove_without_a_public_count_is_refused_before_the_data_is_read() {
+    let spec = Spec {
+        data: Some("no-such-file".into()),
+        adjacency: Some(Adjacency::AddRemove),
+        ..signs(tempfile::tempdir().unwrap().path())
+    };
+    let error = fit(&spec).unwrap_err();
+    assert!(error.hint().contains("--public-n"), "{}", error.hint());
+}
+
+#[test]
+fn sampled_runs_are_counted_as_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    for (sampling, kind) in [("poisson:0.1", "poisson"), ("wor:40", "without")] {
+        let mut spec = signs(folder.path());
+        spec.settings.sampling = Some(sampling.parse().unwrap());
+        spec.settings.iterations = Some(50);
+        let certificate = fit(&spec).unwrap().certificate().clone();
+        let ledger = serde_json::to_string(&certificate.ledger).unwrap();
+        assert!(ledger.contains(kind), "{ledger}");
+        assert_eq!(certificate.ledger.total_events(), 50);
+        assert!(certificate.epsilon <= 8.0);
+    }
+}
