@@ -1,4 +1,6 @@
 //! Every bad input gives one exact message, with the place, the allowed values and never a value from the file.
+// The lint spares test functions but not the helpers beside them.
+#![allow(clippy::unwrap_used)]
 
 use reticent_data::{DataError, Purpose, Schema, Target, load, parse_csv, parse_libsvm};
 use std::io::Write;

@@ -1,4 +1,6 @@
 //! What is written is what is read, however it is quoted, ordered or packed.
+// The lint spares test functions but not the helpers beside them.
+#![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
 use reticent_data::{Purpose, Rows, Schema, Table, Target, TargetKind, parse_csv, parse_libsvm};
