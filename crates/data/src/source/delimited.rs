@@ -23,6 +23,9 @@ pub(super) struct Records<'a, R> {
     reader: csv::Reader<R>,
     file: &'a str,
     skip_blank: bool,
+    /// The reader's line before the last record, and 1 if it counts behind because lines end in CR LF.
+    before: u64,
+    lag: Option<u64>,
 }
 
 impl<'a, R: Read> Records<'a, R> {
@@ -34,29 +37,45 @@ impl<'a, R: Read> Records<'a, R> {
             .delimiter(delimiter)
             .buffer_capacity(1 << 16)
             .from_reader(reader);
-        Self { reader, file, skip_blank: true }
+        Self { reader, file, skip_blank: true, before: 1, lag: None }
     }
 
-    /// Reads the next record and returns its line, `None` at the end.
-    pub(super) fn next(&mut self, record: &mut ByteRecord) -> Result<Option<u64>, DataError> {
+    /// Reads the next record; `false` at the end.
+    pub(super) fn next(&mut self, record: &mut ByteRecord) -> Result<bool, DataError> {
         loop {
-            let line = self.reader.position().line();
+            let first = self.reader.position().byte() == 0;
+            self.before = self.reader.position().line() + self.lag.unwrap_or(0);
             let more = self.reader.read_byte_record(record).map_err(|e| {
                 let reason = match e.into_kind() {
                     csv::ErrorKind::Io(e) => e.to_string(),
                     _ => "not readable as delimited text".into(),
                 };
-                DataError::file(self.file, FileProblem::Read { line: line - 1, reason })
+                DataError::file(self.file, FileProblem::Read { line: self.before - 1, reason })
             })?;
             if !more {
-                return Ok(None);
+                return Ok(false);
+            }
+            if first {
+                self.lag = Some(u64::from(self.reader.position().line() == 1 + breaks(record)));
             }
             let blank = record.len() == 1 && record[0].trim_ascii().is_empty();
             if !(blank && self.skip_blank) {
-                return Ok(Some(record.position().map_or(line, csv::Position::line)));
+                return Ok(true);
             }
         }
     }
+
+    /// The line where the last record starts. The reader knows where it was before the record, which is too
+    /// early when blank lines were skipped, and where it is now, which is a record's length too late.
+    pub(super) fn line(&self, record: &ByteRecord) -> u64 {
+        let after = self.reader.position().line() + self.lag.unwrap_or(0);
+        after.saturating_sub(breaks(record) + 1).max(self.before)
+    }
+}
+
+/// Line breaks inside quoted fields.
+fn breaks(record: &ByteRecord) -> u64 {
+    record.as_slice().iter().filter(|&&b| b == b'\n').count() as u64
 }
 
 pub(super) fn read_csv<R: Read>(
@@ -70,13 +89,13 @@ pub(super) fn read_csv<R: Read>(
     let mut encoder = Encoder::new(schema, purpose);
     let mut builder = Builder::new(schema, purpose);
     let mut record = ByteRecord::new();
-    let Some(mut line) = records.next(&mut record)? else {
+    if !records.next(&mut record)? {
         return Err(DataError::file(file, FileProblem::Empty));
-    };
+    }
     let (layout, mut pending) = if schema.header() {
         (Layout::from_header(&record, schema, &encoder, file)?, false)
     } else {
-        (Layout::by_position(&record, schema, purpose, &encoder, file, line)?, true)
+        (Layout::by_position(&record, schema, purpose, &encoder, file, records.line(&record))?, true)
     };
     records.skip_blank = layout.fields > 1;
     if depth == Depth::Header {
@@ -85,21 +104,18 @@ pub(super) fn read_csv<R: Read>(
     let mut row = Row::default();
     let mut empty = true;
     loop {
-        if !std::mem::take(&mut pending) {
-            match records.next(&mut record)? {
-                Some(at) => line = at,
-                None => break,
-            }
+        if !std::mem::take(&mut pending) && !records.next(&mut record)? {
+            break;
         }
         if record.len() != layout.fields {
             let problem = LineProblem::Ragged { found: record.len(), expected: layout.fields };
-            return Err(DataError::line(file, line, problem));
+            return Err(DataError::line(file, records.line(&record), problem));
         }
         row.clear();
         for &(slot, field) in &layout.columns {
-            encoder
-                .put(slot, Cell::Text(&record[field]), &mut row)
-                .map_err(|p| DataError::cell(file, line, schema.columns()[slot].name(), p))?;
+            encoder.put(slot, Cell::Text(&record[field]), &mut row).map_err(|p| {
+                DataError::cell(file, records.line(&record), schema.columns()[slot].name(), p)
+            })?;
         }
         encoder.finish(&mut row);
         builder.push(&row);

@@ -218,9 +218,9 @@ fn scan_delimited(
     let usual = if format == Format::Tsv { b'\t' } else { b',' };
     let mut records = Records::new(open::open(path)?, file, options.delimiter.unwrap_or(usual));
     let mut record = ByteRecord::new();
-    let Some(mut line) = records.next(&mut record)? else {
+    if !records.next(&mut record)? {
         return Err(DataError::file(file, FileProblem::Empty));
-    };
+    }
     let mut pending = options.no_header;
     let named = |(i, field): (usize, &[u8])| match options.no_header {
         true => format!("column_{}", i + 1),
@@ -228,15 +228,12 @@ fn scan_delimited(
     };
     let mut scans: Vec<Scan> = record.iter().enumerate().map(named).map(Scan::new).collect();
     loop {
-        if !std::mem::take(&mut pending) {
-            match records.next(&mut record)? {
-                Some(at) => line = at,
-                None => return Ok(scans),
-            }
+        if !std::mem::take(&mut pending) && !records.next(&mut record)? {
+            return Ok(scans);
         }
         if record.len() != scans.len() {
             let problem = LineProblem::Ragged { found: record.len(), expected: scans.len() };
-            return Err(DataError::line(file, line, problem));
+            return Err(DataError::line(file, records.line(&record), problem));
         }
         for (scan, field) in scans.iter_mut().zip(&record) {
             scan.see(Cell::Text(field));

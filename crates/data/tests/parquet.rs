@@ -1,0 +1,141 @@
+//! Parquet: types, nulls, and what is refused. Files are written by the parquet crate itself.
+#![cfg(feature = "parquet")]
+// The lint spares test functions but not the helpers beside them.
+#![allow(clippy::unwrap_used)]
+
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
+};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+use reticent_data::{Format, Schema, Table, load};
+use std::sync::Arc;
+
+type Group<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
+
+/// A file with one row group per closure.
+fn write(message: &str, groups: &[&dyn Fn(&mut Group)]) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type(message).unwrap());
+    let mut writer =
+        SerializedFileWriter::new(Vec::new(), schema, Arc::new(WriterProperties::default())).unwrap();
+    for group in groups {
+        let mut g = writer.next_row_group().unwrap();
+        group(&mut g);
+        g.close().unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+/// One column; `levels` has a 0 for every null of an optional column.
+fn column<T: DataType>(group: &mut Group, values: &[T::T], levels: Option<&[i16]>) {
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<T>().write_batch(values, levels, None).unwrap();
+    column.close().unwrap();
+}
+
+fn read(bytes: &[u8], schema: &str) -> Result<Table, String> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t");
+    std::fs::write(&path, bytes).unwrap();
+    let schema: Schema = schema.parse().unwrap();
+    load(&path, Some(Format::Parquet), &schema, None, None)
+        .map_err(|e| e.to_string().replace(&path.display().to_string(), "t"))
+}
+
+const SCHEMA: &str = "
+row_norm = 100
+missing_tokens = ['', 'NaN']
+[[column]]
+name = 'price'
+kind = 'numeric'
+lower = 0
+upper = 10
+scale = 'none'
+missing = 9
+[[column]]
+name = 'town'
+kind = 'categorical'
+categories = ['A', 'B']
+missing = 'B'
+[[column]]
+name = 'ratio'
+kind = 'numeric'
+lower = -1
+upper = 1
+missing = 'upper'
+[[column]]
+name = 'flag'
+kind = 'numeric'
+lower = 0
+upper = 1
+scale = 'zero_to_one'
+[[column]]
+name = 'id'
+kind = 'user'
+[[column]]
+name = 'ill'
+kind = 'target'
+classes = [0, 1]
+";
+const MESSAGE: &str = "message m {
+    required int64 id (INTEGER(64,false)); optional int32 price (DECIMAL(9,2)); optional binary town (STRING);
+    required float ratio; required boolean flag; required double ill; }";
+
+fn first(g: &mut Group) {
+    // Two identifiers that are one as doubles, and lie above the signed range.
+    column::<Int64Type>(g, &[-1, -2, -1], None);
+    column::<Int32Type>(g, &[125, 9999], Some(&[1, 0, 1]));
+    column::<ByteArrayType>(g, &[ByteArray::from("A"), ByteArray::from("Z")], Some(&[1, 1, 0]));
+    column::<FloatType>(g, &[0.5, f32::NAN, -3.0], None);
+    column::<BoolType>(g, &[true, false, true], None);
+    column::<DoubleType>(g, &[1.0, 0.0, 1.0], None);
+}
+
+#[test]
+fn types_nulls_and_groups() {
+    let table = read(&write(MESSAGE, &[&first, &first]), SCHEMA).unwrap();
+    assert_eq!(table.names, ["price", "town=A", "town=B", "ratio", "flag"]);
+    assert_eq!(table.len(), 6);
+    for group in [0, 3] {
+        assert_eq!(table.rows.dense_row(group), [1.25, 1.0, 0.0, 0.5, 1.0]);
+        assert_eq!(
+            table.rows.dense_row(group + 1),
+            [9.0, 0.0, 0.0, 1.0, 0.0],
+            "null price, unknown town, NaN ratio"
+        );
+        assert_eq!(table.rows.dense_row(group + 2), [10.0, 0.0, 1.0, -1.0, 1.0], "clipped price, null town");
+    }
+    assert_eq!(table.targets, [1.0, -1.0, 1.0, 1.0, -1.0, 1.0]);
+    assert_eq!(table.users.unwrap(), [0, 1, 0, 0, 1, 0]);
+}
+
+#[test]
+fn refusals() {
+    let good = write(MESSAGE, &[&first]);
+    assert_eq!(read(&write(MESSAGE, &[]), SCHEMA).unwrap_err(), "t: the file has a header but no records");
+    for cut in [good.len() - 1, good.len() / 2, 3] {
+        let error = read(&good[..cut], SCHEMA).unwrap_err();
+        assert!(error.starts_with("t: reading failed after line 0: "), "{error}");
+    }
+    let strict = SCHEMA.replace(", 'NaN'", "");
+    assert_eq!(
+        read(&good, &strict).unwrap_err(),
+        "t:2: column `ratio` is numeric, but the field is not finite (NaN or infinity)"
+    );
+    let named = |kind: &str| {
+        let message = format!("message m {{ required {kind} required double ill; }}");
+        let schema = "row_norm = 1\n[[column]]\nname = 'x'\nkind = 'numeric'\nlower = 0\nupper = 1\n[[column]]\nname = \
+                      'ill'\nkind = 'target'\nclasses = [0, 1]\n";
+        read(&write(&message, &[]), schema).unwrap_err()
+    };
+    assert!(
+        named("int32 x (DATE);").starts_with("t: column `x` has the type INT32 (Date); readable are numbers")
+    );
+    assert!(named("int96 x;").starts_with("t: column `x` has the type INT96; readable are numbers"));
+    assert_eq!(
+        named("group x { required double y; }"),
+        "t: the file has no column `x`, which the schema declares"
+    );
+    assert_eq!(named("double x;"), "t: the file has a header but no records");
+}
