@@ -6,9 +6,11 @@
 mod algorithm;
 pub mod catalogue;
 mod settings;
+mod smoothing;
 mod ssadmm;
 mod step_size;
 
 pub use algorithm::{Algorithm, run};
 pub use settings::{Public, Settings, SettingsError};
+pub use smoothing::Smoothing;
 pub use step_size::{StepSize, StepSizeError};

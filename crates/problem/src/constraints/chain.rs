@@ -1,13 +1,13 @@
 //! `y_j = x_{j+1} − x_j`: with the L1 penalty, the 1-D fused lasso.
 
-use super::{Constraint, Entry, Make, trend};
+use super::{Constraint, Entry, trend};
 use crate::ParseError;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "chain",
     parameters: &[],
     about: "the penalty acts on differences of neighbouring coefficients (fused lasso)",
-    build: Make(|_, context| Constraint::chain(context.features.len())),
+    build: |_, context| Constraint::chain(context.features.len()),
 };
 
 impl Constraint {

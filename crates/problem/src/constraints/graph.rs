@@ -3,7 +3,7 @@
 //!
 //! The graph must be public: what is learned about it is not accounted for.
 
-use super::{Constraint, Entry, Make, in_file};
+use super::{Constraint, Entry, in_file};
 use crate::catalogue::{Parameter, Range};
 use crate::{Graph, SparseMatrix};
 
@@ -12,11 +12,11 @@ pub(super) const ENTRY: Entry = Entry {
     parameters: &[Parameter::required("edges", Range::File)],
     about: "the penalty acts on differences along the edges of a public graph of features, and on the \
             coefficients (graph-guided fused lasso); a line per edge: feature feature [weight]",
-    build: Make(|arguments, context| {
+    build: |arguments, context| {
         let text = context.file(&arguments.file)?;
         let graph = Graph::parse(&text, context.features).map_err(|e| in_file(&arguments.file, e))?;
         Ok(Constraint { spec: format!("{}:{}", ENTRY.name, arguments.file), ..Constraint::graph(&graph) })
-    }),
+    },
 };
 
 impl Constraint {

@@ -1,13 +1,13 @@
 //! `x = y`: the penalty sees the coefficients themselves.
 
-use super::{Constraint, Entry, Make};
+use super::{Constraint, Entry};
 use crate::SparseMatrix;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "identity",
     parameters: &[],
     about: "the penalty acts on the coefficients themselves",
-    build: Make(|_, context| Ok(Constraint::identity(context.features.len()))),
+    build: |_, context| Ok(Constraint::identity(context.features.len())),
 };
 
 impl Constraint {

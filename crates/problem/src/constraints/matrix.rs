@@ -3,7 +3,7 @@
 //! Rows count from 0; a column is a feature, by name or by number from 0. There are as many rows as the
 //! largest row number says. Entries at the same place are added up. What follows `#` is a remark.
 
-use super::{Constraint, Entry, Make, in_file};
+use super::{Constraint, Entry, in_file};
 use crate::catalogue::{Parameter, Range};
 use crate::graph::{feature, lines, number};
 use crate::{ParseError, SparseMatrix};
@@ -16,12 +16,12 @@ pub(super) const ENTRY: Entry = Entry {
     parameters: &[Parameter::required("file", Range::File)],
     about: "the penalty acts on A times the coefficients, A a public sparse matrix; a line per entry: row \
             feature value",
-    build: Make(|arguments, context| {
+    build: |arguments, context| {
         let text = context.file(&arguments.file)?;
         let matrix = SparseMatrix::parse(&text, context.features).map_err(|e| in_file(&arguments.file, e))?;
         let spec = format!("{}:{}", ENTRY.name, arguments.file);
         Ok(Constraint { spec, ..Constraint::from_matrix(matrix) })
-    }),
+    },
 };
 
 impl SparseMatrix {

@@ -101,8 +101,7 @@ impl Context<'_> {
 }
 
 /// Builds a constraint from its parameters.
-#[derive(Clone, Copy, Debug)]
-pub struct Make(pub fn(&Arguments, &Context<'_>) -> Result<Constraint, ParseError>);
+pub type Make = fn(&Arguments, &Context<'_>) -> Result<Constraint, ParseError>;
 
 /// A constraint in the catalogue.
 pub type Entry = catalogue::Entry<Make>;
@@ -113,7 +112,7 @@ pub const CATALOGUE: &[Entry] = &[identity::ENTRY, chain::ENTRY, trend::ENTRY, g
 /// Reads a constraint as users type it: `identity`, `trend:2`, `graph:edges.txt`.
 pub fn parse(text: &str, context: &Context<'_>) -> Result<Constraint, ParseError> {
     let (entry, arguments) = catalogue::read("constraint", CATALOGUE, text, None)?;
-    (entry.build.0)(&arguments, context)
+    (entry.build)(&arguments, context)
 }
 
 /// Says which file a line of text came from.

@@ -3,7 +3,7 @@
 //!
 //! Row `j` holds `(−1)^{k+1−i} C(k+1, i)` at column `j + i`; `‖DᵀD‖₂ < 4^{k+1}`.
 
-use super::{Constraint, Entry, Make};
+use super::{Constraint, Entry};
 use crate::catalogue::{Parameter, Range, spec};
 use crate::{ParseError, SparseMatrix};
 
@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "trend",
     parameters: &[ORDER],
     about: "the penalty acts on higher differences: piecewise polynomials of this order (trend filtering)",
-    build: Make(|arguments, context| Constraint::trend(context.features.len(), arguments.numbers[0])),
+    build: |arguments, context| Constraint::trend(context.features.len(), arguments.numbers[0]),
 };
 
 impl Constraint {

@@ -1,6 +1,6 @@
 //! `φ(u) = |u|` of the residual `u = w − b`. The prox moves `u` towards 0 by `t` but not across.
 
-use super::{Argument, Entry, Make, ScalarLoss};
+use super::{Argument, Entry, ScalarLoss};
 use crate::penalties::{sign, soft};
 
 /// The absolute error.
@@ -11,7 +11,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: Absolute::NAME,
     parameters: &[],
     about: "a number; the absolute error (median regression), with a kink",
-    build: Make(|_| Ok(Box::new(Absolute))),
+    build: |_| Ok(Box::new(Absolute)),
 };
 
 impl ScalarLoss for Absolute {

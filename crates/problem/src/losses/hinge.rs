@@ -1,6 +1,6 @@
 //! `φ(u) = max(0, 1 − u)` of the margin `u = b·w`. The prox moves `u` up by `t` but not across 1.
 
-use super::{Argument, Entry, Make, ScalarLoss};
+use super::{Argument, Entry, ScalarLoss};
 
 /// The hinge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: Hinge::NAME,
     parameters: &[],
     about: "two classes; the hinge (support vector machine), with a kink",
-    build: Make(|_| Ok(Box::new(Hinge))),
+    build: |_| Ok(Box::new(Hinge)),
 };
 
 impl ScalarLoss for Hinge {
@@ -18,11 +18,11 @@ impl ScalarLoss for Hinge {
     const ARGUMENT: Argument = Argument::Margin;
 
     fn phi(&self, u: f64) -> f64 {
-        (1.0 - u).max(0.0)
+        if u >= 1.0 { 0.0 } else { 1.0 - u }
     }
 
     fn slope(&self, u: f64) -> f64 {
-        if u < 1.0 { -1.0 } else { 0.0 }
+        if u >= 1.0 { 0.0 } else { -1.0 }
     }
 
     fn bend(&self, _u: f64) -> f64 {
@@ -30,7 +30,7 @@ impl ScalarLoss for Hinge {
     }
 
     fn prox_phi(&self, u: f64, step: f64) -> f64 {
-        if u >= 1.0 { u } else { (u + step).min(1.0) }
+        if u + step <= 1.0 { u + step } else { u.clamp(1.0, f64::INFINITY) }
     }
 
     fn max_slope(&self) -> f64 {

@@ -2,7 +2,7 @@
 //!
 //! `|φ'| ≤ δ`, `φ'' ≤ 1`. The prox shrinks by `1 + t` while the answer stays within δ, else it moves by `tδ`.
 
-use super::{Argument, Entry, Make, ScalarLoss};
+use super::{Argument, Entry, ScalarLoss};
 use crate::ParseError;
 use crate::catalogue::{Parameter, Range};
 
@@ -18,7 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: Huber::NAME,
     parameters: &[DELTA],
     about: "a number; squared error up to delta, absolute error beyond (robust regression)",
-    build: Make(|p| Ok(Box::new(Huber::new(p[0])?))),
+    build: |p| Ok(Box::new(Huber::new(p[0])?)),
 };
 
 impl Huber {

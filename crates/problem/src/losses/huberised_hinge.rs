@@ -3,7 +3,7 @@
 //!
 //! `|φ'| ≤ 1`, `φ'' ≤ 1/(2h)`.
 
-use super::{Argument, Entry, Make, ScalarLoss};
+use super::{Argument, Entry, ScalarLoss};
 use crate::ParseError;
 use crate::catalogue::{Parameter, Range};
 
@@ -19,7 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: HuberisedHinge::NAME,
     parameters: &[H],
     about: "two classes; the hinge rounded off within h of its kink (smooth support vector machine)",
-    build: Make(|p| Ok(Box::new(HuberisedHinge::new(p[0])?))),
+    build: |p| Ok(Box::new(HuberisedHinge::new(p[0])?)),
 };
 
 impl HuberisedHinge {

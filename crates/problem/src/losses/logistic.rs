@@ -3,7 +3,7 @@
 //! `φ' = −σ(−u)`, `φ'' = σ(u)σ(−u) ≤ 1/4`. The prox solves `v − u = t·σ(−v)`; the right side lies in
 //! `[0, t]`, so the root lies in `[u, u + t]`.
 
-use super::{Argument, Entry, Make, ScalarLoss};
+use super::{Argument, Entry, ScalarLoss};
 use crate::root::increasing_root;
 
 /// The logistic loss.
@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: Logistic::NAME,
     parameters: &[],
     about: "two classes; logistic regression, gives probabilities",
-    build: Make(|_| Ok(Box::new(Logistic))),
+    build: |_| Ok(Box::new(Logistic)),
 };
 
 impl ScalarLoss for Logistic {

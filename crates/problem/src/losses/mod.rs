@@ -30,8 +30,7 @@ pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
 
 /// Builds a loss from its parameters.
-#[derive(Clone, Copy, Debug)]
-pub struct Make(pub fn(&[f64]) -> Result<Box<dyn Loss>, ParseError>);
+pub type Make = fn(&[f64]) -> Result<Box<dyn Loss>, ParseError>;
 
 /// A loss in the catalogue.
 pub type Entry = catalogue::Entry<Make>;
@@ -54,7 +53,7 @@ pub const CATALOGUE: &[Entry] = &[
 /// parameter takes it from there.
 pub fn parse(text: &str, classes: Option<usize>) -> Result<Box<dyn Loss>, ParseError> {
     let (entry, arguments) = catalogue::read("loss", CATALOGUE, text, classes)?;
-    (entry.build.0)(&arguments.numbers)
+    (entry.build)(&arguments.numbers)
 }
 
 /// What a loss takes as the target of a record.

@@ -7,7 +7,7 @@
 //! at `L = v* − t` and `1/k` at `L = v* − t/k + ln k`, so the root lies between. Two nested roots with sure
 //! brackets; Newton's method on the `k` scores would need a line search and has no such end.
 
-use super::{Entry, Loss, Make, Target};
+use super::{Entry, Loss, Target};
 use crate::ParseError;
 use crate::catalogue::{self, Fallback, Parameter, Range};
 use crate::root::increasing_root;
@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: NAME,
     parameters: &[CLASSES],
     about: "several classes; multinomial logistic regression (softmax), gives probabilities",
-    build: Make(|p| Ok(Box::new(Multinomial::new(p[0])?))),
+    build: |p| Ok(Box::new(Multinomial::new(p[0])?)),
 };
 
 impl Multinomial {

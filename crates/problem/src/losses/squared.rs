@@ -1,6 +1,6 @@
 //! `φ(u) = u²/2` of the residual `u = w − b`. The slope has no bound: a gate that clips bounds it.
 
-use super::{Argument, Entry, Make, ScalarLoss};
+use super::{Argument, Entry, ScalarLoss};
 
 /// Half the squared error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: Squared::NAME,
     parameters: &[],
     about: "a number; half the squared error (least squares)",
-    build: Make(|_| Ok(Box::new(Squared))),
+    build: |_| Ok(Box::new(Squared)),
 };
 
 impl ScalarLoss for Squared {

@@ -1,7 +1,7 @@
 //! `φ(u) = max(0, 1 − u)²` of the margin `u = b·w`, without a factor ½, as in scikit-learn and LIBLINEAR.
 //! The slope has no bound: a gate that clips bounds it.
 
-use super::{Argument, Entry, Make, ScalarLoss};
+use super::{Argument, Entry, ScalarLoss};
 
 /// The squared hinge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: SquaredHinge::NAME,
     parameters: &[],
     about: "two classes; the square of the hinge (support vector machine without a kink)",
-    build: Make(|_| Ok(Box::new(SquaredHinge))),
+    build: |_| Ok(Box::new(SquaredHinge)),
 };
 
 impl ScalarLoss for SquaredHinge {
@@ -19,12 +19,11 @@ impl ScalarLoss for SquaredHinge {
     const ARGUMENT: Argument = Argument::Margin;
 
     fn phi(&self, u: f64) -> f64 {
-        let short = (1.0 - u).max(0.0);
-        short * short
+        if u >= 1.0 { 0.0 } else { (1.0 - u) * (1.0 - u) }
     }
 
     fn slope(&self, u: f64) -> f64 {
-        -2.0 * (1.0 - u).max(0.0)
+        if u >= 1.0 { 0.0 } else { -2.0 * (1.0 - u) }
     }
 
     fn bend(&self, u: f64) -> f64 {

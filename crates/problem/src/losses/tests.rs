@@ -335,3 +335,13 @@ fn huge_scores_stay_finite() {
         }
     }
 }
+
+/// A score that is not a number must not come out as a loss of 0.
+#[test]
+fn not_a_number_stays_not_a_number() {
+    for loss in members() {
+        let w = vec![f64::NAN; loss.outputs()];
+        assert!(loss.value(&w, 1.0).is_nan(), "{}", loss.spec());
+        assert!(prox(&*loss, &w, 1.0, 0.5)[0].is_nan(), "{}", loss.spec());
+    }
+}

@@ -1,6 +1,6 @@
 //! `r(y) = λ‖y‖₁`; the prox shrinks each entry by `λ·step`, and to zero if it is smaller.
 
-use super::{Entry, LAMBDA, Make, Separable, sign, soft};
+use super::{Entry, LAMBDA, Separable, sign, soft};
 use crate::ParseError;
 
 /// The sum of absolute values (lasso).
@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: L1::NAME,
     parameters: &[LAMBDA],
     about: "lambda times the sum of absolute values (lasso): sets many coefficients to zero",
-    build: Make(|p| Ok(Box::new(L1::new(p[0])?))),
+    build: |p| Ok(Box::new(L1::new(p[0])?)),
 };
 
 impl L1 {

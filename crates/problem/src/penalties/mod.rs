@@ -5,33 +5,71 @@ use std::fmt;
 use crate::ParseError;
 use crate::catalogue;
 
+mod boxed;
+mod elastic_net;
+mod group_lasso;
 mod l1;
+mod l2;
+mod l2_ball;
+mod mcp;
 mod none;
+mod nuclear;
+mod scad;
 mod separable;
 
+pub use boxed::Bounds;
+pub use elastic_net::ElasticNet;
+pub use group_lasso::GroupLasso;
 pub use l1::L1;
+pub use l2::L2;
+pub use l2_ball::L2Ball;
+pub use mcp::Mcp;
 pub use none::NoPenalty;
+pub use nuclear::Nuclear;
+pub use scad::Scad;
 pub use separable::Separable;
 pub(crate) use separable::{sign, soft};
 
 /// Builds a penalty from its parameters.
-#[derive(Clone, Copy, Debug)]
-pub struct Make(pub fn(&[f64]) -> Result<Box<dyn Penalty>, ParseError>);
+pub type Make = fn(&[f64]) -> Result<Box<dyn Penalty>, ParseError>;
 
 /// A penalty in the catalogue.
 pub type Entry = catalogue::Entry<Make>;
 
 /// Every penalty.
-pub const CATALOGUE: &[Entry] = &[none::ENTRY, l1::ENTRY];
+pub const CATALOGUE: &[Entry] = &[
+    none::ENTRY,
+    l1::ENTRY,
+    l2::ENTRY,
+    elastic_net::ENTRY,
+    group_lasso::ENTRY,
+    nuclear::ENTRY,
+    scad::ENTRY,
+    mcp::ENTRY,
+    boxed::ENTRY,
+    l2_ball::ENTRY,
+];
 
 /// Reads a penalty as users type it: `l1:1e-4`, `elastic-net:1e-4,1e-3`.
 pub fn parse(text: &str) -> Result<Box<dyn Penalty>, ParseError> {
     let (entry, arguments) = catalogue::read("penalty", CATALOGUE, text, None)?;
-    (entry.build.0)(&arguments.numbers)
+    (entry.build)(&arguments.numbers)
 }
 
 /// The strength of a penalty, a parameter that most of them have.
 const LAMBDA: catalogue::Parameter = catalogue::Parameter::required("lambda", catalogue::Range::AtLeast(0.0));
+
+/// `‖v‖₂`, without overflow or underflow of the squares.
+fn norm(v: &[f64]) -> f64 {
+    let top = v.iter().fold(0.0f64, |m, u| m.max(u.abs()));
+    if top == 0.0 || !top.is_finite() {
+        return if v.iter().any(|u| u.is_nan()) { f64::NAN } else { top };
+    }
+    if (1e-140..1e140).contains(&top) {
+        return v.iter().map(|u| u * u).sum::<f64>().sqrt();
+    }
+    top * v.iter().map(|u| (u / top) * (u / top)).sum::<f64>().sqrt()
+}
 
 /// A penalty on a row-major matrix with `columns` columns (1 for an ordinary linear model).
 ///
@@ -78,3 +116,6 @@ pub trait Penalty: fmt::Debug + Send + Sync {
         f64::INFINITY
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,17 +1,13 @@
 //! `r(y) = 0`; the prox is the identity.
 
-use super::{Entry, Make, Separable};
+use super::{Entry, Separable};
 
 /// No penalty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoPenalty;
 
-pub(super) const ENTRY: Entry = Entry {
-    name: NoPenalty::NAME,
-    parameters: &[],
-    about: "no penalty",
-    build: Make(|_| Ok(Box::new(NoPenalty))),
-};
+pub(super) const ENTRY: Entry =
+    Entry { name: NoPenalty::NAME, parameters: &[], about: "no penalty", build: |_| Ok(Box::new(NoPenalty)) };
 
 impl Separable for NoPenalty {
     const NAME: &'static str = "none";

@@ -81,7 +81,8 @@ impl<T: Separable> Penalty for T {
 
 /// `sign(u)·max(|u| − t, 0)`, the prox of `t|·|`.
 pub(crate) fn soft(u: f64, t: f64) -> f64 {
-    (u.abs() - t).max(0.0).copysign(u)
+    // Not `max(0.0)`, which would turn NaN into 0.
+    if u.abs() <= t { 0.0 } else { u - t.copysign(u) }
 }
 
 /// −1, 0 or 1: the least subgradient of `|·|` in absolute value, where `f64::signum` gives ±1 at 0.
