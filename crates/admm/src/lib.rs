@@ -5,6 +5,7 @@
 
 mod algorithm;
 pub mod catalogue;
+pub mod exact;
 mod settings;
 mod smoothing;
 mod ssadmm;

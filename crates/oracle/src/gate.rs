@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
+use reticent_accountant::{Adjacency, Event, Ledger, Mechanism, Taint, Unit, View};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
 use crate::entropy::Entropy;
+use crate::exact::Split;
 use crate::pass::Pass;
 use crate::plan::Plan;
 use crate::private::Private;
@@ -51,6 +52,7 @@ pub struct Gate {
     entropy: Entropy,
     ledger: Ledger,
     plan: Option<Plan>,
+    split: Option<Split>,
 }
 
 /// What queries work on. It never leaves this crate.
@@ -81,7 +83,7 @@ impl Gate {
             ledger.taint(Taint::SeededNoise);
         }
         let inside = Inside { private, loss: loss.into(), terms, pass: Pass::default() };
-        Ok(Gate { inside, entropy, ledger, plan: None })
+        Ok(Gate { inside, entropy, ledger, plan: None, split: None })
     }
 
     /// From here on, answers only what `plan` foresees, in its order.
@@ -106,11 +108,29 @@ impl Gate {
     pub(crate) fn ask<Q: Query>(&mut self, query: &Q) -> Result<Released<Q::Answer>, Refusal> {
         query.check(self.inside.shape())?;
         let event = query.event(&self.inside.terms)?;
+        self.record(event)?;
+        Ok(Released::new(query.answer(&mut self.inside, &mut self.entropy)?))
+    }
+
+    fn record(&mut self, event: Event) -> Result<(), Refusal> {
         if let Some(plan) = &mut self.plan {
             plan.foresees(&event)?;
         }
         self.ledger.append(event);
-        Ok(Released::new(query.answer(&mut self.inside, &mut self.entropy)?))
+        Ok(())
+    }
+
+    /// The way of the exact solver, whose every step is a release of its own: the event, and then the data.
+    pub(crate) fn record_unprotected(
+        &mut self,
+        mechanism: impl Into<Mechanism>,
+    ) -> Result<(&mut Inside, &mut Option<Split>), Refusal> {
+        self.record(self.inside.terms.event(mechanism)?)?;
+        Ok((&mut self.inside, &mut self.split))
+    }
+
+    pub(crate) fn inside(&self) -> &Inside {
+        &self.inside
     }
 }
 

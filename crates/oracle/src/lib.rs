@@ -11,6 +11,7 @@
 //! beforehand; a gate that is bound to a plan answers nothing else.
 
 pub mod entropy;
+mod exact;
 mod gate;
 mod grid;
 pub mod noise;
@@ -30,6 +31,7 @@ pub mod tables;
 mod terms;
 
 pub use entropy::Entropy;
+pub use exact::ExactOracle;
 pub use gate::{Gate, Opening, Oracle};
 pub use queries::GradientTerms;
 pub use refusal::Refusal;

@@ -86,6 +86,15 @@ impl Private {
         self.users.as_ref().map_or(&[], |users| &users.records[users.bounds[user]..users.bounds[user + 1]])
     }
 
+    /// The weight of record `i` in the mean: each unit has the same, and shares it among its records.
+    pub fn weight(&self, i: usize) -> f64 {
+        let shared = match (&self.users, &self.table.users) {
+            (Some(_), Some(of)) => self.records_of(of[i] as usize).len(),
+            _ => 1,
+        };
+        1.0 / (self.units() * shared) as f64
+    }
+
     #[inline]
     pub fn target(&self, i: usize) -> f64 {
         self.table.targets[i]

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use reticent_accountant::{Ledger, calibrate};
 use reticent_admm::catalogue::{Build, Built, Kind};
+use reticent_admm::exact::{ExactSettings, solve};
 use reticent_admm::{Public, run};
 use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal, Rehearsal};
 
@@ -79,8 +80,12 @@ impl Job {
         Ok((parameter, iterations, gate.close()?))
     }
 
-    fn fit_exact(&self, _gate: Gate) -> Result<(Vec<f64>, u64, Ledger), Error> {
-        Err(Error::Missing { what: "the exact solver", todo: "it is being written" })
+    fn fit_exact(&self, mut gate: Gate) -> Result<(Vec<f64>, u64, Ledger), Error> {
+        let mut settings = ExactSettings::default();
+        settings.iterations = self.settings.iterations.unwrap_or(settings.iterations);
+        settings.rho = self.settings.rho;
+        let solution = solve(&mut gate, &self.regulariser, &settings)?;
+        Ok((solution.x, solution.iterations, gate.close()?))
     }
 
     /// The ledger that the run will have with this noise: the algorithm itself, on a gate without data.

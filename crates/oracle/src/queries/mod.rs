@@ -54,7 +54,7 @@ fn check_noise(noise_multiplier: f64) -> Result<(), Refusal> {
 
 /// Refuses a parameter of the wrong length, or one that is not finite: an algorithm that diverged must stop
 /// rather than spend budget on nonsense.
-fn check_point(at: &[f64], shape: Shape) -> Result<(), Refusal> {
+pub(crate) fn check_point(at: &[f64], shape: Shape) -> Result<(), Refusal> {
     if at.len() != shape.len() {
         return Err(Refusal::BadQuery(format!(
             "a parameter of length {} was given where {} is needed",

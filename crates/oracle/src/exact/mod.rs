@@ -1,0 +1,119 @@
+//! The objective without noise, for the exact solver: the mean loss, its gradient and its curvature.
+//!
+//! ```text
+//! F(x) = Σᵢ ωᵢ φ(xᵀaᵢ; bᵢ),   ωᵢ = 1/n, or 1/(users · records of the user) when the unit is the user
+//! ```
+//!
+//! so `F` is what the noisy gradients are gradients of, but for the clip; `n` is the true count.
+//!
+//! A loss with kinks has no curvature to work with. Its scores can be **split** off: `wᵢ = xᵀaᵢ` becomes a
+//! constraint with scaled multipliers `sᵢ`, and minimising the augmented Lagrangian over `wᵢ` leaves the Moreau
+//! envelope of the loss with the given step,
+//!
+//! ```text
+//! F_s(x) = Σᵢ ωᵢ min_p { φ(p; bᵢ) + ‖xᵀaᵢ + sᵢ − p‖²/(2·step) },
+//! ```
+//!
+//! which is smooth. The multipliers make it exact at any step; smoothing alone would be exact only in the limit
+//! of a vanishing step, where Newton's method finds nothing but kinks.
+//!
+//! Event: every use is recorded as non-private, ε = ∞. A gate that is bound to a plan refuses, unless the plan
+//! itself foresees unprotected releases.
+
+mod pass;
+mod term;
+
+use reticent_accountant::NonPrivate;
+use reticent_problem::Shape;
+
+use crate::gate::{Gate, Inside};
+use crate::queries::check_point;
+use crate::refusal::Refusal;
+use pass::{Want, pass};
+pub(crate) use term::Split;
+
+/// What a solver without privacy may ask. None of the answers has noise.
+pub trait ExactOracle {
+    /// The layout of the parameter.
+    fn shape(&self) -> Shape;
+
+    /// A bound of the loss's curvature in the scores; ∞ for a loss with kinks, which must be split.
+    fn smoothness(&self) -> f64;
+
+    /// The mean loss at `at`, split or not.
+    fn loss(&mut self, at: &[f64]) -> Result<f64, Refusal>;
+
+    /// `F(at)` (`F_s` when split) with its gradient and, if wanted, its Hessian, dense and symmetric.
+    fn evaluate(
+        &mut self,
+        at: &[f64],
+        gradient: &mut [f64],
+        hessian: Option<&mut [f64]>,
+    ) -> Result<f64, Refusal>;
+
+    /// `out ← ∇²F(at)·v`, for parameters too long for a dense Hessian.
+    fn hessian_times(&mut self, at: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), Refusal>;
+
+    /// Splits the scores off with this step, multipliers 0; when they are split already, changes the step.
+    fn split(&mut self, step: f64) -> Result<(), Refusal>;
+
+    /// `sᵢ ← sᵢ + relaxation·(xᵀaᵢ − pᵢ)` at `x = at`. Returns `Σ ωᵢ ‖sᵢ‖·‖xᵀaᵢ − pᵢ‖/step`, a bound of
+    /// what the violated constraints are worth; 0 when nothing is split.
+    fn raise_multipliers(&mut self, at: &[f64], relaxation: f64) -> Result<f64, Refusal>;
+}
+
+impl Gate {
+    /// Ledger entry first; then the data, and the multipliers of a split.
+    fn unprotected(&mut self, points: &[&[f64]]) -> Result<(&mut Inside, &mut Option<Split>), Refusal> {
+        for at in points {
+            check_point(at, ExactOracle::shape(self))?;
+        }
+        self.record_unprotected(NonPrivate::new()?)
+    }
+}
+
+impl ExactOracle for Gate {
+    fn shape(&self) -> Shape {
+        crate::gate::Oracle::shape(self)
+    }
+
+    fn smoothness(&self) -> f64 {
+        self.inside().loss.smoothness()
+    }
+
+    fn loss(&mut self, at: &[f64]) -> Result<f64, Refusal> {
+        let (inside, _) = self.unprotected(&[at])?;
+        Ok(pass(inside, None, at, Want::Value, &mut [], None))
+    }
+
+    fn evaluate(
+        &mut self,
+        at: &[f64],
+        gradient: &mut [f64],
+        hessian: Option<&mut [f64]>,
+    ) -> Result<f64, Refusal> {
+        let (inside, split) = self.unprotected(&[at])?;
+        Ok(pass(inside, split.as_ref(), at, Want::Gradient, gradient, hessian))
+    }
+
+    fn hessian_times(&mut self, at: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), Refusal> {
+        let (inside, split) = self.unprotected(&[at, v])?;
+        pass(inside, split.as_ref(), at, Want::HessianTimes(v), out, None);
+        Ok(())
+    }
+
+    fn split(&mut self, step: f64) -> Result<(), Refusal> {
+        let (inside, split) = self.unprotected(&[])?;
+        let len = inside.private.records() * inside.loss.outputs();
+        match split {
+            Some(split) => split.rescale(step),
+            None => *split = Some(Split::new(step, len)),
+        }
+        Ok(())
+    }
+
+    fn raise_multipliers(&mut self, at: &[f64], relaxation: f64) -> Result<f64, Refusal> {
+        let (inside, split) = self.unprotected(&[at])?;
+        Ok(split.as_mut().map_or(0.0, |split| split.raise(inside, at, relaxation)))
+    }
+}

@@ -1,0 +1,170 @@
+//! One pass over all records: value, gradient and Hessian of the mean.
+//!
+//! Records are cut into parts whose number depends on the length of the parameter alone, and the parts are added
+//! in order, so the bits of the answer do not depend on the number of threads.
+
+use rayon::prelude::*;
+use reticent_data::Rows;
+
+use super::term::{Buffers, Split, term};
+use crate::gate::Inside;
+use crate::private::Private;
+use crate::rows::RowAccess;
+
+/// What goes into the vector of a pass.
+#[derive(Clone, Copy)]
+pub(super) enum Want<'a> {
+    /// Nothing: the value alone.
+    Value,
+    /// The gradient.
+    Gradient,
+    /// The Hessian times this vector.
+    HessianTimes(&'a [f64]),
+}
+
+/// Numbers that the parts of a Hessian may take together.
+const PARTS_ROOM: usize = 1 << 22;
+
+/// The value of the mean at `at`; `vector` and `hessian` are overwritten with what is wanted.
+pub(super) fn pass(
+    inside: &Inside,
+    split: Option<&Split>,
+    at: &[f64],
+    want: Want<'_>,
+    vector: &mut [f64],
+    hessian: Option<&mut [f64]>,
+) -> f64 {
+    match inside.private.rows() {
+        Rows::Dense(rows) => over(inside, rows, split, at, want, vector, hessian),
+        Rows::Sparse(rows) => over(inside, rows, split, at, want, vector, hessian),
+    }
+}
+
+fn over(
+    inside: &Inside,
+    rows: &impl RowAccess,
+    split: Option<&Split>,
+    at: &[f64],
+    want: Want<'_>,
+    vector: &mut [f64],
+    hessian: Option<&mut [f64]>,
+) -> f64 {
+    let Inside { private, loss, .. } = inside;
+    let outputs = loss.outputs();
+    let (len, square) = (vector.len(), hessian.as_ref().map_or(0, |h| h.len()));
+    let parts = (PARTS_ROOM / (at.len() * at.len()).max(1)).clamp(2, 32);
+    let share = private.records().div_ceil(parts).max(1);
+    let sums: Vec<(f64, Vec<f64>, Vec<f64>)> = (0..parts)
+        .into_par_iter()
+        .map(|part| {
+            let mut value = 0.0;
+            let mut vector = vec![0.0; len];
+            let mut square = vec![0.0; square];
+            let mut buffers = Buffers::new(outputs);
+            let mut row = Vec::new();
+            let mut images = vec![0.0; outputs];
+            let bend = !square.is_empty() || matches!(want, Want::HessianTimes(_));
+            for i in (part * share).min(private.records())..((part + 1) * share).min(private.records()) {
+                let weight = private.weight(i);
+                private.scores(rows, i, at, &mut buffers.scores);
+                let record = (i, private.target(i));
+                value += weight * term(&**loss, split, record, &mut buffers, bend);
+                match want {
+                    Want::Value => {}
+                    Want::Gradient => add(private, rows, i, weight, &buffers.slopes, &mut vector),
+                    Want::HessianTimes(v) => {
+                        private.scores(rows, i, v, &mut buffers.scores);
+                        for (image, bends) in images.iter_mut().zip(buffers.bend.chunks_exact(outputs)) {
+                            *image = bends.iter().zip(&buffers.scores).map(|(b, s)| b * s).sum();
+                        }
+                        add(private, rows, i, weight, &images, &mut vector);
+                    }
+                }
+                if !square.is_empty() {
+                    row.clear();
+                    rows.for_each(i, |feature, a| {
+                        if a != 0.0 {
+                            row.push((feature, a));
+                        }
+                    });
+                    if private.intercept() != 0.0 {
+                        row.push((private.features(), private.intercept()));
+                    }
+                    add_square(&row, weight, &buffers.bend, outputs, at.len(), &mut square);
+                }
+            }
+            (value, vector, square)
+        })
+        .collect();
+    vector.fill(0.0);
+    let mut value = 0.0;
+    let mut square = hessian;
+    if let Some(square) = &mut square {
+        square.fill(0.0);
+    }
+    for (part, part_vector, part_square) in &sums {
+        value += part;
+        vector.iter_mut().zip(part_vector).for_each(|(sum, v)| *sum += v);
+        if let Some(square) = &mut square {
+            square.iter_mut().zip(part_square).for_each(|(sum, v)| *sum += v);
+        }
+    }
+    if let Some(square) = square {
+        mirror(square, at.len());
+    }
+    value
+}
+
+/// `sum ← sum + weight·(aᵢ, intercept) ⊗ t`.
+fn add(private: &Private, rows: &impl RowAccess, i: usize, weight: f64, t: &[f64], sum: &mut [f64]) {
+    let (features, last) = sum.split_at_mut(private.features() * t.len());
+    match t {
+        &[t] => rows.add(i, weight * t, features, |v| v),
+        many => rows.add_outer(i, many, features, |v| weight * v),
+    }
+    last.iter_mut().zip(t).for_each(|(sum, t)| *sum += weight * t * private.intercept());
+}
+
+/// The lower triangle of `square + weight·(a aᵀ) ⊗ bend`, by rows of features.
+fn add_square(
+    row: &[(usize, f64)],
+    weight: f64,
+    bend: &[f64],
+    outputs: usize,
+    len: usize,
+    square: &mut [f64],
+) {
+    if let &[bend] = bend {
+        if bend == 0.0 {
+            return;
+        }
+        for (n, &(i, a)) in row.iter().enumerate() {
+            let target = &mut square[i * len..(i + 1) * len];
+            let scale = weight * bend * a;
+            for &(j, b) in &row[..=n] {
+                target[j] += scale * b;
+            }
+        }
+        return;
+    }
+    for (n, &(i, a)) in row.iter().enumerate() {
+        for &(j, b) in &row[..=n] {
+            let scale = weight * a * b;
+            for (o, bends) in bend.chunks_exact(outputs).enumerate() {
+                let start = (i * outputs + o) * len + j * outputs;
+                for (sum, bend) in square[start..start + outputs].iter_mut().zip(bends) {
+                    *sum += scale * bend;
+                }
+            }
+        }
+    }
+}
+
+/// Copies the lower triangle onto the upper one.
+fn mirror(square: &mut [f64], len: usize) {
+    for i in 0..len {
+        for j in 0..i {
+            square[j * len + i] = square[i * len + j];
+        }
+    }
+}

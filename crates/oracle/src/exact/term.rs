@@ -1,0 +1,130 @@
+//! One record's term of the objective: the loss itself, or its envelope around a shifted score.
+
+use rayon::prelude::*;
+use reticent_data::Rows;
+use reticent_problem::losses::Loss;
+
+use crate::gate::Inside;
+use crate::rows::RowAccess;
+
+/// Scaled multipliers `sᵢ` of the constraints that tie the scores to the parameter.
+#[derive(Debug)]
+pub(crate) struct Split {
+    step: f64,
+    multipliers: Vec<f64>,
+}
+
+impl Split {
+    pub fn new(step: f64, len: usize) -> Self {
+        Split { step, multipliers: vec![0.0; len] }
+    }
+
+    /// The multipliers themselves, `s/step`, stay what they are.
+    pub fn rescale(&mut self, step: f64) {
+        let factor = step / self.step;
+        self.multipliers.iter_mut().for_each(|s| *s *= factor);
+        self.step = step;
+    }
+
+    pub fn raise(&mut self, inside: &Inside, at: &[f64], relaxation: f64) -> f64 {
+        match inside.private.rows() {
+            Rows::Dense(rows) => self.raise_over(inside, rows, at, relaxation),
+            Rows::Sparse(rows) => self.raise_over(inside, rows, at, relaxation),
+        }
+    }
+
+    fn raise_over(&mut self, inside: &Inside, rows: &impl RowAccess, at: &[f64], relaxation: f64) -> f64 {
+        let Inside { private, loss, .. } = inside;
+        let (outputs, step) = (loss.outputs(), self.step);
+        let each = |i: usize, s: &mut [f64]| {
+            let mut buffers = Buffers::new(outputs);
+            let Buffers { scores, moved, point, .. } = &mut buffers;
+            private.scores(rows, i, at, scores);
+            shift(scores, s, moved);
+            loss.prox(moved, private.target(i), step, point);
+            let mut gap: f64 = 0.0;
+            for ((s, w), p) in s.iter_mut().zip(scores).zip(point) {
+                *s += relaxation * (*w - *p);
+                gap += (*s * (*w - *p)).abs();
+            }
+            gap * private.weight(i) / step
+        };
+        let worth: Vec<f64> =
+            self.multipliers.par_chunks_exact_mut(outputs).enumerate().map(|(i, s)| each(i, s)).collect();
+        worth.iter().sum()
+    }
+}
+
+/// Room for the numbers of one record.
+pub(super) struct Buffers {
+    pub scores: Vec<f64>,
+    pub slopes: Vec<f64>,
+    pub bend: Vec<f64>,
+    moved: Vec<f64>,
+    point: Vec<f64>,
+    other: Vec<f64>,
+}
+
+impl Buffers {
+    pub fn new(outputs: usize) -> Self {
+        let zeros = vec![0.0; outputs];
+        Buffers {
+            scores: zeros.clone(),
+            slopes: zeros.clone(),
+            bend: vec![0.0; outputs * outputs],
+            moved: zeros.clone(),
+            point: zeros.clone(),
+            other: zeros,
+        }
+    }
+}
+
+fn shift(scores: &[f64], by: &[f64], out: &mut [f64]) {
+    out.iter_mut().zip(scores).zip(by).for_each(|((o, w), s)| *o = w + s);
+}
+
+/// The value of record `i` at its scores; its slopes and, if wanted, its bend go into the buffers.
+pub(super) fn term(
+    loss: &dyn Loss,
+    split: Option<&Split>,
+    (i, target): (usize, f64),
+    buffers: &mut Buffers,
+    bend: bool,
+) -> f64 {
+    let Some(Split { step, multipliers }) = split else {
+        loss.derivative(&buffers.scores, target, &mut buffers.slopes);
+        if bend {
+            loss.curvature(&buffers.scores, target, &mut buffers.bend);
+        }
+        return loss.value(&buffers.scores, target);
+    };
+    let Buffers { scores, slopes, bend: bends, moved, point, other } = buffers;
+    let outputs = scores.len();
+    shift(scores, &multipliers[i * outputs..][..outputs], moved);
+    loss.prox(moved, target, *step, point);
+    let mut value = loss.value(point, target);
+    for ((slope, v), p) in slopes.iter_mut().zip(&*moved).zip(&*point) {
+        *slope = (v - p) / step;
+        value += 0.5 * (v - p) * *slope;
+    }
+    if bend {
+        // The bend of the envelope is (1 − prox′)/step. The prox of a loss with kinks is piecewise smooth, so a
+        // difference quotient gives its derivative on a piece and a mean of the two at a joint, a generalised
+        // derivative either way.
+        let h = 1e-4 * step;
+        for j in 0..outputs {
+            let centre = moved[j];
+            moved[j] = centre + h;
+            loss.prox(moved, target, *step, point);
+            moved[j] = centre - h;
+            loss.prox(moved, target, *step, other);
+            moved[j] = centre;
+            for k in 0..outputs {
+                let unit = if j == k { 1.0 } else { 0.0 };
+                let entry = (unit - (point[k] - other[k]) / (2.0 * h)) / step;
+                bends[k * outputs + j] = if outputs == 1 { entry.clamp(0.0, 1.0 / step) } else { entry };
+            }
+        }
+    }
+    value
+}
