@@ -52,6 +52,9 @@ mod tests {
         // A jump has no root; the answer is the place of the jump.
         let jump = increasing_root(-1.0, 2.0, |u| (if u < 0.3 { -1.0 } else { 1.0 }, 0.0));
         assert!((jump - 0.3).abs() < 1e-15);
+        // A root of order 21, where Newton alone would still be 1e-6 away after all its steps.
+        let flat = increasing_root(-2.0, 1.0, |u| ((u - 0.3).powi(21), 21.0 * (u - 0.3).powi(20)));
+        assert!((flat - 0.3).abs() < 1e-14, "{flat}");
         // A bracket of one point.
         assert_eq!(increasing_root(2.0, 2.0, |u| (u, 1.0)), 2.0);
     }

@@ -41,8 +41,9 @@ fn columns() -> impl Strategy<Value = usize> {
     1..=2usize
 }
 
+/// On both sides of, and at, the steps where the prox of a non-convex member here begins to jump.
 fn steps() -> impl Strategy<Value = f64> {
-    prop::sample::select(vec![1e-6, 1e-2, 0.25, 1.0, 1.1, 2.0, 2.7, 4.0, 100.0, 1e6])
+    prop::sample::select(vec![1e-6, 1e-2, 0.25, 1.0, 1.1, 1.25, 2.0, 2.7, 3.0, 3.1, 100.0, 1e6])
 }
 
 fn for_all<S: Strategy>(cases: u32, strategy: &S, property: impl Fn(&dyn Penalty, S::Value)) {
@@ -324,6 +325,7 @@ fn huge_tiny_empty_and_broken_input() {
         let broken = prox(&*penalty, &[f64::NAN; 6], 2, 0.7);
         assert!(broken.iter().all(|u| u.is_nan()), "{}: NaN must not vanish", penalty.spec());
     }
+    assert_eq!(prox(&*parse("box:0,inf").unwrap(), &[1e8, -1e8], 1, 1.0), [1e8, 0.0]);
     assert!((norm(&[3e200, 4e200]) / 5e200 - 1.0).abs() < 1e-15);
     assert!((norm(&[3e-200, 4e-200]) / 5e-200 - 1.0).abs() < 1e-15);
     assert_eq!(norm(&[f64::INFINITY, 1.0]), f64::INFINITY);
