@@ -28,6 +28,7 @@ struct Part {
     sums: Vec<f64>,
     total: Vec<i64>,
     scores: Vec<f64>,
+    targets: Vec<f64>,
     slopes: Vec<f64>,
     /// A user's mean gradient.
     whole: Vec<f64>,
@@ -124,11 +125,12 @@ impl Part {
         self.scores.resize(records.len() * outputs, 0.0);
         self.slopes.resize(records.len() * outputs, 0.0);
         let intercept = private.intercept();
-        for (n, &i) in records.iter().enumerate() {
-            let block = n * outputs..(n + 1) * outputs;
-            private.scores(rows, i, at, &mut self.scores[block.clone()]);
-            loss.derivative(&self.scores[block.clone()], private.target(i), &mut self.slopes[block]);
+        self.targets.clear();
+        self.targets.extend(records.iter().map(|&i| private.target(i)));
+        for (scores, &i) in self.scores.chunks_exact_mut(outputs).zip(records) {
+            private.scores(rows, i, at, scores);
         }
+        loss.derivatives(&self.scores, &self.targets, &mut self.slopes);
         let (sums, last) = self.sums.split_at_mut(features);
         for (slopes, &i) in self.slopes.chunks_exact_mut(outputs).zip(records) {
             slopes.iter_mut().for_each(finite);

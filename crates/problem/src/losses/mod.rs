@@ -89,6 +89,16 @@ pub trait Loss: fmt::Debug + Send + Sync {
     /// A subgradient `φ'(w; b)`, the gradient where there is one.
     fn derivative(&self, scores: &[f64], target: f64, out: &mut [f64]);
 
+    /// The derivatives of a block of records, `outputs` scores each: one call for many records, which a loss's
+    /// own code then runs through without another.
+    fn derivatives(&self, scores: &[f64], targets: &[f64], out: &mut [f64]) {
+        let outputs = self.outputs();
+        let blocks = scores.chunks_exact(outputs).zip(out.chunks_exact_mut(outputs));
+        for ((scores, out), &target) in blocks.zip(targets) {
+            self.derivative(scores, target, out);
+        }
+    }
+
     /// The second derivative (a generalised one where it jumps), row-major `outputs × outputs`.
     fn curvature(&self, scores: &[f64], target: f64, out: &mut [f64]);
 
