@@ -23,18 +23,24 @@ mod event;
 pub mod events;
 mod gdp;
 mod ledger;
+mod methods;
 mod names;
+mod pld;
 mod rdp;
 mod round;
 mod special;
+mod tally;
 mod vocabulary;
 
 pub use account::{
-    AccountError, Report, ReportLine, delta, epsilon, gdp_mu, profile, rdp_curve, report, scope,
+    AccountError, Report, ReportLine, curve, delta, epsilon, gdp_mu, profile, rdp_curve, report, scope,
 };
 pub use bound::{Bound, Method};
 pub use calibrate::{Calibration, CalibrationError, calibrate};
 pub use event::Event;
-pub use events::{EventError, Gaussian, Mechanism, NonPrivate, PoissonGaussian, WithoutReplacementGaussian};
+pub use events::{
+    ApproximateDp, EventError, Gaussian, Gdp, Iteration, Laplace, Mechanism, NonPrivate, Parallel,
+    PoissonGaussian, PureDp, Repetitions, Selection, WithoutReplacementGaussian, Zcdp,
+};
 pub use ledger::{Entry, Ledger, LedgerError, Taint};
 pub use vocabulary::{Adjacency, Unit, UnknownName, View};
