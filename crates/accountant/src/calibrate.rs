@@ -1,11 +1,14 @@
-//! The smallest noise whose *upper* bound fits: what is promised is never overshot.
+//! The smallest noise (or the largest number of steps, or the largest sampling rate) whose *upper* bound fits: what is
+//! promised is never overshot.
 //!
-//! ε falls as the noise grows, so the answer is bracketed by doubling and then bisected on the upper bound itself; the
-//! end that fits is returned, so rounding can only cost noise. No random choice, no tolerance on ε: reproducible.
+//! ε falls as the noise grows. A coarse count brackets the answer; then the fine count is brought to the target by the
+//! secant rule in logarithms, kept within the bracket. What is returned is always a point whose fine upper bound has
+//! been seen to fit, so rounding can only cost noise. Nothing is random: the same plan gives the same answer.
 
 use crate::account::{self, AccountError};
 use crate::bound::Bound;
 use crate::ledger::Ledger;
+use crate::pld;
 
 /// The noise found and what it costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,7 +19,25 @@ pub struct Calibration {
     pub epsilon: Bound,
 }
 
-/// Why no noise was found.
+/// The number of steps found and what it costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepsCalibration {
+    /// Largest number of steps whose upper bound fits.
+    pub steps: u64,
+    /// The bound there; `upper` is not larger than the target.
+    pub epsilon: Bound,
+}
+
+/// The sampling rate found and what it costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RateCalibration {
+    /// Largest sampling rate found whose upper bound fits.
+    pub rate: f64,
+    /// The bound there; `upper` is not larger than the target.
+    pub epsilon: Bound,
+}
+
+/// Why nothing was found.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CalibrationError {
     /// A target nothing can meet.
@@ -36,27 +57,137 @@ pub enum CalibrationError {
     /// The plan could not be counted.
     #[error(transparent)]
     Account(#[from] AccountError),
-    /// Even the largest value tried does not fit.
+    /// Even the most private value tried does not fit.
     #[error(
-        "no noise multiplier up to {largest} brings epsilon to {target} (it stays at {reached}): \
-             some event of the plan does not depend on the noise; allow more, or spend less on that event"
+        "no {what} brings epsilon to {target}: at {tried} it is still {reached}; \
+         some event of the plan does not depend on it, so allow more, or spend less on that event"
     )]
     OutOfReach {
-        /// The largest value tried.
-        largest: f64,
+        /// What was varied.
+        what: &'static str,
+        /// The last value tried.
+        tried: f64,
         /// What was asked for.
         target: f64,
-        /// What the largest value gives.
+        /// What the last value gives.
         reached: f64,
     },
 }
 
-/// Noise multipliers outside this range are not looked at.
-const SMALLEST: f64 = 1e-4;
-const LARGEST: f64 = 1e8;
-
-/// Relative width at which the bracket is narrow enough.
+/// Relative width of the bracket, and of ε below the target, at which the search ends.
 const WIDTH: f64 = 1e-6;
+const CLOSE: f64 = 2e-6;
+
+/// A plan, counted coarsely or finely at a given value.
+struct Search<P> {
+    plan: P,
+    target: f64,
+    delta: f64,
+    what: &'static str,
+}
+
+impl<E: std::fmt::Display, P: FnMut(f64) -> Result<Ledger, E>> Search<P> {
+    fn new(plan: P, target: f64, delta: f64, what: &'static str) -> Result<Self, CalibrationError> {
+        if !(target > 0.0 && target.is_finite()) {
+            return Err(CalibrationError::Target { given: target });
+        }
+        Ok(Search { plan, target, delta, what })
+    }
+
+    fn cost(&mut self, at: f64, precision: f64, lower: bool) -> Result<Bound, CalibrationError> {
+        let ledger = (self.plan)(at).map_err(|e| CalibrationError::Plan { at, reason: e.to_string() })?;
+        Ok(account::epsilon_with(&ledger, self.delta, precision, lower)?)
+    }
+
+    fn coarse(&mut self, at: f64) -> Result<f64, CalibrationError> {
+        Ok(self.cost(at, pld::COARSE, false)?.upper)
+    }
+
+    fn fine(&mut self, at: f64) -> Result<f64, CalibrationError> {
+        Ok(self.cost(at, pld::FINE, false)?.upper)
+    }
+
+    /// The smallest x in [from, to] that fits, ε falling in x.
+    fn smallest(&mut self, from: f64, start: f64, to: f64) -> Result<f64, CalibrationError> {
+        let (what, target) = (self.what, self.target);
+        let out_of_reach = |tried, reached| CalibrationError::OutOfReach { what, tried, target, reached };
+        // Coarse bracket: bad does not fit, good does.
+        let (mut bad, mut good) = (start, start);
+        let (mut cost_bad, mut cost_good) = (self.coarse(start)?, 0.0);
+        if cost_bad <= target {
+            cost_good = cost_bad;
+            while cost_bad <= target {
+                (good, cost_good) = (bad, cost_bad);
+                if good <= from {
+                    return Ok(from);
+                }
+                bad = (good / 4.0).max(from);
+                cost_bad = self.coarse(bad)?;
+            }
+        } else {
+            while cost_bad > target {
+                if bad >= to {
+                    return Err(out_of_reach(bad, cost_bad));
+                }
+                good = (bad * 4.0).min(to);
+                cost_good = self.coarse(good)?;
+                if cost_good <= target {
+                    break;
+                }
+                (bad, cost_bad) = (good, cost_good);
+            }
+        }
+        for _ in 0..40 {
+            if good < bad * 1.001 {
+                break;
+            }
+            let middle = secant(bad, cost_bad, good, cost_good, target, 0.05);
+            let cost = self.coarse(middle)?;
+            if cost <= target { (good, cost_good) = (middle, cost) } else { (bad, cost_bad) = (middle, cost) }
+        }
+        // The fine count is a little below the coarse one: `good` surely fits, `bad` may.
+        let slope = ((cost_good / cost_bad).ln() / (good / bad).ln()).min(-0.1);
+        cost_good = self.fine(good)?;
+        while cost_good > target {
+            if good >= to {
+                return Err(out_of_reach(good, cost_good));
+            }
+            (bad, good) = (good, (good * 1.002).min(to));
+            cost_good = self.fine(good)?;
+        }
+        bad = bad.min(good / 1.01).max(from.min(good));
+        let mut bad_seen = false;
+        for _ in 0..60 {
+            if good <= bad * (1.0 + WIDTH) || cost_good > target * (1.0 - CLOSE) {
+                break;
+            }
+            let middle = if bad_seen {
+                secant(bad, cost_bad, good, cost_good, target, 0.02)
+            } else {
+                // From the good side towards the target, a hair short of it.
+                (good * (target * (1.0 - CLOSE / 2.0) / cost_good).powf(1.0 / slope)).clamp(bad, good)
+            };
+            let cost = self.fine(middle)?;
+            if cost <= target {
+                (good, cost_good) = (middle, cost);
+            } else {
+                (bad, cost_bad, bad_seen) = (middle, cost, true);
+            }
+        }
+        Ok(good)
+    }
+}
+
+/// Where the line through two points (in logarithms) meets the target, kept away from both ends by a share.
+fn secant(bad: f64, cost_bad: f64, good: f64, cost_good: f64, target: f64, margin: f64) -> f64 {
+    let share = if cost_bad.is_finite() && cost_good > 0.0 {
+        ((cost_bad / target).ln() / (cost_bad / cost_good).ln()).clamp(margin, 1.0 - margin)
+    } else {
+        0.5
+    };
+    let share = if share.is_nan() { 0.5 } else { share };
+    bad * (good / bad).powf(share)
+}
 
 /// The smallest noise multiplier z for which the upper bound of `plan(z)` at δ is at most `target`.
 ///
@@ -65,48 +196,66 @@ const WIDTH: f64 = 1e-6;
 pub fn calibrate<E: std::fmt::Display>(
     target: f64,
     delta: f64,
-    mut plan: impl FnMut(f64) -> Result<Ledger, E>,
+    plan: impl FnMut(f64) -> Result<Ledger, E>,
 ) -> Result<Calibration, CalibrationError> {
-    if !(target > 0.0 && target.is_finite()) {
-        return Err(CalibrationError::Target { given: target });
+    let mut search = Search::new(plan, target, delta, "noise multiplier")?;
+    let noise_multiplier = search.smallest(1e-4, 1.0, 1e9)?;
+    Ok(Calibration { noise_multiplier, epsilon: search.cost(noise_multiplier, pld::FINE, true)? })
+}
+
+/// The largest sampling rate q ≤ `largest` for which the upper bound of `plan(q)` at δ is at most `target`.
+///
+/// # Errors
+/// As [`calibrate`].
+pub fn calibrate_rate<E: std::fmt::Display>(
+    target: f64,
+    delta: f64,
+    largest: f64,
+    mut plan: impl FnMut(f64) -> Result<Ledger, E>,
+) -> Result<RateCalibration, CalibrationError> {
+    let mut search = Search::new(|x: f64| plan(1.0 / x), target, delta, "sampling rate")?;
+    let from = 1.0 / largest.clamp(1e-12, 1.0);
+    let x = search.smallest(from, from, 1e12)?;
+    Ok(RateCalibration { rate: 1.0 / x, epsilon: search.cost(x, pld::FINE, true)? })
+}
+
+/// The largest number of steps, up to `most`, for which the upper bound of `plan(steps)` at δ is at most `target`.
+///
+/// # Errors
+/// As [`calibrate`]; [`CalibrationError::OutOfReach`] when not even one step fits.
+pub fn calibrate_steps<E: std::fmt::Display>(
+    target: f64,
+    delta: f64,
+    most: u64,
+    mut plan: impl FnMut(u64) -> Result<Ledger, E>,
+) -> Result<StepsCalibration, CalibrationError> {
+    let mut search = Search::new(|x: f64| plan(x as u64), target, delta, "number of steps")?;
+    let first = search.fine(1.0)?;
+    if first > target {
+        return Err(CalibrationError::OutOfReach {
+            what: "number of steps",
+            tried: 1.0,
+            target,
+            reached: first,
+        });
     }
-    let mut cost = |at: f64| -> Result<Bound, CalibrationError> {
-        let ledger = plan(at).map_err(|e| CalibrationError::Plan { at, reason: e.to_string() })?;
-        Ok(account::epsilon(&ledger, delta)?)
-    };
-    let fits = |bound: &Bound| bound.upper <= target;
-    let mut good = 1.0;
-    let mut found = cost(good)?;
-    let mut bad;
-    if fits(&found) {
-        loop {
-            bad = good / 4.0;
-            let bound = cost(bad)?;
-            if !fits(&bound) {
-                break;
-            }
-            (good, found) = (bad, bound);
-            if good < SMALLEST {
-                return Ok(Calibration { noise_multiplier: good, epsilon: found });
-            }
+    let (mut good, mut bad) = (1, 1);
+    while good < most {
+        bad = good.saturating_mul(2).min(most);
+        if search.coarse(bad as f64)? > target {
+            break;
         }
-    } else {
-        loop {
-            bad = good;
-            good *= 4.0;
-            found = cost(good)?;
-            if fits(&found) {
-                break;
-            }
-            if good > LARGEST {
-                return Err(CalibrationError::OutOfReach { largest: good, target, reached: found.upper });
-            }
-        }
+        good = bad;
     }
-    while good > bad * (1.0 + WIDTH) {
-        let middle = (good * bad).sqrt();
-        let bound = cost(middle)?;
-        if fits(&bound) { (good, found) = (middle, bound) } else { bad = middle }
+    while bad - good > 1 + good / 1000 {
+        let middle = good + (bad - good) / 2;
+        if search.coarse(middle as f64)? <= target { good = middle } else { bad = middle }
     }
-    Ok(Calibration { noise_multiplier: good, epsilon: found })
+    // The fine count allows a little more than the coarse one.
+    bad = (bad + bad / 100 + 2).min(most.saturating_add(1)).max(good + 1);
+    while bad - good > 1 {
+        let middle = good + (bad - good) / 2;
+        if search.fine(middle as f64)? <= target { good = middle } else { bad = middle }
+    }
+    Ok(StepsCalibration { steps: good, epsilon: search.cost(good as f64, pld::FINE, true)? })
 }

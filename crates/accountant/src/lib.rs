@@ -21,20 +21,34 @@ mod bound;
 mod calibrate;
 mod event;
 pub mod events;
+mod filter;
 mod gdp;
 mod ledger;
+mod methods;
 mod names;
+mod pld;
 mod rdp;
 mod round;
 mod special;
+mod tally;
+mod trade_off;
+pub mod views;
 mod vocabulary;
 
 pub use account::{
-    AccountError, Report, ReportLine, delta, epsilon, gdp_mu, profile, rdp_curve, report, scope,
+    AccountError, Report, ReportLine, curve, delta, epsilon, gdp_mu, profile, rdp_curve, report, scope,
 };
 pub use bound::{Bound, Method};
-pub use calibrate::{Calibration, CalibrationError, calibrate};
+pub use calibrate::{
+    Calibration, CalibrationError, RateCalibration, StepsCalibration, calibrate, calibrate_rate,
+    calibrate_steps,
+};
 pub use event::Event;
-pub use events::{EventError, Gaussian, Mechanism, NonPrivate, PoissonGaussian, WithoutReplacementGaussian};
+pub use events::{
+    ApproximateDp, EventError, Gaussian, Gdp, Iteration, Laplace, Mechanism, NonPrivate, Parallel,
+    PoissonGaussian, PureDp, Repetitions, Selection, WithoutReplacementGaussian, Zcdp,
+};
+pub use filter::{Filter, FilterError};
 pub use ledger::{Entry, Ledger, LedgerError, Taint};
+pub use trade_off::trade_off;
 pub use vocabulary::{Adjacency, Unit, UnknownName, View};

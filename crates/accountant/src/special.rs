@@ -45,11 +45,6 @@ pub(crate) fn log_add(a: f64, b: f64) -> f64 {
     if small == f64::NEG_INFINITY { large } else { large + (small - large).exp().ln_1p() }
 }
 
-/// ln(1 − e^x) for x < 0.
-pub(crate) fn log1m_exp(x: f64) -> f64 {
-    if x > -std::f64::consts::LN_2 { (-x.exp_m1()).ln() } else { (-x.exp()).ln_1p() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

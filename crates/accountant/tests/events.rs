@@ -1,5 +1,7 @@
 //! Events and ledgers: checked at the door, refused by name, unchanged by a trip through JSON.
 
+#![allow(clippy::unwrap_used)]
+
 use reticent_accountant::{
     Adjacency, Event, EventError, Gaussian, Ledger, NonPrivate, PoissonGaussian, Taint, Unit, View,
     WithoutReplacementGaussian, calibrate, epsilon,

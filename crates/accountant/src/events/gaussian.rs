@@ -4,7 +4,7 @@
 //! directions alike. Proof note: `proofs/gaussian.md`.
 
 use super::checked::{checked, positive};
-use super::{Cost, ratio};
+use super::{Cost, Curve, Mechanism, ratio};
 use crate::vocabulary::Adjacency;
 
 checked! {
@@ -31,8 +31,12 @@ impl Cost for Gaussian {
         Some(ratio(self.noise_multiplier, adjacency))
     }
 
-    fn rdp(&self, adjacency: Adjacency, order: f64) -> Option<f64> {
+    fn rdp(&self, adjacency: Adjacency) -> Option<Curve> {
         let mu = ratio(self.noise_multiplier, adjacency);
-        Some(order * mu * mu / 2.0)
+        Some(Box::new(move |order| order * mu * mu / 2.0))
+    }
+
+    fn group(&self, size: u64) -> Option<Mechanism> {
+        Gaussian::new(self.noise_multiplier / size as f64).ok().map(Into::into)
     }
 }

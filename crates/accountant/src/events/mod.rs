@@ -3,18 +3,35 @@
 //!
 //! To add a mechanism: one file here, one line in the `catalogue!` below, one note in `proofs/`.
 
+use crate::pld::Loss;
 use crate::vocabulary::Adjacency;
 
+mod approximate;
 mod checked;
 mod gaussian;
+mod gdp;
+mod iteration;
+mod laplace;
 mod non_private;
+mod parallel;
 mod poisson_gaussian;
+mod pure;
+mod selection;
 mod without_replacement;
+mod zcdp;
 
+pub use approximate::ApproximateDp;
 pub use gaussian::Gaussian;
+pub use gdp::Gdp;
+pub use iteration::Iteration;
+pub use laplace::Laplace;
 pub use non_private::NonPrivate;
+pub use parallel::Parallel;
 pub use poisson_gaussian::PoissonGaussian;
+pub use pure::PureDp;
+pub use selection::{Repetitions, Selection};
 pub use without_replacement::WithoutReplacementGaussian;
+pub use zcdp::Zcdp;
 
 /// A parameter or a combination that has no meaning.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -51,6 +68,9 @@ pub enum EventError {
     },
 }
 
+/// Rényi divergence as a function of the order; ∞ where nothing is known.
+pub(crate) type Curve = Box<dyn Fn(f64) -> f64>;
+
 /// What one use of a mechanism costs, in the currency of each accountant. `None`: this accountant has nothing to
 /// say about it. All values are upper bounds, rounded outward by the accountant that adds them up.
 pub(crate) trait Cost {
@@ -77,8 +97,18 @@ pub(crate) trait Cost {
         0.0
     }
 
-    /// Rényi divergence of order > 1.
-    fn rdp(&self, _adjacency: Adjacency, _order: f64) -> Option<f64> {
+    /// Rényi divergence as a function of the order > 1.
+    fn rdp(&self, _adjacency: Adjacency) -> Option<Curve> {
+        None
+    }
+
+    /// The privacy loss in the two directions, removal first; failures are part of it.
+    fn losses(&self, _adjacency: Adjacency) -> Option<(Loss, Loss)> {
+        None
+    }
+
+    /// The same mechanism seen by a group of `size` records, where that is exact.
+    fn group(&self, _size: u64) -> Option<Mechanism> {
         None
     }
 }
@@ -135,6 +165,22 @@ catalogue! {
     PoissonGaussian = "poisson-gaussian",
     /// Gaussian noise on a sum over a sample of fixed size.
     WithoutReplacementGaussian = "without-replacement-gaussian",
+    /// Laplace noise on a sum over all records.
+    Laplace = "laplace",
+    /// Anything that is (ε, 0)-private.
+    PureDp = "pure-dp",
+    /// Anything that is (ε, δ)-private.
+    ApproximateDp = "approximate-dp",
+    /// Anything that is ρ-zCDP.
+    Zcdp = "zcdp",
+    /// Anything that is μ-GDP.
+    Gdp = "gdp",
+    /// The best of a random number of runs.
+    Selection = "selection",
+    /// One contribution to a random walk, as another peer sees it.
+    Iteration = "iteration",
+    /// Mechanisms on disjoint parts of the data.
+    Parallel = "parallel",
     /// No protection.
     NonPrivate = "non-private",
 }
@@ -144,6 +190,17 @@ impl Mechanism {
     #[must_use]
     pub fn kind(&self) -> &'static str {
         self.cost().kind()
+    }
+
+    /// The mechanism as a group of `size` records sees it: all of them changed at once.
+    ///
+    /// # Errors
+    /// [`EventError::Group`] where no exact statement is known; a looser one is not guessed.
+    pub fn group(&self, size: u64) -> Result<Mechanism, EventError> {
+        if size == 1 {
+            return Ok(self.clone());
+        }
+        self.cost().group(size).ok_or(EventError::Group { event: self.kind(), size })
     }
 
     pub(crate) fn check(&self, adjacency: Adjacency) -> Result<(), EventError> {

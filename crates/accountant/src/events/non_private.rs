@@ -1,7 +1,8 @@
 //! A use of the data that nothing protects: ε = ∞. Written down so that the ledger stays complete.
 
-use super::Cost;
 use super::checked::checked;
+use super::{Cost, Curve, Mechanism};
+use crate::pld::Loss;
 use crate::vocabulary::Adjacency;
 
 checked! {
@@ -25,7 +26,15 @@ impl Cost for NonPrivate {
         1.0
     }
 
-    fn rdp(&self, _adjacency: Adjacency, _order: f64) -> Option<f64> {
-        Some(f64::INFINITY)
+    fn rdp(&self, _adjacency: Adjacency) -> Option<Curve> {
+        Some(Box::new(|_| f64::INFINITY))
+    }
+
+    fn losses(&self, _adjacency: Adjacency) -> Option<(Loss, Loss)> {
+        Some((Loss::response(0.0, 1.0), Loss::response(0.0, 1.0)))
+    }
+
+    fn group(&self, _size: u64) -> Option<Mechanism> {
+        Some((*self).into())
     }
 }

@@ -7,8 +7,9 @@
 //!
 //! Proof note: `proofs/poisson-gaussian.md`.
 
-use super::Cost;
 use super::checked::{checked, out_of_range, positive};
+use super::{Cost, Curve};
+use crate::pld::Loss;
 use crate::rdp;
 use crate::vocabulary::Adjacency;
 
@@ -47,12 +48,17 @@ impl Cost for PoissonGaussian {
         (self.rate == 1.0).then(|| super::ratio(self.noise_multiplier, adjacency))
     }
 
-    fn rdp(&self, adjacency: Adjacency, order: f64) -> Option<f64> {
-        let mu = 1.0 / self.noise_multiplier;
+    fn rdp(&self, adjacency: Adjacency) -> Option<Curve> {
+        let (rate, mu) = (self.rate, 1.0 / self.noise_multiplier);
+        let exchange = adjacency == Adjacency::ReplaceOne;
+        Some(Box::new(move |order| rdp::poisson(rate, mu, order, exchange)))
+    }
+
+    fn losses(&self, adjacency: Adjacency) -> Option<(Loss, Loss)> {
+        let (rate, mu) = (self.rate, 1.0 / self.noise_multiplier);
         Some(match adjacency {
-            Adjacency::AddRemove => rdp::mixture_joint_convexity(self.rate, mu, order),
-            // Both sides put 1−q on the same batch, so q times the divergence of N(μ) from N(−μ).
-            Adjacency::ReplaceOne => rdp::mixture_joint_convexity(self.rate, 2.0 * mu, order),
+            Adjacency::AddRemove => (Loss::removal(rate, mu), Loss::addition(rate, mu)),
+            Adjacency::ReplaceOne => (Loss::exchange(rate, mu), Loss::exchange(rate, mu)),
         })
     }
 }

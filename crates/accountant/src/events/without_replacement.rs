@@ -5,7 +5,8 @@
 //! Proof note: `proofs/without-replacement-gaussian.md`.
 
 use super::checked::{checked, out_of_range, positive};
-use super::{Cost, EventError, ratio};
+use super::{Cost, Curve, EventError, ratio};
+use crate::pld::Loss;
 use crate::rdp;
 use crate::vocabulary::Adjacency;
 
@@ -63,7 +64,19 @@ impl Cost for WithoutReplacementGaussian {
         (self.size == self.population).then(|| ratio(self.noise_multiplier, adjacency))
     }
 
-    fn rdp(&self, adjacency: Adjacency, order: f64) -> Option<f64> {
-        Some(rdp::mixture_joint_convexity(self.rate(), ratio(self.noise_multiplier, adjacency), order))
+    fn rdp(&self, adjacency: Adjacency) -> Option<Curve> {
+        let (rate, mu) = (self.rate(), ratio(self.noise_multiplier, adjacency));
+        let even = rdp::without_replacement::even_moments(mu);
+        Some(Box::new(move |order| {
+            // Two mixtures that share (1−q) of the batches: sound for every order, and better for large ones.
+            let crude = rdp::mixture_joint_convexity(rate, mu, order);
+            rdp::without_replacement::divergence(rate, mu, order, &even)
+                .map_or(crude, |value| value.min(crude))
+        }))
+    }
+
+    fn losses(&self, adjacency: Adjacency) -> Option<(Loss, Loss)> {
+        let loss = Loss::symmetric(self.rate(), ratio(self.noise_multiplier, adjacency));
+        Some((loss.clone(), loss))
     }
 }

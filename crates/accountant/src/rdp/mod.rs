@@ -1,7 +1,13 @@
 //! Rényi divergence: curves add up, and the best order is chosen at the end.
 
-use crate::ledger::Ledger;
-use crate::round;
+mod mixture;
+pub(crate) mod without_replacement;
+
+/// D_α of the Poisson-subsampled Gaussian, as a removal or an exchange.
+pub(crate) fn poisson(rate: f64, mu: f64, order: f64, exchange: bool) -> f64 {
+    let crude = mixture_joint_convexity(rate, if exchange { 2.0 * mu } else { mu }, order);
+    mixture::divergence(rate, mu, order, exchange).map_or(crude, |value| value.min(crude))
+}
 
 /// D_α of `(1−q)Q + qP` from `Q`, or of two mixtures that share `(1−q)Q`, for D_α(P‖Q) = αμ²/2: joint convexity of
 /// exp((α−1)D_α). Sound for every order, tight only for large ones.
@@ -13,16 +19,6 @@ pub(crate) fn mixture_joint_convexity(rate: f64, mu: f64, order: f64) -> f64 {
             + (1.0 / rate - 1.0) * (-exponent).exp();
     }
     (rate * exponent.exp_m1()).ln_1p() / (order - 1.0)
-}
-
-/// The sum of the curves at one order; `None` if some event has no curve.
-pub(crate) fn total(ledger: &Ledger, order: f64) -> Option<f64> {
-    let mut sum = 0.0;
-    for entry in ledger.entries() {
-        let event = entry.event();
-        sum += event.mechanism().cost().rdp(event.adjacency(), order)? * entry.count() as f64;
-    }
-    Some(round::up(sum, 64.0))
 }
 
 /// ε from one point of the curve (Canonne–Kamath–Steinke 2020, Prop. 12).
@@ -68,6 +64,31 @@ pub(crate) fn minimise(mut of: impl FnMut(f64) -> f64) -> f64 {
         let (value_a, value_b) = (of(at(a)), of(at(b)));
         best_value = best_value.min(value_a).min(value_b);
         if value_a < value_b { right = b } else { left = a }
+    }
+    best_value
+}
+
+/// Smallest value of `of` over the whole orders 2, 3, …: the same sweep, on whole numbers.
+pub(crate) fn minimise_whole(mut of: impl FnMut(f64) -> f64) -> f64 {
+    const LARGEST: f64 = 1e9;
+    let (mut best, mut best_value) = (2.0, of(2.0));
+    let mut order = 3.0;
+    while order < LARGEST {
+        let value = of(order);
+        if value < best_value {
+            (best, best_value) = (order, value);
+        }
+        order = (order * 1.25_f64).ceil();
+    }
+    let (mut left, mut right) = ((best / 1.3_f64).floor().max(2.0), (best * 1.3_f64).ceil());
+    // Ternary search; the objective is the sum of a convex function and a decreasing one, hence has one minimum.
+    while right - left > 2.0 {
+        let third = ((right - left) / 3.0).floor().max(1.0);
+        if of(left + third) < of(right - third) { right -= third } else { left += third }
+    }
+    while left <= right {
+        best_value = best_value.min(of(left));
+        left += 1.0;
     }
     best_value
 }

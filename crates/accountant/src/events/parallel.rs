@@ -1,0 +1,85 @@
+//! Mechanisms on disjoint parts of the data: a record (or user) is in one part only, whichever the partition says, so
+//! the cost is the largest among the parts. The partition itself must not depend on the data that is protected: under
+//! replace-one a record stays in its part. Proof note: `proofs/parallel.md`.
+
+use super::checked::out_of_range;
+use super::{Cost, Curve, EventError, Mechanism};
+use crate::vocabulary::Adjacency;
+use serde::{Deserialize, Serialize};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    parts: Vec<Mechanism>,
+}
+
+/// Mechanisms on disjoint parts of the data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Raw")]
+pub struct Parallel {
+    parts: Vec<Mechanism>,
+}
+
+impl TryFrom<Raw> for Parallel {
+    type Error = EventError;
+    fn try_from(raw: Raw) -> Result<Self, EventError> {
+        if raw.parts.is_empty() {
+            return Err(out_of_range("parallel", "parts", 0, "at least one mechanism"));
+        }
+        Ok(Self { parts: raw.parts })
+    }
+}
+
+impl Parallel {
+    /// One mechanism per part.
+    ///
+    /// # Errors
+    /// When there is no part.
+    pub fn new(parts: Vec<Mechanism>) -> Result<Self, EventError> {
+        Self::try_from(Raw { parts })
+    }
+
+    /// One mechanism per part.
+    #[must_use]
+    pub fn parts(&self) -> &[Mechanism] {
+        &self.parts
+    }
+
+    /// The largest of a cost that all parts have.
+    fn largest(&self, cost: impl Fn(&dyn Cost) -> Option<f64>) -> Option<f64> {
+        self.parts.iter().try_fold(0.0_f64, |largest, part| Some(largest.max(cost(part.cost())?)))
+    }
+}
+
+impl std::fmt::Display for Parallel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} mechanisms on disjoint parts", self.parts.len())
+    }
+}
+
+impl Cost for Parallel {
+    fn kind(&self) -> &'static str {
+        "parallel"
+    }
+
+    fn check(&self, adjacency: Adjacency) -> Result<(), EventError> {
+        self.parts.iter().try_for_each(|part| part.check(adjacency))
+    }
+
+    fn gdp(&self, adjacency: Adjacency) -> Option<f64> {
+        self.largest(|part| part.gdp(adjacency))
+    }
+
+    fn pure(&self, adjacency: Adjacency) -> Option<f64> {
+        self.largest(|part| part.pure(adjacency))
+    }
+
+    fn failure(&self) -> f64 {
+        self.parts.iter().map(|part| part.cost().failure()).fold(0.0, f64::max)
+    }
+
+    fn rdp(&self, adjacency: Adjacency) -> Option<Curve> {
+        let curves: Vec<Curve> = self.parts.iter().map(|p| p.cost().rdp(adjacency)).collect::<Option<_>>()?;
+        Some(Box::new(move |order| curves.iter().map(|curve| curve(order)).fold(0.0, f64::max)))
+    }
+}

@@ -1,0 +1,144 @@
+//! The best of K runs, K random: what choosing a hyper-parameter costs (Papernot–Steinke 2022).
+//!
+//! One run costs D_α. With K from the truncated negative binomial law with shape η > −1 and parameter γ (Thm. 2), for
+//! every second order β ≥ 1:  D'_α ≤ D_α + (1+η)(1−1/β) D_β + (1+η) ln(1/γ)/β + ln(E K)/(α−1).
+//! With K Poisson of mean m (Thm. 6): if the run is (ε̂, δ̂)-private with e^ε̂ ≤ 1 + 1/(α−1), then
+//! D'_α ≤ D_α + m δ̂ + ln(m)/(α−1). Proof note: `proofs/selection.md`.
+
+use super::checked::{out_of_range, positive};
+use super::{Cost, Curve, EventError, Mechanism};
+use crate::rdp;
+use crate::tally::Tally;
+use crate::vocabulary::Adjacency;
+use serde::{Deserialize, Serialize};
+
+/// The law of the number of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "law", deny_unknown_fields)]
+pub enum Repetitions {
+    /// η = 1 is geometric, η = 0 logarithmic; γ in (0, 1), smaller means more runs.
+    TruncatedNegativeBinomial {
+        /// Greater than −1.
+        eta: f64,
+        /// In (0, 1).
+        gamma: f64,
+    },
+    /// A Poisson number of runs (none at all is possible, and must then release nothing but that).
+    Poisson {
+        /// Expected number of runs.
+        mean: f64,
+    },
+}
+
+impl Repetitions {
+    /// Expected number of runs.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        match *self {
+            Repetitions::Poisson { mean } => mean,
+            Repetitions::TruncatedNegativeBinomial { eta: 0.0, gamma } => (1.0 / gamma - 1.0) / -gamma.ln(),
+            Repetitions::TruncatedNegativeBinomial { eta, gamma } => {
+                eta * (1.0 - gamma) / (gamma * -(eta * gamma.ln()).exp_m1())
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    run: Vec<(Mechanism, u64)>,
+    repetitions: Repetitions,
+}
+
+/// The best of a random number of runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Raw")]
+pub struct Selection {
+    run: Vec<(Mechanism, u64)>,
+    repetitions: Repetitions,
+}
+
+const KIND: &str = "selection";
+
+impl TryFrom<Raw> for Selection {
+    type Error = EventError;
+    fn try_from(raw: Raw) -> Result<Self, EventError> {
+        if raw.run.is_empty() {
+            return Err(out_of_range(KIND, "run", 0, "at least one mechanism"));
+        }
+        match raw.repetitions {
+            Repetitions::Poisson { mean } => positive(KIND, "mean", mean)?,
+            Repetitions::TruncatedNegativeBinomial { eta, gamma } => {
+                if !(eta > -1.0 && eta.is_finite()) {
+                    return Err(out_of_range(KIND, "eta", eta, "a finite number greater than -1"));
+                }
+                if !(gamma > 0.0 && gamma < 1.0) {
+                    return Err(out_of_range(KIND, "gamma", gamma, "in (0, 1)"));
+                }
+            }
+        }
+        Ok(Self { run: raw.run, repetitions: raw.repetitions })
+    }
+}
+
+impl Selection {
+    /// `run`: what one run does, with counts; `repetitions`: the law of the number of runs.
+    ///
+    /// # Errors
+    /// When the run is empty or the law's parameters are out of range.
+    pub fn new(run: Vec<(Mechanism, u64)>, repetitions: Repetitions) -> Result<Self, EventError> {
+        Self::try_from(Raw { run, repetitions })
+    }
+
+    /// What one run does, with counts.
+    #[must_use]
+    pub fn run(&self) -> &[(Mechanism, u64)] {
+        &self.run
+    }
+
+    /// The law of the number of runs.
+    #[must_use]
+    pub fn repetitions(&self) -> Repetitions {
+        self.repetitions
+    }
+}
+
+impl std::fmt::Display for Selection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the best of a random number of runs, {:.3} expected", self.repetitions.mean())
+    }
+}
+
+impl Cost for Selection {
+    fn kind(&self) -> &'static str {
+        KIND
+    }
+
+    fn check(&self, adjacency: Adjacency) -> Result<(), EventError> {
+        self.run.iter().try_for_each(|(mechanism, _)| mechanism.check(adjacency))
+    }
+
+    fn rdp(&self, adjacency: Adjacency) -> Option<Curve> {
+        let tally = Tally::new(adjacency, self.run.iter().cloned());
+        if tally.failure() > 0.0 {
+            return None;
+        }
+        let curve = tally.rdp()?;
+        let mean = self.repetitions.mean();
+        match self.repetitions {
+            Repetitions::TruncatedNegativeBinomial { eta, gamma } => {
+                // The second order is free: its best value serves every first order.
+                let extra = rdp::minimise(|beta| (1.0 - 1.0 / beta) * curve(beta) - gamma.ln() / beta);
+                Some(Box::new(move |order| {
+                    (curve(order) + (1.0 + eta) * extra + mean.ln() / (order - 1.0)).max(0.0)
+                }))
+            }
+            Repetitions::Poisson { .. } => Some(Box::new(move |order| {
+                let epsilon = (1.0 / (order - 1.0)).ln_1p();
+                let log_delta = rdp::minimise(|beta| rdp::log_delta_tight(beta, curve(beta), epsilon));
+                (curve(order) + mean * log_delta.exp() + mean.ln() / (order - 1.0)).max(0.0)
+            })),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The trade-off function f(a): the smallest false-negative rate of any test of level a (Dong–Roth–Su 2022).
+//!
+//! It is the upper envelope of the lines that the profile gives: f(a) = sup_ε max(1 − δ(ε) − e^ε a, e^{−ε}(1 − δ(ε) − a)).
+//! Any set of ε gives a lower bound when δ is bounded from above, and that is the safe side: the attacker does no better.
+
+use crate::account::{self, AccountError};
+use crate::ledger::Ledger;
+
+/// Largest ε looked at, and how many.
+const LARGEST: f64 = 60.0;
+const POINTS: u32 = 40;
+
+/// (level, lower bound on the false-negative rate) for each level in [0, 1].
+///
+/// # Errors
+/// As [`crate::delta`].
+pub fn trade_off(ledger: &Ledger, levels: &[f64]) -> Result<Vec<(f64, f64)>, AccountError> {
+    // Cubes: dense near 0, where the middle of the curve is decided.
+    let epsilons: Vec<f64> =
+        (0..=POINTS).map(|k| LARGEST * (f64::from(k) / f64::from(POINTS)).powi(3)).collect();
+    let profile = account::profile(ledger, &epsilons)?;
+    Ok(levels
+        .iter()
+        .map(|&level| {
+            let best = profile.iter().fold(0.0_f64, |best, (epsilon, bound)| {
+                let rest = 1.0 - bound.upper;
+                best.max(rest - epsilon.exp() * level).max((-epsilon).exp() * (rest - level))
+            });
+            (level, best.min(1.0 - level).max(0.0))
+        })
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::special::ndtr;
+    use crate::{Adjacency, Event, Gaussian, Unit, View};
+
+    #[test]
+    fn a_gaussian_is_bounded_closely_from_below() {
+        let mut ledger = Ledger::new();
+        let gaussian = Gaussian::new(1.0).unwrap();
+        ledger.append(Event::new(gaussian, Adjacency::AddRemove, Unit::Record, View::Central).unwrap());
+        // Level Φ(−t) has false-negative rate Φ(t − 1).
+        for t in [-1.0, 0.0, 0.5, 1.0, 2.0] {
+            let (_, got) = trade_off(&ledger, &[ndtr(-t)]).unwrap()[0];
+            let want = ndtr(t - 1.0);
+            assert!(got <= want + 1e-12 && got > want - 0.01, "{t}: {got} {want}");
+        }
+    }
+}
