@@ -49,7 +49,7 @@ impl Grid {
 
     /// What to multiply a vector with to have it clipped and in steps of the grid, given an upper bound of
     /// its norm and the clip. Never more than `limit/norm`; the same work for every record.
-    #[inline]
+    #[inline(always)]
     pub fn factor(&self, norm_above: f64, clip: f64) -> f64 {
         let scale = self.limit / norm_above.max(clip);
         // A norm of ∞ or NaN cannot come from finite rows and parameters that the callers checked, but if
@@ -59,7 +59,7 @@ impl Grid {
 }
 
 /// The nearest integer, as a double.
-#[inline]
+#[inline(always)]
 pub(crate) fn nearest(steps: f64) -> f64 {
     (steps + MAGIC) - MAGIC
 }

@@ -99,6 +99,9 @@ impl Part {
         let mut records = records;
         let mut since_flush = 0;
         let mut taken = Vec::with_capacity(block);
+        // The widest vector instructions of this machine. They compute the same bits: every operation is rounded
+        // on its own, and the order of additions is fixed.
+        let arch = pulp::Arch::new();
         loop {
             taken.clear();
             taken.extend(records.by_ref().take(block));
@@ -110,13 +113,14 @@ impl Part {
                 since_flush = 0;
             }
             since_flush += taken.len();
-            self.add_block(ask, rows, &taken);
+            arch.dispatch(Block { part: self, ask, rows, records: &taken });
         }
         self.flush();
     }
 
     /// Scores, then slopes, then the sum: three loops without calls between them for the common case of one
     /// output.
+    #[inline(always)]
     fn add_block(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, records: &[usize]) {
         let Ask { private, loss, at, clip, .. } = *ask;
         let outputs = loss.outputs();
@@ -182,6 +186,24 @@ impl Part {
             }
         }
         self.flush();
+    }
+}
+
+/// A block of records to add: a type of its own because a closure would not be compiled for the vector
+/// instructions that it is dispatched to.
+struct Block<'a, R> {
+    part: &'a mut Part,
+    ask: &'a Ask<'a>,
+    rows: &'a R,
+    records: &'a [usize],
+}
+
+impl<R: RowAccess> pulp::WithSimd for Block<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.part.add_block(self.ask, self.rows, self.records);
     }
 }
 

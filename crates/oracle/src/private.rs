@@ -106,7 +106,7 @@ impl Private {
     }
 
     /// The scores of record `i` at the parameter `at`, the intercept included.
-    #[inline]
+    #[inline(always)]
     pub fn scores(&self, rows: &impl RowAccess, i: usize, at: &[f64], scores: &mut [f64]) {
         let (weights, last) = at.split_at(self.features() * scores.len());
         match scores {

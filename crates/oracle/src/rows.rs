@@ -45,7 +45,7 @@ impl RowAccess for Dense {
         8 * self.columns
     }
 
-    #[inline]
+    #[inline(always)]
     fn dot(&self, i: usize, x: &[f64]) -> f64 {
         // Eight running sums: one would chain every addition to the one before it.
         let row = self.row(i);
@@ -73,7 +73,7 @@ impl RowAccess for Dense {
         self.row(i).iter().enumerate().for_each(|(feature, &value)| f(feature, value));
     }
 
-    #[inline]
+    #[inline(always)]
     fn add(&self, i: usize, t: f64, sums: &mut [f64], map: impl Fn(f64) -> f64) {
         for (sum, a) in sums.iter_mut().zip(self.row(i)) {
             *sum += map(t * a);
@@ -86,7 +86,7 @@ impl RowAccess for Csr {
         12 * self.values.len() / self.rows().max(1) + 8
     }
 
-    #[inline]
+    #[inline(always)]
     fn dot(&self, i: usize, x: &[f64]) -> f64 {
         let (indices, values) = self.row(i);
         indices.iter().zip(values).map(|(&j, a)| a * x[j as usize]).sum()
@@ -106,7 +106,7 @@ impl RowAccess for Csr {
         indices.iter().zip(values).for_each(|(&j, &a)| f(j as usize, a));
     }
 
-    #[inline]
+    #[inline(always)]
     fn add(&self, i: usize, t: f64, sums: &mut [f64], map: impl Fn(f64) -> f64) {
         let (indices, values) = self.row(i);
         for (&j, a) in indices.iter().zip(values) {
