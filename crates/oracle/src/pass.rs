@@ -27,24 +27,76 @@ struct Part {
     /// Integers below 2⁵³, kept as doubles until [`grid::ROWS_PER_FLUSH`] rows are in.
     sums: Vec<f64>,
     total: Vec<i64>,
-    scores: Vec<f64>,
+    scratch: Vec<f64>,
     slopes: Vec<f64>,
-    /// A user's mean gradient.
-    whole: Vec<f64>,
 }
 
-/// What a pass is to sum: the clipped gradients of `loss` at `at`.
+/// What a pass is to sum: the vectors `aᵢ ⊗ t`, with the slopes `t` of each record, clipped.
 pub(crate) struct Ask<'a> {
     pub private: &'a Private,
     pub loss: &'a dyn Loss,
-    pub at: &'a [f64],
+    pub slopes: Slopes<'a>,
     pub clip: f64,
     /// The records (or users) to take; all of them if `None`.
     pub chosen: Option<&'a [u32]>,
 }
 
+/// Where the slopes of a record come from. Each is a function of that record and of public numbers alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Slopes<'a> {
+    /// The derivative of the loss at a parameter: `aᵢ ⊗ t` is the gradient.
+    At(&'a [f64]),
+    /// The derivative at the first parameter less the one at the second.
+    Between(&'a [f64], &'a [f64]),
+    /// The derivative at a parameter, for rows that are first scaled down to a norm.
+    Shortened(&'a [f64], f64),
+    /// The rows of a matrix that the gate keeps, one for each record.
+    Stored(&'a [f64]),
+}
+
+impl Slopes<'_> {
+    /// The slopes of record `i` into `out`; `scratch` has twice its length.
+    #[inline]
+    fn fill(self, ask: &Ask<'_>, rows: &impl RowAccess, i: usize, scratch: &mut [f64], out: &mut [f64]) {
+        let Ask { private, loss, .. } = *ask;
+        let (scores, second) = scratch.split_at_mut(out.len());
+        match self {
+            Slopes::At(at) => {
+                private.scores(rows, i, at, scores);
+                loss.derivative(scores, private.target(i), out);
+            }
+            Slopes::Between(at, from) => {
+                private.scores(rows, i, at, scores);
+                loss.derivative(scores, private.target(i), out);
+                private.scores(rows, i, from, scores);
+                loss.derivative(scores, private.target(i), second);
+                out.iter_mut().zip(&*second).for_each(|(slope, from)| *slope -= from);
+            }
+            Slopes::Shortened(at, norm) => {
+                let scale = norm / private.norm_above(i).max(norm);
+                private.scores(rows, i, at, scores);
+                scores.iter_mut().for_each(|score| *score *= scale);
+                loss.derivative(scores, private.target(i), out);
+                out.iter_mut().for_each(|slope| *slope *= scale);
+            }
+            Slopes::Stored(matrix) => out.copy_from_slice(&matrix[i * out.len()..][..out.len()]),
+        }
+        out.iter_mut().for_each(finite);
+    }
+}
+
+/// What a pass over whole vectors is to sum.
+pub(crate) struct Vectors<'a> {
+    /// How many units there are.
+    pub units: usize,
+    /// The units to take; all of them if `None`.
+    pub chosen: Option<&'a [u32]>,
+    pub clip: f64,
+    pub grid: Grid,
+}
+
 impl Pass {
-    /// The sum of the clipped gradients, in steps of the grid, into `out`.
+    /// The sum of the clipped contributions, in steps of the grid, into `out`.
     pub fn clipped_sum(&mut self, ask: &Ask<'_>, out: &mut [i64]) {
         match ask.private.rows() {
             Rows::Dense(rows) => self.sum_over(ask, rows, out),
@@ -53,22 +105,83 @@ impl Pass {
     }
 
     fn sum_over(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, out: &mut [i64]) {
-        let count = ask.chosen.map_or(ask.private.units(), <[u32]>::len);
+        if ask.private.users().is_none() {
+            return self.share(ask.private.units(), ask.chosen, out, |part, records| {
+                part.add_records(ask, rows, records);
+            });
+        }
+        // A user's contribution is the mean of those of its records, clipped as one vector: each person counts
+        // once, however many rows they have.
+        let outputs = ask.loss.outputs();
+        let features = ask.private.features() * outputs;
+        let vectors = Vectors {
+            units: ask.private.units(),
+            chosen: ask.chosen,
+            clip: ask.clip,
+            grid: Grid::new(out.len()),
+        };
+        self.vector_sum(&vectors, out, |user, whole, scratch| {
+            scratch.resize(3 * outputs, 0.0);
+            let (slopes, scratch) = scratch.split_at_mut(outputs);
+            let (whole, last) = whole.split_at_mut(features);
+            let records = ask.private.records_of(user);
+            for &i in records {
+                ask.slopes.fill(ask, rows, i as usize, scratch, slopes);
+                slopes.iter_mut().for_each(|slope| *slope /= records.len() as f64);
+                rows.add_outer(i as usize, slopes, whole, |v| v);
+                last.iter_mut().zip(&*slopes).for_each(|(sum, t)| *sum += t * ask.private.intercept());
+            }
+        });
+    }
+
+    /// The sum of the vectors that `fill` writes for each unit, clipped, in steps of the grid, into `out`. `fill`
+    /// gets the unit, a vector of zeros and a buffer of its own.
+    pub fn vector_sum(
+        &mut self,
+        vectors: &Vectors<'_>,
+        out: &mut [i64],
+        fill: impl Fn(usize, &mut [f64], &mut Vec<f64>) + Sync,
+    ) {
+        let Vectors { units, chosen, clip, grid } = *vectors;
+        let len = out.len();
+        self.share(units, chosen, out, |part, units| {
+            let mut whole = vec![0.0; len];
+            let mut scratch = Vec::new();
+            for (done, unit) in units.enumerate() {
+                if done % grid::ROWS_PER_FLUSH == grid::ROWS_PER_FLUSH - 1 {
+                    part.flush();
+                }
+                whole.fill(0.0);
+                fill(unit, &mut whole, &mut scratch);
+                whole.iter_mut().for_each(finite);
+                let factor = grid.factor(norm_above(whole.iter().map(|v| v * v).sum(), len), clip);
+                for (sum, v) in part.sums.iter_mut().zip(&whole) {
+                    *sum += nearest(v * factor);
+                }
+            }
+            part.flush();
+        });
+    }
+
+    /// Deals the units out to the threads and adds up what they add up. Integers: the shares leave no trace.
+    fn share(
+        &mut self,
+        units: usize,
+        chosen: Option<&[u32]>,
+        out: &mut [i64],
+        add: impl Fn(&mut Part, &mut dyn Iterator<Item = usize>) + Sync,
+    ) {
+        let count = chosen.map_or(units, <[u32]>::len);
         let threads = rayon::current_num_threads().clamp(1, count.max(1));
         self.parts.resize_with(threads, Part::default);
         let share = count.div_ceil(threads).max(1);
+        let len = out.len();
         self.parts.par_iter_mut().enumerate().for_each(|(t, part)| {
-            part.reset(ask.at.len());
-            let range = (t * share).min(count)..((t + 1) * share).min(count);
-            match (ask.private.users(), ask.chosen) {
-                (None, None) => part.add_records(ask, rows, range),
-                (None, Some(chosen)) => {
-                    part.add_records(ask, rows, chosen[range].iter().map(|&i| i as usize));
-                }
-                (Some(_), None) => part.add_users(ask, rows, range),
-                (Some(_), Some(chosen)) => {
-                    part.add_users(ask, rows, chosen[range].iter().map(|&i| i as usize));
-                }
+            part.reset(len);
+            let mut range = (t * share).min(count)..((t + 1) * share).min(count);
+            match chosen {
+                None => add(part, &mut range),
+                Some(chosen) => add(part, &mut chosen[range].iter().map(|&i| i as usize)),
             }
         });
         out.fill(0);
@@ -93,14 +206,18 @@ impl Part {
         }
     }
 
-    fn add_records(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, records: impl Iterator<Item = usize>) {
+    fn add_records(
+        &mut self,
+        ask: &Ask<'_>,
+        rows: &impl RowAccess,
+        records: &mut dyn Iterator<Item = usize>,
+    ) {
         let block = (BLOCK_BYTES / rows.bytes_per_row().max(1)).clamp(4, 256);
-        let mut records = records;
         let mut since_flush = 0;
         let mut taken = Vec::with_capacity(block);
         loop {
             taken.clear();
-            taken.extend(records.by_ref().take(block));
+            taken.extend((&mut *records).take(block));
             if taken.is_empty() {
                 break;
             }
@@ -114,27 +231,23 @@ impl Part {
         self.flush();
     }
 
-    /// Scores, then slopes, then the sum: three loops without calls between them for the common case of one
-    /// output.
+    /// Slopes, then the sum: two loops over a block that stays in the cache.
     fn add_block(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, records: &[usize]) {
-        let Ask { private, loss, at, clip, .. } = *ask;
-        let outputs = loss.outputs();
+        let Ask { private, slopes, clip, .. } = *ask;
+        let outputs = ask.loss.outputs();
         let features = private.features() * outputs;
-        let grid = Grid::new(at.len());
-        self.scores.resize(records.len() * outputs, 0.0);
+        let grid = Grid::new(self.sums.len());
+        self.scratch.resize(2 * outputs, 0.0);
         self.slopes.resize(records.len() * outputs, 0.0);
         let intercept = private.intercept();
-        for (n, &i) in records.iter().enumerate() {
-            let block = n * outputs..(n + 1) * outputs;
-            private.scores(rows, i, at, &mut self.scores[block.clone()]);
-            loss.derivative(&self.scores[block.clone()], private.target(i), &mut self.slopes[block]);
+        for (block, &i) in self.slopes.chunks_exact_mut(outputs).zip(records) {
+            slopes.fill(ask, rows, i, &mut self.scratch, block);
         }
         let (sums, last) = self.sums.split_at_mut(features);
         for (slopes, &i) in self.slopes.chunks_exact_mut(outputs).zip(records) {
-            slopes.iter_mut().for_each(finite);
             let size = match &*slopes {
                 [slope] => slope.abs(),
-                many => many.iter().map(|s| s * s).sum::<f64>().sqrt() * (1.0 + 1e-14 * outputs as f64),
+                many => norm_above(many.iter().map(|s| s * s).sum(), outputs),
             };
             let factor = grid.factor(size * private.norm_above(i), clip);
             slopes.iter_mut().for_each(|slope| *slope *= factor);
@@ -147,45 +260,11 @@ impl Part {
             }
         }
     }
-
-    /// A user's contribution is the mean of the gradients of its records, clipped as one vector: each person
-    /// counts once, however many rows they have.
-    fn add_users(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, users: impl Iterator<Item = usize>) {
-        let Ask { private, loss, at, clip, .. } = *ask;
-        let outputs = loss.outputs();
-        let features = private.features() * outputs;
-        let grid = Grid::new(at.len());
-        self.scores.resize(outputs, 0.0);
-        self.slopes.resize(outputs, 0.0);
-        for (done, user) in users.enumerate() {
-            if done % grid::ROWS_PER_FLUSH == grid::ROWS_PER_FLUSH - 1 {
-                self.flush();
-            }
-            self.whole.clear();
-            self.whole.resize(at.len(), 0.0);
-            let records = private.records_of(user);
-            let (whole, last) = self.whole.split_at_mut(features);
-            for &i in records {
-                let i = i as usize;
-                private.scores(rows, i, at, &mut self.scores);
-                loss.derivative(&self.scores, private.target(i), &mut self.slopes);
-                self.slopes.iter_mut().for_each(|slope| *slope /= records.len() as f64);
-                rows.add_outer(i, &self.slopes, whole, |v| v);
-                last.iter_mut().zip(&self.slopes).for_each(|(sum, t)| *sum += t * private.intercept());
-            }
-            let factor = grid.factor(norm_above(self.whole.iter().map(|v| v * v).sum(), at.len()), clip);
-            for (sum, v) in self.sums.iter_mut().zip(&mut self.whole) {
-                finite(v);
-                *sum += nearest(*v * factor);
-            }
-        }
-        self.flush();
-    }
 }
 
-/// Scores that overflow make a slope without meaning; such a record counts as nothing.
+/// Scores that overflow make a slope without meaning; it counts as nothing.
 #[inline]
-fn finite(slope: &mut f64) {
+pub(crate) fn finite(slope: &mut f64) {
     if !slope.is_finite() {
         *slope = 0.0;
     }
