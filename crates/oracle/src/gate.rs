@@ -11,7 +11,10 @@ use crate::exact::Split;
 use crate::pass::Pass;
 use crate::plan::Plan;
 use crate::private::Private;
-use crate::queries::{Gradient, GradientTerms, Query};
+use crate::queries::{
+    Blocks, Consensus, ConsensusTerms, Correction, Count, CountTerms, Gradient, GradientTerms, Minimiser,
+    MinimiserTerms, Quantile, QuantileTerms, Query, SecondMoment, SecondMomentTerms,
+};
 use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::table::PrivateTable;
@@ -28,6 +31,32 @@ pub trait Oracle {
 
     /// The noisy mean of the clipped gradients at `at`.
     fn gradient(&mut self, at: &[f64], how: &GradientTerms) -> Result<Released<Vec<f64>>, Refusal>;
+
+    /// The noisy mean of the clipped differences between the gradients at `at` and at `from`.
+    fn correction(
+        &mut self,
+        at: &[f64],
+        from: &[f64],
+        how: &GradientTerms,
+    ) -> Result<Released<Vec<f64>>, Refusal>;
+
+    /// Puts the blocks of all records at `start`, for [`Oracle::consensus`]. Nothing is released.
+    fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal>;
+
+    /// Moves every block against the consensus `z`; the noisy mean of the blocks.
+    fn consensus(&mut self, z: &[f64], how: &ConsensusTerms) -> Result<Released<Vec<f64>>, Refusal>;
+
+    /// The noisy minimiser of a regularised empirical risk.
+    fn minimiser(&mut self, how: &MinimiserTerms<'_>) -> Result<Released<Vec<f64>>, Refusal>;
+
+    /// The noisy mean of `aaᵀ`, row-major, symmetric but perhaps not positive semidefinite.
+    fn second_moment(&mut self, how: &SecondMomentTerms) -> Result<Released<Vec<f64>>, Refusal>;
+
+    /// A quantile among public candidates.
+    fn quantile(&mut self, how: &QuantileTerms<'_>) -> Result<Released<f64>, Refusal>;
+
+    /// The noisy number of units with a value at or below a threshold.
+    fn count(&mut self, how: &CountTerms) -> Result<Released<f64>, Refusal>;
 }
 
 /// How a gate is opened.
@@ -62,6 +91,7 @@ pub(crate) struct Inside {
     pub loss: Arc<dyn Loss>,
     pub terms: Terms,
     pub pass: Pass,
+    pub blocks: Option<Blocks>,
 }
 
 impl Gate {
@@ -82,7 +112,7 @@ impl Gate {
         if entropy.is_seeded() {
             ledger.taint(Taint::SeededNoise);
         }
-        let inside = Inside { private, loss: loss.into(), terms, pass: Pass::default() };
+        let inside = Inside { private, loss: loss.into(), terms, pass: Pass::default(), blocks: None };
         Ok(Gate { inside, entropy, ledger, plan: None, split: None })
     }
 
@@ -151,5 +181,43 @@ impl Oracle for Gate {
 
     fn gradient(&mut self, at: &[f64], how: &GradientTerms) -> Result<Released<Vec<f64>>, Refusal> {
         self.ask(&Gradient { at, how })
+    }
+
+    fn correction(
+        &mut self,
+        at: &[f64],
+        from: &[f64],
+        how: &GradientTerms,
+    ) -> Result<Released<Vec<f64>>, Refusal> {
+        self.ask(&Correction { at, from, how })
+    }
+
+    fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal> {
+        self.inside.blocks = Some(Blocks::at(start, &self.inside)?);
+        Ok(())
+    }
+
+    fn consensus(&mut self, z: &[f64], how: &ConsensusTerms) -> Result<Released<Vec<f64>>, Refusal> {
+        if self.inside.blocks.is_none() {
+            return Err(Refusal::NoConsensus);
+        }
+        self.ask(&Consensus { z, how })
+    }
+
+    fn minimiser(&mut self, how: &MinimiserTerms<'_>) -> Result<Released<Vec<f64>>, Refusal> {
+        let query = Minimiser::proven(how, &self.inside)?;
+        self.ask(&query)
+    }
+
+    fn second_moment(&mut self, how: &SecondMomentTerms) -> Result<Released<Vec<f64>>, Refusal> {
+        self.ask(&SecondMoment { how })
+    }
+
+    fn quantile(&mut self, how: &QuantileTerms<'_>) -> Result<Released<f64>, Refusal> {
+        self.ask(&Quantile { how })
+    }
+
+    fn count(&mut self, how: &CountTerms) -> Result<Released<f64>, Refusal> {
+        self.ask(&Count { how })
     }
 }

@@ -26,6 +26,8 @@ mod released;
 mod rows;
 mod sample;
 mod sampling;
+#[cfg(test)]
+mod sensitivity_tests;
 mod table;
 pub mod tables;
 mod terms;
@@ -33,7 +35,10 @@ mod terms;
 pub use entropy::Entropy;
 pub use exact::ExactOracle;
 pub use gate::{Gate, Opening, Oracle};
-pub use queries::GradientTerms;
+pub use queries::{
+    ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Quadratic, QuantileTerms, SecondMomentTerms,
+    Statistic,
+};
 pub use refusal::Refusal;
 pub use rehearsal::Rehearsal;
 pub use released::Released;

@@ -27,25 +27,104 @@ struct Part {
     /// Integers below 2⁵³, kept as doubles until [`grid::ROWS_PER_FLUSH`] rows are in.
     sums: Vec<f64>,
     total: Vec<i64>,
-    scores: Vec<f64>,
-    targets: Vec<f64>,
-    slopes: Vec<f64>,
-    /// A user's mean gradient.
-    whole: Vec<f64>,
+    scratch: Scratch,
 }
 
-/// What a pass is to sum: the clipped gradients of `loss` at `at`.
+/// What a pass is to sum: the vectors `aᵢ ⊗ t`, with the slopes `t` of each record, clipped.
 pub(crate) struct Ask<'a> {
     pub private: &'a Private,
     pub loss: &'a dyn Loss,
-    pub at: &'a [f64],
+    pub slopes: Slopes<'a>,
     pub clip: f64,
     /// The records (or users) to take; all of them if `None`.
     pub chosen: Option<&'a [u32]>,
 }
 
+/// Where the slopes of a record come from. Each is a function of that record and of public numbers alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Slopes<'a> {
+    /// The derivative of the loss at a parameter: `aᵢ ⊗ t` is the gradient.
+    At(&'a [f64]),
+    /// The derivative at the first parameter less the one at the second.
+    Between(&'a [f64], &'a [f64]),
+    /// The derivative at a parameter, for rows that are first scaled down to a norm.
+    Shortened(&'a [f64], f64),
+    /// The rows of a matrix that the gate keeps, one for each record.
+    Stored(&'a [f64]),
+}
+
+/// The buffers that slopes are computed in.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    targets: Vec<f64>,
+    scores: Vec<f64>,
+    slopes: Vec<f64>,
+    second: Vec<f64>,
+}
+
+impl Slopes<'_> {
+    /// The slopes of `records`, one after the other, into `scratch.slopes`.
+    #[inline(always)]
+    fn fill(self, ask: &Ask<'_>, rows: &impl RowAccess, records: &[u32], scratch: &mut Scratch) {
+        let Ask { private, loss, .. } = *ask;
+        let outputs = loss.outputs();
+        let Scratch { targets, scores, slopes, second } = scratch;
+        slopes.resize(records.len() * outputs, 0.0);
+        scores.resize(records.len() * outputs, 0.0);
+        targets.clear();
+        targets.extend(records.iter().map(|&i| private.target(i as usize)));
+        let score = |at: &[f64], scores: &mut [f64]| {
+            for (scores, &i) in scores.chunks_exact_mut(outputs).zip(records) {
+                private.scores(rows, i as usize, at, scores);
+            }
+        };
+        match self {
+            Slopes::At(at) => {
+                score(at, scores);
+                loss.derivatives(scores, targets, slopes);
+            }
+            Slopes::Between(at, from) => {
+                score(at, scores);
+                loss.derivatives(scores, targets, slopes);
+                second.resize(slopes.len(), 0.0);
+                score(from, scores);
+                loss.derivatives(scores, targets, second);
+                slopes.iter_mut().zip(&*second).for_each(|(slope, from)| *slope -= from);
+            }
+            Slopes::Shortened(at, norm) => {
+                let scale = |i: u32| norm / private.norm_above(i as usize).max(norm);
+                let each = |values: &mut [f64]| {
+                    for (values, &i) in values.chunks_exact_mut(outputs).zip(records) {
+                        values.iter_mut().for_each(|value| *value *= scale(i));
+                    }
+                };
+                score(at, scores);
+                each(scores);
+                loss.derivatives(scores, targets, slopes);
+                each(slopes);
+            }
+            Slopes::Stored(matrix) => {
+                for (slopes, &i) in slopes.chunks_exact_mut(outputs).zip(records) {
+                    slopes.copy_from_slice(&matrix[i as usize * outputs..][..outputs]);
+                }
+            }
+        }
+        slopes.iter_mut().for_each(finite);
+    }
+}
+
+/// What a pass over whole vectors is to sum.
+pub(crate) struct Vectors<'a> {
+    /// How many units there are.
+    pub units: usize,
+    /// The units to take; all of them if `None`.
+    pub chosen: Option<&'a [u32]>,
+    pub clip: f64,
+    pub grid: Grid,
+}
+
 impl Pass {
-    /// The sum of the clipped gradients, in steps of the grid, into `out`.
+    /// The sum of the clipped contributions, in steps of the grid, into `out`.
     pub fn clipped_sum(&mut self, ask: &Ask<'_>, out: &mut [i64]) {
         match ask.private.rows() {
             Rows::Dense(rows) => self.sum_over(ask, rows, out),
@@ -54,22 +133,81 @@ impl Pass {
     }
 
     fn sum_over(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, out: &mut [i64]) {
-        let count = ask.chosen.map_or(ask.private.units(), <[u32]>::len);
+        if ask.private.users().is_none() {
+            return self.share(ask.private.units(), ask.chosen, out, |part, records| {
+                part.add_records(ask, rows, records);
+            });
+        }
+        // A user's contribution is the mean of those of its records, clipped as one vector: each person counts
+        // once, however many rows they have.
+        let outputs = ask.loss.outputs();
+        let features = ask.private.features() * outputs;
+        let vectors = Vectors {
+            units: ask.private.units(),
+            chosen: ask.chosen,
+            clip: ask.clip,
+            grid: Grid::new(out.len()),
+        };
+        self.vector_sum(&vectors, out, |user, whole, scratch| {
+            let (whole, last) = whole.split_at_mut(features);
+            let records = ask.private.records_of(user);
+            ask.slopes.fill(ask, rows, records, scratch);
+            for (slopes, &i) in scratch.slopes.chunks_exact_mut(outputs).zip(records) {
+                slopes.iter_mut().for_each(|slope| *slope /= records.len() as f64);
+                rows.add_outer(i as usize, slopes, whole, |v| v);
+                last.iter_mut().zip(&*slopes).for_each(|(sum, t)| *sum += t * ask.private.intercept());
+            }
+        });
+    }
+
+    /// The sum of the vectors that `fill` writes for each unit, clipped, in steps of the grid, into `out`. `fill`
+    /// gets the unit, a vector of zeros and buffers of its own.
+    pub fn vector_sum(
+        &mut self,
+        vectors: &Vectors<'_>,
+        out: &mut [i64],
+        fill: impl Fn(usize, &mut [f64], &mut Scratch) + Sync,
+    ) {
+        let Vectors { units, chosen, clip, grid } = *vectors;
+        let len = out.len();
+        self.share(units, chosen, out, |part, units| {
+            let mut whole = vec![0.0; len];
+            let mut scratch = Scratch::default();
+            for (done, unit) in units.enumerate() {
+                if done % grid::ROWS_PER_FLUSH == grid::ROWS_PER_FLUSH - 1 {
+                    part.flush();
+                }
+                whole.fill(0.0);
+                fill(unit, &mut whole, &mut scratch);
+                whole.iter_mut().for_each(finite);
+                let factor = grid.factor(norm_above(whole.iter().map(|v| v * v).sum(), len), clip);
+                for (sum, v) in part.sums.iter_mut().zip(&whole) {
+                    *sum += nearest(v * factor);
+                }
+            }
+            part.flush();
+        });
+    }
+
+    /// Deals the units out to the threads and adds up what they add up. Integers: the shares leave no trace.
+    fn share(
+        &mut self,
+        units: usize,
+        chosen: Option<&[u32]>,
+        out: &mut [i64],
+        add: impl Fn(&mut Part, &mut dyn Iterator<Item = usize>) + Sync,
+    ) {
+        let count = chosen.map_or(units, <[u32]>::len);
         let threads = rayon::current_num_threads().clamp(1, count.max(1));
         self.parts.resize_with(threads, Part::default);
         let share = count.div_ceil(threads).max(1);
+        let len = out.len();
         self.parts.par_iter_mut().enumerate().for_each(|(t, part)| {
-            part.reset(ask.at.len());
-            let range = (t * share).min(count)..((t + 1) * share).min(count);
-            match (ask.private.users(), ask.chosen) {
-                (None, None) => part.add_records(ask, rows, range),
-                (None, Some(chosen)) => {
-                    part.add_records(ask, rows, chosen[range].iter().map(|&i| i as usize));
-                }
-                (Some(_), None) => part.add_users(ask, rows, range),
-                (Some(_), Some(chosen)) => {
-                    part.add_users(ask, rows, chosen[range].iter().map(|&i| i as usize));
-                }
+            part.reset(len);
+            let mut range = (t * share).min(count)..((t + 1) * share).min(count);
+            match chosen {
+                None => add(part, &mut range),
+                Some(chosen) => add(part, &mut chosen[range].iter().map(|&i| i as usize)),
             }
         });
         out.fill(0);
@@ -94,9 +232,13 @@ impl Part {
         }
     }
 
-    fn add_records(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, records: impl Iterator<Item = usize>) {
+    fn add_records(
+        &mut self,
+        ask: &Ask<'_>,
+        rows: &impl RowAccess,
+        records: &mut dyn Iterator<Item = usize>,
+    ) {
         let block = (BLOCK_BYTES / rows.bytes_per_row().max(1)).clamp(4, 256);
-        let mut records = records;
         let mut since_flush = 0;
         let mut taken = Vec::with_capacity(block);
         // The widest vector instructions of this machine. They compute the same bits: every operation is rounded
@@ -104,7 +246,7 @@ impl Part {
         let arch = pulp::Arch::new();
         loop {
             taken.clear();
-            taken.extend(records.by_ref().take(block));
+            taken.extend((&mut *records).take(block).map(|i| i as u32));
             if taken.is_empty() {
                 break;
             }
@@ -118,74 +260,36 @@ impl Part {
         self.flush();
     }
 
-    /// Scores, then slopes, then the sum: three loops without calls between them for the common case of one
-    /// output.
+    /// Slopes, then factors, then the sum: loops over a block that stays in the cache.
     #[inline(always)]
-    fn add_block(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, records: &[usize]) {
-        let Ask { private, loss, at, clip, .. } = *ask;
-        let outputs = loss.outputs();
+    fn add_block(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, records: &[u32]) {
+        let Ask { private, clip, .. } = *ask;
+        let outputs = ask.loss.outputs();
         let features = private.features() * outputs;
-        let grid = Grid::new(at.len());
-        self.scores.resize(records.len() * outputs, 0.0);
-        self.slopes.resize(records.len() * outputs, 0.0);
-        let intercept = private.intercept();
-        self.targets.clear();
-        self.targets.extend(records.iter().map(|&i| private.target(i)));
-        for (scores, &i) in self.scores.chunks_exact_mut(outputs).zip(records) {
-            private.scores(rows, i, at, scores);
-        }
-        loss.derivatives(&self.scores, &self.targets, &mut self.slopes);
-        let (sums, last) = self.sums.split_at_mut(features);
-        for (slopes, &i) in self.slopes.chunks_exact_mut(outputs).zip(records) {
-            slopes.iter_mut().for_each(finite);
+        let grid = Grid::new(self.sums.len());
+        ask.slopes.fill(ask, rows, records, &mut self.scratch);
+        let slopes = &mut self.scratch.slopes;
+        for (slopes, &i) in slopes.chunks_exact_mut(outputs).zip(records) {
             let size = match &*slopes {
                 [slope] => slope.abs(),
-                many => many.iter().map(|s| s * s).sum::<f64>().sqrt() * (1.0 + 1e-14 * outputs as f64),
+                many => norm_above(many.iter().map(|s| s * s).sum(), outputs),
             };
-            let factor = grid.factor(size * private.norm_above(i), clip);
+            let factor = grid.factor(size * private.norm_above(i as usize), clip);
             slopes.iter_mut().for_each(|slope| *slope *= factor);
-            match &*slopes {
-                &[t] => rows.add(i, t, sums, nearest),
-                many => rows.add_outer(i, many, sums, nearest),
-            }
-            if !last.is_empty() {
-                last.iter_mut().zip(&*slopes).for_each(|(sum, t)| *sum += nearest(t * intercept));
+        }
+        let (sums, last) = self.sums.split_at_mut(features);
+        for (slopes, &i) in slopes.chunks_exact(outputs).zip(records) {
+            match slopes {
+                &[t] => rows.add(i as usize, t, sums, nearest),
+                many => rows.add_outer(i as usize, many, sums, nearest),
             }
         }
-    }
-
-    /// A user's contribution is the mean of the gradients of its records, clipped as one vector: each person
-    /// counts once, however many rows they have.
-    fn add_users(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, users: impl Iterator<Item = usize>) {
-        let Ask { private, loss, at, clip, .. } = *ask;
-        let outputs = loss.outputs();
-        let features = private.features() * outputs;
-        let grid = Grid::new(at.len());
-        self.scores.resize(outputs, 0.0);
-        self.slopes.resize(outputs, 0.0);
-        for (done, user) in users.enumerate() {
-            if done % grid::ROWS_PER_FLUSH == grid::ROWS_PER_FLUSH - 1 {
-                self.flush();
-            }
-            self.whole.clear();
-            self.whole.resize(at.len(), 0.0);
-            let records = private.records_of(user);
-            let (whole, last) = self.whole.split_at_mut(features);
-            for &i in records {
-                let i = i as usize;
-                private.scores(rows, i, at, &mut self.scores);
-                loss.derivative(&self.scores, private.target(i), &mut self.slopes);
-                self.slopes.iter_mut().for_each(|slope| *slope /= records.len() as f64);
-                rows.add_outer(i, &self.slopes, whole, |v| v);
-                last.iter_mut().zip(&self.slopes).for_each(|(sum, t)| *sum += t * private.intercept());
-            }
-            let factor = grid.factor(norm_above(self.whole.iter().map(|v| v * v).sum(), at.len()), clip);
-            for (sum, v) in self.sums.iter_mut().zip(&mut self.whole) {
-                finite(v);
-                *sum += nearest(*v * factor);
+        if !last.is_empty() {
+            let intercept = private.intercept();
+            for slopes in slopes.chunks_exact(outputs) {
+                last.iter_mut().zip(slopes).for_each(|(sum, t)| *sum += nearest(t * intercept));
             }
         }
-        self.flush();
     }
 }
 
@@ -195,7 +299,7 @@ struct Block<'a, R> {
     part: &'a mut Part,
     ask: &'a Ask<'a>,
     rows: &'a R,
-    records: &'a [usize],
+    records: &'a [u32],
 }
 
 impl<R: RowAccess> pulp::WithSimd for Block<'_, R> {
@@ -207,9 +311,9 @@ impl<R: RowAccess> pulp::WithSimd for Block<'_, R> {
     }
 }
 
-/// Scores that overflow make a slope without meaning; such a record counts as nothing.
+/// Scores that overflow make a slope without meaning; it counts as nothing.
 #[inline]
-fn finite(slope: &mut f64) {
+pub(crate) fn finite(slope: &mut f64) {
     if !slope.is_finite() {
         *slope = 0.0;
     }

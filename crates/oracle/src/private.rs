@@ -95,6 +95,14 @@ impl Private {
         1.0 / (self.units() * shared) as f64
     }
 
+    /// The records of a unit: those of a user, or the one record.
+    pub fn records_in(&self, unit: usize) -> std::borrow::Cow<'_, [u32]> {
+        match &self.users {
+            Some(_) => self.records_of(unit).into(),
+            None => vec![unit as u32].into(),
+        }
+    }
+
     #[inline]
     pub fn target(&self, i: usize) -> f64 {
         self.table.targets[i]

@@ -26,6 +26,9 @@ pub enum Refusal {
     /// A query whose numbers cannot be: the text says which and what is allowed.
     #[error("{0}")]
     BadQuery(String),
+    /// A step of consensus before its blocks were put anywhere.
+    #[error("there are no blocks to move: open_consensus(start) must come before consensus(z, …)")]
+    NoConsensus,
     /// A user-level gate on a table without users.
     #[error("unit 'user' needs a column that says whose record each row is: give --user-column NAME")]
     NoUsers,

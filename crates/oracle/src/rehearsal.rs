@@ -4,7 +4,10 @@ use reticent_accountant::Ledger;
 use reticent_problem::Shape;
 
 use crate::gate::Oracle;
-use crate::queries::{Gradient, GradientTerms, Query};
+use crate::queries::{
+    Consensus, ConsensusTerms, Correction, Count, CountTerms, Gradient, GradientTerms, Minimiser,
+    MinimiserTerms, Quantile, QuantileTerms, Query, SecondMoment, SecondMomentTerms, check_point,
+};
 use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::terms::Terms;
@@ -18,12 +21,13 @@ pub struct Rehearsal {
     terms: Terms,
     ledger: Ledger,
     state: u64,
+    consensus: bool,
 }
 
 impl Rehearsal {
     /// A rehearsal of what would be asked about a parameter of this shape on these terms.
     pub fn new(shape: Shape, terms: Terms) -> Self {
-        Rehearsal { shape, terms, ledger: Ledger::new(), state: 0 }
+        Rehearsal { shape, terms, ledger: Ledger::new(), state: 0, consensus: false }
     }
 
     /// The events of everything that was asked.
@@ -61,5 +65,50 @@ impl Oracle for Rehearsal {
     fn gradient(&mut self, at: &[f64], how: &GradientTerms) -> Result<Released<Vec<f64>>, Refusal> {
         self.record(&Gradient { at, how })?;
         Ok(Released::new(self.made_up(at.len())))
+    }
+
+    fn correction(
+        &mut self,
+        at: &[f64],
+        from: &[f64],
+        how: &GradientTerms,
+    ) -> Result<Released<Vec<f64>>, Refusal> {
+        self.record(&Correction { at, from, how })?;
+        Ok(Released::new(self.made_up(at.len())))
+    }
+
+    fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal> {
+        check_point(start, self.shape)?;
+        self.consensus = true;
+        Ok(())
+    }
+
+    fn consensus(&mut self, z: &[f64], how: &ConsensusTerms) -> Result<Released<Vec<f64>>, Refusal> {
+        if !self.consensus {
+            return Err(Refusal::NoConsensus);
+        }
+        self.record(&Consensus { z, how })?;
+        Ok(Released::new(self.made_up(z.len())))
+    }
+
+    fn minimiser(&mut self, how: &MinimiserTerms<'_>) -> Result<Released<Vec<f64>>, Refusal> {
+        self.record(&Minimiser::rehearsed(how))?;
+        let image = how.public.penalty.filter(|_| how.image).map(|(_, _, v)| v.len());
+        Ok(Released::new(self.made_up(image.unwrap_or(how.start.len()))))
+    }
+
+    fn second_moment(&mut self, how: &SecondMomentTerms) -> Result<Released<Vec<f64>>, Refusal> {
+        self.record(&SecondMoment { how })?;
+        Ok(Released::new(self.made_up(self.shape.features * self.shape.features)))
+    }
+
+    fn quantile(&mut self, how: &QuantileTerms<'_>) -> Result<Released<f64>, Refusal> {
+        self.record(&Quantile { how })?;
+        Ok(Released::new(how.candidates[how.candidates.len() / 2]))
+    }
+
+    fn count(&mut self, how: &CountTerms) -> Result<Released<f64>, Refusal> {
+        self.record(&Count { how })?;
+        Ok(Released::new(0.5 * self.terms.population() as f64))
     }
 }

@@ -25,6 +25,7 @@
 pub mod catalogue;
 pub mod constraints;
 mod error;
+mod exp;
 mod graph;
 pub mod losses;
 pub mod penalties;

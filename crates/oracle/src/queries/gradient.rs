@@ -13,25 +13,34 @@
 use reticent_accountant::Event;
 use reticent_problem::Shape;
 
-use super::{Query, check_clip, check_noise, check_point};
+use super::{Query, check_clip, check_noise, check_point, noisy_mean};
 use crate::entropy::Entropy;
 use crate::gate::Inside;
-use crate::grid::{self, Grid};
-use crate::noise::{GaussianGrid, GridNoise};
-use crate::pass::Ask;
+use crate::pass::Slopes;
 use crate::refusal::Refusal;
 use crate::sample::Sampling;
 use crate::terms::Terms;
 
-/// How a gradient is asked for: all that its event depends on, and the clip.
+/// How a mean over the units is asked for: all that its event depends on, and the clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GradientTerms {
-    /// The largest norm that the gradient of one unit may have.
+    /// The largest norm that the contribution of one unit may have.
     pub clip: f64,
     /// The standard deviation of the noise on the sum, in clips.
     pub noise_multiplier: f64,
     /// The units the sum is taken over.
     pub sampling: Sampling,
+}
+
+impl GradientTerms {
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        check_clip(self.clip)?;
+        check_noise(self.noise_multiplier)
+    }
+
+    pub(super) fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
+        Ok(terms.event(self.sampling.mechanism(self.noise_multiplier, terms.population())?)?)
+    }
 }
 
 /// The query: where, and how.
@@ -44,29 +53,15 @@ impl Query for Gradient<'_> {
     type Answer = Vec<f64>;
 
     fn check(&self, shape: Shape) -> Result<(), Refusal> {
-        check_clip(self.how.clip)?;
-        check_noise(self.how.noise_multiplier)?;
+        self.how.check()?;
         check_point(self.at, shape)
     }
 
     fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
-        let mechanism = self.how.sampling.mechanism(self.how.noise_multiplier, terms.population())?;
-        Ok(terms.event(mechanism)?)
+        self.how.event(terms)
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let Inside { private, loss, terms, pass } = inside;
-        let GradientTerms { clip, noise_multiplier, sampling } = *self.how;
-        let mut chosen = Vec::new();
-        let sampled = sampling.draw(private.units(), entropy, &mut chosen)?;
-        let ask = Ask { private, loss: &**loss, at: self.at, clip, chosen: sampled.then_some(&*chosen) };
-        let mut sum = vec![0; self.at.len()];
-        pass.clipped_sum(&ask, &mut sum);
-        if noise_multiplier > 0.0 {
-            GaussianGrid::new(noise_multiplier, grid::BITS)?.perturb(entropy, &mut sum)?;
-        }
-        // Exact integers until here; what follows is arithmetic on the released value.
-        let step = Grid::new(sum.len()).step(clip) / sampling.normaliser(terms.population() as f64);
-        Ok(sum.iter().map(|&steps| steps as f64 * step).collect())
+        noisy_mean(inside, entropy, Slopes::At(self.at), self.how)
     }
 }

@@ -1,15 +1,35 @@
 //! What can be asked of the gate: a file per query, each with one event and one proof note.
 
+mod consensus;
+mod correction;
+mod count;
 mod gradient;
+mod minimiser;
+mod quantile;
+mod second_moment;
 
+pub use consensus::ConsensusTerms;
+pub(crate) use consensus::{Blocks, Consensus};
+pub(crate) use correction::Correction;
+pub(crate) use count::Count;
+pub use count::{CountTerms, Statistic};
 pub(crate) use gradient::Gradient;
 pub use gradient::GradientTerms;
+pub(crate) use minimiser::Minimiser;
+pub use minimiser::{MinimiserTerms, Quadratic};
+pub(crate) use quantile::Quantile;
+pub use quantile::QuantileTerms;
+pub(crate) use second_moment::SecondMoment;
+pub use second_moment::SecondMomentTerms;
 
 use reticent_accountant::Event;
 use reticent_problem::Shape;
 
 use crate::entropy::Entropy;
 use crate::gate::Inside;
+use crate::grid::{self, Grid};
+use crate::noise::{GaussianGrid, GridNoise};
+use crate::pass::{Ask, Slopes};
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 
@@ -32,14 +52,45 @@ pub(crate) trait Query {
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Self::Answer, Refusal>;
 }
 
-/// Refuses a clip for which norms could underflow or overflow.
-fn check_clip(clip: f64) -> Result<(), Refusal> {
-    if (1e-100..=1e100).contains(&clip) {
+/// The mean over a sample of `aᵢ ⊗ t`, clipped, with noise: exact integers until the noise is in, and after it
+/// arithmetic on the released value.
+fn noisy_mean(
+    inside: &mut Inside,
+    entropy: &mut Entropy,
+    slopes: Slopes<'_>,
+    how: &GradientTerms,
+) -> Result<Vec<f64>, Refusal> {
+    let mut sum = vec![0; inside.shape().len()];
+    let Inside { private, loss, terms, pass, .. } = inside;
+    let GradientTerms { clip, noise_multiplier, sampling } = *how;
+    let mut chosen = Vec::new();
+    let sampled = sampling.draw(private.units(), entropy, &mut chosen)?;
+    let ask = Ask { private, loss: &**loss, slopes, clip, chosen: sampled.then_some(&*chosen) };
+    pass.clipped_sum(&ask, &mut sum);
+    add_noise(entropy, noise_multiplier, &mut sum)?;
+    let step = Grid::new(sum.len()).step(clip) / sampling.normaliser(terms.population() as f64);
+    Ok(sum.iter().map(|&steps| steps as f64 * step).collect())
+}
+
+/// Noise of `noise_multiplier` clips on sums in steps of the grid.
+fn add_noise(entropy: &mut Entropy, noise_multiplier: f64, sum: &mut [i64]) -> Result<(), Refusal> {
+    if noise_multiplier > 0.0 {
+        GaussianGrid::new(noise_multiplier, grid::BITS)?.perturb(entropy, sum)?;
+    }
+    Ok(())
+}
+
+/// Refuses a number outside a range.
+fn check_range(name: &str, value: f64, least: f64, most: f64) -> Result<(), Refusal> {
+    if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(Refusal::BadQuery(format!(
-        "clip = {clip}: the clip must be a positive number between 1e-100 and 1e100"
-    )))
+    Err(Refusal::BadQuery(format!("{name} = {value}: it must be between {least} and {most}")))
+}
+
+/// Refuses a clip for which norms could underflow or overflow.
+fn check_clip(clip: f64) -> Result<(), Refusal> {
+    check_range("clip", clip, 1e-100, 1e100)
 }
 
 /// Refuses a noise multiplier that is not a number of clips.

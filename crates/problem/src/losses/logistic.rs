@@ -4,6 +4,7 @@
 //! `[0, t]`, so the root lies in `[u, u + t]`.
 
 use super::{Argument, Entry, ScalarLoss};
+use crate::exp::exp;
 use crate::root::increasing_root;
 
 /// The logistic loss.
@@ -27,6 +28,10 @@ impl ScalarLoss for Logistic {
 
     fn slope(&self, u: f64) -> f64 {
         -1.0 / (1.0 + u.exp())
+    }
+
+    fn slopes(&self, us: &mut [f64]) {
+        us.iter_mut().for_each(|u| *u = -1.0 / (1.0 + exp(*u)));
     }
 
     fn bend(&self, u: f64) -> f64 {

@@ -28,6 +28,12 @@ pub trait ScalarLoss: std::fmt::Debug + Send + Sync {
     /// `φ'(u)`, a subgradient at a kink.
     fn slope(&self, u: f64) -> f64;
 
+    /// `u ← φ'(u)` for many arguments.
+    #[inline]
+    fn slopes(&self, us: &mut [f64]) {
+        us.iter_mut().for_each(|u| *u = self.slope(*u));
+    }
+
     /// `φ''(u)`, one of its two limits where it jumps.
     fn bend(&self, u: f64) -> f64;
 
@@ -67,6 +73,16 @@ impl<T: ScalarLoss> Loss for T {
             Argument::Margin => target * slope,
             Argument::Residual => slope,
         };
+    }
+
+    fn derivatives(&self, scores: &[f64], targets: &[f64], out: &mut [f64]) {
+        for ((out, &score), &target) in out.iter_mut().zip(scores).zip(targets) {
+            *out = argument::<T>(score, target);
+        }
+        self.slopes(out);
+        if T::ARGUMENT == Argument::Margin {
+            out.iter_mut().zip(targets).for_each(|(slope, target)| *slope *= target);
+        }
     }
 
     fn curvature(&self, scores: &[f64], target: f64, out: &mut [f64]) {

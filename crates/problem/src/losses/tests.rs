@@ -97,6 +97,19 @@ fn bad_descriptions_are_refused() {
     assert_eq!(message, "delta of `huber` is -1; it must be a finite number > 0");
 }
 
+#[test]
+fn derivatives_of_a_block_are_those_of_its_records() {
+    for_all(200, &raw(), |loss, (first, second, pick)| {
+        let ((w, b), (v, c)) = (case(loss, &first, pick), case(loss, &second, pick + 1));
+        let mut block = vec![f64::NAN; 2 * w.len()];
+        loss.derivatives(&[w.clone(), v.clone()].concat(), &[b, c], &mut block);
+        let single = [derivative(loss, &w, b), derivative(loss, &v, c)].concat();
+        for (block, single) in block.iter().zip(&single) {
+            assert!((block - single).abs() <= 1e-14 * single.abs() + 1e-300, "{block} {single}");
+        }
+    });
+}
+
 /// A finite and, except for rounding, exact derivative. The tolerance covers the rounding of the value
 /// (ε|φ|/h) and the curvature within h; near a kink the difference lies between the one-sided slopes.
 #[test]

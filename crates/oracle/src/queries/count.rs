@@ -1,0 +1,125 @@
+//! How many units have a value at or below a threshold, with Gaussian noise.
+//!
+//! A record counts 0 or 1, a user the share of its records that count, so a unit adds a number in [0, 1]. Removing it
+//! moves the sum by at most 1, replacing it by at most 1 as well: half of what a clip of 1 would allow, and the noise of
+//! `z` clips is therefore `z/2` under replace-one.
+//!
+//! Event: Gaussian with noise multiplier `z`. Proof: proofs/count.md, proofs/noise-gaussian-grid.md.
+
+use reticent_accountant::{Adjacency, Event};
+use reticent_data::Rows;
+use reticent_problem::Shape;
+
+use super::{Query, add_noise, check_noise};
+use crate::entropy::Entropy;
+use crate::gate::Inside;
+use crate::grid::Grid;
+use crate::pass::Vectors;
+use crate::private::Private;
+use crate::refusal::Refusal;
+use crate::rows::RowAccess;
+use crate::sample::Sampling;
+use crate::terms::Terms;
+
+/// A number that every record has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statistic {
+    /// The encoded feature with this index.
+    Feature(usize),
+    /// The target.
+    Target,
+    /// The norm of the row, the intercept's constant included.
+    RowNorm,
+}
+
+/// How a count is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CountTerms {
+    /// What is compared.
+    pub of: Statistic,
+    /// Records with a value at or below it count.
+    pub at_most: f64,
+    /// `z`.
+    pub noise_multiplier: f64,
+}
+
+/// The query.
+pub(crate) struct Count<'a> {
+    pub how: &'a CountTerms,
+}
+
+impl Query for Count<'_> {
+    type Answer = f64;
+
+    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+        check_noise(self.how.noise_multiplier)?;
+        self.how.of.check(shape)?;
+        if self.how.at_most.is_nan() {
+            return Err(Refusal::BadQuery("the threshold of a count is not a number".to_owned()));
+        }
+        Ok(())
+    }
+
+    fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
+        let mechanism = Sampling::Full.mechanism(self.how.noise_multiplier, terms.population())?;
+        Ok(terms.event(mechanism)?)
+    }
+
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
+        noisy_count(inside, entropy, self.how)
+    }
+}
+
+/// The count, one draw of noise included.
+pub(super) fn noisy_count(
+    inside: &mut Inside,
+    entropy: &mut Entropy,
+    how: &CountTerms,
+) -> Result<f64, Refusal> {
+    let Inside { private, terms, pass, .. } = inside;
+    let grid = Grid::new(1);
+    let vectors = Vectors { units: private.units(), chosen: None, clip: 1.0, grid };
+    let mut sum = [0];
+    pass.vector_sum(&vectors, &mut sum, |unit, whole, _| {
+        let records = private.records_in(unit);
+        let counted = records.iter().filter(|&&i| how.of.value(private, i as usize) <= how.at_most).count();
+        whole[0] = counted as f64 / records.len() as f64;
+    });
+    let half = match terms.adjacency() {
+        Adjacency::ReplaceOne => 0.5,
+        Adjacency::AddRemove => 1.0,
+    };
+    add_noise(entropy, how.noise_multiplier * half, &mut sum)?;
+    Ok(sum[0] as f64 * grid.step(1.0))
+}
+
+impl Statistic {
+    pub(super) fn check(self, shape: Shape) -> Result<(), Refusal> {
+        match self {
+            Statistic::Feature(index) if index >= shape.features => Err(Refusal::BadQuery(format!(
+                "feature {index} was asked for, but they are numbered 0 to {}",
+                shape.features.saturating_sub(1)
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn value(self, private: &Private, i: usize) -> f64 {
+        match (self, private.rows()) {
+            (Statistic::Feature(index), Rows::Dense(rows)) => entry(rows, i, index),
+            (Statistic::Feature(index), Rows::Sparse(rows)) => entry(rows, i, index),
+            (Statistic::Target, _) => private.target(i),
+            (Statistic::RowNorm, _) => private.norm_above(i),
+        }
+    }
+}
+
+fn entry(rows: &impl RowAccess, i: usize, index: usize) -> f64 {
+    let mut found = 0.0;
+    rows.for_each(i, |feature, value| {
+        if feature == index {
+            found = value;
+        }
+    });
+    found
+}

@@ -1,0 +1,91 @@
+//! A quantile among public candidates, by bisection on noisy counts.
+//!
+//! ```text
+//! repeat k = ⌈log₂(candidates)⌉ times:  is (count of values ≤ middle) + noise ≥ p·n ?
+//! ```
+//!
+//! Each of the `k` counts is a Gaussian mechanism with noise multiplier `z√k`; which is asked next depends on the
+//! answers before. Composed, adaptively, they are exactly one Gaussian with multiplier `z`. The exponential mechanism
+//! would need exact exponentials; counts need nothing that the gate does not have.
+//!
+//! Event: Gaussian with noise multiplier `z`. Proof: proofs/quantile.md, proofs/count.md.
+
+use reticent_accountant::Event;
+use reticent_problem::Shape;
+
+use super::count::{CountTerms, Statistic, noisy_count};
+use super::{Query, check_noise, check_range};
+use crate::entropy::Entropy;
+use crate::gate::Inside;
+use crate::refusal::Refusal;
+use crate::sample::Sampling;
+use crate::terms::Terms;
+
+/// Vectors are clipped a little further in than the clip, so counts come out short by 2·10⁻¹² of themselves.
+const SLACK: f64 = 1e-3;
+
+/// How a quantile is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QuantileTerms<'a> {
+    /// What it is a quantile of.
+    pub of: Statistic,
+    /// Which one: 0.5 is the median.
+    pub fraction: f64,
+    /// The possible answers, increasing. The last one stands for everything above the others.
+    pub candidates: &'a [f64],
+    /// `z`, for the whole search.
+    pub noise_multiplier: f64,
+}
+
+impl QuantileTerms<'_> {
+    fn rounds(&self) -> u32 {
+        usize::BITS - (self.candidates.len() - 1).leading_zeros()
+    }
+}
+
+/// The query.
+pub(crate) struct Quantile<'a> {
+    pub how: &'a QuantileTerms<'a>,
+}
+
+impl Query for Quantile<'_> {
+    type Answer = f64;
+
+    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+        let QuantileTerms { of, fraction, candidates, noise_multiplier } = *self.how;
+        of.check(shape)?;
+        check_noise(noise_multiplier)?;
+        check_range("fraction", fraction, 0.0, 1.0)?;
+        let increasing = candidates.windows(2).all(|pair| pair[0] < pair[1]);
+        if candidates.is_empty() || !increasing || candidates.iter().any(|c| !c.is_finite()) {
+            return Err(Refusal::BadQuery(
+                "the candidates must be finite, increasing and at least one".to_owned(),
+            ));
+        }
+        check_noise(noise_multiplier * f64::from(self.how.rounds()).sqrt())
+    }
+
+    fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
+        let mechanism = Sampling::Full.mechanism(self.how.noise_multiplier, terms.population())?;
+        Ok(terms.event(mechanism)?)
+    }
+
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
+        let QuantileTerms { of, fraction, candidates, noise_multiplier } = *self.how;
+        let wanted = fraction * inside.terms.population() as f64;
+        let rounds = self.how.rounds();
+        // Rounded up, so that the sum of the costs is not above that of `z`.
+        let each = noise_multiplier * f64::from(rounds).sqrt() * (1.0 + 4.0 * f64::EPSILON);
+        let (mut low, mut high) = (0, candidates.len() - 1);
+        for _ in 0..rounds {
+            let middle = low + (high - low) / 2;
+            let count = CountTerms { of, at_most: candidates[middle], noise_multiplier: each };
+            if noisy_count(inside, entropy, &count)? + SLACK >= wanted {
+                high = middle;
+            } else {
+                low = (middle + 1).min(high);
+            }
+        }
+        Ok(candidates[low])
+    }
+}

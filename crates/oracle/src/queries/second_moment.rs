@@ -1,0 +1,122 @@
+//! The second-moment matrix of the features, with symmetric Gaussian noise (E6).
+//!
+//! ```text
+//! M̃ = ( Σᵢ a'ᵢa'ᵢᵀ + N ) / n,   a' = a scaled down to norm R
+//! ```
+//!
+//! Written as `v = (M_jj, √2·M_jk for j < k)` the Euclidean norm is the Frobenius norm, so every unit adds a vector of
+//! norm at most `R²`, and equal noise on the entries of `v` is Gaussian noise on `M`, symmetric by itself. Two
+//! such matrices are positive semidefinite, so their inner product is not negative and a replacement moves the sum by
+//! at most `√2·R²`: the noise of `z` clips is made `√2` smaller there.
+//!
+//! Event: Gaussian with noise multiplier `z`. Proof: proofs/second-moment.md, proofs/noise-gaussian-grid.md.
+
+use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
+
+use reticent_accountant::{Adjacency, Event};
+use reticent_data::Rows;
+use reticent_problem::Shape;
+
+use super::{Query, add_noise, check_noise, check_range};
+use crate::entropy::Entropy;
+use crate::gate::Inside;
+use crate::grid::Grid;
+use crate::pass::Vectors;
+use crate::private::norm_above;
+use crate::refusal::Refusal;
+use crate::rows::RowAccess;
+use crate::sample::Sampling;
+use crate::terms::Terms;
+
+/// How the matrix is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SecondMomentTerms {
+    /// `R`: longer rows are scaled down to it. The intercept is no part of the rows here.
+    pub row_norm: f64,
+    /// `z`.
+    pub noise_multiplier: f64,
+}
+
+/// The query.
+pub(crate) struct SecondMoment<'a> {
+    pub how: &'a SecondMomentTerms,
+}
+
+/// A matrix of more columns than this would not fit beside the data.
+const MOST_FEATURES: usize = 4096;
+
+impl Query for SecondMoment<'_> {
+    /// Row-major `features × features`.
+    type Answer = Vec<f64>;
+
+    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+        check_noise(self.how.noise_multiplier)?;
+        check_range("row norm", self.how.row_norm, 1e-50, 1e50)?;
+        if shape.features > MOST_FEATURES {
+            return Err(Refusal::BadQuery(format!(
+                "the second-moment matrix of {} features is too large: at most {MOST_FEATURES}",
+                shape.features
+            )));
+        }
+        Ok(())
+    }
+
+    fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
+        let mechanism = Sampling::Full.mechanism(self.how.noise_multiplier, terms.population())?;
+        Ok(terms.event(mechanism)?)
+    }
+
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+        let SecondMomentTerms { row_norm, noise_multiplier } = *self.how;
+        let Inside { private, terms, pass, .. } = inside;
+        let features = private.features();
+        let clip = row_norm * row_norm;
+        let mut sum = vec![0; features * (features + 1) / 2];
+        // A grid for twice the coordinates: see the note.
+        let grid = Grid::new(2 * sum.len());
+        let vectors = Vectors { units: private.units(), chosen: None, clip, grid };
+        pass.vector_sum(&vectors, &mut sum, |unit, whole, _| {
+            let share = 1.0 / private.records_in(unit).len() as f64;
+            for &i in private.records_in(unit).iter() {
+                match private.rows() {
+                    Rows::Dense(rows) => add_square(rows, i as usize, row_norm, share, whole),
+                    Rows::Sparse(rows) => add_square(rows, i as usize, row_norm, share, whole),
+                }
+            }
+        });
+        let factor = match terms.adjacency() {
+            Adjacency::ReplaceOne => FRAC_1_SQRT_2 * (1.0 + f64::EPSILON),
+            Adjacency::AddRemove => 1.0,
+        };
+        add_noise(entropy, noise_multiplier * factor, &mut sum)?;
+        let step = grid.step(clip) / terms.population() as f64;
+        let mut matrix = vec![0.0; features * features];
+        for j in 0..features {
+            for k in j..features {
+                let entry = sum[place(features, j, k)] as f64 * step / if j == k { 1.0 } else { SQRT_2 };
+                matrix[j * features + k] = entry;
+                matrix[k * features + j] = entry;
+            }
+        }
+        Ok(matrix)
+    }
+}
+
+/// Where entry `(j, k)`, `j ≤ k`, of the upper triangle stands.
+fn place(features: usize, j: usize, k: usize) -> usize {
+    j * (2 * features - j + 1) / 2 + (k - j)
+}
+
+fn add_square(rows: &impl RowAccess, i: usize, row_norm: f64, share: f64, out: &mut [f64]) {
+    let mut entries = Vec::new();
+    rows.for_each(i, |feature, value| entries.push((feature, value)));
+    let scale = row_norm / norm_above(rows.square_norm(i), entries.len()).max(row_norm);
+    let features = (((8 * out.len() + 1) as f64).sqrt() as usize - 1) / 2;
+    for (first, &(j, a)) in entries.iter().enumerate() {
+        let a = a * scale * (scale * share);
+        out[place(features, j, j)] += a * entries[first].1;
+        for &(k, b) in &entries[first + 1..] {
+            out[place(features, j, k)] += SQRT_2 * a * b;
+        }
+    }
+}

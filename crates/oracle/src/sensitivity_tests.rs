@@ -1,0 +1,189 @@
+//! Neighbouring sums never differ by more than the declared sensitivity: the gate's own passes over rows that were
+//! chosen to break them. Integers throughout, so the assertions have no tolerance.
+
+use proptest::prelude::*;
+use reticent_accountant::Unit;
+use reticent_data::{Csr, Dense, Rows, Table};
+use reticent_problem::losses;
+
+use crate::grid::{BITS, Grid};
+use crate::pass::{Ask, Pass, Slopes, Vectors};
+use crate::private::Private;
+
+const COLUMNS: usize = 4;
+
+#[derive(Clone, Debug)]
+struct Record {
+    row: Vec<f64>,
+    target: f64,
+    user: u32,
+}
+
+/// Huge, small, denormal, signed zeros, and ordinary numbers; a row mixes them.
+fn entry() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => -2.0..2.0f64,
+        1 => prop::sample::select(vec![0.0, -0.0, 5e-324, -5e-324, 1e-310, f64::MIN_POSITIVE]),
+        1 => prop::sample::select(vec![1e150, -1e150, 1e154, -1e160, 1e300, f64::MAX, f64::MIN]),
+        1 => (-160.0..160.0f64).prop_map(|e| 10f64.powf(e)),
+    ]
+}
+
+fn record() -> impl Strategy<Value = Record> {
+    (prop::collection::vec(entry(), COLUMNS), prop::bool::ANY, 0..3u32)
+        .prop_map(|(row, positive, user)| Record { row, target: if positive { 1.0 } else { -1.0 }, user })
+}
+
+/// Pairs of rows that cancel exactly, and records of every other kind.
+fn records() -> impl Strategy<Value = Vec<Record>> {
+    prop::collection::vec((record(), prop::bool::ANY), 1..12).prop_map(|drawn| {
+        drawn
+            .into_iter()
+            .flat_map(|(record, twice)| {
+                let opposite = Record { target: -record.target, ..record.clone() };
+                std::iter::once(record).chain(twice.then_some(opposite))
+            })
+            .collect()
+    })
+}
+
+fn private(records: &[Record], sparse: bool, unit: Unit, loss: &str) -> Private {
+    let indices: Vec<u32> = (0..COLUMNS as u32).collect();
+    let rows = if sparse {
+        let mut rows = Csr::empty(COLUMNS);
+        records.iter().for_each(|record| rows.push(&indices, &record.row));
+        Rows::Sparse(rows)
+    } else {
+        let mut rows = Dense::empty(COLUMNS);
+        records.iter().for_each(|record| rows.push_sparse(&indices, &record.row));
+        Rows::Dense(rows)
+    };
+    let class =
+        |record: &Record| if loss.starts_with("multinomial") { record.target + 1.0 } else { record.target };
+    let table = Table {
+        rows,
+        targets: records.iter().map(class).collect(),
+        users: Some(records.iter().map(|record| record.user).collect()),
+        names: vec!["x".to_owned(); COLUMNS],
+    };
+    Private::new(table, unit, 0.5).unwrap()
+}
+
+fn square(a: &[i64], b: &[i64]) -> u128 {
+    a.iter().zip(b).map(|(a, b)| (i128::from(*a) - i128::from(*b)).pow(2) as u128).sum()
+}
+
+/// One clip, squared and in steps.
+const CLIP: u128 = 1 << (2 * BITS);
+
+fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn clipped_sums_of_neighbours(
+        records in records(),
+        stranger in record(),
+        place in any::<prop::sample::Index>(),
+        (at, from) in (prop::collection::vec(entry(), 15), prop::collection::vec(entry(), 15)),
+        stored in prop::collection::vec(entry(), 96),
+        clip in prop_oneof![1e-3..1e3f64, Just(1e-100), Just(1e100)],
+        loss in prop::sample::select(vec!["logistic", "squared", "absolute", "multinomial:3"]),
+        which in 0..4usize,
+        sparse in prop::bool::ANY,
+    ) {
+        let loss = losses::parse(loss, None).unwrap();
+        let len = (COLUMNS + 1) * loss.outputs();
+        let slopes = [
+            Slopes::At(&at[..len]),
+            Slopes::Between(&at[..len], &from[..len]),
+            Slopes::Shortened(&at[..len], 1.0),
+            Slopes::Stored(&stored),
+        ][which];
+        let sum = |records: &[Record], unit| {
+            let private = private(records, sparse, unit, loss.name());
+            let mut out = vec![0; len];
+            let ask = Ask { private: &private, loss: &*loss, slopes, clip, chosen: None };
+            Pass::default().clipped_sum(&ask, &mut out);
+            out
+        };
+        let place = place.index(records.len());
+        let whole = sum(&records, Unit::Record);
+
+        let mut replaced = records.clone();
+        replaced[place] = stranger.clone();
+        prop_assert!(square(&whole, &sum(&replaced, Unit::Record)) <= 4 * CLIP);
+
+        // The last record, so that the stored slopes of the others stay theirs.
+        let removed = sum(&records[..records.len() - 1], Unit::Record);
+        prop_assert!(square(&whole, &removed) <= CLIP);
+
+        // A user with all its records, against a user with none of them the same.
+        let by_user = sum(&records, Unit::User);
+        let user = records[place].user;
+        let mut other = records.clone();
+        for record in other.iter_mut().filter(|record| record.user == user) {
+            *record = Record { user, ..stranger.clone() };
+        }
+        prop_assert!(square(&by_user, &sum(&other, Unit::User)) <= 4 * CLIP);
+    }
+
+    #[test]
+    fn the_bits_do_not_depend_on_the_threads(
+        records in prop::collection::vec(record(), 1..200),
+        at in prop::collection::vec(entry(), COLUMNS + 1),
+        unit in prop::sample::select(vec![Unit::Record, Unit::User]),
+    ) {
+        let loss = losses::parse("logistic", None).unwrap();
+        let private = private(&records, false, unit, "logistic");
+        let sum = || {
+            let mut out = vec![0; at.len()];
+            let ask = Ask { private: &private, loss: &*loss, slopes: Slopes::At(&at), clip: 1.0, chosen: None };
+            Pass::default().clipped_sum(&ask, &mut out);
+            out
+        };
+        let alone = on_threads(1, sum);
+        prop_assert_eq!(&alone, &on_threads(2, sum));
+        prop_assert_eq!(&alone, &on_threads(3, sum));
+    }
+
+    /// What the second-moment query adds: positive semidefinite, on a grid for twice the coordinates.
+    #[test]
+    fn squares_of_neighbours_are_closer_than_two_clips(
+        rows in prop::collection::vec(prop::collection::vec(-1.0..1.0f64, 3), 2),
+    ) {
+        let grid = Grid::new(12);
+        let sum = |row: &[f64]| {
+            let mut out = vec![0; 6];
+            let vectors = Vectors { units: 1, chosen: None, clip: 1.0, grid };
+            let shrink = 1.0 / row.iter().map(|v| v * v).sum::<f64>().sqrt().max(1e-3);
+            Pass::default().vector_sum(&vectors, &mut out, |_, whole, _| {
+                let mut place = 0;
+                for j in 0..3 {
+                    for k in j..3 {
+                        let twice = if j == k { 1.0 } else { std::f64::consts::SQRT_2 };
+                        whole[place] = twice * row[j] * row[k] * shrink * shrink;
+                        place += 1;
+                    }
+                }
+            });
+            out
+        };
+        prop_assert!(square(&sum(&rows[0]), &sum(&rows[1])) <= 2 * CLIP);
+    }
+}
+
+/// A million equal records at the clip: the sum stays exact far beyond what a double could add up.
+#[test]
+fn long_sums_stay_exact() {
+    let count = 3 << 20;
+    let vectors = Vectors { units: count, chosen: None, clip: 1.0, grid: Grid::new(1) };
+    let (mut one, mut many) = ([0], [0]);
+    let fill = |_: usize, whole: &mut [f64], _: &mut Vec<f64>| whole[0] = 1.0 / 3.0;
+    Pass::default().vector_sum(&Vectors { units: 1, ..vectors }, &mut one, fill);
+    Pass::default().vector_sum(&vectors, &mut many, fill);
+    assert_eq!(many[0], one[0] * count as i64);
+}
