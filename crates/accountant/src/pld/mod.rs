@@ -172,10 +172,10 @@ impl<'a> Plan<'a> {
             wanted = COMMON_STEP;
         }
         let step = wanted.max(width / (LONGEST / 2.0)).min(width / 32.0);
-        // An atom on the lattice costs nothing: the largest is put there.
+        // An atom on the lattice costs nothing: the largest is put there, unless it is within the first step.
         let atoms = self.losses.iter().flat_map(|(loss, _)| loss.atoms.iter());
         let largest = atoms.fold(0.0_f64, |largest, atom| largest.max(atom.0.abs()));
-        if largest > 0.0 { largest / (largest / step).ceil() } else { step }
+        if largest > step { largest / (largest / step).ceil() } else { step }
     }
 
     /// The lattice points (as losses) at which a loss is cut: every one where its tilted mass lies, fewer elsewhere.
