@@ -6,7 +6,7 @@
 //! advance: the one at which the sum would last longest is not known then, so several orders are tracked, δ shared among
 //! them evenly, and a step is refused when no order has room left. (The transcript at the last of several stopping times
 //! is the transcript of one of them, so the δ of the filters add up.) While every step is Gaussian the exact filter
-//! Σμ² ≤ μ*² applies as well (Whitehouse et al. 2023); it gets half of δ. Proof note: `proofs/filter.md`.
+//! Σμ² ≤ μ*² applies as well (Whitehouse et al. 2023), with a quarter of δ. Proof note: `proofs/filter.md`.
 //!
 //! **Odometer**: says what has been spent so far; after the fact, the ordinary bound of the ledger at the δ asked for. It
 //! is valid at a step fixed in advance; at a step chosen by looking, divide δ by the number of times it is read.
@@ -18,11 +18,16 @@ use crate::bound::Bound;
 use crate::event::Event;
 use crate::ledger::Ledger;
 use crate::tally::Tally;
-use crate::{gdp, rdp};
+use crate::{gdp, rdp, round};
 use serde::{Deserialize, Serialize};
 
-/// The orders that are tracked, as α − 1.
-const ORDERS: [f64; 8] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+/// The orders that are tracked: those at which ln(1/δ)/(α−1) is these shares of ε. Fixed by the budget, not by
+/// what is seen.
+const CONVERSION_SHARES: [f64; 4] = [0.35, 0.55, 0.75, 0.95];
+/// Of δ: the exact Gaussian filter, and for each order the conversion and the failures.
+const GAUSSIAN_SHARE: f64 = 0.25;
+const ORDER_SHARE: f64 = 0.15;
+const FAILURE_SHARE: f64 = 0.0375;
 
 /// A step that does not fit, or a budget that is none.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -98,22 +103,22 @@ impl Filter {
     fn fits(&self, ledger: &Ledger) -> Result<bool, FilterError> {
         account::consistent(ledger).map_err(|e| FilterError::Uncountable(e.to_string()))?;
         let tally = Tally::of(ledger);
-        // Exact and order-free for Gaussians; δ is halved, so that a later step may switch to the Rényi budgets.
-        let share = self.delta / 2.0;
-        if tally.gdp().is_some_and(|mu| gdp::epsilon(mu, share).1 <= self.epsilon) {
+        if tally.gdp().is_some_and(|mu| gdp::epsilon(mu, GAUSSIAN_SHARE * self.delta).1 <= self.epsilon) {
             return Ok(true);
         }
-        // Per order one half for failures and one for the conversion, fixed beforehand: a trade between the two that
-        // depends on what was seen would not be covered by the theorem.
-        let half = share / (2.0 * ORDERS.len() as f64);
-        if tally.failure() > half {
+        // Failures have a share of their own, fixed beforehand: a trade between the two that depends on what was seen
+        // would not be covered by the theorem.
+        if tally.failure() > FAILURE_SHARE * self.delta {
             return Ok(false);
         }
         let Some(curve) = tally.rdp() else {
             return Err(FilterError::Uncountable("some mechanism has no Rényi curve".into()));
         };
-        let log_delta = half.ln();
-        Ok(ORDERS.iter().any(|s| rdp::epsilon_tight(1.0 + s, curve(1.0 + s), log_delta) <= self.epsilon))
+        let log_delta = (ORDER_SHARE * self.delta).ln();
+        Ok(CONVERSION_SHARES.iter().any(|share| {
+            let order = 1.0 - log_delta / (share * self.epsilon);
+            round::up(rdp::epsilon_tight(order, curve(order), log_delta), 64.0) <= self.epsilon
+        }))
     }
 
     /// Whether the step fits; changes nothing.

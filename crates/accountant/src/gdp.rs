@@ -73,8 +73,10 @@ pub(crate) fn epsilon_at(mu: f64, delta: f64) -> f64 {
             high = epsilon;
         }
         let newton = epsilon + (value - target) / slope;
-        let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
-        let done = (next - epsilon).abs() <= 1e-15 * epsilon;
+        let inside = newton > low && newton < high;
+        let next = if inside { newton } else { 0.5 * (low + high) };
+        // Newton's error is squared by each step: after one of 1e-9 nothing is left to gain.
+        let done = inside && (next - epsilon).abs() <= 1e-9 * epsilon;
         epsilon = next;
         if done || high - low <= 1e-15 * high {
             break;

@@ -52,3 +52,8 @@ pub use filter::{Filter, FilterError};
 pub use ledger::{Entry, Ledger, LedgerError, Taint};
 pub use trade_off::trade_off;
 pub use vocabulary::{Adjacency, Unit, UnknownName, View};
+
+/// The example of the README is run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

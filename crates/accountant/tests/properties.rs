@@ -52,7 +52,7 @@ fn every_corner_of_the_range_has_a_finite_bound() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 20, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn finite_and_ordered_everywhere(

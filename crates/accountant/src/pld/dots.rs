@@ -67,6 +67,10 @@ pub(crate) fn pessimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, 
             carried = up;
             (low, low_cut) = (high, high_cut);
         }
+        if segment.to.is_finite() {
+            // Rounding may have left the last point a hair short of the end.
+            carried += Cut::between(&low_cut, &segment.pair.cut(segment.to.max(low))).0;
+        }
         points.push((low, carried));
         if !segment.to.is_finite() {
             infinity += low_cut.p_above * (1.0 + SLACK);

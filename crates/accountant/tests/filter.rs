@@ -1,0 +1,90 @@
+//! The filter asks before each step, refuses the one that would overspend, and survives serialisation exactly.
+
+#![allow(clippy::unwrap_used)]
+
+use reticent_accountant::*;
+
+fn step(mechanism: impl Into<Mechanism>) -> Event {
+    Event::new(mechanism, Adjacency::AddRemove, Unit::Record, View::Central).unwrap()
+}
+
+/// Steps admitted before the first refusal.
+fn exhaust(filter: &mut Filter, event: &Event, most: u32) -> u32 {
+    (0..most).take_while(|_| filter.spend(event.clone(), 1).is_ok()).count() as u32
+}
+
+#[test]
+fn it_stops_before_overspending_and_not_much_too_early() {
+    for event in [step(Gaussian::new(20.0).unwrap()), step(PoissonGaussian::new(1.0, 0.01).unwrap())] {
+        let mut filter = Filter::new(2.0, 1e-5).unwrap();
+        let steps = exhaust(&mut filter, &event, 100_000);
+        assert!(steps > 0);
+        assert!(epsilon(filter.spent(), 1e-5).unwrap().upper <= 2.0);
+        let before = filter.clone();
+        let error = filter.spend(event.clone(), 1).unwrap_err();
+        assert!(matches!(error, FilterError::Exhausted { .. }), "{error}");
+        assert_eq!(filter, before);
+        // Adaptivity and the tracked orders cost something, but not more than three fifths of the steps.
+        let plan = |steps: u64| -> Result<Ledger, EventError> {
+            let mut ledger = Ledger::new();
+            ledger.append_many(event.clone(), steps);
+            Ok(ledger)
+        };
+        let fixed = calibrate_steps(2.0, 1e-5, 1_000_000, plan).unwrap();
+        assert!(
+            u64::from(steps) <= fixed.steps && u64::from(steps) * 5 > fixed.steps * 2,
+            "{steps} {fixed:?}"
+        );
+    }
+}
+
+#[test]
+fn the_state_survives_serialisation_exactly() {
+    let event = step(PoissonGaussian::new(1.3, 0.03).unwrap());
+    let mut whole = Filter::new(3.0, 1e-6).unwrap();
+    let mut halved = whole.clone();
+    let steps = exhaust(&mut whole, &event, 10_000);
+    assert!(steps > 10 && steps < 10_000, "{steps}");
+    exhaust(&mut halved, &event, steps / 2);
+    let text = serde_json::to_string(&halved).unwrap();
+    let mut again: Filter = serde_json::from_str(&text).unwrap();
+    assert_eq!(again, halved);
+    exhaust(&mut again, &event, 10_000);
+    assert_eq!(again, whole);
+    // A tampered state that is overspent is not accepted.
+    let count = format!("\"count\":{steps}");
+    let full = serde_json::to_string(&whole).unwrap().replace(&count, "\"count\":1000000");
+    assert!(serde_json::from_str::<Filter>(&full).is_err());
+}
+
+#[test]
+fn it_refuses_what_it_cannot_count() {
+    assert!(matches!(Filter::new(0.0, 1e-5), Err(FilterError::Budget { .. })));
+    let mut filter = Filter::new(1.0, 1e-5).unwrap();
+    filter.spend(step(Gaussian::new(50.0).unwrap()), 1).unwrap();
+    let other =
+        Event::new(Gaussian::new(50.0).unwrap(), Adjacency::ReplaceOne, Unit::Record, View::Central).unwrap();
+    assert!(matches!(filter.spend(other, 1), Err(FilterError::Uncountable(_))));
+    assert!(matches!(filter.spend(step(NonPrivate::new().unwrap()), 1), Err(FilterError::Exhausted { .. })));
+}
+
+#[test]
+fn steps_and_rates_are_calibrated_without_overshooting() {
+    let plan = |rate: f64| -> Result<Ledger, EventError> {
+        let mut ledger = Ledger::new();
+        let sampled = PoissonGaussian::new(1.0, rate)?;
+        ledger.append_many(Event::new(sampled, Adjacency::AddRemove, Unit::Record, View::Central)?, 1000);
+        Ok(ledger)
+    };
+    let found = calibrate_rate(1.0, 1e-5, 0.5, plan).unwrap();
+    assert!(found.epsilon.upper <= 1.0 && found.epsilon.upper > 0.999, "{found:?}");
+    assert!(epsilon(&plan(found.rate * 1.01).unwrap(), 1e-5).unwrap().upper > 1.0);
+    let error = calibrate(1.0, 1e-5, |z: f64| -> Result<Ledger, EventError> {
+        let mut ledger = plan(0.001)?;
+        let _ = z;
+        ledger.append(step(NonPrivate::new()?));
+        Ok(ledger)
+    })
+    .unwrap_err();
+    assert!(matches!(error, CalibrationError::OutOfReach { .. }), "{error}");
+}
