@@ -58,7 +58,7 @@ impl Newton {
         Ok(Newton { value, gradient, known: true, dense, curvature })
     }
 
-    /// The mean of the diagonal of the Hessian at 0.
+    /// The mean of the diagonal of the Hessian at 0; it can be 0, as it is for the huberised hinge.
     pub fn mean_curvature(&self) -> f64 {
         self.curvature
     }
@@ -93,8 +93,9 @@ impl Newton {
         let mut total = self.value + coupling.add(x, &mut g);
         let mut size = norm(g.iter().copied());
         let (mut trial, mut trial_gradient, mut d) = (x.to_vec(), g.clone(), g.clone());
-        for step in 0..STEPS {
-            if size == 0.0 || (step > 0 && size <= tolerance) {
+        let mut moved = false;
+        for _ in 0..STEPS {
+            if size == 0.0 || (moved && size <= tolerance) {
                 break;
             }
             let fresh = self.direction(oracle, &mut coupling, x, &g, &mut d)?;
@@ -128,6 +129,7 @@ impl Newton {
             if length < 1.0 || new_size > SHRINK * size {
                 self.expire();
             }
+            moved = true;
             x.copy_from_slice(&trial);
             self.gradient.copy_from_slice(&trial_gradient);
             self.value = value;
@@ -233,7 +235,7 @@ fn conjugate_gradients(
     let mut p = r.clone();
     let mut image = vec![0.0; g.len()];
     let mut square = dot(&r, &r);
-    let goal = square * square.min(0.01).max(1e-12);
+    let goal = square * square.clamp(1e-12, 0.01);
     for _ in 0..2 * g.len() {
         oracle.hessian_times(x, &p, &mut image)?;
         coupling.add_gram(&p, &mut image);
