@@ -288,3 +288,7 @@ fn least_singular(a: &SparseMatrix) -> f64 {
 fn wrong(what: &str) -> Refusal {
     Refusal::BadQuery(what.to_owned())
 }
+
+#[cfg(test)]
+#[path = "minimiser_tests.rs"]
+mod tests;

@@ -1,0 +1,12 @@
+//! The rows of a private table have no way out.
+
+use reticent_oracle::PrivateTable;
+
+fn look(table: PrivateTable) {
+    let _ = &table.0;
+    let _ = table.into_table();
+}
+
+fn main() {
+    let _: fn(PrivateTable) = look;
+}

@@ -1,0 +1,12 @@
+//! An algorithm outside asks what there is to ask.
+
+use reticent_oracle::{GradientTerms, Oracle, Refusal, Released};
+
+fn ask(oracle: &mut dyn Oracle, how: &GradientTerms) -> Result<Released<Vec<f64>>, Refusal> {
+    let at = vec![0.0; oracle.shape().len()];
+    oracle.gradient(&at, how)
+}
+
+pub fn main() {
+    let _: fn(&mut dyn Oracle, &GradientTerms) -> Result<Released<Vec<f64>>, Refusal> = ask;
+}

@@ -1,0 +1,149 @@
+//! No side doors: nothing is printed, logged or timed, and what comes out has the same events and shapes whatever the
+//! data are.
+
+use std::path::{Path, PathBuf};
+
+use reticent_accountant::{Adjacency, Ledger, Unit, View};
+use reticent_data::{Dense, Rows, Table};
+use reticent_oracle::{
+    ConsensusTerms, CountTerms, Entropy, Gate, GradientTerms, MinimiserTerms, Opening, Oracle, Quadratic,
+    QuantileTerms, Refusal, Rehearsal, Sampling, SecondMomentTerms, Statistic,
+};
+use reticent_problem::losses;
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn the_source_prints_logs_and_times_nothing() {
+    let mut files = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    assert!(files.len() > 20);
+    let doors = [
+        "print!",
+        "println!",
+        "eprint!",
+        "eprintln!",
+        "dbg!",
+        "stdout()",
+        "stderr()",
+        "Instant",
+        "SystemTime",
+        "log::",
+        "tracing::",
+        "std::fs",
+        "std::net",
+        "std::env",
+        "thread_local!",
+        "static mut",
+    ];
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for (number, line) in code.enumerate() {
+            for door in doors {
+                assert!(!line.contains(door), "{}: code line {number} has {door}", file.display());
+            }
+        }
+    }
+}
+
+/// Every query once, some under every sampling; the lengths of the answers.
+fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
+    let zeros = vec![0.0; oracle.shape().len()];
+    let ones = vec![1.0; zeros.len()];
+    let mut lengths = Vec::new();
+    for sampling in
+        [Sampling::Full, Sampling::Poisson(0.5), Sampling::Poisson(1e-12), Sampling::WithoutReplacement(1)]
+    {
+        let how = GradientTerms { clip: 1.0, noise_multiplier: 2.0, sampling };
+        let consensus =
+            ConsensusTerms { clip: 1.0, step: 1.0, relaxation: 0.5, noise_multiplier: 2.0, sampling };
+        oracle.open_consensus(&ones)?;
+        for answer in [
+            oracle.gradient(&zeros, &how)?,
+            oracle.correction(&zeros, &ones, &how)?,
+            oracle.consensus(&ones, &consensus)?,
+            oracle.consensus(&zeros, &consensus)?,
+        ] {
+            assert!(answer.get().iter().all(|v| v.is_finite()));
+            lengths.push(answer.get().len());
+        }
+    }
+    let public = Quadratic { ridge: 0.5, linear: &zeros, penalty: None };
+    let how = MinimiserTerms { row_norm: 1.0, public, start: &ones, image: false, noise_multiplier: 2.0 };
+    lengths.push(oracle.minimiser(&how)?.get().len());
+    lengths
+        .push(oracle.second_moment(&SecondMomentTerms { row_norm: 1.0, noise_multiplier: 2.0 })?.get().len());
+    let (of, candidates) = (Statistic::RowNorm, &[0.5, 1.0, 2.0, 4.0][..]);
+    let how = QuantileTerms { of, fraction: 0.5, candidates, noise_multiplier: 2.0 };
+    assert!(candidates.contains(oracle.quantile(&how)?.get()));
+    let how = CountTerms { of: Statistic::Target, at_most: 0.0, noise_multiplier: 2.0 };
+    assert!(oracle.count(&how)?.get().is_finite());
+    Ok(lengths)
+}
+
+fn table(rows: &[[f64; 2]], targets: &[f64], users: Option<Vec<u32>>) -> Table {
+    let mut dense = Dense::empty(2);
+    rows.iter().for_each(|row| dense.push_sparse(&[0, 1], row));
+    Table { rows: Rows::Dense(dense), targets: targets.to_vec(), users, names: vec!["a".into(), "b".into()] }
+}
+
+fn run(table: Table, unit: Unit) -> (Vec<usize>, Ledger) {
+    let opening = Opening {
+        adjacency: Adjacency::ReplaceOne,
+        unit,
+        view: View::Central,
+        public_n: None,
+        intercept: 1.0,
+    };
+    let loss = losses::parse("logistic", None).unwrap();
+    let mut gate = Gate::open(table.into(), loss, &opening, Entropy::seeded(1)).unwrap();
+    let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
+    let rehearsed = ask_everything(&mut rehearsal).unwrap();
+    gate.bind(rehearsal.into_plan());
+    let lengths = ask_everything(&mut gate).unwrap();
+    assert_eq!(lengths, rehearsed);
+    (lengths, gate.close().unwrap())
+}
+
+#[test]
+fn events_and_shapes_do_not_depend_on_the_data() {
+    let usual = [[1.0, 0.5], [-0.25, 2.0], [0.0, -1.0]];
+    let expected = run(table(&usual, &[1.0, -1.0, 1.0], None), Unit::Record);
+    let mut neighbour = usual;
+    neighbour[1] = [1e300, -1e-310];
+    for (rows, targets) in [
+        (neighbour, [1.0, 1.0, 1.0]),
+        (usual, [-1.0; 3]),
+        ([[0.0; 2]; 3], [1.0, -1.0, 1.0]),
+        ([[-0.0, 5e-324]; 3], [1.0, -1.0, 1.0]),
+        ([[f64::MAX, f64::MIN]; 3], [1.0, -1.0, 1.0]),
+    ] {
+        let (lengths, ledger) = run(table(&rows, &targets, None), Unit::Record);
+        assert_eq!(lengths, expected.0);
+        assert_eq!(ledger.entries(), expected.1.entries());
+    }
+    // Users: one with many rows, one with few.
+    let by_user = run(table(&usual, &[1.0, -1.0, 1.0], Some(vec![0, 0, 1])), Unit::User);
+    let other = run(table(&[[1.0, 0.0], [0.0, 0.0]], &[1.0, 1.0], Some(vec![0, 1])), Unit::User);
+    assert_eq!(by_user.0, other.0);
+    assert_eq!(by_user.1.entries(), other.1.entries());
+}
+
+#[test]
+fn one_record_is_enough() {
+    let many = run(table(&[[1.0, 0.5]; 3], &[1.0; 3], None), Unit::Record);
+    let one = run(table(&[[1.0, 0.5]], &[1.0], None), Unit::Record);
+    assert_eq!(one.0, many.0);
+    let uses = |ledger: &Ledger| ledger.entries().iter().map(|entry| entry.count()).sum::<u64>();
+    assert_eq!(uses(&one.1), uses(&many.1));
+}
