@@ -1,6 +1,8 @@
-//! What an algorithm is, and the loop that runs one.
+//! The algorithms, a file each, and the loop that runs one.
 
 use reticent_oracle::{Oracle, Refusal};
+
+pub(crate) mod ssadmm;
 
 /// One private algorithm, ready to run: a state, and a step that asks the gate.
 ///
