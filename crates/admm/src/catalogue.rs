@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reticent_oracle::Sampling;
 use reticent_problem::Regulariser;
 
-use crate::algorithms::{Algorithm, ssadmm};
+use crate::algorithms::{Algorithm, dp_sgd, mpadmm, ssadmm};
 use crate::settings::{Public, Settings, SettingsError};
 
 /// An algorithm: what a user must know, and how it is built.
@@ -66,6 +66,8 @@ pub const CATALOGUE: &[Entry] = &[
         kind: Kind::Exact,
     },
     ssadmm::ENTRY,
+    mpadmm::ENTRY,
+    dp_sgd::ENTRY,
 ];
 
 /// The algorithm of that name.

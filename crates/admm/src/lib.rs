@@ -7,6 +7,7 @@ mod algorithms;
 mod average;
 pub mod catalogue;
 pub mod exact;
+mod fixed_point;
 mod linearised;
 mod settings;
 mod smoothing;
