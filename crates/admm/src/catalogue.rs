@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reticent_oracle::Sampling;
 use reticent_problem::Regulariser;
 
-use crate::algorithms::{Algorithm, dp_sgd, mpadmm, ssadmm};
+use crate::algorithms::{Algorithm, dp_sgd, mpadmm, sadmm, ssadmm};
 use crate::settings::{Public, Settings, SettingsError};
 
 /// An algorithm: what a user must know, and how it is built.
@@ -62,11 +62,12 @@ pub const CATALOGUE: &[Entry] = &[
         name: "exact",
         about: "ADMM to convergence on the exact objective; no privacy at all (ε = ∞)",
         reference: "Boyd et al. 2011, section 3",
-        takes: &[],
+        takes: &["iterations", "rho"],
         kind: Kind::Exact,
     },
     ssadmm::ENTRY,
     mpadmm::ENTRY,
+    sadmm::ENTRY,
     dp_sgd::ENTRY,
 ];
 

@@ -11,6 +11,7 @@ mod fixed_point;
 mod linearised;
 mod settings;
 mod smoothing;
+mod splitting;
 mod step_size;
 
 pub use algorithms::{Algorithm, run};

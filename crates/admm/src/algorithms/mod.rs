@@ -4,6 +4,7 @@ use reticent_oracle::{Oracle, Refusal};
 
 pub(crate) mod dp_sgd;
 pub(crate) mod mpadmm;
+pub(crate) mod sadmm;
 pub(crate) mod ssadmm;
 
 /// One private algorithm, ready to run: a state, and a step that asks the gate.
