@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reticent_oracle::Sampling;
 use reticent_problem::Regulariser;
 
-use crate::algorithms::{Algorithm, dp_sgd, mpadmm, sadmm, ssadmm};
+use crate::algorithms::{Algorithm, dp_sgd, mpadmm, sadmm, ssadmm, vradmm};
 use crate::settings::{Public, Settings, SettingsError};
 
 /// An algorithm: what a user must know, and how it is built.
@@ -68,6 +68,7 @@ pub const CATALOGUE: &[Entry] = &[
     ssadmm::ENTRY,
     mpadmm::ENTRY,
     sadmm::ENTRY,
+    vradmm::ENTRY,
     dp_sgd::ENTRY,
 ];
 
@@ -91,6 +92,19 @@ impl Recipe<'_> {
             "constraint",
             self.regulariser.constraint().spec(),
             format!("{} handles only 'identity'; choose sadmm or vradmm for this constraint", entry.name),
+        ))
+    }
+
+    /// Refuses a loss whose minimiser the gate does not release.
+    pub(crate) fn needs_bounded_smooth(&self, entry: &Entry) -> Result<(), SettingsError> {
+        if self.public.lipschitz.is_finite() && self.public.smoothness.is_finite() {
+            return Ok(());
+        }
+        Err(SettingsError::new(
+            "algorithm",
+            entry.name,
+            "it releases the minimiser of the loss, which needs a loss with a bounded derivative without jumps; \
+             use logistic, huber or huberised-hinge, or another algorithm",
         ))
     }
 

@@ -9,6 +9,7 @@ pub mod catalogue;
 pub mod exact;
 mod fixed_point;
 mod linearised;
+mod pseudo_inverse;
 mod settings;
 mod smoothing;
 mod splitting;

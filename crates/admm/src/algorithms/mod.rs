@@ -6,6 +6,7 @@ pub(crate) mod dp_sgd;
 pub(crate) mod mpadmm;
 pub(crate) mod sadmm;
 pub(crate) mod ssadmm;
+pub(crate) mod vradmm;
 
 /// One private algorithm, ready to run: a state, and a step that asks the gate.
 ///
