@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reticent_oracle::Sampling;
 use reticent_problem::Regulariser;
 
-use crate::algorithms::{Algorithm, dp_sgd, mpadmm, sadmm, ssadmm, vradmm};
+use crate::algorithms::{Algorithm, consensus, dp_sgd, general, mpadmm, sadmm, ssadmm, vradmm};
 use crate::settings::{Public, Settings, SettingsError};
 
 /// An algorithm: what a user must know, and how it is built.
@@ -65,6 +65,8 @@ pub const CATALOGUE: &[Entry] = &[
         takes: &["iterations", "rho"],
         kind: Kind::Exact,
     },
+    general::ENTRY,
+    consensus::ENTRY,
     ssadmm::ENTRY,
     mpadmm::ENTRY,
     sadmm::ENTRY,

@@ -2,7 +2,9 @@
 
 use reticent_oracle::{Oracle, Refusal};
 
+pub(crate) mod consensus;
 pub(crate) mod dp_sgd;
+pub(crate) mod general;
 pub(crate) mod mpadmm;
 pub(crate) mod sadmm;
 pub(crate) mod ssadmm;
