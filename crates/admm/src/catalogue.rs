@@ -5,7 +5,9 @@ use std::sync::Arc;
 use reticent_oracle::Sampling;
 use reticent_problem::Regulariser;
 
-use crate::algorithms::{Algorithm, consensus, dp_sgd, general, mpadmm, sadmm, ssadmm, vradmm};
+use crate::algorithms::{
+    Algorithm, consensus, dp_fw, dp_sgd, general, mpadmm, output_perturbation, sadmm, ssadmm, vradmm,
+};
 use crate::settings::{Public, Settings, SettingsError};
 
 /// An algorithm: what a user must know, and how it is built.
@@ -72,6 +74,8 @@ pub const CATALOGUE: &[Entry] = &[
     sadmm::ENTRY,
     vradmm::ENTRY,
     dp_sgd::ENTRY,
+    dp_fw::ENTRY,
+    output_perturbation::ENTRY,
 ];
 
 /// The algorithm of that name.

@@ -3,9 +3,11 @@
 use reticent_oracle::{Oracle, Refusal};
 
 pub(crate) mod consensus;
+pub(crate) mod dp_fw;
 pub(crate) mod dp_sgd;
 pub(crate) mod general;
 pub(crate) mod mpadmm;
+pub(crate) mod output_perturbation;
 pub(crate) mod sadmm;
 pub(crate) mod ssadmm;
 pub(crate) mod vradmm;
