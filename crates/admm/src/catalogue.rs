@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use reticent_oracle::Sampling;
 use reticent_problem::Regulariser;
 
-use crate::algorithm::Algorithm;
+use crate::algorithms::{
+    Algorithm, consensus, dp_fw, dp_sgd, general, mpadmm, output_perturbation, sadmm, ssadmm, vradmm,
+};
 use crate::settings::{Public, Settings, SettingsError};
-use crate::ssadmm;
-use crate::step_size::StepSizeError;
 
 /// An algorithm: what a user must know, and how it is built.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +19,8 @@ pub struct Entry {
     pub about: &'static str,
     /// Where it comes from.
     pub reference: &'static str,
+    /// The settings it has (see [`Settings::ALL`]); any other is refused.
+    pub takes: &'static [&'static str],
     /// How it is run.
     pub kind: Kind,
 }
@@ -61,14 +64,18 @@ pub const CATALOGUE: &[Entry] = &[
         name: "exact",
         about: "ADMM to convergence on the exact objective; no privacy at all (ε = ∞)",
         reference: "Boyd et al. 2011, section 3",
+        takes: &["iterations", "rho"],
         kind: Kind::Exact,
     },
-    Entry {
-        name: "ssadmm",
-        about: "noisy (sub)sampled gradients, a penalty with a prox",
-        reference: "RDP20, Algorithm 1",
-        kind: Kind::Private(ssadmm::build),
-    },
+    general::ENTRY,
+    consensus::ENTRY,
+    ssadmm::ENTRY,
+    mpadmm::ENTRY,
+    sadmm::ENTRY,
+    vradmm::ENTRY,
+    dp_sgd::ENTRY,
+    dp_fw::ENTRY,
+    output_perturbation::ENTRY,
 ];
 
 /// The algorithm of that name.
@@ -77,21 +84,65 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 }
 
 impl Recipe<'_> {
+    /// Refuses a setting that the algorithm does not have.
+    pub(crate) fn only(&self, entry: &Entry) -> Result<(), SettingsError> {
+        self.settings.only(entry.name, entry.takes)
+    }
+
     /// Refuses a constraint other than `x = z`.
-    pub(crate) fn needs_identity(&self, algorithm: &str) -> Result<(), SettingsError> {
+    pub(crate) fn needs_identity(&self, entry: &Entry) -> Result<(), SettingsError> {
         if self.regulariser.constraint().is_identity() {
             return Ok(());
         }
-        Err(SettingsError {
-            name: "constraint",
-            given: self.regulariser.constraint().spec().to_owned(),
-            allowed: format!(
-                "{algorithm} handles only 'identity'; choose another algorithm for this constraint"
-            ),
-        })
+        Err(SettingsError::new(
+            "constraint",
+            self.regulariser.constraint().spec(),
+            format!("{} handles only 'identity'; choose sadmm or vradmm for this constraint", entry.name),
+        ))
     }
 
-    pub(crate) fn bad_step(&self) -> impl Fn(StepSizeError) -> SettingsError + use<> {
-        |error| SettingsError { name: "step", given: String::new(), allowed: error.to_string() }
+    /// Refuses a loss whose minimiser the gate does not release.
+    pub(crate) fn needs_bounded_smooth(&self, entry: &Entry) -> Result<(), SettingsError> {
+        if self.public.lipschitz.is_finite() && self.public.smoothness.is_finite() {
+            return Ok(());
+        }
+        Err(SettingsError::new(
+            "algorithm",
+            entry.name,
+            "it releases the minimiser of the loss, which needs a loss with a bounded derivative without jumps; \
+             use logistic, huber or huberised-hinge, or another algorithm",
+        ))
+    }
+
+    /// Refuses a penalty that is not convex.
+    pub(crate) fn needs_convex(&self, entry: &Entry) -> Result<(), SettingsError> {
+        let penalty = self.regulariser.penalty();
+        if penalty.is_convex() {
+            return Ok(());
+        }
+        Err(SettingsError::new(
+            "penalty",
+            penalty.spec(),
+            format!(
+                "it is not convex, and {} converges for convex penalties only; use a convex one, or ssadmm, \
+                 mpadmm or dp-sgd",
+                entry.name
+            ),
+        ))
+    }
+
+    /// The sampling, or everything: for a given budget the mean gradient is then as good as it can be. Whether
+    /// a sample is larger than the table is for the gate to say.
+    pub(crate) fn sampling(&self) -> Sampling {
+        self.settings.sampling.unwrap_or_default()
+    }
+
+    /// Iterations that see each record once on average.
+    pub(crate) fn per_epoch(&self, sampling: Sampling) -> f64 {
+        match sampling {
+            Sampling::Full => 1.0,
+            Sampling::Poisson(rate) => 1.0 / rate,
+            Sampling::WithoutReplacement(size) => self.public.population as f64 / size as f64,
+        }
     }
 }

@@ -3,15 +3,20 @@
 //! An algorithm asks an [`Oracle`](reticent_oracle::Oracle) and computes with the answers. It cannot see the
 //! data: this crate does not depend on the one that holds them.
 
-mod algorithm;
+mod algorithms;
+mod average;
 pub mod catalogue;
 pub mod exact;
+mod fixed_point;
+mod linearised;
+mod pseudo_inverse;
 mod settings;
 mod smoothing;
-mod ssadmm;
+mod splitting;
 mod step_size;
 
-pub use algorithm::{Algorithm, run};
+pub use algorithms::{Algorithm, run};
+pub use average::{Average, AverageError};
 pub use settings::{Public, Settings, SettingsError};
 pub use smoothing::Smoothing;
 pub use step_size::{StepSize, StepSizeError};

@@ -4,28 +4,70 @@ use reticent_oracle::Sampling;
 use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
 
+use crate::average::Average;
 use crate::step_size::StepSize;
 
-/// Hyper-parameters, each left to the algorithm when it is not given. A setting that an algorithm does not
-/// have is refused rather than passed over.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Settings {
+/// The one list of settings: the struct, the names in messages and the refusal of a setting that an algorithm
+/// does not have are all made from it.
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])+ $name:literal $field:ident: $type:ty,)*) => {
+        /// Hyper-parameters, each left to the algorithm when it is not given. A setting that an algorithm does
+        /// not have is refused rather than passed over.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Settings {
+            $($(#[doc = $doc])+
+            #[serde(default, rename = $name, skip_serializing_if = "Option::is_none")]
+            pub $field: Option<$type>,)*
+        }
+
+        impl Settings {
+            /// Every setting: its name as users type it, and what it is.
+            pub const ALL: &[(&str, &str)] = &[$(($name, concat!($($doc),+))),*];
+
+            /// The settings that were given, as users typed them.
+            fn given(&self) -> Vec<(&'static str, String)> {
+                let mut given = Vec::new();
+                $(if let Some(value) = &self.$field {
+                    given.push(($name, value.to_string()));
+                })*
+                given
+            }
+        }
+    };
+}
+
+settings! {
     /// Iterations.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub iterations: Option<u64>,
+    "iterations" iterations: u64,
+    /// Outer loops S: how many snapshots are taken.
+    "outer" outer: u64,
+    /// Inner steps m between two snapshots.
+    "inner" inner: u64,
     /// The units of each iteration.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sampling: Option<Sampling>,
+    "sampling" sampling: Sampling,
     /// The largest norm of one unit's gradient.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clip: Option<f64>,
-    /// η_k.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<StepSize>,
-    /// The penalty parameter ρ of the augmented Lagrangian.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rho: Option<f64>,
+    "clip" clip: f64,
+    /// The step size η_k.
+    "step" step: StepSize,
+    /// The penalty parameter ρ of the augmented Lagrangian (RDP20).
+    "rho" rho: f64,
+    /// The penalty parameter β of the augmented Lagrangian (LS22).
+    "beta" beta: f64,
+    /// γ: the step of a prox (FP23), or what the step size is divided by (LS22).
+    "gamma" gamma: f64,
+    /// Laplacian smoothing ν; 0 is none.
+    "nu" nu: f64,
+    /// The averaging parameter λ of a fixed-point iteration (FP23).
+    "lambda" lambda: f64,
+    /// How much of the penalty's strong convexity μ is counted with the loss; 0 is the general convex case.
+    "mu" mu: f64,
+    /// The radius of the ball that the parameter is sought in.
+    "radius" radius: f64,
+    /// Which iterates the solution is the average of: last, uniform or weighted.
+    "average" average: Average,
+    /// Run the paper's own version, whose privacy claim does not hold; the result is not certified.
+    "as-published" as_published: bool,
 }
 
 /// What may be known without spending anything.
@@ -43,6 +85,14 @@ pub struct Public {
     pub smoothness: f64,
 }
 
+impl Public {
+    /// A Lipschitz constant `L` of the gradient of one unit's loss in the parameter: the curvature in the score
+    /// times the square of the row norm; ∞ for a loss with kinks.
+    pub fn gradient_lipschitz(&self) -> f64 {
+        self.smoothness * self.row_norm.powi(2)
+    }
+}
+
 /// A setting that cannot be.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{name} = {given}: {allowed}")]
@@ -55,25 +105,63 @@ pub struct SettingsError {
     pub allowed: String,
 }
 
+impl SettingsError {
+    pub(crate) fn new(name: &'static str, given: impl ToString, allowed: impl Into<String>) -> Self {
+        SettingsError { name, given: given.to_string(), allowed: allowed.into() }
+    }
+}
+
 /// `value`, if it is a positive number.
 pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, SettingsError> {
     if value.is_finite() && value > 0.0 {
         return Ok(value);
     }
-    Err(SettingsError { name, given: value.to_string(), allowed: "a number above 0 is needed".to_owned() })
+    Err(SettingsError::new(name, value, "a number above 0 is needed"))
+}
+
+/// `value`, if it is a number that is not negative.
+pub(crate) fn not_negative(name: &'static str, value: f64) -> Result<f64, SettingsError> {
+    if value.is_finite() && value >= 0.0 {
+        return Ok(value);
+    }
+    Err(SettingsError::new(name, value, "a number of at least 0 is needed"))
+}
+
+/// `value`, if it lies above 0 and not above 1.
+pub(crate) fn fraction(name: &'static str, value: f64) -> Result<f64, SettingsError> {
+    if value > 0.0 && value <= 1.0 {
+        return Ok(value);
+    }
+    Err(SettingsError::new(name, value, "a number above 0 and at most 1 is needed"))
+}
+
+/// `value`, if it is not zero.
+pub(crate) fn at_least_one(name: &'static str, value: u64) -> Result<u64, SettingsError> {
+    if value > 0 {
+        return Ok(value);
+    }
+    Err(SettingsError::new(name, value, "a whole number of at least 1 is needed"))
 }
 
 impl Settings {
+    /// Refuses a setting that is not among `takes`, in the name of `algorithm`.
+    pub(crate) fn only(&self, algorithm: &str, takes: &[&str]) -> Result<(), SettingsError> {
+        match self.given().into_iter().find(|(name, _)| !takes.contains(name)) {
+            None => Ok(()),
+            Some((name, given)) => Err(SettingsError {
+                name,
+                given,
+                allowed: format!(
+                    "{algorithm} has no such setting; it takes {}; leave {name} out or choose another algorithm",
+                    if takes.is_empty() { "none".to_owned() } else { takes.join(", ") }
+                ),
+            }),
+        }
+    }
+
     /// Iterations, at least one.
     pub(crate) fn iterations_or(&self, default: u64) -> Result<u64, SettingsError> {
-        match self.iterations {
-            Some(0) => Err(SettingsError {
-                name: "iterations",
-                given: "0".to_owned(),
-                allowed: "a whole number of at least 1 is needed".to_owned(),
-            }),
-            given => Ok(given.unwrap_or(default)),
-        }
+        at_least_one("iterations", self.iterations.unwrap_or(default))
     }
 
     /// The clip, or the largest norm that a gradient of the loss can have: then nothing is clipped. A loss
@@ -82,5 +170,42 @@ impl Settings {
     pub(crate) fn clip_or_bound(&self, public: &Public) -> Result<f64, SettingsError> {
         let bound = if public.lipschitz.is_finite() { public.lipschitz } else { 1.0 };
         positive("clip", self.clip.unwrap_or(bound * public.row_norm))
+    }
+
+    /// η_k, or 1/L: the step of gradient descent on a loss whose gradient is L-Lipschitz. A loss with kinks has
+    /// no L and needs a step that decays; its gradients are at most the row norm long, so 1/R is a step of
+    /// about 1 in the scores.
+    pub(crate) fn step_or_smooth(&self, public: &Public) -> StepSize {
+        let smooth = public.gradient_lipschitz();
+        self.step.unwrap_or(if smooth.is_finite() && smooth > 0.0 {
+            StepSize::checked(1.0 / smooth, crate::step_size::Decay::Constant)
+        } else {
+            StepSize::checked(1.0 / public.row_norm, crate::step_size::Decay::Sqrt)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_that_is_not_taken_is_refused_by_name() {
+        let settings = Settings { rho: Some(0.5), nu: Some(2.0), ..Settings::default() };
+        let error = settings.only("dp-sgd", &["rho", "step"]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "nu = 2: dp-sgd has no such setting; it takes rho, step; leave nu out or choose another algorithm"
+        );
+        assert_eq!(settings.only("x", &["nu", "rho"]), Ok(()));
+    }
+
+    #[test]
+    fn ranges_are_closed_where_they_say() {
+        assert!(positive("rho", 0.0).is_err() && positive("rho", f64::NAN).is_err());
+        assert!(not_negative("nu", 0.0).is_ok() && not_negative("nu", f64::INFINITY).is_err());
+        assert!(fraction("lambda", 1.0).is_ok() && fraction("lambda", 1.1).is_err());
+        assert!(fraction("lambda", 0.0).is_err() && fraction("lambda", f64::NAN).is_err());
+        assert!(at_least_one("outer", 0).is_err());
     }
 }

@@ -13,8 +13,9 @@ pub struct StepSize {
     decay: Decay,
 }
 
+/// How a step size falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Decay {
+pub(crate) enum Decay {
     Constant,
     Sqrt,
     Epoch,
@@ -34,6 +35,12 @@ impl StepSize {
     /// `η_k = η/(epoch of k)`, the first epoch being 1 (RDP20, section 5).
     pub fn epoch(eta: f64) -> Result<Self, StepSizeError> {
         Self::new(eta, Decay::Epoch)
+    }
+
+    /// A default that is known to be positive.
+    pub(crate) fn checked(initial: f64, decay: Decay) -> Self {
+        debug_assert!(initial.is_finite() && initial > 0.0);
+        StepSize { initial, decay }
     }
 
     fn new(initial: f64, decay: Decay) -> Result<Self, StepSizeError> {

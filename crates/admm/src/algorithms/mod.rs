@@ -1,6 +1,16 @@
-//! What an algorithm is, and the loop that runs one.
+//! The algorithms, a file each, and the loop that runs one.
 
 use reticent_oracle::{Oracle, Refusal};
+
+pub(crate) mod consensus;
+pub(crate) mod dp_fw;
+pub(crate) mod dp_sgd;
+pub(crate) mod general;
+pub(crate) mod mpadmm;
+pub(crate) mod output_perturbation;
+pub(crate) mod sadmm;
+pub(crate) mod ssadmm;
+pub(crate) mod vradmm;
 
 /// One private algorithm, ready to run: a state, and a step that asks the gate.
 ///

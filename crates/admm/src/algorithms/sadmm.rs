@@ -1,0 +1,94 @@
+//! DP-SADMM: stochastic ADMM with Laplacian smoothing, under any linear constraint (LS22, Algorithm 2).
+//!
+//! ```text
+//! minimise (1/n) Σ f(x; dᵢ) + r(y)  subject to  A x + B y = c
+//!
+//! G  = noisy mean of clip(∇f(x; dᵢ), C) over a sample
+//! y⁺ = argmin_y { r(y) + (β/2)‖A x + B y − c + λ‖² }
+//! x⁺ = x − (η_k/γ) Q_ν⁻¹ [ G + β Aᵀ(A x + B y⁺ − c + λ) ]
+//! λ⁺ = λ + A x⁺ + B y⁺ − c
+//!
+//! general convex:   η_k = 1/√k,             solution = (1/T) Σ x_k
+//! strongly convex:  η_k = 2γ‖Q_ν‖₂/(μk),    solution = Σ k·x_k / Σ k
+//! ```
+//!
+//! both with η_k at most 1/L, `γ = 1 + ηβ‖AᵀA‖₂`, and μ the strong convexity that the penalty lends the loss
+//! (see [`crate::splitting`]).
+//!
+//! Released: G, once an iteration, as a Gaussian event under its sampling.
+//! Requires: a convex penalty with a prox; smoothing is for one output.
+//! Reference: LS22, Algorithm 2, equation 7, Theorems 5 and 6; privacy is counted by the accountant and not by
+//! Theorem 2 (E11).
+
+use reticent_oracle::{GradientTerms, Oracle, Refusal};
+
+use super::Algorithm;
+use crate::average::{Average, Running};
+use crate::catalogue::{Built, Entry, Kind, Recipe};
+use crate::settings::SettingsError;
+use crate::splitting::{Schedule, Splitting};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "sadmm",
+    about: "noisy (sub)sampled gradients with Laplacian smoothing, any linear constraint",
+    reference: "LS22, Algorithm 2",
+    takes: &["iterations", "sampling", "clip", "step", "beta", "gamma", "nu", "mu", "average"],
+    kind: Kind::Private(build),
+};
+
+/// As for ssADMM.
+const ITERATIONS: f64 = 100.0;
+
+#[derive(Debug)]
+struct Sadmm {
+    how: GradientTerms,
+    per_epoch: f64,
+    schedule: Schedule,
+    admm: Splitting,
+    x: Running,
+    y: Running,
+}
+
+fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+    let Recipe { settings, public, noise_multiplier, .. } = recipe;
+    recipe.only(&ENTRY)?;
+    let admm = Splitting::new(recipe, &ENTRY)?;
+    let (schedule, average) = if admm.is_strongly_convex() {
+        (Schedule::Harmonic, Average::Weighted)
+    } else {
+        (Schedule::Sqrt, Average::Uniform)
+    };
+    let average = settings.average.unwrap_or(average);
+    let sampling = recipe.sampling();
+    let per_epoch = recipe.per_epoch(sampling);
+    let iterations = settings.iterations_or((ITERATIONS * per_epoch.sqrt()) as u64)?;
+    let algorithm = Sadmm {
+        how: GradientTerms {
+            clip: settings.clip_or_bound(public)?,
+            noise_multiplier: *noise_multiplier,
+            sampling,
+        },
+        per_epoch,
+        schedule,
+        x: Running::new(average, admm.x.len()),
+        y: Running::new(average, admm.y.len()),
+        admm,
+    };
+    Ok(Built { algorithm: Box::new(algorithm), iterations })
+}
+
+impl Algorithm for Sadmm {
+    fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
+        let Sadmm { how, per_epoch, schedule, admm, x, y } = self;
+        let mut g = oracle.gradient(&admm.x, how)?.into_inner();
+        admm.add_lent(&admm.x, &mut g);
+        admm.step(&g, admm.alpha(k, *per_epoch, *schedule));
+        x.add(&admm.x);
+        y.add(&admm.y);
+        Ok(())
+    }
+
+    fn solution(&self) -> Vec<f64> {
+        self.admm.model(self.x.mean(), self.y.mean()).to_vec()
+    }
+}

@@ -1,0 +1,132 @@
+//! Averages of iterates.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Which average of the iterates `x₁ … x_T` is the solution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Average {
+    /// `x_T`.
+    Last,
+    /// `(1/T) Σ x_t`.
+    Uniform,
+    /// `Σ t·x_t / Σ t`: early iterates, far from the optimum, count less.
+    Weighted,
+}
+
+/// A name that is not an average.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("average '{given}': use last, uniform (all iterates alike) or weighted (iterate t counts t times)")]
+pub struct AverageError {
+    given: String,
+}
+
+impl FromStr for Average {
+    type Err = AverageError;
+
+    fn from_str(text: &str) -> Result<Self, AverageError> {
+        match text {
+            "last" => Ok(Average::Last),
+            "uniform" => Ok(Average::Uniform),
+            "weighted" => Ok(Average::Weighted),
+            _ => Err(AverageError { given: text.to_owned() }),
+        }
+    }
+}
+
+impl fmt::Display for Average {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Average::Last => "last",
+            Average::Uniform => "uniform",
+            Average::Weighted => "weighted",
+        })
+    }
+}
+
+impl TryFrom<String> for Average {
+    type Error = AverageError;
+
+    fn try_from(text: String) -> Result<Self, AverageError> {
+        text.parse()
+    }
+}
+
+impl From<Average> for String {
+    fn from(average: Average) -> String {
+        average.to_string()
+    }
+}
+
+/// An average that is kept up to date.
+#[derive(Clone, Debug)]
+pub(crate) struct Running {
+    how: Average,
+    mean: Vec<f64>,
+    count: f64,
+    weight: f64,
+}
+
+impl Running {
+    pub fn new(how: Average, len: usize) -> Self {
+        Running { how, mean: vec![0.0; len], count: 0.0, weight: 0.0 }
+    }
+
+    /// The next iterate. The mean is moved towards it by its share of the weight so far, which loses fewer
+    /// digits than a growing sum.
+    pub fn add(&mut self, x: &[f64]) {
+        self.count += 1.0;
+        let weight = match self.how {
+            Average::Last => {
+                self.mean.copy_from_slice(x);
+                return;
+            }
+            Average::Uniform => 1.0,
+            Average::Weighted => self.count,
+        };
+        self.weight += weight;
+        let share = weight / self.weight;
+        for (mean, x) in self.mean.iter_mut().zip(x) {
+            *mean += share * (x - *mean);
+        }
+    }
+
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// Forgets what was added.
+    pub fn restart(&mut self) {
+        (self.count, self.weight) = (0.0, 0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str) -> Vec<f64> {
+        let mut running = Running::new(name.parse().unwrap(), 2);
+        for x in [[9.0, 9.0], [3.0, 0.0], [6.0, 3.0]] {
+            running.add(&x);
+        }
+        running.mean().to_vec()
+    }
+
+    #[test]
+    fn averages_are_what_their_names_say() {
+        assert_eq!(of("last"), [6.0, 3.0]);
+        assert_eq!(of("uniform"), [6.0, 4.0]);
+        let weighted = of("weighted");
+        assert!((weighted[0] - 33.0 / 6.0).abs() < 1e-15 && (weighted[1] - 3.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn other_names_are_refused() {
+        let error = "mean".parse::<Average>().unwrap_err().to_string();
+        assert!(error.starts_with("average 'mean': use last"), "{error}");
+    }
+}

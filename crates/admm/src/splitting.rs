@@ -1,0 +1,202 @@
+//! One linearised ADMM step with Laplacian smoothing, the iteration that DP-SADMM and DP-VRADMM share (LS22,
+//! equations 3 and 5).
+//!
+//! ```text
+//! minimise F(x) + r(y)  subject to  A x + B y = c
+//!
+//! y⁺ = argmin_y { r(y) + (β/2)‖A x + B y − c + λ‖² }
+//! x⁺ = x − α Q_ν⁻¹ [ G + β Aᵀ(A x + B y⁺ − c + λ) ],    α = η/γ
+//! λ⁺ = λ + A x⁺ + B y⁺ − c
+//! ```
+//!
+//! Step. With `γ = 1 + ηβ‖AᵀA‖₂` the step `α = 1/(1/η + β‖AᵀA‖₂)` never exceeds `1/(L + β‖AᵀA‖₂)` while `η ≤ 1/L`,
+//! `L` the Lipschitz constant of `∇F`. Smoothing has eigenvalues of at most 1, so it does not change that.
+//!
+//! Strong convexity. A μ-strongly convex penalty on `x = y` may lend the loss its strength: `F + (μ/2)‖·‖²` and
+//! `r − (μ/2)‖·‖²` are the same problem. What is left of the penalty is convex, and its prox is the prox of `r`:
+//!
+//! ```text
+//! prox_{t(r − μ‖·‖²/2)}(v) = prox_{s r}( v/(1 − tμ) ),   s = t/(1 − tμ),   tμ < 1
+//! ```
+
+use std::sync::Arc;
+
+use reticent_problem::Regulariser;
+
+use crate::catalogue::{Entry, Recipe};
+use crate::settings::{SettingsError, not_negative, positive};
+use crate::smoothing::Smoothing;
+use crate::step_size::StepSize;
+
+/// The iterates, and what stays the same between steps.
+#[derive(Debug)]
+pub(crate) struct Splitting {
+    regulariser: Arc<Regulariser>,
+    smoothing: Smoothing,
+    beta: f64,
+    /// What the penalty has lent the loss.
+    lent: f64,
+    /// μ that step sizes may count on; 0 in the general convex case.
+    mu: f64,
+    step: Step,
+    pub x: Vec<f64>,
+    pub y: Vec<f64>,
+    /// λ, scaled: the multiplier over β.
+    pub dual: Vec<f64>,
+    residual: Vec<f64>,
+    direction: Vec<f64>,
+}
+
+/// How α comes about.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    eta: Option<StepSize>,
+    gamma: Option<f64>,
+    /// `β‖AᵀA‖₂`.
+    stiffness: f64,
+    /// `L`, or 0 for a loss without one: then nothing holds η back but its own decay.
+    smooth: f64,
+}
+
+/// What η_k is when the user did not say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Schedule {
+    /// `1/√k`: LS22's choice for DP-SADMM, general convex.
+    Sqrt,
+    /// `2γ‖Q_ν‖₂/(μk)`: LS22's choice for DP-SADMM, strongly convex.
+    Harmonic,
+    /// The same in every step: LS22's choice for DP-VRADMM.
+    Constant,
+}
+
+impl Splitting {
+    pub fn new(recipe: &Recipe<'_>, entry: &Entry) -> Result<Self, SettingsError> {
+        let Recipe { settings, public, regulariser, .. } = recipe;
+        recipe.needs_convex(entry)?;
+        let shape = public.shape;
+        let smooth = public.gradient_lipschitz();
+        // 0 for a loss with kinks and for one that is flat.
+        let smooth = if smooth.is_finite() { smooth } else { 0.0 };
+        let gram = regulariser.gram_norm();
+        // β‖AᵀA‖ = L: neither the loss nor the constraint dominates the step. Without an L, the square of the
+        // row norm stands in for it: the curvature of a loss of curvature 1.
+        let stand_in = if smooth > 0.0 { smooth } else { public.row_norm.powi(2) };
+        let scale = if gram > 0.0 { gram } else { 1.0 };
+        let beta = positive("beta", settings.beta.unwrap_or(stand_in / scale))?;
+        let nu = match settings.nu {
+            Some(nu) if nu > 0.0 && shape.outputs > 1 => {
+                return Err(SettingsError::new(
+                    "nu",
+                    nu,
+                    format!(
+                        "smoothing averages neighbouring features and is for one output; this model has {} \
+                         outputs (classes): use nu = 0",
+                        shape.outputs
+                    ),
+                ));
+            }
+            Some(nu) => nu,
+            None if shape.outputs > 1 => 0.0,
+            None => Smoothing::DEFAULT_NU,
+        };
+        let asked = settings.mu.map(|mu| not_negative("mu", mu)).transpose()?;
+        // At most β/2, so that the prox of what is left has a step.
+        let lent = match asked {
+            Some(0.0) => 0.0,
+            _ if regulariser.constraint().is_identity() => {
+                regulariser.penalty().strong_convexity().min(0.5 * beta)
+            }
+            _ => 0.0,
+        };
+        let gamma = settings.gamma.map(|gamma| positive("gamma", gamma)).transpose()?;
+        Ok(Splitting {
+            regulariser: Arc::clone(regulariser),
+            // The intercept has no neighbours and is left out of it.
+            smoothing: Smoothing::new(nu, shape.features)?,
+            beta,
+            lent,
+            mu: asked.unwrap_or(lent),
+            step: Step { eta: settings.step, gamma, stiffness: beta * gram, smooth: smooth + lent },
+            x: vec![0.0; shape.len()],
+            y: vec![0.0; regulariser.y_len()],
+            dual: vec![0.0; regulariser.y_len()],
+            residual: vec![0.0; regulariser.y_len()],
+            direction: vec![0.0; shape.len()],
+        })
+    }
+
+    /// Whether step sizes may count on strong convexity.
+    pub fn is_strongly_convex(&self) -> bool {
+        self.mu > 0.0
+    }
+
+    pub fn beta(&self) -> f64 {
+        self.beta
+    }
+
+    /// `α = η_k/γ` of step `k`.
+    pub fn alpha(&self, k: u64, per_epoch: f64, schedule: Schedule) -> f64 {
+        let Step { eta, gamma, stiffness, smooth } = self.step;
+        let over_gamma = |eta: f64| eta / gamma.unwrap_or(1.0 + eta * stiffness);
+        if let Some(eta) = eta {
+            return over_gamma(eta.at(k, per_epoch));
+        }
+        // LS22's theorems want η of the order of 1/L; a longer step would not converge even without noise.
+        let longest = if smooth > 0.0 { 1.0 / smooth } else { f64::INFINITY };
+        match schedule {
+            Schedule::Sqrt => over_gamma(longest.min(1.0 / (k as f64).sqrt())),
+            // η/γ is what counts, and γ cancels.
+            Schedule::Harmonic => {
+                (2.0 * self.smoothing.norm() / (self.mu * k as f64)).min(1.0 / (1.0 / longest + stiffness))
+            }
+            // A loss with kinks and a constant step: 1 in the scores, as for the other algorithms.
+            Schedule::Constant if smooth == 0.0 => over_gamma(1.0),
+            Schedule::Constant => over_gamma(longest),
+        }
+    }
+
+    /// Adds the gradient at `x` of what the penalty has lent the loss.
+    pub fn add_lent(&self, x: &[f64], g: &mut [f64]) {
+        let shape = self.regulariser.shape();
+        let features = shape.features * shape.outputs;
+        for (g, x) in g[..features].iter_mut().zip(x) {
+            *g += self.lent * x;
+        }
+    }
+
+    /// One step with `G = g`, the gradient of the loss and of what it was lent.
+    pub fn step(&mut self, g: &[f64], alpha: f64) {
+        let Splitting { regulariser, smoothing, beta, x, y, dual, residual, direction, .. } = self;
+        let beta = *beta;
+        regulariser.apply_a(x, y);
+        regulariser.subtract_c(y);
+        y.iter_mut().zip(&*dual).for_each(|(y, l)| *y += l);
+        if self.lent > 0.0 {
+            // Only for x = y, where B = −1: the argument of the prox is y as it stands. The intercept is not
+            // penalised, has lent nothing, and comes last.
+            let shape = regulariser.shape();
+            let keep = 1.0 - self.lent / beta;
+            y[..shape.features * shape.outputs].iter_mut().for_each(|y| *y /= keep);
+            regulariser.prox_y(y, 1.0 / (beta - self.lent));
+        } else {
+            regulariser.argmin_y(y, beta);
+        }
+        regulariser.residual(x, y, residual);
+        residual.iter_mut().zip(&*dual).for_each(|(r, l)| *r += l);
+        regulariser.apply_at(residual, direction);
+        direction.iter_mut().zip(g).for_each(|(d, g)| *d = g + beta * *d);
+        let features = regulariser.shape().features;
+        if smoothing.nu() > 0.0 {
+            smoothing.apply(&mut direction[..features]);
+        }
+        x.iter_mut().zip(&*direction).for_each(|(x, d)| *x -= alpha * d);
+        regulariser.residual(x, y, residual);
+        dual.iter_mut().zip(&*residual).for_each(|(l, r)| *l += r);
+    }
+
+    /// The model of an average of the iterates: `y` when it is the parameter itself, because it has the zeros
+    /// (and obeys the constraints) of the penalty, and else `x`.
+    pub fn model<'a>(&self, x: &'a [f64], y: &'a [f64]) -> &'a [f64] {
+        if self.regulariser.constraint().is_identity() { y } else { x }
+    }
+}

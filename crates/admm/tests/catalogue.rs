@@ -1,0 +1,199 @@
+//! What every algorithm of the catalogue must do: follow its plan, and refuse what it cannot use.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::gate;
+use reticent_admm::catalogue::{Build, Built, CATALOGUE, Entry, Kind, Recipe, find};
+use reticent_admm::{Public, Settings, SettingsError, run};
+use reticent_oracle::{Oracle, Rehearsal};
+use reticent_problem::{Constraint, Regulariser, Shape, losses, penalties};
+use reticent_testkit::generators;
+
+/// For each setting a value that can be, and one that cannot.
+const VALUES: &[(&str, &str, Option<&str>)] = &[
+    ("iterations", "3", Some("0")),
+    ("outer", "2", Some("0")),
+    ("inner", "2", Some("0")),
+    ("sampling", r#""poisson:0.5""#, None),
+    ("clip", "0.5", Some("-1")),
+    ("step", r#""sqrt:0.1""#, None),
+    ("rho", "0.3", Some("0")),
+    ("beta", "0.3", Some("0")),
+    ("gamma", "1.5", Some("-2")),
+    ("nu", "0.5", Some("-0.5")),
+    ("lambda", "0.25", Some("1.5")),
+    ("mu", "0", Some("-1")),
+    ("radius", "2", Some("0")),
+    ("average", r#""weighted""#, None),
+    ("as-published", "true", None),
+];
+
+fn private() -> impl Iterator<Item = (&'static Entry, Build)> {
+    CATALOGUE.iter().filter_map(|entry| match entry.kind {
+        Kind::Private(build) => Some((entry, build)),
+        Kind::Exact => None,
+    })
+}
+
+/// A penalty that the algorithm has a use for.
+fn penalty_of(entry: &Entry) -> &'static str {
+    if entry.name == "output-perturbation" { "l2:0.1" } else { "l1:0.01" }
+}
+
+struct Case {
+    loss: &'static str,
+    penalty: String,
+    constraint: Option<Constraint>,
+    shape: Shape,
+    settings: String,
+}
+
+impl Case {
+    fn new(entry: &Entry) -> Self {
+        Case {
+            loss: "logistic",
+            penalty: penalty_of(entry).to_owned(),
+            constraint: None,
+            shape: Shape { features: 6, outputs: 1, intercept: true },
+            settings: "{}".to_owned(),
+        }
+    }
+
+    fn build(&self, build: Build, noise_multiplier: f64) -> Result<Built, SettingsError> {
+        let loss = losses::parse(self.loss, Some(3)).unwrap();
+        let constraint = self.constraint.clone().unwrap_or(Constraint::identity(self.shape.features));
+        let penalty = penalties::parse(&self.penalty).unwrap();
+        build(&Recipe {
+            settings: &serde_json::from_str::<Settings>(&self.settings).unwrap(),
+            public: &Public {
+                shape: self.shape,
+                population: 100,
+                row_norm: 2_f64.sqrt(),
+                lipschitz: loss.lipschitz(),
+                smoothness: loss.smoothness(),
+            },
+            regulariser: &Arc::new(Regulariser::new(penalty, constraint, self.shape).unwrap()),
+            noise_multiplier,
+        })
+    }
+
+    #[track_caller]
+    fn refused(&self, build: Build) -> String {
+        self.build(build, 1.0).map(|_| ()).unwrap_err().to_string()
+    }
+}
+
+fn one(name: &str, value: &str) -> String {
+    format!("{{\"{name}\": {value}}}")
+}
+
+#[test]
+fn every_setting_has_a_value_here_and_every_entry_takes_settings_that_exist() {
+    let names: Vec<&str> = VALUES.iter().map(|v| v.0).collect();
+    assert_eq!(names, Settings::ALL.iter().map(|s| s.0).collect::<Vec<_>>());
+    for entry in CATALOGUE {
+        assert!(entry.takes.iter().all(|name| names.contains(name)), "{}", entry.name);
+    }
+}
+
+#[test]
+fn settings_are_taken_or_refused_by_name() {
+    for (entry, build) in private() {
+        for (name, good, bad) in VALUES {
+            let mut case = Case { settings: one(name, good), ..Case::new(entry) };
+            if !entry.takes.contains(name) {
+                let message = case.refused(build);
+                let expected = format!("{} has no such setting", entry.name);
+                assert!(message.starts_with(name) && message.contains(&expected), "{message}");
+                continue;
+            }
+            case.build(build, 1.0).map(|_| ()).unwrap();
+            if let Some(bad) = bad {
+                case.settings = one(name, bad);
+                let message = case.refused(build);
+                assert!(message.starts_with(&format!("{name} = {bad}: ")), "{message}");
+            }
+        }
+    }
+}
+
+/// The plan is made without data; the run with data and noise has the same events in the same order, which the
+/// gate itself insists on.
+#[test]
+fn a_run_is_its_rehearsal() {
+    let data = generators::logistic(100, generators::dense(6, 1.0, 5), 5);
+    for (entry, build) in private() {
+        for sampling in ["full", "poisson:0.3", "wor:20"] {
+            let mut case = Case::new(entry);
+            if entry.takes.contains(&"sampling") {
+                case.settings = one("sampling", &format!("\"{sampling}\""));
+            }
+            let mut gate = gate(&data, case.loss, 1.0);
+            let Built { mut algorithm, iterations } = case.build(build, 4.0).unwrap();
+            let mut rehearsal = Rehearsal::new(Oracle::shape(&gate), *gate.terms());
+            run(&mut *algorithm, iterations, &mut rehearsal, |_| {}).unwrap();
+            let plan = rehearsal.into_plan();
+            gate.bind(plan.clone());
+            let mut algorithm = case.build(build, 4.0).unwrap().algorithm;
+            let x = run(&mut *algorithm, iterations, &mut gate, |_| {}).unwrap();
+            assert!(x.len() == 7 && x.iter().all(|v| v.is_finite()), "{}: {x:?}", entry.name);
+            assert_eq!(gate.ledger().entries(), plan.entries(), "{}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn penalties_that_are_not_convex_are_for_those_that_can() {
+    for (entry, build) in private() {
+        let case = Case { penalty: "mcp:0.1".to_owned(), ..Case::new(entry) };
+        if ["ssadmm", "mpadmm", "dp-sgd"].contains(&entry.name) {
+            case.build(build, 1.0).map(|_| ()).unwrap();
+        } else {
+            let message = case.refused(build);
+            assert!(message.starts_with("penalty = mcp:"), "{}: {message}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn constraints_are_for_those_that_can() {
+    for (entry, build) in private() {
+        let case = Case { constraint: Some(Constraint::chain(6).unwrap()), ..Case::new(entry) };
+        if ["sadmm", "vradmm"].contains(&entry.name) {
+            case.build(build, 1.0).map(|_| ()).unwrap();
+        } else {
+            assert!(case.refused(build).starts_with("constraint = chain: "), "{}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn smoothing_is_for_one_output() {
+    for name in ["sadmm", "vradmm"] {
+        let entry = find(name).unwrap();
+        let Kind::Private(build) = entry.kind else { panic!("{name}") };
+        let shape = Shape { features: 6, outputs: 3, intercept: true };
+        let mut case = Case { loss: "multinomial", shape, ..Case::new(entry) };
+        case.build(build, 1.0).map(|_| ()).unwrap();
+        case.settings = one("nu", "2");
+        let message = case.refused(build);
+        assert!(message.starts_with("nu = 2: ") && message.contains("3 outputs"), "{message}");
+    }
+}
+
+/// A chain has full row rank; with the features themselves below it, it has not.
+#[test]
+fn the_strongly_convex_vradmm_needs_full_row_rank() {
+    let entry = find("vradmm").unwrap();
+    let Kind::Private(build) = entry.kind else { panic!("vradmm") };
+    let mut case = Case { settings: one("mu", "0.1"), ..Case::new(entry) };
+    case.constraint = Some(Constraint::chain(6).unwrap());
+    case.build(build, 1.0).map(|_| ()).unwrap();
+    let graph = reticent_problem::Graph::new(6, vec![reticent_problem::Edge { from: 0, to: 1, weight: 1.0 }]);
+    case.constraint = Some(Constraint::graph(&graph.unwrap()));
+    assert!(case.refused(build).contains("full row rank"));
+    case.settings = one("mu", "0");
+    case.build(build, 1.0).map(|_| ()).unwrap();
+}
