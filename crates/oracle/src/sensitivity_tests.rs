@@ -7,7 +7,7 @@ use reticent_data::{Csr, Dense, Rows, Table};
 use reticent_problem::losses;
 
 use crate::grid::{BITS, Grid};
-use crate::pass::{Ask, Pass, Slopes, Vectors};
+use crate::pass::{Ask, Pass, Scratch, Slopes, Vectors};
 use crate::private::Private;
 
 const COLUMNS: usize = 4;
@@ -182,7 +182,7 @@ fn long_sums_stay_exact() {
     let count = 3 << 20;
     let vectors = Vectors { units: count, chosen: None, clip: 1.0, grid: Grid::new(1) };
     let (mut one, mut many) = ([0], [0]);
-    let fill = |_: usize, whole: &mut [f64], _: &mut Vec<f64>| whole[0] = 1.0 / 3.0;
+    let fill = |_: usize, whole: &mut [f64], _: &mut Scratch| whole[0] = 1.0 / 3.0;
     Pass::default().vector_sum(&Vectors { units: 1, ..vectors }, &mut one, fill);
     Pass::default().vector_sum(&vectors, &mut many, fill);
     assert_eq!(many[0], one[0] * count as i64);

@@ -81,9 +81,7 @@ impl Job {
     }
 
     fn fit_exact(&self, mut gate: Gate) -> Result<(Vec<f64>, u64, Ledger), Error> {
-        let mut settings = ExactSettings::default();
-        settings.iterations = self.settings.iterations.unwrap_or(settings.iterations);
-        settings.rho = self.settings.rho;
+        let settings = ExactSettings::try_from(&self.settings)?;
         let solution = solve(&mut gate, &self.regulariser, &settings)?;
         Ok((solution.x, solution.iterations, gate.close()?))
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_admm::catalogue::{self, Entry, Kind, Recipe};
+use reticent_admm::exact::ExactSettings;
 use reticent_admm::{Public, Settings};
 use reticent_oracle::Opening;
 use reticent_oracle::tables::{self, Format, Schema, TargetKind};
@@ -87,10 +88,15 @@ impl Spec {
             budget,
             seed: self.seed,
         };
-        if let Kind::Private(build) = entry.kind {
-            // The settings are refused here, before the data is read, or never.
-            let public = job.public(job.opening.public_n.unwrap_or(1_000));
-            build(&job.recipe(&public, 1.0))?;
+        // Settings are refused here, before the data is read, or never.
+        match entry.kind {
+            Kind::Private(build) => {
+                let public = job.public(job.opening.public_n.unwrap_or(1_000));
+                build(&job.recipe(&public, 1.0))?;
+            }
+            Kind::Exact => {
+                ExactSettings::try_from(&job.settings)?;
+            }
         }
         Ok(job)
     }
