@@ -1,2 +1,51 @@
-//! The command line of Reticent.
-fn main() {}
+//! `reticent …`: from a table to a certified model, on the command line.
+//!
+//! A command is a file in `commands/`: its flags, and what it answers. Here the arguments are read, the answer is
+//! spoken and the exit code is chosen.
+
+mod answer;
+mod commands;
+mod failure;
+mod layout;
+mod number;
+mod progress;
+mod settings;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::answer::Voice;
+use crate::commands::Command;
+
+/// Train convex models on sensitive tables with differential privacy, and a certificate for each.
+#[derive(Debug, Parser)]
+#[command(name = "reticent", version, arg_required_else_help = true, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// Print one JSON object on standard output, and nothing else there
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    match Cli::try_parse_from(&words) {
+        Ok(cli) => {
+            let voice = Voice { json: cli.json };
+            match cli.command.run().and_then(|answer| voice.say(&answer)) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(failure) => voice.fail(&failure),
+            }
+        }
+        // The arguments could not be read, so whether they ask for JSON is found out by looking for the word.
+        Err(error) => {
+            let words = words.iter().take_while(|word| *word != "--");
+            let json = words.into_iter().any(|word| word == "--json");
+            Voice { json }.usage(&error)
+        }
+    }
+}

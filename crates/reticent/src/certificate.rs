@@ -15,6 +15,10 @@ const VERSION: u32 = 1;
 /// The δ at which the curve is given, beside the one that was asked for.
 const CURVE: [f64; 9] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12];
 
+/// The orders at which the Rényi curve is given: enough to see its shape and to compose by hand. Whoever needs
+/// another order has the ledger, which determines the whole curve.
+const ORDERS: [f64; 12] = [1.1, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0, 256.0, 1024.0];
+
 /// The certificate of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -103,6 +107,7 @@ impl Certificate {
             .iter()
             .map(|&delta| Ok(Point { delta, epsilon: epsilon(&ledger, delta)?.upper }))
             .collect::<Result<_, Error>>()?;
+        let meaning = meaning(terms, upper, delta, &reasons);
         Ok(Certificate {
             version: VERSION,
             certified: reasons.is_empty(),
@@ -113,14 +118,18 @@ impl Certificate {
             adjacency: terms.adjacency(),
             unit: terms.unit(),
             view: terms.view(),
-            meaning: meaning(terms, upper, delta),
+            meaning,
             accountant: method.to_string(),
             noise: if seeded { "seeded, NOT PRIVATE" } else { "secure" }.to_owned(),
             algorithm: job.entry.name.to_owned(),
             population: terms.population(),
             curve,
             mu: gdp_mu(&ledger),
-            rdp: rdp_curve(&ledger).into_iter().map(|(alpha, epsilon)| Order { alpha, epsilon }).collect(),
+            rdp: rdp_curve(&ledger)
+                .into_iter()
+                .filter(|(alpha, _)| ORDERS.contains(alpha))
+                .map(|(alpha, epsilon)| Order { alpha, epsilon })
+                .collect(),
             assumptions: assumptions(terms),
             ledger,
             reticent: env!("CARGO_PKG_VERSION").to_owned(),
@@ -129,7 +138,7 @@ impl Certificate {
 }
 
 /// The guarantee as a sentence.
-fn meaning(terms: &Terms, epsilon: f64, delta: f64) -> String {
+fn meaning(terms: &Terms, epsilon: f64, delta: f64, reasons: &[String]) -> String {
     let who = match terms.unit() {
         Unit::Record => "record",
         Unit::User => "person, with all their records,",
@@ -147,10 +156,16 @@ fn meaning(terms: &Terms, epsilon: f64, delta: f64) -> String {
     if epsilon.is_infinite() {
         return format!("No guarantee: {change} may change what {seen} learns without any limit.");
     }
+    if !reasons.is_empty() {
+        return format!("No guarantee: {}.", reasons.join("; "));
+    }
+    // Rounded up, as a promise must be; e to a large power says nothing to anybody.
+    let up = |value: f64| (value * 1e4).ceil() / 1e4;
+    let factor = if epsilon < 10.0 { format!(" = {}", up(epsilon.exp())) } else { String::new() };
     format!(
-        "For {seen}: {change} changes the probability of any outcome by a factor of at most e^{epsilon:.4} = {:.4}, \
+        "For {seen}: {change} changes the probability of any outcome by a factor of at most e^{}{factor}, \
          but for a probability of {delta:e}.",
-        epsilon.exp()
+        up(epsilon)
     )
 }
 

@@ -69,6 +69,8 @@ impl Job {
     ) -> Result<(Vec<f64>, u64, Ledger), Error> {
         progress.calibrating();
         let public = self.public(gate.terms().population());
+        // Once before the search, so that a plan that cannot be is refused as itself and not for its price.
+        self.rehearse(&gate, build, &public, 1.0)?;
         let noise = {
             let plan = |noise| self.rehearse(&gate, build, &public, noise);
             calibrate(epsilon, delta, plan)?.noise_multiplier

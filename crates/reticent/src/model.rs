@@ -137,6 +137,14 @@ impl Model {
         &self.outputs
     }
 
+    /// The classes that it tells apart, in order; `None` for a model of a number.
+    pub fn classes(&self) -> Option<Vec<&str>> {
+        match self.kind() {
+            Some(TargetKind::Classes(labels)) => Some(labels.names().collect()),
+            _ => None,
+        }
+    }
+
     /// The weights, by column.
     pub fn coefficients(&self) -> &[Coefficient] {
         &self.coefficients

@@ -1,37 +1,75 @@
 //! Files that appear whole or not at all.
 
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use tempfile::NamedTempFile;
 
 use crate::error::Error;
 use crate::model::Model;
 
-/// Writes `model.json` and `certificate.json` to a folder, which is made if it is not there. Each file is
-/// written beside its place and moved there by renaming; the model, which is the one that counts, comes last.
+/// Writes `model.json` and `certificate.json` to a folder, which is made if it is not there. Both are written
+/// in full beside their places before either is moved there, so a full disk leaves what was there as it was.
 pub fn write_model(model: &Model, folder: &Path) -> Result<PathBuf, Error> {
-    std::fs::create_dir_all(folder).map_err(|error| Error::write(folder, &error))?;
-    write_json(model.certificate(), &folder.join("certificate.json"))?;
+    let made = !folder.exists();
+    fs::create_dir_all(folder).map_err(|error| Error::write(folder, &error))?;
     let path = folder.join("model.json");
-    write_json(model, &path)?;
-    Ok(path)
+    let written = write_both(model, folder, &path);
+    if written.is_err() && made {
+        // Takes away an empty folder only; that it may fail is no news beside the error itself.
+        let _ = fs::remove_dir(folder);
+    }
+    written.map(|()| path)
 }
 
-fn write_json(value: &impl Serialize, path: &Path) -> Result<(), Error> {
-    let mut text = serde_json::to_string_pretty(value)
-        .map_err(|error| Error::Write { file: path.to_owned(), reason: error.to_string() })?;
-    text.push('\n');
-    write_text(&text, path)
+fn write_both(model: &Model, folder: &Path, path: &Path) -> Result<(), Error> {
+    let beside = folder.join("certificate.json");
+    let certificate = Staged::json(model.certificate(), &beside)?;
+    let model = Staged::json(model, path)?;
+    certificate.appear()?;
+    model.appear()
 }
 
-/// Writes a text file by atomic rename.
+/// Writes a text file by atomic rename. What is no file, such as a pipe or a device, is written to directly:
+/// renaming would put a file in its place.
 pub fn write_text(text: &str, path: &Path) -> Result<(), Error> {
-    let fail = |error: std::io::Error| Error::write(path, &error);
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(".reticent-").tempfile_in(folder).map_err(fail)?;
-    file.write_all(text.as_bytes()).map_err(fail)?;
-    file.as_file().sync_all().map_err(fail)?;
-    file.persist(path).map_err(|error| fail(error.error))?;
-    Ok(())
+    if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return fs::write(path, text).map_err(|error| Error::write(path, &error));
+    }
+    Staged::text(text, path)?.appear()
+}
+
+/// A file that is whole but not yet in its place.
+struct Staged<'p> {
+    file: NamedTempFile,
+    path: &'p Path,
+}
+
+impl<'p> Staged<'p> {
+    fn json(value: &impl Serialize, path: &'p Path) -> Result<Self, Error> {
+        let mut text = serde_json::to_string_pretty(value)
+            .map_err(|error| Error::Write { file: path.to_owned(), reason: error.to_string() })?;
+        text.push('\n');
+        Self::text(&text, path)
+    }
+
+    fn text(text: &str, path: &'p Path) -> Result<Self, Error> {
+        let fail = |error: std::io::Error| Error::write(path, &error);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".reticent-");
+        // A temporary file is for its owner's eyes alone; a result is as readable as the user's other files.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut file = builder.tempfile_in(folder).map_err(fail)?;
+        file.write_all(text.as_bytes()).map_err(fail)?;
+        file.as_file().sync_all().map_err(fail)?;
+        Ok(Staged { file, path })
+    }
+
+    fn appear(self) -> Result<(), Error> {
+        self.file.persist(self.path).map(drop).map_err(|error| Error::write(self.path, &error.error))
+    }
 }

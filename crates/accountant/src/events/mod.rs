@@ -123,12 +123,12 @@ pub(crate) fn ratio(multiplier: f64, adjacency: Adjacency) -> f64 {
 }
 
 macro_rules! catalogue {
-    ($($(#[$meta:meta])* $variant:ident = $kind:literal,)*) => {
+    ($(#[doc = $about:literal] $variant:ident = $kind:literal,)*) => {
         /// What was done to the data.
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(tag = "kind")]
         pub enum Mechanism {
-            $($(#[$meta])* #[serde(rename = $kind)] $variant($variant),)*
+            $(#[doc = $about] #[serde(rename = $kind)] $variant($variant),)*
         }
 
         $(impl From<$variant> for Mechanism {
@@ -140,6 +140,9 @@ macro_rules! catalogue {
         impl Mechanism {
             /// The kinds, as they are written in JSON.
             pub const KINDS: &'static [&'static str] = &[$($kind,)*];
+
+            /// What each of [`Mechanism::KINDS`] is, in a line.
+            pub const ABOUT: &'static [&'static str] = &[$($about,)*];
 
             pub(crate) fn cost(&self) -> &dyn Cost {
                 match self {

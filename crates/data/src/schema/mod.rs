@@ -207,7 +207,9 @@ impl Schema {
         quoted(&self.names_where(|_| true))
     }
 
-    pub(crate) fn checked(self) -> Result<Self, SchemaError> {
+    pub(crate) fn checked(mut self) -> Result<Self, SchemaError> {
+        // A LIBSVM file has no header, whatever the default of the key; two spellings of one schema are equal.
+        self.header &= self.features.is_none();
         if !(SMALLEST..=LARGEST).contains(&self.row_norm) {
             return Err(SchemaError::RowNorm(self.row_norm));
         }

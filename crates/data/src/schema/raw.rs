@@ -190,18 +190,20 @@ impl TryFrom<RawSchema> for Schema {
 }
 
 impl From<Schema> for RawSchema {
-    /// Defaults are written out for tables: a reader of the file should not have to know them.
+    /// Defaults are written out for tables: a reader of the file should not have to know them. For LIBSVM most
+    /// keys mean little, and only what was changed is written.
     fn from(schema: Schema) -> Self {
         let table = schema.features.is_none();
+        let usual_tokens = matches!(&schema.missing_tokens[..], [token] if token.is_empty());
         RawSchema {
             row_norm: schema.row_norm,
             public_n: schema.public_n,
             features: schema.features,
             header: table.then_some(schema.header),
             delimiter: schema.delimiter.map(|b| char::from(b).to_string()),
-            trim: table.then_some(schema.trim),
-            missing_tokens: table.then_some(schema.missing_tokens),
-            undeclared: table.then_some(schema.undeclared),
+            trim: (table || !schema.trim).then_some(schema.trim),
+            missing_tokens: (table || !usual_tokens).then_some(schema.missing_tokens),
+            undeclared: (table || schema.undeclared != Undeclared::default()).then_some(schema.undeclared),
             column: schema.columns.into_iter().map(raw_column).collect(),
         }
     }

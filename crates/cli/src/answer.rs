@@ -1,0 +1,92 @@
+//! What a command answers, and how it is spoken: results on standard output, remarks and errors on standard
+//! error; with `--json` one object on standard output, errors included.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+
+/// What a command has to say.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// For people.
+    pub text: String,
+    /// For programs.
+    pub object: Value,
+    /// What must not be overlooked, whoever reads.
+    pub remarks: Vec<String>,
+}
+
+/// How it is said.
+#[derive(Clone, Copy, Debug)]
+pub struct Voice {
+    /// As JSON.
+    pub json: bool,
+}
+
+impl Voice {
+    /// Says an answer.
+    pub fn say(self, answer: &Answer) -> Result<(), Failure> {
+        let said = if self.json { print(&format!("{}\n", answer.object)) } else { print(&answer.text) };
+        said.map_err(Failure::Output)?;
+        for remark in &answer.remarks {
+            eprintln!("{remark}");
+        }
+        Ok(())
+    }
+
+    /// Says why there is no answer.
+    pub fn fail(self, failure: &Failure) -> ExitCode {
+        if failure.is_broken_pipe() {
+            // Whoever read the output has had enough; that is not an error.
+            return ExitCode::SUCCESS;
+        }
+        self.error(&failure.to_string(), &failure.hint());
+        ExitCode::from(failure.code())
+    }
+
+    /// Says what is wrong with the arguments, or gives the help that they ask for.
+    pub fn usage(self, error: &clap::Error) -> ExitCode {
+        if !error.use_stderr() {
+            // Help and version; there is nobody to tell if that cannot be printed.
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        if self.json {
+            let text = error.render().to_string();
+            let mut parts = text.trim().splitn(2, "\n\n").map(words);
+            let message = parts.next().unwrap_or_default();
+            self.error(
+                message.strip_prefix("error: ").unwrap_or(&message),
+                &parts.next().unwrap_or_default(),
+            );
+        } else {
+            let _ = error.print();
+        }
+        ExitCode::from(2)
+    }
+
+    fn error(self, message: &str, hint: &str) {
+        if self.json && print(&format!("{}\n", json!({ "error": message, "hint": hint }))).is_ok() {
+            return;
+        }
+        eprintln!("error: {message}");
+        // Some messages say already what to do.
+        if !message.contains(hint) {
+            eprintln!(" hint: {hint}");
+        }
+    }
+}
+
+/// On one line.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}

@@ -1,0 +1,106 @@
+//! `reticent demo`: the whole path once, on invented patients. Every command is printed as a user would type it
+//! and then run through the same door, so it can be repeated by hand.
+
+mod patients;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Parser};
+use reticent::{Error, write_text};
+use serde_json::{Map, Value, json};
+
+use crate::Cli;
+use crate::answer::Answer;
+use crate::failure::Failure;
+use crate::layout::wrapped;
+
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// The folder to write to
+    #[arg(long, value_name = "DIR", default_value = "reticent-demo")]
+    out: PathBuf,
+}
+
+impl Demo {
+    /// Does it.
+    pub fn run(self) -> Result<Answer, Failure> {
+        let out = &self.out;
+        std::fs::create_dir_all(out)
+            .map_err(|error| Error::Write { file: out.clone(), reason: error.kind().to_string() })?;
+        let (train, new, schema, model) = (
+            out.join("patients.csv"),
+            out.join("new_patients.csv"),
+            out.join("schema.toml"),
+            out.join("model"),
+        );
+        write_text(&patients::table(0, patients::MANY), &train)?;
+        write_text(&patients::table(1, patients::FEW), &new)?;
+        write_text(patients::SCHEMA, &schema)?;
+        let [train, new, schema, model] = [&train, &new, &schema, &model].map(|path| word(path));
+
+        let mut text = wrapped(&format!(
+            "{} invented patients are in {train}, {} more in {new}. Who of them had a stroke is private; what may be \
+             known of the columns without looking at anybody is in {schema}.",
+            patients::MANY,
+            patients::FEW
+        ));
+        let steps = [
+            (
+                "fit",
+                vec![
+                    "fit",
+                    &train,
+                    "--schema",
+                    &schema,
+                    "--target",
+                    "stroke",
+                    "--epsilon",
+                    "1",
+                    "--delta",
+                    "1e-6",
+                    "--out",
+                    &model,
+                ],
+            ),
+            ("evaluate", vec!["evaluate", &model, &new]),
+            ("inspect", vec!["inspect", &model]),
+        ];
+        let mut object = Map::new();
+        let mut remarks = Vec::new();
+        for (name, words) in steps {
+            text += &format!("\n$ reticent {}\n", words.join(" "));
+            let answer = run(&words)?;
+            text += &answer.text;
+            object.insert(name.to_owned(), answer.object);
+            remarks.extend(answer.remarks);
+        }
+        text += "\n";
+        text += &wrapped(&format!(
+            "Done. {out} now holds the table, the schema and, in {model}, the model with its certificate. The \
+             certificate means: had any one of the {many} patients been somebody else, every model would have come \
+             out nearly as likely as now, by a factor of at most e = 2.7183 (but for a chance of one in a million). \
+             So whoever sees the model, and whatever else they know, the odds of a guess about one patient's row \
+             move by at most that factor. The \
+             commands above can be typed again; change --epsilon and see what privacy costs.",
+            out = out.display(),
+            many = patients::MANY,
+        ));
+        object.insert("files".to_owned(), json!([train, new, schema, model]));
+        remarks.dedup();
+        Ok(Answer { text, object: Value::Object(object), remarks })
+    }
+}
+
+/// Runs a command as if it had been typed.
+fn run(words: &[&str]) -> Result<Answer, Failure> {
+    let line = std::iter::once("reticent").chain(words.iter().copied());
+    let cli = Cli::try_parse_from(line).map_err(|error| Failure::Usage {
+        message: error.to_string(),
+        hint: "choose another folder with --out".to_owned(),
+    })?;
+    cli.command.run()
+}
+
+fn word(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,242 @@
+//! `reticent fit`: flags → `Spec` → checked job → model and certificate.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use reticent::accountant::{Adjacency, Unit};
+use reticent::tables::Format;
+use reticent::{Certificate, Fitted, Model, Spec, write_model};
+use serde_json::{Value, json};
+
+use super::shared::{certificate_fields, certificate_rows, format, not_private};
+use crate::answer::Answer;
+use crate::failure::Failure;
+use crate::layout::{columns, wrapped};
+use crate::number;
+use crate::progress::Bar;
+use crate::settings::SettingFlags;
+
+/// Where a model goes when nothing is said.
+const OUT: &str = "reticent-model";
+
+/// Numbers that a job file can hold.
+const WHOLE: std::ops::RangeInclusive<u64> = 0..=i64::MAX as u64;
+
+#[derive(Debug, Args)]
+#[command(after_help = "`reticent list losses|penalties|constraints|algorithms` shows what can be chosen.\n\
+                        All of it may also stand in a job file, under the same names without the dashes.")]
+pub struct Fit {
+    /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz or .xz
+    data: Option<PathBuf>,
+
+    /// A job file (TOML); flags win over it
+    #[arg(long, value_name = "FILE")]
+    spec: Option<PathBuf>,
+
+    /// The folder to write model.json and certificate.json to [default: reticent-model]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Draw the noise from this seed, for tests: the result is then NOT PRIVATE
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(WHOLE))]
+    seed: Option<u64>,
+
+    #[command(flatten)]
+    table: TableFlags,
+
+    #[command(flatten)]
+    budget: BudgetFlags,
+
+    #[command(flatten)]
+    problem: ProblemFlags,
+
+    #[command(flatten)]
+    settings: SettingFlags,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The table")]
+struct TableFlags {
+    /// The schema of the table (TOML, see docs/schema.md): nothing about private data is guessed
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+
+    /// The column to predict, where the schema does not say
+    #[arg(long, value_name = "COLUMN")]
+    target: Option<String>,
+
+    /// The column that says whose row it is; a person is then protected with all their rows
+    #[arg(long, value_name = "COLUMN")]
+    user_column: Option<String>,
+
+    /// How the table is written, where its name does not tell
+    #[arg(long, value_parser = format())]
+    format: Option<Format>,
+
+    /// LIBSVM without a schema: the number of features
+    #[arg(long, value_name = "N", requires = "row_norm", conflicts_with = "schema")]
+    features: Option<u32>,
+
+    /// LIBSVM without a schema: rows are scaled into this norm
+    #[arg(long, value_name = "R", value_parser = number::parse, allow_negative_numbers = true)]
+    row_norm: Option<f64>,
+
+    /// LIBSVM without a schema: the labels, the negative one first [default: -1,+1]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', allow_hyphen_values = true)]
+    classes: Option<Vec<String>>,
+
+    /// LIBSVM without a schema: the range of a number to predict
+    #[arg(long, value_name = "LOW,HIGH", value_parser = range, allow_hyphen_values = true)]
+    target_range: Option<[f64; 2]>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The budget")]
+struct BudgetFlags {
+    /// How much privacy may be spent
+    #[arg(long, value_name = "E", value_parser = number::parse, allow_negative_numbers = true)]
+    epsilon: Option<f64>,
+
+    /// The chance that epsilon does not hold; well below one over the number of records
+    #[arg(long, value_name = "D", value_parser = number::parse, allow_negative_numbers = true)]
+    delta: Option<f64>,
+
+    /// Which tables must be hard to tell apart [default: replace-one]
+    #[arg(long, value_parser = PossibleValuesParser::new(Adjacency::ALL.iter().map(|member| member.name()))
+        .try_map(|name| name.parse::<Adjacency>()))]
+    adjacency: Option<Adjacency>,
+
+    /// What is protected [default: user with --user-column, otherwise record]
+    #[arg(long, value_parser = PossibleValuesParser::new(Unit::ALL.iter().map(|member| member.name()))
+        .try_map(|name| name.parse::<Unit>()))]
+    unit: Option<Unit>,
+
+    /// A number of records (or users) that is public; needed for add-remove
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(WHOLE))]
+    public_n: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The problem")]
+struct ProblemFlags {
+    /// The algorithm [default: ssadmm]
+    #[arg(long, value_name = "NAME")]
+    algorithm: Option<String>,
+
+    /// The loss, as NAME[:NUMBER] [default: the usual one for the target]
+    #[arg(long)]
+    loss: Option<String>,
+
+    /// The penalty, as NAME[:NUMBER], for example l1:1e-4 [default: none]
+    #[arg(long)]
+    penalty: Option<String>,
+
+    /// The constraint between the parameter and what is penalised [default: identity]
+    #[arg(long)]
+    constraint: Option<String>,
+
+    /// Leave the intercept out
+    #[arg(long)]
+    no_intercept: bool,
+}
+
+impl Fit {
+    /// Does it.
+    pub fn run(self) -> Result<Answer, Failure> {
+        let spec = self.spec()?;
+        let out = spec.out.clone().unwrap_or_else(|| OUT.into());
+        let job = spec.check()?;
+        let mut bar = Bar::new();
+        let fitted = job.fit(&mut bar);
+        bar.finish();
+        let fitted = fitted?;
+        // Looked for only now: the answer must not depend on it, and a model that is no longer there costs the same.
+        let before = Model::read(&out.join("model.json")).ok();
+        let path = write_model(&fitted.model, &out)?;
+        Ok(answer(&spec, &fitted, &path, before.as_ref().map(Model::certificate)))
+    }
+
+    fn spec(self) -> Result<Spec, Failure> {
+        let Fit { data, spec, out, seed, table, budget, problem, settings } = self;
+        let flags = Spec {
+            data,
+            format: table.format,
+            schema: table.schema,
+            features: table.features,
+            row_norm: table.row_norm,
+            classes: table.classes,
+            target_range: table.target_range,
+            target: table.target,
+            user_column: table.user_column,
+            epsilon: budget.epsilon,
+            delta: budget.delta,
+            adjacency: budget.adjacency,
+            unit: budget.unit,
+            public_n: budget.public_n,
+            algorithm: problem.algorithm,
+            loss: problem.loss,
+            penalty: problem.penalty,
+            constraint: problem.constraint,
+            intercept: problem.no_intercept.then_some(false),
+            settings: settings.settings()?,
+            seed,
+            out,
+        };
+        Ok(match spec {
+            Some(file) => Spec::read(&file)?.overlaid(flags)?,
+            None => flags,
+        })
+    }
+}
+
+fn range(text: &str) -> Result<[f64; 2], String> {
+    let (low, high) = text.split_once(',').ok_or("two numbers are needed, as in 0,100")?;
+    Ok([number::parse(low)?, number::parse(high)?])
+}
+
+fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate>) -> Answer {
+    let Fitted { model, iterations, time } = fitted;
+    let certificate = model.certificate();
+    let beside = path.with_file_name("certificate.json");
+    let [loss, penalty, constraint] = model.problem();
+    let table = spec.data.as_deref().unwrap_or(Path::new("the table"));
+
+    let mut text =
+        format!("Fitted {} in {iterations} iterations and {:.2} s.\n\n", table.display(), time.as_secs_f64());
+    let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
+    let mut rows = vec![
+        row("algorithm", model.algorithm()),
+        row("loss", loss),
+        row("penalty", penalty),
+        row("constraint", constraint),
+    ];
+    rows.extend(certificate_rows(certificate));
+    text += &columns(&rows, 2, 2);
+    text += &format!("\nWrote {} (the model, its certificate inside)\n", path.display());
+    text += &format!("  and {} (the certificate alone).\n\n", beside.display());
+    text += &wrapped(&format!("What the certificate means. {}", certificate.meaning));
+
+    let mut object = certificate_fields(certificate);
+    object.extend([
+        ("iterations".to_owned(), Value::from(*iterations)),
+        ("seconds".to_owned(), Value::from(time.as_secs_f64())),
+        ("loss".to_owned(), Value::from(loss)),
+        ("penalty".to_owned(), Value::from(penalty)),
+        ("constraint".to_owned(), Value::from(constraint)),
+        ("model".to_owned(), Value::from(path.display().to_string())),
+        ("certificate".to_owned(), Value::from(beside.display().to_string())),
+        ("replaced".to_owned(), Value::from(before.is_some())),
+    ]);
+
+    let mut remarks: Vec<String> = not_private(certificate).into_iter().collect();
+    if let Some(before) = before {
+        remarks.push(format!(
+            "It replaces the model that was there, fitted at epsilon = {}, delta = {:e}. If that one was seen by \
+             anybody, what both reveal adds up.",
+            number::show_up(before.epsilon),
+            before.delta
+        ));
+    }
+    Answer { text, object: json!(object), remarks }
+}

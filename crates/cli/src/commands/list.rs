@@ -1,0 +1,93 @@
+//! `reticent list`: what can be chosen, out of the catalogues.
+
+use clap::{Args, ValueEnum};
+use reticent::accountant::Mechanism;
+use reticent::admm::catalogue::{self as algorithms, Kind};
+use reticent::problem::catalogue::Entry;
+use reticent::problem::{constraints, losses, penalties};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::layout::columns;
+
+#[derive(Debug, Args)]
+pub struct List {
+    /// What to list
+    what: Family,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Family {
+    /// What a model is punished for on a record
+    Losses,
+    /// What keeps its parameter small or sparse
+    Penalties,
+    /// What ties the parameter to what is penalised
+    Constraints,
+    /// How it is trained
+    Algorithms,
+    /// What a ledger can hold
+    Events,
+}
+
+/// A line of a list: the name, how it is typed, what it is.
+struct Member {
+    name: &'static str,
+    form: String,
+    about: String,
+    more: Value,
+}
+
+impl List {
+    /// Does it.
+    pub fn run(self) -> Answer {
+        let (family, members) = match self.what {
+            Family::Losses => ("losses", problem(losses::CATALOGUE)),
+            Family::Penalties => ("penalties", problem(penalties::CATALOGUE)),
+            Family::Constraints => ("constraints", problem(constraints::CATALOGUE)),
+            Family::Algorithms => ("algorithms", algorithms()),
+            Family::Events => ("events", events()),
+        };
+        let rows: Vec<_> =
+            members.iter().map(|member| vec![member.form.clone(), member.about.clone()]).collect();
+        let object = |member: &Member| {
+            let mut object = json!({ "name": member.name, "form": member.form, "about": member.about });
+            if let (Value::Object(fields), Value::Object(more)) = (&mut object, &member.more) {
+                fields.extend(more.clone());
+            }
+            object
+        };
+        let objects: Vec<_> = members.iter().map(object).collect();
+        Answer { text: columns(&rows, 0, 2), object: json!({ family: objects }), remarks: Vec::new() }
+    }
+}
+
+fn problem<B>(catalogue: &[Entry<B>]) -> Vec<Member> {
+    let member = |entry: &Entry<B>| Member {
+        name: entry.name,
+        form: entry.form(),
+        about: entry.about.to_owned(),
+        more: Value::Null,
+    };
+    catalogue.iter().map(member).collect()
+}
+
+fn algorithms() -> Vec<Member> {
+    let member = |entry: &algorithms::Entry| Member {
+        name: entry.name,
+        form: entry.name.to_owned(),
+        about: format!("{} ({})", entry.about, entry.reference),
+        more: json!({ "private": matches!(entry.kind, Kind::Private(_)), "reference": entry.reference }),
+    };
+    algorithms::CATALOGUE.iter().map(member).collect()
+}
+
+fn events() -> Vec<Member> {
+    let member = |(name, about): (&&'static str, &&'static str)| Member {
+        name,
+        form: (*name).to_owned(),
+        about: about.trim().to_owned(),
+        more: Value::Null,
+    };
+    Mechanism::KINDS.iter().zip(Mechanism::ABOUT).map(member).collect()
+}

@@ -1,0 +1,51 @@
+//! The commands, a file each. To add one: a file with its flags and `run`, a line in [`Command`] and a line in
+//! [`Command::run`].
+
+mod demo;
+mod evaluate;
+mod fit;
+mod inspect;
+mod list;
+mod predict;
+mod schema;
+mod shared;
+
+use clap::Subcommand;
+
+use crate::answer::Answer;
+use crate::failure::Failure;
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Train a model on a private table, within a privacy budget
+    Fit(Box<fit::Fit>),
+    /// Predict for the records of a table
+    Predict(predict::Predict),
+    /// Measure a model on a table with known targets; the numbers are not private
+    Evaluate(evaluate::Evaluate),
+    /// Show what a model is and what its certificate guarantees
+    Inspect(inspect::Inspect),
+    /// Draft or check the description of a table
+    #[command(subcommand)]
+    Schema(schema::Schema),
+    /// List what can be chosen
+    List(list::List),
+    /// Run the whole path once on built-in data
+    Demo(demo::Demo),
+}
+
+impl Command {
+    /// Does it.
+    pub fn run(self) -> Result<Answer, Failure> {
+        match self {
+            Command::Fit(fit) => fit.run(),
+            Command::Predict(predict) => predict.run(),
+            Command::Evaluate(evaluate) => evaluate.run(),
+            Command::Inspect(inspect) => inspect.run(),
+            Command::Schema(schema) => schema.run(),
+            Command::List(list) => Ok(list.run()),
+            Command::Demo(demo) => demo.run(),
+        }
+    }
+}

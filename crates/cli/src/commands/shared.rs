@@ -1,0 +1,79 @@
+//! Flags and words that several commands have in common.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use reticent::tables::Format;
+use reticent::{Certificate, Error, Model};
+use serde_json::{Map, Value, json};
+
+use crate::number;
+
+/// A saved model and the table it is used on.
+#[derive(Debug, Args)]
+pub struct ModelAndData {
+    /// The model: model.json, or the folder that it is in
+    pub model: PathBuf,
+
+    /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz or .xz
+    pub data: PathBuf,
+
+    /// How the table is written, where its name does not tell
+    #[arg(long, value_parser = format())]
+    pub format: Option<Format>,
+}
+
+/// Reads a model, given by its file or its folder.
+pub fn read_model(path: &Path) -> Result<Model, Error> {
+    Model::read(&model_file(path))
+}
+
+fn model_file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("model.json") } else { path.to_owned() }
+}
+
+/// One of the known formats.
+pub fn format() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(|(name, _)| name)).try_map(|name| name.parse::<Format>())
+}
+
+/// What every answer about a model says of its certificate.
+pub fn certificate_fields(certificate: &Certificate) -> Map<String, Value> {
+    let object = json!({
+        "epsilon": number::json(certificate.epsilon),
+        "delta": certificate.delta,
+        "adjacency": certificate.adjacency.name(),
+        "unit": certificate.unit.name(),
+        "view": certificate.view.name(),
+        "certified": certificate.certified,
+        "noise": certificate.noise,
+        "accountant": certificate.accountant,
+        "meaning": certificate.meaning,
+        "algorithm": certificate.algorithm,
+    });
+    match object {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+/// The same for people, as rows of a table.
+pub fn certificate_rows(certificate: &Certificate) -> Vec<Vec<String>> {
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    vec![
+        row("epsilon", number::show_up(certificate.epsilon)),
+        row("delta", format!("{:e}", certificate.delta)),
+        row("adjacency", certificate.adjacency.to_string()),
+        row("unit", certificate.unit.to_string()),
+        row("view", certificate.view.to_string()),
+        row("certified", if certificate.certified { "yes" } else { "NO" }.to_owned()),
+        row("noise", certificate.noise.clone()),
+    ]
+}
+
+/// What must be shouted: a run whose numbers are no guarantee.
+pub fn not_private(certificate: &Certificate) -> Option<String> {
+    let reasons = certificate.reasons.join("; ");
+    (!certificate.certified).then(|| format!("NOT PRIVATE: {reasons}. Do not publish this model as private."))
+}

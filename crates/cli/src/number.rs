@@ -1,0 +1,53 @@
+//! Numbers, read from the command line and written as JSON.
+
+use serde_json::Value;
+
+/// Reads a number; whether it is allowed is for the job to say.
+pub fn parse(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "this is not a number; write for example 1, 0.5 or 1e-5".to_owned())
+}
+
+/// A number as JSON, which has neither infinity nor NaN: the one is the word "infinity", the other null.
+pub fn json(value: f64) -> Value {
+    if value.is_infinite() { Value::from("infinity") } else { Value::from(value) }
+}
+
+/// A number for people: four significant digits, an exponent only where it is shorter.
+pub fn show(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value.is_nan() { "not defined".to_owned() } else { value.to_string() };
+    }
+    let magnitude = value.abs().log10().floor();
+    if (-4.0..6.0).contains(&magnitude) {
+        let decimals = (3.0 - magnitude).max(0.0) as usize;
+        format!("{value:.decimals$}")
+    } else {
+        format!("{value:.3e}")
+    }
+}
+
+/// The same for a promise: rounded up, so that what is shown is never less than what holds.
+pub fn show_up(value: f64) -> String {
+    let magnitude = value.abs().log10().floor();
+    let unit = 10_f64.powf(magnitude - 3.0);
+    let up = (value / unit).ceil() * unit;
+    show(if up.is_finite() { up.max(value) } else { value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        let shown = [0.0, 1.0, 0.999_999_6, 0.012_345, 123_456.7, 1e-7, f64::INFINITY, f64::NAN].map(show);
+        assert_eq!(shown, ["0", "1.000", "1.0000", "0.01235", "123457", "1.000e-7", "inf", "not defined"]);
+    }
+
+    #[test]
+    fn json_has_no_infinity_and_no_nan() {
+        assert_eq!(json(f64::INFINITY), "infinity");
+        assert_eq!(json(f64::NAN), Value::Null);
+        assert_eq!(json(0.5), 0.5);
+    }
+}

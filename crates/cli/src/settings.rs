@@ -1,0 +1,115 @@
+//! Flags for the settings of the algorithms, made from their list.
+
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use reticent::Error;
+use reticent::admm::Settings;
+use serde_json::{Map, Value};
+
+/// Every setting, with what it is.
+const SETTINGS: &[(&str, &str)] = &[
+    ("iterations", "Iterations"),
+    ("sampling", "The records or users of each iteration: full, poisson:RATE or wor:SIZE"),
+    ("clip", "The largest norm of the gradient of one record or user"),
+    ("step", "The step size: constant:S, sqrt:S or epoch:S"),
+    ("rho", "The penalty parameter of the augmented Lagrangian"),
+];
+
+/// The settings that were given, as they were typed.
+#[derive(Clone, Debug, Default)]
+pub struct SettingFlags(Vec<(&'static str, String)>);
+
+impl SettingFlags {
+    /// Reads them. A word that is a number or a truth value is first tried as that, then as text.
+    pub fn settings(&self) -> Result<Settings, Error> {
+        let mut all = Map::new();
+        for (name, text) in &self.0 {
+            let value = serde_json::from_str(text)
+                .ok()
+                .filter(|value: &Value| fits(name, value).is_ok())
+                .unwrap_or_else(|| Value::from(text.as_str()));
+            if let Err(reason) = fits(name, &value) {
+                return Err(Error::Value { name, given: text.clone(), allowed: reason });
+            }
+            all.insert((*name).to_owned(), value);
+        }
+        serde_json::from_value(Value::Object(all)).map_err(|error| Error::Value {
+            name: "settings",
+            given: "the flags".to_owned(),
+            allowed: error.to_string(),
+        })
+    }
+}
+
+/// Whether the setting can have this value; why not, in words.
+fn fits(name: &str, value: &Value) -> Result<(), String> {
+    let one = Map::from_iter([(name.to_owned(), value.clone())]);
+    match serde_json::from_value::<Settings>(Value::Object(one)) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let text = error.to_string();
+            Err(match text.rsplit_once("expected ") {
+                Some((_, "u64")) => "a whole number of at least 1 is needed".to_owned(),
+                Some((_, "f64")) => "a number is needed".to_owned(),
+                Some((_, "a boolean")) => "true or false is needed".to_owned(),
+                _ => text,
+            })
+        }
+    }
+}
+
+impl Args for SettingFlags {
+    fn augment_args(command: Command) -> Command {
+        command.next_help_heading("Settings of the algorithm").args(SETTINGS.iter().map(|&(name, about)| {
+            Arg::new(name).long(name).value_name("VALUE").help(about).num_args(1).allow_negative_numbers(true)
+        }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for SettingFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given =
+            |&(name, _): &(&'static str, &str)| Some((name, matches.get_one::<String>(name)?.clone()));
+        Ok(SettingFlags(SETTINGS.iter().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(name: &'static str, text: &str) -> Result<Settings, String> {
+        SettingFlags(vec![(name, text.to_owned())]).settings().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_setting_is_read_as_what_it_is() {
+        assert_eq!(read("iterations", "10").unwrap().iterations, Some(10));
+        assert_eq!(read("clip", "2").unwrap().clip, Some(2.0));
+        assert_eq!(read("step", "0.5").unwrap().step.unwrap().to_string(), "constant:0.5");
+        assert_eq!(read("sampling", "wor:7").unwrap().sampling.unwrap().to_string(), "wor:7");
+        assert_eq!(SettingFlags::default().settings().unwrap(), Settings::default());
+    }
+
+    #[test]
+    fn what_a_setting_cannot_be_is_refused_in_words() {
+        assert_eq!(
+            read("iterations", "many").unwrap_err(),
+            "iterations = many: a whole number of at least 1 is needed"
+        );
+        assert_eq!(
+            read("iterations", "-1").unwrap_err(),
+            "iterations = -1: a whole number of at least 1 is needed"
+        );
+        assert_eq!(read("clip", "x").unwrap_err(), "clip = x: a number is needed");
+        assert!(read("sampling", "half").unwrap_err().contains("use full, poisson:RATE"));
+    }
+}

@@ -1,0 +1,139 @@
+//! A folder to work in, and the program as a user types it.
+// Each test file is a crate of its own and uses a part of this.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// What a schema says of the tables below.
+pub const SCHEMA: &str = "
+row_norm = 1
+[[column]]
+name = 'age'
+kind = 'numeric'
+lower = 0
+upper = 100
+[[column]]
+name = 'town'
+kind = 'categorical'
+categories = ['A', 'B']
+[[column]]
+name = 'ill'
+kind = 'target'
+classes = ['no', 'yes']
+";
+
+/// What a run left behind.
+#[derive(Debug)]
+pub struct Said {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Said {
+    /// Standard output as one JSON object.
+    pub fn json(&self) -> Value {
+        let value: Value = serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("not one JSON object: {error}\n{}\n{}", self.out, self.err));
+        assert!(value.is_object(), "{value}");
+        value
+    }
+
+    /// The same, of a run that went well.
+    pub fn ok(self) -> Self {
+        assert_eq!(self.code, 0, "{}{}", self.out, self.err);
+        self
+    }
+}
+
+/// A temporary folder.
+pub struct Folder(TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    /// `reticent` with these words, typed in this folder.
+    pub fn reticent(&self, line: &str) -> Said {
+        run(assert_cmd::Command::cargo_bin("reticent").unwrap().args(words(line)).current_dir(self.path()))
+    }
+
+    /// A shell command in this folder, with `reticent` on the path.
+    pub fn shell(&self, line: &str) -> Said {
+        let program = assert_cmd::cargo::cargo_bin("reticent");
+        let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
+        run(assert_cmd::Command::new("bash").args(["-c", line]).env("PATH", path).current_dir(self.path()))
+    }
+
+    /// Every file and folder below, with the contents of the files.
+    pub fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut all = Vec::new();
+        let mut left = vec![self.path().to_owned()];
+        while let Some(path) = left.pop() {
+            if path.is_dir() {
+                left.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+                all.push((path, Vec::new()));
+            } else {
+                all.push((path.clone(), std::fs::read(&path).unwrap()));
+            }
+        }
+        all.sort();
+        all
+    }
+}
+
+/// Words between spaces; a word in single quotes may hold spaces.
+fn words(line: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for (i, part) in line.split('\'').enumerate() {
+        if i % 2 == 1 {
+            all.push(part.to_owned());
+        } else {
+            all.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    all
+}
+
+fn run(command: &mut assert_cmd::Command) -> Said {
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Said { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// `count` records in which the old of town B are ill.
+pub fn people(count: u32) -> Vec<(u32, &'static str, bool)> {
+    (0..count)
+        .map(|i| {
+            let (age, town) = (i * 37 % 101, ["A", "B"][(i * 7 % 13 % 2) as usize]);
+            (age, town, age + if town == "B" { 20 } else { 0 } > 60)
+        })
+        .collect()
+}
+
+/// The same as CSV.
+pub fn csv(count: u32) -> String {
+    let mut text = String::from("age,town,ill\n");
+    for (age, town, ill) in people(count) {
+        text += &format!("{age},{town},{}\n", if ill { "yes" } else { "no" });
+    }
+    text
+}

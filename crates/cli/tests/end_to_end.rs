@@ -1,0 +1,278 @@
+//! The whole path as a user types it: fit → predict → evaluate → inspect, for every kind of file.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::io::Write;
+use std::sync::Arc;
+
+use common::{Folder, SCHEMA, csv, people};
+use serde_json::Value;
+
+const BUDGET: &str = "--epsilon 4 --delta 1e-5 --iterations 60";
+
+/// Fits on `data` with `flags` and follows the model through every command.
+fn whole_path(folder: &Folder, data: &str, flags: &str) {
+    let fit = folder.reticent(&format!("fit {data} {flags} {BUDGET} --out m --json")).ok().json();
+    for field in [
+        "epsilon",
+        "delta",
+        "adjacency",
+        "unit",
+        "view",
+        "certified",
+        "algorithm",
+        "iterations",
+        "seconds",
+        "model",
+    ] {
+        assert!(!fit[field].is_null(), "{data}: {field} is not in {fit}");
+    }
+    let epsilon = fit["epsilon"].as_f64().unwrap();
+    assert!(epsilon <= 4.0 && epsilon > 3.99, "{epsilon}");
+    assert_eq!((&fit["certified"], &fit["iterations"]), (&Value::from(true), &Value::from(60)), "{fit}");
+    assert_eq!(fit["model"], "m/model.json");
+
+    let predicted = folder.reticent(&format!("predict m {data}")).ok().out;
+    let lines: Vec<&str> = predicted.lines().collect();
+    assert_eq!(lines.len(), 1 + 600, "{data}");
+    assert_eq!(lines[0].split(',').count(), 3, "{}", lines[0]);
+    let object = folder.reticent(&format!("predict m {data} --json")).ok().json();
+    assert_eq!(object["predictions"].as_array().unwrap().len(), 600);
+    assert_eq!(object["predictions"][0]["class"].as_str(), lines[1].split(',').next());
+    folder.reticent(&format!("predict m/model.json {data} --out p.csv")).ok();
+    assert_eq!(folder.read("p.csv"), predicted);
+
+    let quality = folder.reticent(&format!("evaluate m {data} --json")).ok().json();
+    assert_eq!(quality["n"], 600);
+    assert_eq!(quality["private"], false);
+    assert!(quality["accuracy"].as_f64().unwrap() > 0.8, "{data}: {quality}");
+    assert!(quality["auc"].as_f64().unwrap() > 0.9, "{data}: {quality}");
+    assert!(quality["log_loss"].as_f64().unwrap() < 0.69, "{data}: {quality}");
+    assert!(folder.reticent(&format!("evaluate m {data}")).ok().out.contains("NOT PRIVATE"));
+
+    let model = folder.reticent("inspect m --json").ok().json();
+    for field in ["epsilon", "delta", "adjacency", "unit", "view", "algorithm"] {
+        assert_eq!(model[field], fit[field], "{data}: {field}");
+    }
+    assert!(!model["coefficients"].as_array().unwrap().is_empty());
+    let words = folder.reticent("inspect m").ok().out;
+    for word in ["epsilon", "replace-one", "record", "central", "ssadmm", "(intercept)"] {
+        assert!(words.contains(word), "{word} is not in\n{words}");
+    }
+    let certificate: Value = serde_json::from_str(&folder.read("m/certificate.json")).unwrap();
+    assert_eq!(certificate, model["certificate"]);
+}
+
+#[test]
+fn csv_files() {
+    let folder = Folder::new();
+    folder.write("schema.toml", SCHEMA);
+    folder.write("t.csv", csv(600));
+    whole_path(&folder, "t.csv", "--schema schema.toml --target ill");
+    // As tabs without a header, by another name.
+    folder.write("u.txt", csv(600).replace(',', "\t").split_once('\n').unwrap().1);
+    folder.write(
+        "bare.toml",
+        format!("header = false\ndelimiter = '\\t'\n{SCHEMA}").replace("'\\t'", "\"\\t\""),
+    );
+    whole_path(&folder, "u.txt", "--schema bare.toml");
+}
+
+#[test]
+fn packed_libsvm_files() {
+    let folder = Folder::new();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    for (age, town, ill) in people(600) {
+        let town = if town == "A" { 2 } else { 3 };
+        let label = if ill { "+1" } else { "-1" };
+        writeln!(packed, "{label} 1:{} {town}:0.3", f64::from(age) / 50.0 - 1.0).unwrap();
+    }
+    folder.write("t.libsvm.gz", packed.finish().unwrap());
+    whole_path(&folder, "t.libsvm.gz", "--features 3 --row-norm 1");
+}
+
+#[test]
+fn parquet_files() {
+    let folder = Folder::new();
+    folder.write("schema.toml", SCHEMA);
+    folder.write("t.parquet", parquet());
+    whole_path(&folder, "t.parquet", "--schema schema.toml --target ill");
+}
+
+/// The people as a Parquet file with a whole number and two texts.
+fn parquet() -> Vec<u8> {
+    use parquet::data_type::{ByteArray, ByteArrayType, Int32Type};
+    let schema = "message t { required int32 age; required binary town (UTF8); required binary ill (UTF8); }";
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let mut bytes = Vec::new();
+    let mut file =
+        parquet::file::writer::SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
+    let mut group = file.next_row_group().unwrap();
+    let people = people(600);
+    let ages: Vec<i32> = people.iter().map(|(age, ..)| *age as i32).collect();
+    let towns: Vec<ByteArray> = people.iter().map(|(_, town, _)| ByteArray::from(*town)).collect();
+    let ills: Vec<ByteArray> =
+        people.iter().map(|(.., ill)| ByteArray::from(if *ill { "yes" } else { "no" })).collect();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int32Type>().write_batch(&ages, None, None).unwrap();
+    column.close().unwrap();
+    for texts in [towns, ills] {
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    file.close().unwrap();
+    bytes
+}
+
+#[test]
+fn a_number_is_predicted_in_its_own_units() {
+    let folder = Folder::new();
+    folder.write("schema.toml", SCHEMA);
+    folder.write("t.csv", csv(600));
+    let flags = "--schema schema.toml --target age --algorithm exact --penalty l2:1e-6";
+    let fit = folder.reticent(&format!("fit t.csv {flags} --out m --json")).ok().json();
+    assert_eq!((&fit["epsilon"], &fit["certified"]), (&Value::from("infinity"), &Value::from(false)));
+    let quality = folder.reticent("evaluate m t.csv --json").ok().json();
+    assert_eq!(quality["n"], 600);
+    assert!(quality["r2"].as_f64().unwrap() <= 1.0 && quality["rmse"].as_f64().unwrap() < 50.0, "{quality}");
+    let first = folder.reticent("predict m t.csv").ok().out.lines().nth(1).unwrap().parse::<f64>().unwrap();
+    assert!((0.0..=100.0).contains(&first), "{first}");
+}
+
+#[test]
+fn several_rows_of_one_person_are_protected_together() {
+    let folder = Folder::new();
+    folder.write("schema.toml", format!("{SCHEMA}[[column]]\nname = 'who'\nkind = 'ignored'\n"));
+    let mut text = String::from("who,age,town,ill\n");
+    for (i, line) in csv(600).lines().skip(1).enumerate() {
+        text += &format!("p{},{line}\n", i / 3);
+    }
+    folder.write("t.csv", text);
+    let flags = "--schema schema.toml --target ill --user-column who --out m";
+    let fit = folder.reticent(&format!("fit t.csv {flags} {BUDGET} --json")).ok().json();
+    assert_eq!(fit["unit"], "user");
+    let words = folder.reticent("inspect m").ok().out;
+    assert!(words.contains("person, with all their records"), "{words}");
+    // Nobody needs to say who they are to get a prediction.
+    folder.write("new.csv", csv(10));
+    assert_eq!(folder.reticent("predict m new.csv").ok().out.lines().count(), 11);
+}
+
+#[test]
+fn a_seed_is_shouted_and_repeats() {
+    let folder = Folder::new();
+    folder.write("schema.toml", SCHEMA);
+    folder.write("t.csv", csv(200));
+    let line = format!("fit t.csv --schema schema.toml {BUDGET} --seed 7");
+    let said = folder.reticent(&format!("{line} --out a")).ok();
+    assert!(said.out.contains("seeded, NOT PRIVATE") && said.err.starts_with("NOT PRIVATE: "), "{said:?}");
+    let object = folder.reticent(&format!("{line} --out b --json")).ok().json();
+    assert_eq!(object["certified"], false);
+    assert_eq!(object["noise"], "seeded, NOT PRIVATE");
+    assert_eq!(folder.read("a/model.json"), folder.read("b/model.json"));
+}
+
+#[test]
+fn flags_win_over_the_job_file_and_its_paths_are_its_own() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("job")).unwrap();
+    folder.write("job/schema.toml", SCHEMA);
+    folder.write("job/t.csv", csv(200));
+    folder.write(
+        "job/job.toml",
+        "data = 't.csv'\nschema = 'schema.toml'\nout = 'm'\nepsilon = 1.0\ndelta = 1e-5\n\
+         iterations = 10\npenalty = 'l1:1e-4'\nadjacency = 'add-remove'\npublic-n = 200\n",
+    );
+    let object = folder.reticent("fit --spec job/job.toml --epsilon 0.5 --json").ok().json();
+    assert!(object["epsilon"].as_f64().unwrap() <= 0.5);
+    assert_eq!((&object["iterations"], &object["adjacency"]), (&Value::from(10), &Value::from("add-remove")));
+    assert_eq!(
+        (&object["penalty"], &object["model"]),
+        (&Value::from("l1:1e-4"), &Value::from("job/m/model.json"))
+    );
+}
+
+#[test]
+fn a_model_that_is_replaced_is_mentioned() {
+    let folder = Folder::new();
+    folder.write("schema.toml", SCHEMA);
+    folder.write("t.csv", csv(200));
+    let line = format!("fit t.csv --schema schema.toml {BUDGET}");
+    let first = folder.reticent(&line).ok();
+    assert!(first.out.contains("reticent-model/model.json") && first.err.is_empty(), "{first:?}");
+    let second = folder.reticent(&line).ok();
+    assert!(second.err.contains("It replaces the model that was there, fitted at epsilon = 4"), "{second:?}");
+    assert_eq!(folder.reticent(&format!("{line} --json")).ok().json()["replaced"], true);
+}
+
+#[test]
+fn a_draft_fits_the_file_that_it_was_drawn_from() {
+    let folder = Folder::new();
+    folder.write("t.csv", csv(200));
+    let said = folder.reticent("schema init t.csv --target ill --out s.toml").ok();
+    assert!(said.err.contains("taken as PUBLIC"), "{said:?}");
+    assert!(folder.read("s.toml").contains("READ FROM THAT FILE"));
+    assert_eq!(folder.reticent("schema init t.csv --target ill").ok().out, folder.read("s.toml"));
+    let words = folder.reticent("schema check t.csv --schema s.toml").ok().out;
+    assert!(words.contains("every record fits the schema") && words.contains("town"), "{words}");
+    let object = folder.reticent("schema check t.csv --schema s.toml --json").ok().json();
+    assert_eq!((&object["fits"], &object["encoded_columns"]), (&Value::from(true), &Value::from(3)));
+    folder.reticent(&format!("fit t.csv --schema s.toml {BUDGET} --out m")).ok();
+}
+
+#[test]
+fn lists_come_from_the_catalogues() {
+    let folder = Folder::new();
+    for (family, member) in [
+        ("losses", "logistic"),
+        ("penalties", "elastic-net"),
+        ("constraints", "chain"),
+        ("algorithms", "ssadmm"),
+        ("events", "poisson-gaussian"),
+    ] {
+        let words = folder.reticent(&format!("list {family}")).ok().out;
+        assert!(words.lines().any(|line| line.starts_with(member)), "{words}");
+        let object = folder.reticent(&format!("list {family} --json")).ok().json();
+        let members = object[family].as_array().unwrap();
+        assert_eq!(members.len(), words.lines().count());
+        assert!(
+            members.iter().any(|each| each["name"] == member && each["about"].as_str().unwrap().len() > 5)
+        );
+    }
+}
+
+#[test]
+fn the_demo_can_be_typed_again() {
+    let folder = Folder::new();
+    let said = folder.reticent("demo --out d").ok();
+    assert!(said.out.trim_end().ends_with("see what privacy costs."), "{}", said.out);
+    let commands: Vec<&str> = said.out.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
+    assert_eq!(commands.len(), 3);
+    for command in commands {
+        folder.shell(command).ok();
+    }
+    let object = folder.reticent("demo --json --out d").ok().json();
+    assert_eq!(object["fit"]["certified"], true);
+    assert!(object["evaluate"]["auc"].as_f64().unwrap() > 0.75, "{}", object["evaluate"]);
+    for file in
+        ["patients.csv", "new_patients.csv", "schema.toml", "model/model.json", "model/certificate.json"]
+    {
+        assert!(!folder.read(&format!("d/{file}")).is_empty());
+    }
+}
+
+#[test]
+fn help_goes_to_standard_output_and_a_closed_pipe_is_no_error() {
+    let folder = Folder::new();
+    let help = folder.reticent("fit --help").ok();
+    assert!(help.out.contains("--epsilon") && help.out.contains("--iterations"), "{}", help.out);
+    folder.write("schema.toml", SCHEMA);
+    folder.write("t.csv", csv(20_000));
+    folder.reticent(&format!("fit t.csv --schema schema.toml {BUDGET} --out m")).ok();
+    let said = folder.shell("set -o pipefail; reticent predict m t.csv | head -1").ok();
+    assert_eq!(said.out.lines().count(), 1);
+    assert_eq!(said.err, "");
+}

@@ -1,0 +1,113 @@
+//! Real certificates of each kind against the published JSON Schema, and what the schema must refuse.
+// The lint spares test functions but not the helpers beside them.
+#![allow(clippy::unwrap_used)]
+
+use std::fmt::Write;
+
+use jsonschema::Validator;
+use reticent::accountant::{Adjacency, Mechanism};
+use reticent::{Spec, write_model};
+use serde_json::{Value, json};
+
+const SCHEMA: &str = include_str!("../schemas/certificate.schema.json");
+
+fn validator() -> Validator {
+    jsonschema::validator_for(&serde_json::from_str(SCHEMA).unwrap()).unwrap()
+}
+
+/// The certificate of a small job, read back from the file that was written for it.
+fn certificate(change: impl FnOnce(&mut Spec)) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("table.libsvm");
+    let mut text = String::new();
+    for i in 0..60 {
+        writeln!(text, "{} 1:{} 2:1", if i % 3 == 0 { "+1" } else { "-1" }, f64::from(i % 7) / 7.0).unwrap();
+    }
+    std::fs::write(&data, text).unwrap();
+    let mut spec = Spec {
+        data: Some(data),
+        features: Some(2),
+        row_norm: Some(1.0),
+        epsilon: Some(1.0),
+        delta: Some(1e-5),
+        ..Spec::default()
+    };
+    spec.settings.iterations = Some(5);
+    change(&mut spec);
+    let model = spec.check().unwrap().fit(&mut ()).unwrap().model;
+    let path = write_model(&model, folder.path()).unwrap().with_file_name("certificate.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn kinds() -> Vec<(&'static str, Value)> {
+    vec![
+        ("private", certificate(|_| {})),
+        (
+            "add-remove",
+            certificate(|spec| {
+                spec.adjacency = Some(Adjacency::AddRemove);
+                spec.public_n = Some(60);
+            }),
+        ),
+        ("poisson", certificate(|spec| spec.settings.sampling = Some("poisson:0.2".parse().unwrap()))),
+        ("seeded", certificate(|spec| spec.seed = Some(1))),
+        (
+            "exact",
+            certificate(|spec| {
+                spec.algorithm = Some("exact".to_owned());
+                spec.settings.iterations = None;
+            }),
+        ),
+    ]
+}
+
+#[test]
+fn certificates_of_every_kind_are_valid() {
+    let validator = validator();
+    for (kind, certificate) in kinds() {
+        let errors: Vec<String> =
+            validator.iter_errors(&certificate).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{kind}: {errors:?}");
+        assert_eq!(certificate["certified"], !matches!(kind, "seeded" | "exact"), "{kind}");
+        assert_eq!(certificate["epsilon"] == "infinity", kind == "exact", "{kind}");
+        assert_eq!(certificate["noise"] == "seeded, NOT PRIVATE", kind == "seeded", "{kind}");
+        assert!(certificate["rdp"].as_array().unwrap().len() <= 12, "{kind}");
+        let says_no = certificate["meaning"].as_str().unwrap().starts_with("No guarantee");
+        assert_eq!(says_no, matches!(kind, "seeded" | "exact"), "{kind}");
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_a_certificate_must_not_say() {
+    let validator = validator();
+    let good = certificate(|_| {});
+    for (pointer, value) in [
+        ("/epsilon", json!("infinity")),
+        ("/epsilon", json!(-1)),
+        ("/delta", json!(0)),
+        ("/noise", json!("seeded, NOT PRIVATE")),
+        ("/reasons", json!(["a reason"])),
+        ("/adjacency", json!("replace-two")),
+        ("/ledger/taints", json!(["seeded-noise"])),
+        ("/ledger/entries/0/count", json!(0)),
+        ("/version", json!(2)),
+    ] {
+        let mut bad = good.clone();
+        *bad.pointer_mut(pointer).unwrap() = value.clone();
+        assert!(!validator.is_valid(&bad), "{pointer} = {value}");
+    }
+    let mut bad = good;
+    bad["extra"] = json!(1);
+    assert!(!validator.is_valid(&bad));
+}
+
+#[test]
+fn the_schema_knows_every_word_of_the_vocabulary() {
+    use reticent::accountant::{Unit, View};
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    let words = |name: &str| schema["$defs"][name]["enum"].clone();
+    assert_eq!(words("adjacency"), json!(Adjacency::ALL));
+    assert_eq!(words("unit"), json!(Unit::ALL));
+    assert_eq!(words("view"), json!(View::ALL));
+    assert_eq!(Mechanism::KINDS.len(), Mechanism::ABOUT.len());
+}
