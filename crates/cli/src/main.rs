@@ -5,9 +5,11 @@
 
 mod answer;
 mod commands;
+mod event_text;
 mod failure;
 mod layout;
 mod number;
+mod plot;
 mod progress;
 mod settings;
 

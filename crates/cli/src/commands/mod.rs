@@ -1,6 +1,8 @@
 //! The commands, a file each. To add one: a file with its flags and `run`, a line in [`Command`] and a line in
 //! [`Command::run`].
 
+mod account;
+mod calibrate;
 mod demo;
 mod evaluate;
 mod fit;
@@ -26,6 +28,10 @@ pub enum Command {
     Evaluate(evaluate::Evaluate),
     /// Show what a model is and what its certificate guarantees
     Inspect(inspect::Inspect),
+    /// Count what a list of events costs, by every method side by side
+    Account(account::Account),
+    /// Find the smallest noise that fits a budget
+    Calibrate(calibrate::Calibrate),
     /// Draft or check the description of a table
     #[command(subcommand)]
     Schema(schema::Schema),
@@ -43,6 +49,8 @@ impl Command {
             Command::Predict(predict) => predict.run(),
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Inspect(inspect) => inspect.run(),
+            Command::Account(account) => account.run(),
+            Command::Calibrate(calibrate) => calibrate.run(),
             Command::Schema(schema) => schema.run(),
             Command::List(list) => Ok(list.run()),
             Command::Demo(demo) => demo.run(),

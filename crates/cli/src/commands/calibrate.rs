@@ -1,0 +1,114 @@
+//! `reticent calibrate`: the smallest noise (or the most steps, or the largest sampling rate) that fits a budget.
+
+use clap::{Args, ValueEnum};
+use reticent::accountant::{Adjacency, Bound, Ledger, Unit, calibrate, calibrate_rate, calibrate_steps};
+use serde_json::json;
+
+use super::account::{bound, with_scope};
+use crate::answer::Answer;
+use crate::event_text::{ledger, mechanism, sampled};
+use crate::failure::Failure;
+use crate::layout::wrapped;
+use crate::number;
+
+/// More steps than anybody makes; the search needs an end.
+const MOST_STEPS: u64 = 1_000_000_000;
+
+#[derive(Debug, Args)]
+pub struct Calibrate {
+    /// The budget ε
+    #[arg(long, value_parser = number::parse)]
+    epsilon: f64,
+
+    /// The budget δ
+    #[arg(long, value_parser = number::parse)]
+    delta: f64,
+
+    /// What to look for
+    #[arg(long, value_enum, default_value_t = Find::Noise)]
+    find: Find,
+
+    /// The number of steps, unless that is what is looked for
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    steps: u64,
+
+    /// On which records: full, poisson:RATE or wor:SIZE/POPULATION; not when the rate is looked for
+    #[arg(long)]
+    sampling: Option<String>,
+
+    /// The noise over the clip of a record, unless that is what is looked for
+    #[arg(long, value_parser = number::parse, required_if_eq_any([("find", "steps"), ("find", "rate")]))]
+    noise_multiplier: Option<f64>,
+
+    /// Which tables are neighbours: replace-one or add-remove
+    #[arg(long, default_value_t)]
+    adjacency: Adjacency,
+
+    /// What a neighbour differs in: record or user
+    #[arg(long, default_value_t)]
+    unit: Unit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Find {
+    /// The smallest noise multiplier
+    Noise,
+    /// The largest number of steps
+    Steps,
+    /// The largest Poisson sampling rate
+    Rate,
+}
+
+impl Calibrate {
+    /// Does it.
+    pub fn run(self) -> Result<Answer, Failure> {
+        let z = self.noise_multiplier.unwrap_or(1.0);
+        // What cannot be planned at all is wrong usage, not a budget that is too small.
+        self.plan(z, self.steps, self.sampling.as_deref())?;
+        let (found, what, epsilon, ledger) = match self.find {
+            Find::Noise => {
+                let plan = |z: f64| self.plan(z, self.steps, self.sampling.as_deref());
+                let found = calibrate(self.epsilon, self.delta, plan)?;
+                let z = found.noise_multiplier;
+                (
+                    json!({ "noise_multiplier": z }),
+                    format!("a noise multiplier of {z}"),
+                    found.epsilon,
+                    plan(z)?,
+                )
+            }
+            Find::Steps => {
+                let plan = |steps: u64| self.plan(z, steps, self.sampling.as_deref());
+                let found = calibrate_steps(self.epsilon, self.delta, MOST_STEPS, plan)?;
+                (
+                    json!({ "steps": found.steps }),
+                    format!("{} steps", found.steps),
+                    found.epsilon,
+                    plan(found.steps)?,
+                )
+            }
+            Find::Rate => {
+                let plan = |rate: f64| self.plan(z, self.steps, Some(&format!("poisson:{rate}")));
+                let found = calibrate_rate(self.epsilon, self.delta, 1.0, plan)?;
+                let rate = found.rate;
+                (json!({ "rate": rate }), format!("a sampling rate of {rate}"), found.epsilon, plan(rate)?)
+            }
+        };
+        let Bound { lower, upper, method } = epsilon;
+        let mut object = found;
+        object["epsilon"] = bound(lower, upper);
+        object["delta"] = json!(self.delta);
+        object["method"] = json!(method.to_string());
+        let text = wrapped(&format!(
+            "{what} fits: ε is at most {upper:.6} at δ = {:e} (by {method}; no analysis can give less than {lower:.6}), \
+             {} neighbours, {} level.",
+            self.delta, self.adjacency, self.unit
+        ));
+        Ok(Answer { text, object: with_scope(object, &ledger), remarks: Vec::new() })
+    }
+
+    fn plan(&self, z: f64, steps: u64, sampling: Option<&str>) -> Result<Ledger, Failure> {
+        let gaussian = mechanism(&format!("gaussian:z={z}"))?;
+        ledger(sampled(gaussian, sampling)?, steps, self.adjacency, self.unit)
+    }
+}
