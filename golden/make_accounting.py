@@ -68,8 +68,8 @@ def main():
     while len(cases) < 300:
         full = len(cases) % 3 == 0
         adjacency = rng.choice(["add-remove", "replace-one"])
-        z = log_uniform(rng, 0.4, 30.0)
-        steps = int(log_uniform(rng, 1, 3000))
+        z = log_uniform(rng, 0.5, 30.0)
+        steps = int(log_uniform(rng, 1, 2000))
         delta = log_uniform(rng, 1e-8, 1e-2)
         if full:
             mu = (1.0 if adjacency == "add-remove" else 2.0) / z * math.sqrt(steps)
@@ -78,17 +78,17 @@ def main():
             continue
         # dp_accounting's PLD knows Poisson sampling under add-remove only.
         q = log_uniform(rng, 1e-4, 0.9)
-        # Keep the reference's own cost and its truncation (1e-15 per composition) out of the picture.
-        if q * math.sqrt(steps) / z > 8 or z < 0.5 and steps > 300:
+        deviation = q * math.sqrt(steps * math.expm1(1 / z**2))
+        # A step at which the reference's own error stays below 2e-7; cases that would need a very fine one are left out.
+        interval = min(1e-4, fine_enough(q, z, steps, delta, deviation))
+        if interval < 3e-5 or deviation > 3:
             continue
         start = time.time()
-        epsilon = poisson_add_remove(q, z, steps, delta, 1e-4)
+        epsilon = poisson_add_remove(q, z, steps, delta, interval)
         if not 1e-3 < epsilon < 50:
             continue
-        interval = min(1e-4, fine_enough(q, z, steps, delta, epsilon))
-        if interval < 1e-5:
+        if fine_enough(q, z, steps, delta, epsilon) < interval / 2:
             continue
-        epsilon = poisson_add_remove(q, z, steps, delta, interval)
         cases.append(dict(q=q, z=z, steps=steps, delta=delta, adjacency="add-remove", epsilon=epsilon, interval=interval,
                           reference=f"dp_accounting {DP_ACCOUNTING} PLD", seconds=round(time.time() - start, 3)))
     HERE.mkdir(exist_ok=True)

@@ -34,9 +34,6 @@ fn random_cases() {
         let bound = epsilon(&ledger, number(case, "delta")).unwrap();
         assert!(bound.lower <= reference * (1.0 + 1e-6) + 1e-12, "{case}: {bound:?}");
         assert!(bound.upper >= reference * (1.0 - 1e-6), "{case}: {bound:?}");
-        if reference > 0.05 && (bound.upper - bound.lower) / reference > 0.003 {
-            println!("WIDE {case} {bound:?}");
-        }
         if reference > 0.05 {
             widest = widest.max((bound.upper - bound.lower) / reference);
             above = above.max(bound.upper / reference - 1.0);

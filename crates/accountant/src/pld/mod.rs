@@ -214,11 +214,15 @@ impl<'a> Plan<'a> {
     pub(crate) fn answer(&self, side: Side, tolerance: f64) -> f64 {
         let step = self.step(tolerance);
         let snap = |at: f64| dots::snap(at, step);
-        let discretise = if side == Side::Upper { dots::pessimistic } else { dots::optimistic };
         let parts: Vec<(Dots, u64)> = (0..self.losses.len())
             .map(|part| {
                 let (loss, count) = &self.losses[part];
-                (discretise(loss, &self.refine(part, step), snap), *count)
+                let grid = self.refine(part, step);
+                let dots = match side {
+                    Side::Upper => dots::pessimistic(loss, &grid, snap),
+                    Side::Lower => dots::optimistic(loss, &grid, snap, self.tilt),
+                };
+                (dots, *count)
             })
             .collect();
         let first = (self.left.at / step).floor() as i64 - 1;
