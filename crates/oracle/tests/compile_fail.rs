@@ -1,6 +1,8 @@
 //! What must not compile does not; beside each case stands a twin that does, and runs, so that a case cannot pass for
 //! a reason of its own (a name that moved, a missing import).
 
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
 #[path = "compile_fail/twins/ledger_appended.rs"]
 mod ledger_appended;
 #[path = "compile_fail/twins/ledger_rewritten.rs"]
