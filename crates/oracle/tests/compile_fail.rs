@@ -1,6 +1,10 @@
 //! What must not compile does not; beside each case stands a twin that does, and runs, so that a case cannot pass for
 //! a reason of its own (a name that moved, a missing import).
 
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
+#[path = "compile_fail/twins/ledger_appended.rs"]
+mod ledger_appended;
 #[path = "compile_fail/twins/ledger_rewritten.rs"]
 mod ledger_rewritten;
 #[path = "compile_fail/twins/noise_used_twice.rs"]
@@ -24,6 +28,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 const TWINS: &[(&str, fn())] = &[
+    ("ledger_appended", ledger_appended::main as fn()),
     ("ledger_rewritten", ledger_rewritten::main as fn()),
     ("noise_used_twice", noise_used_twice::main as fn()),
     ("query_outside", query_outside::main as fn()),

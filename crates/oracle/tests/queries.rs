@@ -1,5 +1,7 @@
 //! Every query against a second computation of the same thing, without noise; its event; its refusals.
 
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::{

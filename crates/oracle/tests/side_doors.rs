@@ -1,6 +1,8 @@
 //! No side doors: nothing is printed, logged or timed, and what comes out has the same events and shapes whatever the
 //! data are.
 
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
 use std::path::{Path, PathBuf};
 
 use reticent_accountant::{Adjacency, Ledger, Unit, View};
