@@ -6,7 +6,7 @@ use reticent_oracle::Sampling;
 use reticent_problem::Regulariser;
 
 use crate::algorithms::{
-    Algorithm, consensus, dp_fw, dp_sgd, general, mpadmm, output_perturbation, sadmm, ssadmm, vradmm,
+    Algorithm, consensus, dp_cd, dp_fw, dp_sgd, general, mpadmm, output_perturbation, sadmm, ssadmm, vradmm,
 };
 use crate::settings::{Public, Settings, SettingsError};
 
@@ -64,7 +64,7 @@ pub const CATALOGUE: &[Entry] = &[
         name: "exact",
         about: "ADMM to convergence on the exact objective; no privacy at all (ε = ∞)",
         reference: "Boyd et al. 2011, section 3",
-        takes: &["iterations", "rho"],
+        takes: crate::exact::TAKES,
         kind: Kind::Exact,
     },
     general::ENTRY,
@@ -74,6 +74,7 @@ pub const CATALOGUE: &[Entry] = &[
     sadmm::ENTRY,
     vradmm::ENTRY,
     dp_sgd::ENTRY,
+    dp_cd::ENTRY,
     dp_fw::ENTRY,
     output_perturbation::ENTRY,
 ];

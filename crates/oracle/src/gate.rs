@@ -12,8 +12,8 @@ use crate::pass::Pass;
 use crate::plan::Plan;
 use crate::private::Private;
 use crate::queries::{
-    Blocks, Consensus, ConsensusTerms, Correction, Count, CountTerms, Gradient, GradientTerms, Minimiser,
-    MinimiserTerms, Quantile, QuantileTerms, Query, SecondMoment, SecondMomentTerms,
+    Blocks, Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms,
+    Minimiser, MinimiserTerms, Quantile, QuantileTerms, Query, SecondMoment, SecondMomentTerms,
 };
 use crate::refusal::Refusal;
 use crate::released::Released;
@@ -31,6 +31,10 @@ pub trait Oracle {
 
     /// The noisy mean of the clipped gradients at `at`.
     fn gradient(&mut self, at: &[f64], how: &GradientTerms) -> Result<Released<Vec<f64>>, Refusal>;
+
+    /// One coordinate of the noisy mean gradient at `at`, clipped by itself.
+    fn coordinate(&mut self, at: &[f64], index: usize, how: &GradientTerms)
+    -> Result<Released<f64>, Refusal>;
 
     /// The noisy mean of the clipped differences between the gradients at `at` and at `from`.
     fn correction(
@@ -181,6 +185,15 @@ impl Oracle for Gate {
 
     fn gradient(&mut self, at: &[f64], how: &GradientTerms) -> Result<Released<Vec<f64>>, Refusal> {
         self.ask(&Gradient { at, how })
+    }
+
+    fn coordinate(
+        &mut self,
+        at: &[f64],
+        index: usize,
+        how: &GradientTerms,
+    ) -> Result<Released<f64>, Refusal> {
+        self.ask(&Coordinate { at, index, how })
     }
 
     fn correction(

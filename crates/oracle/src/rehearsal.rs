@@ -5,7 +5,7 @@ use reticent_problem::Shape;
 
 use crate::gate::Oracle;
 use crate::queries::{
-    Consensus, ConsensusTerms, Correction, Count, CountTerms, Gradient, GradientTerms, Minimiser,
+    Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms, Minimiser,
     MinimiserTerms, Quantile, QuantileTerms, Query, SecondMoment, SecondMomentTerms, check_point,
 };
 use crate::refusal::Refusal;
@@ -65,6 +65,16 @@ impl Oracle for Rehearsal {
     fn gradient(&mut self, at: &[f64], how: &GradientTerms) -> Result<Released<Vec<f64>>, Refusal> {
         self.record(&Gradient { at, how })?;
         Ok(Released::new(self.made_up(at.len())))
+    }
+
+    fn coordinate(
+        &mut self,
+        at: &[f64],
+        index: usize,
+        how: &GradientTerms,
+    ) -> Result<Released<f64>, Refusal> {
+        self.record(&Coordinate { at, index, how })?;
+        Ok(Released::new(self.made_up(1)[0]))
     }
 
     fn correction(

@@ -75,6 +75,33 @@ fn a_correction_is_a_difference_of_gradients() {
     }
 }
 
+#[test]
+fn a_coordinate_is_an_entry_of_the_gradient() {
+    for unit in [Unit::Record, Unit::User] {
+        for name in ["logistic", "multinomial:3"] {
+            let mut gate = gate(name, &Opening { unit, ..OPENING });
+            let at = point(gate.shape().len(), 1);
+            let how = noiseless(100.0);
+            let whole = gate.gradient(&at, &how).unwrap().into_inner();
+            let entries: Vec<f64> =
+                (0..at.len()).map(|j| gate.coordinate(&at, j, &how).unwrap().into_inner()).collect();
+            close(&entries, &whole, 1e-6);
+        }
+    }
+}
+
+/// At 0 the derivative by the first weight is −b·a/2.
+#[test]
+fn a_coordinate_is_clipped_by_itself() {
+    let mut gate = gate("logistic", &OPENING);
+    let table = example(false);
+    let slope = |i: usize| (-0.5 * table.targets[i] * table.rows.dense_row(i)[0]).clamp(-0.1, 0.1);
+    let expected = (0..COUNT).map(slope).sum::<f64>() / COUNT as f64;
+    let answer = gate.coordinate(&[0.0; 4], 0, &noiseless(0.1)).unwrap().into_inner();
+    assert!(expected != 0.0 && (answer - expected).abs() < 1e-9, "{answer} {expected}");
+    assert!(matches!(gate.coordinate(&[0.0; 4], 4, &noiseless(0.1)), Err(Refusal::BadQuery(_))));
+}
+
 /// The blocks written out in full, as ALGORITHMS.md has them, with the prox of the whole parameter.
 struct Textbook {
     table: Table,

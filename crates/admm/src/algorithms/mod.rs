@@ -3,6 +3,7 @@
 use reticent_oracle::{Oracle, Refusal};
 
 pub(crate) mod consensus;
+pub(crate) mod dp_cd;
 pub(crate) mod dp_fw;
 pub(crate) mod dp_sgd;
 pub(crate) mod general;

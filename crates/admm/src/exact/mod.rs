@@ -67,19 +67,14 @@ impl Default for ExactSettings {
     }
 }
 
+/// The settings it has.
+pub(crate) const TAKES: &[&str] = &["iterations", "rho"];
+
 impl TryFrom<&Settings> for ExactSettings {
     type Error = SettingsError;
 
     fn try_from(settings: &Settings) -> Result<Self, SettingsError> {
-        let others = Settings { iterations: None, rho: None, ..settings.clone() };
-        if others != Settings::default() {
-            return Err(SettingsError {
-                name: "settings",
-                given: "more than iterations and rho".to_owned(),
-                allowed: "exact has no sampling, clip, step or noise: it takes iterations and rho only"
-                    .to_owned(),
-            });
-        }
+        settings.only("exact", TAKES)?;
         let default = ExactSettings::default();
         Ok(ExactSettings {
             iterations: settings.iterations_or(default.iterations)?,

@@ -1,6 +1,7 @@
 //! What can be asked of the gate: a file per query, each with one event and one proof note.
 
 mod consensus;
+mod coordinate;
 mod correction;
 mod count;
 mod gradient;
@@ -10,6 +11,7 @@ mod second_moment;
 
 pub use consensus::ConsensusTerms;
 pub(crate) use consensus::{Blocks, Consensus};
+pub(crate) use coordinate::Coordinate;
 pub(crate) use correction::Correction;
 pub(crate) use count::Count;
 pub use count::{CountTerms, Statistic};

@@ -1,0 +1,102 @@
+//! DP-CD: proximal coordinate descent on noisy partial derivatives (Mangold et al. 2022; FP23, Proposition 2).
+//!
+//! ```text
+//! minimise (1/n) Σ f(u; dᵢ) + Σ_j r_j(u_j)
+//!
+//! j   = k mod d
+//! g̃_j = noisy mean of clip(∂_j f(u; dᵢ), C) over a sample
+//! u_j ← prox_{η_k r_j}( u_j − η_k g̃_j )
+//! ```
+//!
+//! It is the fixed-point iteration with a block for each coordinate and one block a step: without a penalty
+//! `R_b(u) = u_b − (2/β)∇_b f(u)` with λ = ηβ/2. The coordinates go round in their order, which tells nothing;
+//! a random order would tell as little.
+//!
+//! Released: g̃_j, once an iteration, as a Gaussian event under its sampling.
+//! Requires: a penalty that is a sum over entries; the identity constraint.
+//! Reference: Mangold et al. 2022, Algorithm 1; FP23, Proposition 2. There C and η have an entry for each
+//! coordinate, from bounds of each feature; here one bound of the row stands for all, so a round of steps costs
+//! as much as d full gradients, and dp-cd is kept for comparison.
+
+use std::sync::Arc;
+
+use reticent_oracle::{GradientTerms, Oracle, Refusal};
+use reticent_problem::Regulariser;
+
+use super::Algorithm;
+use crate::catalogue::{Built, Entry, Kind, Recipe};
+use crate::fixed_point::{Active, FixedPoint, averaging_of_step, gradient_operator};
+use crate::settings::SettingsError;
+use crate::step_size::StepSize;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "dp-cd",
+    about: "coordinate descent on noisy partial derivatives; a baseline",
+    reference: "Mangold et al. 2022, Algorithm 1; FP23, Proposition 2",
+    takes: &["iterations", "sampling", "clip", "step"],
+    kind: Kind::Private(build),
+};
+
+/// Rounds through the coordinates. Each costs as much as d steps of gradient descent.
+const ROUNDS: u64 = 5;
+
+/// The penalties whose prox moves each entry by itself.
+const SEPARABLE: &[&str] = &["none", "l1", "l2", "elastic-net", "scad", "mcp", "box"];
+
+#[derive(Debug)]
+struct DpCd {
+    how: GradientTerms,
+    step: StepSize,
+    /// Steps in which each record is seen once for each coordinate.
+    per_epoch: f64,
+    regulariser: Arc<Regulariser>,
+    engine: FixedPoint,
+}
+
+fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+    let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
+    recipe.only(&ENTRY)?;
+    recipe.needs_identity(&ENTRY)?;
+    let penalty = regulariser.penalty();
+    if !SEPARABLE.contains(&penalty.name()) {
+        return Err(SettingsError::new(
+            "penalty",
+            penalty.spec(),
+            format!("dp-cd needs a penalty that is a sum over entries: {}", SEPARABLE.join(", ")),
+        ));
+    }
+    let sampling = recipe.sampling();
+    let len = public.shape.len();
+    let algorithm = DpCd {
+        how: GradientTerms {
+            clip: settings.clip_or_bound(public)?,
+            noise_multiplier: *noise_multiplier,
+            sampling,
+        },
+        step: settings.step_or_smooth(public),
+        per_epoch: recipe.per_epoch(sampling) * len as f64,
+        regulariser: Arc::clone(regulariser),
+        engine: FixedPoint::coordinates(vec![0.0; len]),
+    };
+    Ok(Built { algorithm: Box::new(algorithm), iterations: settings.iterations_or(ROUNDS * len as u64)? })
+}
+
+impl Algorithm for DpCd {
+    fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
+        let DpCd { how, step, per_epoch, regulariser, engine } = self;
+        let j = ((k - 1) % engine.u().len() as u64) as usize;
+        let eta = step.at(k, *per_epoch);
+        let mut noisy = vec![0.0; engine.u().len()];
+        noisy[j] = oracle.coordinate(engine.u(), j, how)?.into_inner();
+        let beta = 2.0 / eta;
+        gradient_operator(engine.u(), beta, &mut noisy);
+        // The prox of every entry, of which the engine reads the one that takes part.
+        regulariser.prox_y(&mut noisy, eta);
+        engine.step(Active::One(j), averaging_of_step(eta, beta), &noisy);
+        Ok(())
+    }
+
+    fn solution(&self) -> Vec<f64> {
+        self.engine.u().to_vec()
+    }
+}

@@ -1,0 +1,102 @@
+//! One coordinate of the mean gradient, clipped by itself, with Gaussian noise (coordinate descent).
+//!
+//! ```text
+//! g̃_j = ( Σ_{i ∈ B} clip(∂_j f(x; dᵢ), C) + N(0, (zC)²) ) / m
+//! ```
+//!
+//! A coordinate is a vector of one entry, so the note on clipped sums covers it; a user counts with the mean over
+//! its records. `C` may be smaller than what a whole gradient needs: that is the point of asking for one.
+//!
+//! Event: Gaussian with noise multiplier `z`, under the sampling that was drawn.
+//! Proof: proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md, proofs/sampling.md.
+
+use reticent_accountant::Event;
+use reticent_data::Rows;
+use reticent_problem::Shape;
+use reticent_problem::losses::Loss;
+
+use super::{GradientTerms, Query, add_noise, check_point};
+use crate::entropy::Entropy;
+use crate::gate::Inside;
+use crate::grid::Grid;
+use crate::pass::Vectors;
+use crate::private::Private;
+use crate::refusal::Refusal;
+use crate::rows::RowAccess;
+use crate::terms::Terms;
+
+/// The query: where, which coordinate, and how.
+pub(crate) struct Coordinate<'a> {
+    pub at: &'a [f64],
+    pub index: usize,
+    pub how: &'a GradientTerms,
+}
+
+impl Query for Coordinate<'_> {
+    type Answer = f64;
+
+    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+        self.how.check()?;
+        check_point(self.at, shape)?;
+        if self.index < shape.len() {
+            return Ok(());
+        }
+        Err(Refusal::BadQuery(format!(
+            "coordinate {} was asked for, but they are numbered 0 to {}",
+            self.index,
+            shape.len().saturating_sub(1)
+        )))
+    }
+
+    fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
+        self.how.event(terms)
+    }
+
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
+        let Inside { private, loss, terms, pass, .. } = inside;
+        let GradientTerms { clip, noise_multiplier, sampling } = *self.how;
+        let mut chosen = Vec::new();
+        let sampled = sampling.draw(private.units(), entropy, &mut chosen)?;
+        let grid = Grid::new(1);
+        let vectors = Vectors { units: private.units(), chosen: sampled.then_some(&*chosen), clip, grid };
+        let mut sum = [0];
+        pass.vector_sum(&vectors, &mut sum, |unit, whole, _| {
+            let mut buffer = vec![0.0; 2 * loss.outputs()];
+            let records = private.records_in(unit);
+            for &i in &*records {
+                whole[0] += match private.rows() {
+                    Rows::Dense(rows) => self.slope(rows, private, &**loss, i as usize, &mut buffer),
+                    Rows::Sparse(rows) => self.slope(rows, private, &**loss, i as usize, &mut buffer),
+                };
+            }
+            whole[0] /= records.len() as f64;
+        });
+        add_noise(entropy, noise_multiplier, &mut sum)?;
+        Ok(sum[0] as f64 * grid.step(clip) / sampling.normaliser(terms.population() as f64))
+    }
+}
+
+impl Coordinate<'_> {
+    /// `∂_j f(x; dᵢ)`.
+    fn slope(
+        &self,
+        rows: &impl RowAccess,
+        private: &Private,
+        loss: &dyn Loss,
+        i: usize,
+        buffer: &mut [f64],
+    ) -> f64 {
+        let outputs = loss.outputs();
+        let (row, output) = (self.index / outputs, self.index % outputs);
+        let mut entry = if row == private.features() { private.intercept() } else { 0.0 };
+        rows.for_each(i, |feature, value| {
+            if feature == row {
+                entry = value;
+            }
+        });
+        let (scores, slopes) = buffer.split_at_mut(outputs);
+        private.scores(rows, i, self.at, scores);
+        loss.derivative(scores, private.target(i), slopes);
+        slopes[output] * entry
+    }
+}
