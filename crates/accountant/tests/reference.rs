@@ -40,7 +40,7 @@ fn random_cases() {
         }
     }
     println!("widest relative gap {widest}, largest excess over the reference {above}");
-    assert!(widest < 0.01 && above < 1e-3, "widest relative gap {widest}, largest excess {above}");
+    assert!(widest < 0.02 && above < 1e-3, "widest relative gap {widest}, largest excess {above}");
 }
 
 #[test]

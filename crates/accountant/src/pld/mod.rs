@@ -26,12 +26,14 @@ const FLOOR: f64 = 1e-3;
 /// The step that other accountants use, and the relative error of ε up to which it is good enough.
 const COMMON_STEP: f64 = 1e-4;
 const GOOD_ENOUGH: f64 = 3e-4;
+/// Lattice points, over all parts, that are spent on the common step where a coarser one would do.
+const AFFORDABLE: f64 = 262_144.0;
 /// Points of the first picture.
 const SKETCH: u32 = 240;
 /// Longest transform.
 const LONGEST: f64 = 1_048_576.0;
 /// Tilted mass that may lie outside the window on either side.
-const LOG_OUTSIDE: f64 = -18.0;
+const LOG_OUTSIDE: f64 = -16.0;
 /// Tilted mass times squared width that a coarse cell may have, in fine cells.
 const COARSENING: f64 = 1e-3;
 /// Smallest δ whose tails fit into floats with room for all the factors.
@@ -168,7 +170,8 @@ impl<'a> Plan<'a> {
         let width = self.right.at - self.left.at;
         // Where the common step is good enough and affordable it is taken: the error is then that of other accountants.
         let good = per_square * COMMON_STEP.powi(2) <= GOOD_ENOUGH * scale;
-        if good && tolerance <= 3.0 * FINE * scale.max(FLOOR) && width <= COMMON_STEP * LONGEST / 2.0 {
+        let affordable = width / COMMON_STEP * self.losses.len() as f64 <= AFFORDABLE;
+        if good && (wanted < COMMON_STEP || affordable && tolerance <= FINE * scale.max(FLOOR)) {
             wanted = COMMON_STEP;
         }
         let step = wanted.max(width / (LONGEST / 2.0)).min(width / 32.0);
@@ -260,7 +263,7 @@ pub(crate) fn bound(
     } else {
         upper = upper.max(main.upper(precision));
     }
-    let below = if lower { main.answer(Side::Lower, main.tolerance(2.0 * precision)) } else { 0.0 };
+    let below = if lower { main.answer(Side::Lower, main.tolerance(8.0 * precision)) } else { 0.0 };
     (upper.is_finite() && below <= upper).then_some((below, upper))
 }
 
