@@ -219,3 +219,16 @@ fn long_sums_stay_exact() {
     Pass::default().vector_sum(&vectors, &mut many, |_, whole, _| whole[0] = 1.0 / 3.0);
     assert_eq!(many[0], one[0] * count as i64);
 }
+
+/// Slopes whose squares are zero in floating point, on a row so long that the product is far above the clip.
+#[test]
+fn squares_that_underflow_do_not_pass_the_clip() {
+    let loss = losses::parse("multinomial:3", None).unwrap();
+    let long = Record { row: vec![1e150; COLUMNS], target: 1.0, user: 0 };
+    let private = private(&[long], false, Unit::Record, loss.name());
+    let mut sum = vec![0; 3 * (COLUMNS + 1)];
+    let slopes = Slopes::Stored(&[1e-165, -1e-165, 1e-170]);
+    let ask = Ask { private: &private, loss: &*loss, slopes, clip: 1e-100, chosen: None };
+    Pass::default().clipped_sum(&ask, &mut sum);
+    assert!(square(&sum, &vec![0; sum.len()]) <= CLIP);
+}

@@ -1,5 +1,7 @@
 //! The gate as its users see it.
 
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent_data::{Csr, Dense, Rows, Table};
 use reticent_oracle::{Entropy, Gate, GradientTerms, Opening, Oracle, Refusal, Rehearsal, Sampling};
