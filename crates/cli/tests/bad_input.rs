@@ -112,7 +112,9 @@ const CASES: &[Case] = &[
         "the budget is missing: say how much may be spent, with --epsilon E (and --delta D)",
     ),
     Case {
-        line: "fit good.csv GOOD --epsilon 1e-12", message: "the budget does not allow this: …", code: 3
+        line: "fit good.csv GOOD --epsilon 1e-12 --delta 1e-200",
+        message: "the budget does not allow this: so much noise cannot be drawn (…",
+        code: 3,
     },
     case(
         "fit good.csv GOOD --adjacency add-remove",

@@ -134,7 +134,13 @@ impl Error {
 
 impl From<CalibrationError> for Error {
     fn from(error: CalibrationError) -> Self {
-        Error::Budget(error.to_string())
+        match error {
+            // The plan itself was tried before the search: what it refuses now is the noise.
+            CalibrationError::Plan { reason, .. } => {
+                Error::Budget(format!("so much noise cannot be drawn ({reason})"))
+            }
+            other => Error::Budget(other.to_string()),
+        }
     }
 }
 

@@ -1,0 +1,35 @@
+# Two commands are enough: `make demo` and `make test`.
+
+CARGO ?= cargo
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test tools format lint unit bench build
+
+help: ## Show what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+build: ## Build the command line (target/release/reticent)
+	$(CARGO) build --release --locked -p reticent-cli
+
+demo: build ## Train a private model on built-in data, and say what its certificate means
+	"$${CARGO_TARGET_DIR:-target}/release/reticent" demo --out target/demo
+
+test: tools format lint unit ## Install what the tests need, then check everything
+
+# rustup may be absent where Rust came from a distribution; then its components come from there too.
+tools:
+	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt
+	@$(CARGO) clippy --version >/dev/null 2>&1 || rustup component add clippy
+
+format:
+	$(CARGO) fmt --all --check
+
+lint:
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+# Unit, integration and doc tests; the README's commands are one of them.
+unit:
+	$(CARGO) test --locked --workspace
+
+bench: ## Measure what the project promises about speed and memory
+	$(CARGO) bench --locked --workspace

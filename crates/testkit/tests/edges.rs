@@ -1,0 +1,117 @@
+//! The build keeps raw rows out of the algorithms: which crate may use which is a table in ARCHITECTURE.md, and this
+//! holds the workspace to it.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
+
+const ARCHITECTURE: &str = include_str!("../../../ARCHITECTURE.md");
+
+fn metadata() -> Metadata {
+    MetadataCommand::new()
+        .no_deps()
+        .other_options(["--locked".to_owned(), "--offline".to_owned()])
+        .exec()
+        .unwrap()
+}
+
+/// The name in the table: without the project's prefix, but for the facade.
+fn short(name: &str) -> &str {
+    name.strip_prefix("reticent-").unwrap_or(name)
+}
+
+/// The rows of the table of crates: crate → the crates that it may use.
+fn allowed() -> BTreeMap<String, BTreeSet<String>> {
+    let table = ARCHITECTURE.split("| crate | noun | may use |").nth(1).expect("the table of crates");
+    let rows: Vec<Vec<String>> = table
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().replace('`', "")).collect())
+        .collect();
+    let all: BTreeSet<String> =
+        rows.iter().map(|row| row[0].clone()).filter(|name| name != "testkit").collect();
+    let words =
+        |text: &str| -> BTreeSet<String> { text.split(',').map(|word| word.trim().to_owned()).collect() };
+    rows.iter()
+        .map(|row| {
+            let mut may = match row[2].as_str() {
+                "–" => BTreeSet::new(),
+                "any" => all.clone(),
+                text => match text.strip_prefix("all but ") {
+                    Some(but) => &(&all - &words(but)) - &words("cli"),
+                    None => words(text),
+                },
+            };
+            may.remove(&row[0]);
+            (row[0].clone(), may)
+        })
+        .collect()
+}
+
+fn uses(package: &Package, kinds: &[DependencyKind]) -> BTreeSet<String> {
+    let ours = package.dependencies.iter().filter(|dependency| dependency.path.is_some());
+    ours.filter(|dependency| kinds.contains(&dependency.kind))
+        .map(|dependency| short(&dependency.name).to_owned())
+        .collect()
+}
+
+#[test]
+fn the_edges_between_crates_are_those_of_the_table() {
+    let allowed = allowed();
+    let metadata = metadata();
+    let packages = metadata.workspace_packages();
+    let names: BTreeSet<String> = packages.iter().map(|package| short(&package.name).to_owned()).collect();
+    assert_eq!(
+        names,
+        allowed.keys().cloned().collect(),
+        "every crate has a row in the table, and every row a crate"
+    );
+    for package in packages {
+        let name = short(&package.name);
+        let used = uses(package, &[DependencyKind::Normal, DependencyKind::Build]);
+        let beyond: Vec<_> = used.difference(&allowed[name]).collect();
+        assert!(beyond.is_empty(), "{name} may not use {beyond:?}");
+    }
+}
+
+#[test]
+fn the_table_says_what_matters_most() {
+    let allowed = allowed();
+    let users: Vec<_> =
+        allowed.iter().filter(|(_, may)| may.contains("data")).map(|(name, _)| name.as_str()).collect();
+    assert_eq!(users, ["oracle", "testkit"], "raw rows are for the gate alone");
+    for alone in ["accountant", "problem", "data"] {
+        assert!(allowed[alone].is_empty(), "{alone} stands alone");
+    }
+    assert_eq!(allowed["cli"], BTreeSet::from(["reticent".to_owned()]));
+    assert!(allowed.values().all(|may| !may.contains("testkit")));
+}
+
+/// Randomness for noise is the gate's alone: nobody else can draw any.
+#[test]
+fn only_the_gate_has_a_source_of_randomness() {
+    for package in metadata().workspace_packages() {
+        let sources = ["getrandom", "chacha20", "rand", "rand_chacha", "rand_distr"];
+        let normal =
+            package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
+        let has = normal.filter(|dependency| sources.contains(&dependency.name.as_str())).count();
+        assert!(has == 0 || ["oracle", "testkit"].contains(&short(&package.name)), "{}", package.name);
+    }
+}
+
+#[test]
+fn unsafe_code_is_forbidden_everywhere() {
+    let metadata = metadata();
+    let workspace = std::fs::read_to_string(metadata.workspace_root.join("Cargo.toml")).unwrap();
+    assert!(workspace.contains("unsafe_code = \"forbid\""));
+    for package in metadata.workspace_packages() {
+        let manifest = std::fs::read_to_string(&package.manifest_path).unwrap();
+        assert!(
+            manifest.contains("[lints]\nworkspace = true"),
+            "{} does not take the workspace's lints",
+            package.name
+        );
+    }
+}
