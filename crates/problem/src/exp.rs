@@ -11,13 +11,13 @@ const LIMIT: f64 = 708.0;
 const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5·2⁵²
 
 /// ln 2 in two parts: the first has few enough bits for `k·LN2_HIGH` to be exact.
-const LN2_HIGH: f64 = 0.693_147_180_369_123_816_490;
-const LN2_LOW: f64 = 1.908_214_929_270_587_700_02e-10;
+const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
+const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// Within a few units in the last place of `eˣ` for `|x| ≤ 708`; the value there beyond; 0 or more for NaN.
+/// Within a few units in the last place of `eˣ` for `|x| ≤ 708`; the value there beyond; NaN for NaN.
 #[inline(always)]
 pub(crate) fn exp(x: f64) -> f64 {
-    let x = x.max(-LIMIT).min(LIMIT);
+    let x = x.clamp(-LIMIT, LIMIT);
     let shifted = x * std::f64::consts::LOG2_E + MAGIC;
     let k = shifted - MAGIC;
     let r = (x - k * LN2_HIGH) - k * LN2_LOW;
@@ -62,5 +62,6 @@ mod tests {
         assert!(exp(-1e300) > 0.0 && exp(-1e300) < 1e-300);
         assert!(exp(1e300) > 1e300 && exp(1e300).is_finite());
         assert_eq!(exp(0.0), 1.0);
+        assert!(exp(f64::NAN).is_nan());
     }
 }
