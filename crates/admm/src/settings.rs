@@ -44,11 +44,11 @@ settings! {
     "outer" outer: u64,
     /// Inner steps m between two snapshots.
     "inner" inner: u64,
-    /// The units of each iteration.
+    /// The records or users of each iteration: full, poisson:RATE or wor:SIZE.
     "sampling" sampling: Sampling,
     /// The largest norm of one unit's gradient.
     "clip" clip: f64,
-    /// The step size η_k.
+    /// The step size η_k: constant:η, sqrt:η or epoch:η.
     "step" step: StepSize,
     /// The penalty parameter ρ of the augmented Lagrangian (RDP20).
     "rho" rho: f64,

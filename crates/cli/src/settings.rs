@@ -5,15 +5,6 @@ use reticent::Error;
 use reticent::admm::Settings;
 use serde_json::{Map, Value};
 
-/// Every setting, with what it is.
-const SETTINGS: &[(&str, &str)] = &[
-    ("iterations", "Iterations"),
-    ("sampling", "The records or users of each iteration: full, poisson:RATE or wor:SIZE"),
-    ("clip", "The largest norm of the gradient of one record or user"),
-    ("step", "The step size: constant:S, sqrt:S or epoch:S"),
-    ("rho", "The penalty parameter of the augmented Lagrangian"),
-];
-
 /// The settings that were given, as they were typed.
 #[derive(Clone, Debug, Default)]
 pub struct SettingFlags(Vec<(&'static str, String)>);
@@ -57,11 +48,19 @@ fn fits(name: &str, value: &Value) -> Result<(), String> {
     }
 }
 
+fn flag(&(name, about): &(&'static str, &'static str)) -> Arg {
+    let flag = Arg::new(name).long(name).value_name("VALUE").help(about.trim().trim_end_matches('.'));
+    if fits(name, &Value::Bool(true)).is_ok() {
+        // The flag alone says yes, and a word after it is not its value.
+        flag.num_args(0..=1).require_equals(true).default_missing_value("true")
+    } else {
+        flag.num_args(1).allow_negative_numbers(true)
+    }
+}
+
 impl Args for SettingFlags {
     fn augment_args(command: Command) -> Command {
-        command.next_help_heading("Settings of the algorithm").args(SETTINGS.iter().map(|&(name, about)| {
-            Arg::new(name).long(name).value_name("VALUE").help(about).num_args(1).allow_negative_numbers(true)
-        }))
+        command.next_help_heading("Settings of the algorithm").args(Settings::ALL.iter().map(flag))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -73,7 +72,7 @@ impl FromArgMatches for SettingFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let given =
             |&(name, _): &(&'static str, &str)| Some((name, matches.get_one::<String>(name)?.clone()));
-        Ok(SettingFlags(SETTINGS.iter().filter_map(given).collect()))
+        Ok(SettingFlags(Settings::ALL.iter().filter_map(given).collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -97,6 +96,17 @@ mod tests {
         assert_eq!(read("step", "0.5").unwrap().step.unwrap().to_string(), "constant:0.5");
         assert_eq!(read("sampling", "wor:7").unwrap().sampling.unwrap().to_string(), "wor:7");
         assert_eq!(SettingFlags::default().settings().unwrap(), Settings::default());
+    }
+
+    #[test]
+    fn every_setting_of_the_list_is_a_flag_and_a_truth_value_needs_no_word() {
+        let command = SettingFlags::augment_args(Command::new("fit").no_binary_name(true));
+        for (name, _) in Settings::ALL {
+            assert!(command.get_arguments().any(|arg| arg.get_long() == Some(*name)), "{name}");
+        }
+        let matches = command.try_get_matches_from(["--as-published", "--iterations", "3"]).unwrap();
+        let settings = SettingFlags::from_arg_matches(&matches).unwrap().settings().unwrap();
+        assert_eq!((settings.as_published, settings.iterations), (Some(true), Some(3)));
     }
 
     #[test]

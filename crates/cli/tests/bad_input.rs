@@ -131,7 +131,7 @@ const CASES: &[Case] = &[
     // The problem and the algorithm.
     case("fit good.csv GOOD --iterations 0", "iterations = 0: a whole number of at least 1 is needed"),
     case("fit good.csv GOOD --iterations some", "iterations = some: a whole number of at least 1 is needed"),
-    case("fit good.csv GOOD --algorithm ssadm", "algorithm = ssadm: there are exact, ssadmm…"),
+    case("fit good.csv GOOD --algorithm ssadm", "algorithm = ssadm: there are exact, …"),
     case(
         "fit good.csv GOOD --loss logstic",
         "there is no loss called `logstic` (did you mean `logistic`?); the loss is one of: logistic, …",

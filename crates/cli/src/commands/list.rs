@@ -77,7 +77,11 @@ fn algorithms() -> Vec<Member> {
         name: entry.name,
         form: entry.name.to_owned(),
         about: format!("{} ({})", entry.about, entry.reference),
-        more: json!({ "private": matches!(entry.kind, Kind::Private(_)), "reference": entry.reference }),
+        more: json!({
+            "private": !matches!(entry.kind, Kind::Exact),
+            "reference": entry.reference,
+            "settings": entry.takes,
+        }),
     };
     algorithms::CATALOGUE.iter().map(member).collect()
 }
