@@ -24,7 +24,7 @@ const SVM: &str = "--epsilon 1 --delta 1e-5 --out out";
 /// `GOOD` and `SVM` stand for the flags above.
 const CASES: &[Case] = &[
     // Files.
-    case("fit none.csv GOOD", "none.csv: cannot be opened: …"),
+    case("fit none.csv GOOD", "none.csv: cannot be opened: no such file"),
     case("fit empty.csv GOOD", "empty.csv: the file is empty"),
     case("fit header.csv GOOD", "header.csv: the file has a header but no records"),
     case("fit ragged.csv GOOD", "ragged.csv:3: the record has 2 fields where 3 are expected"),
@@ -65,7 +65,10 @@ const CASES: &[Case] = &[
         "fit good.csv --target ill SVM",
         "the schema is missing: nothing about private data is guessed: write a schema (docs/schema.md), or draft …",
     ),
-    case("fit good.csv --schema none.toml --target ill SVM", "none.toml: the schema cannot be read: …"),
+    case(
+        "fit good.csv --schema none.toml --target ill SVM",
+        "none.toml: the schema cannot be read: no such file",
+    ),
     case(
         "fit good.csv --schema duplicate.toml --target ill SVM",
         "duplicate.toml: column `age` is declared twice",

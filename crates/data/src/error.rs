@@ -113,6 +113,14 @@ pub enum FileProblem {
     },
 }
 
+/// Why the system did not open a file, in a user's words.
+pub(crate) fn system_words(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file".into(),
+        kind => kind.to_string(),
+    }
+}
+
 /// A problem of one line.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum LineProblem {

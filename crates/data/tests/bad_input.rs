@@ -249,8 +249,8 @@ fn files() {
         assert!(!error.hint().is_empty());
         error.to_string().replace(&dir.path().display().to_string(), "DIR")
     };
-    assert_eq!(says(&dir.path().join("none.csv")), "DIR/none.csv: cannot be opened: entity not found");
-    assert_eq!(says(dir.path().join("d.csv").as_path()), "DIR/d.csv: cannot be opened: entity not found");
+    assert_eq!(says(&dir.path().join("none.csv")), "DIR/none.csv: cannot be opened: no such file");
+    assert_eq!(says(dir.path().join("d.csv").as_path()), "DIR/d.csv: cannot be opened: no such file");
     assert_eq!(says(&file(&dir, "e.csv", b"")), "DIR/e.csv: the file is empty");
     assert_eq!(
         says(&file(&dir, "x.txt", b"1")),
@@ -278,7 +278,7 @@ fn files() {
         Schema::read(&dir.path().join("s.toml"))
             .unwrap_err()
             .to_string()
-            .ends_with("s.toml: the schema cannot be read: entity not found")
+            .ends_with("s.toml: the schema cannot be read: no such file")
     );
 }
 

@@ -151,7 +151,7 @@ impl Fit {
         let fitted = job.fit(&mut bar);
         bar.finish();
         let fitted = fitted?;
-        // Looked for only now: the answer must not depend on it, and a model that is no longer there costs the same.
+        // A model that cannot be read has no budget to remind of.
         let before = Model::read(&out.join("model.json")).ok();
         let path = write_model(&fitted.model, &out)?;
         Ok(answer(&spec, &fitted, &path, before.as_ref().map(Model::certificate)))

@@ -56,7 +56,7 @@ impl Schema {
     pub fn read(path: &Path) -> Result<Self, SchemaError> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path)
-            .map_err(|e| SchemaError::Open { file: file.clone(), reason: e.kind().to_string() })?;
+            .map_err(|e| SchemaError::Open { file: file.clone(), reason: crate::error::system_words(&e) })?;
         text.parse().map_err(|e| SchemaError::In { file, source: Box::new(e) })
     }
 

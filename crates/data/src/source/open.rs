@@ -1,7 +1,7 @@
 //! A file as bytes, `.gz` and `.xz` unpacked on the way.
 
 use crate::DataError;
-use crate::error::FileProblem;
+use crate::error::{FileProblem, system_words};
 use flate2::bufread::MultiGzDecoder;
 use liblzma::bufread::XzDecoder;
 use std::fs::File;
@@ -37,5 +37,5 @@ pub(super) fn plain(path: &Path) -> Result<File, DataError> {
 }
 
 fn failed(name: &str, e: &std::io::Error) -> DataError {
-    DataError::file(name, FileProblem::Open(e.kind().to_string()))
+    DataError::file(name, FileProblem::Open(system_words(e)))
 }
