@@ -21,10 +21,19 @@ pub use attack::Statistic;
 pub use method::Method;
 pub use pair::Others;
 pub use report::AuditReport;
+pub use reticent_oracle::Sampling;
 pub use spec::AuditSpec;
 
 #[cfg(feature = "seeded-bugs")]
 pub use reticent_oracle::Bug;
+
+/// Without the feature there is nothing to switch on.
+///
+/// ```compile_fail,E0432
+/// use reticent_oracle::Bug;
+/// ```
+#[cfg(all(doctest, not(feature = "seeded-bugs")))]
+struct NoBugByDefault;
 
 use reticent::Error;
 

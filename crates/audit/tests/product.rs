@@ -80,6 +80,31 @@ fn a_full_batch_run_on_the_worst_pair_leaks_most_of_what_it_certifies() {
 }
 
 #[test]
+fn every_full_batch_algorithm_can_be_attacked_nearly_as_far_as_it_certifies() {
+    for algorithm in private() {
+        let report = report(AuditSpec { method: Method::Gdp, runs: 20_000, ..spec(algorithm, 4.0) });
+        assert!(report.epsilon_lower >= 0.6 * report.epsilon_certified, "{report:?}");
+        assert!(!report.exceeded, "{report:?}");
+    }
+}
+
+#[test]
+fn a_fit_of_gaussian_privacy_is_refused_where_it_would_not_be_a_bound() {
+    let sampled = AuditSpec { sampling: "poisson:0.5".parse().unwrap(), ..spec("ssadmm", 1.0) };
+    let error = run(&AuditSpec { method: Method::Gdp, ..sampled }).unwrap_err();
+    assert!(error.to_string().contains("use threshold"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused() {
+    let good = spec("ssadmm", 1.0);
+    assert!(run(&AuditSpec { confidence: 1.0, ..good.clone() }).is_err());
+    assert!(run(&AuditSpec { runs: 10, ..good.clone() }).is_err());
+    assert!(run(&AuditSpec { records: Some(0), ..good.clone() }).is_err());
+    assert!(run(&AuditSpec { algorithm: "exact".to_owned(), ..good }).is_err());
+}
+
+#[test]
 fn one_run_with_many_canaries_finds_something() {
     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
         // δ counts once for every canary, so it is small here.

@@ -95,7 +95,7 @@ impl Job {
     ) -> Result<Calibrated, Error> {
         let public = self.public(gate.terms().population());
         // Once before the search, so that a plan that cannot be is refused as itself and not for its price.
-        self.rehearse(&gate, build, &public, 1.0)?;
+        self.rehearse(gate, build, &public, 1.0)?;
         let noise = {
             let plan = |noise| self.rehearse(gate, build, &public, noise);
             calibrate(epsilon, delta, plan)?.noise_multiplier
