@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::private::Private;
 use crate::queries::{
     Blocks, Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms,
-    Minimiser, MinimiserTerms, Quantile, QuantileTerms, Query, SecondMoment, SecondMomentTerms,
+    Minimiser, MinimiserTerms, Numbers, Quantile, QuantileTerms, Query, SecondMoment, SecondMomentTerms,
 };
 use crate::refusal::Refusal;
 use crate::released::Released;
@@ -86,6 +86,9 @@ pub struct Gate {
     ledger: Ledger,
     plan: Option<Plan>,
     split: Option<Split>,
+    transcript: Option<Vec<Vec<f64>>>,
+    #[cfg(feature = "seeded-bugs")]
+    reused: Option<u64>,
 }
 
 /// What queries work on. It never leaves this crate.
@@ -96,6 +99,8 @@ pub(crate) struct Inside {
     pub terms: Terms,
     pub pass: Pass,
     pub blocks: Option<Blocks>,
+    #[cfg(feature = "seeded-bugs")]
+    pub bug: Option<crate::bug::Bug>,
 }
 
 impl Gate {
@@ -116,8 +121,44 @@ impl Gate {
         if entropy.is_seeded() {
             ledger.taint(Taint::SeededNoise);
         }
-        let inside = Inside { private, loss: loss.into(), terms, pass: Pass::default(), blocks: None };
-        Ok(Gate { inside, entropy, ledger, plan: None, split: None })
+        let inside = Inside {
+            private,
+            loss: loss.into(),
+            terms,
+            pass: Pass::default(),
+            blocks: None,
+            #[cfg(feature = "seeded-bugs")]
+            bug: None,
+        };
+        Ok(Gate {
+            inside,
+            entropy,
+            ledger,
+            plan: None,
+            split: None,
+            transcript: None,
+            #[cfg(feature = "seeded-bugs")]
+            reused: None,
+        })
+    }
+
+    /// From here on, keeps a copy of every answer. What was released is public, and this is the view of whoever
+    /// sees it all.
+    pub fn keep_transcript(&mut self) {
+        self.transcript = Some(Vec::new());
+    }
+
+    /// The answers since [`Gate::keep_transcript`], in their order.
+    pub fn take_transcript(&mut self) -> Vec<Vec<f64>> {
+        self.transcript.take().unwrap_or_default()
+    }
+
+    /// From here on, answers with a known defect, for an audit to find.
+    #[cfg(feature = "seeded-bugs")]
+    pub fn spoil(&mut self, bug: crate::bug::Bug) -> Result<(), Refusal> {
+        self.reused = bug.reused_seed(&mut self.entropy)?;
+        self.inside.bug = Some(bug);
+        Ok(())
     }
 
     /// From here on, answers only what `plan` foresees, in its order.
@@ -143,7 +184,15 @@ impl Gate {
         query.check(self.inside.shape())?;
         let event = query.event(&self.inside.terms)?;
         self.record(event)?;
-        Ok(Released::new(query.answer(&mut self.inside, &mut self.entropy)?))
+        #[cfg(feature = "seeded-bugs")]
+        if let Some(seed) = self.reused {
+            self.entropy = Entropy::seeded(seed);
+        }
+        let answer = query.answer(&mut self.inside, &mut self.entropy)?;
+        if let Some(transcript) = &mut self.transcript {
+            transcript.push(answer.numbers());
+        }
+        Ok(Released::new(answer))
     }
 
     fn record(&mut self, event: Event) -> Result<(), Refusal> {

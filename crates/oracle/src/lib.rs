@@ -10,6 +10,8 @@
 //! the [`Gate::ledger`]. A [`Rehearsal`] takes the same queries without data and so writes the plan of a run
 //! beforehand; a gate that is bound to a plan answers nothing else.
 
+#[cfg(feature = "seeded-bugs")]
+mod bug;
 pub mod entropy;
 mod exact;
 mod gate;
@@ -32,6 +34,8 @@ mod table;
 pub mod tables;
 mod terms;
 
+#[cfg(feature = "seeded-bugs")]
+pub use bug::Bug;
 pub use entropy::Entropy;
 pub use exact::ExactOracle;
 pub use gate::{Gate, Opening, Oracle};

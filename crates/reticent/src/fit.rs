@@ -39,17 +39,21 @@ pub struct Fitted {
     pub time: Duration,
 }
 
+/// The noise of a job, and what it will record with it.
+#[derive(Debug)]
+pub(crate) struct Calibrated {
+    public: Public,
+    noise: f64,
+    pub plan: Ledger,
+}
+
 impl Job {
     /// Does the job.
     pub fn fit(self, progress: &mut dyn Progress) -> Result<Fitted, Error> {
         let start = Instant::now();
-        let entropy = match self.seed {
-            Some(seed) => Entropy::seeded(seed),
-            None => Entropy::secure().map_err(Refusal::from)?,
-        };
         progress.reading();
         let table = PrivateTable::load(&self.data, self.format, &self.schema)?;
-        let gate = Gate::open(table, Arc::clone(&self.loss), &self.opening, entropy)?;
+        let gate = self.open(table, 0)?;
         let terms = *gate.terms();
         let (parameter, iterations, ledger) = match (self.entry.kind, self.budget) {
             (Kind::Private(build), Some(budget)) => self.fit_private(gate, build, budget, progress)?,
@@ -64,22 +68,54 @@ impl Job {
         &self,
         mut gate: Gate,
         build: Build,
-        Budget { epsilon, delta }: Budget,
+        budget: Budget,
         progress: &mut dyn Progress,
     ) -> Result<(Vec<f64>, u64, Ledger), Error> {
         progress.calibrating();
+        let calibrated = self.calibrate(&gate, build, budget)?;
+        let (parameter, iterations) = self.run(&mut gate, build, &calibrated, progress)?;
+        Ok((parameter, iterations, gate.close()?))
+    }
+
+    /// The gate on `table`. `number` tells runs with the same seed apart.
+    pub(crate) fn open(&self, table: PrivateTable, number: u64) -> Result<Gate, Error> {
+        let entropy = match self.seed {
+            Some(seed) => Entropy::seeded(seed.wrapping_add(number)),
+            None => Entropy::secure().map_err(Refusal::from)?,
+        };
+        Ok(Gate::open(table, Arc::clone(&self.loss), &self.opening, entropy)?)
+    }
+
+    /// The least noise within the budget. Only what is public about the gate is used.
+    pub(crate) fn calibrate(
+        &self,
+        gate: &Gate,
+        build: Build,
+        Budget { epsilon, delta }: Budget,
+    ) -> Result<Calibrated, Error> {
         let public = self.public(gate.terms().population());
         // Once before the search, so that a plan that cannot be is refused as itself and not for its price.
-        self.rehearse(&gate, build, &public, 1.0)?;
+        self.rehearse(gate, build, &public, 1.0)?;
         let noise = {
-            let plan = |noise| self.rehearse(&gate, build, &public, noise);
+            let plan = |noise| self.rehearse(gate, build, &public, noise);
             calibrate(epsilon, delta, plan)?.noise_multiplier
         };
-        gate.bind(self.rehearse(&gate, build, &public, noise)?);
-        let Built { mut algorithm, iterations } = build(&self.recipe(&public, noise))?;
+        let plan = self.rehearse(gate, build, &public, noise)?;
+        Ok(Calibrated { public, noise, plan })
+    }
+
+    /// Binds the gate to the plan and runs the algorithm over it; the parameter and the iterations made.
+    pub(crate) fn run(
+        &self,
+        gate: &mut Gate,
+        build: Build,
+        Calibrated { public, noise, plan }: &Calibrated,
+        progress: &mut dyn Progress,
+    ) -> Result<(Vec<f64>, u64), Error> {
+        gate.bind(plan.clone());
+        let Built { mut algorithm, iterations } = build(&self.recipe(public, *noise))?;
         let after = |done| progress.iteration(done, iterations);
-        let parameter = run(&mut *algorithm, iterations, &mut gate, after)?;
-        Ok((parameter, iterations, gate.close()?))
+        Ok((run(&mut *algorithm, iterations, gate, after)?, iterations))
     }
 
     fn fit_exact(&self, mut gate: Gate) -> Result<(Vec<f64>, u64, Ledger), Error> {

@@ -9,6 +9,7 @@ mod extended;
 mod fit;
 pub mod job;
 mod model;
+mod repeat;
 mod spec;
 mod write;
 
@@ -16,6 +17,7 @@ pub use certificate::Certificate;
 pub use error::Error;
 pub use fit::{Fitted, Progress};
 pub use model::{Coefficient, Model, Prediction};
+pub use repeat::{Repeat, Seen};
 pub use reticent_accountant as accountant;
 pub use reticent_admm as admm;
 pub use reticent_oracle::not_private::Quality;

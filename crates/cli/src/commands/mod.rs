@@ -2,6 +2,7 @@
 //! [`Command::run`].
 
 mod account;
+mod audit;
 mod calibrate;
 mod demo;
 mod evaluate;
@@ -32,6 +33,8 @@ pub enum Command {
     Account(account::Account),
     /// Find the smallest noise that fits a budget
     Calibrate(calibrate::Calibrate),
+    /// Attack an algorithm on worst-case neighbouring tables and measure how much it leaks
+    Audit(audit::Audit),
     /// Draft or check the description of a table
     #[command(subcommand)]
     Schema(schema::Schema),
@@ -51,6 +54,7 @@ impl Command {
             Command::Inspect(inspect) => inspect.run(),
             Command::Account(account) => account.run(),
             Command::Calibrate(calibrate) => calibrate.run(),
+            Command::Audit(audit) => audit.run(),
             Command::Schema(schema) => schema.run(),
             Command::List(list) => Ok(list.run()),
             Command::Demo(demo) => demo.run(),

@@ -42,7 +42,7 @@ const MAX_NOISE: f64 = (1 << 24) as f64;
 /// here, under review.
 pub(crate) trait Query {
     /// What is released.
-    type Answer;
+    type Answer: Numbers;
 
     /// Refuses numbers that cannot be, by public quantities alone.
     fn check(&self, shape: Shape) -> Result<(), Refusal>;
@@ -54,6 +54,23 @@ pub(crate) trait Query {
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Self::Answer, Refusal>;
 }
 
+/// An answer as the numbers it consists of, for a transcript.
+pub(crate) trait Numbers {
+    fn numbers(&self) -> Vec<f64>;
+}
+
+impl Numbers for f64 {
+    fn numbers(&self) -> Vec<f64> {
+        vec![*self]
+    }
+}
+
+impl Numbers for Vec<f64> {
+    fn numbers(&self) -> Vec<f64> {
+        self.clone()
+    }
+}
+
 /// The mean over a sample of `aᵢ ⊗ t`, clipped, with noise: exact integers until the noise is in, and after it
 /// arithmetic on the released value.
 fn noisy_mean(
@@ -63,14 +80,17 @@ fn noisy_mean(
     how: &GradientTerms,
 ) -> Result<Vec<f64>, Refusal> {
     let mut sum = vec![0; inside.shape().len()];
-    let Inside { private, loss, terms, pass, .. } = inside;
+    let normaliser = how.sampling.normaliser(inside.terms.population() as f64);
+    #[cfg(feature = "seeded-bugs")]
+    let (how, normaliser) = &crate::bug::spoiled(inside, &slopes, how, normaliser);
     let GradientTerms { clip, noise_multiplier, sampling } = *how;
+    let Inside { private, loss, pass, .. } = inside;
     let mut chosen = Vec::new();
     let sampled = sampling.draw(private.units(), entropy, &mut chosen)?;
     let ask = Ask { private, loss: &**loss, slopes, clip, chosen: sampled.then_some(&*chosen) };
     pass.clipped_sum(&ask, &mut sum);
     add_noise(entropy, noise_multiplier, &mut sum)?;
-    let step = Grid::new(sum.len()).step(clip) / sampling.normaliser(terms.population() as f64);
+    let step = Grid::new(sum.len()).step(clip) / normaliser;
     Ok(sum.iter().map(|&steps| steps as f64 * step).collect())
 }
 

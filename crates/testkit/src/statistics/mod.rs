@@ -5,13 +5,11 @@
 //! p-value from here with that rate.
 
 mod chi_squared;
-mod clopper_pearson;
 mod kolmogorov;
-mod normal;
 
 pub use chi_squared::{chi_squared, gamma_cdf, two_sample_chi_squared};
-pub use clopper_pearson::{
-    binomial_lower_tail, binomial_upper_tail, clopper_pearson, lower_bound, upper_bound,
-};
 pub use kolmogorov::{kolmogorov, two_sample_kolmogorov};
-pub use normal::{normal_cdf, normal_quantile};
+pub use reticent_statistics::{
+    binomial_lower_tail, binomial_upper_tail, clopper_pearson, lower_bound, normal_cdf, normal_quantile,
+    upper_bound,
+};

@@ -25,6 +25,18 @@ pub fn binomial_lower_tail(successes: u64, trials: u64, p: f64) -> f64 {
     if successes >= trials { 1.0 } else { binomial_upper_tail(trials - successes, trials, 1.0 - p) }
 }
 
+/// P(X = successes) for X binomial(trials, p).
+pub fn binomial_point(successes: u64, trials: u64, p: f64) -> f64 {
+    if successes > trials {
+        return 0.0;
+    }
+    if p <= 0.0 || p >= 1.0 {
+        let certain = if p <= 0.0 { 0 } else { trials };
+        return f64::from(u8::from(successes == certain));
+    }
+    point_mass(successes, trials, p)
+}
+
 /// Below the probability with at least this confidence: one-sided.
 pub fn lower_bound(successes: u64, trials: u64, confidence: f64) -> f64 {
     if successes == 0 {

@@ -1,0 +1,241 @@
+//! What is attacked, and how hard.
+
+use reticent::accountant::Adjacency;
+use reticent::admm::catalogue::{self, Entry};
+use reticent::admm::{Settings, StepSize};
+use reticent::{Error, Repeat, Spec};
+use reticent_data::Table;
+use reticent_oracle::Sampling;
+
+use crate::attack::Statistic;
+use crate::method::Method;
+use crate::pair::{Others, Pair};
+use crate::report::AuditReport;
+
+/// The loss of an audit: a derivative that is at its bound for every residual above 0.01, so that the canary, one
+/// unit away from its target, pulls with all that a record may.
+const LOSS: &str = "huber:0.01";
+
+/// Runs that give a bound of use at ε = 4 in seconds.
+const RUNS: u64 = 40_000;
+
+/// One audit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AuditSpec {
+    /// The algorithm, by its name in the catalogue.
+    pub algorithm: String,
+    /// The budget ε.
+    pub epsilon: f64,
+    /// The budget δ.
+    pub delta: f64,
+    /// Which tables are neighbours.
+    pub adjacency: Adjacency,
+    /// The units of each iteration, where the algorithm samples.
+    pub sampling: Sampling,
+    /// Iterations.
+    pub iterations: u64,
+    /// The clip; the bound of the loss when there is none.
+    pub clip: Option<f64>,
+    /// The step size, where it matters.
+    pub step: Option<StepSize>,
+    /// The loss.
+    pub loss: String,
+    /// The records beside the canary.
+    pub others: Others,
+    /// Records in the larger table; as few as the sampling allows when it is not given.
+    pub records: Option<usize>,
+    /// Fits in all, or canaries for [`Method::OneRun`].
+    pub runs: u64,
+    /// How the bound is made.
+    pub method: Method,
+    /// The confidence of the bound.
+    pub confidence: f64,
+    /// For tests: runs that are the same every time.
+    pub seed: Option<u64>,
+    /// A defect to find.
+    #[cfg(feature = "seeded-bugs")]
+    pub bug: Option<reticent_oracle::Bug>,
+}
+
+impl Default for AuditSpec {
+    fn default() -> Self {
+        AuditSpec {
+            algorithm: "ssadmm".to_owned(),
+            epsilon: 1.0,
+            delta: 1e-3,
+            adjacency: Adjacency::ReplaceOne,
+            sampling: Sampling::Full,
+            iterations: 1,
+            clip: None,
+            step: None,
+            loss: LOSS.to_owned(),
+            others: Others::default(),
+            records: None,
+            runs: RUNS,
+            method: Method::default(),
+            confidence: 0.95,
+            seed: None,
+            #[cfg(feature = "seeded-bugs")]
+            bug: None,
+        }
+    }
+}
+
+#[cfg(feature = "seeded-bugs")]
+impl AuditSpec {
+    /// This audit, arranged so that a gate with `bug` shows it: on the algorithm, the pair and the sampling that
+    /// the defect touches.
+    pub fn seeded(self, bug: reticent_oracle::Bug) -> Self {
+        use reticent_oracle::Bug;
+        let bare = AuditSpec { bug: Some(bug), ..self };
+        match bug {
+            Bug::NoiseHalved => bare,
+            // A residual of 1 is a gradient of a hundred clips.
+            Bug::ClipMissing => AuditSpec { loss: "squared".to_owned(), clip: Some(0.01), ..bare },
+            Bug::PoissonCounted => AuditSpec {
+                adjacency: Adjacency::AddRemove,
+                sampling: Sampling::Poisson(0.5),
+                others: Others::Opposite,
+                ..bare
+            },
+            Bug::TrueCount => AuditSpec { adjacency: Adjacency::AddRemove, ..bare },
+            // A gradient that changes with the parameter, beside records that have none.
+            Bug::NoiseReused => AuditSpec {
+                loss: "squared".to_owned(),
+                iterations: bare.iterations.max(2),
+                others: Others::Blank,
+                ..bare
+            },
+            Bug::SnapshotUnnoised => AuditSpec { algorithm: "vradmm".to_owned(), ..bare },
+            Bug::StepForgotten => AuditSpec {
+                algorithm: "mpadmm".to_owned(),
+                step: StepSize::constant(Bug::FORGOTTEN_STEP).ok(),
+                ..bare
+            },
+        }
+    }
+}
+
+impl AuditSpec {
+    /// Refuses what cannot be measured.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if !(self.confidence > 0.0 && self.confidence < 1.0) {
+            return Err(value(
+                "confidence",
+                self.confidence,
+                "it must lie between 0 and 1, for example 0.95",
+            ));
+        }
+        let least = if self.method == Method::OneRun { 10 } else { 100 };
+        if self.runs < least {
+            return Err(value(
+                "runs",
+                self.runs,
+                &format!("{least} or more are needed, and thousands are of use"),
+            ));
+        }
+        if self.records == Some(0) {
+            return Err(value("records", 0, "the canary alone makes one"));
+        }
+        Ok(())
+    }
+
+    /// The two tables.
+    pub(crate) fn pair(&self) -> Pair {
+        Pair::new(self.adjacency, self.others, self.size())
+    }
+
+    /// Records in the larger table. Samples without replacement need others to choose from; under add-remove the
+    /// smaller table should not be empty.
+    fn size(&self) -> usize {
+        let least = match self.sampling {
+            Sampling::WithoutReplacement(size) => 2 * size as usize,
+            Sampling::Poisson(_) => 2,
+            Sampling::Full => 1 + usize::from(self.adjacency == Adjacency::AddRemove),
+        };
+        self.records.unwrap_or(least)
+    }
+
+    /// The calibrated job for the pair.
+    pub(crate) fn repeat(&self) -> Result<Repeat, Error> {
+        self.repeat_on(self.pair().with, 1)
+    }
+
+    /// The calibrated job for tables like this one.
+    pub(crate) fn repeat_on(&self, like: Table, features: u32) -> Result<Repeat, Error> {
+        let entry = catalogue::find(&self.algorithm);
+        let spec = Spec {
+            data: Some("the tables of the audit".into()),
+            features: Some(features),
+            row_norm: Some(1.0),
+            target_range: Some([-1.0, 1.0]),
+            epsilon: Some(self.epsilon),
+            delta: Some(self.delta),
+            adjacency: Some(self.adjacency),
+            public_n: Some(like.len() as u64),
+            algorithm: Some(self.algorithm.clone()),
+            loss: Some(self.loss.clone()),
+            // The one algorithm that needs a penalty needs this one.
+            penalty: (self.algorithm == "output-perturbation").then(|| "l2:0.1".to_owned()),
+            intercept: Some(false),
+            settings: entry.map(|entry| self.settings(entry)).unwrap_or_default(),
+            seed: self.seed,
+            ..Spec::default()
+        };
+        #[allow(unused_mut, reason = "a defect is switched on in audit builds alone")]
+        let mut repeat = spec.check()?.repeat(like.into())?;
+        #[cfg(feature = "seeded-bugs")]
+        if let Some(bug) = self.bug {
+            repeat.spoil(bug);
+        }
+        Ok(repeat)
+    }
+
+    /// What the algorithm has of the settings. A sampling or a clip that it does not have is left in, for the
+    /// product to refuse.
+    fn settings(&self, entry: &Entry) -> Settings {
+        let has = |name: &str| entry.takes.contains(&name);
+        let sampled = self.sampling != Sampling::Full;
+        Settings {
+            iterations: has("iterations").then_some(self.iterations),
+            outer: has("outer").then_some(1),
+            inner: has("inner").then_some(self.iterations),
+            sampling: (sampled || has("sampling")).then_some(self.sampling),
+            clip: self.clip,
+            step: self.step,
+            ..Settings::default()
+        }
+    }
+
+    /// The report of a bound.
+    pub(crate) fn report(
+        &self,
+        repeat: &Repeat,
+        epsilon_lower: f64,
+        statistic: Statistic,
+    ) -> Result<AuditReport, Error> {
+        let epsilon_certified = repeat.epsilon()?;
+        #[cfg(feature = "seeded-bugs")]
+        let seeded_bug = self.bug.map(|bug| bug.to_string());
+        #[cfg(not(feature = "seeded-bugs"))]
+        let seeded_bug = None;
+        Ok(AuditReport {
+            algorithm: self.algorithm.clone(),
+            adjacency: self.adjacency,
+            view: reticent::accountant::View::Central,
+            epsilon_certified,
+            delta: self.delta,
+            epsilon_lower,
+            confidence: self.confidence,
+            runs: self.runs,
+            method: self.method,
+            statistic,
+            exceeded: epsilon_lower > epsilon_certified,
+            seeded_bug,
+        })
+    }
+}
+
+fn value(name: &'static str, given: impl ToString, allowed: &str) -> Error {
+    Error::Value { name, given: given.to_string(), allowed: allowed.to_owned() }
+}

@@ -1,0 +1,111 @@
+//! `reticent audit`: a lower bound on ε from attacks on the product, beside what is certified.
+
+use clap::Args;
+use reticent::accountant::Adjacency;
+use reticent_audit::{AuditReport, AuditSpec, Method, Sampling};
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::failure::Failure;
+use crate::layout::{columns, wrapped};
+use crate::number::{self, show};
+
+const NOTE: &str = "A lower bound above the certified epsilon means that something is wrong. One below it proves \
+                    nothing: another attack may find more.";
+
+#[derive(Debug, Args)]
+#[command(after_help = NOTE)]
+pub struct Audit {
+    /// The algorithm to attack
+    #[arg(long, default_value = "ssadmm")]
+    algorithm: String,
+
+    /// The budget ε that it is run with
+    #[arg(long, value_parser = number::parse)]
+    epsilon: f64,
+
+    /// The budget δ
+    #[arg(long, value_parser = number::parse)]
+    delta: f64,
+
+    /// Which tables are neighbours: replace-one or add-remove
+    #[arg(long, default_value_t)]
+    adjacency: Adjacency,
+
+    /// The records of each iteration: full, poisson:RATE or wor:SIZE
+    #[arg(long, default_value_t)]
+    sampling: Sampling,
+
+    /// Iterations of a run
+    #[arg(long, default_value_t = 1)]
+    iterations: u64,
+
+    /// Runs in all; for one-run, the number of canaries
+    #[arg(long, default_value_t = 40_000)]
+    runs: u64,
+
+    /// How the bound is made: threshold, gdp or one-run
+    #[arg(long, default_value_t)]
+    method: Method,
+
+    /// The confidence of the bound
+    #[arg(long, default_value_t = 0.95, value_parser = number::parse)]
+    confidence: f64,
+
+    /// A seed, to have the same runs again
+    #[arg(long)]
+    seed: Option<u64>,
+
+    /// A known defect to switch on, with the algorithm and the tables that it shows on
+    #[cfg(feature = "seeded-bugs")]
+    #[arg(long)]
+    seeded_bug: Option<reticent_audit::Bug>,
+}
+
+impl Audit {
+    /// Does it.
+    pub fn run(self) -> Result<Answer, Failure> {
+        let spec = AuditSpec {
+            algorithm: self.algorithm,
+            epsilon: self.epsilon,
+            delta: self.delta,
+            adjacency: self.adjacency,
+            sampling: self.sampling,
+            iterations: self.iterations,
+            runs: self.runs,
+            method: self.method,
+            confidence: self.confidence,
+            seed: self.seed,
+            ..AuditSpec::default()
+        };
+        #[cfg(feature = "seeded-bugs")]
+        let spec = match self.seeded_bug {
+            Some(bug) => spec.seeded(bug),
+            None => spec,
+        };
+        let report = reticent_audit::run(&spec)?;
+        let exceeded = report.exceeded.then(|| {
+            "ALARM: the lower bound is above what is certified; the guarantee does not hold".to_owned()
+        });
+        Ok(Answer { text: text(&report), object: json!(report), remarks: exceeded.into_iter().collect() })
+    }
+}
+
+fn text(report: &AuditReport) -> String {
+    let rows: Vec<_> = [
+        ("algorithm", report.algorithm.clone()),
+        ("neighbours", report.adjacency.to_string()),
+        ("view", report.view.to_string()),
+        ("certified ε", show(report.epsilon_certified)),
+        ("ε is at least", show(report.epsilon_lower)),
+        ("δ", show(report.delta)),
+        ("confidence", show(report.confidence)),
+        ("method", report.method.to_string()),
+        ("runs", report.runs.to_string()),
+        ("seeded bug", report.seeded_bug.clone().unwrap_or("none".to_owned())),
+    ]
+    .into_iter()
+    .map(|(name, value)| vec![name.to_owned(), value])
+    .collect();
+    format!("{}\n{}", columns(&rows, 2, 1), wrapped(NOTE))
+}

@@ -1,0 +1,40 @@
+//! `reticent audit`, as a user types it.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Folder;
+
+#[test]
+fn an_audit_reports_its_bound_beside_what_is_certified() {
+    let folder = Folder::new();
+    for (method, runs) in [("threshold", 2_000), ("gdp", 2_000), ("one-run", 200)] {
+        let line = format!("audit --epsilon 4 --delta 1e-3 --method {method} --runs {runs} --seed 3 --json");
+        let report = folder.reticent(&line).ok().json();
+        assert_eq!((&report["method"], &report["runs"]), (&method.into(), &runs.into()), "{report}");
+        assert_eq!((&report["view"], &report["confidence"]), (&"central".into(), &0.95.into()), "{report}");
+        let of = |field: &str| report[field].as_f64().unwrap();
+        assert!(of("epsilon_lower") <= of("epsilon_certified") && of("epsilon_certified") > 3.99, "{report}");
+        assert_eq!(report["exceeded"], false);
+    }
+    let said = folder.reticent("audit --epsilon 4 --delta 1e-3 --runs 2000").ok().out;
+    assert!(said.contains("certified ε") && said.contains("proves nothing"), "{said}");
+}
+
+#[cfg(not(feature = "seeded-bugs"))]
+#[test]
+fn a_defect_cannot_be_switched_on() {
+    let folder = Folder::new();
+    let error = folder.reticent("audit --epsilon 1 --delta 1e-3 --seeded-bug noise-halved");
+    assert_eq!(error.code, 2);
+    assert!(error.err.contains("--seeded-bug"), "{}", error.err);
+}
+
+#[cfg(feature = "seeded-bugs")]
+#[test]
+fn a_defect_raises_the_alarm() {
+    let folder = Folder::new();
+    let line = "audit --epsilon 1 --delta 1e-3 --runs 2000 --seeded-bug clip-missing";
+    let said = folder.reticent(line).ok();
+    assert!(said.err.contains("ALARM"), "{}", said.err);
+}

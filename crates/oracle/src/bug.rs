@@ -1,0 +1,122 @@
+//! Known defects, for `reticent audit` to find: an auditor that finds nothing proves nothing.
+//!
+//! This file and the few lines that call it exist only with the cargo feature `seeded-bugs`, which is in no
+//! default set. The books are kept as if the defect were not there, as they would be with a real one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::entropy::{Entropy, EntropyError};
+use crate::gate::Inside;
+use crate::pass::Slopes;
+use crate::queries::GradientTerms;
+use crate::sample::Sampling;
+
+/// One defect of the gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bug {
+    /// Half of the noise that is counted.
+    NoiseHalved,
+    /// Records are not clipped (up to a thousand clips, where the grid ends).
+    ClipMissing,
+    /// Samples without replacement, counted as Poisson samples. One record then pushes another one out, and
+    /// under add-remove the sum moves by up to two clips where one is counted.
+    PoissonCounted,
+    /// Sums are divided by the true number of units, which add-remove keeps private.
+    TrueCount,
+    /// The noise of every answer is the same.
+    NoiseReused,
+    /// Full gradients without noise: the snapshot of LS22, Algorithm 1 (erratum E5).
+    SnapshotUnnoised,
+    /// The sensitivity of a model update without its factor η, with η = 4 (RDP20, equation 21; erratum E4): a
+    /// quarter of the noise.
+    StepForgotten,
+}
+
+impl Bug {
+    /// Every defect.
+    pub const ALL: [Bug; 7] = [
+        Bug::NoiseHalved,
+        Bug::ClipMissing,
+        Bug::PoissonCounted,
+        Bug::TrueCount,
+        Bug::NoiseReused,
+        Bug::SnapshotUnnoised,
+        Bug::StepForgotten,
+    ];
+
+    /// The step at which [`Bug::StepForgotten`] forgets it.
+    pub const FORGOTTEN_STEP: f64 = 4.0;
+
+    /// The name users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Bug::NoiseHalved => "noise-halved",
+            Bug::ClipMissing => "clip-missing",
+            Bug::PoissonCounted => "poisson-counted",
+            Bug::TrueCount => "true-count",
+            Bug::NoiseReused => "noise-reused",
+            Bug::SnapshotUnnoised => "snapshot-unnoised",
+            Bug::StepForgotten => "step-forgotten",
+        }
+    }
+
+    /// A seed to begin every answer with.
+    pub(crate) fn reused_seed(self, entropy: &mut Entropy) -> Result<Option<u64>, EntropyError> {
+        (self == Bug::NoiseReused).then(|| entropy.below(u64::MAX)).transpose()
+    }
+}
+
+/// How a mean is computed, and what it is divided by, when the gate has a defect.
+pub(crate) fn spoiled(
+    inside: &Inside,
+    slopes: &Slopes<'_>,
+    how: &GradientTerms,
+    normaliser: f64,
+) -> (GradientTerms, f64) {
+    let (mut how, units) = (*how, inside.private.units());
+    let mut divisor = normaliser;
+    match inside.bug {
+        Some(Bug::NoiseHalved) => how.noise_multiplier /= 2.0,
+        Some(Bug::ClipMissing) => {
+            how.clip *= UNCLIPPED;
+            how.noise_multiplier /= UNCLIPPED;
+        }
+        Some(Bug::PoissonCounted) => {
+            if let Sampling::Poisson(rate) = how.sampling {
+                let size = (rate * inside.terms.population() as f64).round().max(1.0);
+                how.sampling = Sampling::WithoutReplacement((size as u64).min(units as u64));
+            }
+        }
+        Some(Bug::TrueCount) => divisor = how.sampling.normaliser(units.max(1) as f64),
+        Some(Bug::SnapshotUnnoised) if matches!(slopes, Slopes::At(_)) => how.noise_multiplier = 0.0,
+        Some(Bug::StepForgotten) => how.noise_multiplier /= Bug::FORGOTTEN_STEP,
+        Some(Bug::SnapshotUnnoised | Bug::NoiseReused) | None => {}
+    }
+    (how, divisor)
+}
+
+/// So many clips are as good as none.
+const UNCLIPPED: f64 = 1024.0;
+
+/// A defect that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no seeded bug '{given}': use {}", Bug::ALL.map(Bug::name).join(", "))]
+pub struct BugError {
+    given: String,
+}
+
+impl FromStr for Bug {
+    type Err = BugError;
+
+    fn from_str(text: &str) -> Result<Self, BugError> {
+        let found = Bug::ALL.into_iter().find(|bug| bug.name() == text);
+        found.ok_or_else(|| BugError { given: text.to_owned() })
+    }
+}
+
+impl fmt::Display for Bug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
