@@ -1,12 +1,13 @@
 //! Every known defect is found, and the same audit of the sound product finds nothing.
 //!
-//! A defect is caught when the lower bound, at 95%, is above the certified ε.
+//! A defect is caught when the lower bound, at 95%, is above the certified ε. With 20,000 runs the faintest, half of
+//! the noise, was missed on one seed of eight; hence 100,000.
 #![cfg(feature = "seeded-bugs")]
 
 use reticent_audit::{AuditReport, AuditSpec, Bug, run};
 
 fn spec(bug: Bug, epsilon: f64) -> AuditSpec {
-    AuditSpec { epsilon, seed: Some(5), runs: 20_000, ..AuditSpec::default() }.seeded(bug)
+    AuditSpec { epsilon, seed: Some(5), runs: 100_000, ..AuditSpec::default() }.seeded(bug)
 }
 
 fn report(spec: &AuditSpec) -> AuditReport {

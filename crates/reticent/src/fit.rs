@@ -80,7 +80,8 @@ impl Job {
     /// The gate on `table`. `number` tells runs with the same seed apart.
     pub(crate) fn open(&self, table: PrivateTable, number: u64) -> Result<Gate, Error> {
         let entropy = match self.seed {
-            Some(seed) => Entropy::seeded(seed.wrapping_add(number)),
+            // Multiples of an odd number near 2⁶⁴/φ: runs of different small seeds never meet.
+            Some(seed) => Entropy::seeded(seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))),
             None => Entropy::secure().map_err(Refusal::from)?,
         };
         Ok(Gate::open(table, Arc::clone(&self.loss), &self.opening, entropy)?)
