@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 fn crates() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 #[test]

@@ -10,7 +10,7 @@ use reticent_audit::{AuditReport, AuditSpec, Method, run};
 const DELTA: f64 = 1e-3;
 
 fn report(spec: AuditSpec) -> AuditReport {
-    let report = run(&spec).unwrap();
+    let report = run(&spec).expect("an ordinary audit");
     println!(
         "{:20} {:11} {:9} {:8} certified {:.4} lower {:.4} {:?}",
         report.algorithm,
