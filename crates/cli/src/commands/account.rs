@@ -41,11 +41,11 @@ pub struct Account {
     ledger: Option<PathBuf>,
 
     /// δ, the probability that epsilon does not hold
-    #[arg(long, value_parser = number::parse, default_value = "1e-5")]
+    #[arg(long, allow_negative_numbers = true, value_parser = number::parse, default_value = "1e-5")]
     delta: f64,
 
     /// Give δ at this ε instead of ε at δ
-    #[arg(long, value_parser = number::parse)]
+    #[arg(long, allow_negative_numbers = true, value_parser = number::parse)]
     epsilon: Option<f64>,
 
     /// Draw ε against δ into this SVG file

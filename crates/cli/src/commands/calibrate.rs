@@ -17,11 +17,11 @@ const MOST_STEPS: u64 = 1_000_000_000;
 #[derive(Debug, Args)]
 pub struct Calibrate {
     /// The budget ε
-    #[arg(long, value_parser = number::parse)]
+    #[arg(long, allow_negative_numbers = true, value_parser = number::parse)]
     epsilon: f64,
 
     /// The budget δ
-    #[arg(long, value_parser = number::parse)]
+    #[arg(long, allow_negative_numbers = true, value_parser = number::parse)]
     delta: f64,
 
     /// What to look for
@@ -37,7 +37,7 @@ pub struct Calibrate {
     sampling: Option<String>,
 
     /// The noise over the clip of a record, unless that is what is looked for
-    #[arg(long, value_parser = number::parse, required_if_eq_any([("find", "steps"), ("find", "rate")]))]
+    #[arg(long, allow_negative_numbers = true, value_parser = number::parse, required_if_eq_any([("find", "steps"), ("find", "rate")]))]
     noise_multiplier: Option<f64>,
 
     /// Which tables are neighbours: replace-one or add-remove
