@@ -27,9 +27,13 @@ format:
 lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
-# Unit, integration and doc tests; the README's commands are one of them.
+# Unit, integration and doc tests; the README's commands are one of them. The defects that the audit must catch are in
+# no ordinary build, so they are compiled and tested by themselves.
 unit:
 	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked -p reticent-audit --features seeded-bugs --test seeded_bugs
 
-bench: ## Measure what the project promises about speed and memory
-	$(CARGO) bench --locked --workspace
+bench: build ## Measure what the project promises about speed and memory (data: RETICENT_DATA=DIR)
+	$(CARGO) bench --locked -p reticent-oracle --bench pass --bench noise
+	python3 benches/accounting.py --venv "$${CARGO_TARGET_DIR:-target}/bench-venv"
+	python3 benches/fit.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
