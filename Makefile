@@ -34,6 +34,6 @@ unit:
 	$(CARGO) test --locked -p reticent-audit --features seeded-bugs --test seeded_bugs
 
 bench: build ## Measure what the project promises about speed and memory (data: RETICENT_DATA=DIR)
-	$(CARGO) bench --locked -p reticent-oracle --bench pass --bench noise
+	$(CARGO) bench --locked -p reticent-oracle -p reticent-noise --bench pass --bench noise
 	python3 benches/accounting.py --venv "$${CARGO_TARGET_DIR:-target}/bench-venv"
 	python3 benches/fit.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"

@@ -6,11 +6,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::entropy::{Entropy, EntropyError};
 use crate::gate::Inside;
 use crate::pass::Slopes;
 use crate::queries::GradientTerms;
 use crate::sample::Sampling;
+use reticent_noise::entropy::{Entropy, EntropyError};
 
 /// One defect of the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,6 @@ use reticent_accountant::{Adjacency, Event, Ledger, Mechanism, Taint, Unit, View
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
-use crate::entropy::Entropy;
 use crate::exact::Split;
 use crate::pass::Pass;
 use crate::plan::Plan;
@@ -19,6 +18,7 @@ use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::table::PrivateTable;
 use crate::terms::Terms;
+use reticent_noise::entropy::Entropy;
 
 /// What an algorithm may ask. It is implemented by the gate, which has data, and by the
 /// [`Rehearsal`](crate::Rehearsal), which has none.

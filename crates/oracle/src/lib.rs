@@ -12,11 +12,9 @@
 
 #[cfg(feature = "seeded-bugs")]
 mod bug;
-pub mod entropy;
 mod exact;
 mod gate;
 mod grid;
-pub mod noise;
 pub mod not_private;
 mod pass;
 mod plan;
@@ -27,7 +25,6 @@ mod rehearsal;
 mod released;
 mod rows;
 mod sample;
-mod sampling;
 #[cfg(test)]
 mod sensitivity_tests;
 mod table;
@@ -36,7 +33,6 @@ mod terms;
 
 #[cfg(feature = "seeded-bugs")]
 pub use bug::Bug;
-pub use entropy::Entropy;
 pub use exact::ExactOracle;
 pub use gate::{Gate, Opening, Oracle};
 pub use queries::{
@@ -46,6 +42,7 @@ pub use queries::{
 pub use refusal::Refusal;
 pub use rehearsal::Rehearsal;
 pub use released::Released;
+pub use reticent_noise::Entropy;
 pub use sample::{Sampling, SamplingError};
 pub use table::PrivateTable;
 pub use terms::Terms;

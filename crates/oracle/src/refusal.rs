@@ -1,7 +1,7 @@
 use reticent_accountant::EventError;
 
-use crate::entropy::EntropyError;
-use crate::noise::NoiseError;
+use reticent_noise::entropy::EntropyError;
+use reticent_noise::grid::NoiseError;
 
 /// Why the gate did not answer. Never says anything about the data.
 #[derive(Debug, thiserror::Error)]

@@ -9,7 +9,7 @@ use reticent_accountant::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::entropy::{Entropy, EntropyError};
+use reticent_noise::entropy::{Entropy, EntropyError};
 
 /// How the records (or users) of one answer are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

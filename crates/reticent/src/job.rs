@@ -48,7 +48,8 @@ impl Spec {
         })?;
         let entry = find_algorithm(self.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
         let budget = match entry.kind {
-            Kind::Exact => None,
+            // Not spent, but a number that cannot be is a mistake all the same.
+            Kind::Exact => self.checked_epsilon().and(self.checked_delta()).map(|_| None)?,
             Kind::Private(_) => Some(self.budget()?),
         };
         let schema = self.schema()?;
@@ -102,21 +103,33 @@ impl Spec {
     }
 
     fn budget(&self) -> Result<Budget, Error> {
-        let epsilon = self.epsilon.ok_or(Error::Missing {
+        let epsilon = self.checked_epsilon()?.ok_or(Error::Missing {
             what: "the budget",
             todo: "say how much may be spent, with --epsilon E (and --delta D)",
         })?;
-        if !(epsilon.is_finite() && epsilon > 0.0) {
-            return Err(value("epsilon", epsilon, "it must be a number above 0, for example 1.0"));
-        }
-        let delta = self.delta.ok_or(Error::Missing {
+        let delta = self.checked_delta()?.ok_or(Error::Missing {
             what: "the budget's delta",
             todo: "give --delta D: the chance that epsilon does not hold, well below one over the number of records",
         })?;
-        if !(delta > 0.0 && delta < 1.0) {
-            return Err(value("delta", delta, "it must lie strictly between 0 and 1, for example 1e-5"));
-        }
         Ok(Budget { epsilon, delta })
+    }
+
+    fn checked_epsilon(&self) -> Result<Option<f64>, Error> {
+        match self.epsilon {
+            Some(epsilon) if !(epsilon.is_finite() && epsilon > 0.0) => {
+                Err(value("epsilon", epsilon, "it must be a number above 0, for example 1.0"))
+            }
+            given => Ok(given),
+        }
+    }
+
+    fn checked_delta(&self) -> Result<Option<f64>, Error> {
+        match self.delta {
+            Some(delta) if !(delta > 0.0 && delta < 1.0) => {
+                Err(value("delta", delta, "it must lie strictly between 0 and 1, for example 1e-5"))
+            }
+            given => Ok(given),
+        }
     }
 
     fn schema(&self) -> Result<Schema, Error> {

@@ -98,3 +98,14 @@ fn sampled_runs_are_counted_as_what_they_are() {
         assert!(certificate.epsilon <= 8.0);
     }
 }
+
+#[test]
+fn a_budget_that_cannot_be_is_refused_even_where_it_is_not_spent() {
+    let folder = tempfile::tempdir().unwrap();
+    let exact = Spec { algorithm: Some("exact".into()), ..signs(folder.path()) };
+    for bad in [Spec { epsilon: Some(-1.0), ..exact.clone() }, Spec { delta: Some(2.0), ..exact.clone() }] {
+        assert!(matches!(bad.check(), Err(Error::Value { .. })));
+    }
+    let free = Spec { epsilon: None, delta: None, ..exact };
+    assert_eq!(fit(&free).unwrap().certificate().epsilon, f64::INFINITY);
+}

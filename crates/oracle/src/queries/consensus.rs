@@ -30,7 +30,6 @@ use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
 use super::{GradientTerms, Query, check_point, check_range, noisy_mean};
-use crate::entropy::Entropy;
 use crate::gate::Inside;
 use crate::pass::{Slopes, finite};
 use crate::private::{Private, norm_above};
@@ -38,6 +37,7 @@ use crate::refusal::Refusal;
 use crate::rows::RowAccess;
 use crate::sample::Sampling;
 use crate::terms::Terms;
+use reticent_noise::entropy::Entropy;
 
 /// How a step is asked for. The numbers may change from step to step: the bound is kept by clipping.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -16,7 +16,6 @@ use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
 use super::{GradientTerms, Query, add_noise, check_point};
-use crate::entropy::Entropy;
 use crate::gate::Inside;
 use crate::grid::Grid;
 use crate::pass::Vectors;
@@ -24,6 +23,7 @@ use crate::private::Private;
 use crate::refusal::Refusal;
 use crate::rows::RowAccess;
 use crate::terms::Terms;
+use reticent_noise::entropy::Entropy;
 
 /// The query: where, which coordinate, and how.
 pub(crate) struct Coordinate<'a> {

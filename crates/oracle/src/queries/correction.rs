@@ -15,11 +15,11 @@ use reticent_accountant::Event;
 use reticent_problem::Shape;
 
 use super::{GradientTerms, Query, check_point, noisy_mean};
-use crate::entropy::Entropy;
 use crate::gate::Inside;
 use crate::pass::Slopes;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
+use reticent_noise::entropy::Entropy;
 
 /// The query: the two points, and how.
 pub(crate) struct Correction<'a> {

@@ -11,7 +11,6 @@ use reticent_data::Rows;
 use reticent_problem::Shape;
 
 use super::{Query, add_noise, check_noise};
-use crate::entropy::Entropy;
 use crate::gate::Inside;
 use crate::grid::Grid;
 use crate::pass::Vectors;
@@ -20,6 +19,7 @@ use crate::refusal::Refusal;
 use crate::rows::RowAccess;
 use crate::sample::Sampling;
 use crate::terms::Terms;
+use reticent_noise::entropy::Entropy;
 
 /// A number that every record has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,12 +14,12 @@ use reticent_accountant::Event;
 use reticent_problem::Shape;
 
 use super::{Query, check_clip, check_noise, check_point, noisy_mean};
-use crate::entropy::Entropy;
 use crate::gate::Inside;
 use crate::pass::Slopes;
 use crate::refusal::Refusal;
 use crate::sample::Sampling;
 use crate::terms::Terms;
+use reticent_noise::entropy::Entropy;
 
 /// How a mean over the units is asked for: all that its event depends on, and the clip.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -22,13 +22,13 @@ use reticent_problem::constraints::Constraint;
 use reticent_problem::{Shape, SparseMatrix};
 
 use super::{Query, add_noise, check_noise, check_point, check_range};
-use crate::entropy::Entropy;
 use crate::gate::Inside;
 use crate::grid::Grid;
 use crate::pass::{Ask, Slopes};
 use crate::refusal::Refusal;
 use crate::sample::Sampling;
 use crate::terms::Terms;
+use reticent_noise::entropy::Entropy;
 
 /// The public part of the objective. Plain numbers and no closures: a closure could keep what it is shown.
 #[derive(Clone, Copy, Debug)]

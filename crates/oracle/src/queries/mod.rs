@@ -27,13 +27,13 @@ pub use second_moment::SecondMomentTerms;
 use reticent_accountant::Event;
 use reticent_problem::Shape;
 
-use crate::entropy::Entropy;
 use crate::gate::Inside;
 use crate::grid::{self, Grid};
-use crate::noise::{GaussianGrid, GridNoise};
 use crate::pass::{Ask, Slopes};
 use crate::refusal::Refusal;
 use crate::terms::Terms;
+use reticent_noise::entropy::Entropy;
+use reticent_noise::grid::{GaussianGrid, GridNoise};
 
 /// Noise of so many clips still fits, with room for 60 standard deviations, beside the largest sum.
 const MAX_NOISE: f64 = (1 << 24) as f64;

@@ -15,11 +15,11 @@ use reticent_problem::Shape;
 
 use super::count::{CountTerms, Statistic, noisy_count};
 use super::{Query, check_noise, check_range};
-use crate::entropy::Entropy;
 use crate::gate::Inside;
 use crate::refusal::Refusal;
 use crate::sample::Sampling;
 use crate::terms::Terms;
+use reticent_noise::entropy::Entropy;
 
 /// Vectors are clipped a little further in than the clip, so counts come out short by 2·10⁻¹² of themselves.
 const SLACK: f64 = 1e-3;

@@ -18,7 +18,6 @@ use reticent_data::Rows;
 use reticent_problem::Shape;
 
 use super::{Query, add_noise, check_noise, check_range};
-use crate::entropy::Entropy;
 use crate::gate::Inside;
 use crate::grid::Grid;
 use crate::pass::Vectors;
@@ -27,6 +26,7 @@ use crate::refusal::Refusal;
 use crate::rows::RowAccess;
 use crate::sample::Sampling;
 use crate::terms::Terms;
+use reticent_noise::entropy::Entropy;
 
 /// How the matrix is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! What must hold of the source itself; that its samples have the right law is in `tests/noise_entropy.rs`.
+//! What must hold of the source itself; that its samples have the right law is in `tests/entropy.rs`.
 
 use super::*;
 use num_bigint::BigUint;

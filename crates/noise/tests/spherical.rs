@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-use reticent_oracle::entropy::Entropy;
-use reticent_oracle::noise::{GaussianGrid, GridNoise};
+use reticent_noise::Entropy;
+use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_testkit::statistics::{gamma_cdf, kolmogorov};
 
 const DRAWS: usize = 20_000;

@@ -1,7 +1,7 @@
 //! Values a second on one core. A plain program: `cargo bench -p reticent-oracle --bench noise`.
 
-use reticent_oracle::entropy::Entropy;
-use reticent_oracle::noise::{GaussianGrid, GridNoise, LaplaceGrid};
+use reticent_noise::Entropy;
+use reticent_noise::grid::{GaussianGrid, GridNoise, LaplaceGrid};
 use std::time::Instant;
 
 const VALUES: usize = 10_000_000;

@@ -7,8 +7,8 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-use reticent_oracle::entropy::Entropy;
-use reticent_oracle::noise::{GaussianGrid, GridNoise};
+use reticent_noise::Entropy;
+use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_testkit::statistics::{clopper_pearson, normal_cdf, two_sample_chi_squared};
 
 const RUNS: usize = 200_000;

@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-use reticent_oracle::entropy::Entropy;
-use reticent_oracle::noise::{GaussianGrid, GridNoise, LaplaceGrid};
+use reticent_noise::Entropy;
+use reticent_noise::grid::{GaussianGrid, GridNoise, LaplaceGrid};
 use reticent_testkit::statistics::{
     binomial_lower_tail, binomial_upper_tail, chi_squared, kolmogorov, normal_cdf, normal_quantile,
 };

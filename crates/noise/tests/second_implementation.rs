@@ -10,8 +10,8 @@ use chacha20::rand_core::SeedableRng;
 use prio::dp::Rational;
 use prio::dp::distributions::{DiscreteGaussian, DiscreteLaplace};
 use rand::distr::Distribution;
-use reticent_oracle::entropy::Entropy;
-use reticent_oracle::noise::{GaussianGrid, GridNoise, LaplaceGrid};
+use reticent_noise::Entropy;
+use reticent_noise::grid::{GaussianGrid, GridNoise, LaplaceGrid};
 use reticent_testkit::statistics::{two_sample_chi_squared, two_sample_kolmogorov};
 
 const DRAWS: usize = 60_000;

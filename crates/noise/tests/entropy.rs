@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-use reticent_oracle::entropy::Entropy;
+use reticent_noise::Entropy;
 use reticent_testkit::statistics::{chi_squared, clopper_pearson};
 use std::collections::HashMap;
 
