@@ -1,7 +1,7 @@
 //! The answer: an interval that contains the truth, and the method that proved it.
 
 use crate::names::named;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 named! {
     /// How a bound was obtained.
@@ -29,10 +29,10 @@ named! {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bound {
     /// The parameter cannot be smaller than this.
-    #[serde(serialize_with = "write_float", deserialize_with = "read_float")]
+    #[serde(with = "crate::extended")]
     pub lower: f64,
     /// The parameter is not larger than this.
-    #[serde(serialize_with = "write_float", deserialize_with = "read_float")]
+    #[serde(with = "crate::extended")]
     pub upper: f64,
     /// How `upper` was obtained.
     pub method: Method,
@@ -44,27 +44,6 @@ impl Bound {
         let upper = if upper.is_nan() { f64::INFINITY } else { upper };
         let lower = if lower.is_nan() { 0.0 } else { lower.min(upper) };
         Self { lower, upper, method }
-    }
-}
-
-/// JSON has no infinity, and an unknown ε must survive a round trip: it is written as the word.
-pub(crate) fn write_float<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_str("infinity") }
-}
-
-pub(crate) fn read_float<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Number {
-        Finite(f64),
-        Word(String),
-    }
-    match Number::deserialize(deserializer)? {
-        Number::Finite(value) => Ok(value),
-        Number::Word(word) if word == "infinity" => Ok(f64::INFINITY),
-        Number::Word(word) => {
-            Err(serde::de::Error::custom(format!("expected a number or \"infinity\", got \"{word}\"")))
-        }
     }
 }
 

@@ -21,6 +21,7 @@ mod bound;
 mod calibrate;
 mod event;
 pub mod events;
+pub mod extended;
 mod filter;
 mod gdp;
 mod ledger;

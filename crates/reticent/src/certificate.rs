@@ -1,12 +1,13 @@
 //! What is guaranteed, to whom, by how much and under which assumptions: the part of a model that a privacy
 //! officer reads.
 
-use reticent_accountant::{Adjacency, Bound, Ledger, Taint, Unit, View, epsilon, gdp_mu, rdp_curve};
+use reticent_accountant::{
+    Adjacency, Bound, Ledger, Taint, Unit, View, epsilon, extended, gdp_mu, rdp_curve,
+};
 use reticent_oracle::Terms;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::extended;
 use crate::job::Job;
 
 /// The format that this version writes and reads.

@@ -5,7 +5,6 @@
 
 pub mod certificate;
 mod error;
-mod extended;
 mod fit;
 pub mod job;
 mod model;

@@ -1,12 +1,21 @@
-//! Numbers that may be infinite, in JSON: there `∞` is the word "infinity".
+//! Numbers that may be infinite, for `#[serde(with = …)]`: JSON has no infinity, and an unknown ε must survive a round
+//! trip, so there `∞` is the word "infinity".
 
 use serde::{Deserialize, Deserializer, Serializer};
 
-pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+/// A number, or the word.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_str("infinity") }
 }
 
-pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+/// The number back.
+///
+/// # Errors
+/// Anything but a number or the word.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Number {
