@@ -112,6 +112,10 @@ impl AuditSpec {
                 step: StepSize::constant(Bug::FORGOTTEN_STEP).ok(),
                 ..bare
             },
+            // Nine messages in the mean: a third of the noise.
+            Bug::GainSquared => {
+                AuditSpec { algorithm: "consensus".to_owned(), records: bare.records.or(Some(9)), ..bare }
+            }
         }
     }
 }

@@ -31,11 +31,14 @@ pub enum Bug {
     /// The sensitivity of a model update without its factor η, with η = 4 (RDP20, equation 21; erratum E4): a
     /// quarter of the noise.
     StepForgotten,
+    /// The mean of m messages with noise for a gain of 1/m² where it is 1/m (FP23, Theorem 3; erratum E3): 1/√m of
+    /// the noise on the mean of consensus blocks.
+    GainSquared,
 }
 
 impl Bug {
     /// Every defect.
-    pub const ALL: [Bug; 7] = [
+    pub const ALL: [Bug; 8] = [
         Bug::NoiseHalved,
         Bug::ClipMissing,
         Bug::PoissonCounted,
@@ -43,6 +46,7 @@ impl Bug {
         Bug::NoiseReused,
         Bug::SnapshotUnnoised,
         Bug::StepForgotten,
+        Bug::GainSquared,
     ];
 
     /// The step at which [`Bug::StepForgotten`] forgets it.
@@ -58,6 +62,7 @@ impl Bug {
             Bug::NoiseReused => "noise-reused",
             Bug::SnapshotUnnoised => "snapshot-unnoised",
             Bug::StepForgotten => "step-forgotten",
+            Bug::GainSquared => "gain-squared",
         }
     }
 
@@ -91,7 +96,10 @@ pub(crate) fn spoiled(
         Some(Bug::TrueCount) => divisor = how.sampling.normaliser(units.max(1) as f64),
         Some(Bug::SnapshotUnnoised) if matches!(slopes, Slopes::At(_)) => how.noise_multiplier = 0.0,
         Some(Bug::StepForgotten) => how.noise_multiplier /= Bug::FORGOTTEN_STEP,
-        Some(Bug::SnapshotUnnoised | Bug::NoiseReused) | None => {}
+        Some(Bug::GainSquared) if matches!(slopes, Slopes::Stored(_)) => {
+            how.noise_multiplier /= normaliser.max(1.0).sqrt();
+        }
+        Some(Bug::SnapshotUnnoised | Bug::NoiseReused | Bug::GainSquared) | None => {}
     }
     (how, divisor)
 }
