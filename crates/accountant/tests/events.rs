@@ -4,7 +4,7 @@
 
 use reticent_accountant::{
     Adjacency, Event, EventError, Gaussian, Ledger, NonPrivate, PoissonGaussian, Taint, Unit, View,
-    WithoutReplacementGaussian, calibrate, epsilon,
+    WithoutReplacementGaussian, calibrate, delta, epsilon,
 };
 
 fn gaussian(z: f64) -> Event {
@@ -74,5 +74,18 @@ fn calibration_never_overshoots() {
         let found = calibrate(target, 1e-5, plan).unwrap();
         assert!(found.epsilon.upper <= target);
         assert!(found.epsilon.upper > target * (1.0 - 1e-5));
+    }
+}
+
+/// Found by fuzzing: few steps of a tiny rate asked for a lattice of 2³¹ bytes for one loss.
+#[test]
+fn a_narrow_window_in_a_wide_loss_needs_no_giant_lattice() {
+    let step = PoissonGaussian::new(0.324_469_095_434_128_16, 1.669_710_168_729_315_7e-8).unwrap();
+    let event = Event::new(step, Adjacency::AddRemove, Unit::Record, View::Central).unwrap();
+    let mut ledger = Ledger::new();
+    ledger.append_many(event, 1);
+    let tiny = 1.423_643_600_100_912_5e-193;
+    for bound in [epsilon(&ledger, tiny).unwrap(), delta(&ledger, tiny).unwrap()] {
+        assert!(bound.lower <= bound.upper && bound.upper.is_finite(), "{bound:?}");
     }
 }

@@ -32,6 +32,8 @@ const AFFORDABLE: f64 = 262_144.0;
 const SKETCH: u32 = 240;
 /// Longest transform.
 const LONGEST: f64 = 1_048_576.0;
+/// Cells that one loss is cut into at the most. Beyond, all are wider: a coarser cut is still a bound.
+const MOST_CELLS: f64 = 1_048_576.0;
 /// Tilted mass that may lie outside the window on either side.
 const LOG_OUTSIDE: f64 = -16.0;
 /// Tilted mass times squared width that a coarse cell may have, in fine cells.
@@ -191,6 +193,7 @@ impl<'a> Plan<'a> {
                 let Some((&first, &last)) = losses.first().zip(losses.last()) else { return Vec::new() };
                 let end = (last / step).ceil();
                 let mut index = (first / step).floor();
+                let narrowest = ((end - index) / MOST_CELLS).ceil().max(1.0);
                 let mut points = vec![index * step];
                 let mut place = weights.partition_point(|w| w.0 < first);
                 for pair in losses.windows(2) {
@@ -201,7 +204,7 @@ impl<'a> Plan<'a> {
                     }
                     place = place.saturating_sub(1);
                     let stride = (COARSENING / mass).sqrt().min(widest).min((pair[1] - pair[0]) / step);
-                    let stride = if stride >= 2.0 { stride.floor() } else { 1.0 };
+                    let stride = if stride >= 2.0 { stride.floor() } else { 1.0 }.max(narrowest);
                     while index < end && index * step < pair[1] {
                         index = (index + stride).min(end);
                         points.push(index * step);
