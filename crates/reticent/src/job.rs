@@ -70,9 +70,11 @@ impl Spec {
                        the data with --public-n N, or public_n in the schema",
             });
         }
+        // Whoever declares whose row it is, in the schema or by a flag, means the person to be protected.
+        let declared = if schema.user().is_some() { Unit::User } else { Unit::Record };
         let opening = Opening {
             adjacency,
-            unit: self.unit.unwrap_or(if self.user_column.is_some() { Unit::User } else { Unit::Record }),
+            unit: self.unit.unwrap_or(declared),
             view: View::Central,
             public_n,
             intercept: if intercept { 1.0 } else { 0.0 },

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use reticent::{Error, Model, Quality, Spec, write_model};
-use reticent_accountant::Adjacency;
+use reticent_accountant::{Adjacency, Unit};
 
 /// 400 records whose label is the sign of the first feature, in LIBSVM format.
 fn signs(folder: &Path) -> Spec {
@@ -108,4 +108,26 @@ fn a_budget_that_cannot_be_is_refused_even_where_it_is_not_spent() {
     }
     let free = Spec { epsilon: None, delta: None, ..exact };
     assert_eq!(fit(&free).unwrap().certificate().epsilon, f64::INFINITY);
+}
+
+#[test]
+fn a_user_column_in_the_schema_protects_persons_without_a_flag() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let columns = "row_norm = 1\n[[column]]\nname = 'a'\nkind = 'numeric'\nlower = 0\nupper = 1\n\
+                   [[column]]\nname = 'who'\nkind = 'user'\n\
+                   [[column]]\nname = 'b'\nkind = 'target'\nclasses = ['no', 'yes']\n";
+    std::fs::write(place("schema.toml"), columns).unwrap();
+    std::fs::write(place("rows.csv"), "a,who,b\n0.1,ann,no\n0.9,ann,yes\n0.4,bob,no\n").unwrap();
+    let spec = Spec {
+        data: Some(place("rows.csv")),
+        schema: Some(place("schema.toml")),
+        epsilon: Some(1.0),
+        delta: Some(1e-5),
+        ..Spec::default()
+    };
+    let certificate = fit(&spec).unwrap().certificate().clone();
+    assert_eq!((certificate.unit, certificate.population), (Unit::User, 2));
+    let record = Spec { unit: Some(Unit::Record), ..spec };
+    assert_eq!(fit(&record).unwrap().certificate().population, 3);
 }

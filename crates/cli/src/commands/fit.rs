@@ -107,7 +107,7 @@ struct BudgetFlags {
         .try_map(|name| name.parse::<Adjacency>()))]
     adjacency: Option<Adjacency>,
 
-    /// What is protected [default: user with --user-column, otherwise record]
+    /// What is protected [default: user where a user column is declared, otherwise record]
     #[arg(long, value_parser = PossibleValuesParser::new(Unit::ALL.iter().map(|member| member.name()))
         .try_map(|name| name.parse::<Unit>()))]
     unit: Option<Unit>,

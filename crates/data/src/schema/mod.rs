@@ -119,6 +119,11 @@ impl Schema {
         targets.next().filter(|_| targets.next().is_none())
     }
 
+    /// The column that says whose row it is, if one is declared.
+    pub fn user(&self) -> Option<&str> {
+        self.columns.iter().find(|c| matches!(c.role, Role::User)).map(|c| c.name.as_str())
+    }
+
     /// Number of encoded columns, without an intercept.
     pub fn width(&self) -> usize {
         self.features.map_or_else(|| self.columns.iter().map(Column::width).sum(), |n| n as usize)
