@@ -7,10 +7,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::gate::Inside;
-use crate::pass::Slopes;
 use crate::queries::GradientTerms;
 use crate::sample::Sampling;
 use reticent_noise::entropy::{Entropy, EntropyError};
+use reticent_sums::Slopes;
 
 /// One defect of the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

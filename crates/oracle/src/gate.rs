@@ -5,11 +5,10 @@ use std::sync::Arc;
 use reticent_accountant::{Adjacency, Event, Ledger, Mechanism, Taint, Unit, View};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
+use reticent_sums::{Pass, Private};
 
 use crate::exact::Split;
-use crate::pass::Pass;
 use crate::plan::Plan;
-use crate::private::Private;
 use crate::queries::{
     Blocks, Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms,
     Minimiser, MinimiserTerms, Numbers, Quantile, QuantileTerms, Query, SecondMoment, SecondMomentTerms,
@@ -112,7 +111,10 @@ impl Gate {
         entropy: Entropy,
     ) -> Result<Self, Refusal> {
         let Opening { adjacency, unit, view, public_n, intercept } = *opening;
-        let private = Private::new(table.into_table(), unit, intercept)?;
+        let private = match unit {
+            Unit::Record => Private::by_record(table.into_table(), intercept)?,
+            Unit::User => Private::by_user(table.into_table(), intercept)?,
+        };
         let terms = match adjacency {
             Adjacency::ReplaceOne => Terms::replace_one(unit, view, private.units() as u64),
             Adjacency::AddRemove => Terms::add_remove(unit, view, public_n.unwrap_or(0))?,

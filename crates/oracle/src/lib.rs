@@ -14,19 +14,13 @@
 mod bug;
 mod exact;
 mod gate;
-mod grid;
 pub mod not_private;
-mod pass;
 mod plan;
-mod private;
 mod queries;
 mod refusal;
 mod rehearsal;
 mod released;
-mod rows;
 mod sample;
-#[cfg(test)]
-mod sensitivity_tests;
 mod table;
 pub mod tables;
 mod terms;
@@ -43,6 +37,7 @@ pub use refusal::Refusal;
 pub use rehearsal::Rehearsal;
 pub use released::Released;
 pub use reticent_noise::Entropy;
+pub use reticent_sums::TableError;
 pub use sample::{Sampling, SamplingError};
 pub use table::PrivateTable;
 pub use terms::Terms;

@@ -3,8 +3,8 @@
 
 use reticent_data::{Rows, Table};
 use reticent_problem::Shape;
+use reticent_sums::RowAccess;
 
-use crate::rows::RowAccess;
 use crate::table::PrivateTable;
 
 /// A linear model: a row-major matrix of this shape, and the constant that its intercept is multiplied with.

@@ -2,6 +2,7 @@ use reticent_accountant::EventError;
 
 use reticent_noise::entropy::EntropyError;
 use reticent_noise::grid::NoiseError;
+use reticent_sums::TableError;
 
 /// Why the gate did not answer. Never says anything about the data.
 #[derive(Debug, thiserror::Error)]
@@ -29,15 +30,9 @@ pub enum Refusal {
     /// A step of consensus before its blocks were put anywhere.
     #[error("there are no blocks to move: open_consensus(start) must come before consensus(z, …)")]
     NoConsensus,
-    /// A user-level gate on a table without users.
-    #[error("unit 'user' needs a column that says whose record each row is: give --user-column NAME")]
-    NoUsers,
-    /// More rows than sums can be exact for.
-    #[error("the table has more than {allowed} records, the most that sums are exact for: split it")]
-    TooManyRecords {
-        /// The limit.
-        allowed: usize,
-    },
+    /// A table that cannot be summed over.
+    #[error(transparent)]
+    Table(#[from] TableError),
     /// An event that the books do not know.
     #[error(transparent)]
     Event(#[from] EventError),

@@ -4,7 +4,9 @@
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent_data::{Csr, Dense, Rows, Table};
-use reticent_oracle::{Entropy, Gate, GradientTerms, Opening, Oracle, Refusal, Rehearsal, Sampling};
+use reticent_oracle::{
+    Entropy, Gate, GradientTerms, Opening, Oracle, Refusal, Rehearsal, Sampling, TableError,
+};
 use reticent_problem::losses;
 
 const OPENING: Opening = Opening {
@@ -100,7 +102,7 @@ fn a_user_counts_once_however_many_rows_they_have() {
 fn the_user_unit_needs_users() {
     let opening = Opening { unit: Unit::User, ..OPENING };
     let refused = Gate::open(example().into(), logistic(), &opening, Entropy::seeded(1)).unwrap_err();
-    assert!(matches!(refused, Refusal::NoUsers));
+    assert!(matches!(refused, Refusal::Table(TableError::NoUsers)));
 }
 
 #[test]

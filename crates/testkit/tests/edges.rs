@@ -79,13 +79,15 @@ fn the_edges_between_crates_are_those_of_the_table() {
 #[test]
 fn the_table_says_what_matters_most() {
     let allowed = allowed();
-    let users: Vec<_> =
-        allowed.iter().filter(|(_, may)| may.contains("data")).map(|(name, _)| name.as_str()).collect();
+    let users = |of: &str| -> Vec<_> {
+        allowed.iter().filter(|(_, may)| may.contains(of)).map(|(name, _)| name.as_str()).collect()
+    };
     assert_eq!(
-        users,
-        ["audit", "oracle", "testkit"],
-        "raw rows are for the gate, and made-up ones for its attackers"
+        users("data"),
+        ["audit", "oracle", "sums", "testkit"],
+        "raw rows are for the gate and its sums, and made-up ones for its attackers"
     );
+    assert_eq!(users("sums"), ["oracle", "testkit"], "sums without noise are for the gate");
     for alone in ["accountant", "problem", "data", "noise", "statistics"] {
         assert!(allowed[alone].is_empty(), "{alone} stands alone");
     }

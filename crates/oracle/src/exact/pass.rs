@@ -5,11 +5,10 @@
 
 use rayon::prelude::*;
 use reticent_data::Rows;
+use reticent_sums::{Private, RowAccess};
 
 use super::term::{Buffers, Split, term};
 use crate::gate::Inside;
-use crate::private::Private;
-use crate::rows::RowAccess;
 
 /// What goes into the vector of a pass.
 #[derive(Clone, Copy)]

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 use reticent_data::Rows;
 use reticent_problem::losses::Loss;
+use reticent_sums::RowAccess;
 
 use crate::gate::Inside;
-use crate::rows::RowAccess;
 
 /// Scaled multipliers `sᵢ` of the constraints that tie the scores to the parameter.
 #[derive(Debug)]

@@ -28,13 +28,11 @@ use reticent_accountant::Event;
 use reticent_data::Rows;
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
+use reticent_sums::{Private, RowAccess, Slopes, finite, norm_above};
 
 use super::{GradientTerms, Query, check_point, check_range, noisy_mean};
 use crate::gate::Inside;
-use crate::pass::{Slopes, finite};
-use crate::private::{Private, norm_above};
 use crate::refusal::Refusal;
-use crate::rows::RowAccess;
 use crate::sample::Sampling;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;

@@ -14,14 +14,11 @@ use reticent_accountant::Event;
 use reticent_data::Rows;
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
+use reticent_sums::{Grid, Private, RowAccess, Vectors};
 
 use super::{GradientTerms, Query, add_noise, check_point};
 use crate::gate::Inside;
-use crate::grid::Grid;
-use crate::pass::Vectors;
-use crate::private::Private;
 use crate::refusal::Refusal;
-use crate::rows::RowAccess;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
 

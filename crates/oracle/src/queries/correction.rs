@@ -13,10 +13,10 @@
 
 use reticent_accountant::Event;
 use reticent_problem::Shape;
+use reticent_sums::Slopes;
 
 use super::{GradientTerms, Query, check_point, noisy_mean};
 use crate::gate::Inside;
-use crate::pass::Slopes;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;

@@ -9,14 +9,11 @@
 use reticent_accountant::{Adjacency, Event};
 use reticent_data::Rows;
 use reticent_problem::Shape;
+use reticent_sums::{Grid, Private, RowAccess, Vectors};
 
 use super::{Query, add_noise, check_noise};
 use crate::gate::Inside;
-use crate::grid::Grid;
-use crate::pass::Vectors;
-use crate::private::Private;
 use crate::refusal::Refusal;
-use crate::rows::RowAccess;
 use crate::sample::Sampling;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;

@@ -12,10 +12,10 @@
 
 use reticent_accountant::Event;
 use reticent_problem::Shape;
+use reticent_sums::Slopes;
 
 use super::{Query, check_clip, check_noise, check_point, noisy_mean};
 use crate::gate::Inside;
-use crate::pass::Slopes;
 use crate::refusal::Refusal;
 use crate::sample::Sampling;
 use crate::terms::Terms;

@@ -20,11 +20,10 @@
 use reticent_accountant::{Adjacency, Event};
 use reticent_problem::constraints::Constraint;
 use reticent_problem::{Shape, SparseMatrix};
+use reticent_sums::{Ask, Grid, Slopes};
 
 use super::{Query, add_noise, check_noise, check_point, check_range};
 use crate::gate::Inside;
-use crate::grid::Grid;
-use crate::pass::{Ask, Slopes};
 use crate::refusal::Refusal;
 use crate::sample::Sampling;
 use crate::terms::Terms;

@@ -2,10 +2,9 @@ use proptest::prelude::*;
 use reticent_accountant::{Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_problem::losses;
+use reticent_sums::{Pass, Private};
 
 use super::*;
-use crate::pass::Pass;
-use crate::private::Private;
 
 const COLUMNS: usize = 3;
 
@@ -19,7 +18,7 @@ fn inside(rows: &[(Vec<f64>, bool)]) -> Inside {
         names: vec!["x".to_owned(); COLUMNS],
     };
     Inside {
-        private: Private::new(table, Unit::Record, 0.0).unwrap(),
+        private: Private::by_record(table, 0.0).unwrap(),
         loss: losses::parse("logistic", None).unwrap().into(),
         terms: Terms::replace_one(Unit::Record, View::Central, rows.len() as u64),
         pass: Pass::default(),

@@ -26,10 +26,9 @@ pub use second_moment::SecondMomentTerms;
 
 use reticent_accountant::Event;
 use reticent_problem::Shape;
+use reticent_sums::{Ask, Grid, Slopes, grid};
 
 use crate::gate::Inside;
-use crate::grid::{self, Grid};
-use crate::pass::{Ask, Slopes};
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;

@@ -16,14 +16,11 @@ use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 use reticent_accountant::{Adjacency, Event};
 use reticent_data::Rows;
 use reticent_problem::Shape;
+use reticent_sums::{Grid, RowAccess, Vectors, norm_above};
 
 use super::{Query, add_noise, check_noise, check_range};
 use crate::gate::Inside;
-use crate::grid::Grid;
-use crate::pass::Vectors;
-use crate::private::norm_above;
 use crate::refusal::Refusal;
-use crate::rows::RowAccess;
 use crate::sample::Sampling;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;

@@ -17,7 +17,7 @@ const BLOCK_BYTES: usize = 16 << 10;
 
 /// The buffers of a pass, kept between passes.
 #[derive(Debug, Default)]
-pub(crate) struct Pass {
+pub struct Pass {
     parts: Vec<Part>,
 }
 
@@ -31,10 +31,14 @@ struct Part {
 }
 
 /// What a pass is to sum: the vectors `aᵢ ⊗ t`, with the slopes `t` of each record, clipped.
-pub(crate) struct Ask<'a> {
+pub struct Ask<'a> {
+    /// The table.
     pub private: &'a Private,
+    /// What the slopes are derivatives of.
     pub loss: &'a dyn Loss,
+    /// The slopes.
     pub slopes: Slopes<'a>,
+    /// The largest norm of one unit's vector.
     pub clip: f64,
     /// The records (or users) to take; all of them if `None`.
     pub chosen: Option<&'a [u32]>,
@@ -53,7 +57,7 @@ impl Ask<'_> {
 
 /// Where the slopes of a record come from. Each is a function of that record and of public numbers alone.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Slopes<'a> {
+pub enum Slopes<'a> {
     /// The derivative of the loss at a parameter: `aᵢ ⊗ t` is the gradient.
     At(&'a [f64]),
     /// The derivative at the first parameter less the one at the second.
@@ -66,7 +70,7 @@ pub(crate) enum Slopes<'a> {
 
 /// The buffers that slopes are computed in.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
+pub struct Scratch {
     targets: Vec<f64>,
     scores: Vec<f64>,
     slopes: Vec<f64>,
@@ -120,12 +124,14 @@ impl Slopes<'_> {
 }
 
 /// What a pass over whole vectors is to sum.
-pub(crate) struct Vectors<'a> {
+pub struct Vectors<'a> {
     /// How many units there are.
     pub units: usize,
     /// The units to take; all of them if `None`.
     pub chosen: Option<&'a [u32]>,
+    /// The largest norm of one unit's vector.
     pub clip: f64,
+    /// The grid of the vectors.
     pub grid: Grid,
 }
 
@@ -319,7 +325,7 @@ impl<R: RowAccess> pulp::WithSimd for Block<'_, R> {
 
 /// Scores that overflow make a slope without meaning; it counts as nothing.
 #[inline]
-pub(crate) fn finite(slope: &mut f64) {
+pub fn finite(slope: &mut f64) {
     if !slope.is_finite() {
         *slope = 0.0;
     }

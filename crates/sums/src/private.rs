@@ -1,16 +1,14 @@
-//! The private table, opened. Nothing outside this crate can name what is in here.
+//! The private table, opened.
 
-use reticent_accountant::Unit;
 use reticent_data::{Rows, Table};
 use reticent_problem::Shape;
 
 use crate::grid::MAX_RECORDS;
-use crate::refusal::Refusal;
 use crate::rows::RowAccess;
 
 /// A table together with what every pass needs: upper bounds of the row norms and the users' records.
 #[derive(Debug)]
-pub(crate) struct Private {
+pub struct Private {
     table: Table,
     /// Upper bounds of `‖(aᵢ, intercept)‖`.
     norms: Vec<f64>,
@@ -21,24 +19,49 @@ pub(crate) struct Private {
 
 /// The records of each user, as one list with bounds.
 #[derive(Debug)]
-pub(crate) struct Users {
+pub struct Users {
     bounds: Vec<usize>,
     records: Vec<u32>,
+}
+
+/// Why a table cannot be summed over. Never says anything about the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TableError {
+    /// Users were to be protected on a table without any.
+    #[error("unit 'user' needs a column that says whose record each row is: give --user-column NAME")]
+    NoUsers,
+    /// More rows than sums can be exact for.
+    #[error("the table has more than {allowed} records, the most that sums are exact for: split it")]
+    TooManyRecords {
+        /// The limit.
+        allowed: usize,
+    },
 }
 
 /// An upper bound of a norm, from the floating-point sum of its `len` squares: relative error below
 /// `len·2⁻⁵³` for the sum, and squares below 10⁻³⁰⁸ that came out as zero.
 #[inline]
-pub(crate) fn norm_above(sum_of_squares: f64, len: usize) -> f64 {
+pub fn norm_above(sum_of_squares: f64, len: usize) -> f64 {
     let len = len as f64;
     sum_of_squares.sqrt() * (1.0 + f64::EPSILON * (len + 8.0)) + 1e-150 * len.sqrt()
 }
 
 impl Private {
-    pub fn new(table: Table, unit: Unit, intercept: f64) -> Result<Self, Refusal> {
+    /// A table whose records are protected one by one. `intercept` is the constant behind the intercept, 0 for none.
+    pub fn by_record(table: Table, intercept: f64) -> Result<Self, TableError> {
+        Private::new(table, None, intercept)
+    }
+
+    /// A table whose users are protected, each with all its records.
+    pub fn by_user(table: Table, intercept: f64) -> Result<Self, TableError> {
+        let users = Users::new(table.users.as_deref().ok_or(TableError::NoUsers)?);
+        Private::new(table, Some(users), intercept)
+    }
+
+    fn new(table: Table, users: Option<Users>, intercept: f64) -> Result<Self, TableError> {
         let count = table.len();
         if count > MAX_RECORDS {
-            return Err(Refusal::TooManyRecords { allowed: MAX_RECORDS });
+            return Err(TableError::TooManyRecords { allowed: MAX_RECORDS });
         }
         let square = |i| match &table.rows {
             Rows::Dense(rows) => rows.square_norm(i),
@@ -46,33 +69,35 @@ impl Private {
         };
         let len = table.rows.columns() + 1;
         let norms = (0..count).map(|i| norm_above(square(i) + intercept * intercept, len)).collect();
-        let users = match unit {
-            Unit::Record => None,
-            Unit::User => Some(Users::new(table.users.as_deref().ok_or(Refusal::NoUsers)?)),
-        };
         Ok(Private { table, norms, users, intercept })
     }
 
+    /// The rows.
     pub fn rows(&self) -> &Rows {
         &self.table.rows
     }
 
+    /// How many features a row has.
     pub fn features(&self) -> usize {
         self.table.rows.columns()
     }
 
+    /// How many records there are.
     pub fn records(&self) -> usize {
         self.norms.len()
     }
 
+    /// The constant behind the intercept; 0 when there is none.
     pub fn intercept(&self) -> f64 {
         self.intercept
     }
 
+    /// The layout of a parameter with this many outputs.
     pub fn shape(&self, outputs: usize) -> Shape {
         Shape { features: self.features(), outputs, intercept: self.intercept != 0.0 }
     }
 
+    /// The users, where they are what is protected.
     pub fn users(&self) -> Option<&Users> {
         self.users.as_ref()
     }
@@ -82,6 +107,7 @@ impl Private {
         self.users.as_ref().map_or(self.records(), |users| users.bounds.len() - 1)
     }
 
+    /// The records of a user.
     pub fn records_of(&self, user: usize) -> &[u32] {
         self.users.as_ref().map_or(&[], |users| &users.records[users.bounds[user]..users.bounds[user + 1]])
     }
@@ -103,11 +129,13 @@ impl Private {
         }
     }
 
+    /// The target of record `i`.
     #[inline]
     pub fn target(&self, i: usize) -> f64 {
         self.table.targets[i]
     }
 
+    /// An upper bound of `‖(aᵢ, intercept)‖`.
     #[inline]
     pub fn norm_above(&self, i: usize) -> f64 {
         self.norms[i]

@@ -1,8 +1,7 @@
-//! Neighbouring sums never differ by more than the declared sensitivity: the gate's own passes over rows that were
+//! Neighbouring sums never differ by more than the declared sensitivity: the real passes over rows that were
 //! chosen to break them. Integers throughout, so the assertions have no tolerance.
 
 use proptest::prelude::*;
-use reticent_accountant::Unit;
 use reticent_data::{Csr, Dense, Rows, Table};
 use reticent_problem::losses;
 
@@ -11,6 +10,12 @@ use crate::pass::{Ask, Pass, Slopes, Vectors};
 use crate::private::Private;
 
 const COLUMNS: usize = 4;
+
+#[derive(Clone, Copy, Debug)]
+enum Unit {
+    Record,
+    User,
+}
 
 #[derive(Clone, Debug)]
 struct Record {
@@ -66,7 +71,11 @@ fn private(records: &[Record], sparse: bool, unit: Unit, loss: &str) -> Private 
         users: Some(records.iter().map(|record| record.user).collect()),
         names: vec!["x".to_owned(); COLUMNS],
     };
-    Private::new(table, unit, 0.5).unwrap()
+    match unit {
+        Unit::Record => Private::by_record(table, 0.5),
+        Unit::User => Private::by_user(table, 0.5),
+    }
+    .unwrap()
 }
 
 fn square(a: &[i64], b: &[i64]) -> u128 {

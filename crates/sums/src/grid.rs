@@ -13,7 +13,7 @@
 //! See proofs/sensitivity-clipped-sum.md.
 
 /// Steps of the grid per clip, as a power of two.
-pub(crate) const BITS: u32 = 32;
+pub const BITS: u32 = 32;
 
 /// `C` in steps of the grid.
 const CLIP: f64 = (1_u64 << BITS) as f64;
@@ -23,14 +23,14 @@ const CLIP: f64 = (1_u64 << BITS) as f64;
 const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5 · 2⁵²
 
 /// Rows that may be added up in doubles before an integer of 2³² steps a row could pass 2⁵³.
-pub(crate) const ROWS_PER_FLUSH: usize = 1 << 20;
+pub const ROWS_PER_FLUSH: usize = 1 << 20;
 
 /// The most records a table may have, so that no sum of them passes an `i64`.
-pub(crate) const MAX_RECORDS: usize = 1 << 30;
+pub const MAX_RECORDS: usize = 1 << 30;
 
 /// The grid of vectors with a given number of coordinates.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Grid {
+pub struct Grid {
     limit: f64,
 }
 
@@ -60,7 +60,7 @@ impl Grid {
 
 /// The nearest integer, as a double.
 #[inline(always)]
-pub(crate) fn nearest(steps: f64) -> f64 {
+pub fn nearest(steps: f64) -> f64 {
     (steps + MAGIC) - MAGIC
 }
 

@@ -6,7 +6,7 @@ use reticent_data::{Csr, Dense};
 ///
 /// The parameter is a row-major matrix with `outputs` columns and a row per feature; rows beyond the features
 /// (the intercept) are the caller's.
-pub(crate) trait RowAccess: Sync {
+pub trait RowAccess: Sync {
     /// A typical number of bytes per row, to size the blocks of a pass.
     fn bytes_per_row(&self) -> usize;
 

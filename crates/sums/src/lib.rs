@@ -1,0 +1,21 @@
+//! Clipped rows, added up exactly on an integer grid.
+//!
+//! ```text
+//! table ─► Private (norms, units) ─► Pass: score · slope · clip · round ─► integers
+//! ```
+//!
+//! One unit moves a sum by at most one clip whatever its records are, and the bits of a sum do not depend on the threads
+//! that computed it: proofs/sensitivity-clipped-sum.md. What is in here is as private as the rows. Nothing is made
+//! public, and no crate but the gate may use it.
+
+pub mod grid;
+mod pass;
+mod private;
+mod rows;
+#[cfg(test)]
+mod sensitivity_tests;
+
+pub use grid::Grid;
+pub use pass::{Ask, Pass, Scratch, Slopes, Vectors, finite};
+pub use private::{Private, TableError, Users, norm_above};
+pub use rows::RowAccess;
