@@ -46,7 +46,7 @@ pub use calibrate::{
 };
 pub use event::Event;
 pub use events::{
-    ApproximateDp, EventError, Gaussian, Gdp, Iteration, Laplace, Mechanism, NonPrivate, Parallel,
+    ApproximateDp, Choice, EventError, Gaussian, Gdp, Iteration, Laplace, Mechanism, NonPrivate, Parallel,
     PoissonGaussian, PureDp, Repetitions, Selection, WithoutReplacementGaussian, Zcdp,
 };
 pub use filter::{Filter, FilterError};

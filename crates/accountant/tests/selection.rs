@@ -1,4 +1,4 @@
-//! Events that are made of others: selection, parallel parts, walks, groups.
+//! Events that are made of others: selection, choice, parallel parts, walks, groups.
 
 #![allow(clippy::unwrap_used)]
 
@@ -19,6 +19,7 @@ fn choosing_costs_more_than_one_run_and_less_than_ten() {
         Repetitions::TruncatedNegativeBinomial { eta: 1.0, gamma: 0.1 },
         Repetitions::TruncatedNegativeBinomial { eta: 0.0, gamma: 0.1 },
         Repetitions::Poisson { mean: 10.0 },
+        Repetitions::PositivePoisson { rate: 10.0 },
     ];
     for law in laws {
         let many = cost(Selection::new(run.clone(), law).unwrap(), 1, 1e-6).upper;
@@ -30,6 +31,76 @@ fn choosing_costs_more_than_one_run_and_less_than_ten() {
     assert!(text.starts_with(r#"{"kind":"selection","#), "{text}");
     assert!(matches!(serde_json::from_str::<Mechanism>(&text).unwrap(), Mechanism::Selection(_)));
     assert!(serde_json::from_str::<Mechanism>(&text.replace("0.1", "1.1")).is_err());
+}
+
+/// Thm. 6 of Papernot–Steinke for a Gaussian run, by its own formulas: D_α = αμ²/2, and δ̂ of N(0,1) against N(μ,1).
+#[test]
+fn a_poisson_number_of_gaussian_runs_costs_what_the_theorem_says() {
+    let (mean, delta) = (12.0, 1e-5_f64);
+    for z in [8.0, 20.0, 60.0] {
+        let run = vec![(Mechanism::from(Gaussian::new(z).unwrap()), 1)];
+        let counted = cost(Selection::new(run, Repetitions::Poisson { mean }).unwrap(), 1, delta).upper;
+        let mu = 2.0 / z;
+        let profile = |e: f64| gaussian_delta(mu, e);
+        let convert = |a: f64| {
+            let value = a * mu * mu / 2.0 + mean * profile((1.0 / (a - 1.0)).ln_1p()) + mean.ln() / (a - 1.0);
+            value + (-1.0 / a).ln_1p() - (delta.ln() + a.ln()) / (a - 1.0)
+        };
+        let best = (1..200_000).map(|k| 1.0 + 0.01 * f64::from(k)).map(convert).fold(f64::INFINITY, f64::min);
+        assert!((counted / best - 1.0).abs() < 1e-4, "{z}: {counted} against {best}");
+    }
+}
+
+/// Drawing again when there was no run costs the more the likelier that was, and never less than nothing.
+#[test]
+fn drawing_again_costs_a_hair_more() {
+    let run = vec![(Mechanism::from(Gaussian::new(20.0).unwrap()), 1)];
+    let single = cost(Gaussian::new(20.0).unwrap(), 1, 1e-6).upper;
+    let of = |law| cost(Selection::new(run.clone(), law).unwrap(), 1, 1e-6).upper;
+    for (rate, most) in [(1.0, 1.5), (3.0, 1.02), (10.0, 1.001)] {
+        let (with, without) =
+            (of(Repetitions::Poisson { mean: rate }), of(Repetitions::PositivePoisson { rate }));
+        assert!(without >= with && without < most * with, "{rate}: {with} {without}");
+        assert!(without > single, "{rate}: {without} {single}");
+    }
+    assert!((Repetitions::PositivePoisson { rate: 1e-9 }.mean() - 1.0).abs() < 1e-6);
+    assert!(Selection::new(run, Repetitions::PositivePoisson { rate: 0.0 }).is_err());
+}
+
+fn gaussian_delta(mu: f64, epsilon: f64) -> f64 {
+    let mut ledger = Ledger::new();
+    let event = Event::new(Gdp::new(mu).unwrap(), Adjacency::ReplaceOne, Unit::User, View::Central);
+    ledger.append(event.unwrap());
+    delta(&ledger, epsilon).unwrap().upper
+}
+
+/// For runs that are not Gaussian the curve is swept instead; where both ways are open they must agree.
+#[test]
+fn the_swept_curve_is_dearer_than_the_closed_form_and_not_by_much() {
+    let law = Repetitions::Poisson { mean: 12.0 };
+    let gaussian = vec![(Mechanism::from(Gaussian::new(20.0).unwrap()), 1)];
+    let zcdp = vec![(Mechanism::from(Zcdp::new(0.1 * 0.1 / 2.0).unwrap()), 1)];
+    let closed = cost(Selection::new(gaussian, law).unwrap(), 1, 1e-6).upper;
+    let swept = cost(Selection::new(zcdp, law).unwrap(), 1, 1e-6).upper;
+    assert!(closed <= swept && swept < 1.3 * closed, "{closed} {swept}");
+}
+
+#[test]
+fn a_choice_costs_the_dearest_run() {
+    let gaussian = |z: f64, count| vec![(Mechanism::from(Gaussian::new(z).unwrap()), count)];
+    let law = Repetitions::Poisson { mean: 10.0 };
+    let best_of = |run| cost(Selection::new(run, law).unwrap(), 1, 1e-6).upper;
+    let choice = Choice::new(vec![gaussian(40.0, 2), gaussian(60.0, 9)]).unwrap();
+    // Nine at 60 are one at 20, which is dearer than two at 40.
+    let dearest = vec![(Mechanism::from(Zcdp::new(9.0 * (2.0_f64 / 60.0).powi(2) / 2.0).unwrap()), 1)];
+    let (drawn, dearest) = (best_of(vec![(choice.into(), 1)]), best_of(dearest));
+    assert!((drawn / dearest - 1.0).abs() < 1e-9, "{drawn} {dearest}");
+    let pure = Choice::new(vec![
+        vec![(PureDp::new(0.1).unwrap().into(), 2)],
+        vec![(PureDp::new(0.15).unwrap().into(), 1)],
+    ]);
+    assert!((cost(pure.unwrap(), 1, 1e-12).upper - 0.2).abs() < 1e-6);
+    assert!(Choice::new(Vec::new()).is_err());
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::vocabulary::Adjacency;
 
 mod approximate;
 mod checked;
+mod choice;
 mod gaussian;
 mod gdp;
 mod iteration;
@@ -21,6 +22,7 @@ mod without_replacement;
 mod zcdp;
 
 pub use approximate::ApproximateDp;
+pub use choice::Choice;
 pub use gaussian::Gaussian;
 pub use gdp::Gdp;
 pub use iteration::Iteration;
@@ -180,6 +182,8 @@ catalogue! {
     Gdp = "gdp",
     /// The best of a random number of runs.
     Selection = "selection",
+    /// One of several runs, chosen without looking at the data.
+    Choice = "choice",
     /// One contribution to a random walk, as another peer sees it.
     Iteration = "iteration",
     /// Mechanisms on disjoint parts of the data.

@@ -3,13 +3,13 @@
 //! One run costs D_α. With K from the truncated negative binomial law with shape η > −1 and parameter γ (Thm. 2), for
 //! every second order β ≥ 1:  D'_α ≤ D_α + (1+η)(1−1/β) D_β + (1+η) ln(1/γ)/β + ln(E K)/(α−1).
 //! With K Poisson of mean m (Thm. 6): if the run is (ε̂, δ̂)-private with e^ε̂ ≤ 1 + 1/(α−1), then
-//! D'_α ≤ D_α + m δ̂ + ln(m)/(α−1). Proof note: `proofs/selection.md`.
+//! D'_α ≤ D_α + m δ̂ + ln(m)/(α−1); with K = 0 drawn again, a hair more. Proof note: `proofs/selection.md`.
 
 use super::checked::{out_of_range, positive};
 use super::{Cost, Curve, EventError, Mechanism};
-use crate::rdp;
 use crate::tally::Tally;
 use crate::vocabulary::Adjacency;
+use crate::{gdp, rdp};
 use serde::{Deserialize, Serialize};
 
 /// The law of the number of runs.
@@ -28,6 +28,11 @@ pub enum Repetitions {
         /// Expected number of runs.
         mean: f64,
     },
+    /// A Poisson number of runs, drawn again until it is not 0.
+    PositivePoisson {
+        /// The mean before that.
+        rate: f64,
+    },
 }
 
 impl Repetitions {
@@ -36,6 +41,7 @@ impl Repetitions {
     pub fn mean(&self) -> f64 {
         match *self {
             Repetitions::Poisson { mean } => mean,
+            Repetitions::PositivePoisson { rate } => rate / -(-rate).exp_m1(),
             Repetitions::TruncatedNegativeBinomial { eta: 0.0, gamma } => (1.0 / gamma - 1.0) / -gamma.ln(),
             Repetitions::TruncatedNegativeBinomial { eta, gamma } => {
                 eta * (1.0 - gamma) / (gamma * -(eta * gamma.ln()).exp_m1())
@@ -69,6 +75,7 @@ impl TryFrom<Raw> for Selection {
         }
         match raw.repetitions {
             Repetitions::Poisson { mean } => positive(KIND, "mean", mean)?,
+            Repetitions::PositivePoisson { rate } => positive(KIND, "rate", rate)?,
             Repetitions::TruncatedNegativeBinomial { eta, gamma } => {
                 if !(eta > -1.0 && eta.is_finite()) {
                     return Err(out_of_range(KIND, "eta", eta, "a finite number greater than -1"));
@@ -125,20 +132,50 @@ impl Cost for Selection {
             return None;
         }
         let curve = tally.rdp()?;
-        let mean = self.repetitions.mean();
         match self.repetitions {
             Repetitions::TruncatedNegativeBinomial { eta, gamma } => {
+                let mean = self.repetitions.mean();
                 // The second order is free: its best value serves every first order.
                 let extra = rdp::minimise(|beta| (1.0 - 1.0 / beta) * curve(beta) - gamma.ln() / beta);
                 Some(Box::new(move |order| {
                     (curve(order) + (1.0 + eta) * extra + mean.ln() / (order - 1.0)).max(0.0)
                 }))
             }
-            Repetitions::Poisson { .. } => Some(Box::new(move |order| {
-                let epsilon = (1.0 / (order - 1.0)).ln_1p();
-                let log_delta = rdp::minimise(|beta| rdp::log_delta_tight(beta, curve(beta), epsilon));
-                (curve(order) + mean * log_delta.exp() + mean.ln() / (order - 1.0)).max(0.0)
-            })),
+            Repetitions::Poisson { mean } => Some(poisson(tally.gdp(), curve, mean)),
+            Repetitions::PositivePoisson { rate } => {
+                // The law given K ≥ 1, from the law with its K = 0: see the note.
+                let whole = poisson(tally.gdp(), curve, rate);
+                let none = (-rate).exp();
+                Some(Box::new(move |order| {
+                    let exponent = (order - 1.0) * whole(order);
+                    // e^x beyond the range of numbers is far above `none`, and ln(1 − none) is all that is left.
+                    let some = if exponent < 700.0 { (exponent.exp() - none).ln() } else { exponent };
+                    ((some - (-none).ln_1p()) / (order - 1.0)).max(0.0)
+                }))
+            }
         }
     }
+}
+
+/// Thm. 6: what the best of a Poisson number of runs costs, none included.
+fn poisson(mu: Option<f64>, curve: impl Fn(f64) -> f64 + 'static, mean: f64) -> Curve {
+    // A run that is exactly Gaussian has its δ̂ in closed form. For another any order gives a sound δ̂, so
+    // its curve, which may be dear, is computed once, at the orders of the sweep.
+    let sweep: Vec<_> = match mu {
+        Some(_) => Vec::new(),
+        None => rdp::sweep().map(|beta| (beta, curve(beta))).collect(),
+    };
+    Box::new(move |order| {
+        // A hair below, so that e^ε̂ ≤ 1 + 1/(α−1) whatever the rounding.
+        let epsilon = (1.0 / (order - 1.0)).ln_1p() * (1.0 - 4.0 * f64::EPSILON);
+        let delta = match mu {
+            Some(mu) => gdp::delta(mu, epsilon).1,
+            None => sweep
+                .iter()
+                .map(|&(beta, value)| rdp::log_delta_tight(beta, value, epsilon))
+                .fold(0.0, f64::min)
+                .exp(),
+        };
+        (curve(order) + mean * delta + mean.ln() / (order - 1.0)).max(0.0)
+    })
 }

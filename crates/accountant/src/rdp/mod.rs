@@ -44,10 +44,21 @@ pub(crate) fn standard_orders() -> impl Iterator<Item = f64> {
     fine.chain(whole).chain(far)
 }
 
+/// The sweep: ln(α − 1) from `LOW` to `HIGH` in so many steps.
+const LOW: f64 = -11.0;
+const HIGH: f64 = 21.0;
+const COUNT: u32 = 64;
+
+/// Orders of every size, four times as close together as [`minimise`] begins with: for who cannot refine.
+pub(crate) fn sweep() -> impl Iterator<Item = f64> {
+    let step = (HIGH - LOW) / f64::from(4 * COUNT);
+    (0..=4 * COUNT).map(move |k| 1.0 + (LOW + step * f64::from(k)).exp())
+}
+
 /// Smallest value of `of` over the orders: a geometric sweep of α − 1, then golden section around the best.
 pub(crate) fn minimise(mut of: impl FnMut(f64) -> f64) -> f64 {
     let at = |exponent: f64| 1.0 + exponent.exp();
-    let (low, high, count) = (-11.0_f64, 21.0_f64, 64);
+    let (low, high, count) = (LOW, HIGH, COUNT);
     let step = (high - low) / f64::from(count);
     let (mut best, mut best_value) = (low, f64::INFINITY);
     for k in 0..=count {
