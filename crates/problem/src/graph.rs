@@ -42,6 +42,11 @@ impl Graph {
         Ok(Self { nodes, edges })
     }
 
+    /// No edge at all.
+    pub fn empty(nodes: usize) -> Self {
+        Self { nodes, edges: Vec::new() }
+    }
+
     /// The path 0 – 1 – … – (nodes − 1) with weights 1.
     pub fn path(nodes: usize) -> Self {
         let edges = (1..nodes).map(|j| Edge { from: j - 1, to: j, weight: 1.0 }).collect();
