@@ -108,6 +108,16 @@ impl Entropy {
         Ok(self.word_below(bound))
     }
 
+    /// 256 uniform bits that are overwritten when dropped: the key of a party of a cryptographic protocol.
+    pub fn key(&mut self) -> Result<Zeroizing<[u8; 32]>, EntropyError> {
+        self.ready()?;
+        let mut key = Zeroizing::new([0; 32]);
+        for place in key.as_chunks_mut::<8>().0 {
+            *place = self.word().to_le_bytes();
+        }
+        Ok(key)
+    }
+
     /// True with probability exactly `rate`, the binary fraction that the `f64` is.
     pub fn bernoulli(&mut self, rate: f64) -> Result<bool, EntropyError> {
         let coin = Coin::new(rate)?;

@@ -1,0 +1,224 @@
+//! The secrets of a member and what two members agree on, each under a label of its own.
+//!
+//! Every key is HKDF-SHA256 with the run as salt and an info of label ‖ round ‖ members, so a secret of one round, pair or
+//! purpose says nothing about another. All seeds have 256 bits.
+
+use chacha20poly1305::aead::{AeadInOut, KeyInit};
+use chacha20poly1305::{ChaCha20Poly1305, Nonce, Tag};
+use hkdf::Hkdf;
+use sha2::Sha256;
+use x25519_dalek::{PublicKey, StaticSecret};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::wire::{PublicKeys, Sealed};
+use crate::{MemberId, Terms};
+
+/// 256 secret bits, overwritten when dropped.
+pub(crate) type Key = Zeroizing<[u8; 32]>;
+
+/// HKDF-SHA256(salt = run, secret, label ‖ round ‖ members).
+fn derive<const N: usize>(
+    terms: &Terms,
+    secret: &[u8; 32],
+    label: &[u8],
+    members: &[MemberId],
+) -> Zeroizing<[u8; N]> {
+    let mut info = Vec::with_capacity(64);
+    info.extend_from_slice(b"reticent-masks/1 ");
+    info.extend_from_slice(label);
+    info.extend_from_slice(&terms.round().to_le_bytes());
+    members.iter().for_each(|member| info.extend_from_slice(&member.to_le_bytes()));
+    let mut out = Zeroizing::new([0; N]);
+    // HKDF refuses more than 255 blocks; N is at most one block here.
+    const { assert!(N <= 32) };
+    let filled = Hkdf::<Sha256>::new(Some(terms.run()), secret).expand(&info, &mut *out);
+    debug_assert!(filled.is_ok());
+    out
+}
+
+/// All that a member must keep to itself.
+pub(crate) struct Secrets {
+    mask: StaticSecret,
+    channel: StaticSecret,
+    /// bᵤ, the seed of the self-mask.
+    pub(crate) seed: Key,
+    /// From which the coefficients of the secret sharing are drawn.
+    pub(crate) coefficients: Key,
+}
+
+impl Secrets {
+    /// Everything from one uniform key.
+    pub(crate) fn new(terms: &Terms, member: MemberId, key: &[u8; 32]) -> Self {
+        let part = |label: &[u8]| derive::<32>(terms, key, label, &[member]);
+        Self {
+            mask: StaticSecret::from(*part(b"mask secret")),
+            channel: StaticSecret::from(*part(b"channel secret")),
+            seed: part(b"self-mask seed"),
+            coefficients: part(b"coefficients"),
+        }
+    }
+
+    pub(crate) fn public(&self) -> PublicKeys {
+        PublicKeys {
+            mask: PublicKey::from(&self.mask).to_bytes(),
+            channel: PublicKey::from(&self.channel).to_bytes(),
+        }
+    }
+
+    /// The mask secret key itself: what is shared.
+    pub(crate) fn mask_bytes(&self) -> &[u8; 32] {
+        self.mask.as_bytes()
+    }
+
+    /// What only the two channel keys can know; `None` for a key of small order.
+    pub(crate) fn channel_with(&self, other: &[u8; 32]) -> Option<Key> {
+        agree(&self.channel, other)
+    }
+
+    /// What only the two mask keys can know; `None` for a key of small order.
+    pub(crate) fn mask_with(&self, other: &[u8; 32]) -> Option<Key> {
+        agree(&self.mask, other)
+    }
+}
+
+fn agree(mine: &StaticSecret, other: &[u8; 32]) -> Option<Key> {
+    let shared = mine.diffie_hellman(&PublicKey::from(*other));
+    shared.was_contributory().then(|| Zeroizing::new(shared.to_bytes()))
+}
+
+/// A mask secret key that was opened because its owner left.
+pub(crate) struct Opened(StaticSecret);
+
+impl Opened {
+    /// The key, if it belongs to the public key that its owner advertised.
+    pub(crate) fn new(secret: &[u8; 32], public: &[u8; 32]) -> Option<Self> {
+        let secret = StaticSecret::from(*secret);
+        (PublicKey::from(&secret).as_bytes() == public).then_some(Self(secret))
+    }
+
+    pub(crate) fn mask_with(&self, other: &[u8; 32]) -> Option<Key> {
+        agree(&self.0, other)
+    }
+}
+
+/// The seed of the mask of a pair, the same from either end.
+pub(crate) fn pair_seed(terms: &Terms, agreed: &Key, one: MemberId, other: MemberId) -> Key {
+    derive(terms, agreed, b"pair mask", &[one.min(other), one.max(other)])
+}
+
+/// The seed of a member's own mask.
+pub(crate) fn self_seed(terms: &Terms, seed: &[u8; 32], member: MemberId) -> Key {
+    derive(terms, seed, b"self mask", &[member])
+}
+
+/// By which the collector notices that it put a seed together wrongly. Under another label than the mask, so it says
+/// nothing about it.
+pub(crate) fn seed_tag(terms: &Terms, seed: &[u8; 32], member: MemberId) -> [u8; 16] {
+    *derive(terms, seed, b"seed tag", &[member])
+}
+
+/// The two shares that one holder keeps of one owner.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) key: [u8; 32],
+    pub(crate) seed: [u8; 32],
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.key.zeroize();
+        self.seed.zeroize();
+    }
+}
+
+/// The cipher for what `from` sends `to`. Its key is made for one direction of one pair in one round and seals one
+/// message, so the nonce can be constant.
+fn cipher(terms: &Terms, agreed: &Key, from: MemberId, to: MemberId) -> ChaCha20Poly1305 {
+    ChaCha20Poly1305::new((&*derive::<32>(terms, agreed, b"channel", &[from, to])).into())
+}
+
+/// Seals shares for one holder.
+pub(crate) fn seal(terms: &Terms, agreed: &Key, from: MemberId, to: MemberId, held: &Held) -> Option<Sealed> {
+    let mut both = Zeroizing::new([0; 64]);
+    both[..32].copy_from_slice(&held.key);
+    both[32..].copy_from_slice(&held.seed);
+    let tag = cipher(terms, agreed, from, to)
+        .encrypt_inout_detached(&Nonce::default(), &[], (&mut both[..]).into())
+        .ok()?;
+    let mut sealed = Sealed { key: [0; 32], seed: [0; 32], tag: tag.into() };
+    sealed.key.copy_from_slice(&both[..32]);
+    sealed.seed.copy_from_slice(&both[32..]);
+    Some(sealed)
+}
+
+/// Opens what `from` sealed for `to`; `None` when it is not that.
+pub(crate) fn open(
+    terms: &Terms,
+    agreed: &Key,
+    from: MemberId,
+    to: MemberId,
+    sealed: &Sealed,
+) -> Option<Held> {
+    let mut both = Zeroizing::new([0; 64]);
+    both[..32].copy_from_slice(&sealed.key);
+    both[32..].copy_from_slice(&sealed.seed);
+    cipher(terms, agreed, from, to)
+        .decrypt_inout_detached(&Nonce::default(), &[], (&mut both[..]).into(), &Tag::from(sealed.tag))
+        .ok()?;
+    let mut held = Held { key: [0; 32], seed: [0; 32] };
+    held.key.copy_from_slice(&both[..32]);
+    held.seed.copy_from_slice(&both[32..]);
+    Some(held)
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn terms(round: u64) -> Terms {
+        Terms::complete([1; 32], round, 3, 2, 1).unwrap()
+    }
+
+    #[test]
+    fn both_ends_agree_and_nothing_else_does() {
+        let terms = terms(0);
+        let [a, b, c] = [0, 1, 2].map(|id| Secrets::new(&terms, id, &[id as u8; 32]));
+        let seed = |mine: &Secrets, theirs: &Secrets, one, other| {
+            pair_seed(&terms, &mine.mask_with(&theirs.public().mask).unwrap(), one, other)
+        };
+        assert_eq!(seed(&a, &b, 0, 1), seed(&b, &a, 1, 0));
+        assert_ne!(seed(&a, &b, 0, 1), seed(&a, &c, 0, 2));
+        assert_ne!(a.mask_with(&b.public().mask), a.channel_with(&b.public().channel));
+    }
+
+    #[test]
+    fn one_key_gives_other_secrets_in_every_round_and_place() {
+        let public = |round, id| Secrets::new(&terms(round), id, &[9; 32]).public();
+        assert_eq!(public(0, 0), public(0, 0));
+        assert_ne!(public(0, 0).mask, public(1, 0).mask);
+        assert_ne!(public(0, 0).mask, public(0, 1).mask);
+        assert_ne!(public(0, 0).mask, public(0, 0).channel);
+    }
+
+    #[test]
+    fn a_seal_opens_for_its_pair_direction_and_round_alone() {
+        let (now, next) = (terms(0), terms(1));
+        let agreed = Zeroizing::new([5; 32]);
+        let held = Held { key: [1; 32], seed: [2; 32] };
+        let sealed = seal(&now, &agreed, 0, 1, &held).unwrap();
+        assert!(open(&now, &agreed, 0, 1, &sealed) == Some(held));
+        assert!(open(&now, &agreed, 1, 0, &sealed).is_none());
+        assert!(open(&next, &agreed, 0, 1, &sealed).is_none());
+        assert!(open(&now, &Zeroizing::new([6; 32]), 0, 1, &sealed).is_none());
+        let mut damaged = sealed;
+        damaged.seed[31] ^= 1;
+        assert!(open(&now, &agreed, 0, 1, &damaged).is_none());
+    }
+
+    #[test]
+    fn keys_of_small_order_are_refused() {
+        let secrets = Secrets::new(&terms(0), 0, &[3; 32]);
+        assert!(secrets.mask_with(&[0; 32]).is_none());
+        assert!(secrets.channel_with(&[0; 32]).is_none());
+    }
+}

@@ -1,0 +1,245 @@
+//! The member: keys, shares, one masked vector, one answer about whom to open.
+
+use std::collections::BTreeMap;
+
+use zeroize::Zeroizing;
+
+use crate::keys::{self, Held, Key, Secrets};
+use crate::mask::{self, Sign};
+use crate::shamir;
+use crate::wire::{Body, Kind, Message, Outgoing, Party, PublicKeys, Sealed, increasing};
+use crate::{MemberId, Rejected, Terms};
+
+/// A neighbour whose keys are known.
+struct Neighbour {
+    keys: PublicKeys,
+    /// Agreed on by the channel keys.
+    channel: Key,
+}
+
+/// What the member waits for.
+enum Stage {
+    Directory,
+    Deliveries { neighbours: BTreeMap<MemberId, Neighbour>, own: Held },
+    Survivors { held: BTreeMap<MemberId, Held> },
+    Done,
+}
+
+impl Stage {
+    fn awaits(&self) -> Option<Kind> {
+        match self {
+            Self::Directory => Some(Kind::Directory),
+            Self::Deliveries { .. } => Some(Kind::Deliveries),
+            Self::Survivors { .. } => Some(Kind::Survivors),
+            Self::Done => None,
+        }
+    }
+}
+
+/// One party with a vector to add.
+///
+/// It answers each message of the collector once. Its rule of safety: for each neighbour it gives back a share of the
+/// self-mask seed or one of the secret key, never both, and it does so once.
+pub struct Member {
+    terms: Terms,
+    id: MemberId,
+    secrets: Secrets,
+    input: Zeroizing<Vec<u64>>,
+    stage: Stage,
+}
+
+impl Member {
+    /// A member with its vector, integers modulo 2⁶⁴. `key` must be fresh and uniform: all secrets of the member come
+    /// from it ([`reticent_noise::Entropy::key`]). The same key, terms and number give the same messages, so a member can be
+    /// rebuilt after a crash by replaying what it received.
+    ///
+    /// # Errors
+    /// When there is no such member or the vector has another length than the terms say.
+    pub fn new(terms: Terms, id: MemberId, key: &[u8; 32], input: Vec<u64>) -> Result<Self, Rejected> {
+        let input = Zeroizing::new(input);
+        if id >= terms.members() {
+            return Err(Rejected::NotAMember(id));
+        }
+        if input.len() != terms.dimension() as usize {
+            return Err(Rejected::Malformed("a vector of another length than the terms say"));
+        }
+        let secrets = Secrets::new(&terms, id, key);
+        Ok(Self { terms, id, secrets, input, stage: Stage::Directory })
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn id(&self) -> MemberId {
+        self.id
+    }
+
+    /// Whether it has said all that it will ever say.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        matches!(self.stage, Stage::Done)
+    }
+
+    /// The first message: the public keys.
+    #[must_use]
+    pub fn start(&self) -> Outgoing {
+        self.say(Body::Advertise(self.secrets.public()))
+    }
+
+    /// A message from the collector.
+    ///
+    /// # Errors
+    /// [`Rejected`]; the member is then as it was.
+    pub fn on_message(&mut self, bytes: &[u8]) -> Result<Vec<Outgoing>, Rejected> {
+        let message = Message::decode(&self.terms, self.id, bytes)?;
+        let kind = message.body.kind();
+        let awaited = self.stage.awaits();
+        if awaited != Some(kind) {
+            return Err(match kind {
+                Kind::Directory | Kind::Deliveries | Kind::Survivors => {
+                    if awaited.is_some_and(|awaited| awaited < kind) {
+                        Rejected::Early(kind)
+                    } else {
+                        Rejected::Duplicate(kind)
+                    }
+                }
+                _ => Rejected::Malformed("a member's message was sent to a member"),
+            });
+        }
+        let answer = match (message.body, &self.stage) {
+            (Body::Directory(keys), Stage::Directory) => self.share(keys)?,
+            (Body::Deliveries(sealed), Stage::Deliveries { neighbours, own }) => {
+                self.mask(&sealed, neighbours, own)?
+            }
+            (Body::Survivors { count, holders }, Stage::Survivors { held }) => {
+                self.unmask(count, &holders, held)?
+            }
+            _ => return Err(Rejected::Malformed("a member's message was sent to a member")),
+        };
+        let (stage, body) = answer;
+        self.stage = stage;
+        Ok(vec![self.say(body)])
+    }
+
+    fn say(&self, body: Body) -> Outgoing {
+        Outgoing { to: Party::Collector, bytes: Message::new(&self.terms, self.id, body).encode() }
+    }
+
+    /// Enough holders must be left, or the mask could never be opened.
+    fn quorum(&self, neighbours: usize) -> Result<(), Rejected> {
+        let (found, quorum) = (neighbours as u32 + 1, self.terms.quorum());
+        if found < quorum { Err(Rejected::BelowQuorum { found, quorum }) } else { Ok(()) }
+    }
+
+    /// Directory → shares: both secrets are split over all holders, absent ones included, whose shares nobody gets.
+    fn share(&self, keys: Vec<(MemberId, PublicKeys)>) -> Result<(Stage, Body), Rejected> {
+        let (terms, id) = (&self.terms, self.id);
+        let holders = terms.holders(id);
+        self.known(keys.iter().map(|(other, _)| *other), &holders)?;
+        self.quorum(keys.len())?;
+        let count = holders.len() as u32;
+        let split = |secret, stream| {
+            shamir::split(secret, terms.quorum(), count, &self.secrets.coefficients, stream)
+                .ok_or(Rejected::Malformed("terms that no secret sharing fits"))
+        };
+        let (key_shares, seed_shares) = (split(self.secrets.mask_bytes(), 0)?, split(&self.secrets.seed, 1)?);
+        let at = |holder: MemberId| {
+            let place = holders.binary_search(&holder).ok()?;
+            Some(Held { key: *key_shares.get(place)?, seed: *seed_shares.get(place)? })
+        };
+        let lost = Rejected::Malformed("a neighbour that holds no share");
+        let mut neighbours = BTreeMap::new();
+        let mut sealed = Vec::with_capacity(keys.len());
+        for (other, keys) in keys {
+            let channel = self.secrets.channel_with(&keys.channel).ok_or(Rejected::WeakKey(other))?;
+            let held = at(other).ok_or(lost.clone())?;
+            sealed.push((other, keys::seal(terms, &channel, id, other, &held).ok_or(lost.clone())?));
+            neighbours.insert(other, Neighbour { keys, channel });
+        }
+        let own = at(id).ok_or(lost)?;
+        let seed_tag = keys::seed_tag(terms, &self.secrets.seed, id);
+        Ok((Stage::Deliveries { neighbours, own }, Body::Shares { seed_tag, sealed }))
+    }
+
+    /// Deliveries → masked vector.
+    fn mask(
+        &self,
+        sealed: &[(MemberId, Sealed)],
+        neighbours: &BTreeMap<MemberId, Neighbour>,
+        own: &Held,
+    ) -> Result<(Stage, Body), Rejected> {
+        let (terms, id) = (&self.terms, self.id);
+        self.known(sealed.iter().map(|(other, _)| *other), &neighbours.keys().copied().collect::<Vec<_>>())?;
+        self.quorum(sealed.len())?;
+        let mut held = BTreeMap::from([(id, own.clone())]);
+        let mut values = self.input.clone();
+        mask::apply(&keys::self_seed(terms, &self.secrets.seed, id), Sign::Plus, &mut values);
+        for (other, sealed) in sealed {
+            let neighbour = neighbours.get(other).ok_or(Rejected::NotAMember(*other))?;
+            let opened = keys::open(terms, &neighbour.channel, *other, id, sealed);
+            held.insert(*other, opened.ok_or(Rejected::Unsealed(*other))?);
+            let agreed = self.secrets.mask_with(&neighbour.keys.mask).ok_or(Rejected::WeakKey(*other))?;
+            mask::apply(&keys::pair_seed(terms, &agreed, id, *other), Sign::of(id, *other), &mut values);
+        }
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        Ok((Stage::Survivors { held }, Body::Masked(bytes)))
+    }
+
+    /// Survivors → for each of those who shared, one share: of the seed if it stayed, of the key if it left.
+    fn unmask(
+        &self,
+        count: u32,
+        survivors: &[MemberId],
+        held: &BTreeMap<MemberId, Held>,
+    ) -> Result<(Stage, Body), Rejected> {
+        let sharers: Vec<MemberId> = held.keys().copied().collect();
+        if !increasing(survivors.iter().copied()) || survivors.iter().any(|s| !held.contains_key(s)) {
+            return Err(Rejected::Malformed("survivors that are not neighbours who shared, in order"));
+        }
+        let threshold = self.terms.threshold();
+        if count < threshold {
+            return Err(Rejected::BelowThreshold { found: count, threshold });
+        }
+        if survivors.binary_search(&self.id).is_err()
+            || count > self.terms.members()
+            || (survivors.len() as u32) > count
+        {
+            return Err(Rejected::Malformed(
+                "a list of survivors that contradicts itself or leaves its reader out",
+            ));
+        }
+        self.quorum(survivors.len() - 1)?;
+        let (mut seeds, mut keys) = (Vec::new(), Vec::new());
+        for (owner, held) in sharers.iter().filter_map(|owner| held.get(owner).map(|held| (*owner, held))) {
+            if survivors.binary_search(&owner).is_ok() {
+                seeds.push((owner, held.seed));
+            } else {
+                keys.push((owner, held.key));
+            }
+        }
+        Ok((Stage::Done, Body::Unmask { seeds, keys }))
+    }
+
+    /// A list of others must be in order, without this member, and among those it can be about.
+    fn known(
+        &self,
+        others: impl Iterator<Item = MemberId> + Clone,
+        among: &[MemberId],
+    ) -> Result<(), Rejected> {
+        if !increasing(others.clone()) {
+            return Err(Rejected::Malformed("a list that is out of order or has repetitions"));
+        }
+        for other in others {
+            if other == self.id || among.binary_search(&other).is_err() {
+                return Err(Rejected::Malformed("a list with members that are not neighbours"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says where it is and nothing of its secrets.
+impl std::fmt::Debug for Member {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Member({}, awaits {:?})", self.id, self.stage.awaits())
+    }
+}
