@@ -163,3 +163,14 @@ fn perturb_adds_the_noise_and_saturates_the_sum() {
     noise.perturb(&mut Entropy::seeded(4), &mut full).unwrap();
     assert!(plain.iter().zip(&full).all(|(noise, sum)| *sum == i64::MAX.saturating_add(*noise)));
 }
+
+/// In the ring of integers modulo 2⁶⁴ nothing is cut: what is taken off again leaves zero.
+#[test]
+fn modular_noise_is_the_noise_modulo_two_to_the_64() {
+    let noise = GaussianGrid::new(1.0, 32).unwrap();
+    let (mut plain, mut ring) = (vec![0_i64; 1000], vec![u64::MAX; 1000]);
+    noise.fill(&mut Entropy::seeded(4), &mut plain).unwrap();
+    noise.perturb_modular(&mut Entropy::seeded(4), &mut ring).unwrap();
+    assert!(plain.iter().zip(&ring).all(|(noise, value)| value.wrapping_sub(u64::MAX) == *noise as u64));
+    assert!(plain.iter().any(|noise| *noise > 0) && plain.iter().any(|noise| *noise < 0));
+}

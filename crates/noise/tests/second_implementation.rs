@@ -11,7 +11,7 @@ use prio::dp::Rational;
 use prio::dp::distributions::{DiscreteGaussian, DiscreteLaplace};
 use rand::distr::Distribution;
 use reticent_noise::Entropy;
-use reticent_noise::grid::{GaussianGrid, GridNoise, LaplaceGrid};
+use reticent_noise::grid::{self, GaussianGrid, GridNoise, LaplaceGrid};
 use reticent_testkit::statistics::{two_sample_chi_squared, two_sample_kolmogorov};
 
 const DRAWS: usize = 60_000;
@@ -41,6 +41,31 @@ fn gaussian() {
     let (sampler, mut rng) = (DiscreteGaussian::new(thousand()).unwrap(), ChaCha20Rng::from_seed([1; 32]));
     let theirs = (0..DRAWS).map(|_| i64::try_from(&sampler.sample(&mut rng)).unwrap()).collect();
     agree("gaussian", ours, theirs);
+}
+
+/// The same law on both sides, at a scale where the steps are seen: 7/2 of them.
+#[test]
+fn discrete_gaussian() {
+    for (seed, sigma, rational) in [(25, 3.5, (7_u64, 2_u64)), (26, 100.25, (401, 4))] {
+        let mut ours = vec![0; DRAWS];
+        grid::DiscreteGaussian::new(sigma, 0).unwrap().fill(&mut Entropy::seeded(seed), &mut ours).unwrap();
+        let sampler =
+            DiscreteGaussian::new(Rational::from_unsigned(rational.0, rational.1).unwrap()).unwrap();
+        let mut rng = ChaCha20Rng::from_seed([3; 32]);
+        let mut theirs: Vec<i64> =
+            (0..DRAWS).map(|_| i64::try_from(&sampler.sample(&mut rng)).unwrap()).collect();
+        let count = |values: &[i64]| {
+            let mut counts = vec![0_u64; 128];
+            values.iter().for_each(|value| counts[(value + 64).clamp(0, 127) as usize] += 1);
+            counts
+        };
+        let p = two_sample_chi_squared(&count(&ours), &count(&theirs));
+        assert!(p > 1e-6, "{sigma}: χ² {p}");
+        ours.sort_unstable();
+        theirs.sort_unstable();
+        let p = two_sample_kolmogorov(&ours, &theirs);
+        assert!(p > 1e-6, "{sigma}: Kolmogorov {p}");
+    }
 }
 
 #[test]

@@ -11,11 +11,13 @@
 //! rounding, and the decision what to draw next uses integers only (Karney 2016). No sampler sees data.
 //! Proof notes: `proofs/noise-gaussian-grid.md`, `proofs/noise-laplace-grid.md`.
 //!
-//! The road not taken: the discrete Gaussian (Canonne–Kamath–Steinke 2020) has a profile that is close to, but
-//! not, the Gaussian's, and a bound on the difference would have to be carried by the accountant.
+//! The discrete Gaussian (Canonne–Kamath–Steinke 2020) has a profile that is close to, but not, the Gaussian's, and a
+//! bound on the difference has to be carried by the accountant. It is here for the one case in which rounding does not
+//! commute: noise that is the sum of many parties' shares (`proofs/noise-distributed.md`).
 
 #[cfg(test)]
 mod conformance;
+mod discrete;
 mod exponential;
 mod fraction;
 mod gaussian;
@@ -23,6 +25,7 @@ mod laplace;
 mod normal;
 mod scale;
 
+pub use discrete::DiscreteGaussian;
 pub use gaussian::GaussianGrid;
 pub use laplace::LaplaceGrid;
 
@@ -50,7 +53,7 @@ pub enum NoiseError {
     },
 }
 
-/// A distribution on the integers: a continuous one, sampled exactly and rounded to the nearest grid point.
+/// A distribution on the integers, sampled exactly: a discrete one, or a continuous one rounded to the nearest grid point.
 pub trait GridNoise: Draw {
     /// Adds fresh noise to each sum. The addition is done in 128 bits and the *result* is cut to 64: a cut of the
     /// released value is post-processing, whatever the noise was.
@@ -58,6 +61,16 @@ pub trait GridNoise: Draw {
         entropy.ready()?;
         for sum in sums {
             *sum = saturate(i128::from(*sum) + self.draw(entropy));
+        }
+        Ok(())
+    }
+
+    /// Adds fresh noise to each value modulo 2⁶⁴: for summands of a sum in that ring, where a cut of one summand would not
+    /// be a function of the sum.
+    fn perturb_modular(&self, entropy: &mut Entropy, values: &mut [u64]) -> Result<(), EntropyError> {
+        entropy.ready()?;
+        for value in values {
+            *value = value.wrapping_add(self.draw(entropy) as u64);
         }
         Ok(())
     }

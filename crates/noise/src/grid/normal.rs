@@ -15,6 +15,21 @@ use super::fraction::{Digits, Fraction, descend};
 #[inline]
 pub(crate) fn half_normal<D: Digits>(digits: &mut D) -> (u64, Fraction) {
     'again: loop {
+        let k = whole(digits);
+        let mut x = Fraction::draw(digits);
+        for _ in 0..=k {
+            if !step_coin(k, &mut x, digits) {
+                continue 'again;
+            }
+        }
+        return (k, x);
+    }
+}
+
+/// Steps 1 and 2: k ≥ 0 with probability ∝ e^(−k²/2).
+#[inline]
+pub(super) fn whole<D: Digits>(digits: &mut D) -> u64 {
+    'again: loop {
         let mut k = 0_u64;
         while half_coin(digits) {
             k += 1;
@@ -24,13 +39,7 @@ pub(crate) fn half_normal<D: Digits>(digits: &mut D) -> (u64, Fraction) {
                 continue 'again;
             }
         }
-        let mut x = Fraction::draw(digits);
-        for _ in 0..=k {
-            if !step_coin(k, &mut x, digits) {
-                continue 'again;
-            }
-        }
-        return (k, x);
+        return k;
     }
 }
 

@@ -40,6 +40,12 @@ impl Scale {
         Ok(Self { mantissa, shift: shift as u32 })
     }
 
+    /// (m, s) of m·2^−s.
+    #[inline]
+    pub(crate) fn parts(self) -> (u64, u32) {
+        (self.mantissa, self.shift)
+    }
+
     /// The integer nearest to scale · (k + x); half-way cases have probability zero.
     #[inline]
     pub(crate) fn nearest<D: Digits>(self, k: u64, x: &mut Fraction, digits: &mut D) -> u128 {
