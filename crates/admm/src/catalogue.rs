@@ -84,7 +84,17 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     CATALOGUE.iter().find(|entry| entry.name == name)
 }
 
+/// The algorithms that can also run as published, with a claim that does not hold.
+pub fn with_errata() -> Vec<&'static str> {
+    CATALOGUE.iter().filter(|entry| entry.takes.contains(&"as-published")).map(|entry| entry.name).collect()
+}
+
 impl Recipe<'_> {
+    /// Whether the paper's own version is asked for.
+    pub(crate) fn as_published(&self) -> bool {
+        self.settings.as_published == Some(true)
+    }
+
     /// Refuses a setting that the algorithm does not have.
     pub(crate) fn only(&self, entry: &Entry) -> Result<(), SettingsError> {
         self.settings.only(entry.name, entry.takes)

@@ -31,6 +31,15 @@ impl Linearised {
         &self.x
     }
 
+    pub fn rho(&self) -> f64 {
+        self.rho
+    }
+
+    /// x, z and y, each with how far it moves when x moves by 1, at most.
+    pub fn vectors(&mut self) -> [(&mut Vec<f64>, f64); 3] {
+        [(&mut self.x, 1.0), (&mut self.z, 1.0), (&mut self.y, self.rho)]
+    }
+
     /// z, not the paper's x: the two agree in the limit, and z is the one that is sparse.
     pub fn solution(&self) -> Vec<f64> {
         self.z.clone()

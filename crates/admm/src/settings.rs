@@ -66,6 +66,8 @@ settings! {
     "radius" radius: f64,
     /// Which iterates the solution is the average of: last, uniform or weighted.
     "average" average: Average,
+    /// Whether the noise of a correction shrinks with its distance from the snapshot; yes when it is not said.
+    "shrink" shrink: bool,
     /// Run the paper's own version, whose privacy claim does not hold; the result is not certified.
     "as-published" as_published: bool,
 }
@@ -148,6 +150,15 @@ impl Settings {
     pub(crate) fn only(&self, algorithm: &str, takes: &[&str]) -> Result<(), SettingsError> {
         match self.given().into_iter().find(|(name, _)| !takes.contains(name)) {
             None => Ok(()),
+            Some((name @ "as-published", given)) => Err(SettingsError {
+                name,
+                given,
+                allowed: format!(
+                    "{algorithm} has no such setting: there is no published version of it with a claim that does \
+                     not hold; these have one: {}",
+                    crate::catalogue::with_errata().join(", ")
+                ),
+            }),
             Some((name, given)) => Err(SettingsError {
                 name,
                 given,

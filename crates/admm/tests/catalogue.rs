@@ -29,6 +29,7 @@ const VALUES: &[(&str, &str, Option<&str>)] = &[
     ("mu", "0", Some("-1")),
     ("radius", "2", Some("0")),
     ("average", r#""weighted""#, None),
+    ("shrink", "false", None),
     ("as-published", "true", None),
 ];
 

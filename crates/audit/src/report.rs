@@ -15,8 +15,10 @@ pub struct AuditReport {
     pub adjacency: Adjacency,
     /// What the adversary sees: everything that the gate released, and the model.
     pub view: View,
-    /// What is certified for these runs.
+    /// What is certified for these runs; what the paper claims of them, if they are as published.
     pub epsilon_certified: f64,
+    /// Whether the paper's own version ran, of which nothing is certified.
+    pub as_published: bool,
     /// At this δ, for both.
     pub delta: f64,
     /// ε is at least this, at the confidence.

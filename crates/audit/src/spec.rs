@@ -40,6 +40,12 @@ pub struct AuditSpec {
     pub step: Option<StepSize>,
     /// The loss.
     pub loss: String,
+    /// The penalty, where the algorithm needs one or shows more with it.
+    pub penalty: Option<String>,
+    /// The constraint, where it matters.
+    pub constraint: Option<String>,
+    /// The paper's own version: what is measured against is its claim, and nothing is certified.
+    pub as_published: bool,
     /// The records beside the canary.
     pub others: Others,
     /// Records in the larger table; as few as the sampling allows when it is not given.
@@ -69,6 +75,9 @@ impl Default for AuditSpec {
             clip: None,
             step: None,
             loss: LOSS.to_owned(),
+            penalty: None,
+            constraint: None,
+            as_published: false,
             others: Others::default(),
             records: None,
             runs: RUNS,
@@ -180,7 +189,11 @@ impl AuditSpec {
             algorithm: Some(self.algorithm.clone()),
             loss: Some(self.loss.clone()),
             // The one algorithm that needs a penalty needs this one.
-            penalty: (self.algorithm == "output-perturbation").then(|| "l2:0.1".to_owned()),
+            penalty: self
+                .penalty
+                .clone()
+                .or_else(|| (self.algorithm == "output-perturbation").then(|| "l2:0.1".to_owned())),
+            constraint: self.constraint.clone(),
             intercept: Some(false),
             settings: entry.map(|entry| self.settings(entry)).unwrap_or_default(),
             seed: self.seed,
@@ -207,6 +220,7 @@ impl AuditSpec {
             sampling: (sampled || has("sampling")).then_some(self.sampling),
             clip: self.clip,
             step: self.step,
+            as_published: self.as_published.then_some(true),
             ..Settings::default()
         }
     }
@@ -228,6 +242,7 @@ impl AuditSpec {
             adjacency: self.adjacency,
             view: reticent::accountant::View::Central,
             epsilon_certified,
+            as_published: self.as_published,
             delta: self.delta,
             epsilon_lower,
             confidence: self.confidence,

@@ -7,11 +7,13 @@ use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 use reticent_sums::{Pass, Private};
 
+use crate::claim::{Claim, booked};
 use crate::exact::Split;
 use crate::plan::Plan;
 use crate::queries::{
     Blocks, Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms,
-    Minimiser, MinimiserTerms, Numbers, Quantile, QuantileTerms, Query, SecondMoment, SecondMomentTerms,
+    Minimiser, MinimiserTerms, Numbers, Perturbed, Quantile, QuantileTerms, Query, SecondMoment,
+    SecondMomentTerms,
 };
 use crate::refusal::Refusal;
 use crate::released::Released;
@@ -60,6 +62,18 @@ pub trait Oracle {
 
     /// The noisy number of units with a value at or below a threshold.
     fn count(&mut self, how: &CountTerms) -> Result<Released<f64>, Refusal>;
+
+    /// Has the next answer recorded as what a paper claims of it, in place of what it is. The books say so, and
+    /// the run is not certified.
+    fn claim(&mut self, claim: Claim);
+
+    /// `values` with noise of `noise_multiplier` scales, where a paper has it. Answered under a claim alone.
+    fn perturb(
+        &mut self,
+        values: &[f64],
+        scale: f64,
+        noise_multiplier: f64,
+    ) -> Result<Released<Vec<f64>>, Refusal>;
 }
 
 /// How a gate is opened.
@@ -86,6 +100,7 @@ pub struct Gate {
     plan: Option<Plan>,
     split: Option<Split>,
     transcript: Option<Vec<Vec<f64>>>,
+    claim: Option<Claim>,
     #[cfg(feature = "seeded-bugs")]
     reused: Option<u64>,
 }
@@ -139,6 +154,7 @@ impl Gate {
             plan: None,
             split: None,
             transcript: None,
+            claim: None,
             #[cfg(feature = "seeded-bugs")]
             reused: None,
         })
@@ -183,15 +199,19 @@ impl Gate {
     /// The one way out. The event is in the ledger before the answer is computed, so a crash in between
     /// overstates what was spent and never understates it.
     pub(crate) fn ask<Q: Query>(&mut self, query: &Q) -> Result<Released<Q::Answer>, Refusal> {
+        let claim = self.claim.take();
         query.check(self.inside.shape())?;
-        let event = query.event(&self.inside.terms)?;
-        self.record(event)?;
+        if let Some(event) = booked(query, claim.as_ref(), &self.inside.terms, &mut self.ledger)? {
+            self.record(event)?;
+        }
         #[cfg(feature = "seeded-bugs")]
         if let Some(seed) = self.reused {
             self.entropy = Entropy::seeded(seed);
         }
         let answer = query.answer(&mut self.inside, &mut self.entropy)?;
-        if let Some(transcript) = &mut self.transcript {
+        if let Some(transcript) = &mut self.transcript
+            && claim.is_none_or(|claim| claim.is_seen())
+        {
             transcript.push(answer.numbers());
         }
         Ok(Released::new(answer))
@@ -283,5 +303,18 @@ impl Oracle for Gate {
 
     fn count(&mut self, how: &CountTerms) -> Result<Released<f64>, Refusal> {
         self.ask(&Count { how })
+    }
+
+    fn claim(&mut self, claim: Claim) {
+        self.claim = Some(claim);
+    }
+
+    fn perturb(
+        &mut self,
+        values: &[f64],
+        scale: f64,
+        noise_multiplier: f64,
+    ) -> Result<Released<Vec<f64>>, Refusal> {
+        self.ask(&Perturbed { values, scale, noise_multiplier })
     }
 }

@@ -12,6 +12,7 @@
 
 #[cfg(feature = "seeded-bugs")]
 mod bug;
+mod claim;
 mod exact;
 mod gate;
 pub mod not_private;
@@ -27,6 +28,7 @@ mod terms;
 
 #[cfg(feature = "seeded-bugs")]
 pub use bug::Bug;
+pub use claim::Claim;
 pub use exact::ExactOracle;
 pub use gate::{Gate, Opening, Oracle};
 pub use queries::{

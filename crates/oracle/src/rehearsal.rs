@@ -3,10 +3,11 @@
 use reticent_accountant::Ledger;
 use reticent_problem::Shape;
 
+use crate::claim::{Claim, booked};
 use crate::gate::Oracle;
 use crate::queries::{
     Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms, Minimiser,
-    MinimiserTerms, Quantile, QuantileTerms, Query, SecondMoment, SecondMomentTerms, check_point,
+    MinimiserTerms, Perturbed, Quantile, QuantileTerms, Query, SecondMoment, SecondMomentTerms, check_point,
 };
 use crate::refusal::Refusal;
 use crate::released::Released;
@@ -22,12 +23,13 @@ pub struct Rehearsal {
     ledger: Ledger,
     state: u64,
     consensus: bool,
+    claim: Option<Claim>,
 }
 
 impl Rehearsal {
     /// A rehearsal of what would be asked about a parameter of this shape on these terms.
     pub fn new(shape: Shape, terms: Terms) -> Self {
-        Rehearsal { shape, terms, ledger: Ledger::new(), state: 0, consensus: false }
+        Rehearsal { shape, terms, ledger: Ledger::new(), state: 0, consensus: false, claim: None }
     }
 
     /// The events of everything that was asked.
@@ -36,9 +38,11 @@ impl Rehearsal {
     }
 
     fn record<Q: Query>(&mut self, query: &Q) -> Result<(), Refusal> {
+        let claim = self.claim.take();
         query.check(self.shape)?;
-        let event = query.event(&self.terms)?;
-        self.ledger.append(event);
+        if let Some(event) = booked(query, claim.as_ref(), &self.terms, &mut self.ledger)? {
+            self.ledger.append(event);
+        }
         Ok(())
     }
 
@@ -120,5 +124,19 @@ impl Oracle for Rehearsal {
     fn count(&mut self, how: &CountTerms) -> Result<Released<f64>, Refusal> {
         self.record(&Count { how })?;
         Ok(Released::new(0.5 * self.terms.population() as f64))
+    }
+
+    fn claim(&mut self, claim: Claim) {
+        self.claim = Some(claim);
+    }
+
+    fn perturb(
+        &mut self,
+        values: &[f64],
+        scale: f64,
+        noise_multiplier: f64,
+    ) -> Result<Released<Vec<f64>>, Refusal> {
+        self.record(&Perturbed { values, scale, noise_multiplier })?;
+        Ok(Released::new(self.made_up(values.len())))
     }
 }

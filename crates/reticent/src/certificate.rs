@@ -2,9 +2,9 @@
 //! officer reads.
 
 use reticent_accountant::{
-    Adjacency, Bound, Ledger, Taint, Unit, View, epsilon, extended, gdp_mu, rdp_curve,
+    Adjacency, Bound, Event, Ledger, NonPrivate, Taint, Unit, View, epsilon, extended, gdp_mu, rdp_curve,
 };
-use reticent_oracle::Terms;
+use reticent_oracle::{Refusal, Terms};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -33,6 +33,9 @@ pub struct Certificate {
     /// ε at δ: the number to promise.
     #[serde(with = "extended")]
     pub epsilon: f64,
+    /// What a paper claims ε to be for a run as published, where that does not hold. Not a guarantee of anything.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub claimed: Option<f64>,
     /// No analysis of this run can give an ε below this.
     #[serde(with = "extended")]
     pub epsilon_lower: f64,
@@ -98,22 +101,27 @@ impl Certificate {
     /// The certificate of what `ledger` recorded.
     pub(crate) fn new(job: &Job, terms: &Terms, ledger: Ledger) -> Result<Self, Error> {
         let delta = job.budget.map_or(DELTA_WITHOUT_BUDGET, |budget| budget.delta);
-        let Bound { lower, upper, method } = epsilon(&ledger, delta)?;
+        let published = ledger.taints().iter().any(|taint| matches!(taint, Taint::AsPublished(_)));
+        // The events of a run as published are the paper's claims: a bound of them bounds nothing.
+        let books = if published { unproven(terms)? } else { ledger.clone() };
+        let Bound { lower, upper, method } = epsilon(&books, delta)?;
+        let claimed = if published { Some(epsilon(&ledger, delta)?.upper) } else { None };
         let mut reasons: Vec<String> = ledger.taints().iter().map(Taint::to_string).collect();
-        if upper.is_infinite() {
+        if upper.is_infinite() && !published {
             reasons.push("values were released without noise: epsilon is infinite".to_owned());
         }
         let seeded = ledger.taints().contains(&Taint::SeededNoise);
         let curve = CURVE
             .iter()
-            .map(|&delta| Ok(Point { delta, epsilon: epsilon(&ledger, delta)?.upper }))
+            .map(|&delta| Ok(Point { delta, epsilon: epsilon(&books, delta)?.upper }))
             .collect::<Result<_, Error>>()?;
-        let meaning = meaning(terms, upper, delta, &reasons);
+        let meaning = meaning(terms, upper, delta, &reasons, claimed);
         Ok(Certificate {
             version: VERSION,
             certified: reasons.is_empty(),
             reasons,
             epsilon: upper,
+            claimed: claimed.filter(|claimed| claimed.is_finite()),
             epsilon_lower: lower,
             delta,
             adjacency: terms.adjacency(),
@@ -125,8 +133,8 @@ impl Certificate {
             algorithm: job.entry.name.to_owned(),
             population: terms.population(),
             curve,
-            mu: gdp_mu(&ledger),
-            rdp: rdp_curve(&ledger)
+            mu: gdp_mu(&books),
+            rdp: rdp_curve(&books)
                 .into_iter()
                 .filter(|(alpha, _)| ORDERS.contains(alpha))
                 .map(|(alpha, epsilon)| Order { alpha, epsilon })
@@ -138,8 +146,16 @@ impl Certificate {
     }
 }
 
+/// What is proven of a run whose events are claims: nothing.
+fn unproven(terms: &Terms) -> Result<Ledger, Error> {
+    let mut ledger = Ledger::new();
+    let (adjacency, unit, view) = (terms.adjacency(), terms.unit(), terms.view());
+    ledger.append(Event::new(NonPrivate {}, adjacency, unit, view).map_err(Refusal::from)?);
+    Ok(ledger)
+}
+
 /// The guarantee as a sentence.
-fn meaning(terms: &Terms, epsilon: f64, delta: f64, reasons: &[String]) -> String {
+fn meaning(terms: &Terms, epsilon: f64, delta: f64, reasons: &[String], claimed: Option<f64>) -> String {
     let who = match terms.unit() {
         Unit::Record => "record",
         Unit::User => "person, with all their records,",
@@ -154,6 +170,13 @@ fn meaning(terms: &Terms, epsilon: f64, delta: f64, reasons: &[String]) -> Strin
         View::SecureAggregation => "whoever sees the sums of messages",
         View::Network => "another party of the network",
     };
+    if let Some(claimed) = claimed {
+        return format!(
+            "No guarantee: {}. The paper claims epsilon = {claimed:.4} at delta = {delta:e}; docs/errata.md says why \
+             that does not follow.",
+            reasons.join("; ")
+        );
+    }
     if epsilon.is_infinite() {
         return format!("No guarantee: {change} may change what {seen} learns without any limit.");
     }

@@ -52,6 +52,13 @@ fn kinds() -> Vec<(&'static str, Value)> {
         ("poisson", certificate(|spec| spec.settings.sampling = Some("poisson:0.2".parse().unwrap()))),
         ("seeded", certificate(|spec| spec.seed = Some(1))),
         (
+            "as published",
+            certificate(|spec| {
+                spec.algorithm = Some("mpadmm".to_owned());
+                spec.settings.as_published = Some(true);
+            }),
+        ),
+        (
             "exact",
             certificate(|spec| {
                 spec.algorithm = Some("exact".to_owned());
@@ -68,12 +75,33 @@ fn certificates_of_every_kind_are_valid() {
         let errors: Vec<String> =
             validator.iter_errors(&certificate).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{kind}: {errors:?}");
-        assert_eq!(certificate["certified"], !matches!(kind, "seeded" | "exact"), "{kind}");
-        assert_eq!(certificate["epsilon"] == "infinity", kind == "exact", "{kind}");
+        let uncertified = matches!(kind, "seeded" | "exact" | "as published");
+        assert_eq!(certificate["certified"], !uncertified, "{kind}");
+        let unbounded = matches!(kind, "exact" | "as published");
+        assert_eq!(certificate["epsilon"] == "infinity", unbounded, "{kind}");
+        assert_eq!(certificate.get("claimed").is_some(), kind == "as published", "{kind}");
         assert_eq!(certificate["noise"] == "seeded, NOT PRIVATE", kind == "seeded", "{kind}");
         assert!(certificate["rdp"].as_array().unwrap().len() <= 12, "{kind}");
         let says_no = certificate["meaning"].as_str().unwrap().starts_with("No guarantee");
-        assert_eq!(says_no, matches!(kind, "seeded" | "exact"), "{kind}");
+        assert_eq!(says_no, uncertified, "{kind}");
+    }
+}
+
+/// The claim is in its own field, with the number of the erratum beside it, and nothing else has a finite number.
+#[test]
+fn a_run_as_published_is_a_claim_and_not_a_guarantee() {
+    for (algorithm, erratum) in [("mpadmm", 4), ("general", 13), ("sadmm", 11)] {
+        let certificate = certificate(|spec| {
+            spec.algorithm = Some(algorithm.to_owned());
+            spec.settings.as_published = Some(true);
+        });
+        let claimed = certificate["claimed"].as_f64().unwrap();
+        assert!((0.99..=1.0).contains(&claimed), "{algorithm}: {claimed}");
+        let reasons = certificate["reasons"].to_string();
+        assert!(reasons.contains(&format!("erratum E{erratum}")), "{algorithm}: {reasons}");
+        assert!(certificate["curve"].as_array().unwrap().iter().all(|p| p["epsilon"] == "infinity"));
+        assert!(certificate.get("mu").is_none(), "{algorithm}");
+        assert!(certificate["meaning"].as_str().unwrap().contains("The paper claims"), "{algorithm}");
     }
 }
 
@@ -96,6 +124,9 @@ fn the_schema_refuses_what_a_certificate_must_not_say() {
         *bad.pointer_mut(pointer).unwrap() = value.clone();
         assert!(!validator.is_valid(&bad), "{pointer} = {value}");
     }
+    let mut bad = good.clone();
+    bad["claimed"] = json!(1.0);
+    assert!(!validator.is_valid(&bad));
     let mut bad = good;
     bad["extra"] = json!(1);
     assert!(!validator.is_valid(&bad));

@@ -13,6 +13,7 @@
 //! Released: A x⁺ with noise, once an iteration, as a plain Gaussian event. The gate minimises to a proven
 //! accuracy, which its sensitivity includes. In the norm ‖A·‖ replacing a record moves A x⁺ by at most 2Lγ/(nω),
 //! ω the least singular value of A (E13).
+//! As published: noise in proportion to 2Lγ‖A‖/(nω), which is too little when ‖A‖ < 1.
 //! The solution is a function of z: z itself for `x = z`, and else the x with `A x = c − B z` in least squares.
 //! Requires: a convex penalty with a prox; a loss with a bounded and continuous derivative; replace-one; for a
 //! constraint other than the identity, a row for each feature alone (as a graph has), and no intercept.
@@ -22,7 +23,7 @@ use std::sync::Arc;
 
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatMut, Side};
-use reticent_oracle::{MinimiserTerms, Oracle, Quadratic, Refusal};
+use reticent_oracle::{Claim, MinimiserTerms, Oracle, Quadratic, Refusal, Sampling};
 use reticent_problem::Regulariser;
 
 use super::Algorithm;
@@ -34,7 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "general",
     about: "the loss minimised exactly in every iteration, noise on the minimiser; few iterations",
     reference: "FP23, Algorithm 5, with the sensitivity of E13",
-    takes: &["iterations", "gamma", "lambda"],
+    takes: &["iterations", "gamma", "lambda", "as-published"],
     kind: Kind::Private(build),
 };
 
@@ -50,6 +51,7 @@ struct General {
     gamma: f64,
     lambda: f64,
     noise_multiplier: f64,
+    as_published: bool,
     regulariser: Arc<Regulariser>,
     engine: FixedPoint,
     /// Where the inner solver starts: the last x that could be told from what was released.
@@ -80,6 +82,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         gamma,
         lambda,
         noise_multiplier: *noise_multiplier,
+        as_published: recipe.as_published(),
         regulariser: Arc::clone(regulariser),
         engine: FixedPoint::whole(vec![0.0; regulariser.y_len()]),
         x: vec![0.0; public.shape.len()],
@@ -123,7 +126,18 @@ impl Back {
 
 impl Algorithm for General {
     fn step(&mut self, _k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let General { row_norm, gamma, lambda, noise_multiplier, regulariser, engine, x, z, back } = self;
+        let General {
+            row_norm,
+            gamma,
+            lambda,
+            noise_multiplier,
+            as_published,
+            regulariser,
+            engine,
+            x,
+            z,
+            back,
+        } = self;
         let constraint = regulariser.constraint();
         z.copy_from_slice(engine.u());
         regulariser.argmin_y(z, 1.0 / *gamma);
@@ -147,13 +161,18 @@ impl Algorithm for General {
             }
         };
         let image = matches!(back, Back::LeastSquares(_));
-        let how = MinimiserTerms {
+        let mut how = MinimiserTerms {
             row_norm: *row_norm,
             public,
             start: x,
             image,
             noise_multiplier: *noise_multiplier,
         };
+        if *as_published {
+            oracle.claim(Claim::gaussian(13, Sampling::Full, *noise_multiplier));
+            // Its bound is ‖A‖ times ours.
+            how.noise_multiplier *= regulariser.gram_norm().sqrt();
+        }
         // A x⁺ + noise; the noise η of the listing is twice this one.
         let mut r = oracle.minimiser(&how)?.into_inner();
 

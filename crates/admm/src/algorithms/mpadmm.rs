@@ -16,13 +16,14 @@
 //! was released.
 //!
 //! The paper's sensitivity lacks the factor η (equations 21, 24–26), which gives too little noise when η > 1,
-//! and its noise is put on x, z and y, paying thrice for functions of one mean (erratum E4).
+//! and its noise is put on x, z and y, paying thrice for functions of one mean (erratum E4). As published: x, z and y
+//! from the mean without noise, each then with noise of σ = zC/(n(1 + ηρ)), and x is the solution.
 //!
 //! Released: the noisy mean gradient, once an iteration, as a plain Gaussian event.
 //! Requires: a penalty with a prox, convex or not; the identity constraint.
 //! Reference: RDP20, Algorithm 2; sensitivity as in E4.
 
-use reticent_oracle::{GradientTerms, Oracle, Refusal, Sampling};
+use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Sampling};
 
 use super::Algorithm;
 use crate::catalogue::{Built, Entry, Kind, Recipe};
@@ -34,7 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "mpadmm",
     about: "one noisy model update from all the data in each iteration, a penalty with a prox",
     reference: "RDP20, Algorithm 2",
-    takes: &["iterations", "clip", "step", "rho"],
+    takes: &["iterations", "clip", "step", "rho", "as-published"],
     kind: Kind::Private(build),
 };
 
@@ -49,6 +50,8 @@ struct MpAdmm {
     how: GradientTerms,
     step: StepSize,
     admm: Linearised,
+    as_published: bool,
+    population: f64,
 }
 
 fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
@@ -63,18 +66,40 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         },
         step: settings.step_or_smooth(public),
         admm: Linearised::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
+        as_published: recipe.as_published(),
+        population: public.population as f64,
     };
     Ok(Built { algorithm: Box::new(algorithm), iterations: settings.iterations_or(ITERATIONS)? })
 }
 
 impl Algorithm for MpAdmm {
     fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
+        let eta = self.step.at(k, 1.0);
+        if self.as_published {
+            return self.published(eta, oracle);
+        }
         let g = oracle.gradient(self.admm.x(), &self.how)?.into_inner();
-        self.admm.step(&g, self.step.at(k, 1.0));
+        self.admm.step(&g, eta);
         Ok(())
     }
 
     fn solution(&self) -> Vec<f64> {
-        self.admm.solution()
+        if self.as_published { self.admm.x().to_vec() } else { self.admm.solution() }
+    }
+}
+
+impl MpAdmm {
+    /// The paper's step; half of the sensitivities of equations 24–26 is its `bound` for x and z, ρ times that for y.
+    fn published(&mut self, eta: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
+        let MpAdmm { how, admm, population, .. } = self;
+        oracle.claim(Claim::nothing(4));
+        let g = oracle.gradient(admm.x(), &GradientTerms { noise_multiplier: 0.0, ..*how })?.into_inner();
+        admm.step(&g, eta);
+        let bound = how.clip / (*population * (1.0 + eta * admm.rho()));
+        for (vector, share) in admm.vectors() {
+            oracle.claim(Claim::gaussian(4, Sampling::Full, how.noise_multiplier / share));
+            *vector = oracle.perturb(vector, bound, how.noise_multiplier)?.into_inner();
+        }
+        Ok(())
     }
 }

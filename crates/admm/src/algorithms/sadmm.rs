@@ -18,9 +18,9 @@
 //! Released: G, once an iteration, as a Gaussian event under its sampling.
 //! Requires: a convex penalty with a prox; smoothing is for one output.
 //! Reference: LS22, Algorithm 2, equation 7, Theorems 5 and 6; privacy is counted by the accountant and not by
-//! Theorem 2 (E11).
+//! Theorem 2 (E11). As published: counted by the closed form of Lemma 2, 20q²/z² in zCDP, wherever its conditions fail.
 
-use reticent_oracle::{GradientTerms, Oracle, Refusal};
+use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal};
 
 use super::Algorithm;
 use crate::average::{Average, Running};
@@ -32,7 +32,18 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "sadmm",
     about: "noisy (sub)sampled gradients with Laplacian smoothing, any linear constraint",
     reference: "LS22, Algorithm 2",
-    takes: &["iterations", "sampling", "clip", "step", "beta", "gamma", "nu", "mu", "average"],
+    takes: &[
+        "iterations",
+        "sampling",
+        "clip",
+        "step",
+        "beta",
+        "gamma",
+        "nu",
+        "mu",
+        "average",
+        "as-published",
+    ],
     kind: Kind::Private(build),
 };
 
@@ -43,6 +54,7 @@ const ITERATIONS: f64 = 100.0;
 struct Sadmm {
     how: GradientTerms,
     per_epoch: f64,
+    as_published: bool,
     schedule: Schedule,
     admm: Splitting,
     x: Running,
@@ -69,6 +81,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
             sampling,
         },
         per_epoch,
+        as_published: recipe.as_published(),
         schedule,
         x: Running::new(average, admm.x.len()),
         y: Running::new(average, admm.y.len()),
@@ -79,7 +92,11 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
 
 impl Algorithm for Sadmm {
     fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let Sadmm { how, per_epoch, schedule, admm, x, y } = self;
+        let Sadmm { how, per_epoch, as_published, schedule, admm, x, y } = self;
+        if *as_published {
+            // 5ς²Δ²/σ² per order, with Δ/σ = 2/z (LS22, Lemma 2).
+            oracle.claim(Claim::zcdp(11, 20.0 / (*per_epoch * how.noise_multiplier).powi(2)));
+        }
         let mut g = oracle.gradient(&admm.x, how)?.into_inner();
         admm.add_lent(&admm.x, &mut g);
         admm.step(&g, admm.alpha(k, *per_epoch, *schedule));

@@ -24,14 +24,15 @@
 //! S/z² + Smq²/z_c². The error that the two leave after m steps is in proportion to C² and C_t² over their
 //! shares, which is least for shares as C to C_t, and C_t is about C/3 over a run.
 //!
-//! The paper's p̃ has no noise and λ₀ hands it on; ours is a released value wherever it appears (E5).
+//! The paper's p̃ has no noise and λ₀ hands it on; ours is a released value wherever it appears (E5). As published:
+//! p̃ without noise, corrections with noise in proportion to 2C, and only these counted.
 //!
 //! Released: S snapshots as plain Gaussian events, S·m corrections as Gaussian events under their sampling.
 //! Requires: a convex penalty with a prox; A of full row rank in the strongly convex case; smoothing is for one
 //! output.
 //! Reference: LS22, Algorithm 1, Theorems 3 and 4, with the privacy of E5.
 
-use reticent_oracle::{GradientTerms, Oracle, Refusal, Sampling};
+use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Sampling};
 
 use super::Algorithm;
 use crate::average::{Average, Running};
@@ -44,7 +45,20 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "vradmm",
     about: "variance-reduced gradients whose noise shrinks, with Laplacian smoothing, any linear constraint",
     reference: "LS22, Algorithm 1, with the privacy of E5",
-    takes: &["outer", "inner", "sampling", "clip", "step", "beta", "gamma", "nu", "mu", "average"],
+    takes: &[
+        "outer",
+        "inner",
+        "sampling",
+        "clip",
+        "step",
+        "beta",
+        "gamma",
+        "nu",
+        "mu",
+        "average",
+        "shrink",
+        "as-published",
+    ],
     kind: Kind::Private(build),
 };
 
@@ -65,8 +79,9 @@ struct Vradmm {
     snapshots: GradientTerms,
     /// Its clip is 2C, the most that C_t may be.
     corrections: GradientTerms,
-    /// `L`, ∞ for a loss with kinks.
+    /// `L`, ∞ for a loss with kinks and where nothing is to shrink.
     smooth: f64,
+    as_published: bool,
     inner: u64,
     per_epoch: f64,
     admm: Splitting,
@@ -101,15 +116,19 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         SettingsError::new("inner", inner, format!("with outer = {outer} it is too many steps to count"))
     })?;
     let clip = settings.clip_or_bound(public)?;
+    let as_published = recipe.as_published();
+    let shrinks = settings.shrink.unwrap_or(!as_published);
+    if shrinks && as_published {
+        return Err(SettingsError::new("shrink", true, "the published version has noise of one size only"));
+    }
+    let share = if as_published { 1.0 } else { (3.0 * inner as f64).sqrt() / per_epoch.max(1.0) };
+    let snapshot_noise = if as_published { 0.0 } else { *noise_multiplier };
     let (x_len, y_len) = (admm.x.len(), admm.y.len());
     let algorithm = Vradmm {
-        snapshots: GradientTerms { clip, noise_multiplier: *noise_multiplier, sampling: Sampling::Full },
-        corrections: GradientTerms {
-            clip: 2.0 * clip,
-            noise_multiplier: noise_multiplier * (3.0 * inner as f64).sqrt() / per_epoch.max(1.0),
-            sampling,
-        },
-        smooth: public.gradient_lipschitz(),
+        snapshots: GradientTerms { clip, noise_multiplier: snapshot_noise, sampling: Sampling::Full },
+        corrections: GradientTerms { clip: 2.0 * clip, noise_multiplier: noise_multiplier * share, sampling },
+        smooth: if shrinks { public.gradient_lipschitz() } else { f64::INFINITY },
+        as_published,
         inner,
         per_epoch,
         admm,
@@ -132,6 +151,9 @@ impl Algorithm for Vradmm {
         let Vradmm { corrections, admm, snapshot, p, .. } = self;
         let how =
             GradientTerms { clip: shrunk(corrections.clip, self.smooth, &admm.x, snapshot), ..*corrections };
+        if self.as_published {
+            oracle.claim(Claim::gaussian(5, how.sampling, how.noise_multiplier));
+        }
         let mut g = oracle.correction(&admm.x, snapshot, &how)?.into_inner();
         g.iter_mut().zip(&*p).for_each(|(g, p)| *g += p);
         admm.add_lent(&admm.x, &mut g);
@@ -153,6 +175,9 @@ impl Vradmm {
     /// The start of an outer loop: p̃, and in the strongly convex case x and λ from it.
     fn open(&mut self, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let Vradmm { admm, snapshot, p, .. } = self;
+        if self.as_published {
+            oracle.claim(Claim::nothing(5));
+        }
         *p = oracle.gradient(snapshot, &self.snapshots)?.into_inner();
         if let Some(pseudo_inverse) = &self.restart {
             admm.x.copy_from_slice(snapshot);

@@ -6,6 +6,7 @@ mod correction;
 mod count;
 mod gradient;
 mod minimiser;
+mod perturbed;
 mod quantile;
 mod second_moment;
 
@@ -19,6 +20,7 @@ pub(crate) use gradient::Gradient;
 pub use gradient::GradientTerms;
 pub(crate) use minimiser::Minimiser;
 pub use minimiser::{MinimiserTerms, Quadratic};
+pub(crate) use perturbed::Perturbed;
 pub(crate) use quantile::Quantile;
 pub use quantile::QuantileTerms;
 pub(crate) use second_moment::SecondMoment;

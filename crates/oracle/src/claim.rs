@@ -1,0 +1,74 @@
+//! What a paper says an answer costs, where that is not what it costs (PRIVACY.md, section 4).
+//!
+//! A run as published asks the gate for what the paper computes, with the paper's noise, and the ledger gets the
+//! event that the paper claims: calibration and audit then speak of the claim. The price is the taint
+//! `AsPublished` with the number of the erratum, which nothing takes back: no such run is certified, and so a
+//! claim cannot make a guarantee out of anything.
+
+use reticent_accountant::{Event, Ledger, NonPrivate, Taint, Zcdp};
+
+use crate::queries::Query;
+use crate::refusal::Refusal;
+use crate::sample::Sampling;
+use crate::terms::Terms;
+
+/// What a paper claims of one answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Claim {
+    erratum: u8,
+    cost: Cost,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Cost {
+    Nothing,
+    Gaussian(Sampling, f64),
+    Zcdp(f64),
+}
+
+impl Claim {
+    /// That the answer costs nothing, because it is not released; nor is it in a transcript.
+    pub fn nothing(erratum: u8) -> Self {
+        Claim { erratum, cost: Cost::Nothing }
+    }
+
+    /// That it has Gaussian noise of so many times the bound of one unit, under a sampling.
+    pub fn gaussian(erratum: u8, sampling: Sampling, noise_multiplier: f64) -> Self {
+        Claim { erratum, cost: Cost::Gaussian(sampling, noise_multiplier) }
+    }
+
+    /// That its Rényi divergence is at most αρ at every order α that matters.
+    pub fn zcdp(erratum: u8, rho: f64) -> Self {
+        Claim { erratum, cost: Cost::Zcdp(rho) }
+    }
+
+    /// Whether the paper takes the answer to be seen.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.cost != Cost::Nothing
+    }
+
+    fn event(&self, terms: &Terms) -> Result<Option<Event>, Refusal> {
+        let mechanism = match self.cost {
+            Cost::Nothing => return Ok(None),
+            Cost::Gaussian(sampling, noise_multiplier) => {
+                sampling.mechanism(noise_multiplier, terms.population())?
+            }
+            // No noise: not even a paper claims anything.
+            Cost::Zcdp(rho) if rho.is_infinite() => NonPrivate {}.into(),
+            Cost::Zcdp(rho) => Zcdp::new(rho)?.into(),
+        };
+        Ok(Some(terms.event(mechanism)?))
+    }
+}
+
+/// What the books get for a query: its own event, or the claim in place of it and the taint.
+pub(crate) fn booked(
+    query: &impl Query,
+    claim: Option<&Claim>,
+    terms: &Terms,
+    ledger: &mut Ledger,
+) -> Result<Option<Event>, Refusal> {
+    let Some(claim) = claim else { return query.event(terms).map(Some) };
+    ledger.taint(Taint::AsPublished(claim.erratum));
+    claim.event(terms)
+}

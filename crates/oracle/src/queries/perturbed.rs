@@ -1,0 +1,55 @@
+//! Noise on a vector that the algorithm has computed, for papers that put it where no query does.
+//!
+//! ```text
+//! v + N(0, (z·scale)² I),   on a grid of scale·2⁻³²
+//! ```
+//!
+//! Event: none of its own. The vector is a function of answers without noise, whose sensitivity the gate cannot
+//! know, so it is answered only under a [`Claim`](crate::Claim), and no such run is certified.
+//! Proof: none is claimed; the noise itself is that of proofs/noise-gaussian-grid.md.
+
+use reticent_accountant::Event;
+use reticent_problem::Shape;
+
+use super::{Query, add_noise, check_noise, check_range};
+use crate::gate::Inside;
+use crate::grid::Grid;
+use crate::refusal::Refusal;
+use crate::terms::Terms;
+use reticent_noise::entropy::Entropy;
+
+/// The query: what, and how much noise.
+pub(crate) struct Perturbed<'a> {
+    pub values: &'a [f64],
+    pub scale: f64,
+    pub noise_multiplier: f64,
+}
+
+impl Query for Perturbed<'_> {
+    type Answer = Vec<f64>;
+
+    fn check(&self, _: Shape) -> Result<(), Refusal> {
+        check_noise(self.noise_multiplier)?;
+        check_range("scale", self.scale, 1e-50, 1e50)?;
+        // Steps of the grid are whole numbers of 63 bits. The message has no value in it: it would have no noise.
+        let most = self.scale * (1_u64 << 28) as f64;
+        if self.values.iter().all(|value| value.abs() <= most) {
+            return Ok(());
+        }
+        Err(Refusal::BadQuery(format!("what is to be perturbed has to be between −{most:e} and {most:e}")))
+    }
+
+    fn event(&self, _: &Terms) -> Result<Event, Refusal> {
+        Err(Refusal::BadQuery(
+            "noise on a vector that was computed elsewhere is for algorithms as published, under their claim"
+                .to_owned(),
+        ))
+    }
+
+    fn answer(&self, _: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+        let step = Grid::new(self.values.len()).step(self.scale);
+        let mut steps: Vec<i64> = self.values.iter().map(|v| (v / step).round() as i64).collect();
+        add_noise(entropy, self.noise_multiplier, &mut steps)?;
+        Ok(steps.iter().map(|&steps| steps as f64 * step).collect())
+    }
+}
