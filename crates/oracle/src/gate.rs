@@ -1,5 +1,7 @@
 //! The gate: every answer is an event first and a number second.
 
+mod select;
+
 use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Event, Ledger, Mechanism, Taint, Unit, View};
@@ -12,7 +14,7 @@ use crate::exact::Split;
 use crate::plan::Plan;
 use crate::queries::{
     Blocks, Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms,
-    Minimiser, MinimiserTerms, Numbers, Perturbed, Quantile, QuantileTerms, Query, SecondMoment,
+    Minimiser, MinimiserTerms, Numbers, Perturbed, Quantile, QuantileTerms, Query, Score, SecondMoment,
     SecondMomentTerms,
 };
 use crate::refusal::Refusal;
@@ -20,6 +22,7 @@ use crate::released::Released;
 use crate::table::PrivateTable;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
+pub use select::{Contest, Winner};
 
 /// What an algorithm may ask. It is implemented by the gate, which has data, and by the
 /// [`Rehearsal`](crate::Rehearsal), which has none.
@@ -74,6 +77,9 @@ pub trait Oracle {
         scale: f64,
         noise_multiplier: f64,
     ) -> Result<Released<Vec<f64>>, Refusal>;
+
+    /// The noisy mean error of the predictions of a model, in [0, 1] but for the noise of `noise_multiplier` units.
+    fn score(&mut self, at: &[f64], noise_multiplier: f64) -> Result<Released<f64>, Refusal>;
 }
 
 /// How a gate is opened.
@@ -316,5 +322,9 @@ impl Oracle for Gate {
         noise_multiplier: f64,
     ) -> Result<Released<Vec<f64>>, Refusal> {
         self.ask(&Perturbed { values, scale, noise_multiplier })
+    }
+
+    fn score(&mut self, at: &[f64], noise_multiplier: f64) -> Result<Released<f64>, Refusal> {
+        self.ask(&Score { at, noise_multiplier })
     }
 }

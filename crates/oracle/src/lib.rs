@@ -30,7 +30,7 @@ mod terms;
 pub use bug::Bug;
 pub use claim::Claim;
 pub use exact::ExactOracle;
-pub use gate::{Gate, Opening, Oracle};
+pub use gate::{Contest, Gate, Opening, Oracle, Winner};
 pub use queries::{
     ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Quadratic, QuantileTerms, SecondMomentTerms,
     Statistic,

@@ -313,6 +313,29 @@ fn the_second_moment_is_symmetric_and_clipped() {
     assert!((0..9).all(|j| noisy[j] == noisy[j % 3 * 3 + j / 3]), "{noisy:?}");
 }
 
+#[test]
+fn a_score_is_the_mean_error_of_the_predictions() {
+    for name in ["logistic", "multinomial:3"] {
+        let table = example(name != "logistic");
+        let loss = loss(name);
+        let (outputs, shape) = (loss.outputs(), gate(name, &OPENING).shape());
+        let at = point(shape.len(), 5);
+        let mut expected = 0.0;
+        for i in 0..COUNT {
+            let row = table.rows.dense_row(i);
+            let score = |k: usize| {
+                row.iter().enumerate().map(|(j, a)| a * at[j * outputs + k]).sum::<f64>()
+                    + OPENING.intercept * at[row.len() * outputs + k]
+            };
+            let scores: Vec<f64> = (0..outputs).map(score).collect();
+            expected += reticent_problem::prediction_error(loss.target(), &scores, table.targets[i]);
+        }
+        let answer = gate(name, &OPENING).score(&at, 0.0).unwrap().into_inner();
+        assert!((answer - expected / COUNT as f64).abs() < 1e-8, "{name}: {answer}");
+    }
+    assert!(matches!(gate("logistic", &OPENING).score(&[f64::NAN; 4], 1.0), Err(Refusal::BadQuery(_))));
+}
+
 /// The empirical standard deviation of a query's noise, 4000 draws at a fixed seed: within 6 standard errors
 /// (false alarm below 1e-8).
 #[test]
@@ -332,11 +355,19 @@ fn the_noise_has_the_size_that_the_books_say() {
         gate("logistic", &Opening { adjacency: Adjacency::AddRemove, public_n: Some(10), ..OPENING });
     near(spread(&mut || remove.count(&how).unwrap().into_inner(), exact), 4.0);
 
+    // A score is a mean of numbers in [0, 1]: the noise of a count over n.
+    let at = point(4, 3);
+    let centre = replace.score(&at, 0.0).unwrap().into_inner();
+    near(spread(&mut || replace.score(&at, 4.0).unwrap().into_inner(), centre), 2.0 / COUNT as f64);
+    let centre = remove.score(&at, 0.0).unwrap().into_inner();
+    near(spread(&mut || remove.score(&at, 4.0).unwrap().into_inner(), centre), 4.0 / 10.0);
+
     // One diagonal entry of the second moment: σ = z·R²/√2 on the sum.
     let exact = SecondMomentTerms { row_norm: 2.0, noise_multiplier: 0.0 };
     let centre = replace.second_moment(&exact).unwrap().get()[0];
     let how = SecondMomentTerms { noise_multiplier: 4.0, ..exact };
     let sigma = 4.0 * 4.0 / 2f64.sqrt() / COUNT as f64;
+    assert!((how.deviation(replace.terms()) / sigma - 1.0).abs() < 1e-12);
     near(spread(&mut || replace.second_moment(&how).unwrap().get()[0], centre), sigma);
 
     // Consensus: σ = z·B/n with B = γC·λ/(1 − λ). One step at the fixed point of an empty gradient: steps from the

@@ -92,6 +92,7 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
     assert!(candidates.contains(oracle.quantile(&how)?.get()));
     let how = CountTerms { of: Statistic::Target, at_most: 0.0, noise_multiplier: 2.0 };
     assert!(oracle.count(&how)?.get().is_finite());
+    assert!(oracle.score(&ones, 2.0)?.get().is_finite());
     Ok(lengths)
 }
 

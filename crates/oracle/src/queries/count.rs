@@ -73,20 +73,33 @@ pub(super) fn noisy_count(
     entropy: &mut Entropy,
     how: &CountTerms,
 ) -> Result<f64, Refusal> {
+    let counts = |private: &Private, i: usize| f64::from(how.of.value(private, i) <= how.at_most);
+    noisy_share_sum(inside, entropy, how.noise_multiplier, counts)
+}
+
+/// The sum over the units of what `share` says of a record, a number in [0, 1]; for a user, of the mean over its
+/// records. Noise of `z` clips included.
+pub(super) fn noisy_share_sum(
+    inside: &mut Inside,
+    entropy: &mut Entropy,
+    noise_multiplier: f64,
+    share: impl Fn(&Private, usize) -> f64 + Sync,
+) -> Result<f64, Refusal> {
     let Inside { private, terms, pass, .. } = inside;
     let grid = Grid::new(1);
     let vectors = Vectors { units: private.units(), chosen: None, clip: 1.0, grid };
     let mut sum = [0];
     pass.vector_sum(&vectors, &mut sum, |unit, whole, _| {
         let records = private.records_in(unit);
-        let counted = records.iter().filter(|&&i| how.of.value(private, i as usize) <= how.at_most).count();
-        whole[0] = counted as f64 / records.len() as f64;
+        let total: f64 = records.iter().map(|&i| share(private, i as usize)).sum();
+        // Whatever `share` says: a negative number would double what a replacement can do.
+        whole[0] = (total / records.len() as f64).clamp(0.0, 1.0);
     });
     let half = match terms.adjacency() {
         Adjacency::ReplaceOne => 0.5,
         Adjacency::AddRemove => 1.0,
     };
-    add_noise(entropy, how.noise_multiplier * half, &mut sum)?;
+    add_noise(entropy, noise_multiplier * half, &mut sum)?;
     Ok(sum[0] as f64 * grid.step(1.0))
 }
 

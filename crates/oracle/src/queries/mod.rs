@@ -8,6 +8,7 @@ mod gradient;
 mod minimiser;
 mod perturbed;
 mod quantile;
+mod score;
 mod second_moment;
 
 pub use consensus::ConsensusTerms;
@@ -23,6 +24,7 @@ pub use minimiser::{MinimiserTerms, Quadratic};
 pub(crate) use perturbed::Perturbed;
 pub(crate) use quantile::Quantile;
 pub use quantile::QuantileTerms;
+pub(crate) use score::Score;
 pub(crate) use second_moment::SecondMoment;
 pub use second_moment::SecondMomentTerms;
 

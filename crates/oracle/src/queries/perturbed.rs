@@ -13,7 +13,7 @@ use reticent_problem::Shape;
 
 use super::{Query, add_noise, check_noise, check_range};
 use crate::gate::Inside;
-use crate::grid::Grid;
+use reticent_sums::Grid;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;

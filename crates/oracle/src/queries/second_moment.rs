@@ -34,6 +34,22 @@ pub struct SecondMomentTerms {
     pub noise_multiplier: f64,
 }
 
+impl SecondMomentTerms {
+    /// The standard deviation of the noise on a diagonal entry of the answer, which is public; off the diagonal it is
+    /// `√2` smaller.
+    pub fn deviation(&self, terms: &Terms) -> f64 {
+        self.noise_multiplier * factor(terms) * self.row_norm * self.row_norm / terms.population() as f64
+    }
+}
+
+/// What the noise of `z` clips is multiplied with.
+fn factor(terms: &Terms) -> f64 {
+    match terms.adjacency() {
+        Adjacency::ReplaceOne => FRAC_1_SQRT_2 * (1.0 + f64::EPSILON),
+        Adjacency::AddRemove => 1.0,
+    }
+}
+
 /// The query.
 pub(crate) struct SecondMoment<'a> {
     pub how: &'a SecondMomentTerms,
@@ -81,11 +97,7 @@ impl Query for SecondMoment<'_> {
                 }
             }
         });
-        let factor = match terms.adjacency() {
-            Adjacency::ReplaceOne => FRAC_1_SQRT_2 * (1.0 + f64::EPSILON),
-            Adjacency::AddRemove => 1.0,
-        };
-        add_noise(entropy, noise_multiplier * factor, &mut sum)?;
+        add_noise(entropy, noise_multiplier * factor(terms), &mut sum)?;
         let step = grid.step(clip) / terms.population() as f64;
         let mut matrix = vec![0.0; features * features];
         for j in 0..features {

@@ -1,0 +1,109 @@
+//! The best of a random number of runs, and nothing else (Papernot–Steinke 2022).
+//!
+//! ```text
+//! 1. the selection, with the plans of its runs inside, is entered in the ledger
+//! 2. K is drawn from its law; K times: a plan is drawn uniformly, the run asks what the plan has, and has a score
+//! 3. the run with the least score is handed out; the others are forgotten
+//! ```
+//!
+//! A run asks this gate, which is bound to the run's plan meanwhile. Proof: proofs/selection.md, proofs/choice.md.
+
+use reticent_accountant::{Choice, Event, Ledger, Mechanism, Repetitions, Selection};
+
+use super::{Gate, Oracle};
+use crate::plan::Plan;
+use crate::refusal::Refusal;
+use crate::released::Released;
+use crate::terms::Terms;
+use reticent_noise::entropy::Entropy;
+
+/// What may run and how often.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contest {
+    /// What each candidate asks, its score included.
+    pub plans: Vec<Ledger>,
+    /// The law of the number of runs: positive Poisson with a whole rate, or geometric (negative binomial, η = 1).
+    pub law: Repetitions,
+}
+
+/// What won.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Winner<T> {
+    /// What the run gave.
+    pub result: T,
+    /// Which candidate it was.
+    pub candidate: usize,
+    /// Its noisy score.
+    pub score: Released<f64>,
+}
+
+impl Contest {
+    /// The one event that the whole costs.
+    fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
+        let run = |plan: &Ledger| -> Vec<(Mechanism, u64)> {
+            plan.entries().iter().map(|entry| (entry.event().mechanism().clone(), entry.count())).collect()
+        };
+        let run = match self.plans.split_first() {
+            Some((first, rest)) if rest.iter().all(|plan| plan.entries() == first.entries()) => run(first),
+            _ => vec![(Choice::new(self.plans.iter().map(run).collect())?.into(), 1)],
+        };
+        Ok(terms.event(Selection::new(run, self.law)?)?)
+    }
+
+    /// What [`Gate::select`] will have in its ledger.
+    pub fn ledger(&self, terms: &Terms) -> Result<Ledger, Refusal> {
+        let mut ledger = Ledger::new();
+        ledger.append(self.event(terms)?);
+        Ok(ledger)
+    }
+
+    fn draw(&self, entropy: &mut Entropy) -> Result<u64, Refusal> {
+        match self.law {
+            Repetitions::PositivePoisson { rate } if rate >= 1.0 && rate.fract() == 0.0 && rate < 1e9 => {
+                loop {
+                    let runs = entropy.poisson(rate as u64)?;
+                    if runs > 0 {
+                        return Ok(runs);
+                    }
+                }
+            }
+            Repetitions::TruncatedNegativeBinomial { eta: 1.0, gamma } => Ok(entropy.geometric(gamma)?),
+            other => Err(Refusal::BadQuery(format!("no way to draw from {other:?} exactly"))),
+        }
+    }
+}
+
+impl Gate {
+    /// Runs the contest. `run` gets the number of a candidate and must ask what its plan has; it gives a result and the
+    /// score that it got for it, the less the better, or nothing when the numbers ran away. Nothing wins when every run
+    /// gave nothing.
+    pub fn select<T, E: From<Refusal>>(
+        mut self,
+        contest: &Contest,
+        mut run: impl FnMut(&mut dyn Oracle, usize) -> Result<Option<(T, Released<f64>)>, E>,
+    ) -> Result<(Option<Winner<T>>, Ledger), E> {
+        self.record(contest.event(&self.inside.terms)?)?;
+        let mut ledger = std::mem::take(&mut self.ledger);
+        let whole = self.plan.take();
+        // What the losers were told is not released, so no copy of it is kept.
+        self.transcript = None;
+        let runs = contest.draw(&mut self.entropy)?;
+        let mut best: Option<Winner<T>> = None;
+        for _ in 0..runs {
+            let candidate = self.entropy.below(contest.plans.len() as u64).map_err(Refusal::from)? as usize;
+            (self.split, self.inside.blocks) = (None, None);
+            self.ledger = Ledger::new();
+            self.plan = Some(Plan::new(contest.plans[candidate].clone()));
+            let given = run(&mut self, candidate)?;
+            self.ledger.taints().iter().for_each(|&taint| ledger.taint(taint));
+            if let Some((result, score)) = given {
+                self.plan.take().map_or(Ok(()), Plan::finish)?;
+                if best.as_ref().is_none_or(|best| score.get() < best.score.get()) {
+                    best = Some(Winner { result, candidate, score });
+                }
+            }
+        }
+        whole.map_or(Ok(()), Plan::finish)?;
+        Ok((best, ledger))
+    }
+}

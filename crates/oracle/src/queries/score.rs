@@ -1,0 +1,60 @@
+//! How wrong a model is on average, with Gaussian noise: what a choice between models is made by.
+//!
+//! ```text
+//! s̃ = ( Σᵢ eᵢ + noise ) / n,    eᵢ ∈ [0, 1] the error of the prediction for unit i
+//! ```
+//!
+//! The error is [`reticent_problem::prediction_error`], for a user the mean over its records, so a unit adds a number in
+//! [0, 1], and sums of those are noised as counts are.
+//!
+//! Event: Gaussian with noise multiplier `z`. Proof: proofs/count.md, proofs/noise-gaussian-grid.md.
+
+use reticent_accountant::Event;
+use reticent_data::Rows;
+use reticent_problem::{Shape, prediction_error};
+use reticent_sums::{Private, RowAccess};
+
+use super::count::noisy_share_sum;
+use super::{Query, check_noise, check_point};
+use crate::gate::Inside;
+use crate::refusal::Refusal;
+use crate::sample::Sampling;
+use crate::terms::Terms;
+use reticent_noise::entropy::Entropy;
+
+/// The query: which model, and the noise `z` in units.
+pub(crate) struct Score<'a> {
+    pub at: &'a [f64],
+    pub noise_multiplier: f64,
+}
+
+impl Query for Score<'_> {
+    type Answer = f64;
+
+    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+        check_noise(self.noise_multiplier)?;
+        check_point(self.at, shape)
+    }
+
+    fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
+        Ok(terms.event(Sampling::Full.mechanism(self.noise_multiplier, terms.population())?)?)
+    }
+
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
+        let population = inside.terms.population() as f64;
+        let (kind, outputs) = (inside.loss.target(), inside.loss.outputs());
+        let error = |private: &Private, i: usize| {
+            let mut scores = vec![0.0; outputs];
+            match private.rows() {
+                Rows::Dense(rows) => fill(private, rows, i, self.at, &mut scores),
+                Rows::Sparse(rows) => fill(private, rows, i, self.at, &mut scores),
+            }
+            prediction_error(kind, &scores, private.target(i))
+        };
+        Ok(noisy_share_sum(inside, entropy, self.noise_multiplier, error)? / population)
+    }
+}
+
+fn fill(private: &Private, rows: &impl RowAccess, i: usize, at: &[f64], scores: &mut [f64]) {
+    private.scores(rows, i, at, scores);
+}
