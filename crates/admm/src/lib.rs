@@ -17,6 +17,6 @@ mod step_size;
 
 pub use algorithms::{Algorithm, run};
 pub use average::{Average, AverageError};
-pub use settings::{Public, Settings, SettingsError};
+pub use settings::{Public, Settings, SettingsError, at_least_one, fraction, not_negative, positive};
 pub use smoothing::Smoothing;
 pub use step_size::{StepSize, StepSizeError};

@@ -108,13 +108,14 @@ pub struct SettingsError {
 }
 
 impl SettingsError {
-    pub(crate) fn new(name: &'static str, given: impl ToString, allowed: impl Into<String>) -> Self {
+    /// A setting that cannot have the value given.
+    pub fn new(name: &'static str, given: impl ToString, allowed: impl Into<String>) -> Self {
         SettingsError { name, given: given.to_string(), allowed: allowed.into() }
     }
 }
 
 /// `value`, if it is a positive number.
-pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, SettingsError> {
+pub fn positive(name: &'static str, value: f64) -> Result<f64, SettingsError> {
     if value.is_finite() && value > 0.0 {
         return Ok(value);
     }
@@ -122,7 +123,7 @@ pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, SettingsEr
 }
 
 /// `value`, if it is a number that is not negative.
-pub(crate) fn not_negative(name: &'static str, value: f64) -> Result<f64, SettingsError> {
+pub fn not_negative(name: &'static str, value: f64) -> Result<f64, SettingsError> {
     if value.is_finite() && value >= 0.0 {
         return Ok(value);
     }
@@ -130,7 +131,7 @@ pub(crate) fn not_negative(name: &'static str, value: f64) -> Result<f64, Settin
 }
 
 /// `value`, if it lies above 0 and not above 1.
-pub(crate) fn fraction(name: &'static str, value: f64) -> Result<f64, SettingsError> {
+pub fn fraction(name: &'static str, value: f64) -> Result<f64, SettingsError> {
     if value > 0.0 && value <= 1.0 {
         return Ok(value);
     }
@@ -138,7 +139,7 @@ pub(crate) fn fraction(name: &'static str, value: f64) -> Result<f64, SettingsEr
 }
 
 /// `value`, if it is not zero.
-pub(crate) fn at_least_one(name: &'static str, value: u64) -> Result<u64, SettingsError> {
+pub fn at_least_one(name: &'static str, value: u64) -> Result<u64, SettingsError> {
     if value > 0 {
         return Ok(value);
     }
@@ -147,7 +148,7 @@ pub(crate) fn at_least_one(name: &'static str, value: u64) -> Result<u64, Settin
 
 impl Settings {
     /// Refuses a setting that is not among `takes`, in the name of `algorithm`.
-    pub(crate) fn only(&self, algorithm: &str, takes: &[&str]) -> Result<(), SettingsError> {
+    pub fn only(&self, algorithm: &str, takes: &[&str]) -> Result<(), SettingsError> {
         match self.given().into_iter().find(|(name, _)| !takes.contains(name)) {
             None => Ok(()),
             Some((name @ "as-published", given)) => Err(SettingsError {
@@ -171,14 +172,14 @@ impl Settings {
     }
 
     /// Iterations, at least one.
-    pub(crate) fn iterations_or(&self, default: u64) -> Result<u64, SettingsError> {
+    pub fn iterations_or(&self, default: u64) -> Result<u64, SettingsError> {
         at_least_one("iterations", self.iterations.unwrap_or(default))
     }
 
     /// The clip, or the largest norm that a gradient of the loss can have: then nothing is clipped. A loss
     /// without such a bound is clipped at the row norm, which is its gradient at a residual of 1, half of the
     /// range of a scaled target.
-    pub(crate) fn clip_or_bound(&self, public: &Public) -> Result<f64, SettingsError> {
+    pub fn clip_or_bound(&self, public: &Public) -> Result<f64, SettingsError> {
         let bound = if public.lipschitz.is_finite() { public.lipschitz } else { 1.0 };
         positive("clip", self.clip.unwrap_or(bound * public.row_norm))
     }

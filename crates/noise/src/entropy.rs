@@ -7,6 +7,9 @@
 //! * `seeded`: for tests and simulations. The key is a function of a 64-bit number, so noise made from it hides
 //!   nothing; [`Entropy::is_seeded`] lets the gate taint its ledger.
 //!
+//! * derived from a [`NoiseKey`](crate::NoiseKey) and a context: the same words for the same context, by intent; see
+//!   there for why that is safe. No process id is looked at: parent and child that do the same step say the same.
+//!
 //! Key, stream state and buffer are overwritten when dropped. What no user-space code can see is a virtual
 //! machine that is copied while it runs: such copies share words until the next replacement of the key.
 //! Proof note: `proofs/entropy.md`.
@@ -21,7 +24,7 @@ const BUFFER: usize = 512;
 /// Buffers between two replacements of the key: 2²⁰ blocks of 64 bytes.
 const BUFFERS_PER_KEY: u64 = (1 << 20) * 64 / (BUFFER as u64 * 8);
 
-type Key = Zeroizing<[u8; 32]>;
+pub(crate) type Key = Zeroizing<[u8; 32]>;
 
 /// Why no random number was given.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +58,17 @@ enum Origin {
     System { process: u32, buffers_left: u64 },
     /// A seed; number of streams forked so far, and the key that makes their keys.
     Seed { forks: u64, fork_key: Key },
+    /// A [`NoiseKey`](crate::NoiseKey) from the system and a context; forks as for a seed.
+    Derived { forks: u64, fork_key: Key },
+}
+
+impl Origin {
+    /// Not from a seed after all, but from a key that came from the system.
+    fn from_system(&mut self) {
+        if let Origin::Seed { forks, fork_key } = self {
+            *self = Origin::Derived { forks: *forks, fork_key: std::mem::take(fork_key) };
+        }
+    }
 }
 
 /// A stream of uniform random words. Not `Clone`: noise that is used twice cancels.
@@ -89,14 +103,30 @@ impl Entropy {
     /// the seed and n alone. Fork once per *task*, in the order of the tasks, and the bits are the same for any
     /// number of threads. There is no label to choose, because a label used twice would be noise used twice.
     pub fn fork(&mut self) -> Result<Self, EntropyError> {
+        let seeded = self.is_seeded();
         match &mut self.origin {
             Origin::System { .. } => Self::secure(),
-            Origin::Seed { forks, fork_key } => {
-                let child = Self::derived(fork_key, *forks);
+            Origin::Seed { forks, fork_key } | Origin::Derived { forks, fork_key } => {
+                let mut child = Self::derived(fork_key, *forks);
                 *forks += 1;
+                if !seeded {
+                    child.origin.from_system();
+                }
                 Ok(child)
             }
         }
+    }
+
+    /// A stream whose two keys are the halves of `material`, made by a [`NoiseKey`](crate::NoiseKey).
+    pub(crate) fn from_material(material: &Zeroizing<[u8; 64]>, seeded: bool) -> Self {
+        let (mut own, mut fork_key) = (Zeroizing::new([0; 32]), Zeroizing::new([0; 32]));
+        own.copy_from_slice(&material[..32]);
+        fork_key.copy_from_slice(&material[32..]);
+        let mut origin = Origin::Seed { forks: 0, fork_key };
+        if !seeded {
+            origin.from_system();
+        }
+        Self::new(ChaCha20Rng::from_seed(*own), origin)
     }
 
     /// An integer, exactly uniform on 0 … `bound` − 1.
@@ -210,7 +240,7 @@ impl std::fmt::Debug for Entropy {
     }
 }
 
-fn system_key() -> Result<Key, EntropyError> {
+pub(crate) fn system_key() -> Result<Key, EntropyError> {
     let mut key = Zeroizing::new([0; 32]);
     getrandom::fill(&mut *key).map_err(EntropyError::System)?;
     Ok(key)

@@ -5,8 +5,12 @@
 //! in here sees data.
 
 mod counts;
+pub mod digest;
 pub mod entropy;
 pub mod grid;
+mod key;
 mod subsets;
 
+pub use digest::{Digest, Hasher};
 pub use entropy::{Entropy, EntropyError};
+pub use key::NoiseKey;

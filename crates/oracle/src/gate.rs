@@ -11,17 +11,18 @@ use reticent_sums::{Pass, Private};
 
 use crate::claim::{Claim, booked};
 use crate::exact::Split;
+use crate::keyed::{Books, Keyed};
 use crate::plan::Plan;
 use crate::queries::{
     Blocks, Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms,
-    Minimiser, MinimiserTerms, Numbers, Perturbed, Quantile, QuantileTerms, Query, Score, SecondMoment,
-    SecondMomentTerms,
+    Minimiser, MinimiserTerms, Numbers, Perturbed, Quantile, QuantileTerms, Query, Residual, ResidualTerms, Score,
+    SecondMoment, SecondMomentTerms,
 };
 use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::table::PrivateTable;
 use crate::terms::Terms;
-use reticent_noise::entropy::Entropy;
+use reticent_noise::{Digest, Entropy, Hasher, NoiseKey};
 pub use select::{Contest, Winner};
 
 /// What an algorithm may ask. It is implemented by the gate, which has data, and by the
@@ -80,6 +81,9 @@ pub trait Oracle {
 
     /// The noisy mean error of the predictions of a model, in [0, 1] but for the noise of `noise_multiplier` units.
     fn score(&mut self, at: &[f64], noise_multiplier: f64) -> Result<Released<f64>, Refusal>;
+
+    /// How far the prox of this party's objective at `v` is from `z`, clipped, with noise.
+    fn residual(&mut self, v: &[f64], z: &[f64], how: &ResidualTerms) -> Result<Released<Vec<f64>>, Refusal>;
 }
 
 /// How a gate is opened.
@@ -101,7 +105,7 @@ pub struct Opening {
 #[derive(Debug)]
 pub struct Gate {
     inside: Inside,
-    entropy: Entropy,
+    source: Source,
     ledger: Ledger,
     plan: Option<Plan>,
     split: Option<Split>,
@@ -109,6 +113,13 @@ pub struct Gate {
     claim: Option<Claim>,
     #[cfg(feature = "seeded-bugs")]
     reused: Option<u64>,
+}
+
+/// Where the noise comes from.
+#[derive(Debug)]
+enum Source {
+    Stream(Entropy),
+    Keyed(Keyed),
 }
 
 /// What queries work on. It never leaves this crate.
@@ -119,6 +130,8 @@ pub(crate) struct Inside {
     pub terms: Terms,
     pub pass: Pass,
     pub blocks: Option<Blocks>,
+    /// Stands for all that the state above has come from, so that noise is never used for two states.
+    pub lineage: Digest,
     #[cfg(feature = "seeded-bugs")]
     pub bug: Option<crate::bug::Bug>,
 }
@@ -131,6 +144,33 @@ impl Gate {
         opening: &Opening,
         entropy: Entropy,
     ) -> Result<Self, Refusal> {
+        let seeded = entropy.is_seeded();
+        Self::new(table, loss.into(), opening, seeded, |_, _| Source::Stream(entropy))
+    }
+
+    /// A gate whose noise follows from a key and from what is asked, so that a step that is done again says the same
+    /// bits and is entered once. Steps are told apart by [`Gate::begin`]; `run` tells runs apart.
+    pub fn open_keyed(
+        table: PrivateTable,
+        loss: impl Into<Arc<dyn Loss>>,
+        opening: &Opening,
+        key: NoiseKey,
+        run: &Digest,
+    ) -> Result<Self, Refusal> {
+        let seeded = key.is_seeded();
+        Self::new(table, loss.into(), opening, seeded, |table, loss| {
+            Source::Keyed(Keyed::new(key, run, table, &(opening, loss)))
+        })
+    }
+
+    fn new(
+        table: PrivateTable,
+        loss: Arc<dyn Loss>,
+        opening: &Opening,
+        seeded: bool,
+        source: impl FnOnce(&reticent_data::Table, &dyn Loss) -> Source,
+    ) -> Result<Self, Refusal> {
+        let source = source(table.table(), &*loss);
         let Opening { adjacency, unit, view, public_n, intercept } = *opening;
         let private = match unit {
             Unit::Record => Private::by_record(table.into_table(), intercept)?,
@@ -141,21 +181,22 @@ impl Gate {
             Adjacency::AddRemove => Terms::add_remove(unit, view, public_n.unwrap_or(0))?,
         };
         let mut ledger = Ledger::new();
-        if entropy.is_seeded() {
+        if seeded {
             ledger.taint(Taint::SeededNoise);
         }
         let inside = Inside {
             private,
-            loss: loss.into(),
+            loss,
             terms,
             pass: Pass::default(),
             blocks: None,
+            lineage: [0; 32],
             #[cfg(feature = "seeded-bugs")]
             bug: None,
         };
         Ok(Gate {
             inside,
-            entropy,
+            source,
             ledger,
             plan: None,
             split: None,
@@ -180,7 +221,9 @@ impl Gate {
     /// From here on, answers with a known defect, for an audit to find.
     #[cfg(feature = "seeded-bugs")]
     pub fn spoil(&mut self, bug: crate::bug::Bug) -> Result<(), Refusal> {
-        self.reused = bug.reused_seed(&mut self.entropy)?;
+        if let Source::Stream(entropy) = &mut self.source {
+            self.reused = bug.reused_seed(entropy)?;
+        }
         self.inside.bug = Some(bug);
         Ok(())
     }
@@ -188,6 +231,56 @@ impl Gate {
     /// From here on, answers only what `plan` foresees, in its order.
     pub fn bind(&mut self, plan: Ledger) {
         self.plan = Some(Plan::new(plan));
+    }
+
+    /// From here on, answers nothing more often than `plan` has it: the order is free, and there need not be an end.
+    /// What was answered before counts.
+    pub fn bind_within(&mut self, plan: &Ledger) -> Result<(), Refusal> {
+        let mut plan = Plan::within(plan);
+        for entry in self.ledger.entries() {
+            (0..entry.count()).try_for_each(|_| plan.foresees(entry.event()))?;
+        }
+        self.plan = Some(plan);
+        Ok(())
+    }
+
+    /// Begins the step with this label (or goes on with it, if it is the current one): what is asked from here on
+    /// is answered with the noise of this step. For a gate with a key; another has no steps.
+    pub fn begin(&mut self, label: &Digest) {
+        if let Source::Keyed(keyed) = &mut self.source {
+            keyed.begin(label);
+        }
+    }
+
+    /// What must survive a crash, for [`Gate::recall`]; `None` for a gate without a key, which cannot go on.
+    pub fn books(&self) -> Option<Books> {
+        match &self.source {
+            Source::Stream(_) => None,
+            Source::Keyed(keyed) => Some(keyed.books(&self.ledger)),
+        }
+    }
+
+    /// Goes on from the books of a gate that was opened with the same key on the same table. Books that were written
+    /// to already are not replaced: there is no way to make them say less.
+    pub fn recall(&mut self, books: &Books) -> Result<(), Refusal> {
+        let Source::Keyed(keyed) = &mut self.source else { return Err(Refusal::NoKey) };
+        if self.ledger.total_events() > 0 {
+            return Err(Refusal::BooksInUse);
+        }
+        keyed.recall(books);
+        for entry in books.ledger.entries() {
+            if let Some(plan) = &mut self.plan {
+                (0..entry.count()).try_for_each(|_| plan.foresees(entry.event()))?;
+            }
+            self.ledger.append_many(entry.event().clone(), entry.count());
+        }
+        books.ledger.taints().iter().for_each(|&taint| self.ledger.taint(taint));
+        Ok(())
+    }
+
+    /// Records why the books of this gate are no guarantee; it cannot be taken back.
+    pub fn taint(&mut self, taint: Taint) {
+        self.ledger.taint(taint);
     }
 
     /// What has been recorded so far.
@@ -207,20 +300,67 @@ impl Gate {
     pub(crate) fn ask<Q: Query>(&mut self, query: &Q) -> Result<Released<Q::Answer>, Refusal> {
         let claim = self.claim.take();
         query.check(self.inside.shape())?;
-        if let Some(event) = booked(query, claim.as_ref(), &self.inside.terms, &mut self.ledger)? {
-            self.record(event)?;
+        let context = self.context(query);
+        if !self.knows(context.as_ref()) {
+            if let Some(event) = booked(query, claim.as_ref(), &self.inside.terms, &mut self.ledger)? {
+                self.record(event)?;
+            }
+            self.remember(context);
         }
-        #[cfg(feature = "seeded-bugs")]
-        if let Some(seed) = self.reused {
-            self.entropy = Entropy::seeded(seed);
-        }
-        let answer = query.answer(&mut self.inside, &mut self.entropy)?;
+        let answer = self.answer(query, context)?;
         if let Some(transcript) = &mut self.transcript
             && claim.is_none_or(|claim| claim.is_seen())
         {
             transcript.push(answer.numbers());
         }
         Ok(Released::new(answer))
+    }
+
+    /// The stream that noise is drawn from, for a gate without a key.
+    fn stream(&mut self) -> Result<&mut Entropy, Refusal> {
+        match &mut self.source {
+            Source::Stream(entropy) => Ok(entropy),
+            Source::Keyed(_) => Err(Refusal::NoStream),
+        }
+    }
+
+    /// What the noise of an answer follows from, for a gate with a key.
+    fn context<Q: Query>(&self, query: &Q) -> Option<Digest> {
+        match &self.source {
+            Source::Stream(_) => None,
+            Source::Keyed(keyed) => Some(keyed.context(&self.inside.lineage, query)),
+        }
+    }
+
+    /// Whether this very answer is in the books.
+    fn knows(&self, context: Option<&Digest>) -> bool {
+        matches!((&self.source, context), (Source::Keyed(keyed), Some(context)) if keyed.knows(context))
+    }
+
+    fn remember(&mut self, context: Option<Digest>) {
+        if let (Source::Keyed(keyed), Some(context)) = (&mut self.source, context) {
+            keyed.remember(context);
+        }
+    }
+
+    fn answer<Q: Query>(&mut self, query: &Q, context: Option<Digest>) -> Result<Q::Answer, Refusal> {
+        match (&mut self.source, context) {
+            (Source::Keyed(keyed), Some(context)) => {
+                let answer = query.answer(&mut self.inside, &mut keyed.entropy(&context))?;
+                if query.moves_state() {
+                    self.inside.lineage = context;
+                }
+                Ok(answer)
+            }
+            (Source::Stream(entropy), _) => {
+                #[cfg(feature = "seeded-bugs")]
+                if let Some(seed) = self.reused {
+                    *entropy = Entropy::seeded(seed);
+                }
+                query.answer(&mut self.inside, entropy)
+            }
+            (Source::Keyed(_), None) => Err(Refusal::NoKey),
+        }
     }
 
     fn record(&mut self, event: Event) -> Result<(), Refusal> {
@@ -284,6 +424,7 @@ impl Oracle for Gate {
 
     fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal> {
         self.inside.blocks = Some(Blocks::at(start, &self.inside)?);
+        self.inside.lineage = Hasher::new("open consensus").numbers(start).finish();
         Ok(())
     }
 
@@ -326,5 +467,9 @@ impl Oracle for Gate {
 
     fn score(&mut self, at: &[f64], noise_multiplier: f64) -> Result<Released<f64>, Refusal> {
         self.ask(&Score { at, noise_multiplier })
+    }
+
+    fn residual(&mut self, v: &[f64], z: &[f64], how: &ResidualTerms) -> Result<Released<Vec<f64>>, Refusal> {
+        self.ask(&Residual { v, z, how })
     }
 }

@@ -15,6 +15,8 @@ mod bug;
 mod claim;
 mod exact;
 mod gate;
+mod keyed;
+mod local_prox;
 pub mod not_private;
 mod plan;
 mod queries;
@@ -22,6 +24,7 @@ mod refusal;
 mod rehearsal;
 mod released;
 mod sample;
+mod split;
 mod table;
 pub mod tables;
 mod terms;
@@ -31,15 +34,17 @@ pub use bug::Bug;
 pub use claim::Claim;
 pub use exact::ExactOracle;
 pub use gate::{Contest, Gate, Opening, Oracle, Winner};
+pub use keyed::Books;
 pub use queries::{
-    ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Quadratic, QuantileTerms, SecondMomentTerms,
-    Statistic,
+    ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Quadratic, QuantileTerms, ResidualTerms,
+    SecondMomentTerms, Statistic,
 };
 pub use refusal::Refusal;
 pub use rehearsal::Rehearsal;
 pub use released::Released;
-pub use reticent_noise::Entropy;
+pub use reticent_noise::{Digest, Entropy, NoiseKey};
 pub use reticent_sums::TableError;
 pub use sample::{Sampling, SamplingError};
+pub use split::{Skew, SkewError};
 pub use table::PrivateTable;
 pub use terms::Terms;

@@ -4,37 +4,65 @@ use crate::refusal::Refusal;
 
 /// A ledger written in advance, and how far it has been followed.
 #[derive(Debug)]
-pub(crate) struct Plan {
-    ledger: Ledger,
-    entry: usize,
-    used: u64,
+pub(crate) enum Plan {
+    /// Every event, in its order.
+    Exact { ledger: Ledger, entry: usize, used: u64 },
+    /// No event more often than the ledger has it; in any order, and not necessarily all of them.
+    Within { left: Vec<(Event, u64)> },
 }
 
 impl Plan {
     pub fn new(ledger: Ledger) -> Self {
-        Plan { ledger, entry: 0, used: 0 }
+        Plan::Exact { ledger, entry: 0, used: 0 }
     }
 
-    /// Moves past `event` if it is the next one; refuses it otherwise.
-    pub fn foresees(&mut self, event: &Event) -> Result<(), Refusal> {
-        match self.ledger.entries().get(self.entry) {
-            Some(next) if next.event() == event => {
-                self.used += 1;
-                if self.used == next.count() {
-                    (self.entry, self.used) = (self.entry + 1, 0);
-                }
-                Ok(())
+    pub fn within(ledger: &Ledger) -> Self {
+        let mut left: Vec<(Event, u64)> = Vec::new();
+        for entry in ledger.entries() {
+            match left.iter_mut().find(|(event, _)| event == entry.event()) {
+                Some((_, count)) => *count += entry.count(),
+                None => left.push((entry.event().clone(), entry.count())),
             }
-            next => Err(Refusal::Unplanned {
-                asked: event.to_string(),
-                planned: next.map_or("nothing more".to_owned(), |next| next.event().to_string()),
-            }),
+        }
+        Plan::Within { left }
+    }
+
+    /// Moves past `event` if it is foreseen; refuses it otherwise.
+    pub fn foresees(&mut self, event: &Event) -> Result<(), Refusal> {
+        match self {
+            Plan::Exact { ledger, entry, used } => match ledger.entries().get(*entry) {
+                Some(next) if next.event() == event => {
+                    *used += 1;
+                    if *used == next.count() {
+                        (*entry, *used) = (*entry + 1, 0);
+                    }
+                    Ok(())
+                }
+                next => Err(Refusal::Unplanned {
+                    asked: event.to_string(),
+                    planned: next.map_or("nothing more".to_owned(), |next| next.event().to_string()),
+                }),
+            },
+            Plan::Within { left } => match left.iter_mut().find(|(planned, _)| planned == event) {
+                Some((_, count)) if *count > 0 => {
+                    *count -= 1;
+                    Ok(())
+                }
+                Some(_) => Err(Refusal::Exhausted),
+                None => Err(Refusal::Unplanned {
+                    asked: event.to_string(),
+                    planned: left
+                        .first()
+                        .map_or("nothing".to_owned(), |(event, _)| format!("{event}, and others")),
+                }),
+            },
         }
     }
 
-    /// Refuses a plan that has not been followed to its end.
+    /// Refuses a plan that has not been followed to the end that it must be followed to.
     pub fn finish(self) -> Result<(), Refusal> {
-        match self.ledger.entries().get(self.entry) {
+        let Plan::Exact { ledger, entry, .. } = self else { return Ok(()) };
+        match ledger.entries().get(entry) {
             None => Ok(()),
             Some(left) => Err(Refusal::Unplanned {
                 asked: "nothing more".to_owned(),

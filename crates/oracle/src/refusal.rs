@@ -24,6 +24,20 @@ pub enum Refusal {
         /// The next event of the plan.
         planned: String,
     },
+    /// A query that the plan foresees, but not so often.
+    #[error("all that was planned to be spent has been spent; nothing was answered")]
+    Exhausted,
+    /// Something that only a gate with a key can do.
+    #[error("this gate draws its noise from a stream and not from a key: open it with open_keyed")]
+    NoKey,
+    /// Something that a gate with a key cannot do.
+    #[error("this gate's noise follows from a key, and a selection needs a stream: open it with open")]
+    NoStream,
+    /// Books that already have entries.
+    #[error(
+        "the books of this gate already have entries and are not replaced: recall them before the first query"
+    )]
+    BooksInUse,
     /// A query whose numbers cannot be: the text says which and what is allowed.
     #[error("{0}")]
     BadQuery(String),

@@ -7,8 +7,8 @@ use crate::claim::{Claim, booked};
 use crate::gate::Oracle;
 use crate::queries::{
     Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms, Minimiser,
-    MinimiserTerms, Perturbed, Quantile, QuantileTerms, Query, Score, SecondMoment, SecondMomentTerms,
-    check_point,
+    MinimiserTerms, Perturbed, Quantile, QuantileTerms, Query, Residual, ResidualTerms, Score, SecondMoment,
+    SecondMomentTerms, check_point,
 };
 use crate::refusal::Refusal;
 use crate::released::Released;
@@ -144,5 +144,10 @@ impl Oracle for Rehearsal {
     fn score(&mut self, at: &[f64], noise_multiplier: f64) -> Result<Released<f64>, Refusal> {
         self.record(&Score { at, noise_multiplier })?;
         Ok(Released::new(0.25 + self.made_up(1)[0]))
+    }
+
+    fn residual(&mut self, v: &[f64], z: &[f64], how: &ResidualTerms) -> Result<Released<Vec<f64>>, Refusal> {
+        self.record(&Residual { v, z, how })?;
+        Ok(Released::new(self.made_up(z.len())))
     }
 }

@@ -87,10 +87,10 @@ impl Gate {
         let whole = self.plan.take();
         // What the losers were told is not released, so no copy of it is kept.
         self.transcript = None;
-        let runs = contest.draw(&mut self.entropy)?;
+        let runs = contest.draw(self.stream()?)?;
         let mut best: Option<Winner<T>> = None;
         for _ in 0..runs {
-            let candidate = self.entropy.below(contest.plans.len() as u64).map_err(Refusal::from)? as usize;
+            let candidate = self.stream()?.below(contest.plans.len() as u64).map_err(Refusal::from)? as usize;
             (self.split, self.inside.blocks) = (None, None);
             self.ledger = Ledger::new();
             self.plan = Some(Plan::new(contest.plans[candidate].clone()));

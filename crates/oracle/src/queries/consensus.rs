@@ -77,6 +77,7 @@ impl Blocks {
 }
 
 /// The query: the public consensus, and how.
+#[derive(Debug)]
 pub(crate) struct Consensus<'a> {
     pub z: &'a [f64],
     pub how: &'a ConsensusTerms,
@@ -96,6 +97,10 @@ impl Query for Consensus<'_> {
 
     fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
         self.how.sum().event(terms)
+    }
+
+    fn moves_state(&self) -> bool {
+        true
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {

@@ -23,6 +23,7 @@ use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
 
 /// The query: where, which coordinate, and how.
+#[derive(Debug)]
 pub(crate) struct Coordinate<'a> {
     pub at: &'a [f64],
     pub index: usize,

@@ -22,6 +22,7 @@ use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
 
 /// The query: the two points, and how.
+#[derive(Debug)]
 pub(crate) struct Correction<'a> {
     pub at: &'a [f64],
     pub from: &'a [f64],

@@ -41,6 +41,7 @@ pub struct CountTerms {
 }
 
 /// The query.
+#[derive(Debug)]
 pub(crate) struct Count<'a> {
     pub how: &'a CountTerms,
 }

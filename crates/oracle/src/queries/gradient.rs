@@ -44,6 +44,7 @@ impl GradientTerms {
 }
 
 /// The query: where, and how.
+#[derive(Debug)]
 pub(crate) struct Gradient<'a> {
     pub at: &'a [f64],
     pub how: &'a GradientTerms,

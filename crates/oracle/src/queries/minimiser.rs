@@ -69,6 +69,7 @@ pub(crate) struct Proven {
 }
 
 /// The query: how, and what follows from it.
+#[derive(Debug)]
 pub(crate) struct Minimiser<'a> {
     how: &'a MinimiserTerms<'a>,
     /// `None` in a rehearsal, which has no loss.

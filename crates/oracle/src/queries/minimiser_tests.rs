@@ -23,6 +23,7 @@ fn inside(rows: &[(Vec<f64>, bool)]) -> Inside {
         terms: Terms::replace_one(Unit::Record, View::Central, rows.len() as u64),
         pass: Pass::default(),
         blocks: None,
+        lineage: [0; 32],
     }
 }
 

@@ -8,6 +8,7 @@ mod gradient;
 mod minimiser;
 mod perturbed;
 mod quantile;
+mod residual;
 mod score;
 mod second_moment;
 
@@ -24,6 +25,8 @@ pub use minimiser::{MinimiserTerms, Quadratic};
 pub(crate) use perturbed::Perturbed;
 pub(crate) use quantile::Quantile;
 pub use quantile::QuantileTerms;
+pub(crate) use residual::Residual;
+pub use residual::ResidualTerms;
 pub(crate) use score::Score;
 pub(crate) use second_moment::SecondMoment;
 pub use second_moment::SecondMomentTerms;
@@ -43,7 +46,7 @@ const MAX_NOISE: f64 = (1 << 24) as f64;
 
 /// One use of the data. The trait is private to this crate: whoever adds a way to look at the data does it
 /// here, under review.
-pub(crate) trait Query {
+pub(crate) trait Query: std::fmt::Debug {
     /// What is released.
     type Answer: Numbers;
 
@@ -52,6 +55,11 @@ pub(crate) trait Query {
 
     /// What the books will say, a function of public quantities alone.
     fn event(&self, terms: &Terms) -> Result<Event, Refusal>;
+
+    /// Whether the answer leaves something behind in the gate that a later answer depends on.
+    fn moves_state(&self) -> bool {
+        false
+    }
 
     /// The answer, noise included. Called once, after the event is in the ledger.
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Self::Answer, Refusal>;

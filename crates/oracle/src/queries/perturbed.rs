@@ -13,12 +13,13 @@ use reticent_problem::Shape;
 
 use super::{Query, add_noise, check_noise, check_range};
 use crate::gate::Inside;
-use reticent_sums::Grid;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
+use reticent_sums::Grid;
 
 /// The query: what, and how much noise.
+#[derive(Debug)]
 pub(crate) struct Perturbed<'a> {
     pub values: &'a [f64],
     pub scale: f64,

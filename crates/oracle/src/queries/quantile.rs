@@ -44,6 +44,7 @@ impl QuantileTerms<'_> {
 }
 
 /// The query.
+#[derive(Debug)]
 pub(crate) struct Quantile<'a> {
     pub how: &'a QuantileTerms<'a>,
 }

@@ -23,6 +23,7 @@ use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
 
 /// The query: which model, and the noise `z` in units.
+#[derive(Debug)]
 pub(crate) struct Score<'a> {
     pub at: &'a [f64],
     pub noise_multiplier: f64,

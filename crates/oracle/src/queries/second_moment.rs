@@ -51,6 +51,7 @@ fn factor(terms: &Terms) -> f64 {
 }
 
 /// The query.
+#[derive(Debug)]
 pub(crate) struct SecondMoment<'a> {
     pub how: &'a SecondMomentTerms,
 }

@@ -1,0 +1,117 @@
+//! A party's own prox: `argmin_x f(x) + ‖x − v‖²/(2γ)`, `f` the mean of its records' losses.
+//!
+//! ```text
+//! x ← z;   k times:   x ← x − s ( mean_i clip(∇f_i(x), C) + (x − v)/γ ),   s = 1/(β + 1/γ)
+//! ```
+//!
+//! `β` is a public bound of the curvature (that of the loss times R², R the public row norm; a longer row counts as
+//! nothing). A loss with kinks has no β; it gets the steps 2γ/(j + 2) of the subgradient method on a strongly convex
+//! function. Started at `z`, the result is `z` if and only if `z` is the prox, whatever `k`: the consensus that a run
+//! converges to is not moved by the inexactness of this solver. Nor is privacy: see [`Prox::moves_at_most`].
+//!
+//! Sequential on purpose: parties are stepped in parallel, and a party has few records.
+
+use reticent_accountant::{Adjacency, Unit};
+use reticent_data::Rows;
+use reticent_problem::losses::Loss;
+use reticent_sums::{Private, RowAccess, finite, norm_above};
+
+use crate::gate::Inside;
+
+/// How a prox is computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Prox {
+    /// γ.
+    pub step: f64,
+    /// k.
+    pub inner: u32,
+    /// C, of one record's gradient.
+    pub record_clip: f64,
+    /// R.
+    pub row_norm: f64,
+}
+
+/// Norms are rounded up by their makers, by less than this.
+const ROUNDING: f64 = 1e-9;
+
+impl Prox {
+    /// β.
+    fn curvature(&self, loss: &dyn Loss) -> f64 {
+        loss.smoothness() * (self.row_norm * (1.0 + ROUNDING)).powi(2)
+    }
+
+    /// The prox at `v`, from `z`.
+    pub fn point(&self, inside: &Inside, v: &[f64], z: &[f64]) -> Vec<f64> {
+        match inside.private.rows() {
+            Rows::Dense(rows) => self.descend(rows, &inside.private, &*inside.loss, v, z),
+            Rows::Sparse(rows) => self.descend(rows, &inside.private, &*inside.loss, v, z),
+        }
+    }
+
+    fn descend(
+        &self,
+        rows: &impl RowAccess,
+        private: &Private,
+        loss: &dyn Loss,
+        v: &[f64],
+        z: &[f64],
+    ) -> Vec<f64> {
+        let beta = self.curvature(loss);
+        let mut x = z.to_vec();
+        let mut gradient = vec![0.0; x.len()];
+        let outputs = loss.outputs();
+        let (mut scores, mut slopes) = (vec![0.0; outputs], vec![0.0; outputs]);
+        let features = private.features() * outputs;
+        let weight = 1.0 / private.records().max(1) as f64;
+        for j in 0..self.inner {
+            gradient.fill(0.0);
+            for i in 0..private.records() {
+                private.scores(rows, i, &x, &mut scores);
+                loss.derivative(&scores, private.target(i), &mut slopes);
+                slopes.iter_mut().for_each(finite);
+                let norm = private.norm_above(i);
+                let size = norm_above(slopes.iter().map(|s| s * s).sum(), outputs) * norm;
+                let fits = norm <= self.row_norm * (1.0 + ROUNDING);
+                let factor = if fits { weight * (self.record_clip / size).min(1.0) } else { 0.0 };
+                slopes.iter_mut().for_each(|s| *s *= factor);
+                let (whole, last) = gradient.split_at_mut(features);
+                match &*slopes {
+                    &[t] => rows.add(i, t, whole, |v| v),
+                    many => rows.add_outer(i, many, whole, |v| v),
+                }
+                last.iter_mut().zip(&slopes).for_each(|(sum, t)| *sum += t * private.intercept());
+            }
+            let s = if beta.is_finite() {
+                1.0 / (beta + 1.0 / self.step)
+            } else {
+                2.0 * self.step / (f64::from(j) + 2.0)
+            };
+            for ((x, g), v) in x.iter_mut().zip(&gradient).zip(v) {
+                *x -= s * (g + (*x - v) / self.step);
+            }
+        }
+        x.iter_mut().for_each(finite);
+        x
+    }
+
+    /// How far the prox can move when one unit is replaced, rounding included; ∞ where nothing is known and the
+    /// clip of what is released must do.
+    ///
+    /// One record of `m`, one score, finite β: each step contracts by `1 − s/γ` and a replaced record adds `2sC/m`, so
+    /// `2γC/m` however many steps. See proofs/local-prox.md.
+    pub fn moves_at_most(&self, inside: &Inside, v: &[f64], z: &[f64]) -> f64 {
+        let beta = self.curvature(&*inside.loss);
+        let record = inside.terms.unit() == Unit::Record
+            && inside.terms.adjacency() == Adjacency::ReplaceOne
+            && inside.loss.outputs() == 1
+            && beta.is_finite();
+        if !record {
+            return f64::INFINITY;
+        }
+        let (len, m) = (v.len() as f64, inside.private.records().max(1) as f64);
+        let norm = |x: &[f64]| norm_above(x.iter().map(|x| x * x).sum(), x.len());
+        let reach = 2.0 * norm(v) + norm(z) + self.step * self.record_clip;
+        let rounding = f64::EPSILON * 64.0 * (len + m + 64.0) * (1.0 + self.step * beta) * reach;
+        2.0 * self.step * self.record_clip / m * (1.0 + ROUNDING) + 2.0 * rounding
+    }
+}

@@ -1,0 +1,106 @@
+//! How far a party's prox is from the consensus, with Gaussian noise (ALGORITHMS.md 3.1 and 4.1).
+//!
+//! ```text
+//! x = prox_{γf}(v)   (f the mean of all the records behind this gate; v, z public)
+//! released: clip(x − z, C′) + N(0, (zB)² I)
+//! ```
+//!
+//! `B` is half of what the clipped residual can move when one unit is replaced: `C′` when the unit is the user, whose
+//! gate this is, whatever the solver of the prox does; for one record of `m` at most `γC/m`.
+//!
+//! Event: Gaussian with noise multiplier `z`, in units of `B`.
+//! Proof: proofs/local-prox.md, proofs/noise-gaussian-grid.md.
+
+use reticent_accountant::{Adjacency, Event, Unit};
+use reticent_problem::Shape;
+use reticent_sums::grid::{BITS, nearest};
+use reticent_sums::{Grid, finite, norm_above};
+
+use super::{Query, add_noise, check_clip, check_noise, check_point, check_range};
+use crate::gate::Inside;
+use crate::local_prox::Prox;
+use crate::refusal::Refusal;
+use crate::sample::Sampling;
+use crate::terms::Terms;
+use reticent_noise::entropy::Entropy;
+
+/// How a residual is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ResidualTerms {
+    /// The largest norm `C′` of the residual.
+    pub clip: f64,
+    /// The largest norm `C` of one record's gradient inside the prox.
+    pub record_clip: f64,
+    /// A public bound of the norm of a row, the constant behind the intercept included.
+    pub row_norm: f64,
+    /// The step `γ` of the prox.
+    pub step: f64,
+    /// Steps of the inner solver.
+    pub inner: u32,
+    /// The standard deviation of the noise, in units of `B`.
+    pub noise_multiplier: f64,
+}
+
+impl ResidualTerms {
+    fn prox(&self) -> Prox {
+        let ResidualTerms { record_clip, row_norm, step, inner, .. } = *self;
+        Prox { step, inner, record_clip, row_norm }
+    }
+}
+
+/// The query: the public points, and how.
+#[derive(Debug)]
+pub(crate) struct Residual<'a> {
+    pub v: &'a [f64],
+    pub z: &'a [f64],
+    pub how: &'a ResidualTerms,
+}
+
+impl Query for Residual<'_> {
+    type Answer = Vec<f64>;
+
+    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+        check_clip(self.how.clip)?;
+        check_clip(self.how.record_clip)?;
+        check_range("row norm", self.how.row_norm, 1e-50, 1e50)?;
+        check_range("prox step", self.how.step, 1e-50, 1e50)?;
+        check_range("inner steps", f64::from(self.how.inner), 1.0, 1e6)?;
+        check_noise(self.how.noise_multiplier)?;
+        check_point(self.v, shape)?;
+        check_point(self.z, shape)
+    }
+
+    fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
+        if terms.adjacency() != Adjacency::ReplaceOne
+            || (terms.unit() == Unit::User && terms.population() > 1)
+        {
+            return Err(Refusal::BadQuery(
+                "a residual is of one party, whose being there is public: it needs replace-one, and a gate on \
+                 the records of one user where the user is protected"
+                    .to_owned(),
+            ));
+        }
+        let mechanism = Sampling::Full.mechanism(self.how.noise_multiplier, terms.population())?;
+        Ok(terms.event(mechanism)?)
+    }
+
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+        let ResidualTerms { clip, noise_multiplier, .. } = *self.how;
+        let prox = self.how.prox();
+        let mut residual = prox.point(inside, self.v, self.z);
+        residual.iter_mut().zip(self.z).for_each(|(x, z)| *x -= z);
+        residual.iter_mut().for_each(finite);
+        let len = residual.len();
+        let grid = Grid::new(len);
+        let norm = norm_above(residual.iter().map(|v| v * v).sum(), len);
+        let factor = grid.factor(norm, clip);
+        let mut sum: Vec<i64> = residual.iter().map(|v| nearest(v * factor) as i64).collect();
+        // Half of the sensitivity, in steps of the grid: rounding moves each of two neighbours by √len/2 at most.
+        let steps =
+            0.5 * prox.moves_at_most(inside, self.v, self.z) / grid.step(clip) + (len as f64).sqrt() + 1.0;
+        let share = (steps / (1_u64 << BITS) as f64).min(1.0);
+        add_noise(entropy, noise_multiplier * share, &mut sum)?;
+        let step = grid.step(clip);
+        Ok(sum.iter().map(|&steps| steps as f64 * step).collect())
+    }
+}

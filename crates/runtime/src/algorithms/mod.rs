@@ -1,0 +1,179 @@
+//! The algorithms of many parties, a file each, by the names that users type. Adding one is a file and a line in
+//! [`CATALOGUE`]; the README of this crate says how.
+
+use std::fmt;
+use std::sync::Arc;
+
+use reticent_accountant::{Taint, Unit, View};
+use reticent_admm::{Public, Settings, SettingsError};
+use reticent_noise::{Digest, NoiseKey};
+use reticent_oracle::{Oracle, Refusal};
+use reticent_problem::Regulariser;
+
+use crate::error::RunError;
+use crate::message::PartyId;
+use crate::node::Node;
+use crate::party::Party;
+use crate::topology::Topology;
+
+pub(crate) mod federated;
+
+/// An algorithm: what a user must know, and how it is built.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The name users type.
+    pub name: &'static str,
+    /// One line in plain words.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub reference: &'static str,
+    /// The settings it has (see [`Settings::ALL`]); any other is refused.
+    pub takes: &'static [&'static str],
+    /// The adversaries it can be run against, the usual one first.
+    pub views: &'static [View],
+    /// How it is built.
+    pub build: Build,
+}
+
+/// How an algorithm is built.
+pub type Build = fn(&Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError>;
+
+/// What an algorithm is built from: public facts alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Recipe<'a> {
+    /// What the user set.
+    pub settings: &'a Settings,
+    /// What may be known of the problem; the population is the number of parties.
+    pub public: &'a Public,
+    /// The penalty and its constraint.
+    pub regulariser: &'a Arc<Regulariser>,
+    /// The number of records of each party. It is public where records are protected; where the party itself is, an
+    /// algorithm must not use it.
+    pub records: &'a [u64],
+    /// Who is connected with whom.
+    pub topology: &'a Topology,
+    /// Who looks.
+    pub view: View,
+    /// What is protected.
+    pub unit: Unit,
+}
+
+/// Every algorithm.
+pub const CATALOGUE: &[Entry] = &[federated::ENTRY];
+
+/// The algorithm of that name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    CATALOGUE.iter().find(|entry| entry.name == name)
+}
+
+/// An algorithm with its settings: what it may ask of each party, the nodes that run it, and what comes out.
+pub trait Protocol: fmt::Debug + Send + Sync {
+    /// Rounds of a run.
+    fn rounds(&self) -> u32;
+
+    /// No payload of this algorithm is longer, in bytes.
+    fn longest_payload(&self) -> usize;
+
+    /// Parties with the same number here have the same plan, so that it is calibrated once.
+    fn likeness(&self, _party: PartyId) -> u64 {
+        0
+    }
+
+    /// Asks all that the run may ask of `party`, by the code that will ask it, on a gate without data. `noise` is the
+    /// noise multiplier; every query has a fixed multiple of it. It becomes the plan that the noise is calibrated to
+    /// and that the party's gate is held to; which part of it the run uses, and in which order, is free.
+    fn rehearse(&self, party: PartyId, noise: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal>;
+
+    /// The nodes, party `i` at place `i`, a server (if there is one) behind them.
+    fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError>;
+
+    /// The parameter to publish, when the last deadline is over: a function of what was released.
+    fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError>;
+
+    /// Why the books of this run are no guarantee, beside what the gates find out themselves.
+    fn taints(&self) -> Vec<Taint> {
+        Vec::new()
+    }
+}
+
+/// What the nodes of a run start from.
+#[derive(Debug)]
+pub struct Start<'a> {
+    /// The run.
+    pub run: &'a Digest,
+    /// The calibrated noise of each party.
+    pub noise: &'a [f64],
+    /// The server's own key, for its samples.
+    pub server: NoiseKey,
+}
+
+/// The nodes of a run.
+pub struct Network {
+    /// Party `i` at place `i`, then the server if there is one.
+    pub nodes: Vec<Box<dyn Node>>,
+    /// Whose deadlines are called, in this order.
+    pub initiators: Vec<PartyId>,
+}
+
+impl Recipe<'_> {
+    /// How many parties there are.
+    pub fn parties(&self) -> u32 {
+        self.records.len() as u32
+    }
+
+    /// Refuses a setting that the algorithm does not have, and an adversary that it is not counted for.
+    pub fn only(&self, entry: &Entry) -> Result<(), SettingsError> {
+        self.settings.only(entry.name, entry.takes)?;
+        if entry.views.contains(&self.view) {
+            return Ok(());
+        }
+        let views: Vec<_> = entry.views.iter().map(|view| view.name()).collect();
+        Err(SettingsError::new(
+            "trust",
+            self.view,
+            format!("{} has a guarantee for {} only", entry.name, views.join(", ")),
+        ))
+    }
+
+    /// Refuses a constraint other than `x = z`, and a penalty that is not convex.
+    pub fn needs_plain_convex(&self, entry: &Entry) -> Result<(), SettingsError> {
+        if !self.regulariser.constraint().is_identity() {
+            let given = self.regulariser.constraint().spec();
+            return Err(SettingsError::new(
+                "constraint",
+                given,
+                format!("{} handles only 'identity'", entry.name),
+            ));
+        }
+        let penalty = self.regulariser.penalty();
+        if !penalty.is_convex() {
+            let allowed = format!("it is not convex, and {} needs a convex one", entry.name);
+            return Err(SettingsError::new("penalty", penalty.spec(), allowed));
+        }
+        Ok(())
+    }
+
+    /// The step γ of a prox, or 1/L with L the curvature of one party's loss; 1/R² where it has none.
+    pub fn gamma(&self) -> Result<f64, SettingsError> {
+        let smooth = self.public.gradient_lipschitz();
+        let smooth = if smooth.is_finite() && smooth > 0.0 { smooth } else { self.public.row_norm.powi(2) };
+        reticent_admm::positive("gamma", self.settings.gamma.unwrap_or(1.0 / smooth))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_apart_and_found() {
+        for entry in CATALOGUE {
+            assert_eq!(find(entry.name).unwrap().about, entry.about);
+            assert_eq!(CATALOGUE.iter().filter(|other| other.name == entry.name).count(), 1);
+            assert!(!entry.views.is_empty() && !entry.about.ends_with('.'));
+            for name in entry.takes {
+                assert!(Settings::ALL.iter().any(|(setting, _)| setting == name), "{name}");
+            }
+        }
+    }
+}

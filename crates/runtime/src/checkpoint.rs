@@ -1,0 +1,116 @@
+//! A run on disk, so that it can go on after a crash and come to the same bits.
+//!
+//! One file, replaced as a whole at the end of a round: written beside its place, flushed to the disk, renamed, and the
+//! folder flushed. Whatever happens in between, the file is that of one round or of the next. It holds the key that
+//! all noise follows from, so it is for its owner's eyes alone (mode 600) and must not be published while the model's
+//! privacy matters; it holds no data, and nothing computed from data but what was released.
+
+use std::io::Write;
+use std::path::Path;
+
+use reticent_noise::{Digest, Hasher, NoiseKey};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::error::RunError;
+use crate::failures::Parcel;
+use crate::message::PartyId;
+use crate::wire;
+
+const MAGIC: &[u8; 8] = b"RTCTRUN1";
+
+/// All that a simulation must know to go on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    pub(crate) job: Digest,
+    key: [u8; 32],
+    seeded: bool,
+    pub(crate) round: u32,
+    pub(crate) traffic: (u64, u64),
+    pub(crate) rejections: Vec<(String, u64)>,
+    pub(crate) late: Vec<(PartyId, PartyId, Vec<u8>)>,
+    pub(crate) nodes: Vec<Vec<u8>>,
+}
+
+impl Checkpoint {
+    pub(crate) fn new(job: Digest, key: &NoiseKey, round: u32) -> Self {
+        let (bytes, seeded) = key.expose();
+        Checkpoint {
+            job,
+            key: *bytes,
+            seeded,
+            round,
+            traffic: (0, 0),
+            rejections: Vec::new(),
+            late: Vec::new(),
+            nodes: Vec::new(),
+        }
+    }
+
+    /// The key that all noise of the run follows from.
+    pub fn key(&self) -> NoiseKey {
+        NoiseKey::recall(Zeroizing::new(self.key), self.seeded)
+    }
+
+    /// The job that it is of.
+    pub fn job(&self) -> &Digest {
+        &self.job
+    }
+
+    pub(crate) fn parcels(&self) -> Vec<Parcel> {
+        let parcel = |(from, to, bytes): &(PartyId, PartyId, Vec<u8>)| Parcel {
+            from: *from,
+            to: *to,
+            bytes: bytes.clone(),
+        };
+        self.late.iter().map(parcel).collect()
+    }
+
+    /// Puts it in the place of whatever is at `path`.
+    pub fn save(&self, path: &Path) -> Result<(), RunError> {
+        let fail = |error: std::io::Error| RunError::File {
+            file: path.to_owned(),
+            reason: format!("the checkpoint cannot be written ({})", error.kind()),
+        };
+        let body = Zeroizing::new(wire::pack(self)?);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut file = tempfile::Builder::new().prefix(".reticent-").tempfile_in(folder).map_err(fail)?;
+        file.write_all(MAGIC).map_err(fail)?;
+        file.write_all(&body).map_err(fail)?;
+        file.write_all(&check(&body)).map_err(fail)?;
+        file.as_file().sync_all().map_err(fail)?;
+        file.persist(path).map_err(|error| fail(error.error))?;
+        // The name is in the folder, and a folder is flushed by itself. Not every system opens folders.
+        if let Ok(folder) = std::fs::File::open(folder) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+
+    /// Reads one.
+    pub fn load(path: &Path) -> Result<Self, RunError> {
+        let refuse = |reason: &str| RunError::File { file: path.to_owned(), reason: reason.to_owned() };
+        let bytes = Zeroizing::new(std::fs::read(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => refuse("no such checkpoint"),
+            kind => refuse(&format!("the checkpoint cannot be read ({kind})")),
+        })?);
+        let body = bytes
+            .strip_prefix(MAGIC)
+            .and_then(|rest| rest.split_last_chunk::<32>())
+            .ok_or_else(|| refuse("not a checkpoint of this version"))?;
+        if check(body.0) != *body.1 {
+            return Err(refuse("the checkpoint is damaged"));
+        }
+        wire::unpack(body.0).map_err(|_| refuse("not a checkpoint of this version"))
+    }
+}
+
+impl Drop for Checkpoint {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.key);
+    }
+}
+
+fn check(body: &[u8]) -> Digest {
+    Hasher::new("reticent checkpoint").field(body).finish()
+}

@@ -1,0 +1,149 @@
+//! Who may come in: the checks that every node makes before it reads a payload.
+
+use std::collections::BTreeMap;
+
+use reticent_noise::Digest;
+use serde::{Deserialize, Serialize};
+
+use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
+use crate::rejected::Rejected;
+
+/// The door of one node. [`Door::check`] looks and changes nothing; [`Door::take`] remembers.
+#[derive(Clone, Debug)]
+pub struct Door {
+    run: RunId,
+    me: PartyId,
+    last: BTreeMap<(PartyId, Kind), Last>,
+}
+
+/// The last message of one kind that was taken from one sender.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Last {
+    round: u32,
+    attempt: u16,
+    digest: Digest,
+}
+
+/// What the door thinks of a message that may come in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Admitted {
+    /// Stands for all that the message says.
+    pub digest: Digest,
+    /// Whether the same was taken before and is asked for again: the answer must be the same too.
+    pub again: bool,
+}
+
+/// What a door remembers, for a checkpoint.
+pub(crate) type Memory = Vec<(PartyId, Kind, u32, u16, Digest)>;
+
+impl Door {
+    /// The door of `me` in `run`.
+    pub fn new(run: RunId, me: PartyId) -> Self {
+        Door { run, me, last: BTreeMap::new() }
+    }
+
+    /// Whose door it is.
+    pub fn me(&self) -> PartyId {
+        self.me
+    }
+
+    /// The run.
+    pub fn run(&self) -> RunId {
+        self.run
+    }
+
+    /// Whether the message may come in. `known` says who may write.
+    pub fn check(&self, envelope: &Envelope, known: impl Fn(PartyId) -> bool) -> Result<Admitted, Rejected> {
+        if envelope.run != self.run {
+            return Err(Rejected::OtherRun);
+        }
+        if envelope.to != self.me {
+            return Err(Rejected::NotForMe(envelope.to));
+        }
+        if !known(envelope.from) {
+            return Err(Rejected::UnknownSender(envelope.from));
+        }
+        let digest = envelope.digest();
+        match self.last.get(&(envelope.from, envelope.kind)) {
+            Some(last) if envelope.round < last.round => Err(Rejected::Stale { given: envelope.round }),
+            Some(last) if envelope.round == last.round => {
+                if digest != last.digest {
+                    Err(Rejected::Conflicting)
+                } else if envelope.attempt <= last.attempt {
+                    Err(Rejected::Duplicate)
+                } else {
+                    Ok(Admitted { digest, again: true })
+                }
+            }
+            _ => Ok(Admitted { digest, again: false }),
+        }
+    }
+
+    /// Refuses a message of any round but `now`.
+    pub fn in_round(&self, envelope: &Envelope, now: u32) -> Result<(), Rejected> {
+        match envelope.round {
+            round if round < now => Err(Rejected::Stale { given: round }),
+            round if round > now => Err(Rejected::Early { given: round }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Remembers that the message was taken.
+    pub fn take(&mut self, envelope: &Envelope, admitted: &Admitted) {
+        let last = Last { round: envelope.round, attempt: envelope.attempt, digest: admitted.digest };
+        self.last.insert((envelope.from, envelope.kind), last);
+    }
+
+    /// A message of this node.
+    pub fn write(&self, round: u32, to: PartyId, kind: Kind, payload: Vec<u8>) -> Envelope {
+        Envelope { run: self.run, round, attempt: 0, from: self.me, to, kind, payload }
+    }
+
+    pub(crate) fn memory(&self) -> Memory {
+        self.last.iter().map(|(&(from, kind), l)| (from, kind, l.round, l.attempt, l.digest)).collect()
+    }
+
+    pub(crate) fn remember(&mut self, memory: Memory) {
+        self.last = memory
+            .into_iter()
+            .map(|(from, kind, round, attempt, digest)| ((from, kind), Last { round, attempt, digest }))
+            .collect();
+    }
+}
+
+/// Only the server.
+pub(crate) fn server_only(from: PartyId) -> bool {
+    from == SERVER
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_wrong_message_is_refused_by_its_name_and_nothing_changes() {
+        let me = PartyId(3);
+        let mut door = Door::new(RunId([1; 16]), me);
+        let server = Door::new(RunId([1; 16]), SERVER);
+        let good = Envelope { to: me, ..server.write(5, me, Kind::Ask, vec![1]) };
+        let admitted = door.check(&good, server_only).unwrap();
+        assert!(!admitted.again);
+        door.take(&good, &admitted);
+        let before = door.memory();
+        let name =
+            |envelope: Envelope| door.check(&envelope, server_only).map(|a| a.again).map_err(|r| r.name());
+        assert_eq!(name(good.clone()), Err("duplicate"));
+        assert_eq!(name(Envelope { round: 4, ..good.clone() }), Err("stale"));
+        assert_eq!(name(Envelope { payload: vec![2], ..good.clone() }), Err("conflicting"));
+        assert_eq!(name(Envelope { payload: vec![2], attempt: 9, ..good.clone() }), Err("conflicting"));
+        assert_eq!(name(Envelope { run: RunId([2; 16]), round: 6, ..good.clone() }), Err("other run"));
+        assert_eq!(name(Envelope { to: SERVER, ..good.clone() }), Err("not addressed here"));
+        assert_eq!(name(Envelope { from: PartyId(1), ..good.clone() }), Err("unknown sender"));
+        assert_eq!(name(Envelope { attempt: 1, ..good.clone() }), Ok(true));
+        assert_eq!(name(Envelope { round: 6, ..good.clone() }), Ok(false));
+        assert_eq!(door.memory(), before);
+        let mut other = Door::new(RunId([1; 16]), me);
+        other.remember(before);
+        assert_eq!(other.check(&good, server_only), Err(Rejected::Duplicate));
+    }
+}

@@ -1,0 +1,61 @@
+//! Why a run cannot be, or cannot go on.
+
+use std::path::PathBuf;
+
+use reticent_accountant::{AccountError, CalibrationError};
+use reticent_admm::SettingsError;
+use reticent_noise::EntropyError;
+use reticent_oracle::Refusal;
+
+use crate::rejected::Rejected;
+
+/// Why there is no result. Never says anything about the data.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A gate did not answer.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// A setting that cannot be.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The budget does not allow the plan.
+    #[error(transparent)]
+    Calibration(#[from] CalibrationError),
+    /// The books do not balance.
+    #[error(transparent)]
+    Account(#[from] AccountError),
+    /// No random numbers.
+    #[error(transparent)]
+    Entropy(#[from] EntropyError),
+    /// A message that cannot be written.
+    #[error(transparent)]
+    Message(#[from] Rejected),
+    /// A graph, a failure, a number of parties that cannot be.
+    #[error("{name} = {given}: {allowed}")]
+    Value {
+        /// What was set, as users type it.
+        name: &'static str,
+        /// To what.
+        given: String,
+        /// What is allowed, and what to do.
+        allowed: String,
+    },
+    /// A file of a run.
+    #[error("{}: {reason}", file.display())]
+    File {
+        /// Its path.
+        file: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A snapshot that does not fit the nodes.
+    #[error("the checkpoint does not fit this run: {0}; start anew, without --resume")]
+    Snapshot(&'static str),
+}
+
+impl RunError {
+    /// A value that cannot be.
+    pub fn value(name: &'static str, given: impl ToString, allowed: impl Into<String>) -> Self {
+        RunError::Value { name, given: given.to_string(), allowed: allowed.into() }
+    }
+}

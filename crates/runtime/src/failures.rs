@@ -1,0 +1,180 @@
+//! What goes wrong on purpose, from a public seed: the same seed, the same misfortunes.
+
+use reticent_noise::Hasher;
+use serde::{Deserialize, Serialize};
+
+use crate::error::RunError;
+use crate::message::{PartyId, SERVER};
+
+/// The chance of each misfortune, for one message (or, for `restart`, one round).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Failures {
+    /// A party does not hear what it is told, and so sends nothing.
+    pub before: f64,
+    /// What a party has sent is lost: it has spent, and nobody has gained.
+    pub after: f64,
+    /// A message comes a round late.
+    pub delay: f64,
+    /// A message comes twice.
+    pub duplicate: f64,
+    /// Messages that travel together come in another order.
+    pub reorder: f64,
+    /// A bit of a message is turned over.
+    pub corrupt: f64,
+    /// A party sends something far too large.
+    pub byzantine: f64,
+    /// The server loses all that it did not save, in the middle of a round.
+    pub restart: f64,
+    /// The public seed.
+    pub seed: u64,
+}
+
+/// One message on its way.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Parcel {
+    pub from: PartyId,
+    pub to: PartyId,
+    pub bytes: Vec<u8>,
+}
+
+/// When a message travels: round, how often the round was begun, and the wave within it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct When {
+    pub round: u32,
+    pub attempt: u32,
+    pub wave: u32,
+}
+
+impl Failures {
+    /// Refuses what is no chance.
+    pub fn check(&self) -> Result<(), RunError> {
+        let all = [
+            ("before", self.before),
+            ("after", self.after),
+            ("delay", self.delay),
+            ("duplicate", self.duplicate),
+            ("reorder", self.reorder),
+            ("corrupt", self.corrupt),
+            ("byzantine", self.byzantine),
+            ("restart", self.restart),
+        ];
+        match all.into_iter().find(|(_, rate)| !(0.0..=1.0).contains(rate)) {
+            None => Ok(()),
+            Some((name, rate)) => Err(RunError::value(name, rate, "a chance from 0 to 1 is needed")),
+        }
+    }
+
+    /// Whether the server goes down in this round.
+    pub(crate) fn restarts(&self, round: u32) -> bool {
+        self.restart > 0.0 && self.draw("restart", When { round, attempt: 0, wave: 0 }, 0) < self.restart
+    }
+
+    /// What becomes of the messages of a wave: those that arrive, in their order, and those that arrive a round late.
+    /// `exaggerate` makes what a Byzantine party would send of what an honest one sent.
+    pub(crate) fn befall(
+        &self,
+        wave: Vec<Parcel>,
+        when: When,
+        exaggerate: impl Fn(&[u8]) -> Option<Vec<u8>>,
+    ) -> (Vec<Parcel>, Vec<Parcel>) {
+        if *self == (Failures { restart: self.restart, seed: self.seed, ..Failures::default() }) {
+            return (wave, Vec::new());
+        }
+        let (mut arrive, mut late) = (Vec::with_capacity(wave.len()), Vec::new());
+        for (k, mut parcel) in wave.into_iter().enumerate() {
+            let happens = |what: &str, rate: f64| rate > 0.0 && self.draw(what, when, k) < rate;
+            let lost = if parcel.from == SERVER { self.before } else { self.after };
+            if happens("lose", lost) {
+                continue;
+            }
+            if parcel.from != SERVER
+                && happens("byzantine", self.byzantine)
+                && let Some(bytes) = exaggerate(&parcel.bytes)
+            {
+                parcel.bytes = bytes;
+            }
+            if happens("corrupt", self.corrupt) && !parcel.bytes.is_empty() {
+                let bit = (self.draw("bit", when, k) * 8.0 * parcel.bytes.len() as f64) as usize;
+                parcel.bytes[bit / 8] ^= 1 << (bit % 8);
+            }
+            if happens("duplicate", self.duplicate) {
+                arrive.push(parcel.clone());
+            }
+            if happens("delay", self.delay) {
+                late.push(parcel);
+            } else {
+                arrive.push(parcel);
+            }
+        }
+        if self.reorder > 0.0 {
+            let mut keyed: Vec<(f64, Parcel)> = arrive
+                .into_iter()
+                .enumerate()
+                .map(|(k, parcel)| {
+                    let moved = self.draw("reorder", when, k) < self.reorder;
+                    (if moved { self.draw("place", when, k) } else { 0.5 }, parcel)
+                })
+                .collect();
+            keyed.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+            arrive = keyed.into_iter().map(|(_, parcel)| parcel).collect();
+        }
+        (arrive, late)
+    }
+
+    /// Uniform on [0, 1), a function of its arguments and the seed.
+    fn draw(&self, what: &str, when: When, k: usize) -> f64 {
+        let digest = Hasher::new("reticent failure")
+            .field(what.as_bytes())
+            .number(self.seed)
+            .number(u64::from(when.round))
+            .number(u64::from(when.attempt))
+            .number(u64::from(when.wave))
+            .number(k as u64)
+            .finish();
+        let mut word = [0; 8];
+        word.copy_from_slice(&digest[..8]);
+        (u64::from_le_bytes(word) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wave(count: u32) -> Vec<Parcel> {
+        (0..count).map(|i| Parcel { from: PartyId(i), to: SERVER, bytes: vec![i as u8; 4] }).collect()
+    }
+
+    const WHEN: When = When { round: 1, attempt: 0, wave: 0 };
+
+    #[test]
+    fn nothing_happens_unless_it_is_asked_for() {
+        let (arrive, late) = Failures::default().befall(wave(9), WHEN, |_| None);
+        assert_eq!((arrive, late.len()), (wave(9), 0));
+    }
+
+    #[test]
+    fn each_misfortune_is_what_it_says() {
+        let of = |failures: Failures| failures.befall(wave(200), WHEN, |_| Some(vec![99]));
+        let none = Failures::default();
+        let (arrive, late) = of(Failures { after: 0.5, ..none });
+        assert!(arrive.len() > 60 && arrive.len() < 140 && late.is_empty(), "{}", arrive.len());
+        let (arrive, late) = of(Failures { delay: 0.5, ..none });
+        assert_eq!(arrive.len() + late.len(), 200);
+        assert!(late.len() > 60);
+        assert!(of(Failures { duplicate: 1.0, ..none }).0.len() == 400);
+        assert!(of(Failures { before: 1.0, ..none }).0.len() == 200); // the parties send, the server does not
+        let changed = |arrive: &[Parcel]| arrive.iter().zip(wave(200)).filter(|(a, b)| *a != b).count();
+        assert_eq!(changed(&of(Failures { corrupt: 1.0, ..none }).0), 200);
+        assert_eq!(changed(&of(Failures { byzantine: 1.0, ..none }).0), 200);
+        let (arrive, _) = of(Failures { reorder: 1.0, ..none });
+        assert!(changed(&arrive) > 100);
+        let mut sorted = arrive.clone();
+        sorted.sort_by_key(|parcel| parcel.from);
+        assert_eq!(sorted, wave(200));
+        assert_eq!(of(Failures { after: 0.5, ..none }), of(Failures { after: 0.5, ..none }));
+        assert_ne!(of(Failures { after: 0.5, ..none }), of(Failures { after: 0.5, seed: 1, ..none }));
+        assert!(Failures { after: 1.5, ..none }.check().is_err());
+    }
+}

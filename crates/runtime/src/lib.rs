@@ -1,0 +1,32 @@
+//! Who: parties, messages and rounds.
+//!
+//! A [`Node`] is a state machine: a message or a deadline goes in, messages come out. It has no socket, no clock and no
+//! randomness but that of its own gate, so the same nodes run in one process, as here, or on a network. The
+//! [`Simulation`] moves their messages as bytes, in rounds, with failures if asked for.
+//!
+//! Every party has a gate on its own records, and so a ledger of its own ([`Party`]).
+
+pub mod algorithms;
+mod door;
+mod error;
+mod message;
+mod node;
+mod participation;
+mod party;
+mod rejected;
+mod run;
+mod simulation;
+pub mod topology;
+pub mod wire;
+
+pub use algorithms::{CATALOGUE, Entry, Network, Protocol, Recipe, Start, find};
+pub use door::Door;
+pub use error::RunError;
+pub use message::{Envelope, Kind, PartyId, RunId, SERVER};
+pub use node::Node;
+pub use participation::{cap, choose};
+pub use party::Party;
+pub use rejected::Rejected;
+pub use run::{Budget, Outcome, PartyReport, Price, Setup, prepare};
+pub use simulation::{Simulation, Traffic};
+pub use topology::Topology;

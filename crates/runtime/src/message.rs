@@ -1,0 +1,116 @@
+//! What nodes say to each other.
+
+use std::fmt;
+
+use reticent_noise::{Digest, Hasher};
+use serde::{Deserialize, Serialize};
+
+/// A party, numbered from 0; or the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PartyId(pub u32);
+
+/// The party that holds no data.
+pub const SERVER: PartyId = PartyId(u32::MAX);
+
+impl PartyId {
+    /// The party's place in a list of parties.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for PartyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == SERVER { f.write_str("the server") } else { write!(f, "party {}", self.0) }
+    }
+}
+
+/// Tells the messages of one run from those of every other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunId(pub [u8; 16]);
+
+impl From<&Digest> for RunId {
+    fn from(digest: &Digest) -> Self {
+        let mut id = [0; 16];
+        id.copy_from_slice(&digest[..16]);
+        RunId(id)
+    }
+}
+
+/// What a message is for. What its payload means is for the algorithm to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Kind {
+    /// A request for a contribution.
+    Ask = 1,
+    /// A contribution.
+    Answer = 2,
+    /// No contribution, now or later: the party's budget does not allow one.
+    Declined = 3,
+    /// To a neighbour.
+    Share = 4,
+    /// The one message that wanders.
+    Token = 5,
+    /// A token was received.
+    Receipt = 6,
+    /// Public keys, before masked sums.
+    Keys = 7,
+    /// Encrypted shares of secrets, before masked sums.
+    Shares = 8,
+    /// What opens a masked sum when parties have gone.
+    Unmask = 9,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Kind; 9] = [
+        Kind::Ask,
+        Kind::Answer,
+        Kind::Declined,
+        Kind::Share,
+        Kind::Token,
+        Kind::Receipt,
+        Kind::Keys,
+        Kind::Shares,
+        Kind::Unmask,
+    ];
+}
+
+/// A message with its address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// The run it belongs to.
+    pub run: RunId,
+    /// The round it belongs to, counted from 1.
+    pub round: u32,
+    /// 0, and one more each time that the same is sent again on purpose.
+    pub attempt: u16,
+    /// Who sends it.
+    pub from: PartyId,
+    /// Who is to get it.
+    pub to: PartyId,
+    /// What it is for.
+    pub kind: Kind,
+    /// What it says.
+    pub payload: Vec<u8>,
+}
+
+impl Envelope {
+    /// Stands for all that the message says, whatever the attempt: the label of the step that answers it.
+    pub fn digest(&self) -> Digest {
+        Hasher::new("reticent step")
+            .field(&self.run.0)
+            .number(u64::from(self.round))
+            .number(u64::from(self.from.0))
+            .number(u64::from(self.to.0))
+            .number(self.kind as u64)
+            .field(&self.payload)
+            .finish()
+    }
+
+    /// An answer to it: the same run and round, back to the sender.
+    pub fn reply(&self, kind: Kind, payload: Vec<u8>) -> Envelope {
+        let Envelope { run, round, attempt, from, to, .. } = *self;
+        Envelope { run, round, attempt, from: to, to: from, kind, payload }
+    }
+}

@@ -1,0 +1,172 @@
+//! From tables to a run that is ready: rehearse, calibrate, open the gates, make the nodes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use reticent_accountant::{Ledger, calibrate, epsilon};
+use reticent_noise::{Digest, NoiseKey};
+use reticent_oracle::{Gate, Opening, Oracle, PrivateTable, Rehearsal};
+use reticent_problem::losses::Loss;
+
+use crate::algorithms::{Entry, Protocol, Recipe, Start};
+use crate::error::RunError;
+use crate::message::PartyId;
+use crate::party::Party;
+use crate::simulation::{Simulation, Traffic};
+
+/// What may be spent by one party.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// ε.
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+}
+
+/// How much noise there is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Price {
+    /// The least with which the whole plan of a party is within the budget; parties that have a smaller budget of their
+    /// own stop when that is spent.
+    Within(Budget, BTreeMap<u32, f64>),
+    /// A noise multiplier, for tests and experiments; 0 is none, and no privacy.
+    Noise(f64),
+}
+
+/// All that a run is made from, but for the tables.
+#[derive(Debug)]
+pub struct Setup<'a> {
+    /// The algorithm.
+    pub entry: &'static Entry,
+    /// What it is built from.
+    pub recipe: Recipe<'a>,
+    /// The loss of a record.
+    pub loss: Arc<dyn Loss>,
+    /// The terms of the parties' gates.
+    pub opening: Opening,
+    /// The noise.
+    pub price: Price,
+    /// The key that the keys of all parties follow from. (In a real run each has its own.)
+    pub key: NoiseKey,
+    /// Stands for the job: two runs that differ in it share no noise.
+    pub job: Digest,
+}
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The parameter.
+    pub parameter: Vec<f64>,
+    /// The books of each party.
+    pub parties: Vec<PartyReport>,
+    /// What was moved.
+    pub traffic: Traffic,
+    /// Messages that were rejected, by name.
+    pub rejections: BTreeMap<&'static str, u64>,
+}
+
+/// What one party has spent.
+#[derive(Clone, Debug)]
+pub struct PartyReport {
+    /// Who.
+    pub id: PartyId,
+    /// Every use of its data.
+    pub ledger: Ledger,
+}
+
+/// Calibrates the noise and makes the nodes; a table for each party.
+pub fn prepare(setup: Setup<'_>, tables: Vec<PrivateTable>) -> Result<Simulation, RunError> {
+    let Setup { entry, recipe, loss, opening, price, key, job } = setup;
+    if tables.is_empty() || tables.len() >= u32::MAX as usize / 2 || tables.len() != recipe.records.len() {
+        return Err(RunError::value("parties", tables.len(), "at least one party with its table is needed"));
+    }
+    let protocol = (entry.build)(&recipe)?;
+    let gates = tables
+        .into_iter()
+        .enumerate()
+        .map(|(i, table)| Gate::open_keyed(table, Arc::clone(&loss), &opening, key.child(i as u64), &job))
+        .collect::<Result<Vec<Gate>, _>>()?;
+    let mut classes: BTreeMap<u64, (f64, Ledger)> = BTreeMap::new();
+    let mut noise = Vec::with_capacity(gates.len());
+    let mut parties = Vec::with_capacity(gates.len());
+    for (i, mut gate) in gates.into_iter().enumerate() {
+        let id = PartyId(i as u32);
+        let class = protocol.likeness(id);
+        if let std::collections::btree_map::Entry::Vacant(vacant) = classes.entry(class) {
+            vacant.insert(calibrated(&*protocol, id, &gate, &price)?);
+        }
+        let (own, plan) = &classes[&class];
+        noise.push(*own);
+        protocol.taints().into_iter().for_each(|taint| gate.taint(taint));
+        parties.push(match &price {
+            Price::Within(budget, smaller) if smaller.contains_key(&id.0) => {
+                let budget = Budget { epsilon: smaller[&id.0], ..*budget };
+                Party::new(id, gate, &front(plan, budget)?)?
+            }
+            _ => Party::new(id, gate, plan)?,
+        });
+    }
+    let start = Start { run: &job, noise: &noise, server: key.child(u64::MAX) };
+    let network = protocol.network(parties, start)?;
+    Ok(Simulation::new(protocol, network))
+}
+
+impl Simulation {
+    /// Runs what is left of the run to its end.
+    pub fn complete(mut self, after: impl FnMut(u32, u32)) -> Result<Outcome, RunError> {
+        self.run(after)?;
+        let parameter = self.finish()?;
+        let parties = self.nodes().iter().filter_map(|node| node.party());
+        Ok(Outcome {
+            parameter,
+            parties: parties.map(|p| PartyReport { id: p.id(), ledger: p.ledger().clone() }).collect(),
+            traffic: self.traffic(),
+            rejections: self.rejections().clone(),
+        })
+    }
+}
+
+/// The noise of a party, and the plan with it.
+fn calibrated(
+    protocol: &dyn Protocol,
+    id: PartyId,
+    gate: &Gate,
+    price: &Price,
+) -> Result<(f64, Ledger), RunError> {
+    let plan = |noise: f64| -> Result<Ledger, RunError> {
+        let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
+        protocol.rehearse(id, noise, &mut rehearsal)?;
+        Ok(rehearsal.into_plan())
+    };
+    let noise = match price {
+        Price::Noise(noise) => *noise,
+        Price::Within(budget, _) => {
+            // Once before the search, so that a plan that cannot be is refused as itself and not for its price.
+            plan(1.0)?;
+            calibrate(budget.epsilon, budget.delta, plan)?.noise_multiplier
+        }
+    };
+    Ok((noise, plan(noise)?))
+}
+
+/// The longest front of the plan that is within the budget. Fixed before the run, so that where a party stops does not
+/// depend on anything that happens in it.
+fn front(plan: &Ledger, budget: Budget) -> Result<Ledger, RunError> {
+    let events = plan.entries().iter().flat_map(|e| std::iter::repeat_n(e.event(), e.count() as usize));
+    let events: Vec<_> = events.collect();
+    let first = |count: usize| {
+        let mut ledger = Ledger::new();
+        events[..count].iter().for_each(|&event| ledger.append(event.clone()));
+        ledger
+    };
+    let (mut fits, mut over) = (0, events.len() + 1);
+    while over - fits > 1 {
+        let middle = fits.midpoint(over);
+        if epsilon(&first(middle), budget.delta)?.upper <= budget.epsilon {
+            fits = middle;
+        } else {
+            over = middle;
+        }
+    }
+    Ok(first(fits))
+}

@@ -1,0 +1,207 @@
+//! Who is connected with whom: a file for each family of graphs. Adding one is a file and a line in [`FAMILIES`].
+
+mod barabasi_albert;
+mod complete;
+mod erdos_renyi;
+mod file;
+mod grid;
+mod ring;
+mod star;
+
+use std::borrow::Cow;
+
+use crate::error::RunError;
+
+/// A connected undirected graph of the parties.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topology {
+    parties: u32,
+    links: Links,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Links {
+    /// Everybody with everybody: not written out, as there are parties² of them.
+    Complete,
+    /// The neighbours of each, ascending.
+    Listed(Vec<Vec<u32>>),
+}
+
+/// A family of graphs.
+#[derive(Clone, Copy, Debug)]
+pub struct Family {
+    /// The name users type, with its argument.
+    pub form: &'static str,
+    /// One line in plain words.
+    pub about: &'static str,
+    make: fn(&Ask<'_>) -> Result<Topology, RunError>,
+}
+
+/// What a graph is made from.
+struct Ask<'a> {
+    parties: u32,
+    /// What stands behind the colon.
+    argument: Option<&'a str>,
+    /// For random graphs; public.
+    seed: u64,
+}
+
+/// Every family.
+pub const FAMILIES: &[Family] = &[
+    complete::FAMILY,
+    ring::FAMILY,
+    grid::FAMILY,
+    star::FAMILY,
+    erdos_renyi::FAMILY,
+    barabasi_albert::FAMILY,
+    file::FAMILY,
+];
+
+impl Topology {
+    /// Everybody with everybody.
+    pub fn complete(parties: u32) -> Self {
+        Topology { parties, links: Links::Complete }
+    }
+
+    /// Reads a graph as users type it: `ring`, `erdos-renyi:0.3`, `file:edges.txt`. The seed of random graphs is public.
+    pub fn parse(text: &str, parties: u32, seed: u64) -> Result<Self, RunError> {
+        let (name, argument) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        let family = FAMILIES.iter().find(|family| family.form.split(':').next() == Some(name));
+        let Some(family) = family else {
+            let forms: Vec<_> = FAMILIES.iter().map(|family| family.form).collect();
+            return Err(RunError::value("topology", text, format!("there are {}", forms.join(", "))));
+        };
+        if family.form.contains(':') != argument.is_some() {
+            return Err(RunError::value("topology", text, format!("it is written {}", family.form)));
+        }
+        let graph = (family.make)(&Ask { parties, argument, seed })?;
+        graph.connected(text)
+    }
+
+    /// A graph from its edges, whichever way round and however often each is given.
+    pub(crate) fn from_edges(parties: u32, edges: impl IntoIterator<Item = (u32, u32)>) -> Self {
+        let mut lists = vec![Vec::new(); parties as usize];
+        for (a, b) in edges.into_iter().filter(|(a, b)| a != b) {
+            lists[a as usize].push(b);
+            lists[b as usize].push(a);
+        }
+        for list in &mut lists {
+            list.sort_unstable();
+            list.dedup();
+        }
+        Topology { parties, links: Links::Listed(lists) }
+    }
+
+    /// How many parties there are.
+    pub fn parties(&self) -> u32 {
+        self.parties
+    }
+
+    /// The neighbours of a party, ascending.
+    pub fn neighbours(&self, party: u32) -> Cow<'_, [u32]> {
+        match &self.links {
+            Links::Complete => (0..self.parties).filter(|&other| other != party).collect::<Vec<_>>().into(),
+            Links::Listed(lists) => (&lists[party as usize][..]).into(),
+        }
+    }
+
+    /// How many neighbours a party has.
+    pub fn degree(&self, party: u32) -> usize {
+        match &self.links {
+            Links::Complete => self.parties as usize - 1,
+            Links::Listed(lists) => lists[party as usize].len(),
+        }
+    }
+
+    /// Whether everybody is connected with everybody.
+    pub fn is_complete(&self) -> bool {
+        (0..self.parties).all(|party| self.degree(party) + 1 == self.parties as usize)
+    }
+
+    /// The graph, if it is in one piece.
+    fn connected(self, text: &str) -> Result<Self, RunError> {
+        let Links::Listed(lists) = &self.links else { return Ok(self) };
+        let mut reached = vec![false; lists.len()];
+        let mut open: Vec<u32> = if lists.is_empty() { Vec::new() } else { vec![0] };
+        while let Some(party) = open.pop() {
+            if !std::mem::replace(&mut reached[party as usize], true) {
+                open.extend(&lists[party as usize]);
+            }
+        }
+        match reached.iter().position(|reached| !reached) {
+            None => Ok(self),
+            Some(lost) => Err(RunError::value(
+                "topology",
+                text,
+                format!(
+                    "party {lost} cannot be reached from party 0; the graph must be connected: add edges"
+                ),
+            )),
+        }
+    }
+}
+
+impl Ask<'_> {
+    /// The argument as a number between two others.
+    fn number<T: std::str::FromStr + PartialOrd + std::fmt::Display>(
+        &self,
+        least: T,
+        most: T,
+    ) -> Result<T, RunError> {
+        let text = self.argument.unwrap_or_default();
+        match text.parse() {
+            Ok(number) if number >= least && number <= most => Ok(number),
+            _ => Err(RunError::value("topology", text, format!("a number from {least} to {most} is needed"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What every graph must be: connected, symmetric, without loops, the same for the same seed.
+    #[test]
+    fn every_family_gives_simple_connected_graphs() {
+        for text in ["complete", "ring", "grid", "star", "erdos-renyi:0.4", "barabasi-albert:2"] {
+            for parties in [1, 2, 3, 7, 20] {
+                let Ok(graph) = Topology::parse(text, parties, 5) else {
+                    assert!(text.starts_with("erdos"), "{text} {parties}");
+                    continue;
+                };
+                assert_eq!(graph, Topology::parse(text, parties, 5).unwrap());
+                for a in 0..parties {
+                    let near = graph.neighbours(a);
+                    assert!(near.is_sorted() && !near.contains(&a), "{text} {parties}");
+                    assert_eq!(near.len(), graph.degree(a));
+                    assert!(near.iter().all(|&b| graph.neighbours(b).contains(&a)));
+                }
+            }
+        }
+        assert_eq!(Topology::parse("ring", 20, 0).unwrap().degree(3), 2);
+        assert_eq!(Topology::parse("star", 20, 0).unwrap().degree(0), 19);
+        assert!(Topology::parse("star", 2, 0).unwrap().is_complete());
+    }
+
+    #[test]
+    fn a_graph_in_pieces_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "# two pairs\n0 1\n2 3\n").unwrap();
+        let text = format!("file:{}", file.path().display());
+        let error = Topology::parse(&text, 4, 0).unwrap_err().to_string();
+        assert!(error.contains("party 2 cannot be reached"), "{error}");
+        std::fs::write(file.path(), "0 1\n2 3\n1 2\n").unwrap();
+        assert_eq!(Topology::parse(&text, 4, 0).unwrap().neighbours(1).as_ref(), [0, 2]);
+        std::fs::write(file.path(), "0 9\n").unwrap();
+        assert!(Topology::parse(&text, 4, 0).unwrap_err().to_string().contains("line 1"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused_in_words() {
+        for text in ["circle", "ring:3", "erdos-renyi", "erdos-renyi:2", "barabasi-albert:0", "file:/none"] {
+            assert!(Topology::parse(text, 9, 0).is_err(), "{text}");
+        }
+        let error = Topology::parse("circle", 9, 0).unwrap_err().to_string();
+        assert!(error.contains("complete, ring, grid, star, erdos-renyi:P"), "{error}");
+    }
+}

@@ -1,0 +1,163 @@
+//! A made-up population of parties, its exact optimum, and a run on it.
+
+#![allow(dead_code)] // each test file uses its part
+
+use std::sync::Arc;
+
+use reticent_accountant::{Adjacency, Unit, View};
+use reticent_admm::exact::{ExactSettings, Status, solve};
+use reticent_admm::{Public, Settings};
+use reticent_data::{Dense, Rows, Table};
+use reticent_oracle::{Entropy, Gate, NoiseKey, Opening, PrivateTable};
+use reticent_problem::{Regulariser, Shape, losses, penalties};
+use reticent_runtime::{Outcome, Price, Recipe, Setup, Simulation, Topology, find, prepare};
+use reticent_testkit::generators::{self, Simulated};
+
+/// Records, and whose they are.
+pub struct World {
+    pub data: Simulated,
+    pub owners: Vec<u32>,
+    pub parties: u32,
+    pub penalty: &'static str,
+}
+
+/// A run that is described and not made.
+pub struct Job<'a> {
+    pub algorithm: &'a str,
+    pub settings: &'a str,
+    pub view: View,
+    pub unit: Unit,
+    pub topology: &'a str,
+    pub price: Price,
+    pub seed: u64,
+}
+
+impl Default for Job<'_> {
+    fn default() -> Self {
+        Job {
+            algorithm: "federated",
+            settings: "{}",
+            view: View::Local,
+            unit: Unit::User,
+            topology: "complete",
+            price: Price::Noise(0.0),
+            seed: 1,
+        }
+    }
+}
+
+impl World {
+    /// Every party has about as many records of each kind.
+    pub fn even(rows: usize, columns: usize, parties: u32) -> Self {
+        let data = generators::logistic(rows, generators::dense(columns, 3.0, 7), 8);
+        let owners = (0..rows).map(|i| i as u32 % parties).collect();
+        World { data, owners, parties, penalty: "l2:1e-2" }
+    }
+
+    /// Half of the parties have mostly one label, the other half the other, and the first have three times as many records.
+    pub fn skewed(rows: usize, columns: usize, parties: u32) -> Self {
+        let mut world = World::even(rows, columns, parties);
+        let half = parties / 2;
+        for (i, owner) in world.owners.iter_mut().enumerate() {
+            let home = (world.data.targets[i] > 0.0) == (*owner >= half);
+            if !home && i >= parties as usize && i % 8 != 0 {
+                *owner = (*owner + half) % parties;
+            }
+            if i % 3 == 0 && i >= parties as usize && *owner % 4 == 3 {
+                *owner -= 3;
+            }
+        }
+        world
+    }
+
+    pub fn shape(&self) -> Shape {
+        Shape { features: self.data.columns, outputs: 1, intercept: false }
+    }
+
+    pub fn regulariser(&self) -> Arc<Regulariser> {
+        let penalty = penalties::parse(self.penalty).unwrap();
+        Arc::new(Regulariser::plain(penalty, self.shape()))
+    }
+
+    pub fn table(&self) -> PrivateTable {
+        let Simulated { rows, columns, features, targets, .. } = &self.data;
+        PrivateTable::from(Table {
+            rows: Rows::Dense(Dense { rows: *rows, columns: *columns, values: features.clone() }),
+            targets: targets.clone(),
+            users: Some(self.owners.clone()),
+            names: Vec::new(),
+        })
+    }
+
+    pub fn records(&self) -> Vec<u64> {
+        let mut records = vec![0; self.parties as usize];
+        self.owners.iter().for_each(|&owner| records[owner as usize] += 1);
+        records
+    }
+
+    /// The mean over the parties of the mean over their records, and the penalty.
+    pub fn objective(&self, x: &[f64]) -> f64 {
+        let records = self.records();
+        let loss = |i: usize| {
+            let score: f64 = self.data.row(i).iter().zip(x).map(|(a, x)| a * x).sum();
+            let weight = 1.0 / (records[self.owners[i] as usize] as f64 * f64::from(self.parties));
+            weight * (-self.data.targets[i] * score).exp().ln_1p()
+        };
+        (0..self.data.rows).map(loss).sum::<f64>() + self.regulariser().value_at(x)
+    }
+
+    /// The exact optimum of it.
+    pub fn optimum(&self) -> f64 {
+        let opening = opening(View::Central, Unit::User);
+        let loss = losses::parse("logistic", None).unwrap();
+        let mut gate = Gate::open(self.table(), loss, &opening, Entropy::seeded(0)).unwrap();
+        let solution = solve(&mut gate, &self.regulariser(), &ExactSettings::default()).unwrap();
+        assert_eq!(solution.status, Status::Converged);
+        self.objective(&solution.x)
+    }
+
+    pub fn gap(&self, x: &[f64]) -> f64 {
+        let optimum = self.optimum();
+        (self.objective(x) - optimum) / optimum
+    }
+
+    pub fn prepare(&self, job: &Job<'_>) -> Simulation {
+        let settings: Settings = serde_json::from_str(job.settings).unwrap();
+        let topology = Topology::parse(job.topology, self.parties, 1).unwrap();
+        let regulariser = self.regulariser();
+        let public = Public {
+            shape: self.shape(),
+            population: u64::from(self.parties),
+            row_norm: 1.0,
+            lipschitz: 1.0,
+            smoothness: 0.25,
+        };
+        let recipe = Recipe {
+            settings: &settings,
+            public: &public,
+            regulariser: &regulariser,
+            records: &self.records(),
+            topology: &topology,
+            view: job.view,
+            unit: job.unit,
+        };
+        let setup = Setup {
+            entry: find(job.algorithm).unwrap(),
+            recipe,
+            loss: losses::parse("logistic", None).unwrap().into(),
+            opening: opening(job.view, job.unit),
+            price: job.price.clone(),
+            key: NoiseKey::seeded(job.seed),
+            job: [9; 32],
+        };
+        prepare(setup, self.table().split_by_user().unwrap()).unwrap()
+    }
+
+    pub fn run(&self, job: &Job<'_>) -> Outcome {
+        self.prepare(job).complete(|_, _| {}).unwrap()
+    }
+}
+
+pub fn opening(view: View, unit: Unit) -> Opening {
+    Opening { adjacency: Adjacency::ReplaceOne, unit, view, public_n: None, intercept: 0.0 }
+}

@@ -1,0 +1,76 @@
+//! Federated ADMM: without noise it comes to the optimum; with noise its books are what they must be.
+
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{Job, World};
+use reticent_accountant::{Unit, epsilon};
+use reticent_runtime::{Budget, Price};
+
+#[test]
+fn without_noise_the_optimum_is_reached() {
+    for (world, name) in [
+        (World::even(400, 5, 10), "even"),
+        (World::even(1000, 5, 100), "even"),
+        (World::skewed(400, 5, 10), "skewed"),
+        (World::skewed(1000, 5, 100), "skewed"),
+    ] {
+        for (settings, rounds) in [
+            (r#"{"iterations": 100, "gamma": 8}"#, 100),
+            (r#"{"iterations": 400, "gamma": 8, "sampling": "poisson:0.3"}"#, 400),
+        ] {
+            let outcome = world.run(&Job { settings, ..Job::default() });
+            let gap = world.gap(&outcome.parameter);
+            println!("{name} {} parties, {rounds} rounds: {gap:e}", world.parties);
+            assert!(gap < 1e-4, "{name} {} parties, {rounds} rounds: {gap:e}", world.parties);
+            assert!(outcome.rejections.is_empty(), "{:?}", outcome.rejections);
+        }
+    }
+}
+
+const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
+
+#[test]
+fn every_user_keeps_to_the_budget_and_uses_what_it_was_asked_for() {
+    let world = World::even(300, 4, 30);
+    let price = Price::Within(BUDGET, BTreeMap::new());
+    for (settings, least) in
+        [(r#"{"iterations": 20}"#, 3.99), (r#"{"iterations": 50, "sampling": "poisson:0.2"}"#, 0.5)]
+    {
+        for unit in [Unit::User, Unit::Record] {
+            let outcome = world.run(&Job { settings, unit, price: price.clone(), ..Job::default() });
+            for party in &outcome.parties {
+                let spent = epsilon(&party.ledger, BUDGET.delta).unwrap().upper;
+                assert!(spent <= BUDGET.epsilon && spent >= least, "{spent}");
+            }
+        }
+    }
+}
+
+#[test]
+fn who_has_a_smaller_budget_stops_and_the_run_goes_on() {
+    let world = World::even(300, 4, 30);
+    let price = Price::Within(BUDGET, BTreeMap::from([(3, 1.0), (4, 1e-9)]));
+    let outcome = world.run(&Job { settings: r#"{"iterations": 20}"#, price, ..Job::default() });
+    let events: Vec<u64> = outcome.parties.iter().map(|party| party.ledger.total_events()).collect();
+    assert!(epsilon(&outcome.parties[3].ledger, BUDGET.delta).unwrap().upper <= 1.0);
+    assert!(events[3] > 0 && events[3] < 10 && events[4] == 0, "{events:?}");
+    assert!(events[5..].iter().all(|&events| events == 20));
+}
+
+#[test]
+fn the_bits_do_not_depend_on_the_number_of_threads() {
+    let world = World::even(300, 4, 30);
+    let price = Price::Within(BUDGET, BTreeMap::new());
+    let job = Job { settings: r#"{"iterations": 10, "sampling": "wor:7"}"#, price, ..Job::default() };
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| world.run(&job)).parameter
+    };
+    assert_eq!(run(1), run(2));
+    let other = Job { seed: 2, price: job.price.clone(), ..job };
+    assert_ne!(world.run(&other).parameter, run(1));
+}
