@@ -15,11 +15,15 @@ pub enum Average {
     Uniform,
     /// `Σ t·x_t / Σ t`: early iterates, far from the optimum, count less.
     Weighted,
+    /// Weights in proportion to t³ for large t: the last quarter of the iterates has two thirds of the weight.
+    Late,
 }
 
 /// A name that is not an average.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("average '{given}': use last, uniform (all iterates alike) or weighted (iterate t counts t times)")]
+#[error(
+    "average '{given}': use last, uniform (all iterates alike), weighted (iterate t counts t times) or late (about t³ times)"
+)]
 pub struct AverageError {
     given: String,
 }
@@ -32,6 +36,7 @@ impl FromStr for Average {
             "last" => Ok(Average::Last),
             "uniform" => Ok(Average::Uniform),
             "weighted" => Ok(Average::Weighted),
+            "late" => Ok(Average::Late),
             _ => Err(AverageError { given: text.to_owned() }),
         }
     }
@@ -43,6 +48,7 @@ impl fmt::Display for Average {
             Average::Last => "last",
             Average::Uniform => "uniform",
             Average::Weighted => "weighted",
+            Average::Late => "late",
         })
     }
 }
@@ -86,6 +92,8 @@ impl Running {
             }
             Average::Uniform => 1.0,
             Average::Weighted => self.count,
+            // t(t+1)(t+2)/6, so that iterate t has the share 4/(t+3) of the weight up to it.
+            Average::Late => self.count * (self.count + 1.0) * (self.count + 2.0) / 6.0,
         };
         self.weight += weight;
         let share = weight / self.weight;
@@ -122,6 +130,8 @@ mod tests {
         assert_eq!(of("uniform"), [6.0, 4.0]);
         let weighted = of("weighted");
         assert!((weighted[0] - 33.0 / 6.0).abs() < 1e-15 && (weighted[1] - 3.0).abs() < 1e-15);
+        let late = of("late");
+        assert!((late[0] - 81.0 / 15.0).abs() < 1e-14 && (late[1] - 2.6).abs() < 1e-14, "{late:?}");
     }
 
     #[test]

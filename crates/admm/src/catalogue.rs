@@ -5,8 +5,10 @@ use std::sync::Arc;
 use reticent_oracle::Sampling;
 use reticent_problem::Regulariser;
 
+use crate::algorithms::auto::Choice;
 use crate::algorithms::{
-    Algorithm, consensus, dp_cd, dp_fw, dp_sgd, general, mpadmm, output_perturbation, sadmm, ssadmm, vradmm,
+    Algorithm, auto, consensus, dp_cd, dp_fw, dp_sgd, general, mpadmm, output_perturbation, sadmm, ssadmm,
+    vradmm,
 };
 use crate::settings::{Public, Settings, SettingsError};
 
@@ -60,6 +62,7 @@ pub struct Built {
 
 /// Every algorithm.
 pub const CATALOGUE: &[Entry] = &[
+    auto::ENTRY,
     Entry {
         name: "exact",
         about: "ADMM to convergence on the exact objective; no privacy at all (ε = ∞)",
@@ -87,6 +90,13 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 /// The algorithms that can also run as published, with a claim that does not hold.
 pub fn with_errata() -> Vec<&'static str> {
     CATALOGUE.iter().filter(|entry| entry.takes.contains(&"as-published")).map(|entry| entry.name).collect()
+}
+
+impl Entry {
+    /// What `auto` makes of a recipe; `None` for an algorithm that was named.
+    pub fn choice(&self, recipe: &Recipe<'_>) -> Result<Option<Choice>, SettingsError> {
+        if self.name == auto::ENTRY.name { auto::choose(recipe).map(Some) } else { Ok(None) }
+    }
 }
 
 impl Recipe<'_> {

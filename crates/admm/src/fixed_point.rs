@@ -60,6 +60,11 @@ impl FixedPoint {
         &self.u
     }
 
+    /// `u`, for what an algorithm does to it between iterations.
+    pub fn u_mut(&mut self) -> &mut [f64] {
+        &mut self.u
+    }
+
     /// One iteration, from `noisy = R(u) + e + η`; what `noisy` has in blocks that do not take part is not read.
     pub fn step(&mut self, active: Active, lambda: f64, noisy: &[f64]) {
         for (_, block) in self.blocks.iter().enumerate().filter(|(b, _)| active.has(*b)) {

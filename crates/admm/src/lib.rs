@@ -9,12 +9,14 @@ pub mod catalogue;
 pub mod exact;
 mod fixed_point;
 mod linearised;
+mod momentum;
 mod pseudo_inverse;
 mod settings;
 mod smoothing;
 mod splitting;
 mod step_size;
 
+pub use algorithms::auto::Choice;
 pub use algorithms::{Algorithm, run};
 pub use average::{Average, AverageError};
 pub use settings::{Public, Settings, SettingsError, at_least_one, fraction, not_negative, positive};

@@ -25,8 +25,13 @@ macro_rules! settings {
             /// Every setting: its name as users type it, and what it is.
             pub const ALL: &[(&str, &str)] = &[$(($name, concat!($($doc),+))),*];
 
+            /// These settings, and where one is not given that of `others`.
+            pub(crate) fn or(self, others: Settings) -> Settings {
+                Settings { $($field: self.$field.or(others.$field),)* }
+            }
+
             /// The settings that were given, as users typed them.
-            fn given(&self) -> Vec<(&'static str, String)> {
+            pub fn given(&self) -> Vec<(&'static str, String)> {
                 let mut given = Vec::new();
                 $(if let Some(value) = &self.$field {
                     given.push(($name, value.to_string()));
@@ -50,6 +55,8 @@ settings! {
     "clip" clip: f64,
     /// The step size η_k: constant:η, sqrt:η or epoch:η.
     "step" step: StepSize,
+    /// The largest momentum: iterate k is moved on by min((k − 1)/(k + 2), momentum) of its last change; 0 is none.
+    "momentum" momentum: f64,
     /// The penalty parameter ρ of the augmented Lagrangian (RDP20).
     "rho" rho: f64,
     /// The penalty parameter β of the augmented Lagrangian (LS22).
@@ -64,7 +71,7 @@ settings! {
     "mu" mu: f64,
     /// The radius of the ball that the parameter is sought in.
     "radius" radius: f64,
-    /// Which iterates the solution is the average of: last, uniform or weighted.
+    /// Which iterates the solution is the average of: last, uniform, weighted or late.
     "average" average: Average,
     /// Whether the noise of a correction shrinks with its distance from the snapshot; yes when it is not said.
     "shrink" shrink: bool,
@@ -85,9 +92,18 @@ pub struct Public {
     pub lipschitz: f64,
     /// A bound of its curvature; ∞ when there is none.
     pub smoothness: f64,
+    /// The noise, in clips, with which a single answer about everything spends the whole budget: what ε, δ and the
+    /// adjacency come to.
+    pub whole_budget: f64,
 }
 
 impl Public {
+    /// The number of units over the noise of one answer, in clips: how much larger than its noise the sum of a
+    /// quantity can be in which all units agree.
+    pub fn signal(&self) -> f64 {
+        self.population as f64 / self.whole_budget
+    }
+
     /// A Lipschitz constant `L` of the gradient of one unit's loss in the parameter: the curvature in the score
     /// times the square of the row norm; ∞ for a loss with kinks.
     pub fn gradient_lipschitz(&self) -> f64 {

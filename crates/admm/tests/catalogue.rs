@@ -21,6 +21,7 @@ const VALUES: &[(&str, &str, Option<&str>)] = &[
     ("sampling", r#""poisson:0.5""#, None),
     ("clip", "0.5", Some("-1")),
     ("step", r#""sqrt:0.1""#, None),
+    ("momentum", "0.9", Some("-1")),
     ("rho", "0.3", Some("0")),
     ("beta", "0.3", Some("0")),
     ("gamma", "1.5", Some("-2")),
@@ -76,6 +77,7 @@ impl Case {
                 row_norm: 2_f64.sqrt(),
                 lipschitz: loss.lipschitz(),
                 smoothness: loss.smoothness(),
+                whole_budget: 1.0,
             },
             regulariser: &Arc::new(Regulariser::new(penalty, constraint, self.shape).unwrap()),
             noise_multiplier,
@@ -151,7 +153,7 @@ fn a_run_is_its_rehearsal() {
 fn penalties_that_are_not_convex_are_for_those_that_can() {
     for (entry, build) in private() {
         let case = Case { penalty: "mcp:0.1".to_owned(), ..Case::new(entry) };
-        if ["ssadmm", "mpadmm", "dp-sgd", "dp-cd"].contains(&entry.name) {
+        if ["auto", "ssadmm", "mpadmm", "dp-sgd", "dp-cd"].contains(&entry.name) {
             case.build(build, 1.0).map(|_| ()).unwrap();
         } else {
             let message = case.refused(build);

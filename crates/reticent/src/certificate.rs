@@ -4,6 +4,7 @@
 use reticent_accountant::{
     Adjacency, Bound, Event, Ledger, NonPrivate, Taint, Unit, View, epsilon, extended, gdp_mu, rdp_curve,
 };
+use reticent_admm::Choice;
 use reticent_oracle::{Refusal, Terms};
 use serde::{Deserialize, Serialize};
 
@@ -53,8 +54,11 @@ pub struct Certificate {
     pub accountant: String,
     /// `secure`, or `seeded, NOT PRIVATE`.
     pub noise: String,
-    /// The algorithm.
+    /// The algorithm that was asked for.
     pub algorithm: String,
+    /// What it chose, if it was `auto`: the same run, to be typed by hand.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub choice: Option<Choice>,
     /// The public number of records or users that answers were divided by.
     pub population: u64,
     /// ε at other δ.
@@ -131,6 +135,7 @@ impl Certificate {
             accountant: method.to_string(),
             noise: if seeded { "seeded, NOT PRIVATE" } else { "secure" }.to_owned(),
             algorithm: job.entry.name.to_owned(),
+            choice: None,
             population: terms.population(),
             curve,
             mu: gdp_mu(&books),

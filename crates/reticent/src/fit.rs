@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use reticent_accountant::{Ledger, calibrate};
 use reticent_admm::catalogue::{Build, Built, Kind};
 use reticent_admm::exact::{ExactSettings, solve};
-use reticent_admm::{Public, run};
-use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal, Rehearsal};
+use reticent_admm::{Choice, Public, run};
+use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal, Rehearsal, Terms};
 
 use crate::certificate::Certificate;
 use crate::error::Error;
@@ -59,9 +59,19 @@ impl Job {
             (Kind::Private(build), Some(budget)) => self.fit_private(gate, build, budget, progress)?,
             _ => self.fit_exact(gate)?,
         };
-        let certificate = Certificate::new(&self, &terms, ledger)?;
+        let certificate =
+            Certificate { choice: self.choice(&terms)?, ..Certificate::new(&self, &terms, ledger)? };
         let model = Model::new(&self, parameter, certificate);
         Ok(Fitted { model, iterations, time: start.elapsed() })
+    }
+
+    /// What `auto` has chosen, where it was to choose.
+    fn choice(&self, terms: &Terms) -> Result<Option<Choice>, Error> {
+        if self.budget.is_none() {
+            return Ok(None);
+        }
+        let public = self.public(terms.population())?;
+        Ok(self.entry.choice(&self.recipe(&public, 1.0))?)
     }
 
     fn fit_private(
@@ -94,7 +104,7 @@ impl Job {
         build: Build,
         Budget { epsilon, delta }: Budget,
     ) -> Result<Calibrated, Error> {
-        let public = self.public(gate.terms().population());
+        let public = self.public(gate.terms().population())?;
         // Once before the search, so that a plan that cannot be is refused as itself and not for its price.
         self.rehearse(gate, build, &public, 1.0)?;
         let noise = {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use reticent_accountant::{Adjacency, Unit, View};
+use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, calibrate};
 use reticent_admm::catalogue::{self, Entry, Kind, Recipe};
 use reticent_admm::exact::ExactSettings;
 use reticent_admm::{Public, Settings};
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::spec::Spec;
 
 /// The algorithm that runs when none is named.
-const DEFAULT_ALGORITHM: &str = "ssadmm";
+const DEFAULT_ALGORITHM: &str = "auto";
 
 /// What [`Spec::check`] made of a [`Spec`].
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl Spec {
         // Settings are refused here, before the data is read, or never.
         match entry.kind {
             Kind::Private(build) => {
-                let public = job.public(job.opening.public_n.unwrap_or(1_000));
+                let public = job.public(job.opening.public_n.unwrap_or(1_000))?;
                 build(&job.recipe(&public, 1.0))?;
             }
             Kind::Exact => {
@@ -181,15 +181,29 @@ impl Spec {
 
 impl Job {
     /// The public facts, once the public number of units is known.
-    pub(crate) fn public(&self, population: u64) -> Public {
-        let intercept = self.opening.intercept;
-        Public {
+    pub(crate) fn public(&self, population: u64) -> Result<Public, Error> {
+        let Opening { intercept, adjacency, unit, view, .. } = self.opening;
+        let whole_budget = match self.budget {
+            Some(Budget { epsilon, delta }) => {
+                let one = |noise| {
+                    Event::new(Gaussian::new(noise)?, adjacency, unit, view).map(|event| {
+                        let mut ledger = Ledger::new();
+                        ledger.append(event);
+                        ledger
+                    })
+                };
+                calibrate(epsilon, delta, one)?.noise_multiplier
+            }
+            None => 0.0,
+        };
+        Ok(Public {
             shape: self.regulariser.shape(),
             population,
             row_norm: (self.schema.row_norm().powi(2) + intercept * intercept).sqrt(),
             lipschitz: self.loss.lipschitz(),
             smoothness: self.loss.smoothness(),
-        }
+            whole_budget,
+        })
     }
 
     pub(crate) fn recipe<'a>(&'a self, public: &'a Public, noise_multiplier: f64) -> Recipe<'a> {

@@ -4,8 +4,12 @@
 //! minimise (1/n) Σ f(u; dᵢ) + r(u)
 //!
 //! g̃  = noisy mean of clip(∇f(u; dᵢ), C) over a sample
-//! u⁺ = prox_{η_k r}( u − η_k g̃ )
+//! v⁺ = prox_{η_k r}( u − η_k g̃ )
+//! u⁺ = v⁺ + β_k (v⁺ − v),  β_k = min( (k − 1)/(k + 2), β )
 //! ```
+//!
+//! β is 0 unless it is given, and then u = v. With β = 1 it is the accelerated method (Beck and Teboulle 2009), whose
+//! momentum is arithmetic on what was released and costs nothing.
 //!
 //! It is the fixed-point iteration with `R(u) = prox_{ηr}(u − η∇f(u))` and λ = 1; without a penalty it is
 //! `R(u) = u − (2/β)∇f(u)` with λ = ηβ/2 (FP23, Proposition 1).
@@ -23,6 +27,7 @@ use super::Algorithm;
 use crate::average::{Average, Running};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::fixed_point::{Active, FixedPoint, gradient_operator};
+use crate::momentum::Momentum;
 use crate::settings::SettingsError;
 use crate::step_size::StepSize;
 
@@ -30,7 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "dp-sgd",
     about: "proximal gradient descent on noisy (sub)sampled gradients",
     reference: "RDP20, equation 29; FP23, Proposition 1",
-    takes: &["iterations", "sampling", "clip", "step", "average"],
+    takes: &["iterations", "sampling", "clip", "step", "momentum", "average"],
     kind: Kind::Private(build),
 };
 
@@ -44,6 +49,7 @@ struct DpSgd {
     per_epoch: f64,
     regulariser: Arc<Regulariser>,
     engine: FixedPoint,
+    momentum: Momentum,
     average: Running,
 }
 
@@ -65,6 +71,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         per_epoch,
         regulariser: Arc::clone(regulariser),
         engine: FixedPoint::whole(vec![0.0; len]),
+        momentum: Momentum::new(settings.momentum, len)?,
         // The last iterate, because an average of sparse vectors is not sparse.
         average: Running::new(settings.average.unwrap_or(Average::Last), len),
     };
@@ -79,6 +86,7 @@ impl Algorithm for DpSgd {
         self.regulariser.prox_y(&mut noisy, eta);
         self.engine.step(Active::All, 1.0, &noisy);
         self.average.add(self.engine.u());
+        self.momentum.add(k, self.engine.u_mut());
         Ok(())
     }
 

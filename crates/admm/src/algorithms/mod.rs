@@ -2,6 +2,7 @@
 
 use reticent_oracle::{Oracle, Refusal};
 
+pub(crate) mod auto;
 pub(crate) mod consensus;
 pub(crate) mod dp_cd;
 pub(crate) mod dp_fw;

@@ -9,7 +9,7 @@ use reticent::tables::Format;
 use reticent::{Certificate, Fitted, Model, Spec, write_model};
 use serde_json::{Value, json};
 
-use super::shared::{certificate_fields, certificate_rows, format, not_private};
+use super::shared::{algorithm, certificate_fields, certificate_rows, format, not_private};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
@@ -120,7 +120,7 @@ struct BudgetFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The problem")]
 struct ProblemFlags {
-    /// The algorithm [default: ssadmm]
+    /// The algorithm [default: auto]
     #[arg(long, value_name = "NAME")]
     algorithm: Option<String>,
 
@@ -206,7 +206,7 @@ fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate
         format!("Fitted {} in {iterations} iterations and {:.2} s.\n\n", table.display(), time.as_secs_f64());
     let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
     let mut rows = vec![
-        row("algorithm", model.algorithm()),
+        row("algorithm", &algorithm(certificate)),
         row("loss", loss),
         row("penalty", penalty),
         row("constraint", constraint),

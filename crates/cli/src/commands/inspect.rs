@@ -6,7 +6,7 @@ use clap::Args;
 use reticent::{Coefficient, Error, Model};
 use serde_json::Value;
 
-use super::shared::{certificate_fields, certificate_rows, not_private, read_model};
+use super::shared::{algorithm, certificate_fields, certificate_rows, not_private, read_model};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
@@ -33,7 +33,7 @@ impl Inspect {
         let [loss, penalty, constraint] = model.problem();
         let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
         let mut rows = vec![
-            row("algorithm", model.algorithm()),
+            row("algorithm", &algorithm(certificate)),
             row("loss", loss),
             row("penalty", penalty),
             row("constraint", constraint),

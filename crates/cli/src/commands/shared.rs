@@ -51,10 +51,19 @@ pub fn certificate_fields(certificate: &Certificate) -> Map<String, Value> {
         "accountant": certificate.accountant,
         "meaning": certificate.meaning,
         "algorithm": certificate.algorithm,
+        "choice": certificate.choice,
     });
     match object {
         Value::Object(map) => map,
         _ => Map::new(),
+    }
+}
+
+/// The algorithm, and behind `auto` what it chose, as it would be typed.
+pub fn algorithm(certificate: &Certificate) -> String {
+    match &certificate.choice {
+        Some(choice) => format!("{}: {choice}", certificate.algorithm),
+        None => certificate.algorithm.clone(),
     }
 }
 

@@ -1,0 +1,67 @@
+//! Momentum: a point moved on by a part of its last change (Nesterov's extrapolation, with a limit).
+//!
+//! ```text
+//! u = v⁺ + β_k (v⁺ − v),   β_k = min( (k − 1)/(k + 2), β )
+//! ```
+//!
+//! With a step of at most 1/L the method is stable for every β of at most 1, and k steps of it go as far as about k²/4
+//! steps without.
+
+use crate::settings::SettingsError;
+
+/// β and v.
+#[derive(Clone, Debug)]
+pub(crate) struct Momentum {
+    most: f64,
+    last: Vec<f64>,
+}
+
+impl Momentum {
+    /// Starts at 0. No momentum unless it is given.
+    pub fn new(given: Option<f64>, len: usize) -> Result<Self, SettingsError> {
+        let most = given.unwrap_or(0.0);
+        if (0.0..=1.0).contains(&most) {
+            return Ok(Momentum { most, last: vec![0.0; len] });
+        }
+        Err(SettingsError::new("momentum", most, "a number from 0 to 1 is needed"))
+    }
+
+    /// From `v⁺`, the iterate `k` (from 1), to the point to go on from, in place.
+    pub fn add(&mut self, k: u64, v: &mut [f64]) {
+        let beta = ((k as f64 - 1.0) / (k as f64 + 2.0)).min(self.most);
+        for (v, last) in v.iter_mut().zip(&mut self.last) {
+            let now = *v;
+            *v += beta * (now - *last);
+            *last = now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn none_leaves_the_iterates_alone_to_the_bit() {
+        let mut none = Momentum::new(None, 1).unwrap();
+        for (k, v) in [(1, 0.3), (2, -0.7), (3, 1e300)] {
+            let mut x = [v];
+            none.add(k, &mut x);
+            assert_eq!(x, [v]);
+        }
+    }
+
+    #[test]
+    fn it_grows_up_to_its_limit() {
+        let moved = |most, k| {
+            let mut momentum = Momentum::new(Some(most), 1).unwrap();
+            let mut x = [1.0];
+            momentum.add(k, &mut x);
+            x[0] - 1.0
+        };
+        assert_eq!(moved(1.0, 1), 0.0);
+        assert!((moved(1.0, 4) - 0.5_f64).abs() < 1e-15);
+        assert!((moved(0.9, 1000) - 0.9_f64).abs() < 1e-15);
+        assert!(Momentum::new(Some(1.1), 1).is_err() && Momentum::new(Some(f64::NAN), 1).is_err());
+    }
+}
