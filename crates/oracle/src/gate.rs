@@ -12,7 +12,7 @@ use crate::exact::Split;
 use crate::plan::Plan;
 use crate::queries::{
     Blocks, Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms,
-    Minimiser, MinimiserTerms, Numbers, Perturbed, Quantile, QuantileTerms, Query, SecondMoment,
+    Minimiser, MinimiserTerms, Moving, Numbers, Perturbed, Quantile, QuantileTerms, Query, SecondMoment,
     SecondMomentTerms,
 };
 use crate::refusal::Refusal;
@@ -48,8 +48,13 @@ pub trait Oracle {
     /// Puts the blocks of all records at `start`, for [`Oracle::consensus`]. Nothing is released.
     fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal>;
 
-    /// Moves every block against the consensus `z`; the noisy mean of the blocks.
-    fn consensus(&mut self, z: &[f64], how: &ConsensusTerms) -> Result<Released<Vec<f64>>, Refusal>;
+    /// Moves blocks against the consensus `z`; the noisy mean of all blocks.
+    fn consensus(
+        &mut self,
+        z: &[f64],
+        moving: Moving<'_>,
+        how: &ConsensusTerms,
+    ) -> Result<Released<Vec<f64>>, Refusal>;
 
     /// The noisy minimiser of a regularised empirical risk.
     fn minimiser(&mut self, how: &MinimiserTerms<'_>) -> Result<Released<Vec<f64>>, Refusal>;
@@ -281,11 +286,18 @@ impl Oracle for Gate {
         Ok(())
     }
 
-    fn consensus(&mut self, z: &[f64], how: &ConsensusTerms) -> Result<Released<Vec<f64>>, Refusal> {
+    fn consensus(
+        &mut self,
+        z: &[f64],
+        moving: Moving<'_>,
+        how: &ConsensusTerms,
+    ) -> Result<Released<Vec<f64>>, Refusal> {
         if self.inside.blocks.is_none() {
             return Err(Refusal::NoConsensus);
         }
-        self.ask(&Consensus { z, how })
+        let query = Consensus { z, moving, how };
+        query.check_moving(&self.inside.terms)?;
+        self.ask(&query)
     }
 
     fn minimiser(&mut self, how: &MinimiserTerms<'_>) -> Result<Released<Vec<f64>>, Refusal> {

@@ -32,8 +32,8 @@ pub use claim::Claim;
 pub use exact::ExactOracle;
 pub use gate::{Gate, Opening, Oracle};
 pub use queries::{
-    ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Quadratic, QuantileTerms, SecondMomentTerms,
-    Statistic,
+    ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Moving, Quadratic, QuantileTerms,
+    SecondMomentTerms, Statistic,
 };
 pub use refusal::Refusal;
 pub use rehearsal::Rehearsal;

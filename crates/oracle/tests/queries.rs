@@ -5,8 +5,8 @@
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::{
-    ConsensusTerms, CountTerms, Entropy, Gate, GradientTerms, MinimiserTerms, Opening, Oracle, Quadratic,
-    QuantileTerms, Refusal, Rehearsal, Sampling, SecondMomentTerms, Statistic,
+    ConsensusTerms, CountTerms, Entropy, Gate, GradientTerms, MinimiserTerms, Moving, Opening, Oracle,
+    Quadratic, QuantileTerms, Refusal, Rehearsal, Sampling, SecondMomentTerms, Statistic,
 };
 use reticent_problem::constraints::Constraint;
 use reticent_problem::losses::{self, Loss};
@@ -151,6 +151,7 @@ fn consensus_is_the_textbook_recursion() {
                 relaxation,
                 noise_multiplier: 0.0,
                 sampling: Sampling::Full,
+                block_noise: 0.0,
             };
             let mut gate = gate(name, &OPENING);
             let start = point(gate.shape().len(), 3);
@@ -160,7 +161,7 @@ fn consensus_is_the_textbook_recursion() {
             let mut z = start;
             for _ in 0..20 {
                 let expected = textbook.step(&z, &how);
-                let released = gate.consensus(&z, &how).unwrap().into_inner();
+                let released = gate.consensus(&z, Moving::All, &how).unwrap().into_inner();
                 close(&released, &expected, 1e-6);
                 z = released.iter().map(|v| v / 1.1).collect();
             }
@@ -179,13 +180,14 @@ fn consensus_finds_the_minimiser_for_records_and_for_users() {
             relaxation: 0.5,
             noise_multiplier: 0.0,
             sampling: Sampling::Full,
+            block_noise: 0.0,
         };
         let mut z = vec![0.0; 4];
         gate.open_consensus(&z).unwrap();
         for _ in 0..400 {
             // The prox of a ridge of 0.1.
             z = gate
-                .consensus(&z, &how)
+                .consensus(&z, Moving::All, &how)
                 .unwrap()
                 .into_inner()
                 .iter()
@@ -206,18 +208,19 @@ fn consensus_needs_its_blocks_and_leaves_no_entry_without_them() {
         relaxation: 0.5,
         noise_multiplier: 1.0,
         sampling: Sampling::Full,
+        block_noise: 0.0,
     };
     let mut gate = gate("logistic", &OPENING);
-    assert!(matches!(gate.consensus(&[0.0; 4], &how), Err(Refusal::NoConsensus)));
+    assert!(matches!(gate.consensus(&[0.0; 4], Moving::All, &how), Err(Refusal::NoConsensus)));
     let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
-    assert!(matches!(rehearsal.consensus(&[0.0; 4], &how), Err(Refusal::NoConsensus)));
+    assert!(matches!(rehearsal.consensus(&[0.0; 4], Moving::All, &how), Err(Refusal::NoConsensus)));
     gate.open_consensus(&[0.0; 4]).unwrap();
     for bad in [
         ConsensusTerms { relaxation: 1.0, ..how },
         ConsensusTerms { step: 0.0, ..how },
         ConsensusTerms { clip: f64::NAN, ..how },
     ] {
-        assert!(matches!(gate.consensus(&[0.0; 4], &bad), Err(Refusal::BadQuery(_))));
+        assert!(matches!(gate.consensus(&[0.0; 4], Moving::All, &bad), Err(Refusal::BadQuery(_))));
     }
     assert!(gate.ledger().entries().is_empty());
 }
@@ -347,10 +350,11 @@ fn the_noise_has_the_size_that_the_books_say() {
         relaxation: 0.75,
         noise_multiplier: 0.0,
         sampling: Sampling::Full,
+        block_noise: 0.0,
     };
     let mut step = |how: &ConsensusTerms| {
         replace.open_consensus(&[0.0; 4]).unwrap();
-        replace.consensus(&[0.0; 4], how).unwrap().get()[0]
+        replace.consensus(&[0.0; 4], Moving::All, how).unwrap().get()[0]
     };
     let centre = step(&how);
     let how = ConsensusTerms { noise_multiplier: 2.0, ..how };

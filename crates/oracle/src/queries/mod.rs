@@ -10,8 +10,8 @@ mod perturbed;
 mod quantile;
 mod second_moment;
 
-pub use consensus::ConsensusTerms;
 pub(crate) use consensus::{Blocks, Consensus};
+pub use consensus::{ConsensusTerms, Moving};
 pub(crate) use coordinate::Coordinate;
 pub(crate) use correction::Correction;
 pub(crate) use count::Count;

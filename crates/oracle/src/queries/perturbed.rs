@@ -10,10 +10,10 @@
 
 use reticent_accountant::Event;
 use reticent_problem::Shape;
+use reticent_sums::Grid;
 
 use super::{Query, add_noise, check_noise, check_range};
 use crate::gate::Inside;
-use crate::grid::Grid;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
