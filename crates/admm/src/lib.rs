@@ -5,6 +5,7 @@
 
 mod algorithms;
 mod average;
+mod block_schedule;
 pub mod catalogue;
 pub mod exact;
 mod fixed_point;
@@ -19,6 +20,7 @@ mod step_size;
 pub use algorithms::auto::Choice;
 pub use algorithms::{Algorithm, run};
 pub use average::{Average, AverageError};
+pub use block_schedule::{BlockSchedule, BlockScheduleError, Order};
 pub use settings::{Public, Settings, SettingsError, at_least_one, fraction, not_negative, positive};
 pub use smoothing::Smoothing;
 pub use step_size::{StepSize, StepSizeError};

@@ -5,6 +5,7 @@ use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
 
 use crate::average::Average;
+use crate::block_schedule::BlockSchedule;
 use crate::step_size::StepSize;
 
 /// The one list of settings: the struct, the names in messages and the refusal of a setting that an algorithm
@@ -51,6 +52,8 @@ settings! {
     "inner" inner: u64,
     /// The records or users of each iteration: full, poisson:RATE or wor:SIZE.
     "sampling" sampling: Sampling,
+    /// The blocks of a consensus that move in each iteration: all, permutation, single or blocks:M.
+    "schedule" schedule: BlockSchedule,
     /// The largest norm of one unit's gradient.
     "clip" clip: f64,
     /// The step size η_k: constant:η, sqrt:η or epoch:η.

@@ -19,6 +19,7 @@ const VALUES: &[(&str, &str, Option<&str>)] = &[
     ("outer", "2", Some("0")),
     ("inner", "2", Some("0")),
     ("sampling", r#""poisson:0.5""#, None),
+    ("schedule", r#""blocks:7""#, None),
     ("clip", "0.5", Some("-1")),
     ("step", r#""sqrt:0.1""#, None),
     ("momentum", "0.9", Some("-1")),

@@ -45,6 +45,13 @@ const RUNS: &[Run] = &[
     ("consensus", logistic, &[("iterations", "300")]),
     ("consensus", machine, &[("iterations", "1200")]),
     ("consensus", lasso, &[("iterations", "300"), WIDE]),
+    ("consensus", logistic, &[("iterations", "3000"), ("schedule", r#""blocks:20""#)]),
+    ("consensus", lasso, &[("iterations", "3000"), ("schedule", r#""blocks:20""#), WIDE]),
+    // 200 blocks: 200 and 300 rounds.
+    ("consensus", logistic, &[("iterations", "40000"), ("schedule", r#""permutation""#)]),
+    ("consensus", lasso, &[("iterations", "40000"), ("schedule", r#""permutation""#), WIDE]),
+    ("consensus", logistic, &[("iterations", "60000"), ("schedule", r#""single""#)]),
+    ("consensus", lasso, &[("iterations", "60000"), ("schedule", r#""single""#), WIDE]),
     // The squared loss has no bounded derivative, which the release of a minimiser needs.
     ("general", logistic, &[("iterations", "80")]),
     ("general", machine, &[("iterations", "300")]),

@@ -15,8 +15,8 @@ use crate::keyed::{Books, Keyed};
 use crate::plan::Plan;
 use crate::queries::{
     Blocks, Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms,
-    Minimiser, MinimiserTerms, Numbers, Perturbed, Quantile, QuantileTerms, Query, Residual, ResidualTerms, Score,
-    SecondMoment, SecondMomentTerms,
+    Minimiser, MinimiserTerms, Moving, Numbers, Perturbed, Quantile, QuantileTerms, Query, Residual,
+    ResidualTerms, Score, SecondMoment, SecondMomentTerms,
 };
 use crate::refusal::Refusal;
 use crate::released::Released;
@@ -52,8 +52,13 @@ pub trait Oracle {
     /// Puts the blocks of all records at `start`, for [`Oracle::consensus`]. Nothing is released.
     fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal>;
 
-    /// Moves every block against the consensus `z`; the noisy mean of the blocks.
-    fn consensus(&mut self, z: &[f64], how: &ConsensusTerms) -> Result<Released<Vec<f64>>, Refusal>;
+    /// Moves blocks against the consensus `z`; the noisy mean of all blocks.
+    fn consensus(
+        &mut self,
+        z: &[f64],
+        moving: Moving<'_>,
+        how: &ConsensusTerms,
+    ) -> Result<Released<Vec<f64>>, Refusal>;
 
     /// The noisy minimiser of a regularised empirical risk.
     fn minimiser(&mut self, how: &MinimiserTerms<'_>) -> Result<Released<Vec<f64>>, Refusal>;
@@ -428,11 +433,18 @@ impl Oracle for Gate {
         Ok(())
     }
 
-    fn consensus(&mut self, z: &[f64], how: &ConsensusTerms) -> Result<Released<Vec<f64>>, Refusal> {
+    fn consensus(
+        &mut self,
+        z: &[f64],
+        moving: Moving<'_>,
+        how: &ConsensusTerms,
+    ) -> Result<Released<Vec<f64>>, Refusal> {
         if self.inside.blocks.is_none() {
             return Err(Refusal::NoConsensus);
         }
-        self.ask(&Consensus { z, how })
+        let query = Consensus { z, moving, how };
+        query.check_moving(&self.inside.terms)?;
+        self.ask(&query)
     }
 
     fn minimiser(&mut self, how: &MinimiserTerms<'_>) -> Result<Released<Vec<f64>>, Refusal> {

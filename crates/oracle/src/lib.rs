@@ -36,8 +36,8 @@ pub use exact::ExactOracle;
 pub use gate::{Contest, Gate, Opening, Oracle, Winner};
 pub use keyed::Books;
 pub use queries::{
-    ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Quadratic, QuantileTerms, ResidualTerms,
-    SecondMomentTerms, Statistic,
+    ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Moving, Quadratic, QuantileTerms,
+    ResidualTerms, SecondMomentTerms, Statistic,
 };
 pub use refusal::Refusal;
 pub use rehearsal::Rehearsal;

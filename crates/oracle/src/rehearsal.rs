@@ -7,8 +7,8 @@ use crate::claim::{Claim, booked};
 use crate::gate::Oracle;
 use crate::queries::{
     Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms, Minimiser,
-    MinimiserTerms, Perturbed, Quantile, QuantileTerms, Query, Residual, ResidualTerms, Score, SecondMoment,
-    SecondMomentTerms, check_point,
+    MinimiserTerms, Moving, Perturbed, Quantile, QuantileTerms, Query, Residual, ResidualTerms, Score,
+    SecondMoment, SecondMomentTerms, check_point,
 };
 use crate::refusal::Refusal;
 use crate::released::Released;
@@ -98,11 +98,18 @@ impl Oracle for Rehearsal {
         Ok(())
     }
 
-    fn consensus(&mut self, z: &[f64], how: &ConsensusTerms) -> Result<Released<Vec<f64>>, Refusal> {
+    fn consensus(
+        &mut self,
+        z: &[f64],
+        moving: Moving<'_>,
+        how: &ConsensusTerms,
+    ) -> Result<Released<Vec<f64>>, Refusal> {
         if !self.consensus {
             return Err(Refusal::NoConsensus);
         }
-        self.record(&Consensus { z, how })?;
+        let query = Consensus { z, moving, how };
+        query.check_moving(&self.terms)?;
+        self.record(&query)?;
         Ok(Released::new(self.made_up(z.len())))
     }
 

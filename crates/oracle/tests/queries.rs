@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-use reticent_accountant::{Adjacency, Unit, View};
+use reticent_accountant::{Adjacency, Taint, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::{
-    ConsensusTerms, CountTerms, Entropy, Gate, GradientTerms, MinimiserTerms, Opening, Oracle, Quadratic,
-    QuantileTerms, Refusal, Rehearsal, Sampling, SecondMomentTerms, Statistic,
+    Claim, ConsensusTerms, CountTerms, Entropy, Gate, GradientTerms, MinimiserTerms, Moving, Opening, Oracle,
+    Quadratic, QuantileTerms, Refusal, Rehearsal, Sampling, SecondMomentTerms, Statistic,
 };
 use reticent_problem::constraints::Constraint;
 use reticent_problem::losses::{self, Loss};
@@ -151,6 +151,7 @@ fn consensus_is_the_textbook_recursion() {
                 relaxation,
                 noise_multiplier: 0.0,
                 sampling: Sampling::Full,
+                block_noise: 0.0,
             };
             let mut gate = gate(name, &OPENING);
             let start = point(gate.shape().len(), 3);
@@ -160,7 +161,7 @@ fn consensus_is_the_textbook_recursion() {
             let mut z = start;
             for _ in 0..20 {
                 let expected = textbook.step(&z, &how);
-                let released = gate.consensus(&z, &how).unwrap().into_inner();
+                let released = gate.consensus(&z, Moving::All, &how).unwrap().into_inner();
                 close(&released, &expected, 1e-6);
                 z = released.iter().map(|v| v / 1.1).collect();
             }
@@ -179,13 +180,14 @@ fn consensus_finds_the_minimiser_for_records_and_for_users() {
             relaxation: 0.5,
             noise_multiplier: 0.0,
             sampling: Sampling::Full,
+            block_noise: 0.0,
         };
         let mut z = vec![0.0; 4];
         gate.open_consensus(&z).unwrap();
         for _ in 0..400 {
             // The prox of a ridge of 0.1.
             z = gate
-                .consensus(&z, &how)
+                .consensus(&z, Moving::All, &how)
                 .unwrap()
                 .into_inner()
                 .iter()
@@ -206,20 +208,94 @@ fn consensus_needs_its_blocks_and_leaves_no_entry_without_them() {
         relaxation: 0.5,
         noise_multiplier: 1.0,
         sampling: Sampling::Full,
+        block_noise: 0.0,
     };
     let mut gate = gate("logistic", &OPENING);
-    assert!(matches!(gate.consensus(&[0.0; 4], &how), Err(Refusal::NoConsensus)));
+    assert!(matches!(gate.consensus(&[0.0; 4], Moving::All, &how), Err(Refusal::NoConsensus)));
     let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
-    assert!(matches!(rehearsal.consensus(&[0.0; 4], &how), Err(Refusal::NoConsensus)));
+    assert!(matches!(rehearsal.consensus(&[0.0; 4], Moving::All, &how), Err(Refusal::NoConsensus)));
     gate.open_consensus(&[0.0; 4]).unwrap();
     for bad in [
         ConsensusTerms { relaxation: 1.0, ..how },
         ConsensusTerms { step: 0.0, ..how },
         ConsensusTerms { clip: f64::NAN, ..how },
     ] {
-        assert!(matches!(gate.consensus(&[0.0; 4], &bad), Err(Refusal::BadQuery(_))));
+        assert!(matches!(gate.consensus(&[0.0; 4], Moving::All, &bad), Err(Refusal::BadQuery(_))));
     }
     assert!(gate.ledger().entries().is_empty());
+}
+
+const STEP: ConsensusTerms = ConsensusTerms {
+    clip: 10.0,
+    step: 2.0,
+    relaxation: 0.4,
+    noise_multiplier: 0.0,
+    sampling: Sampling::Full,
+    block_noise: 0.0,
+};
+
+#[test]
+fn naming_every_block_is_moving_all_of_them() {
+    for unit in [Unit::Record, Unit::User] {
+        let opening = Opening { unit, ..OPENING };
+        let (mut all, mut named) = (gate("logistic", &opening), gate("logistic", &opening));
+        let units: Vec<u32> = (0..named.terms().population() as u32).collect();
+        let mut z = vec![0.1; 4];
+        all.open_consensus(&z).unwrap();
+        named.open_consensus(&z).unwrap();
+        for _ in 0..5 {
+            let expected = all.consensus(&z, Moving::All, &STEP).unwrap().into_inner();
+            let found = named.consensus(&z, Moving::Only(&units), &STEP).unwrap().into_inner();
+            close(&found, &expected, 1e-12);
+            z = expected;
+        }
+        // A block that rests stays where it is.
+        let before = named.consensus(&z, Moving::Only(&[]), &STEP).unwrap().into_inner();
+        let one = named.consensus(&z, Moving::Only(&[0]), &STEP).unwrap().into_inner();
+        assert_ne!(before, one);
+        close(&named.consensus(&z, Moving::Only(&[]), &STEP).unwrap().into_inner(), &one, 1e-12);
+    }
+}
+
+#[test]
+fn a_schedule_is_refused_where_it_is_not_public() {
+    let refused = |opening: &Opening, moving: Moving<'_>, how: &ConsensusTerms| {
+        let mut gate = gate("logistic", opening);
+        gate.open_consensus(&[0.0; 4]).unwrap();
+        let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
+        rehearsal.open_consensus(&[0.0; 4]).unwrap();
+        for oracle in [&mut gate as &mut dyn Oracle, &mut rehearsal] {
+            assert!(matches!(oracle.consensus(&[0.0; 4], moving, how), Err(Refusal::BadQuery(_))));
+        }
+        assert!(gate.ledger().entries().is_empty() && gate.ledger().taints().len() == 1);
+    };
+    let add_remove = Opening { adjacency: Adjacency::AddRemove, public_n: Some(50), ..OPENING };
+    refused(&add_remove, Moving::Only(&[0]), &STEP);
+    refused(&OPENING, Moving::Only(&[COUNT as u32]), &STEP);
+    refused(&OPENING, Moving::Only(&[0]), &ConsensusTerms { sampling: Sampling::Poisson(0.5), ..STEP });
+    // Noise on the blocks is for a claim.
+    refused(&OPENING, Moving::All, &ConsensusTerms { block_noise: 1.0, ..STEP });
+}
+
+#[test]
+fn a_claim_is_for_one_answer_and_taints_for_good() {
+    let mut gate = gate("logistic", &OPENING);
+    assert!(matches!(gate.perturb(&[1.0], 1.0, 1.0), Err(Refusal::BadQuery(_))));
+    gate.keep_transcript();
+    let how = GradientTerms { clip: 1.0, noise_multiplier: 0.0, sampling: Sampling::Full };
+    gate.claim(Claim::nothing(5));
+    gate.gradient(&[0.0; 4], &how).unwrap();
+    gate.claim(Claim::gaussian(4, Sampling::Full, 3.0));
+    let perturbed = gate.perturb(&[1e6, -2.0], 1.0, 3.0).unwrap().into_inner();
+    // 60 standard deviations.
+    close(&perturbed, &[1e6, -2.0], 180.0);
+    assert_eq!(gate.take_transcript(), [perturbed]);
+    gate.gradient(&[0.0; 4], &how).unwrap();
+    let ledger = gate.close().unwrap();
+    let kinds: Vec<_> = ledger.entries().iter().map(|e| e.event().mechanism().to_string()).collect();
+    assert_eq!(ledger.total_events(), 2, "{kinds:?}");
+    assert!(kinds[1].contains("without protection"), "{kinds:?}");
+    assert!([4, 5].iter().all(|&n| ledger.taints().contains(&Taint::AsPublished(n))));
 }
 
 /// `∇F` by the gate's own gradient.
@@ -378,10 +454,11 @@ fn the_noise_has_the_size_that_the_books_say() {
         relaxation: 0.75,
         noise_multiplier: 0.0,
         sampling: Sampling::Full,
+        block_noise: 0.0,
     };
     let mut step = |how: &ConsensusTerms| {
         replace.open_consensus(&[0.0; 4]).unwrap();
-        replace.consensus(&[0.0; 4], how).unwrap().get()[0]
+        replace.consensus(&[0.0; 4], Moving::All, how).unwrap().get()[0]
     };
     let centre = step(&how);
     let how = ConsensusTerms { noise_multiplier: 2.0, ..how };

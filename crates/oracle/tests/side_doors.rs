@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use reticent_accountant::{Adjacency, Ledger, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::{
-    ConsensusTerms, CountTerms, Entropy, Gate, GradientTerms, MinimiserTerms, Opening, Oracle, Quadratic,
-    QuantileTerms, Refusal, Rehearsal, Sampling, SecondMomentTerms, Statistic,
+    ConsensusTerms, CountTerms, Entropy, Gate, GradientTerms, MinimiserTerms, Moving, Opening, Oracle,
+    Quadratic, QuantileTerms, Refusal, Rehearsal, Sampling, SecondMomentTerms, Statistic,
 };
 use reticent_problem::losses;
 
@@ -69,14 +69,20 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
         [Sampling::Full, Sampling::Poisson(0.5), Sampling::Poisson(1e-12), Sampling::WithoutReplacement(1)]
     {
         let how = GradientTerms { clip: 1.0, noise_multiplier: 2.0, sampling };
-        let consensus =
-            ConsensusTerms { clip: 1.0, step: 1.0, relaxation: 0.5, noise_multiplier: 2.0, sampling };
+        let consensus = ConsensusTerms {
+            clip: 1.0,
+            step: 1.0,
+            relaxation: 0.5,
+            noise_multiplier: 2.0,
+            sampling,
+            block_noise: 0.0,
+        };
         oracle.open_consensus(&ones)?;
         for answer in [
             oracle.gradient(&zeros, &how)?,
             oracle.correction(&zeros, &ones, &how)?,
-            oracle.consensus(&ones, &consensus)?,
-            oracle.consensus(&zeros, &consensus)?,
+            oracle.consensus(&ones, Moving::All, &consensus)?,
+            oracle.consensus(&zeros, Moving::All, &consensus)?,
         ] {
             assert!(answer.get().iter().all(|v| v.is_finite()));
             lengths.push(answer.get().len());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, calibrate};
 use reticent_admm::catalogue::{self, Entry, Kind, Recipe};
 use reticent_admm::exact::ExactSettings;
-use reticent_admm::{Public, Settings};
+use reticent_admm::{BlockSchedule, Public, Settings};
 use reticent_oracle::Opening;
 use reticent_oracle::tables::{self, Format, Schema, TargetKind};
 use reticent_problem::{Loss, Regulariser, Shape, Target, constraints, losses, penalties};
@@ -69,6 +69,13 @@ impl Spec {
                 todo: "add-remove keeps the true number private: give an estimate that is not taken from \
                        the data with --public-n N, or public_n in the schema",
             });
+        }
+        if adjacency == Adjacency::AddRemove
+            && let Some(schedule) = self.settings.schedule.filter(|schedule| *schedule != BlockSchedule::All)
+        {
+            let why = "blocks that move at different times tell how many there are, which add-remove keeps private; \
+                       use --schedule all, or --adjacency replace-one";
+            return Err(value("schedule", schedule, why));
         }
         // Whoever declares whose row it is, in the schema or by a flag, means the person to be protected.
         let declared = if schema.user().is_some() { Unit::User } else { Unit::Record };

@@ -12,17 +12,22 @@
 //! The last three lines are the gate's: the blocks uᵢ stay inside it and carry no noise. A loss that is
 //! C-Lipschitz is not cut. `z` is the prox of the running mean, which is never replaced by its prox (E14).
 //!
+//! A schedule other than `all` moves only some of the blocks in an iteration; the mean is over all of them and costs
+//! the same. As published: ẑ⁺ = mean(u⁺) without noise, λη on every block that moves, and the claim of Theorem 2, whose
+//! 1/n² belongs to prox_{(γ/n)fᵢ} (E1).
+//!
 //! Released: ẑ, once an iteration, as a Gaussian event whose unit is the bound B = γC·max(1, λ/(1 − λ)) of one
-//! block (PRIVACY.md, section 3), under the sampling of the mean. All the blocks move in every iteration.
+//! block (PRIVACY.md, section 3), under the sampling of the mean.
 //! Requires: a convex penalty with a prox; the identity constraint; λ < 1.
 //! Reference: FP23, Algorithm 2, with the scaling of E1 and the noise of E2.
 
 use std::sync::Arc;
 
-use reticent_oracle::{ConsensusTerms, Oracle, Refusal};
+use reticent_oracle::{Claim, ConsensusTerms, Moving, Oracle, Refusal, Sampling};
 use reticent_problem::Regulariser;
 
 use super::Algorithm;
+use crate::block_schedule::{BlockSchedule, Order};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::settings::{SettingsError, positive};
 
@@ -30,7 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "consensus",
     about: "a prox step on every record, the records' copies kept inside the gate, noise on their mean",
     reference: "FP23, Algorithm 2, with the noise of E2",
-    takes: &["iterations", "sampling", "clip", "gamma", "lambda"],
+    takes: &["iterations", "sampling", "schedule", "clip", "gamma", "lambda", "as-published"],
     kind: Kind::Private(build),
 };
 
@@ -43,6 +48,9 @@ const LAMBDA: f64 = 0.5;
 #[derive(Debug)]
 struct Consensus {
     how: ConsensusTerms,
+    order: Order,
+    /// The noise that Theorem 2 takes the published version to have, in bounds of the mean.
+    claimed: Option<f64>,
     regulariser: Arc<Regulariser>,
     /// ẑ.
     mean: Vec<f64>,
@@ -66,15 +74,35 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let smooth = public.gradient_lipschitz();
     let smooth = if smooth.is_finite() && smooth > 0.0 { smooth } else { public.row_norm.powi(2) };
     let sampling = recipe.sampling();
-    let iterations = settings.iterations_or((ITERATIONS * recipe.per_epoch(sampling).sqrt()) as u64)?;
+    let schedule = settings.schedule.unwrap_or_default();
+    let as_published = recipe.as_published();
+    if sampling != Sampling::Full && (schedule != BlockSchedule::All || as_published) {
+        return Err(SettingsError::new(
+            "sampling",
+            sampling,
+            "with a schedule of blocks, or as published, the mean is over all blocks and nothing is gained from \
+             samples (erratum E3); leave one of the two out",
+        ));
+    }
+    let population = public.population;
+    let per_epoch = match schedule {
+        BlockSchedule::All => recipe.per_epoch(sampling),
+        some => (population as f64 / some.moving(population) as f64).max(1.0),
+    };
+    let iterations = settings.iterations_or((ITERATIONS * per_epoch.sqrt()) as u64)?;
+    // Theorem 2 has 4γL/(nσ) for 2 over the multiplier m; the noise on a block is λσ, and its bound γC or γCλ/(1 − λ).
+    let on_blocks = 2.0 * relaxation.min(1.0 - relaxation) * noise_multiplier / population as f64;
     let algorithm = Consensus {
         how: ConsensusTerms {
             clip: settings.clip_or_bound(public)?,
             step: positive("gamma", settings.gamma.unwrap_or(1.0 / smooth))?,
             relaxation,
-            noise_multiplier: *noise_multiplier,
+            noise_multiplier: if as_published { 0.0 } else { *noise_multiplier },
             sampling,
+            block_noise: if as_published { on_blocks } else { 0.0 },
         },
+        order: schedule.order(population),
+        claimed: as_published.then_some(*noise_multiplier),
         regulariser: Arc::clone(regulariser),
         mean: vec![0.0; public.shape.len()],
     };
@@ -86,7 +114,12 @@ impl Algorithm for Consensus {
         if k == 1 {
             oracle.open_consensus(&self.mean)?;
         }
-        self.mean = oracle.consensus(&self.solution(), &self.how)?.into_inner();
+        if let Some(claimed) = self.claimed {
+            oracle.claim(Claim::gaussian(1, Sampling::Full, claimed));
+        }
+        let z = self.solution();
+        let moving = self.order.next_blocks()?.map_or(Moving::All, Moving::Only);
+        self.mean = oracle.consensus(&z, moving, &self.how)?.into_inner();
         Ok(())
     }
 

@@ -12,8 +12,8 @@ mod residual;
 mod score;
 mod second_moment;
 
-pub use consensus::ConsensusTerms;
 pub(crate) use consensus::{Blocks, Consensus};
+pub use consensus::{ConsensusTerms, Moving};
 pub(crate) use coordinate::Coordinate;
 pub(crate) use correction::Correction;
 pub(crate) use count::Count;

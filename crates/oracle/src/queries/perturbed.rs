@@ -10,13 +10,13 @@
 
 use reticent_accountant::Event;
 use reticent_problem::Shape;
+use reticent_sums::Grid;
 
 use super::{Query, add_noise, check_noise, check_range};
 use crate::gate::Inside;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
-use reticent_sums::Grid;
 
 /// The query: what, and how much noise.
 #[derive(Debug)]
