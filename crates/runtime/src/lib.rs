@@ -7,8 +7,10 @@
 //! Every party has a gate on its own records, and so a ledger of its own ([`Party`]).
 
 pub mod algorithms;
+mod checkpoint;
 mod door;
 mod error;
+mod failures;
 mod message;
 mod node;
 mod participation;
@@ -20,13 +22,15 @@ pub mod topology;
 pub mod wire;
 
 pub use algorithms::{CATALOGUE, Entry, Network, Protocol, Recipe, Start, find};
-pub use door::Door;
+pub use checkpoint::Checkpoint;
+pub use door::{Admitted, Door};
 pub use error::RunError;
+pub use failures::Failures;
 pub use message::{Envelope, Kind, PartyId, RunId, SERVER};
 pub use node::Node;
 pub use participation::{cap, choose};
 pub use party::Party;
 pub use rejected::Rejected;
 pub use run::{Budget, Outcome, PartyReport, Price, Setup, prepare};
-pub use simulation::{Simulation, Traffic};
+pub use simulation::{Simulation, Tap, Traffic};
 pub use topology::Topology;

@@ -51,11 +51,16 @@ impl Party {
         }
     }
 
-    pub(crate) fn books(&self) -> Result<Books, RunError> {
-        self.gate.books().ok_or(RunError::Snapshot("a party without a key"))
+    /// Its books, as text: the events are written in a form that tells their kinds by name, which the compact form of
+    /// messages cannot read back.
+    pub(crate) fn books(&self) -> Result<String, RunError> {
+        let books = self.gate.books().ok_or(RunError::Snapshot("a party without a key"))?;
+        serde_json::to_string(&books).map_err(|_| RunError::Snapshot("books that cannot be written"))
     }
 
-    pub(crate) fn recall(&mut self, books: &Books) -> Result<(), RunError> {
-        Ok(self.gate.recall(books)?)
+    pub(crate) fn recall(&mut self, books: &str) -> Result<(), RunError> {
+        let books: Books =
+            serde_json::from_str(books).map_err(|_| RunError::Snapshot("books that cannot be read"))?;
+        Ok(self.gate.recall(&books)?)
     }
 }

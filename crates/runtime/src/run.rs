@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reticent_accountant::{Ledger, calibrate, epsilon};
-use reticent_noise::{Digest, NoiseKey};
+use reticent_noise::{Digest, Hasher, NoiseKey};
 use reticent_oracle::{Gate, Opening, Oracle, PrivateTable, Rehearsal};
 use reticent_problem::losses::Loss;
 
@@ -48,7 +48,7 @@ pub struct Setup<'a> {
     pub price: Price,
     /// The key that the keys of all parties follow from. (In a real run each has its own.)
     pub key: NoiseKey,
-    /// Stands for the job: two runs that differ in it share no noise.
+    /// Stands for the job: two runs that differ in it share no noise, and a checkpoint is of one job.
     pub job: Digest,
 }
 
@@ -62,7 +62,7 @@ pub struct Outcome {
     /// What was moved.
     pub traffic: Traffic,
     /// Messages that were rejected, by name.
-    pub rejections: BTreeMap<&'static str, u64>,
+    pub rejections: BTreeMap<String, u64>,
 }
 
 /// What one party has spent.
@@ -86,6 +86,8 @@ pub fn prepare(setup: Setup<'_>, tables: Vec<PrivateTable>) -> Result<Simulation
         .enumerate()
         .map(|(i, table)| Gate::open_keyed(table, Arc::clone(&loss), &opening, key.child(i as u64), &job))
         .collect::<Result<Vec<Gate>, _>>()?;
+    // Public, and another for every run: the key is.
+    let run = Hasher::new("reticent run").field(&job).number(key.entropy(&job).below(u64::MAX)?).finish();
     let mut classes: BTreeMap<u64, (f64, Ledger)> = BTreeMap::new();
     let mut noise = Vec::with_capacity(gates.len());
     let mut parties = Vec::with_capacity(gates.len());
@@ -106,9 +108,9 @@ pub fn prepare(setup: Setup<'_>, tables: Vec<PrivateTable>) -> Result<Simulation
             _ => Party::new(id, gate, plan)?,
         });
     }
-    let start = Start { run: &job, noise: &noise, server: key.child(u64::MAX) };
+    let start = Start { run: &run, noise: &noise, server: key.child(u64::MAX) };
     let network = protocol.network(parties, start)?;
-    Ok(Simulation::new(protocol, network))
+    Ok(Simulation::new(protocol, network, job, key))
 }
 
 impl Simulation {

@@ -11,8 +11,12 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
+use reticent_noise::{Digest, NoiseKey};
+
 use crate::algorithms::{Network, Protocol};
+use crate::checkpoint::Checkpoint;
 use crate::error::RunError;
+use crate::failures::{Failures, Parcel, When};
 use crate::message::{Envelope, PartyId, SERVER};
 use crate::node::Node;
 use crate::rejected::Rejected;
@@ -38,18 +42,27 @@ pub struct Simulation {
     /// Rounds that are over.
     pub(crate) round: u32,
     traffic: Traffic,
-    rejections: BTreeMap<&'static str, u64>,
+    rejections: BTreeMap<String, u64>,
+    failures: Failures,
+    /// What arrives with the next round.
+    late: Vec<Parcel>,
+    /// Hears every message that is sent, before anything befalls it.
+    tap: Option<Tap>,
+    job: Digest,
+    key: NoiseKey,
 }
+
+/// What hears every message: round and bytes.
+pub type Tap = Box<dyn FnMut(u32, &[u8]) + Send>;
 
 /// What a node made of its messages.
 struct Outbox {
-    place: usize,
-    bytes: Vec<(PartyId, Vec<u8>)>,
+    parcels: Vec<Parcel>,
     rejected: Vec<Rejected>,
 }
 
 impl Simulation {
-    pub(crate) fn new(protocol: Box<dyn Protocol>, network: Network) -> Self {
+    pub(crate) fn new(protocol: Box<dyn Protocol>, network: Network, job: Digest, key: NoiseKey) -> Self {
         let Network { nodes, initiators } = network;
         Simulation {
             protocol,
@@ -58,7 +71,24 @@ impl Simulation {
             round: 0,
             traffic: Traffic::default(),
             rejections: BTreeMap::new(),
+            failures: Failures::default(),
+            late: Vec::new(),
+            tap: None,
+            job,
+            key,
         }
+    }
+
+    /// From here on, these things go wrong.
+    pub fn fail(&mut self, failures: Failures) -> Result<(), RunError> {
+        failures.check()?;
+        self.failures = failures;
+        Ok(())
+    }
+
+    /// From here on, `tap` hears every message that is sent: what somebody sees who sees them all.
+    pub fn listen(&mut self, tap: Tap) {
+        self.tap = Some(tap);
     }
 
     /// Rounds that are over, and rounds that there are.
@@ -71,8 +101,18 @@ impl Simulation {
         if self.round >= self.protocol.rounds() {
             return Ok(false);
         }
-        let begun = self.deadline()?;
-        self.deliver(begun);
+        // The server, as it was when it last saved: that is all it knows after a restart.
+        let restarts = self.failures.restarts(self.round + 1) && self.initiators == [SERVER];
+        let saved = if restarts { Some(self.nodes[self.place(SERVER)].snapshot()?) } else { None };
+        let mut begun = std::mem::take(&mut self.late);
+        begun.extend(self.deadline()?);
+        self.deliver(begun, 0);
+        if let Some(saved) = saved {
+            let place = self.place(SERVER);
+            self.nodes[place].restore(&saved)?;
+            let begun = self.deadline()?;
+            self.deliver(begun, 1);
+        }
         self.round += 1;
         Ok(true)
     }
@@ -102,8 +142,39 @@ impl Simulation {
     }
 
     /// How many messages were rejected so far, by name.
-    pub fn rejections(&self) -> &BTreeMap<&'static str, u64> {
+    pub fn rejections(&self) -> &BTreeMap<String, u64> {
         &self.rejections
+    }
+
+    /// All that it takes to go on from here.
+    pub fn checkpoint(&self) -> Result<Checkpoint, RunError> {
+        let mut checkpoint = Checkpoint::new(self.job, &self.key, self.round);
+        checkpoint.traffic = (self.traffic.messages, self.traffic.bytes);
+        checkpoint.rejections = self.rejections.clone().into_iter().collect();
+        checkpoint.late = self.late.iter().map(|p| (p.from, p.to, p.bytes.clone())).collect();
+        checkpoint.nodes = self.nodes.iter().map(|node| node.snapshot()).collect::<Result<_, _>>()?;
+        Ok(checkpoint)
+    }
+
+    /// Goes on from a checkpoint of the same job, prepared with its key.
+    pub fn resume(&mut self, checkpoint: &Checkpoint) -> Result<(), RunError> {
+        if checkpoint.job != self.job {
+            return Err(RunError::Snapshot("it is of another job"));
+        }
+        if *checkpoint.key().expose().0 != *self.key.expose().0 {
+            return Err(RunError::Snapshot("it has another key"));
+        }
+        if checkpoint.nodes.len() != self.nodes.len() {
+            return Err(RunError::Snapshot("it has another number of parties"));
+        }
+        for (node, snapshot) in self.nodes.iter_mut().zip(&checkpoint.nodes) {
+            node.restore(snapshot)?;
+        }
+        self.round = checkpoint.round;
+        self.traffic = Traffic { messages: checkpoint.traffic.0, bytes: checkpoint.traffic.1 };
+        self.rejections = checkpoint.rejections.iter().cloned().collect();
+        self.late = checkpoint.parcels();
+        Ok(())
     }
 
     fn place(&self, id: PartyId) -> usize {
@@ -111,7 +182,7 @@ impl Simulation {
     }
 
     /// The deadline of the round that is over, for the initiators.
-    fn deadline(&mut self) -> Result<Vec<(PartyId, Vec<u8>)>, RunError> {
+    fn deadline(&mut self) -> Result<Vec<Parcel>, RunError> {
         let round = self.round;
         let places: Vec<usize> = self.initiators.iter().map(|&id| self.place(id)).collect();
         let sent = at_places(&mut self.nodes, &places, |node, _| node.on_deadline(round).map(sealed));
@@ -122,16 +193,27 @@ impl Simulation {
     }
 
     /// Delivers messages, and the answers to them, until nobody says anything more.
-    fn deliver(&mut self, mut wave: Vec<(PartyId, Vec<u8>)>) {
+    fn deliver(&mut self, mut sent: Vec<Parcel>, attempt: u32) {
         let limit = self.protocol.longest_payload();
-        for _ in 0..WAVES {
-            if wave.is_empty() {
+        for wave in 0..WAVES {
+            if sent.is_empty() {
                 return;
             }
-            let mut inboxes: BTreeMap<usize, Vec<Vec<u8>>> = BTreeMap::new();
-            for (to, bytes) in wave {
+            for parcel in &sent {
                 self.traffic.messages += 1;
-                self.traffic.bytes += bytes.len() as u64;
+                self.traffic.bytes += parcel.bytes.len() as u64;
+                if let Some(tap) = &mut self.tap {
+                    tap(self.round + 1, &parcel.bytes);
+                }
+            }
+            let when = When { round: self.round + 1, attempt, wave };
+            let (arrived, late) = self.failures.befall(sent, when, |bytes| {
+                let envelope = wire::decode(bytes, limit).ok()?;
+                self.protocol.exaggerated(&envelope).map(|envelope| wire::encode(&envelope))
+            });
+            self.late.extend(late);
+            let mut inboxes: BTreeMap<usize, Vec<Vec<u8>>> = BTreeMap::new();
+            for Parcel { to, bytes, .. } in arrived {
                 let place = self.place(to);
                 if place < self.nodes.len() {
                     inboxes.entry(place).or_default().push(bytes);
@@ -139,29 +221,29 @@ impl Simulation {
             }
             let places: Vec<usize> = inboxes.keys().copied().collect();
             let outboxes = at_places(&mut self.nodes, &places, |node, place| {
-                let mut outbox = Outbox { place, bytes: Vec::new(), rejected: Vec::new() };
+                let mut outbox = Outbox { parcels: Vec::new(), rejected: Vec::new() };
                 for bytes in &inboxes[&place] {
                     match wire::decode(bytes, limit).and_then(|envelope| node.on_message(&envelope)) {
-                        Ok(sent) => outbox.bytes.extend(sealed(sent)),
+                        Ok(sent) => outbox.parcels.extend(sealed(sent)),
                         Err(rejected) => outbox.rejected.push(rejected),
                     }
                 }
                 outbox
             });
-            debug_assert!(outboxes.is_sorted_by_key(|outbox| outbox.place));
-            wave = Vec::new();
+            sent = Vec::new();
             for outbox in outboxes {
-                wave.extend(outbox.bytes);
+                sent.extend(outbox.parcels);
                 for rejected in outbox.rejected {
-                    *self.rejections.entry(rejected.name()).or_default() += 1;
+                    *self.rejections.entry(rejected.name().to_owned()).or_default() += 1;
                 }
             }
         }
     }
 }
 
-fn sealed(sent: Vec<Envelope>) -> Vec<(PartyId, Vec<u8>)> {
-    sent.into_iter().map(|envelope| (envelope.to, wire::encode(&envelope))).collect()
+fn sealed(sent: Vec<Envelope>) -> Vec<Parcel> {
+    let seal = |e: Envelope| Parcel { from: e.from, to: e.to, bytes: wire::encode(&e) };
+    sent.into_iter().map(seal).collect()
 }
 
 /// `act` on the nodes at `places` (each once), in parallel; what it gives, in the order of `places`. The nodes are taken out

@@ -11,7 +11,7 @@ use reticent_oracle::{Oracle, Refusal};
 use reticent_problem::Regulariser;
 
 use crate::error::RunError;
-use crate::message::PartyId;
+use crate::message::{Envelope, PartyId};
 use crate::node::Node;
 use crate::party::Party;
 use crate::topology::Topology;
@@ -89,6 +89,12 @@ pub trait Protocol: fmt::Debug + Send + Sync {
 
     /// The parameter to publish, when the last deadline is over: a function of what was released.
     fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError>;
+
+    /// What a party that keeps to no bound would send in place of this message; `None` if the algorithm has no such
+    /// message. For tests of what it can do.
+    fn exaggerated(&self, _envelope: &Envelope) -> Option<Envelope> {
+        None
+    }
 
     /// Why the books of this run are no guarantee, beside what the gates find out themselves.
     fn taints(&self) -> Vec<Taint> {
