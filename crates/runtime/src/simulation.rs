@@ -104,14 +104,14 @@ impl Simulation {
         // The server, as it was when it last saved: that is all it knows after a restart.
         let restarts = self.failures.restarts(self.round + 1) && self.initiators == [SERVER];
         let saved = if restarts { Some(self.nodes[self.place(SERVER)].snapshot()?) } else { None };
-        let mut begun = std::mem::take(&mut self.late);
-        begun.extend(self.deadline()?);
-        self.deliver(begun, 0);
+        let late = std::mem::take(&mut self.late);
+        let begun = self.deadline()?;
+        self.deliver(late, begun, 0);
         if let Some(saved) = saved {
             let place = self.place(SERVER);
             self.nodes[place].restore(&saved)?;
             let begun = self.deadline()?;
-            self.deliver(begun, 1);
+            self.deliver(Vec::new(), begun, 1);
         }
         self.round += 1;
         Ok(true)
@@ -192,11 +192,11 @@ impl Simulation {
         })
     }
 
-    /// Delivers messages, and the answers to them, until nobody says anything more.
-    fn deliver(&mut self, mut sent: Vec<Parcel>, attempt: u32) {
+    /// Delivers messages, and the answers to them, until nobody says anything more; `overdue` ones first.
+    fn deliver(&mut self, mut overdue: Vec<Parcel>, mut sent: Vec<Parcel>, attempt: u32) {
         let limit = self.protocol.longest_payload();
         for wave in 0..WAVES {
-            if sent.is_empty() {
+            if sent.is_empty() && overdue.is_empty() {
                 return;
             }
             for parcel in &sent {
@@ -213,7 +213,7 @@ impl Simulation {
             });
             self.late.extend(late);
             let mut inboxes: BTreeMap<usize, Vec<Vec<u8>>> = BTreeMap::new();
-            for Parcel { to, bytes, .. } in arrived {
+            for Parcel { to, bytes, .. } in overdue.drain(..).chain(arrived) {
                 let place = self.place(to);
                 if place < self.nodes.len() {
                     inboxes.entry(place).or_default().push(bytes);

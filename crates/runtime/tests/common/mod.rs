@@ -131,6 +131,7 @@ impl World {
             row_norm: 1.0,
             lipschitz: 1.0,
             smoothness: 0.25,
+            whole_budget: 0.0,
         };
         let recipe = Recipe {
             settings: &settings,
