@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use reticent_accountant::{
-    Adjacency, Event, EventError, Gaussian, Ledger, NonPrivate, PoissonGaussian, Taint, Unit, View,
-    WithoutReplacementGaussian, calibrate, delta, epsilon,
+    Adjacency, Event, EventError, Gaussian, Ledger, Mechanism, NonPrivate, ObjectivePerturbation,
+    PoissonGaussian, Taint, Unit, View, WithoutReplacementGaussian, calibrate, delta, epsilon,
 };
 
 fn gaussian(z: f64) -> Event {
@@ -88,4 +88,49 @@ fn a_narrow_window_in_a_wide_loss_needs_no_giant_lattice() {
     for bound in [epsilon(&ledger, tiny).unwrap(), delta(&ledger, tiny).unwrap()] {
         assert!(bound.lower <= bound.upper && bound.upper.is_finite(), "{bound:?}");
     }
+}
+
+fn ledger(event: impl Into<Mechanism>, adjacency: Adjacency, count: u64) -> Ledger {
+    let mut ledger = Ledger::new();
+    ledger.append_many(Event::new(event, adjacency, Unit::Record, View::Central).unwrap(), count);
+    ledger
+}
+
+/// Alone, a perturbed objective costs what a Gaussian costs, at an ε that is less by the determinant's share.
+#[test]
+fn a_perturbed_objective_is_a_gaussian_pushed_outward() {
+    for (adjacency, pushes) in [(Adjacency::AddRemove, 1.0), (Adjacency::ReplaceOne, 2.0)] {
+        for (z, log_determinant, at) in [(3.0, 0.05, 1.0), (8.0, 0.2, 0.7), (1.0, 0.0, 3.0)] {
+            let event = ObjectivePerturbation::new(z, log_determinant).unwrap();
+            let ours = delta(&ledger(event, adjacency, 1), at).unwrap();
+            let plain = ledger(Gaussian::new(z).unwrap(), adjacency, 1);
+            let expected = delta(&plain, at - pushes * log_determinant).unwrap().upper;
+            assert!((ours.upper / expected - 1.0).abs() < 1e-3, "{adjacency:?} {z}: {ours:?}, {expected}");
+        }
+    }
+}
+
+/// With a determinant that does not change, many of them are almost a Gaussian; with one that does, at most the pushes more.
+#[test]
+fn perturbed_objectives_compose_like_gaussians() {
+    for (adjacency, pushes) in [(Adjacency::AddRemove, 1.0), (Adjacency::ReplaceOne, 2.0)] {
+        let (z, count) = (20.0, 25);
+        let at = |log_determinant| {
+            let event = ObjectivePerturbation::new(z, log_determinant).unwrap();
+            epsilon(&ledger(event, adjacency, count), 1e-5).unwrap().upper
+        };
+        let plain = epsilon(&ledger(Gaussian::new(z).unwrap(), adjacency, count), 1e-5).unwrap().upper;
+        assert!(at(0.0) >= plain * (1.0 - 1e-6) && at(0.0) < 1.02 * plain, "{} {plain}", at(0.0));
+        let pushed = at(0.01);
+        assert!(pushed > plain + 0.01, "{pushed} {plain}");
+        assert!(pushed < at(0.0) + pushes * 0.01 * count as f64, "{pushed} {plain}");
+    }
+}
+
+/// The bound for replacements is proven up to one gradient in two thirds of a standard deviation.
+#[test]
+fn too_little_noise_on_an_objective_promises_nothing() {
+    let event = ObjectivePerturbation::new(0.6, 0.1).unwrap();
+    assert!(epsilon(&ledger(event, Adjacency::ReplaceOne, 1), 1e-5).unwrap().upper.is_infinite());
+    assert!(epsilon(&ledger(event, Adjacency::AddRemove, 1), 1e-5).unwrap().upper.is_finite());
 }

@@ -47,9 +47,9 @@ impl Claim {
         self.cost != Cost::Nothing
     }
 
-    fn event(&self, terms: &Terms) -> Result<Option<Event>, Refusal> {
+    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
         let mechanism = match self.cost {
-            Cost::Nothing => return Ok(None),
+            Cost::Nothing => return Ok(Vec::new()),
             Cost::Gaussian(sampling, noise_multiplier) => {
                 sampling.mechanism(noise_multiplier, terms.population())?
             }
@@ -57,18 +57,18 @@ impl Claim {
             Cost::Zcdp(rho) if rho.is_infinite() => NonPrivate {}.into(),
             Cost::Zcdp(rho) => Zcdp::new(rho)?.into(),
         };
-        Ok(Some(terms.event(mechanism)?))
+        Ok(vec![terms.event(mechanism)?])
     }
 }
 
-/// What the books get for a query: its own event, or the claim in place of it and the taint.
+/// What the books get for a query: its own events, or the claim in place of it and the taint.
 pub(crate) fn booked(
     query: &impl Query,
     claim: Option<&Claim>,
     terms: &Terms,
     ledger: &mut Ledger,
-) -> Result<Option<Event>, Refusal> {
-    let Some(claim) = claim else { return query.event(terms).map(Some) };
+) -> Result<Vec<Event>, Refusal> {
+    let Some(claim) = claim else { return query.events(terms) };
     ledger.taint(Taint::AsPublished(claim.erratum));
-    claim.event(terms)
+    claim.events(terms)
 }

@@ -15,8 +15,8 @@ use crate::keyed::{Books, Keyed};
 use crate::plan::Plan;
 use crate::queries::{
     Blocks, Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms,
-    Minimiser, MinimiserTerms, Moving, Numbers, Perturbed, Quantile, QuantileTerms, Query, Residual,
-    ResidualTerms, Score, SecondMoment, SecondMomentTerms,
+    Minimiser, MinimiserTerms, Moving, Numbers, Objective, ObjectiveTerms, Perturbed, Quantile,
+    QuantileTerms, Query, Residual, ResidualTerms, Score, SecondMoment, SecondMomentTerms,
 };
 use crate::refusal::Refusal;
 use crate::released::Released;
@@ -62,6 +62,9 @@ pub trait Oracle {
 
     /// The noisy minimiser of a regularised empirical risk.
     fn minimiser(&mut self, how: &MinimiserTerms<'_>) -> Result<Released<Vec<f64>>, Refusal>;
+
+    /// The minimiser of a regularised empirical risk with a random linear term.
+    fn objective(&mut self, how: &ObjectiveTerms<'_>) -> Result<Released<Vec<f64>>, Refusal>;
 
     /// The noisy mean of `aaᵀ`, row-major, symmetric but perhaps not positive semidefinite.
     fn second_moment(&mut self, how: &SecondMomentTerms) -> Result<Released<Vec<f64>>, Refusal>;
@@ -307,7 +310,7 @@ impl Gate {
         query.check(self.inside.shape())?;
         let context = self.context(query);
         if !self.knows(context.as_ref()) {
-            if let Some(event) = booked(query, claim.as_ref(), &self.inside.terms, &mut self.ledger)? {
+            for event in booked(query, claim.as_ref(), &self.inside.terms, &mut self.ledger)? {
                 self.record(event)?;
             }
             self.remember(context);
@@ -449,6 +452,11 @@ impl Oracle for Gate {
 
     fn minimiser(&mut self, how: &MinimiserTerms<'_>) -> Result<Released<Vec<f64>>, Refusal> {
         let query = Minimiser::proven(how, &self.inside)?;
+        self.ask(&query)
+    }
+
+    fn objective(&mut self, how: &ObjectiveTerms<'_>) -> Result<Released<Vec<f64>>, Refusal> {
+        let query = Objective::proven(how, &self.inside)?;
         self.ask(&query)
     }
 

@@ -24,6 +24,7 @@ mod refusal;
 mod rehearsal;
 mod released;
 mod sample;
+mod solver;
 mod split;
 mod table;
 pub mod tables;
@@ -36,7 +37,7 @@ pub use exact::ExactOracle;
 pub use gate::{Contest, Gate, Opening, Oracle, Winner};
 pub use keyed::Books;
 pub use queries::{
-    ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Moving, Quadratic, QuantileTerms,
+    ConsensusTerms, CountTerms, GradientTerms, Law, MinimiserTerms, Moving, ObjectiveTerms, QuantileTerms,
     ResidualTerms, SecondMomentTerms, Statistic,
 };
 pub use refusal::Refusal;
@@ -45,6 +46,7 @@ pub use released::Released;
 pub use reticent_noise::{Digest, Entropy, NoiseKey};
 pub use reticent_sums::TableError;
 pub use sample::{Sampling, SamplingError};
+pub use solver::Quadratic;
 pub use split::{Skew, SkewError};
 pub use table::PrivateTable;
 pub use terms::Terms;

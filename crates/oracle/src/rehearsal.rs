@@ -7,8 +7,8 @@ use crate::claim::{Claim, booked};
 use crate::gate::Oracle;
 use crate::queries::{
     Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms, Minimiser,
-    MinimiserTerms, Moving, Perturbed, Quantile, QuantileTerms, Query, Residual, ResidualTerms, Score,
-    SecondMoment, SecondMomentTerms, check_point,
+    MinimiserTerms, Moving, Objective, ObjectiveTerms, Perturbed, Quantile, QuantileTerms, Query, Residual,
+    ResidualTerms, Score, SecondMoment, SecondMomentTerms, check_point,
 };
 use crate::refusal::Refusal;
 use crate::released::Released;
@@ -41,7 +41,7 @@ impl Rehearsal {
     fn record<Q: Query>(&mut self, query: &Q) -> Result<(), Refusal> {
         let claim = self.claim.take();
         query.check(self.shape)?;
-        if let Some(event) = booked(query, claim.as_ref(), &self.terms, &mut self.ledger)? {
+        for event in booked(query, claim.as_ref(), &self.terms, &mut self.ledger)? {
             self.ledger.append(event);
         }
         Ok(())
@@ -117,6 +117,11 @@ impl Oracle for Rehearsal {
         self.record(&Minimiser::rehearsed(how))?;
         let image = how.public.penalty.filter(|_| how.image).map(|(_, _, v)| v.len());
         Ok(Released::new(self.made_up(image.unwrap_or(how.start.len()))))
+    }
+
+    fn objective(&mut self, how: &ObjectiveTerms<'_>) -> Result<Released<Vec<f64>>, Refusal> {
+        self.record(&Objective::rehearsed(how, self.shape))?;
+        Ok(Released::new(self.made_up(how.start.len())))
     }
 
     fn second_moment(&mut self, how: &SecondMomentTerms) -> Result<Released<Vec<f64>>, Refusal> {

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use reticent_accountant::{Adjacency, Ledger, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::{
-    ConsensusTerms, CountTerms, Entropy, Gate, GradientTerms, MinimiserTerms, Moving, Opening, Oracle,
-    Quadratic, QuantileTerms, Refusal, Rehearsal, Sampling, SecondMomentTerms, Statistic,
+    ConsensusTerms, CountTerms, Entropy, Gate, GradientTerms, Law, MinimiserTerms, Moving, ObjectiveTerms,
+    Opening, Oracle, Quadratic, QuantileTerms, Refusal, Rehearsal, Sampling, SecondMomentTerms, Statistic,
 };
 use reticent_problem::losses;
 
@@ -60,6 +60,8 @@ fn the_source_prints_logs_and_times_nothing() {
     }
 }
 
+const LAWS: [Law; 2] = [Law::Normal, Law::SphericalLaplace];
+
 /// Every query once, some under every sampling; the lengths of the answers.
 fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
     let zeros = vec![0.0; oracle.shape().len()];
@@ -91,6 +93,19 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
     let public = Quadratic { ridge: 0.5, linear: &zeros, penalty: None };
     let how = MinimiserTerms { row_norm: 1.0, public, start: &ones, image: false, noise_multiplier: 2.0 };
     lengths.push(oracle.minimiser(&how)?.get().len());
+    let row_norm = 1.0;
+    let by_record = oracle.terms().unit() == Unit::Record;
+    for law in LAWS.iter().filter(|law| **law != Law::Normal || by_record) {
+        let how = ObjectiveTerms {
+            row_norm,
+            smoothness: 0.25,
+            public,
+            start: &ones,
+            law: *law,
+            noise_multiplier: 2.0,
+        };
+        lengths.push(oracle.objective(&how)?.get().len());
+    }
     lengths
         .push(oracle.second_moment(&SecondMomentTerms { row_norm: 1.0, noise_multiplier: 2.0 })?.get().len());
     let (of, candidates) = (Statistic::RowNorm, &[0.5, 1.0, 2.0, 4.0][..]);

@@ -14,6 +14,7 @@ mod gdp;
 mod iteration;
 mod laplace;
 mod non_private;
+mod objective;
 mod parallel;
 mod poisson_gaussian;
 mod pure;
@@ -28,6 +29,7 @@ pub use gdp::Gdp;
 pub use iteration::Iteration;
 pub use laplace::Laplace;
 pub use non_private::NonPrivate;
+pub use objective::ObjectivePerturbation;
 pub use parallel::Parallel;
 pub use poisson_gaussian::PoissonGaussian;
 pub use pure::PureDp;
@@ -172,6 +174,8 @@ catalogue! {
     WithoutReplacementGaussian = "without-replacement-gaussian",
     /// Laplace noise on a sum over all records.
     Laplace = "laplace",
+    /// The exact minimiser of an objective with a Gaussian linear term.
+    ObjectivePerturbation = "objective-perturbation",
     /// Anything that is (ε, 0)-private.
     PureDp = "pure-dp",
     /// Anything that is (ε, δ)-private.

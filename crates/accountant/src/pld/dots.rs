@@ -256,6 +256,8 @@ mod tests {
             Loss::symmetric(0.05, 1.5),
             Loss::gaussian(0.5),
             Loss::laplace(1.2),
+            Loss::pushed(0.7, 0.2, 0.2),
+            Loss::pushed(0.6, 0.0, 0.09),
         ] {
             let step = 0.01;
             let grid: Grid = loss

@@ -54,6 +54,19 @@ pub(crate) enum Pair {
         rate: f64,
         mu: f64,
     },
+    /// The Gaussian pair with every loss larger by `by`: the same P-mass, and e^{−by} of the Q-mass. Not a pair of
+    /// probabilities, so it serves for the losses from `from` on alone.
+    Above {
+        mu: f64,
+        by: f64,
+        from: f64,
+    },
+    /// Its mirror image, up to −`from`: every loss smaller by `by`, and e^{−by} of the P-mass.
+    Below {
+        mu: f64,
+        by: f64,
+        from: f64,
+    },
     /// Laplace noise, sensitivity over scale r, between its two atoms at ±r.
     Laplace {
         ratio: f64,
@@ -96,6 +109,8 @@ impl Pair {
             Pair::Removal { rate, mu } => removal_loss(rate, mu, x),
             Pair::Addition { rate, mu } => -removal_loss(rate, mu, x),
             Pair::Exchange { rate, mu } => removal_loss(rate, mu, x) - removal_loss(rate, mu, -x),
+            Pair::Above { mu, by, .. } => removal_loss(1.0, mu, x) + by,
+            Pair::Below { mu, by, .. } => removal_loss(1.0, mu, x) - by,
             Pair::Laplace { ratio } => ratio * x,
         }
     }
@@ -140,6 +155,16 @@ impl Pair {
                     q_below: mixed(rate, below, down_below),
                 }
             }
+            Pair::Above { mu, by, from } => {
+                let cut = Pair::Removal { rate: 1.0, mu }.cut(epsilon.max(from) - by);
+                let less = (-by).exp();
+                Cut { q_above: less * cut.q_above, q_below: less * cut.q_below, ..cut }
+            }
+            Pair::Below { mu, by, from } => {
+                let cut = Pair::Removal { rate: 1.0, mu }.cut(epsilon.min(-from) + by);
+                let less = (-by).exp();
+                Cut { p_above: less * cut.p_above, p_below: less * cut.p_below, ..cut }
+            }
             Pair::Laplace { ratio } => {
                 let e = epsilon.clamp(-ratio, ratio);
                 let (up, down) = (-((e - ratio) / 2.0).exp_m1() / 2.0, (-(e + ratio) / 2.0).exp_m1() / -2.0);
@@ -159,6 +184,7 @@ impl Pair {
         let (low, high) = ((-2.0 * low.ln()).sqrt(), (-2.0 * high.ln()).sqrt());
         match *self {
             Pair::Removal { mu, rate } => (if rate == 1.0 { mu - low } else { -low }, mu + high),
+            Pair::Above { mu, .. } | Pair::Below { mu, .. } => (mu - low, mu + high),
             Pair::Exchange { mu, .. } => (-low, mu + high),
             Pair::Addition { .. } => (-high, low),
             Pair::Laplace { .. } => (-1.0, 1.0),
@@ -235,6 +261,23 @@ impl Loss {
         }
     }
 
+    /// A profile known to be at most that of the Gaussian at |ε| − `by` for |ε| ≥ `from` ≥ `by`, in both directions: between
+    /// the two the chord, which convexity allows and which puts what is left into atoms at ±`from`.
+    pub(crate) fn pushed(mu: f64, by: f64, from: f64) -> Self {
+        let (above, below) = (Pair::Above { mu, by, from }, Pair::Below { mu, by, from });
+        // P above `from`, and P below −`from`; what they leave of 1 goes to the atoms, P against Q as their losses say.
+        let left = above.cut(from).p_below - below.cut(-from).p_below;
+        let atom = left.max(0.0) / (1.0 + (-from).exp());
+        Self {
+            segments: vec![
+                Segment { pair: below, from: f64::NEG_INFINITY, to: -from },
+                Segment { pair: above, from, to: f64::INFINITY },
+            ],
+            atoms: vec![(from, atom), (-from, atom * (-from).exp())],
+            infinity: 0.0,
+        }
+    }
+
     /// Laplace noise; both directions are alike.
     pub(crate) fn laplace(ratio: f64) -> Self {
         Self {
@@ -295,7 +338,13 @@ mod tests {
 
     #[test]
     fn masses_add_up_to_one() {
-        for loss in [Loss::symmetric(0.1, 2.0), Loss::laplace(0.7), Loss::response(1.5, 0.01)] {
+        for loss in [
+            Loss::symmetric(0.1, 2.0),
+            Loss::pushed(1.3, 0.4, 0.4),
+            Loss::pushed(1.0, 0.2, 0.45),
+            Loss::laplace(0.7),
+            Loss::response(1.5, 0.01),
+        ] {
             let mut total = loss.infinity + loss.atoms.iter().map(|atom| atom.1).sum::<f64>();
             for segment in &loss.segments {
                 let (low, high) = (segment.pair.cut(segment.from), segment.pair.cut(segment.to));

@@ -133,11 +133,11 @@ impl Query for Consensus<'_> {
         check_point(self.z, shape)
     }
 
-    fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
+    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
         if self.how.block_noise > 0.0 {
             return Err(wrong("noise on the blocks is for the published version, under its claim"));
         }
-        self.how.sum().event(terms)
+        Ok(vec![self.how.sum().event(terms)?])
     }
 
     fn moves_state(&self) -> bool {

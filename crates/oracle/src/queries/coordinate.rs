@@ -46,8 +46,8 @@ impl Query for Coordinate<'_> {
         )))
     }
 
-    fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
-        self.how.event(terms)
+    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+        Ok(vec![self.how.event(terms)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {

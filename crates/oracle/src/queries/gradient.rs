@@ -58,8 +58,8 @@ impl Query for Gradient<'_> {
         check_point(self.at, shape)
     }
 
-    fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
-        self.how.event(terms)
+    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+        Ok(vec![self.how.event(terms)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {

@@ -1,10 +1,12 @@
 use proptest::prelude::*;
 use reticent_accountant::{Unit, View};
 use reticent_data::{Dense, Rows, Table};
-use reticent_problem::losses;
+use reticent_problem::constraints::Constraint;
+use reticent_problem::{SparseMatrix, losses};
 use reticent_sums::{Pass, Private};
 
 use super::*;
+use crate::solver::least_singular;
 
 const COLUMNS: usize = 3;
 
@@ -35,7 +37,7 @@ fn solution(how: &MinimiserTerms<'_>, rows: &[(Vec<f64>, bool)], longer: u64) ->
     let mut inside = inside(rows);
     let query = Minimiser::proven(how, &inside).unwrap();
     let proven = query.proven.unwrap();
-    let more = Proven { iterations: longer * proven.iterations, ..proven };
+    let more = Proven { descent: proven.descent.longer(longer), ..proven };
     (query.solve(&more, &mut inside), proven)
 }
 
@@ -59,7 +61,7 @@ proptest! {
         let how = MinimiserTerms { row_norm: 1.5, public, start: &start, image: false, noise_multiplier: 1.0 };
         let (x, proven) = solution(&how, &rows, 1);
         let (better, _) = solution(&how, &rows, 8);
-        let exact = proven.clip / (rows.len() as f64 * ridge);
+        let exact = proven.bounds.clip / (rows.len() as f64 * ridge);
         let radius = proven.half_sensitivity - exact;
         prop_assert!(radius <= 0.02 * exact, "{radius} {exact}");
         prop_assert!(distance(&x, &better) <= radius);

@@ -1,4 +1,4 @@
-//! What can be asked of the gate: a file per query, each with one event and one proof note.
+//! What can be asked of the gate: a file per query, each with its event and its proof note.
 
 mod consensus;
 mod coordinate;
@@ -6,6 +6,7 @@ mod correction;
 mod count;
 mod gradient;
 mod minimiser;
+mod objective;
 mod perturbed;
 mod quantile;
 mod residual;
@@ -21,7 +22,9 @@ pub use count::{CountTerms, Statistic};
 pub(crate) use gradient::Gradient;
 pub use gradient::GradientTerms;
 pub(crate) use minimiser::Minimiser;
-pub use minimiser::{MinimiserTerms, Quadratic};
+pub use minimiser::MinimiserTerms;
+pub(crate) use objective::Objective;
+pub use objective::{Law, ObjectiveTerms};
 pub(crate) use perturbed::Perturbed;
 pub(crate) use quantile::Quantile;
 pub use quantile::QuantileTerms;
@@ -54,14 +57,14 @@ pub(crate) trait Query: std::fmt::Debug {
     fn check(&self, shape: Shape) -> Result<(), Refusal>;
 
     /// What the books will say, a function of public quantities alone.
-    fn event(&self, terms: &Terms) -> Result<Event, Refusal>;
+    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal>;
 
     /// Whether the answer leaves something behind in the gate that a later answer depends on.
     fn moves_state(&self) -> bool {
         false
     }
 
-    /// The answer, noise included. Called once, after the event is in the ledger.
+    /// The answer, noise included. Called once, after the events are in the ledger.
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Self::Answer, Refusal>;
 }
 
@@ -114,7 +117,7 @@ fn add_noise(entropy: &mut Entropy, noise_multiplier: f64, sum: &mut [i64]) -> R
 }
 
 /// Refuses a number outside a range.
-fn check_range(name: &str, value: f64, least: f64, most: f64) -> Result<(), Refusal> {
+pub(crate) fn check_range(name: &str, value: f64, least: f64, most: f64) -> Result<(), Refusal> {
     if (least..=most).contains(&value) {
         return Ok(());
     }

@@ -40,7 +40,7 @@ impl Query for Perturbed<'_> {
         Err(Refusal::BadQuery(format!("what is to be perturbed has to be between −{most:e} and {most:e}")))
     }
 
-    fn event(&self, _: &Terms) -> Result<Event, Refusal> {
+    fn events(&self, _: &Terms) -> Result<Vec<Event>, Refusal> {
         Err(Refusal::BadQuery(
             "noise on a vector that was computed elsewhere is for algorithms as published, under their claim"
                 .to_owned(),

@@ -66,9 +66,9 @@ impl Query for Quantile<'_> {
         check_noise(noise_multiplier * f64::from(self.how.rounds()).sqrt())
     }
 
-    fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
+    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
         let mechanism = Sampling::Full.mechanism(self.how.noise_multiplier, terms.population())?;
-        Ok(terms.event(mechanism)?)
+        Ok(vec![terms.event(mechanism)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {

@@ -70,7 +70,7 @@ impl Query for Residual<'_> {
         check_point(self.z, shape)
     }
 
-    fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
+    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
         if terms.adjacency() != Adjacency::ReplaceOne
             || (terms.unit() == Unit::User && terms.population() > 1)
         {
@@ -81,7 +81,7 @@ impl Query for Residual<'_> {
             ));
         }
         let mechanism = Sampling::Full.mechanism(self.how.noise_multiplier, terms.population())?;
-        Ok(terms.event(mechanism)?)
+        Ok(vec![terms.event(mechanism)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {

@@ -37,8 +37,8 @@ impl Query for Score<'_> {
         check_point(self.at, shape)
     }
 
-    fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
-        Ok(terms.event(Sampling::Full.mechanism(self.noise_multiplier, terms.population())?)?)
+    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+        Ok(vec![terms.event(Sampling::Full.mechanism(self.noise_multiplier, terms.population())?)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {

@@ -75,9 +75,9 @@ impl Query for SecondMoment<'_> {
         Ok(())
     }
 
-    fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
+    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
         let mechanism = Sampling::Full.mechanism(self.how.noise_multiplier, terms.population())?;
-        Ok(terms.event(mechanism)?)
+        Ok(vec![terms.event(mechanism)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {

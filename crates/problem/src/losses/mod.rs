@@ -108,6 +108,11 @@ pub trait Loss: fmt::Debug + Send + Sync {
     /// `prox_{tf}(v) = v − (t/t')·a ⊗ (w − prox_{t'φ}(w))` where `w = vᵀa`.
     fn prox(&self, scores: &[f64], target: f64, step: f64, out: &mut [f64]);
 
+    /// Whether there is one score, and for each target the slope is never positive or never negative.
+    fn one_sided(&self) -> bool {
+        false
+    }
+
     /// An upper bound of `‖φ'(w; b)‖₂` over all scores and targets; `∞` when there is none.
     fn lipschitz(&self) -> f64;
 

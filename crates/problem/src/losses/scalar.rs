@@ -40,6 +40,11 @@ pub trait ScalarLoss: std::fmt::Debug + Send + Sync {
     /// `argmin_w φ(w) + (w − u)²/(2·step)`.
     fn prox_phi(&self, u: f64, step: f64) -> f64;
 
+    /// Whether `φ` is decreasing; every margin loss of the catalogue is, and no loss of a residual.
+    fn decreasing(&self) -> bool {
+        Self::ARGUMENT == Argument::Margin
+    }
+
     /// A bound of `|φ'|`.
     fn max_slope(&self) -> f64;
 
@@ -95,6 +100,10 @@ impl<T: ScalarLoss> Loss for T {
             Argument::Margin => target * u,
             Argument::Residual => target + u,
         };
+    }
+
+    fn one_sided(&self) -> bool {
+        self.decreasing()
     }
 
     fn lipschitz(&self) -> f64 {

@@ -72,6 +72,22 @@ fn for_all<S: Strategy>(cases: u32, strategy: &S, property: impl Fn(&dyn Loss, S
 }
 
 #[test]
+fn losses_are_not_negative_and_one_sided_slopes_have_one_sign() {
+    let names: Vec<_> = CATALOGUE.iter().map(|e| parse(e.name, Some(4)).unwrap()).collect();
+    let one_sided: Vec<_> = names.iter().filter(|loss| loss.one_sided()).map(|loss| loss.name()).collect();
+    assert_eq!(one_sided, ["logistic", "huberised-hinge", "hinge", "squared-hinge"]);
+    for_all(300, &raw(), |loss, (one, other, pick)| {
+        let (scores, target) = case(loss, &one, pick);
+        assert!(loss.value(&scores, target) >= 0.0);
+        if loss.one_sided() {
+            let (there, _) = case(loss, &other, pick);
+            let (a, b) = (derivative(loss, &scores, target)[0], derivative(loss, &there, target)[0]);
+            assert!(a * b >= 0.0, "{a} {b}");
+        }
+    });
+}
+
+#[test]
 fn catalogue_is_whole_and_descriptions_round_trip() {
     assert_eq!(CATALOGUE.len(), 8);
     for loss in members() {

@@ -1,0 +1,263 @@
+//! Approximate minima perturbation: the minimiser of an objective to which a random linear term was added (E7, E8;
+//! Iyengar et al. 2019, Algorithm 1).
+//!
+//! ```text
+//! J(x) = (1/n) Σ f(x; dᵢ) + (m/2)‖x‖² + qᵀx + (1/2γ)‖Ax − v‖² + bᵀx
+//! released: x̂ + noise,   ‖x̂ − argmin J‖ ≤ r
+//! ```
+//!
+//! `b` is drawn in the gate and never leaves it: normal with deviation `zC/n` a coordinate, or with density
+//! `∝ exp(−(n/zC)‖b‖)`. Its law has a density, so the exact minimiser has one too, and the two densities of neighbours are
+//! compared; with `Λ` the strong convexity of the public part and `c = βR²/(nΛ)`, adding one record changes the
+//! determinant of the Hessian by a factor between 1 and `1 + c`. The solver is that of the minimiser query, with a
+//! public number of steps and a public `r`; noise in proportion to `r` covers the distance from the exact minimiser.
+//!
+//! Event, normal `b`: objective perturbation with multiplier `z`, and a Gaussian of multiplier `8z` for the distance. For
+//! losses of one score whose slope has one sign, records only.
+//! Event, spherical Laplace `b`: pure, `ln(1 + c) + (1 + 1/64)/z` (add-remove; twice the last under replace-one).
+//! Proof: proofs/objective.md, proofs/minimiser.md, proofs/noise-objective-perturbation.md.
+
+use reticent_accountant::{Adjacency, Event, Gaussian, NonPrivate, ObjectivePerturbation, PureDp, Unit};
+use reticent_problem::Shape;
+use reticent_problem::losses::Loss;
+use reticent_sums::{Grid, grid};
+
+use super::minimiser::noisy_point;
+use super::{Query, check_noise, check_point, check_range};
+use crate::gate::Inside;
+use crate::refusal::Refusal;
+use crate::solver::{Bounds, Descent, Quadratic, Risk, UP, norm, wrong};
+use crate::terms::Terms;
+use reticent_noise::entropy::Entropy;
+use reticent_noise::grid::{GridNoise, LaplaceGrid};
+use reticent_noise::vectors::{Near, normal, spherical_laplace};
+
+/// The law of the random linear term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// Independent normal coordinates.
+    Normal,
+    /// Density falling exponentially with the norm: (ε, 0)-privacy.
+    SphericalLaplace,
+}
+
+/// How the minimiser of a perturbed objective is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectiveTerms<'a> {
+    /// `R`: rows with a longer norm, the intercept's constant included, are scaled down to it.
+    pub row_norm: f64,
+    /// `β`: a bound of the loss's curvature in the score. Less than the loss declares is refused.
+    pub smoothness: f64,
+    /// The public part of the objective.
+    pub public: Quadratic<'a>,
+    /// Where the inner solver starts.
+    pub start: &'a [f64],
+    /// How `b` is drawn.
+    pub law: Law,
+    /// `z`: the scale of `b` in units of `C/n`, `C` the largest gradient of a record. 0 for no noise and no privacy.
+    pub noise_multiplier: f64,
+}
+
+/// What is known before the data are read.
+#[derive(Debug)]
+struct Proven {
+    bounds: Bounds,
+    descent: Descent,
+    radius: f64,
+    /// `zC/n`.
+    scale: f64,
+}
+
+/// The query: how, for which layout, and what follows from it.
+#[derive(Debug)]
+pub(crate) struct Objective<'a> {
+    how: &'a ObjectiveTerms<'a>,
+    shape: Shape,
+    /// `None` in a rehearsal, which has no loss.
+    proven: Option<Proven>,
+}
+
+/// The noise that covers the solver's distance, in units of the noise that covers a record.
+const COVER: f64 = 8.0;
+
+/// What the same costs when it is Laplace noise, in units of `1/z`.
+const COVER_PURE: f64 = 1.0 / 64.0;
+
+/// The radius that the solver is to reach, in units of `C/(nΛ)`, if rounding allows it; and the most that is accepted.
+const SHARE: f64 = 1e-4;
+const MOST: f64 = 0.1;
+
+/// Under add-remove the number of units is private, and the solver has to be proven for all that are admitted.
+const CROWD: f64 = 2.0;
+
+/// Deviations beyond which a norm is not found: probability below e⁻¹¹².
+const TAIL: f64 = 15.0;
+
+impl<'a> Objective<'a> {
+    pub fn rehearsed(how: &'a ObjectiveTerms<'a>, shape: Shape) -> Self {
+        Objective { how, shape, proven: None }
+    }
+
+    pub fn proven(how: &'a ObjectiveTerms<'a>, inside: &Inside) -> Result<Self, Refusal> {
+        let query = Objective::rehearsed(how, inside.shape());
+        query.check(inside.shape())?;
+        let proven = query.prove(inside)?;
+        Ok(Objective { proven: Some(proven), ..query })
+    }
+
+    fn risk<'b>(&'b self, loss: &'b dyn Loss, adjacency: Adjacency, scale: f64) -> Risk<'b> {
+        let ObjectiveTerms { row_norm, public, start, .. } = *self.how;
+        let crowd = if adjacency == Adjacency::AddRemove { CROWD } else { 1.0 };
+        Risk { row_norm, public, start, shape: self.shape, loss, crowd, hidden: scale * self.longest() }
+    }
+
+    /// A bound of `‖b‖` in units of its scale, passed with probability below e⁻¹¹².
+    fn longest(&self) -> f64 {
+        let len = self.shape.len() as f64;
+        match self.how.law {
+            Law::Normal => len.sqrt() + TAIL,
+            // Gamma(d) exceeds d + √(2dt) + t with probability at most e⁻ᵗ.
+            Law::SphericalLaplace => len + TAIL * len.sqrt() + 0.5 * TAIL * TAIL,
+        }
+    }
+
+    /// How far `b` is from one with exactly its law, in units of its scale: see the sampler.
+    fn farthest(&self) -> f64 {
+        1e-14 * (self.shape.len() as f64 + 8.0) * self.longest()
+    }
+
+    fn prove(&self, inside: &Inside) -> Result<Proven, Refusal> {
+        let ObjectiveTerms { smoothness, start, law, noise_multiplier, .. } = *self.how;
+        let Inside { loss, terms, private, .. } = inside;
+        let n = terms.population() as f64;
+        if loss.smoothness() > smoothness {
+            return Err(wrong("the loss bends more than the smoothness that was declared for it"));
+        }
+        if law == Law::Normal && (terms.unit() != Unit::Record || !loss.one_sided()) {
+            return Err(wrong(
+                "a normal linear term is proven to be private for records and for losses whose slope has one sign \
+                 (logistic, huberised-hinge): use the spherical Laplace law",
+            ));
+        }
+        if terms.adjacency() == Adjacency::AddRemove && private.units() as f64 > CROWD * n {
+            return Err(wrong(
+                "there are more than twice as many records as --public-n says, and minimisers are proven for no more: \
+                 correct the public number",
+            ));
+        }
+        let scale = noise_multiplier * loss.lipschitz() * self.how.row_norm * UP / n;
+        let bounds = self.risk(&**loss, terms.adjacency(), scale).bounds()?;
+        let exact = bounds.clip / (n * bounds.convex);
+        let descent = bounds.descend((SHARE * exact).powi(2) * bounds.convex / 2.0);
+        let off = scale * self.farthest() / bounds.convex;
+        let radius = (descent.radius(&bounds, start.len()) + off) * UP;
+        if !(radius <= MOST * exact && bounds.reach / radius <= (1_u64 << 28) as f64) {
+            return Err(wrong(
+                "the minimiser cannot be released: the objective is too flat for its solution to be computed \
+                 accurately: give a larger ridge",
+            ));
+        }
+        Ok(Proven { bounds, descent, radius, scale })
+    }
+
+    /// A bound of the logarithm of the factor by which one unit changes the determinant.
+    fn log_determinant(&self, terms: &Terms) -> f64 {
+        let ObjectiveTerms { row_norm, smoothness, public, .. } = *self.how;
+        let convex = public.convexity(self.shape);
+        let c = smoothness * row_norm * row_norm / (terms.population() as f64 * convex);
+        let one = match terms.unit() {
+            Unit::Record => c.ln_1p(),
+            // The mean of many rank-one matrices has any rank, and only its trace is known.
+            Unit::User => c,
+        };
+        self.shape.outputs as f64 * one * UP
+    }
+
+    /// What a Gaussian event of one multiplier needs in noise: whatever the neighbours, two solutions near one exact minimiser
+    /// are up to two radii apart, and add-remove counts one where replace-one counts two.
+    fn moves(&self, terms: &Terms) -> f64 {
+        if terms.adjacency() == Adjacency::AddRemove { 2.0 } else { 1.0 }
+    }
+
+    fn draw(&self, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+        let len = self.shape.len();
+        let Near { values, off } = match self.how.law {
+            Law::Normal => normal(entropy, len)?,
+            Law::SphericalLaplace => spherical_laplace(entropy, len)?,
+        };
+        // A matter of the random words alone, and of fewer tables of them than there are keys to try.
+        if norm(&values) > self.longest() || off > self.farthest() {
+            return Err(wrong("the random linear term was longer than any that is foreseen: run again"));
+        }
+        Ok(values)
+    }
+}
+
+impl Query for Objective<'_> {
+    type Answer = Vec<f64>;
+
+    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+        let ObjectiveTerms { row_norm, smoothness, public, start, law, noise_multiplier } = *self.how;
+        check_noise(noise_multiplier)?;
+        check_noise(COVER * noise_multiplier)?;
+        check_range("row norm", row_norm, 1e-20, 1e20)?;
+        check_range("smoothness", smoothness, 0.0, 1e20)?;
+        check_point(start, shape)?;
+        public.check(shape)?;
+        if public.convexity(shape) <= 0.0 {
+            return Err(wrong("the public part of the objective is not strongly convex: give a ridge"));
+        }
+        if law == Law::Normal && shape.outputs > 1 && noise_multiplier > 0.0 {
+            return Err(wrong(
+                "a normal linear term is proven to be private for one score only: use the spherical Laplace law",
+            ));
+        }
+        Ok(())
+    }
+
+    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+        let z = self.how.noise_multiplier;
+        if z == 0.0 {
+            return Ok(vec![terms.event(NonPrivate::new()?)?]);
+        }
+        let log_determinant = self.log_determinant(terms);
+        match self.how.law {
+            Law::Normal => Ok(vec![
+                terms.event(ObjectivePerturbation::new(z, log_determinant)?)?,
+                terms.event(Gaussian::new(COVER * z)?)?,
+            ]),
+            Law::SphericalLaplace => {
+                let epsilon = log_determinant + (2.0 / self.moves(terms) + 2.0 * COVER_PURE) / z;
+                Ok(vec![terms.event(PureDp::new(epsilon * UP)?)?])
+            }
+        }
+    }
+
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+        let Some(Proven { bounds, descent, radius, scale }) = &self.proven else {
+            return Err(wrong("a rehearsed query has no answer"));
+        };
+        let z = self.how.noise_multiplier;
+        let mut b = vec![0.0; self.shape.len()];
+        if z > 0.0 {
+            b = self.draw(entropy)?;
+            b.iter_mut().for_each(|b| *b *= scale);
+        }
+        let loss = inside.loss.clone();
+        let risk = self.risk(&*loss, inside.terms.adjacency(), *scale);
+        let x = descent.run(&risk, bounds.clip, &b, inside);
+        match self.how.law {
+            Law::SphericalLaplace if z > 0.0 => laplace_point(&x, *radius, z / COVER_PURE, entropy),
+            _ => noisy_point(&x, *radius, COVER * z * self.moves(&inside.terms), entropy),
+        }
+    }
+}
+
+/// A point with Laplace noise of `times` its `radius` in the norm of absolute values, on the grid that goes with it.
+fn laplace_point(point: &[f64], radius: f64, times: f64, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    let step = Grid::new(point.len()).step(radius);
+    let mut steps: Vec<i64> = point.iter().map(|v| (v / step).round() as i64).collect();
+    let scale = times * (point.len() as f64).sqrt() * UP;
+    LaplaceGrid::new(scale, grid::BITS)?.perturb(entropy, &mut steps)?;
+    Ok(steps.iter().map(|&steps| steps as f64 * step).collect())
+}
