@@ -33,6 +33,7 @@ mod number;
 mod schema;
 mod source;
 mod sparse;
+mod split;
 mod table;
 
 pub use dense::Dense;
@@ -50,4 +51,5 @@ pub use source::{
     Draft, DraftOptions, Format, check, draft_from_public, load, load_features, parse_csv, parse_libsvm,
 };
 pub use sparse::Csr;
+pub use split::{Skew, SkewError};
 pub use table::{Rows, Table};

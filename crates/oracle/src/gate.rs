@@ -10,7 +10,6 @@ use reticent_problem::losses::Loss;
 use reticent_sums::{Pass, Private};
 
 use crate::claim::{Claim, booked};
-use crate::exact::Split;
 use crate::keyed::{Books, Keyed};
 use crate::plan::Plan;
 use crate::queries::{
@@ -23,6 +22,7 @@ use crate::released::Released;
 use crate::table::PrivateTable;
 use crate::terms::Terms;
 use reticent_noise::{Digest, Entropy, Hasher, NoiseKey};
+use reticent_sums::{Descent, Risk, Split};
 pub use select::{Contest, Winner};
 
 /// What an algorithm may ask. It is implemented by the gate, which has data, and by the
@@ -394,8 +394,17 @@ impl Gate {
 }
 
 impl Inside {
+    pub fn rows_and_loss(&self) -> (&Private, &dyn Loss) {
+        (&self.private, &*self.loss)
+    }
+
     pub fn shape(&self) -> Shape {
         self.private.shape(self.loss.outputs())
+    }
+
+    /// Where the descent on a risk of these records ends.
+    pub fn minimise(&mut self, descent: &Descent, risk: &Risk<'_>, clip: f64, hidden: &[f64]) -> Vec<f64> {
+        descent.run(risk, clip, hidden, (&self.private, self.terms.population()), &mut self.pass)
     }
 }
 

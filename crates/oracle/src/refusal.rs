@@ -2,7 +2,7 @@ use reticent_accountant::EventError;
 
 use reticent_noise::entropy::EntropyError;
 use reticent_noise::grid::NoiseError;
-use reticent_sums::TableError;
+use reticent_sums::{TableError, Unsolvable};
 
 /// Why the gate did not answer. Never says anything about the data.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +44,9 @@ pub enum Refusal {
     /// A step of consensus before its blocks were put anywhere.
     #[error("there are no blocks to move: open_consensus(start) must come before consensus(z, …)")]
     NoConsensus,
+    /// A minimiser that cannot be proven to any accuracy.
+    #[error(transparent)]
+    Unsolvable(#[from] Unsolvable),
     /// A table that cannot be summed over.
     #[error(transparent)]
     Table(#[from] TableError),

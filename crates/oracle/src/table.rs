@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use reticent_data::{DataError, Format, Schema, Table};
+use reticent_data::{DataError, Format, Schema, Skew, Table};
+use reticent_noise::{Entropy, EntropyError};
 
 /// Private data, unopened. There is no way to look into it but through a [`Gate`](crate::Gate).
 #[derive(Debug)]
@@ -17,6 +18,19 @@ impl PrivateTable {
     /// Reads a table to predict on, under the schema that a model carries.
     pub fn load_features(path: &Path, format: Option<Format>, schema: &Schema) -> Result<Self, DataError> {
         Ok(PrivateTable(reticent_data::load_features(path, format, schema)?))
+    }
+
+    /// A table for each owner in the user column, in order of first appearance; `None` without such a column.
+    pub fn split_by_user(self) -> Option<Vec<PrivateTable>> {
+        Some(self.0.split_by_user()?.into_iter().map(PrivateTable).collect())
+    }
+
+    /// Tables for `parties` parties, dealt by a public rule and a public seed. For simulations: in a real run every party
+    /// loads its own.
+    pub fn split(self, parties: usize, skew: Skew, seed: u64) -> Result<Vec<PrivateTable>, EntropyError> {
+        let mut entropy = Entropy::seeded(seed);
+        let mut uniform = || Ok(entropy.below(1 << 53)? as f64 / (1_u64 << 53) as f64);
+        Ok(self.0.split(parties, skew, &mut uniform)?.into_iter().map(PrivateTable).collect())
     }
 
     pub(crate) fn table(&self) -> &Table {

@@ -72,7 +72,10 @@ fn each_kind_of_bad_message_is_rejected_by_its_name() {
     assert_eq!(names(Failures { corrupt: 0.3, ..Failures::default() })[0], "corrupt");
     assert_eq!(names(Failures { duplicate: 0.5, ..Failures::default() }), ["duplicate"]);
     assert_eq!(names(Failures { delay: 0.5, ..Failures::default() }), ["stale"]);
-    assert!(names(Failures { reorder: 1.0, before: 0.3, after: 0.3, restart: 0.5, ..Failures::default() }).is_empty());
+    assert!(
+        names(Failures { reorder: 1.0, before: 0.3, after: 0.3, restart: 0.5, ..Failures::default() })
+            .is_empty()
+    );
 }
 
 #[test]
@@ -144,7 +147,8 @@ fn a_checkpoint_of_another_run_is_refused() {
 fn a_party_that_exaggerates_moves_the_mean_no_further_than_it_may() {
     let world = World::even(60, 3, 12);
     let run = |byzantine: f64| {
-        let mut simulation = world.prepare(&Job { settings: r#"{"iterations": 3}"#, price: Price::Noise(1.0), ..job() });
+        let mut simulation =
+            world.prepare(&Job { settings: r#"{"iterations": 3}"#, price: Price::Noise(1.0), ..job() });
         simulation.fail(Failures { byzantine, ..Failures::default() }).unwrap();
         simulation.complete(|_, _| {}).unwrap().parameter
     };

@@ -1,4 +1,4 @@
-//! Clipped rows, added up exactly on an integer grid.
+//! Arithmetic over private rows: clipped sums on an integer grid, and what is built on them.
 //!
 //! ```text
 //! table ─► Private (norms, units) ─► Pass: score · slope · clip · round ─► integers
@@ -14,8 +14,12 @@ mod private;
 mod rows;
 #[cfg(test)]
 mod sensitivity_tests;
+mod solver;
+mod unclipped;
 
 pub use grid::Grid;
 pub use pass::{Ask, Pass, Scratch, Slopes, Vectors, finite};
 pub use private::{Private, TableError, Users, norm_above};
 pub use rows::RowAccess;
+pub use solver::{Bounds, Descent, Quadratic, Risk, UP, Unsolvable, least_singular, norm};
+pub use unclipped::{Split, Want, unclipped_sum};

@@ -39,7 +39,7 @@ use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 use reticent_sums::{Grid, Private, RowAccess, Slopes, finite, grid, norm_above};
 
-use super::{GradientTerms, Query, check_noise, check_point, check_range, noisy_mean};
+use super::{GradientTerms, Query, check_noise, check_point, check_range, noisy_mean, wrong};
 use crate::gate::Inside;
 use crate::refusal::Refusal;
 use crate::sample::Sampling;
@@ -275,8 +275,4 @@ impl Consensus<'_> {
             }
         });
     }
-}
-
-fn wrong(what: &str) -> Refusal {
-    Refusal::BadQuery(what.to_owned())
 }

@@ -22,13 +22,13 @@ use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 use reticent_sums::Grid;
 
-use super::{Query, add_noise, check_noise, check_point, check_range};
+use super::{Query, add_noise, check_noise, check_point, check_range, wrong};
 use crate::gate::Inside;
 use crate::refusal::Refusal;
 use crate::sample::Sampling;
-use crate::solver::{Bounds, Descent, Quadratic, Risk, UP, wrong};
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
+use reticent_sums::{Bounds, Descent, Quadratic, Risk, UP};
 
 /// How a minimiser is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -132,7 +132,7 @@ impl Query for Minimiser<'_> {
         if image && public.penalty.is_none() {
             return Err(wrong("A x was asked for without an A"));
         }
-        public.check(shape)
+        Ok(public.check(shape)?)
     }
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
@@ -174,7 +174,7 @@ impl Minimiser<'_> {
         let loss = inside.loss.clone();
         let risk = self.how.risk(inside.shape(), &*loss);
         let nothing = vec![0.0; self.how.start.len()];
-        proven.descent.run(&risk, proven.bounds.clip, &nothing, inside)
+        inside.minimise(&proven.descent, &risk, proven.bounds.clip, &nothing)
     }
 }
 

@@ -6,7 +6,7 @@ use reticent_problem::{SparseMatrix, losses};
 use reticent_sums::{Pass, Private};
 
 use super::*;
-use crate::solver::least_singular;
+use reticent_sums::least_singular;
 
 const COLUMNS: usize = 3;
 

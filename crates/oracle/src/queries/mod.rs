@@ -124,6 +124,10 @@ pub(crate) fn check_range(name: &str, value: f64, least: f64, most: f64) -> Resu
     Err(Refusal::BadQuery(format!("{name} = {value}: it must be between {least} and {most}")))
 }
 
+pub(crate) fn wrong(what: &str) -> Refusal {
+    Refusal::BadQuery(what.to_owned())
+}
+
 /// Refuses a clip for which norms could underflow or overflow.
 fn check_clip(clip: f64) -> Result<(), Refusal> {
     check_range("clip", clip, 1e-100, 1e100)

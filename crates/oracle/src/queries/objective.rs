@@ -20,13 +20,12 @@
 use reticent_accountant::{Adjacency, Event, Gaussian, NonPrivate, ObjectivePerturbation, PureDp, Unit};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
-use reticent_sums::{Grid, grid};
+use reticent_sums::{Bounds, Descent, Grid, Quadratic, Risk, UP, grid, norm};
 
 use super::minimiser::noisy_point;
-use super::{Query, check_noise, check_point, check_range};
+use super::{Query, check_noise, check_point, check_range, wrong};
 use crate::gate::Inside;
 use crate::refusal::Refusal;
-use crate::solver::{Bounds, Descent, Quadratic, Risk, UP, norm, wrong};
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
 use reticent_noise::grid::{GridNoise, LaplaceGrid};
@@ -245,7 +244,7 @@ impl Query for Objective<'_> {
         }
         let loss = inside.loss.clone();
         let risk = self.risk(&*loss, inside.terms.adjacency(), *scale);
-        let x = descent.run(&risk, bounds.clip, &b, inside);
+        let x = inside.minimise(descent, &risk, bounds.clip, &b);
         match self.how.law {
             Law::SphericalLaplace if z > 0.0 => laplace_point(&x, *radius, z / COVER_PURE, entropy),
             _ => noisy_point(&x, *radius, COVER * z * self.moves(&inside.terms), entropy),

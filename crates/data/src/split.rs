@@ -3,10 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use reticent_data::{Csr, Dense, Rows, Table};
-use reticent_noise::{Entropy, EntropyError};
-
-use crate::table::PrivateTable;
+use crate::dense::Dense;
+use crate::sparse::Csr;
+use crate::table::{Rows, Table};
 
 /// How records are dealt to the parties.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -20,20 +19,21 @@ pub enum Skew {
     Size(f64),
 }
 
-impl PrivateTable {
+impl Table {
     /// A table for each owner in the user column, in order of first appearance; `None` without such a column.
-    pub fn split_by_user(self) -> Option<Vec<PrivateTable>> {
-        let table = self.into_table();
-        let users = table.users.clone()?;
-        let parties = table.user_count();
-        Some(deal(&table, parties, |i| users[i] as usize))
+    pub fn split_by_user(&self) -> Option<Vec<Table>> {
+        let users = self.users.as_ref()?;
+        Some(deal(self, self.user_count(), |i| users[i] as usize))
     }
 
-    /// Tables for `parties` parties; a party that drew no record has an empty one. The seed is public.
-    pub fn split(self, parties: usize, skew: Skew, seed: u64) -> Result<Vec<PrivateTable>, EntropyError> {
-        let table = self.into_table();
-        let mut entropy = Entropy::seeded(seed);
-        let mut labels: Vec<u64> = table.targets.iter().map(|target| target.to_bits()).collect();
+    /// Tables for `parties` parties; a party that drew no record has an empty one. `uniform` gives numbers in [0, 1).
+    pub fn split<E>(
+        &self,
+        parties: usize,
+        skew: Skew,
+        uniform: &mut dyn FnMut() -> Result<f64, E>,
+    ) -> Result<Vec<Table>, E> {
+        let mut labels: Vec<u64> = self.targets.iter().map(|target| target.to_bits()).collect();
         labels.sort_unstable();
         labels.dedup();
         let mut shares: Vec<f64> = (0..parties)
@@ -45,29 +45,28 @@ impl PrivateTable {
         for i in 1..parties {
             shares[i] += shares[i - 1];
         }
-        let owners = (0..table.len())
+        let owners = (0..self.len())
             .map(|record| {
                 if let Skew::Label(alpha) = skew
-                    && entropy.bernoulli(alpha)?
+                    && uniform()? < alpha
                 {
-                    let home = labels.binary_search(&table.targets[record].to_bits()).unwrap_or(0);
+                    let home = labels.binary_search(&self.targets[record].to_bits()).unwrap_or(0);
                     // The parties home, home + labels, home + 2·labels, …
                     let homes = parties.saturating_sub(home).div_ceil(labels.len());
                     if homes > 0 {
-                        return Ok(home + labels.len() * entropy.below(homes as u64)? as usize);
+                        return Ok(home + labels.len() * (uniform()? * homes as f64) as usize);
                     }
                 }
-                let total = shares.last().copied().unwrap_or(1.0);
-                let at = entropy.below(1 << 53)? as f64 / (1_u64 << 53) as f64 * total;
+                let at = uniform()? * shares.last().copied().unwrap_or(1.0);
                 Ok(shares.partition_point(|&share| share <= at).min(parties.saturating_sub(1)))
             })
-            .collect::<Result<Vec<usize>, EntropyError>>()?;
-        Ok(deal(&table, parties, |i| owners[i]))
+            .collect::<Result<Vec<usize>, E>>()?;
+        Ok(deal(self, parties, |i| owners[i]))
     }
 }
 
 /// Row `i` to party `owner(i)`. Within a party all rows have one owner, so that the user can be protected.
-fn deal(table: &Table, parties: usize, owner: impl Fn(usize) -> usize) -> Vec<PrivateTable> {
+fn deal(table: &Table, parties: usize, owner: impl Fn(usize) -> usize) -> Vec<Table> {
     let mut records = vec![Vec::new(); parties];
     (0..table.len()).for_each(|i| records[owner(i)].push(i));
     let deal_one = |records: &Vec<usize>| {
@@ -86,12 +85,12 @@ fn deal(table: &Table, parties: usize, owner: impl Fn(usize) -> usize) -> Vec<Pr
                 Rows::Sparse(part)
             }
         };
-        PrivateTable::from(Table {
+        Table {
             rows,
             targets: records.iter().filter_map(|&i| table.targets.get(i).copied()).collect(),
             users: Some(vec![0; records.len()]),
             names: Vec::new(),
-        })
+        }
     };
     records.iter().map(deal_one).collect()
 }

@@ -11,11 +11,15 @@
 use reticent_problem::constraints::Constraint;
 use reticent_problem::losses::{Loss, Target};
 use reticent_problem::{Shape, SparseMatrix};
-use reticent_sums::{Ask, Grid, Slopes};
 
-use crate::gate::Inside;
-use crate::queries::{check_point, check_range};
-use crate::refusal::Refusal;
+use crate::grid::Grid;
+use crate::pass::{Ask, Pass, Slopes};
+use crate::private::Private;
+
+/// Why a minimiser cannot be proven to any accuracy: the text says which number and what is allowed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unsolvable(String);
 
 /// The public part of the objective. Plain numbers and no closures: a closure could keep what it is shown.
 ///
@@ -31,11 +35,16 @@ pub struct Quadratic<'a> {
 }
 
 /// What is minimised, and where from: public numbers, the loss and nothing of the table.
-pub(crate) struct Risk<'a> {
+pub struct Risk<'a> {
+    /// `R`: longer rows are shortened to it.
     pub row_norm: f64,
+    /// The public part.
     pub public: Quadratic<'a>,
+    /// Where the first step starts.
     pub start: &'a [f64],
+    /// The layout of the parameter.
     pub shape: Shape,
+    /// The loss of a record.
     pub loss: &'a dyn Loss,
     /// `κ`: how many times `n` units there may be.
     pub crowd: f64,
@@ -45,19 +54,22 @@ pub(crate) struct Risk<'a> {
 
 /// The constants of a risk.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bounds {
+pub struct Bounds {
     /// `C`.
     pub clip: f64,
     /// `μ`.
     pub convex: f64,
     /// `L`.
     smooth: f64,
-    /// `‖AᵀA‖`, `ω` and `γ`; 0, 0 and 1 without a penalty.
+    /// `‖AᵀA‖`; 0 without a penalty.
     pub gram: f64,
+    /// `ω`; 0 without a penalty.
     pub omega: f64,
+    /// `γ`; 1 without a penalty.
     pub gamma: f64,
-    /// `V₀`, and `D`.
+    /// `V₀`.
     potential: f64,
+    /// `D`.
     pub reach: f64,
     /// `e`.
     error: f64,
@@ -65,7 +77,7 @@ pub(crate) struct Bounds {
 
 /// A number of steps, and what it achieves.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Descent {
+pub struct Descent {
     iterations: u64,
     /// `θ`, `1/L̄` and `θ/μ̄`.
     momentum: f64,
@@ -82,11 +94,11 @@ const MOST_ITERATIONS: u64 = 1 << 18;
 const ROOM: f64 = 0.25;
 
 /// Covers the roundings of the few operations behind a public bound.
-pub(crate) const UP: f64 = 1.0 + 1e-12;
+pub const UP: f64 = 1.0 + 1e-12;
 
 impl Risk<'_> {
     /// The constants, or why there are none.
-    pub fn bounds(&self) -> Result<Bounds, Refusal> {
+    pub fn bounds(&self) -> Result<Bounds, Unsolvable> {
         let Risk { row_norm, public, start, shape, loss, crowd, hidden } = *self;
         let (slope, bend) = (loss.lipschitz(), loss.smoothness());
         if !slope.is_finite() || !bend.is_finite() {
@@ -169,7 +181,6 @@ impl Bounds {
 
 impl Descent {
     /// The same with so many times the steps, to compare with.
-    #[cfg(test)]
     pub fn longer(self, times: u64) -> Self {
         Descent { iterations: times * self.iterations, ..self }
     }
@@ -180,13 +191,19 @@ impl Descent {
     }
 
     /// The last iterate, with `hidden` added to the linear term.
-    pub fn run(&self, risk: &Risk<'_>, clip: f64, hidden: &[f64], inside: &mut Inside) -> Vec<f64> {
-        let Risk { row_norm, public, start, shape, .. } = *risk;
+    pub fn run(
+        &self,
+        risk: &Risk<'_>,
+        clip: f64,
+        hidden: &[f64],
+        (private, population): (&Private, u64),
+        pass: &mut Pass,
+    ) -> Vec<f64> {
+        let Risk { row_norm, public, start, shape, loss, .. } = *risk;
         let Descent { iterations, momentum, short, long, .. } = *self;
         let linear: Vec<f64> = public.linear.iter().zip(hidden).map(|(q, b)| q + b).collect();
         let public = Quadratic { linear: &linear, ..public };
-        let Inside { private, loss, terms, pass, .. } = inside;
-        let scale = Grid::new(start.len()).step(clip) / terms.population() as f64;
+        let scale = Grid::new(start.len()).step(clip) / population as f64;
         let (mut x, mut z, mut y) = (start.to_vec(), start.to_vec(), start.to_vec());
         let (mut sum, mut g) = (vec![0; start.len()], vec![0.0; start.len()]);
         for _ in 0..iterations {
@@ -194,7 +211,7 @@ impl Descent {
                 y[i] = (x[i] + momentum * z[i]) / (1.0 + momentum);
             }
             let slopes = Slopes::Shortened(&y, row_norm);
-            pass.clipped_sum(&Ask { private, loss: &**loss, slopes, clip, chosen: None }, &mut sum);
+            pass.clipped_sum(&Ask { private, loss, slopes, clip, chosen: None }, &mut sum);
             g.iter_mut().zip(&sum).for_each(|(g, &steps)| *g = steps as f64 * scale);
             public.add_gradient(&y, shape, &mut g);
             for i in 0..y.len() {
@@ -225,11 +242,17 @@ impl Quadratic<'_> {
     }
 
     /// Refuses numbers that cannot be.
-    pub(crate) fn check(&self, shape: Shape) -> Result<(), Refusal> {
-        check_range("ridge", self.ridge, 0.0, 1e20)?;
-        check_point(self.linear, shape)?;
+    pub fn check(&self, shape: Shape) -> Result<(), Unsolvable> {
+        if !(0.0..=1e20).contains(&self.ridge) {
+            return Err(wrong("the ridge must be between 0 and 1e20"));
+        }
+        if self.linear.len() != shape.len() || self.linear.iter().any(|q| !q.is_finite()) {
+            return Err(wrong("the linear term must have an entry for each of the parameter, all finite"));
+        }
         let Some((a, gamma, v)) = self.penalty else { return Ok(()) };
-        check_range("penalty step", gamma, 1e-20, 1e20)?;
+        if !(1e-20..=1e20).contains(&gamma) {
+            return Err(wrong("the penalty step must be between 1e-20 and 1e20"));
+        }
         if a.a().columns() != shape.features || v.len() != a.a().rows() * shape.outputs {
             return Err(wrong(
                 "A must have a column for each feature, and v an entry for each row and output",
@@ -257,13 +280,14 @@ impl Quadratic<'_> {
     }
 }
 
-pub(crate) fn norm(vector: &[f64]) -> f64 {
+/// The Euclidean norm.
+pub fn norm(vector: &[f64]) -> f64 {
     vector.iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
 /// A lower bound of the least singular value of `A`, from the rows that have one entry: they make a diagonal part
 /// `E` of `AᵀA`, and `AᵀA ⪰ E`. Exact for the identity, 1 for a graph over the identity, 0 where it sees nothing.
-pub(crate) fn least_singular(a: &SparseMatrix) -> f64 {
+pub fn least_singular(a: &SparseMatrix) -> f64 {
     let mut rows = vec![(0_usize, 0_usize, 0.0); a.rows()];
     for (row, column, value) in a.triplets() {
         rows[row] = (rows[row].0 + usize::from(value != 0.0), column, value);
@@ -275,6 +299,6 @@ pub(crate) fn least_singular(a: &SparseMatrix) -> f64 {
     diagonal.into_iter().fold(f64::INFINITY, f64::min).sqrt() / UP
 }
 
-pub(crate) fn wrong(what: &str) -> Refusal {
-    Refusal::BadQuery(what.to_owned())
+fn wrong(what: &str) -> Unsolvable {
+    Unsolvable(what.to_owned())
 }

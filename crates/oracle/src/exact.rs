@@ -20,17 +20,13 @@
 //! Event: every use is recorded as non-private, ε = ∞. A gate that is bound to a plan refuses, unless the plan
 //! itself foresees unprotected releases.
 
-mod pass;
-mod term;
-
 use reticent_accountant::NonPrivate;
 use reticent_problem::Shape;
 
 use crate::gate::{Gate, Inside};
 use crate::queries::check_point;
 use crate::refusal::Refusal;
-use pass::{Want, pass};
-pub(crate) use term::Split;
+use reticent_sums::{Split, Want, unclipped_sum};
 
 /// What a solver without privacy may ask. None of the answers has noise.
 pub trait ExactOracle {
@@ -83,7 +79,7 @@ impl ExactOracle for Gate {
 
     fn loss(&mut self, at: &[f64]) -> Result<f64, Refusal> {
         let (inside, _) = self.unprotected(&[at])?;
-        Ok(pass(inside, None, at, Want::Value, &mut [], None))
+        Ok(unclipped_sum(inside.rows_and_loss(), None, at, Want::Value, &mut [], None))
     }
 
     fn evaluate(
@@ -93,12 +89,12 @@ impl ExactOracle for Gate {
         hessian: Option<&mut [f64]>,
     ) -> Result<f64, Refusal> {
         let (inside, split) = self.unprotected(&[at])?;
-        Ok(pass(inside, split.as_ref(), at, Want::Gradient, gradient, hessian))
+        Ok(unclipped_sum(inside.rows_and_loss(), split.as_ref(), at, Want::Gradient, gradient, hessian))
     }
 
     fn hessian_times(&mut self, at: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), Refusal> {
         let (inside, split) = self.unprotected(&[at, v])?;
-        pass(inside, split.as_ref(), at, Want::HessianTimes(v), out, None);
+        unclipped_sum(inside.rows_and_loss(), split.as_ref(), at, Want::HessianTimes(v), out, None);
         Ok(())
     }
 
@@ -114,6 +110,6 @@ impl ExactOracle for Gate {
 
     fn raise_multipliers(&mut self, at: &[f64], relaxation: f64) -> Result<f64, Refusal> {
         let (inside, split) = self.unprotected(&[at])?;
-        Ok(split.as_mut().map_or(0.0, |split| split.raise(inside, at, relaxation)))
+        Ok(split.as_mut().map_or(0.0, |split| split.raise(inside.rows_and_loss(), at, relaxation)))
     }
 }

@@ -3,18 +3,19 @@
 use rayon::prelude::*;
 use reticent_data::Rows;
 use reticent_problem::losses::Loss;
-use reticent_sums::RowAccess;
 
-use crate::gate::Inside;
+use crate::private::Private;
+use crate::rows::RowAccess;
 
 /// Scaled multipliers `sᵢ` of the constraints that tie the scores to the parameter.
 #[derive(Debug)]
-pub(crate) struct Split {
+pub struct Split {
     step: f64,
     multipliers: Vec<f64>,
 }
 
 impl Split {
+    /// Multipliers 0, `len` of them.
     pub fn new(step: f64, len: usize) -> Self {
         Split { step, multipliers: vec![0.0; len] }
     }
@@ -26,15 +27,21 @@ impl Split {
         self.step = step;
     }
 
-    pub fn raise(&mut self, inside: &Inside, at: &[f64], relaxation: f64) -> f64 {
-        match inside.private.rows() {
-            Rows::Dense(rows) => self.raise_over(inside, rows, at, relaxation),
-            Rows::Sparse(rows) => self.raise_over(inside, rows, at, relaxation),
+    /// `sᵢ ← sᵢ + relaxation·(xᵀaᵢ − pᵢ)` at `x = at`; what the violated constraints are worth.
+    pub fn raise(&mut self, (private, loss): (&Private, &dyn Loss), at: &[f64], relaxation: f64) -> f64 {
+        match private.rows() {
+            Rows::Dense(rows) => self.raise_over((private, loss), rows, at, relaxation),
+            Rows::Sparse(rows) => self.raise_over((private, loss), rows, at, relaxation),
         }
     }
 
-    fn raise_over(&mut self, inside: &Inside, rows: &impl RowAccess, at: &[f64], relaxation: f64) -> f64 {
-        let Inside { private, loss, .. } = inside;
+    fn raise_over(
+        &mut self,
+        (private, loss): (&Private, &dyn Loss),
+        rows: &impl RowAccess,
+        at: &[f64],
+        relaxation: f64,
+    ) -> f64 {
         let (outputs, step) = (loss.outputs(), self.step);
         let each = |i: usize, s: &mut [f64]| {
             let mut buffers = Buffers::new(outputs);

@@ -3,16 +3,21 @@
 //! Records are cut into parts whose number depends on the length of the parameter alone, and the parts are added
 //! in order, so the bits of the answer do not depend on the number of threads.
 
+mod term;
+
 use rayon::prelude::*;
 use reticent_data::Rows;
-use reticent_sums::{Private, RowAccess};
+use reticent_problem::losses::Loss;
 
-use super::term::{Buffers, Split, term};
-use crate::gate::Inside;
+use crate::private::Private;
+use crate::rows::RowAccess;
+use term::{Buffers, term};
+
+pub use term::Split;
 
 /// What goes into the vector of a pass.
 #[derive(Clone, Copy)]
-pub(super) enum Want<'a> {
+pub enum Want<'a> {
     /// Nothing: the value alone.
     Value,
     /// The gradient.
@@ -25,22 +30,22 @@ pub(super) enum Want<'a> {
 const PARTS_ROOM: usize = 1 << 22;
 
 /// The value of the mean at `at`; `vector` and `hessian` are overwritten with what is wanted.
-pub(super) fn pass(
-    inside: &Inside,
+pub fn unclipped_sum(
+    (private, loss): (&Private, &dyn Loss),
     split: Option<&Split>,
     at: &[f64],
     want: Want<'_>,
     vector: &mut [f64],
     hessian: Option<&mut [f64]>,
 ) -> f64 {
-    match inside.private.rows() {
-        Rows::Dense(rows) => over(inside, rows, split, at, want, vector, hessian),
-        Rows::Sparse(rows) => over(inside, rows, split, at, want, vector, hessian),
+    match private.rows() {
+        Rows::Dense(rows) => over((private, loss), rows, split, at, want, vector, hessian),
+        Rows::Sparse(rows) => over((private, loss), rows, split, at, want, vector, hessian),
     }
 }
 
 fn over(
-    inside: &Inside,
+    (private, loss): (&Private, &dyn Loss),
     rows: &impl RowAccess,
     split: Option<&Split>,
     at: &[f64],
@@ -48,7 +53,6 @@ fn over(
     vector: &mut [f64],
     hessian: Option<&mut [f64]>,
 ) -> f64 {
-    let Inside { private, loss, .. } = inside;
     let outputs = loss.outputs();
     let (len, square) = (vector.len(), hessian.as_ref().map_or(0, |h| h.len()));
     let parts = (PARTS_ROOM / (at.len() * at.len()).max(1)).clamp(2, 32);
@@ -67,7 +71,7 @@ fn over(
                 let weight = private.weight(i);
                 private.scores(rows, i, at, &mut buffers.scores);
                 let record = (i, private.target(i));
-                value += weight * term(&**loss, split, record, &mut buffers, bend);
+                value += weight * term(loss, split, record, &mut buffers, bend);
                 match want {
                     Want::Value => {}
                     Want::Gradient => add(private, rows, i, weight, &buffers.slopes, &mut vector),
