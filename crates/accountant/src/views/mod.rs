@@ -14,10 +14,12 @@
 //! network guarantee is against one peer and says nothing about what is released at the end. Proof note: `proofs/views.md`.
 
 mod central;
+mod distributed_noise;
 mod local;
 mod network;
 mod secure_aggregation;
 
+pub use distributed_noise::{DistributedNoiseError, distributed_gaussian};
 pub use local::local_contribution;
 pub use network::network_contribution;
 pub use secure_aggregation::{AggregationError, share_of_noise, surviving_noise};
