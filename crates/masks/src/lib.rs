@@ -11,13 +11,18 @@
 //!    the secret key: never both.
 //!
 //! [`Member`] and [`Collector`] are state machines: bytes in, bytes out; no clock, no socket, no randomness but the
-//! 32-byte key a member is made from.
+//! 32-byte key a member is made from. What is certified and against whom: `proofs/secure-aggregation.md`.
+//!
+//! What a member puts in comes from [`FixedPoint`] (reals to integers, with a proof that the sum does not overflow) and
+//! [`NoiseShare`] (each member's part of the noise of the sum).
 
 mod collector;
+mod fixed_point;
 mod graph;
 mod keys;
 mod mask;
 mod member;
+mod noise_share;
 mod rejected;
 mod shamir;
 mod terms;
@@ -26,8 +31,10 @@ mod tests;
 mod wire;
 
 pub use collector::{Abort, Collector, Sum};
+pub use fixed_point::{FixedPoint, FixedPointError};
 pub use graph::{Sparsity, SparsityError};
 pub use member::Member;
+pub use noise_share::{NoiseShare, NoiseShareError};
 pub use rejected::Rejected;
 pub use terms::{MOST_HOLDERS, Terms, TermsError};
 pub use wire::{Body, Kind, Message, Outgoing, Party, PublicKeys, Sealed, VERSION};

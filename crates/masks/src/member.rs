@@ -243,3 +243,18 @@ impl std::fmt::Debug for Member {
         write!(f, "Member({}, awaits {:?})", self.id, self.stage.awaits())
     }
 }
+#[cfg(test)]
+impl Member {
+    /// For the tests that play a coalition: all secrets.
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    /// For the tests that play a coalition: the shares it holds.
+    pub(crate) fn held(&self) -> Option<&BTreeMap<MemberId, Held>> {
+        match &self.stage {
+            Stage::Survivors { held } => Some(held),
+            _ => None,
+        }
+    }
+}

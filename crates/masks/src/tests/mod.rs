@@ -2,7 +2,9 @@
 //!
 //! A round is played by [`Play`]: it carries every message, lets members leave where a test says, and keeps all bytes.
 
+mod coalition;
 mod dropouts;
+mod rejections;
 
 use crate::wire::{Outgoing, Party};
 use crate::{Abort, Collector, Member, MemberId, Sum, Terms};

@@ -1,0 +1,372 @@
+//! What is refused is refused by name and changes nothing: after every refusal the round goes on to the right sum.
+
+use super::{Play, STAYS, plain_sum};
+use crate::wire::{Body, Kind, Message, Outgoing, Party};
+use crate::{MemberId, Rejected, Terms};
+use proptest::prelude::*;
+
+fn terms() -> Terms {
+    Terms::complete([3; 32], 7, 4, 3, 2).unwrap()
+}
+
+/// Plays a round; before each message is delivered, `tamper` may try to make the recipient take something else.
+fn play_with(
+    terms: &Terms,
+    mut to_collector: impl FnMut(&mut Play, MemberId, &[u8]),
+    mut to_member: impl FnMut(&mut Play, MemberId, &[u8]),
+) {
+    let mut play = Play::new(terms);
+    let mut answers = play.advertisements();
+    while play.collector.outcome().is_none() {
+        let mut said: Vec<Outgoing> = Vec::new();
+        for (from, bytes) in std::mem::take(&mut answers) {
+            to_collector(&mut play, from, &bytes);
+            said.extend(play.collector.on_message(from, &bytes).unwrap());
+        }
+        for outgoing in said {
+            let Party::Member(id) = outgoing.to else { panic!("a collector speaks to members") };
+            to_member(&mut play, id, &outgoing.bytes);
+            let answer = play.members[id as usize].on_message(&outgoing.bytes).unwrap();
+            answers.extend(answer.into_iter().map(|answer| (id, answer.bytes)));
+        }
+    }
+    let sum = play.collector.outcome().unwrap().unwrap();
+    assert_eq!(sum.values, plain_sum(terms, &(0..terms.members()).collect::<Vec<_>>()));
+}
+
+fn altered(terms: &Terms, member: MemberId, bytes: &[u8], change: impl Fn(&mut Message)) -> Vec<u8> {
+    let mut message = Message::decode(terms, member, bytes).unwrap();
+    change(&mut message);
+    message.encode()
+}
+
+/// Every single-byte change, of every message, at both ends.
+#[test]
+fn damage_is_noticed_wherever_it_is() {
+    let terms = terms();
+    let damaged = |bytes: &[u8], place: usize| {
+        let mut damaged = bytes.to_vec();
+        damaged[place] ^= 1 << (place % 8);
+        damaged
+    };
+    let named = |place: usize, refused: Rejected| match place {
+        0 => assert!(matches!(refused, Rejected::Version { .. }), "{refused}"),
+        _ => assert_eq!(refused, Rejected::Corrupted),
+    };
+    play_with(
+        &terms,
+        |play, from, bytes| {
+            for place in 0..bytes.len() {
+                named(place, play.collector.on_message(from, &damaged(bytes, place)).unwrap_err());
+            }
+            for length in 0..bytes.len() {
+                assert!(play.collector.on_message(from, &bytes[..length]).is_err());
+            }
+        },
+        |play, to, bytes| {
+            for place in 0..bytes.len() {
+                named(place, play.members[to as usize].on_message(&damaged(bytes, place)).unwrap_err());
+            }
+        },
+    );
+}
+
+#[test]
+fn other_runs_rounds_and_members_are_refused() {
+    let terms = terms();
+    let cases = |member: MemberId, bytes: &[u8]| {
+        [
+            (altered(&terms, member, bytes, |m| m.run[0] ^= 1), Rejected::WrongRun),
+            (altered(&terms, member, bytes, |m| m.round = 6), Rejected::WrongRound { given: 6, expected: 7 }),
+            (
+                altered(&terms, member, bytes, |m| m.member = (member + 1) % 4),
+                Rejected::Misdirected { named: (member + 1) % 4, expected: member },
+            ),
+        ]
+    };
+    play_with(
+        &terms,
+        |play, from, bytes| {
+            for (bytes, name) in cases(from, bytes) {
+                assert_eq!(play.collector.on_message(from, &bytes), Err(name));
+            }
+            assert_eq!(play.collector.on_message(9, bytes), Err(Rejected::NotAMember(9)));
+        },
+        |play, to, bytes| {
+            for (bytes, name) in cases(to, bytes) {
+                assert_eq!(play.members[to as usize].on_message(&bytes), Err(name));
+            }
+        },
+    );
+}
+
+/// All that was ever said, said again, to everybody, before every message.
+#[test]
+fn replays_change_nothing() {
+    let terms = terms();
+    let past = std::cell::RefCell::new(Vec::<(MemberId, Vec<u8>)>::new());
+    let again = |play: &mut Play| {
+        for (member, bytes) in past.borrow().iter() {
+            let at_collector = play.collector.on_message(*member, bytes).unwrap_err();
+            assert!(
+                matches!(at_collector, Rejected::Duplicate(_) | Rejected::Late(_) | Rejected::Malformed(_)),
+                "{at_collector}"
+            );
+            let at_member = play.members[*member as usize].on_message(bytes).unwrap_err();
+            assert!(matches!(at_member, Rejected::Duplicate(_) | Rejected::Malformed(_)), "{at_member}");
+        }
+    };
+    let keep = |member: MemberId, bytes: &[u8]| past.borrow_mut().push((member, bytes.to_vec()));
+    // What has just been prepared is not replayed before it was delivered once: the closures run before delivery, so one
+    // message is kept back.
+    let waiting = std::cell::RefCell::new(None::<(MemberId, Vec<u8>)>);
+    let turn = |play: &mut Play, member: MemberId, bytes: &[u8]| {
+        if let Some((member, bytes)) = waiting.borrow_mut().replace((member, bytes.to_vec())) {
+            keep(member, &bytes);
+        }
+        again(play);
+    };
+    play_with(&terms, turn, turn);
+    assert_eq!(past.borrow().len(), 4 * 7 - 1);
+}
+
+#[test]
+fn messages_out_of_their_phase_are_refused_by_name() {
+    let terms = terms();
+    let mut whole = Play::new(&terms);
+    whole.run(|_| STAYS).unwrap();
+    let said = |to_collector: bool, kind: Kind| {
+        whole
+            .transcript
+            .iter()
+            .find(|(member, up, bytes)| {
+                *member == 0
+                    && *up == to_collector
+                    && Message::decode(&terms, 0, bytes).unwrap().body.kind() == kind
+            })
+            .unwrap()
+            .2
+            .clone()
+    };
+    let mut play = Play::new(&terms);
+    let collector = &mut play.collector;
+    for kind in [Kind::Shares, Kind::Masked, Kind::Unmask] {
+        assert_eq!(collector.on_message(0, &said(true, kind)), Err(Rejected::Early(kind)));
+    }
+    let member = &mut play.members[0];
+    for kind in [Kind::Deliveries, Kind::Survivors] {
+        assert_eq!(member.on_message(&said(false, kind)), Err(Rejected::Early(kind)));
+    }
+    assert!(matches!(member.on_message(&said(true, Kind::Masked)), Err(Rejected::Malformed(_))));
+    assert!(matches!(collector.on_message(0, &said(false, Kind::Directory)), Err(Rejected::Malformed(_))));
+    assert!(play.run(|_| STAYS).is_ok());
+    assert_eq!(play.collector.on_message(0, &said(true, Kind::Unmask)), Err(Rejected::Ended));
+    assert_eq!(
+        play.members[0].on_message(&said(false, Kind::Survivors)),
+        Err(Rejected::Duplicate(Kind::Survivors))
+    );
+}
+
+/// A member that missed a phase is out, even if it comes back.
+#[test]
+fn whoever_was_away_stays_out() {
+    let terms = terms();
+    let mut play = Play::new(&terms);
+    let mut answers = play.advertisements();
+    answers.remove(2);
+    let said = play.phase(answers);
+    let shares = play.deliver(said);
+    // Somebody else's shares under its own name: it never got a directory.
+    let forged = altered(&terms, shares[0].0, &shares[0].1, |message| message.member = 2);
+    assert_eq!(play.collector.on_message(2, &forged), Err(Rejected::Away(2)));
+}
+
+/// Lists that no honest party sends.
+#[test]
+fn lists_that_contradict_the_terms_are_refused() {
+    let terms = terms();
+    play_with(
+        &terms,
+        |play, from, bytes| {
+            let refused = |play: &mut Play, change: &dyn Fn(&mut Body)| {
+                let bytes = altered(&terms, from, bytes, |message| change(&mut message.body));
+                let found = play.collector.on_message(from, &bytes);
+                assert!(matches!(found, Err(Rejected::Malformed(_))), "{found:?}");
+            };
+            match Message::decode(&terms, from, bytes).unwrap().body {
+                Body::Shares { .. } => {
+                    refused(play, &|body| {
+                        if let Body::Shares { sealed, .. } = body {
+                            sealed.clear()
+                        }
+                    });
+                    refused(play, &|body| {
+                        if let Body::Shares { sealed, .. } = body {
+                            sealed.swap(0, 1)
+                        }
+                    });
+                    refused(play, &|body| {
+                        if let Body::Shares { sealed, .. } = body {
+                            sealed[0].0 = from
+                        }
+                    });
+                }
+                Body::Masked(_) => {
+                    refused(play, &|body| {
+                        if let Body::Masked(bytes) = body {
+                            bytes.truncate(8)
+                        }
+                    });
+                    refused(play, &|body| {
+                        if let Body::Masked(bytes) = body {
+                            bytes.push(0)
+                        }
+                    });
+                }
+                Body::Unmask { .. } => {
+                    refused(play, &|body| {
+                        if let Body::Unmask { seeds, .. } = body {
+                            seeds.truncate(1)
+                        }
+                    });
+                    refused(play, &|body| {
+                        if let Body::Unmask { seeds, keys } = body {
+                            keys.push(seeds[0]);
+                        }
+                    });
+                }
+                _ => {}
+            }
+        },
+        |play, to, bytes| {
+            let refused = |play: &mut Play, change: &dyn Fn(&mut Body)| {
+                let bytes = altered(&terms, to, bytes, |message| change(&mut message.body));
+                play.members[to as usize].on_message(&bytes).unwrap_err()
+            };
+            match Message::decode(&terms, to, bytes).unwrap().body {
+                Body::Directory(_) => {
+                    let weak = refused(play, &|body| {
+                        if let Body::Directory(keys) = body {
+                            keys[0].1.channel = [0; 32]
+                        }
+                    });
+                    assert!(matches!(weak, Rejected::WeakKey(_)), "{weak}");
+                    let few = refused(play, &|body| {
+                        if let Body::Directory(keys) = body {
+                            keys.truncate(1)
+                        }
+                    });
+                    assert_eq!(few, Rejected::BelowQuorum { found: 2, quorum: 3 });
+                    let order = refused(play, &|body| {
+                        if let Body::Directory(keys) = body {
+                            keys.swap(0, 1)
+                        }
+                    });
+                    assert!(matches!(order, Rejected::Malformed(_)), "{order}");
+                    let own = refused(play, &|body| {
+                        if let Body::Directory(keys) = body {
+                            keys[2].0 = 9
+                        }
+                    });
+                    assert!(matches!(own, Rejected::Malformed(_)), "{own}");
+                }
+                Body::Deliveries(_) => {
+                    let damaged = refused(play, &|body| {
+                        if let Body::Deliveries(sealed) = body {
+                            sealed[1].1.key[0] ^= 1
+                        }
+                    });
+                    assert!(matches!(damaged, Rejected::Unsealed(_)), "{damaged}");
+                    let few = refused(play, &|body| {
+                        if let Body::Deliveries(sealed) = body {
+                            sealed.truncate(1)
+                        }
+                    });
+                    assert_eq!(few, Rejected::BelowQuorum { found: 2, quorum: 3 });
+                }
+                Body::Survivors { .. } => {
+                    let few = refused(play, &|body| {
+                        if let Body::Survivors { count, .. } = body {
+                            *count = 2
+                        }
+                    });
+                    assert_eq!(few, Rejected::BelowThreshold { found: 2, threshold: 3 });
+                    let without = refused(play, &|body| {
+                        if let Body::Survivors { holders, .. } = body {
+                            holders.retain(|other| *other != to)
+                        }
+                    });
+                    assert!(matches!(without, Rejected::Malformed(_)), "{without}");
+                    let few = refused(play, &|body| {
+                        if let Body::Survivors { holders, .. } = body {
+                            *holders = vec![to]
+                        }
+                    });
+                    assert_eq!(few, Rejected::BelowQuorum { found: 1, quorum: 3 });
+                }
+                _ => {}
+            }
+        },
+    );
+}
+
+/// Asked twice, with other lists of survivors, a member answers once: no owner's seed and key are both given back.
+#[test]
+fn a_second_list_of_survivors_gets_no_answer() {
+    let terms = terms();
+    let mut play = Play::new(&terms);
+    let said = play.phase(play.advertisements());
+    let answers = play.deliver(said);
+    let said = play.phase(answers);
+    let answers = play.deliver(said);
+    let said = play.phase(answers);
+    let honest = said[0].bytes.clone();
+    let other = altered(&terms, 0, &honest, |message| {
+        message.body = Body::Survivors { count: 3, holders: vec![0, 1, 2] };
+    });
+    let first = play.members[0].on_message(&other).unwrap();
+    let Body::Unmask { seeds, keys } = Message::decode(&terms, 0, &first[0].bytes).unwrap().body else {
+        panic!()
+    };
+    let named = |list: &[(MemberId, [u8; 32])]| list.iter().map(|(owner, _)| *owner).collect::<Vec<_>>();
+    assert_eq!((named(&seeds), named(&keys)), (vec![0, 1, 2], vec![3]));
+    assert_eq!(play.members[0].on_message(&honest), Err(Rejected::Duplicate(Kind::Survivors)));
+    assert!(play.members[0].is_done());
+}
+
+#[test]
+fn a_message_that_is_too_long_is_not_even_parsed() {
+    let terms = terms();
+    let limit = terms.longest_message();
+    let mut play = Play::new(&terms);
+    let long = vec![1; limit + 1];
+    assert_eq!(play.collector.on_message(0, &long), Err(Rejected::TooLong { given: limit + 1, limit }));
+    assert_eq!(play.members[0].on_message(&long), Err(Rejected::TooLong { given: limit + 1, limit }));
+}
+
+/// The bound is above what honest parties send, at the largest numbers too.
+#[test]
+fn honest_messages_are_within_the_bound() {
+    for terms in [
+        terms(),
+        Terms::complete([255; 32], u64::MAX, 2, 2, 1).unwrap(),
+        Terms::sparse([1; 32], u64::MAX, 300, 200, 1, 20, 11).unwrap(),
+    ] {
+        let mut play = Play::new(&terms);
+        play.run(|member| if member == 1 && terms.members() > 2 { 2 } else { STAYS }).unwrap();
+        let longest = play.transcript.iter().map(|(_, _, bytes)| bytes.len()).max().unwrap();
+        assert!(longest <= terms.longest_message(), "{longest} {}", terms.longest_message());
+    }
+}
+
+proptest! {
+    /// Any bytes: refused, no panic, and the round is as it was.
+    #[test]
+    fn noise_on_the_line_is_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300), from in 0_u32..6) {
+        let terms = terms();
+        let mut play = Play::new(&terms);
+        prop_assert!(play.collector.on_message(from, &bytes).is_err());
+        prop_assert!(play.members[0].on_message(&bytes).is_err());
+        prop_assert_eq!(play.collector.awaits(), Some((Kind::Advertise, vec![0, 1, 2, 3])));
+    }
+}
