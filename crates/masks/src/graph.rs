@@ -196,4 +196,49 @@ mod unit {
         }
         assert!(Sparsity::choose(1000, 600, 300, 40, 20).is_err());
     }
+
+    /// The bounds against 4000 circles, on numbers at which things do go wrong: no frequency is above its bound by more than five of its
+    /// standard deviations (false alarm below 1e-6).
+    #[test]
+    fn what_goes_wrong_goes_wrong_less_often_than_bounded() {
+        let (members, corrupt, away, degree, quorum) = (40_u32, 12, 8, 8, 5);
+        let rounds = 4000;
+        let (mut broken, mut stuck) = (0, 0);
+        for round in 0..rounds {
+            let circle = Circle::new(&[1; 32], round, members);
+            let count = |member, marked: std::ops::Range<u32>| {
+                circle
+                    .around(member, degree)
+                    .iter()
+                    .filter(|&&other| other != member && marked.contains(&other))
+                    .count() as u32
+            };
+            let honest: Vec<u32> = (corrupt..members - away).collect();
+            let opened = (corrupt..members).any(|member| count(member, 0..corrupt) >= quorum);
+            let mut reached = vec![honest[0]];
+            let mut next = 0;
+            while next < reached.len() {
+                for other in circle.around(reached[next], degree) {
+                    if honest.contains(&other) && !reached.contains(&other) {
+                        reached.push(other);
+                    }
+                }
+                next += 1;
+            }
+            broken += u64::from(opened || reached.len() < honest.len());
+            let gone = members - away..members;
+            stuck += u64::from((0..members).any(|member| {
+                count(member, gone.clone()) + u32::from(gone.contains(&member)) > degree + 1 - quorum
+            }));
+        }
+        let bounds = Sparsity::bounds(members, corrupt, away, degree, quorum);
+        for (found, bound) in [(broken, bounds.privacy_failure), (stuck, bounds.lost_round)] {
+            let frequency = found as f64 / rounds as f64;
+            assert!(frequency > 0.0, "a test without an event");
+            assert!(
+                frequency <= bound + 5.0 * (bound * (1.0 - bound) / rounds as f64).sqrt(),
+                "{frequency} {bound}"
+            );
+        }
+    }
 }

@@ -149,6 +149,11 @@ fn digest(payload: &[u8]) -> [u8; DIGEST] {
     short
 }
 
+/// Version, digest, payload.
+pub(crate) fn framed(payload: &[u8]) -> Vec<u8> {
+    [&[VERSION][..], &digest(payload), payload].concat()
+}
+
 impl Message {
     /// The message about `member` under `terms`.
     #[must_use]
@@ -161,11 +166,7 @@ impl Message {
     pub fn encode(&self) -> Vec<u8> {
         // Writing to a growing vector cannot fail, and none of the types is one that postcard refuses.
         let payload = postcard::to_allocvec(self).unwrap_or_default();
-        let mut bytes = Vec::with_capacity(1 + DIGEST + payload.len());
-        bytes.push(VERSION);
-        bytes.extend_from_slice(&digest(&payload));
-        bytes.extend_from_slice(&payload);
-        bytes
+        framed(&payload)
     }
 
     /// Parses and checks all that does not depend on the phase. `member` is at the other end, or this end, of the link.
