@@ -3,10 +3,10 @@
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test tools format lint unit bench build
+.PHONY: help demo test tools format lint unit bench bench-utility build
 
 help: ## Show what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 build: ## Build the command line (target/release/reticent)
 	$(CARGO) build --release --locked -p reticent-cli
@@ -37,3 +37,6 @@ bench: build ## Measure what the project promises about speed and memory (data: 
 	$(CARGO) bench --locked -p reticent-oracle -p reticent-noise --bench pass --bench noise
 	python3 benches/accounting.py --venv "$${CARGO_TARGET_DIR:-target}/bench-venv"
 	python3 benches/fit.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
+
+bench-utility: build ## Measure how good private models are on public data sets (data: RETICENT_DATA=DIR)
+	python3 benches/utility.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
