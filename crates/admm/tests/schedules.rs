@@ -69,8 +69,14 @@ fn every_schedule_is_its_textbook_loop() {
             };
             let mut gate = gate(&data(), "squared", 0.0);
             let shape = Oracle::shape(&gate);
-            let public =
-                Public { shape, population: 60, row_norm: 1.0, lipschitz: f64::INFINITY, smoothness: 1.0 };
+            let public = Public {
+                shape,
+                population: 60,
+                row_norm: 1.0,
+                lipschitz: f64::INFINITY,
+                smoothness: 1.0,
+                whole_budget: 1.0,
+            };
             let penalty = penalties::parse(&format!("l1:{PENALTY}")).unwrap();
             let regulariser =
                 Arc::new(Regulariser::new(penalty, Constraint::identity(shape.features), shape).unwrap());

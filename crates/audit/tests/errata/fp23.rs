@@ -20,11 +20,12 @@ fn block_difference(step: f64) -> f64 {
 #[test]
 fn e01_the_square_of_n_belongs_to_another_scaling() {
     let (lambda, gamma, n) = (0.5, 0.4, 100.0);
-    let claimed = 4.0 * lambda * gamma / n;
+    let lipschitz = losses::parse("huber:0.01", None).unwrap().lipschitz();
+    let claimed = 4.0 * lambda * lipschitz * gamma / n;
     let as_printed = 2.0 * lambda * block_difference(gamma);
     let scaled = 2.0 * lambda * block_difference(gamma / n);
     println!(
-        "E1: a block moves by {as_printed:.4} as printed, by {scaled:.4} if scaled; claimed {claimed:.4}"
+        "E1: a block moves by {as_printed:.2e} as printed, by {scaled:.2e} if scaled; claimed {claimed:.2e}"
     );
     assert!((as_printed / claimed - n).abs() < 1e-9 && scaled <= claimed * (1.0 + 1e-12));
     broken_and_mended("E1", &AuditSpec { records: Some(9), ..spec("consensus") });

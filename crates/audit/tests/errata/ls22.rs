@@ -80,7 +80,7 @@ fn e06_a_graph_from_the_data_is_a_release() {
 #[test]
 fn e11_the_conditions_of_the_closed_form_rarely_hold() {
     let (delta, rate, n) = (1e-5_f64, 0.01, 50_000.0);
-    for (epsilon, steps) in [(1.0, 1_000.0), (2.0, 1_000.0), (4.0, 500.0), (8.0, 300.0)] {
+    for (epsilon, steps) in [(1.0, 1_000.0), (4.0, 500.0), (1.0, 10.0), (2.0, 10.0), (4.0, 10.0)] {
         // σ/Δ of Theorem 2 by θ: σ²/Δ² = 20αTl²/(θεn²)·(b/2l)² = 5αTς²/(θε).
         let theorem = |theta: f64| {
             let alpha = (1.0 / delta).ln() / ((1.0 - theta) * epsilon) + 1.0;
@@ -103,14 +103,14 @@ fn e11_the_conditions_of_the_closed_form_rarely_hold() {
             square.sqrt()
         );
         assert!(!holds);
-        // With little noise the closed form is not only unproven but wrong.
-        assert!(lower > epsilon || epsilon < 4.0, "{epsilon}: {lower}");
+        // For many steps it has more noise than is needed; for few it is not only unproven but wrong.
+        assert_eq!(lower > epsilon, steps < 100.0, "{epsilon} {steps}: {lower}");
     }
     // The same form as our books take it from a published run, and ours at the same budget.
-    let z = 1.2;
-    let claimed = exact(&ledger(Zcdp::new(20.0 * rate * rate / (z * z)).unwrap(), 300), delta)[1];
+    let z = 0.8;
+    let claimed = exact(&ledger(Zcdp::new(20.0 * rate * rate / (z * z)).unwrap(), 10), delta)[1];
     let sampled = WithoutReplacementGaussian::new(z, (rate * n) as u64, n as u64).unwrap();
-    let [lower, _] = exact(&ledger(sampled, 300), delta);
-    println!("E11: noise of {z} clips, 300 steps: claimed {claimed:.3}, at least {lower:.3}");
+    let [lower, _] = exact(&ledger(sampled, 10), delta);
+    println!("E11: noise of {z} clips, 10 steps: claimed {claimed:.3}, at least {lower:.3}");
     assert!(lower > claimed);
 }
