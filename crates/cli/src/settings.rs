@@ -1,56 +1,24 @@
 //! Flags for the settings of the algorithms, made from their list.
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use reticent::Error;
 use reticent::admm::Settings;
-use serde_json::{Map, Value};
+use reticent::{Error, read_settings, setting_fits};
+use serde_json::Value;
 
 /// The settings that were given, as they were typed.
 #[derive(Clone, Debug, Default)]
 pub struct SettingFlags(Vec<(&'static str, String)>);
 
 impl SettingFlags {
-    /// Reads them. A word that is a number or a truth value is first tried as that, then as text.
+    /// Reads them.
     pub fn settings(&self) -> Result<Settings, Error> {
-        let mut all = Map::new();
-        for (name, text) in &self.0 {
-            let value = serde_json::from_str(text)
-                .ok()
-                .filter(|value: &Value| fits(name, value).is_ok())
-                .unwrap_or_else(|| Value::from(text.as_str()));
-            if let Err(reason) = fits(name, &value) {
-                return Err(Error::Value { name, given: text.clone(), allowed: reason });
-            }
-            all.insert((*name).to_owned(), value);
-        }
-        serde_json::from_value(Value::Object(all)).map_err(|error| Error::Value {
-            name: "settings",
-            given: "the flags".to_owned(),
-            allowed: error.to_string(),
-        })
-    }
-}
-
-/// Whether the setting can have this value; why not, in words.
-fn fits(name: &str, value: &Value) -> Result<(), String> {
-    let one = Map::from_iter([(name.to_owned(), value.clone())]);
-    match serde_json::from_value::<Settings>(Value::Object(one)) {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            let text = error.to_string();
-            Err(match text.rsplit_once("expected ") {
-                Some((_, "u64")) => "a whole number of at least 1 is needed".to_owned(),
-                Some((_, "f64")) => "a number is needed".to_owned(),
-                Some((_, "a boolean")) => "true or false is needed".to_owned(),
-                _ => text,
-            })
-        }
+        read_settings(&self.0)
     }
 }
 
 fn flag(&(name, about): &(&'static str, &'static str)) -> Arg {
     let flag = Arg::new(name).long(name).value_name("VALUE").help(about.trim().trim_end_matches('.'));
-    if fits(name, &Value::Bool(true)).is_ok() {
+    if setting_fits(name, &Value::Bool(true)).is_ok() {
         // The flag alone says yes, and a word after it is not its value.
         flag.num_args(0..=1).require_equals(true).default_missing_value("true")
     } else {

@@ -2,7 +2,8 @@
 //! officer reads.
 
 use reticent_accountant::{
-    Adjacency, Bound, Event, Ledger, NonPrivate, Taint, Unit, View, epsilon, extended, gdp_mu, rdp_curve,
+    Adjacency, Bound, Entry, Event, Ledger, Mechanism, NonPrivate, Taint, Unit, View, epsilon, extended,
+    gdp_mu, rdp_curve,
 };
 use reticent_admm::Choice;
 use reticent_oracle::{Refusal, Terms};
@@ -144,7 +145,7 @@ impl Certificate {
                 .filter(|(alpha, _)| ORDERS.contains(alpha))
                 .map(|(alpha, epsilon)| Order { alpha, epsilon })
                 .collect(),
-            assumptions: assumptions(terms),
+            assumptions: assumptions(terms, &ledger),
             ledger,
             reticent: env!("CARGO_PKG_VERSION").to_owned(),
         })
@@ -199,7 +200,7 @@ fn meaning(terms: &Terms, epsilon: f64, delta: f64, reasons: &[String], claimed:
 }
 
 /// What the guarantee relies on, besides the proofs.
-fn assumptions(terms: &Terms) -> Vec<String> {
+fn assumptions(terms: &Terms, ledger: &Ledger) -> Vec<String> {
     let mut list = vec![
         "the schema (bounds, categories, classes, row norm) was not taken from the private data".to_owned(),
         "the job (loss, penalty, settings) was not chosen by looking at the private data".to_owned(),
@@ -214,6 +215,12 @@ fn assumptions(terms: &Terms) -> Vec<String> {
             "the public number in the field population was not taken from the data".to_owned()
         }
     });
+    let selected = |entry: &Entry| matches!(entry.event().mechanism(), Mechanism::Selection(_));
+    if ledger.entries().iter().any(selected) {
+        list.push(
+            "nobody learns how many runs the model was chosen from, or anything about the others".to_owned(),
+        );
+    }
     if terms.unit() == Unit::Record {
         list.push("a person has one record in the table; who has more is protected less".to_owned());
     }

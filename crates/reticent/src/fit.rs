@@ -3,16 +3,18 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reticent_accountant::{Ledger, calibrate};
-use reticent_admm::catalogue::{Build, Built, Kind};
-use reticent_admm::exact::{ExactSettings, solve};
-use reticent_admm::{Choice, Public, run};
-use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal, Rehearsal, Terms};
+use reticent_accountant::Ledger;
+use reticent_admm::Choice;
+use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
+use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal, Terms};
+use reticent_problem::Graph;
 
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::{Budget, Job};
 use crate::model::Model;
+use crate::run::{Calibrated, Outcome};
+use crate::tune::{Prepared, Tuned};
 
 /// What a fit tells while it runs: which part it is at, and how many iterations are done. Nothing that is
 /// computed from the data.
@@ -35,16 +37,36 @@ pub struct Fitted {
     pub model: Model,
     /// Iterations made.
     pub iterations: u64,
-    /// How long it took, reading included.
+    /// How long it took, reading included. After tuning it tells something about the secret number of runs.
     pub time: Duration,
+    /// What came of tuning, if the job was tuned.
+    pub tuned: Option<Tuned>,
+    /// Whether the exact solver got to the optimum before its iterations ran out; the others have no such thing.
+    pub converged: Option<bool>,
 }
 
-/// The noise of a job, and what it will record with it.
+/// What there is to do, calibrated.
 #[derive(Debug)]
-pub(crate) struct Calibrated {
-    public: Public,
-    noise: f64,
-    pub plan: Ledger,
+pub(crate) enum Plan {
+    /// One run.
+    One(Calibrated),
+    /// The best of a random number of runs.
+    Best(Prepared),
+}
+
+/// What was done.
+#[derive(Debug)]
+pub(crate) struct Done<'j> {
+    /// The job whose model it is.
+    job: &'j Job,
+    pub parameter: Vec<f64>,
+    iterations: u64,
+    graph: Option<Graph>,
+    tuned: Option<Tuned>,
+    converged: Option<bool>,
+    /// Every answer that was released on the way, if they were kept.
+    pub transcript: Vec<Vec<f64>>,
+    ledger: Ledger,
 }
 
 impl Job {
@@ -55,14 +77,19 @@ impl Job {
         let table = PrivateTable::load(&self.data, self.format, &self.schema)?;
         let gate = self.open(table, 0)?;
         let terms = *gate.terms();
-        let (parameter, iterations, ledger) = match (self.entry.kind, self.budget) {
-            (Kind::Private(build), Some(budget)) => self.fit_private(gate, build, budget, progress)?,
-            _ => self.fit_exact(gate)?,
+        let done = match self.budget {
+            Some(budget) => {
+                progress.calibrating();
+                let plan = self.prepare(&gate, budget)?;
+                self.execute(gate, &plan, progress)?
+            }
+            None => self.fit_exact(gate)?,
         };
+        let Done { job, parameter, iterations, graph, tuned, converged, ledger, .. } = done;
         let certificate =
-            Certificate { choice: self.choice(&terms)?, ..Certificate::new(&self, &terms, ledger)? };
-        let model = Model::new(&self, parameter, certificate);
-        Ok(Fitted { model, iterations, time: start.elapsed() })
+            Certificate { choice: job.choice(&terms)?, ..Certificate::new(job, &terms, ledger)? };
+        let model = Model::new(job, parameter, graph.as_ref(), certificate);
+        Ok(Fitted { model, iterations, time: start.elapsed(), tuned, converged })
     }
 
     /// What `auto` has chosen, where it was to choose.
@@ -72,19 +99,6 @@ impl Job {
         }
         let public = self.public(terms.population())?;
         Ok(self.entry.choice(&self.recipe(&public, 1.0))?)
-    }
-
-    fn fit_private(
-        &self,
-        mut gate: Gate,
-        build: Build,
-        budget: Budget,
-        progress: &mut dyn Progress,
-    ) -> Result<(Vec<f64>, u64, Ledger), Error> {
-        progress.calibrating();
-        let calibrated = self.calibrate(&gate, build, budget)?;
-        let (parameter, iterations) = self.run(&mut gate, build, &calibrated, progress)?;
-        Ok((parameter, iterations, gate.close()?))
     }
 
     /// The gate on `table`. `number` tells runs with the same seed apart.
@@ -98,48 +112,61 @@ impl Job {
     }
 
     /// The least noise within the budget. Only what is public about the gate is used.
-    pub(crate) fn calibrate(
-        &self,
-        gate: &Gate,
-        build: Build,
-        Budget { epsilon, delta }: Budget,
-    ) -> Result<Calibrated, Error> {
-        let public = self.public(gate.terms().population())?;
-        // Once before the search, so that a plan that cannot be is refused as itself and not for its price.
-        self.rehearse(gate, build, &public, 1.0)?;
-        let noise = {
-            let plan = |noise| self.rehearse(gate, build, &public, noise);
-            calibrate(epsilon, delta, plan)?.noise_multiplier
-        };
-        let plan = self.rehearse(gate, build, &public, noise)?;
-        Ok(Calibrated { public, noise, plan })
+    pub(crate) fn prepare(&self, gate: &Gate, budget: Budget) -> Result<Plan, Error> {
+        match &self.tuning {
+            Some(tuning) => Ok(Plan::Best(tuning.prepare(gate, budget)?)),
+            None => Ok(Plan::One(self.calibrate(gate, budget)?)),
+        }
     }
 
-    /// Binds the gate to the plan and runs the algorithm over it; the parameter and the iterations made.
-    pub(crate) fn run(
+    /// Does what was planned and nothing else.
+    pub(crate) fn execute(
         &self,
-        gate: &mut Gate,
-        build: Build,
-        Calibrated { public, noise, plan }: &Calibrated,
+        mut gate: Gate,
+        plan: &Plan,
         progress: &mut dyn Progress,
-    ) -> Result<(Vec<f64>, u64), Error> {
-        gate.bind(plan.clone());
-        let Built { mut algorithm, iterations } = build(&self.recipe(public, *noise))?;
-        let after = |done| progress.iteration(done, iterations);
-        Ok((run(&mut *algorithm, iterations, gate, after)?, iterations))
+    ) -> Result<Done<'_>, Error> {
+        let (job, outcome, tuned, transcript, ledger) = match (plan, &self.tuning) {
+            (Plan::Best(prepared), Some(tuning)) => {
+                gate.bind(prepared.plan.clone());
+                let (job, outcome, tuned, ledger) = tuning.run(gate, prepared)?;
+                (job, outcome, Some(tuned), Vec::new(), ledger)
+            }
+            (Plan::One(Calibrated { public, noise, plan }), _) => {
+                gate.bind(plan.clone());
+                let mut after = |done, of| progress.iteration(done, of);
+                let outcome = self.perform(&mut gate, public, noise, &mut after)?;
+                let transcript = gate.take_transcript();
+                (self, outcome, None, transcript, gate.close()?)
+            }
+            (Plan::Best(_), None) => return Err(self.not_private()),
+        };
+        let Outcome { parameter, iterations, graph, .. } = outcome;
+        Ok(Done { job, parameter, iterations, graph, tuned, converged: None, transcript, ledger })
     }
 
-    fn fit_exact(&self, mut gate: Gate) -> Result<(Vec<f64>, u64, Ledger), Error> {
+    fn fit_exact(&self, mut gate: Gate) -> Result<Done<'_>, Error> {
         let settings = ExactSettings::try_from(&self.settings)?;
-        let solution = solve(&mut gate, &self.regulariser, &settings)?;
-        Ok((solution.x, solution.iterations, gate.close()?))
+        let ExactSolution { x, iterations, status, .. } = solve(&mut gate, &self.regulariser, &settings)?;
+        Ok(Done {
+            job: self,
+            parameter: x,
+            iterations,
+            graph: None,
+            tuned: None,
+            converged: Some(status == Status::Converged),
+            transcript: Vec::new(),
+            ledger: gate.close()?,
+        })
     }
+}
 
-    /// The ledger that the run will have with this noise: the algorithm itself, on a gate without data.
-    fn rehearse(&self, gate: &Gate, build: Build, public: &Public, noise: f64) -> Result<Ledger, Error> {
-        let Built { mut algorithm, iterations } = build(&self.recipe(public, noise))?;
-        let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
-        run(&mut *algorithm, iterations, &mut rehearsal, |_| {})?;
-        Ok(rehearsal.into_plan())
+impl Plan {
+    /// What the ledger will have.
+    pub fn ledger(&self) -> &Ledger {
+        match self {
+            Plan::One(calibrated) => &calibrated.plan,
+            Plan::Best(prepared) => &prepared.plan,
+        }
     }
 }

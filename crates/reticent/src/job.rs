@@ -9,10 +9,12 @@ use reticent_admm::exact::ExactSettings;
 use reticent_admm::{BlockSchedule, Public, Settings};
 use reticent_oracle::Opening;
 use reticent_oracle::tables::{self, Format, Schema, TargetKind};
-use reticent_problem::{Loss, Regulariser, Shape, Target, constraints, losses, penalties};
+use reticent_problem::{Constraint, Graph, Loss, Regulariser, Shape, Target, constraints, losses, penalties};
 
 use crate::error::Error;
+use crate::graph::PrivateGraph;
 use crate::spec::Spec;
+use crate::tune::Tuning;
 
 /// The algorithm that runs when none is named.
 const DEFAULT_ALGORITHM: &str = "auto";
@@ -30,6 +32,10 @@ pub struct Job {
     pub(crate) opening: Opening,
     pub(crate) budget: Option<Budget>,
     pub(crate) seed: Option<u64>,
+    /// A graph that is to be learned; the constraint is then that of a path, which stands in for it.
+    pub(crate) graph: Option<PrivateGraph>,
+    /// What is to be chosen privately; the job is then the first of the points.
+    pub(crate) tuning: Option<Tuning>,
 }
 
 /// What may be spent.
@@ -42,6 +48,14 @@ pub(crate) struct Budget {
 impl Spec {
     /// Checks everything that can be checked without the data.
     pub fn check(&self) -> Result<Job, Error> {
+        match self.tuning()? {
+            Some((first, tuning)) => Ok(Job { tuning: Some(tuning), ..first }),
+            None => self.check_one(),
+        }
+    }
+
+    /// The same for a job that is not tuned.
+    pub(crate) fn check_one(&self) -> Result<Job, Error> {
         let data = self.data.clone().ok_or(Error::Missing {
             what: "the table",
             todo: "give a CSV, LIBSVM or Parquet file: reticent fit FILE …",
@@ -60,7 +74,8 @@ impl Spec {
         let loss = loss_for(self.loss.as_deref(), kind)?;
         let intercept = self.intercept.unwrap_or(true);
         let shape = Shape { features: schema.width(), outputs: loss.outputs(), intercept };
-        let regulariser = Arc::new(self.regulariser(&schema, shape)?);
+        let graph = self.graph()?;
+        let regulariser = Arc::new(self.regulariser(&schema, shape, graph.is_some())?);
         let adjacency = self.adjacency.unwrap_or_default();
         let public_n = self.public_n.or(schema.public_n());
         if adjacency == Adjacency::AddRemove && public_n.unwrap_or(0) == 0 && budget.is_some() {
@@ -97,7 +112,12 @@ impl Spec {
             opening,
             budget,
             seed: self.seed,
+            graph,
+            tuning: None,
         };
+        if graph.is_some() && job.budget.is_none() {
+            return Err(job.not_private());
+        }
         // Settings are refused here, before the data is read, or never.
         match entry.kind {
             Kind::Private(build) => {
@@ -175,13 +195,19 @@ impl Spec {
         Ok(schema.with_roles(self.target.as_deref(), self.user_column.as_deref())?)
     }
 
-    fn regulariser(&self, schema: &Schema, shape: Shape) -> Result<Regulariser, Error> {
+    fn regulariser(&self, schema: &Schema, shape: Shape, learned: bool) -> Result<Regulariser, Error> {
         let penalty = penalties::parse(self.penalty.as_deref().unwrap_or("none"))?;
+        if learned {
+            Spec::check_graph_size(shape.features)?;
+            return Ok(Regulariser::new(penalty, Constraint::graph(&Graph::path(shape.features)), shape)?);
+        }
         let context = constraints::Context {
             features: &schema.encoded_names(),
             read: &|file| std::fs::read_to_string(Path::new(file)),
         };
-        let constraint = constraints::parse(self.constraint.as_deref().unwrap_or("identity"), &context)?;
+        let graph = self.graph.as_ref().map(|file| format!("graph:{file}"));
+        let text = graph.as_deref().or(self.constraint.as_deref()).unwrap_or("identity");
+        let constraint = constraints::parse(text, &context)?;
         Ok(Regulariser::new(penalty, constraint, shape)?)
     }
 }

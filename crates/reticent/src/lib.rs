@@ -6,10 +6,14 @@
 pub mod certificate;
 mod error;
 mod fit;
+mod graph;
 pub mod job;
 mod model;
 mod repeat;
+mod run;
+mod settings;
 mod spec;
+mod tune;
 mod write;
 
 pub use certificate::Certificate;
@@ -22,5 +26,7 @@ pub use reticent_admm as admm;
 pub use reticent_oracle::not_private::Quality;
 pub use reticent_oracle::tables;
 pub use reticent_problem as problem;
+pub use settings::{read_settings, setting_fits};
 pub use spec::Spec;
+pub use tune::Tuned;
 pub use write::{write_model, write_text};

@@ -5,7 +5,7 @@ use std::path::Path;
 use reticent_oracle::PrivateTable;
 use reticent_oracle::not_private::{self, Linear, Quality};
 use reticent_oracle::tables::{Format, Schema, TargetKind};
-use reticent_problem::Shape;
+use reticent_problem::{Edge, Graph, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::Certificate;
@@ -24,6 +24,9 @@ pub struct Model {
     loss: String,
     penalty: String,
     constraint: String,
+    /// The edges of a graph that was learned privately, as pairs of columns with a sign.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    graph: Option<Vec<(String, String, f64)>>,
     /// The columns of the parameter: the classes, or the one target.
     outputs: Vec<String>,
     coefficients: Vec<Coefficient>,
@@ -62,7 +65,12 @@ pub enum Prediction {
 }
 
 impl Model {
-    pub(crate) fn new(job: &Job, parameter: Vec<f64>, certificate: Certificate) -> Self {
+    pub(crate) fn new(
+        job: &Job,
+        parameter: Vec<f64>,
+        graph: Option<&Graph>,
+        certificate: Certificate,
+    ) -> Self {
         let Shape { features, outputs, .. } = job.regulariser.shape();
         let (weights, intercept) = parameter.split_at(features * outputs);
         let names = job.schema.encoded_names();
@@ -72,7 +80,14 @@ impl Model {
             algorithm: job.entry.name.to_owned(),
             loss: job.loss.spec(),
             penalty: job.regulariser.penalty().spec(),
-            constraint: job.regulariser.constraint().spec().to_owned(),
+            constraint: match graph {
+                Some(_) => "graph:private".to_owned(),
+                None => job.regulariser.constraint().spec().to_owned(),
+            },
+            graph: graph.map(|graph| {
+                let edge = |edge: &Edge| (names[edge.from].clone(), names[edge.to].clone(), edge.weight);
+                graph.edges().iter().map(edge).collect()
+            }),
             outputs: match target.map(|(name, target)| (name, target.kind())) {
                 Some((_, TargetKind::Classes(labels))) if outputs > 1 => {
                     labels.names().map(str::to_owned).collect()
@@ -130,6 +145,11 @@ impl Model {
     /// The loss, the penalty and the constraint, as users type them.
     pub fn problem(&self) -> [&str; 3] {
         [&self.loss, &self.penalty, &self.constraint]
+    }
+
+    /// The edges of the graph that was learned privately, if one was: two columns and a sign.
+    pub fn graph(&self) -> Option<&[(String, String, f64)]> {
+        self.graph.as_deref()
     }
 
     /// The names of the outputs.

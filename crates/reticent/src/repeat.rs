@@ -5,20 +5,18 @@
 //! done once, as it depends on public quantities alone.
 
 use reticent_accountant::{Ledger, epsilon, gdp_mu};
-use reticent_admm::catalogue::{Build, Kind};
 use reticent_oracle::{Gate, PrivateTable};
 
 use crate::error::Error;
-use crate::fit::Calibrated;
+use crate::fit::{Done, Plan};
 use crate::job::{Budget, Job};
 
 /// A calibrated job.
 #[derive(Debug)]
 pub struct Repeat {
     job: Job,
-    build: Build,
     delta: f64,
-    calibrated: Calibrated,
+    plan: Plan,
     #[cfg(feature = "seeded-bugs")]
     bug: Option<reticent_oracle::Bug>,
 }
@@ -28,28 +26,21 @@ pub struct Repeat {
 pub struct Seen {
     /// The parameter of the model.
     pub parameter: Vec<f64>,
-    /// Every answer of the gate, in order.
+    /// Every answer of the gate, in order; none where only the best of several runs is released.
     pub transcript: Vec<Vec<f64>>,
 }
 
 impl Job {
     /// Calibrates the job for tables with as many units as `like`, which is not used for anything else.
     pub fn repeat(self, like: PrivateTable) -> Result<Repeat, Error> {
-        let (Kind::Private(build), Some(budget)) = (self.entry.kind, self.budget) else {
-            return Err(Error::Value {
-                name: "algorithm",
-                given: self.entry.name.to_owned(),
-                allowed: "it has no privacy that could be measured; choose another one".to_owned(),
-            });
-        };
+        let Some(budget) = self.budget else { return Err(self.not_private()) };
         let Budget { delta, .. } = budget;
         let gate = self.open(like, 0)?;
-        let calibrated = self.calibrate(&gate, build, budget)?;
+        let plan = self.prepare(&gate, budget)?;
         Ok(Repeat {
             job: self,
-            build,
             delta,
-            calibrated,
+            plan,
             #[cfg(feature = "seeded-bugs")]
             bug: None,
         })
@@ -65,9 +56,7 @@ impl Repeat {
         if let Some(bug) = self.bug {
             gate.spoil(bug)?;
         }
-        let (parameter, _) = self.job.run(&mut gate, self.build, &self.calibrated, &mut ())?;
-        let transcript = gate.take_transcript();
-        gate.close()?;
+        let Done { parameter, transcript, .. } = self.job.execute(gate, &self.plan, &mut ())?;
         Ok(Seen { parameter, transcript })
     }
 
@@ -79,7 +68,7 @@ impl Repeat {
 
     /// What every run records.
     pub fn plan(&self) -> &Ledger {
-        &self.calibrated.plan
+        self.plan.ledger()
     }
 
     /// The ε that a certificate of a run would promise.

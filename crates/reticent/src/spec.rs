@@ -8,6 +8,7 @@ use reticent_oracle::tables::Format;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::graph::is_private_graph;
 
 /// What to fit, on what, and at what price. Unchecked: [`Job`](crate::job::Job) is the checked form.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -69,6 +70,24 @@ pub struct Spec {
     /// The constraint between the parameter and what is penalised, as `name[:parameter]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constraint: Option<String>,
+    /// A graph of the features: a file, or `private[:lambda]` for one that is learned and paid for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph: Option<String>,
+    /// The share of the budget that learning the graph gets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph_share: Option<f64>,
+    /// The most edges of a graph that is learned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph_edges: Option<u64>,
+    /// Lists to choose from privately, each as `name=[value,value]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tune: Option<Vec<String>>,
+    /// The expected number of runs that a choice is made from; as many as points when it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tune_runs: Option<u64>,
+    /// How the choice is made; there is only `random`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tune_mode: Option<String>,
     /// Whether the model has an intercept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intercept: Option<bool>,
@@ -97,6 +116,17 @@ impl Spec {
                 *file = base.join(&*file);
             }
         }
+        // A constraint may name a file, and so may a graph that is not to be learned.
+        let beside = |file: &str| {
+            let path = Path::new(file);
+            if path.is_relative() { base.join(path).display().to_string() } else { file.to_owned() }
+        };
+        if let Some((name @ ("graph" | "matrix"), file)) =
+            spec.constraint.as_deref().and_then(|text| text.split_once(':'))
+        {
+            spec.constraint = Some(format!("{name}:{}", beside(file)));
+        }
+        spec.graph = spec.graph.map(|text| if is_private_graph(&text) { text } else { beside(&text) });
         Ok(spec)
     }
 
@@ -120,6 +150,26 @@ mod tests {
         assert_eq!(job.epsilon, Some(0.5));
         assert_eq!(job.settings.iterations, Some(10));
         assert_eq!(job.penalty.as_deref(), Some("l1:1e-4"));
+    }
+
+    #[test]
+    fn files_of_a_job_file_are_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |text: &str| {
+            let path = folder.path().join("job.toml");
+            std::fs::write(&path, text).unwrap();
+            Spec::read(&path).unwrap()
+        };
+        let beside = |file: &str| folder.path().join(file).display().to_string();
+        let spec = read("constraint = 'graph:edges.txt'\ndata = 't.csv'");
+        assert_eq!(spec.constraint, Some(format!("graph:{}", beside("edges.txt"))));
+        assert_eq!(spec.data, Some(folder.path().join("t.csv")));
+        assert_eq!(read("constraint = 'matrix:/a.txt'").constraint.as_deref(), Some("matrix:/a.txt"));
+        assert_eq!(read("constraint = 'trend:2'").constraint.as_deref(), Some("trend:2"));
+        assert_eq!(read("graph = 'edges.txt'").graph, Some(beside("edges.txt")));
+        for private in ["private", "private:0.2"] {
+            assert_eq!(read(&format!("graph = '{private}'")).graph.as_deref(), Some(private));
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::{Adjacency, Unit};
 use reticent::tables::Format;
-use reticent::{Certificate, Fitted, Model, Spec, write_model};
+use reticent::{Certificate, Fitted, Model, Spec, Tuned, write_model};
 use serde_json::{Value, json};
 
 use super::shared::{algorithm, certificate_fields, certificate_rows, format, not_private};
@@ -50,6 +50,9 @@ pub struct Fit {
 
     #[command(flatten)]
     problem: ProblemFlags,
+
+    #[command(flatten)]
+    tuning: TuningFlags,
 
     #[command(flatten)]
     settings: SettingFlags,
@@ -136,9 +139,37 @@ struct ProblemFlags {
     #[arg(long)]
     constraint: Option<String>,
 
+    /// A graph of the features to fuse along: FILE, or private[:LAMBDA] to learn it within the budget (docs/graph.md)
+    #[arg(long, value_name = "FILE|private", conflicts_with = "constraint")]
+    graph: Option<String>,
+
+    /// The share of the budget that learning the graph gets [default: 0.3]
+    #[arg(long, value_name = "SHARE", value_parser = number::parse, allow_negative_numbers = true)]
+    graph_share: Option<f64>,
+
+    /// The most edges of a learned graph [default: the number of features]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(WHOLE))]
+    graph_edges: Option<u64>,
+
     /// Leave the intercept out
     #[arg(long)]
     no_intercept: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Tuning within the budget (docs/tuning.md)")]
+struct TuningFlags {
+    /// Choose privately from a list, for example 'penalty=l1:[1e-5,1e-4,1e-3]'; several lists make their product
+    #[arg(long, value_name = "NAME=[A,B,…]")]
+    tune: Option<Vec<String>>,
+
+    /// The expected number of runs to choose from [default: the number of points]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(WHOLE), requires = "tune")]
+    tune_runs: Option<u64>,
+
+    /// How to choose; there is only random: an ordinary grid would spend the budget at every point
+    #[arg(long, value_name = "MODE")]
+    tune_mode: Option<String>,
 }
 
 impl Fit {
@@ -158,7 +189,7 @@ impl Fit {
     }
 
     fn spec(self) -> Result<Spec, Failure> {
-        let Fit { data, spec, out, seed, table, budget, problem, settings } = self;
+        let Fit { data, spec, out, seed, table, budget, problem, tuning, settings } = self;
         let flags = Spec {
             data,
             format: table.format,
@@ -178,6 +209,12 @@ impl Fit {
             loss: problem.loss,
             penalty: problem.penalty,
             constraint: problem.constraint,
+            graph: problem.graph,
+            graph_share: problem.graph_share,
+            graph_edges: problem.graph_edges,
+            tune: tuning.tune,
+            tune_runs: tuning.tune_runs,
+            tune_mode: tuning.tune_mode,
             intercept: problem.no_intercept.then_some(false),
             settings: settings.settings()?,
             seed,
@@ -196,14 +233,16 @@ fn range(text: &str) -> Result<[f64; 2], String> {
 }
 
 fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate>) -> Answer {
-    let Fitted { model, iterations, time } = fitted;
+    let Fitted { model, iterations, time, tuned, converged } = fitted;
     let certificate = model.certificate();
     let beside = path.with_file_name("certificate.json");
     let [loss, penalty, constraint] = model.problem();
     let table = spec.data.as_deref().unwrap_or(Path::new("the table"));
 
-    let mut text =
-        format!("Fitted {} in {iterations} iterations and {:.2} s.\n\n", table.display(), time.as_secs_f64());
+    // The time of a tuned fit tells of the number of its runs, which must stay secret.
+    let seconds = tuned.is_none().then(|| time.as_secs_f64());
+    let spent = seconds.map(|seconds| format!(" and {seconds:.2} s")).unwrap_or_default();
+    let mut text = format!("Fitted {} in {iterations} iterations{spent}.\n\n", table.display());
     let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
     let mut rows = vec![
         row("algorithm", &algorithm(certificate)),
@@ -211,6 +250,13 @@ fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate
         row("penalty", penalty),
         row("constraint", constraint),
     ];
+    if let Some(graph) = model.graph() {
+        rows.push(row("graph", &format!("{} edges, learned within the budget", graph.len())));
+    }
+    if let Some(Tuned { chosen, points, expected_runs, .. }) = tuned {
+        let chosen = chosen.as_deref().unwrap_or("none");
+        rows.push(row("tuned", &format!("{chosen} (of {points} points, {expected_runs:.1} runs expected)")));
+    }
     rows.extend(certificate_rows(certificate));
     text += &columns(&rows, 2, 2);
     text += &format!("\nWrote {} (the model, its certificate inside)\n", path.display());
@@ -220,7 +266,10 @@ fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate
     let mut object = certificate_fields(certificate);
     object.extend([
         ("iterations".to_owned(), Value::from(*iterations)),
-        ("seconds".to_owned(), Value::from(time.as_secs_f64())),
+        ("seconds".to_owned(), Value::from(seconds)),
+        ("converged".to_owned(), Value::from(*converged)),
+        ("tuned".to_owned(), tuned.as_ref().map_or(Value::Null, tuned_fields)),
+        ("graph".to_owned(), json!(model.graph())),
         ("loss".to_owned(), Value::from(loss)),
         ("penalty".to_owned(), Value::from(penalty)),
         ("constraint".to_owned(), Value::from(constraint)),
@@ -230,6 +279,18 @@ fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate
     ]);
 
     let mut remarks: Vec<String> = not_private(certificate).into_iter().collect();
+    if *converged == Some(false) {
+        remarks.push(format!(
+            "The exact solver did not get to the optimum in {iterations} iterations: the model is not the minimiser. \
+             Give it more with --iterations, or a penalty if the problem has no minimiser."
+        ));
+    }
+    if tuned.as_ref().is_some_and(|tuned| tuned.chosen.is_none()) {
+        remarks.push(
+            "The iterates of every run grew beyond all numbers, so the model is all zeros: give smaller steps."
+                .to_owned(),
+        );
+    }
     if let Some(before) = before {
         remarks.push(format!(
             "It replaces the model that was there, fitted at epsilon = {}, delta = {:e}. If that one was seen by \
@@ -239,4 +300,9 @@ fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate
         ));
     }
     Answer { text, object: json!(object), remarks }
+}
+
+fn tuned_fields(tuned: &Tuned) -> Value {
+    let Tuned { chosen, points, expected_runs, score } = tuned;
+    json!({ "chosen": chosen, "points": points, "expected_runs": expected_runs, "score": score })
 }

@@ -1,0 +1,166 @@
+//! One private run, from the first question to the parameter, and the noise that its parts get.
+//!
+//! ```text
+//! second moments → graph        where the graph is to be learned          share g of the budget
+//! algorithm                                                               the rest
+//! score of its solution         where the run is one of several to choose among   share c
+//! ```
+//!
+//! One number `s` scales all noise. With `z₁` the noise with which one answer alone spends the budget, and `z` the same for
+//! the algorithm alone, the parts get `s·z₁/√g`, `s·z/√(1−g−c)` and `s·z₁/√c`. For full batches costs add up as squares,
+//! so `s = 1` is then the budget; elsewhere the calibration finds `s`.
+
+use std::sync::Arc;
+
+use reticent_accountant::{Ledger, calibrate};
+use reticent_admm::catalogue::{Built, Kind, Recipe};
+use reticent_admm::{Public, run};
+use reticent_oracle::{Gate, Oracle, Rehearsal, Released};
+use reticent_problem::{Constraint, Graph, Regulariser, penalties};
+
+use crate::error::Error;
+use crate::job::{Budget, Job};
+
+/// The share of the budget that a score gets. A score is one number, while the parameter is many: at this share its
+/// noise is a few records where the model's is felt in every coefficient.
+const SCORE: f64 = 0.1;
+
+/// The noise of each part, in clips; `None` for a part that there is not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Noise {
+    algorithm: f64,
+    graph: Option<f64>,
+    score: Option<f64>,
+}
+
+impl Noise {
+    pub fn alone(algorithm: f64) -> Self {
+        Noise { algorithm, graph: None, score: None }
+    }
+}
+
+/// The noise of a job, and what it will record with it.
+#[derive(Debug)]
+pub(crate) struct Calibrated {
+    pub public: Public,
+    pub noise: Noise,
+    pub plan: Ledger,
+}
+
+/// What a run gives.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub parameter: Vec<f64>,
+    pub iterations: u64,
+    pub graph: Option<Graph>,
+    pub score: Option<Released<f64>>,
+}
+
+impl Job {
+    /// The least noise within the budget. Only what is public about the gate is used.
+    pub(crate) fn calibrate(&self, gate: &Gate, budget: Budget) -> Result<Calibrated, Error> {
+        let Budget { epsilon, delta } = budget;
+        let public = self.public(gate.terms().population())?;
+        let alone = self.calibrate_alone(gate, &public, budget)?;
+        let noise = if self.graph.is_some() {
+            let plan = |s| self.rehearse(gate, &public, &self.noise(s, alone, &public, false));
+            let s = calibrate(epsilon, delta, plan)?.noise_multiplier;
+            self.noise(s, alone, &public, false)
+        } else {
+            Noise::alone(alone)
+        };
+        let plan = self.rehearse(gate, &public, &noise)?;
+        Ok(Calibrated { public, noise, plan })
+    }
+
+    /// The noise with which the algorithm alone spends the budget.
+    pub(crate) fn calibrate_alone(
+        &self,
+        gate: &Gate,
+        public: &Public,
+        Budget { epsilon, delta }: Budget,
+    ) -> Result<f64, Error> {
+        // Once before the search, so that a plan that cannot be is refused as itself and not for its price.
+        self.rehearse(gate, public, &Noise::alone(1.0))?;
+        let plan = |noise| self.rehearse(gate, public, &Noise::alone(noise));
+        Ok(calibrate(epsilon, delta, plan)?.noise_multiplier)
+    }
+
+    /// The noise of every part at scale `s`.
+    pub(crate) fn noise(&self, s: f64, alone: f64, public: &Public, scored: bool) -> Noise {
+        let graph = self.graph.map_or(0.0, |graph| graph.share);
+        let score = if scored { SCORE * (1.0 - graph) } else { 0.0 };
+        let part = |share: f64| (share > 0.0).then(|| s * public.whole_budget / share.sqrt());
+        Noise { algorithm: s * alone / (1.0 - graph - score).sqrt(), graph: part(graph), score: part(score) }
+    }
+
+    /// The ledger that the run will have with this noise: the run itself, on a gate without data.
+    pub(crate) fn rehearse(&self, gate: &Gate, public: &Public, noise: &Noise) -> Result<Ledger, Error> {
+        let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
+        // The plan does not depend on which graph it is, and learning one takes its time.
+        let learn = |_: Released<Vec<f64>>, nodes: usize, _: f64| Graph::path(nodes);
+        self.ask(&mut rehearsal, public, noise, &learn, &mut |_, _| {})?;
+        Ok(rehearsal.into_plan())
+    }
+
+    /// The run. `after` hears how many of how many iterations are done.
+    pub(crate) fn perform(
+        &self,
+        oracle: &mut dyn Oracle,
+        public: &Public,
+        noise: &Noise,
+        after: &mut dyn FnMut(u64, u64),
+    ) -> Result<Outcome, Error> {
+        let learn = |moments: Released<Vec<f64>>, nodes: usize, deviation: f64| {
+            let terms = self.graph.map(|graph| graph.terms(nodes, deviation));
+            terms.map_or(Graph::empty(nodes), |terms| Graph::learn(moments.get(), nodes, &terms))
+        };
+        self.ask(oracle, public, noise, &learn, after)
+    }
+
+    fn ask(
+        &self,
+        oracle: &mut dyn Oracle,
+        public: &Public,
+        noise: &Noise,
+        learn: &dyn Fn(Released<Vec<f64>>, usize, f64) -> Graph,
+        after: &mut dyn FnMut(u64, u64),
+    ) -> Result<Outcome, Error> {
+        let Kind::Private(build) = self.entry.kind else { return Err(self.not_private()) };
+        let graph = match noise.graph {
+            Some(noise) => {
+                let how = self.moments(noise);
+                let deviation = how.deviation(oracle.terms());
+                Some(learn(oracle.second_moment(&how)?, public.shape.features, deviation))
+            }
+            None => None,
+        };
+        let regulariser = match &graph {
+            Some(graph) => Arc::new(self.along(graph)?),
+            None => Arc::clone(&self.regulariser),
+        };
+        let Built { mut algorithm, iterations } = build(&Recipe {
+            settings: &self.settings,
+            public,
+            regulariser: &regulariser,
+            noise_multiplier: noise.algorithm,
+        })?;
+        let parameter = run(&mut *algorithm, iterations, oracle, |done| after(done, iterations))?;
+        let score = noise.score.map(|noise| oracle.score(&parameter, noise)).transpose()?;
+        Ok(Outcome { parameter, iterations, graph, score })
+    }
+
+    /// The penalty on the differences along the edges of a graph.
+    fn along(&self, graph: &Graph) -> Result<Regulariser, Error> {
+        let penalty = penalties::parse(&self.regulariser.penalty().spec())?;
+        Ok(Regulariser::new(penalty, Constraint::graph(graph), self.regulariser.shape())?)
+    }
+
+    pub(crate) fn not_private(&self) -> Error {
+        Error::Value {
+            name: "algorithm",
+            given: self.entry.name.to_owned(),
+            allowed: "it has no privacy that could be measured or shared out; choose another one".to_owned(),
+        }
+    }
+}

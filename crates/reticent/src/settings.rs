@@ -1,0 +1,46 @@
+//! Settings of the algorithms, from the words that users type.
+
+use reticent_admm::Settings;
+use serde_json::{Map, Value};
+
+use crate::error::Error;
+use crate::tune;
+
+/// Reads settings, each a name and what was typed for it. A word that is a number or a truth value is first tried as
+/// that, then as text.
+pub fn read_settings(given: &[(&'static str, String)]) -> Result<Settings, Error> {
+    let mut all = Map::new();
+    for (name, text) in given {
+        tune::refuse_list(name, text)?;
+        let value = serde_json::from_str(text)
+            .ok()
+            .filter(|value: &Value| setting_fits(name, value).is_ok())
+            .unwrap_or_else(|| Value::from(text.as_str()));
+        if let Err(reason) = setting_fits(name, &value) {
+            return Err(Error::Value { name, given: text.clone(), allowed: reason });
+        }
+        all.insert((*name).to_owned(), value);
+    }
+    serde_json::from_value(Value::Object(all)).map_err(|error| Error::Value {
+        name: "settings",
+        given: "the flags".to_owned(),
+        allowed: error.to_string(),
+    })
+}
+
+/// Whether the setting can have this value; why not, in words.
+pub fn setting_fits(name: &str, value: &Value) -> Result<(), String> {
+    let one = Map::from_iter([(name.to_owned(), value.clone())]);
+    match serde_json::from_value::<Settings>(Value::Object(one)) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let text = error.to_string();
+            Err(match text.rsplit_once("expected ") {
+                Some((_, "u64")) => "a whole number of at least 1 is needed".to_owned(),
+                Some((_, "f64")) => "a number is needed".to_owned(),
+                Some((_, "a boolean")) => "true or false is needed".to_owned(),
+                _ => text,
+            })
+        }
+    }
+}

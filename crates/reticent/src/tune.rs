@@ -1,0 +1,372 @@
+//! Private tuning: one of several settings, chosen by a random number of runs (Papernot–Steinke 2022).
+//!
+//! ```text
+//! grid      the product of the lists that were given
+//! K         the number of runs, secret, from a public law
+//! a run     draws a point of the grid uniformly, does the whole fit with noise of its own, and gets a noisy score
+//! released  the run with the best score, and nothing else
+//! ```
+//!
+//! The law. With a Poisson number of runs of mean `r` (at least one run), a given point of `G` is missed with probability
+//! about `e^(−r/G)`; so is it with a geometric number of a certain mean. Which of the two costs less depends on the budget
+//! and on `G` (few points: Poisson), so both are calibrated and the one with less noise is taken. Unless the user says
+//! otherwise `r = G`: more runs would find the best point more surely, but the noise of every run grows with `r`.
+
+use reticent_accountant::{Ledger, Repetitions, calibrate, rdp_curve};
+use reticent_admm::{Public, Settings};
+use reticent_oracle::{Contest, Gate, Oracle, Refusal, Winner};
+
+use crate::error::Error;
+use crate::job::{Budget, Job};
+use crate::run::{Noise, Outcome};
+use crate::settings::read_settings;
+use crate::spec::Spec;
+
+/// More points than this is a slip of the keyboard.
+const MOST_POINTS: usize = 1_000;
+
+/// What can be tuned besides the settings of the algorithms.
+const PARTS: [&str; 4] = ["algorithm", "loss", "penalty", "constraint"];
+
+/// The ways of tuning, of which there is one.
+const MODE: &str = "random";
+
+const NO_GRID: &str = "every point of an ordinary grid is a fit of its own on the private data and spends the budget again, \
+                       and so does looking at which was best; --tune tries a random number of points and pays for the \
+                       choice within the budget (docs/tuning.md)";
+
+/// The points that are to be chosen among.
+#[derive(Debug)]
+pub(crate) struct Tuning {
+    points: Vec<Job>,
+    /// What each point is, as `name=value` words.
+    names: Vec<String>,
+    runs: u64,
+}
+
+/// What came of tuning.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tuned {
+    /// The point that won, as `name=value` words; `None` when the numbers of every run ran away.
+    pub chosen: Option<String>,
+    /// How many points there were.
+    pub points: usize,
+    /// How many runs were to be expected. How many there were is secret.
+    pub expected_runs: f64,
+    /// The noisy score of the winner: the mean squared error of its predictions, in [0, 1] but for the noise, and lucky
+    /// as winners are.
+    pub score: Option<f64>,
+}
+
+/// A contest and the noise of each point.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    publics: Vec<Public>,
+    noises: Vec<Noise>,
+    contest: Contest,
+    /// What the ledger will have.
+    pub plan: Ledger,
+}
+
+/// One list: the name of what is tuned and the values it may have.
+struct Axis {
+    name: &'static str,
+    values: Vec<String>,
+}
+
+fn refuse(name: &'static str, given: &str, allowed: impl Into<String>) -> Error {
+    Error::Value { name, given: given.to_owned(), allowed: allowed.into() }
+}
+
+/// Refuses a list where one value belongs.
+pub(crate) fn refuse_list(name: &'static str, text: &str) -> Result<(), Error> {
+    if text.contains('[') {
+        return Err(refuse(
+            name,
+            text,
+            format!("one value is needed, not a list: {NO_GRID}; write --tune '{name}={text}'"),
+        ));
+    }
+    Ok(())
+}
+
+impl Axis {
+    /// Reads `penalty=l1:[1e-5,1e-4]`.
+    fn parse(text: &str) -> Result<Self, Error> {
+        let form = "write it as name=[value,value,…] or name=before[value,value,…]after, for example \
+                    'penalty=l1:[1e-5,1e-4,1e-3]'";
+        let parts = text.split_once('=').and_then(|(name, rest)| {
+            let (before, rest) = rest.split_once('[')?;
+            let (list, after) = rest.split_once(']')?;
+            Some((name.trim(), before.trim(), list, after.trim()))
+        });
+        let Some((name, before, list, after)) = parts else { return Err(refuse("tune", text, form)) };
+        let known = || PARTS.into_iter().chain(Settings::ALL.iter().map(|(name, _)| *name));
+        let Some(name) = known().find(|known| *known == name) else {
+            let names: Vec<_> = known().collect();
+            return Err(refuse("tune", text, format!("what can be tuned is {}", names.join(", "))));
+        };
+        if name == "as-published" {
+            return Err(refuse(
+                "tune",
+                text,
+                "a version whose privacy claim does not hold is nothing to choose privately",
+            ));
+        }
+        let values: Vec<String> =
+            list.split(',').map(|value| format!("{before}{}{after}", value.trim())).collect();
+        if list.split(',').any(|value| value.trim().is_empty()) || after.contains(['[', ']']) {
+            return Err(refuse("tune", text, form));
+        }
+        if values.len() < 2 {
+            let why = format!(
+                "a grid of one leaves nothing to choose, and choosing costs budget: give --{name} {} itself, or more values",
+                values[0]
+            );
+            return Err(refuse("tune", text, why));
+        }
+        if let Some(twice) = values.iter().enumerate().find(|(i, value)| values[..*i].contains(value)) {
+            return Err(refuse("tune", text, format!("{} is there twice", twice.1)));
+        }
+        Ok(Axis { name, values })
+    }
+
+    /// Whether the job says what this is already.
+    fn is_set(&self, spec: &Spec) -> bool {
+        match self.name {
+            "algorithm" => spec.algorithm.is_some(),
+            "loss" => spec.loss.is_some(),
+            "penalty" => spec.penalty.is_some(),
+            "constraint" => spec.constraint.is_some() || spec.graph.is_some(),
+            name => spec.settings.given().iter().any(|(given, _)| *given == name),
+        }
+    }
+}
+
+impl Spec {
+    /// The first of the points to choose among, and all of them; `None` for a job that is not tuned.
+    pub(crate) fn tuning(&self) -> Result<Option<(Job, Tuning)>, Error> {
+        if let Some(mode) = self.tune_mode.as_deref().filter(|mode| *mode != MODE) {
+            return Err(refuse("tune-mode", mode, format!("there is only '{MODE}': {NO_GRID}")));
+        }
+        let texts = [("algorithm", &self.algorithm), ("loss", &self.loss), ("penalty", &self.penalty)];
+        for (name, text) in texts.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?))) {
+            refuse_list(name, text)?;
+        }
+        let Some(lists) = self.tune.as_deref().filter(|lists| !lists.is_empty()) else {
+            return match self.tune_runs {
+                Some(runs) => {
+                    Err(refuse("tune-runs", &runs.to_string(), "it is for --tune: give both or none"))
+                }
+                None => Ok(None),
+            };
+        };
+        let axes: Vec<Axis> = lists.iter().map(|list| Axis::parse(list)).collect::<Result<_, _>>()?;
+        for (i, axis) in axes.iter().enumerate() {
+            if axes[..i].iter().any(|other| other.name == axis.name) {
+                return Err(refuse(
+                    "tune",
+                    &lists[i],
+                    format!("{} is tuned twice; give one list", axis.name),
+                ));
+            }
+            if axis.is_set(self) {
+                let why = format!("{0} is given as well; leave out --{0} or the list", axis.name);
+                return Err(refuse("tune", &lists[i], why));
+            }
+        }
+        let points = axes.iter().fold(1_usize, |product, axis| product.saturating_mul(axis.values.len()));
+        if points > MOST_POINTS {
+            let why = format!(
+                "it makes {points} points, and {MOST_POINTS} are the most: each costs time, and noise"
+            );
+            return Err(refuse("tune", &lists.join(" "), why));
+        }
+        let runs = self.tune_runs.unwrap_or(points as u64);
+        if !(1..=1_000_000).contains(&runs) {
+            return Err(refuse("tune-runs", &runs.to_string(), "a whole number from 1 to 1000000 is needed"));
+        }
+        let plain = Spec { tune: None, tune_runs: None, tune_mode: None, ..self.clone() };
+        let mut first = None;
+        let mut jobs = Vec::with_capacity(points);
+        let mut names = Vec::with_capacity(points);
+        for point in 0..points {
+            let mut rest = point;
+            let mut over = Spec::default();
+            let mut settings = Vec::new();
+            let mut words = Vec::new();
+            for Axis { name, values } in &axes {
+                let value = values[rest % values.len()].clone();
+                rest /= values.len();
+                words.push(format!("{name}={value}"));
+                match *name {
+                    "algorithm" => over.algorithm = Some(value),
+                    "loss" => over.loss = Some(value),
+                    "penalty" => over.penalty = Some(value),
+                    "constraint" => over.constraint = Some(value),
+                    name => settings.push((name, value)),
+                }
+            }
+            over.settings = read_settings(&settings)?;
+            let point = plain.clone().overlaid(over)?;
+            let job = point.check_one()?;
+            if job.budget.is_none() {
+                return Err(job.not_private());
+            }
+            if job.settings.as_published == Some(true) {
+                let why = "a version whose privacy claim does not hold is nothing to choose privately; leave it out";
+                return Err(refuse("as-published", "true", why));
+            }
+            first = first.map_or_else(|| point.check_one().map(Some), |first| Ok(Some(first)))?;
+            jobs.push(job);
+            names.push(words.join(" "));
+        }
+        Ok(first.map(|first| (first, Tuning { points: jobs, names, runs })))
+    }
+}
+
+impl Tuning {
+    pub fn first(&self) -> &Job {
+        &self.points[0]
+    }
+
+    /// The laws that miss a point as seldom as is asked for; see the top of this file.
+    fn laws(&self) -> Vec<Repetitions> {
+        let (points, rate) = (self.points.len() as f64, self.runs as f64);
+        let missed = (-rate / points).exp();
+        let others = 1.0 - 1.0 / points;
+        // A geometric number with parameter γ misses with probability γx/(1 − (1−γ)x), x = 1 − 1/G.
+        let gamma = missed * (1.0 - others) / (others * (1.0 - missed));
+        let mut laws = vec![Repetitions::PositivePoisson { rate }];
+        if gamma > 1e-6 && gamma < 1.0 {
+            laws.push(Repetitions::TruncatedNegativeBinomial { eta: 1.0, gamma });
+        }
+        laws
+    }
+
+    /// The least noise for which the whole, choice included, is within the budget.
+    pub fn prepare(&self, gate: &Gate, budget: Budget) -> Result<Prepared, Error> {
+        let terms = gate.terms();
+        let publics: Vec<Public> =
+            self.points.iter().map(|job| job.public(terms.population())).collect::<Result<_, _>>()?;
+        // Points that ask the same are calibrated once.
+        let mut known: Vec<(Ledger, f64)> = Vec::new();
+        let mut alone = Vec::with_capacity(publics.len());
+        for (job, public) in self.points.iter().zip(&publics) {
+            let plan = job.rehearse(gate, public, &Noise::alone(1.0))?;
+            let found = known.iter().find(|(other, _)| *other == plan).map(|(_, noise)| *noise);
+            alone.push(match found {
+                Some(noise) => noise,
+                None => {
+                    let noise = job.calibrate_alone(gate, public, budget)?;
+                    known.push((plan, noise));
+                    noise
+                }
+            });
+        }
+        let noises = |s: f64| -> Vec<Noise> {
+            let points = self.points.iter().zip(&publics).zip(&alone);
+            points.map(|((job, public), alone)| job.noise(s, *alone, public, true)).collect()
+        };
+        let contest = |s: f64, law: Repetitions| -> Result<Contest, Error> {
+            let mut plans: Vec<Ledger> = Vec::with_capacity(publics.len());
+            let noises = noises(s);
+            for (i, (job, public)) in self.points.iter().zip(&publics).enumerate() {
+                // The same noise of the same queries is the same plan.
+                let same = (0..i).find(|&j| noises[j] == noises[i] && known.len() == 1);
+                plans.push(match same {
+                    Some(j) => plans[j].clone(),
+                    None => job.rehearse(gate, public, &noises[i])?,
+                });
+            }
+            Ok(Contest { plans, law })
+        };
+        let books = |s: f64, law| -> Result<Ledger, Error> { Ok(contest(s, law)?.ledger(terms)?) };
+        let laws = self.laws();
+        if rdp_curve(&books(1.0, laws[0])?).is_empty() {
+            return Err(refuse(
+                "tune",
+                self.first().entry.name,
+                "what choosing costs is counted by Rényi divergence, and this algorithm asks something that has none; \
+                 choose another algorithm",
+            ));
+        }
+        let mut best: Option<(f64, Repetitions)> = None;
+        for law in laws {
+            let s = calibrate(budget.epsilon, budget.delta, |s| books(s, law))?.noise_multiplier;
+            if best.is_none_or(|(least, _)| s < least) {
+                best = Some((s, law));
+            }
+        }
+        let (s, law) =
+            best.ok_or_else(|| refuse("tune", "", "no law for the number of runs; report this"))?;
+        let contest = contest(s, law)?;
+        let plan = contest.ledger(terms)?;
+        Ok(Prepared { noises: noises(s), publics, contest, plan })
+    }
+
+    /// Runs the contest: the job that won and what it gave, or zeros when nobody did, and the ledger.
+    pub fn run(&self, gate: Gate, prepared: &Prepared) -> Result<(&Job, Outcome, Tuned, Ledger), Error> {
+        let Prepared { publics, noises, contest, .. } = prepared;
+        let shape = self.first().regulariser.shape();
+        let run = |oracle: &mut dyn Oracle, i: usize| {
+            match self.points[i].perform(oracle, &publics[i], &noises[i], &mut |_, _| {}) {
+                Ok(outcome) => Ok(outcome.score.clone().map(|score| (outcome, score))),
+                // The plan was rehearsed, so what the gate finds wrong now is that the numbers ran away. To say so would
+                // tell of a run that is not released; it has lost, that is all.
+                Err(Error::Refused(Refusal::BadQuery(_))) => Ok(None),
+                Err(other) => Err(other),
+            }
+        };
+        let (winner, ledger) = gate.select(contest, run)?;
+        let tuned = Tuned {
+            chosen: winner.as_ref().map(|winner| self.names[winner.candidate].clone()),
+            points: self.points.len(),
+            expected_runs: contest.law.mean(),
+            score: winner.as_ref().map(|winner| *winner.score.get()),
+        };
+        let (job, outcome) = match winner {
+            Some(Winner { result, candidate, .. }) => (&self.points[candidate], result),
+            None => {
+                let parameter = vec![0.0; shape.len()];
+                (self.first(), Outcome { parameter, iterations: 0, graph: None, score: None })
+            }
+        };
+        Ok((job, outcome, tuned, ledger))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_read_with_what_stands_around_it() {
+        let axis = Axis::parse("penalty=l1:[1e-5, 1e-4,1e-3]").unwrap();
+        assert_eq!(
+            (axis.name, axis.values),
+            ("penalty", ["l1:1e-5", "l1:1e-4", "l1:1e-3"].map(String::from).to_vec())
+        );
+        let axis = Axis::parse("penalty=elastic-net:[0.1,0.2],0.5").unwrap();
+        assert_eq!(axis.values, ["elastic-net:0.1,0.5", "elastic-net:0.2,0.5"]);
+        assert_eq!(Axis::parse("clip=[0.5,1]").unwrap().values, ["0.5", "1"]);
+        assert_eq!(Axis::parse("algorithm=[ssadmm,dp-sgd]").unwrap().values, ["ssadmm", "dp-sgd"]);
+    }
+
+    #[test]
+    fn what_is_no_list_is_refused() {
+        let fails = |text: &str| Axis::parse(text).err().map(|error| error.to_string()).unwrap_or_default();
+        for text in ["penalty", "penalty=l1:1", "penalty=l1:[1,2", "clip=[1,,2]", "clip=[]", "clip=[1,2][3]"]
+        {
+            assert!(
+                fails(text).contains("write it as") || fails(text).contains("grid of one"),
+                "{text}: {}",
+                fails(text)
+            );
+        }
+        assert!(fails("clip=[1]").contains("a grid of one leaves nothing to choose"));
+        assert!(fails("epsilon=[1,2]").contains("what can be tuned is algorithm, loss"));
+        assert!(fails("clip=[1,2,1]").contains("1 is there twice"));
+        assert!(fails("as-published=[true,false]").contains("does not hold"));
+    }
+}
