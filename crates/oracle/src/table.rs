@@ -33,6 +33,17 @@ impl PrivateTable {
         Ok(self.0.split(parties, skew, &mut uniform)?.into_iter().map(PrivateTable).collect())
     }
 
+    /// The number of records. Public where records are protected; where the owner of the whole table is, it is private,
+    /// and whoever asks must not let it out.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no record.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn table(&self) -> &Table {
         &self.0
     }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::job::Job;
+use crate::simulate::Spread;
 
 /// The format that this version writes and reads.
 const VERSION: u32 = 1;
@@ -69,6 +70,10 @@ pub struct Certificate {
     pub mu: Option<f64>,
     /// Rényi divergence bounds.
     pub rdp: Vec<Order>,
+    /// How ε is spread over the parties, in the certificate of a run between many: the numbers above are then those of the
+    /// party who spent most.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub parties: Option<Spread>,
     /// What the guarantee relies on.
     pub assumptions: Vec<String>,
     /// Every use of the data.
@@ -106,6 +111,11 @@ impl Certificate {
     /// The certificate of what `ledger` recorded.
     pub(crate) fn new(job: &Job, terms: &Terms, ledger: Ledger) -> Result<Self, Error> {
         let delta = job.budget.map_or(DELTA_WITHOUT_BUDGET, |budget| budget.delta);
+        Self::of(job.entry.name, delta, terms, ledger)
+    }
+
+    /// The certificate of what `ledger` recorded of a run of `algorithm`, at `delta`.
+    pub(crate) fn of(algorithm: &str, delta: f64, terms: &Terms, ledger: Ledger) -> Result<Self, Error> {
         let published = ledger.taints().iter().any(|taint| matches!(taint, Taint::AsPublished(_)));
         // The events of a run as published are the paper's claims: a bound of them bounds nothing.
         let books = if published { unproven(terms)? } else { ledger.clone() };
@@ -135,7 +145,7 @@ impl Certificate {
             meaning,
             accountant: method.to_string(),
             noise: if seeded { "seeded, NOT PRIVATE" } else { "secure" }.to_owned(),
-            algorithm: job.entry.name.to_owned(),
+            algorithm: algorithm.to_owned(),
             choice: None,
             population: terms.population(),
             curve,
@@ -145,6 +155,7 @@ impl Certificate {
                 .filter(|(alpha, _)| ORDERS.contains(alpha))
                 .map(|(alpha, epsilon)| Order { alpha, epsilon })
                 .collect(),
+            parties: None,
             assumptions: assumptions(terms, &ledger),
             ledger,
             reticent: env!("CARGO_PKG_VERSION").to_owned(),

@@ -8,6 +8,7 @@ use reticent_admm::SettingsError;
 use reticent_oracle::Refusal;
 use reticent_oracle::tables::{DataError, SchemaError};
 use reticent_problem::{ParseError, ShapeError};
+use reticent_runtime::RunError;
 
 /// Why a job was not done. Says what was given, what is allowed and what to do; never a private value.
 #[derive(Debug, thiserror::Error)]
@@ -88,6 +89,9 @@ pub enum Error {
     /// The books do not balance.
     #[error(transparent)]
     Account(#[from] AccountError),
+    /// A run between parties cannot be, or cannot go on.
+    #[error(transparent)]
+    Run(RunError),
 }
 
 impl Error {
@@ -122,13 +126,28 @@ impl Error {
             }
             Error::Shape(_) => "give a constraint whose width is the number of features".to_owned(),
             Error::Settings(error) => format!("see `reticent fit --help` for {}", error.name),
-            Error::Refused(_) | Error::Account(_) => "nothing was released".to_owned(),
+            Error::Run(RunError::Value { name, .. }) => format!("see `reticent simulate --help` for {name}"),
+            Error::Run(RunError::File { .. }) => "check the path and that the disk has room".to_owned(),
+            Error::Refused(_) | Error::Account(_) | Error::Run(_) => "nothing was released".to_owned(),
         }
     }
 
     /// Whether it was the budget that stood in the way.
     pub fn is_budget(&self) -> bool {
         matches!(self, Error::Budget(_))
+    }
+}
+
+/// What is wrong with a job is said in the same words whoever found it out.
+impl From<RunError> for Error {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Refused(refusal) => refusal.into(),
+            RunError::Settings(error) => error.into(),
+            RunError::Calibration(error) => error.into(),
+            RunError::Account(error) => error.into(),
+            other => Error::Run(other),
+        }
     }
 }
 

@@ -131,7 +131,7 @@ impl Spec {
         Ok(job)
     }
 
-    fn budget(&self) -> Result<Budget, Error> {
+    pub(crate) fn budget(&self) -> Result<Budget, Error> {
         let epsilon = self.checked_epsilon()?.ok_or(Error::Missing {
             what: "the budget",
             todo: "say how much may be spent, with --epsilon E (and --delta D)",
@@ -161,7 +161,7 @@ impl Spec {
         }
     }
 
-    fn schema(&self) -> Result<Schema, Error> {
+    pub(crate) fn schema(&self) -> Result<Schema, Error> {
         let schema = match (&self.schema, self.features) {
             (Some(path), _) => Schema::read(path)?,
             (None, Some(features)) => {
@@ -195,7 +195,7 @@ impl Spec {
         Ok(schema.with_roles(self.target.as_deref(), self.user_column.as_deref())?)
     }
 
-    fn regulariser(&self, schema: &Schema, shape: Shape, learned: bool) -> Result<Regulariser, Error> {
+    pub(crate) fn regulariser(&self, schema: &Schema, shape: Shape, learned: bool) -> Result<Regulariser, Error> {
         let penalty = penalties::parse(self.penalty.as_deref().unwrap_or("none"))?;
         if learned {
             Spec::check_graph_size(shape.features)?;
@@ -252,7 +252,7 @@ fn find_algorithm(name: &str) -> Result<&'static Entry, Error> {
 }
 
 /// The loss that was asked for, or the usual one for the target; refused when the two do not fit.
-fn loss_for(text: Option<&str>, kind: &TargetKind) -> Result<Box<dyn Loss>, Error> {
+pub(crate) fn loss_for(text: Option<&str>, kind: &TargetKind) -> Result<Box<dyn Loss>, Error> {
     let (usual, given, classes) = match kind {
         TargetKind::Classes(labels) if labels.len() == 2 => ("logistic", Target::Binary, Some(2)),
         TargetKind::Classes(labels) => ("multinomial", Target::Classes(labels.len()), Some(labels.len())),
@@ -272,6 +272,6 @@ fn loss_for(text: Option<&str>, kind: &TargetKind) -> Result<Box<dyn Loss>, Erro
     Err(value("loss", text, &allowed))
 }
 
-fn value(name: &'static str, given: impl ToString, allowed: &str) -> Error {
+pub(crate) fn value(name: &'static str, given: impl ToString, allowed: &str) -> Error {
     Error::Value { name, given: given.to_string(), allowed: allowed.to_owned() }
 }

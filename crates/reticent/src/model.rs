@@ -5,7 +5,7 @@ use std::path::Path;
 use reticent_oracle::PrivateTable;
 use reticent_oracle::not_private::{self, Linear, Quality};
 use reticent_oracle::tables::{Format, Schema, TargetKind};
-use reticent_problem::{Edge, Graph, Shape};
+use reticent_problem::{Edge, Graph, Loss, Regulariser, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::Certificate;
@@ -64,6 +64,16 @@ pub enum Prediction {
     },
 }
 
+/// What a model is made of, beside its parameter.
+pub(crate) struct Parts<'a> {
+    pub algorithm: &'a str,
+    pub loss: &'a dyn Loss,
+    pub regulariser: &'a Regulariser,
+    pub schema: &'a Schema,
+    /// A graph that was learned.
+    pub graph: Option<&'a Graph>,
+}
+
 impl Model {
     pub(crate) fn new(
         job: &Job,
@@ -71,18 +81,25 @@ impl Model {
         graph: Option<&Graph>,
         certificate: Certificate,
     ) -> Self {
-        let Shape { features, outputs, .. } = job.regulariser.shape();
+        let Job { loss, regulariser, schema, .. } = job;
+        let parts = Parts { algorithm: job.entry.name, loss: &**loss, regulariser, schema, graph };
+        Self::of(parts, parameter, certificate)
+    }
+
+    pub(crate) fn of(parts: Parts<'_>, parameter: Vec<f64>, certificate: Certificate) -> Self {
+        let Parts { algorithm, loss, regulariser, schema, graph } = parts;
+        let Shape { features, outputs, .. } = regulariser.shape();
         let (weights, intercept) = parameter.split_at(features * outputs);
-        let names = job.schema.encoded_names();
-        let target = job.schema.target();
+        let names = schema.encoded_names();
+        let target = schema.target();
         Model {
             version: VERSION,
-            algorithm: job.entry.name.to_owned(),
-            loss: job.loss.spec(),
-            penalty: job.regulariser.penalty().spec(),
+            algorithm: algorithm.to_owned(),
+            loss: loss.spec(),
+            penalty: regulariser.penalty().spec(),
             constraint: match graph {
                 Some(_) => "graph:private".to_owned(),
-                None => job.regulariser.constraint().spec().to_owned(),
+                None => regulariser.constraint().spec().to_owned(),
             },
             graph: graph.map(|graph| {
                 let edge = |edge: &Edge| (names[edge.from].clone(), names[edge.to].clone(), edge.weight);
@@ -101,7 +118,7 @@ impl Model {
                 .map(|(name, values)| Coefficient { name, values: values.to_vec() })
                 .collect(),
             intercept: intercept.to_vec(),
-            preprocessing: job.schema.clone(),
+            preprocessing: schema.clone(),
             certificate,
         }
     }

@@ -108,10 +108,15 @@ impl Spec {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text =
             std::fs::read_to_string(path).map_err(|error| Error::read(path, "the job file", &error))?;
-        let mut spec: Spec = toml::from_str(&text)
+        let spec: Spec = toml::from_str(&text)
             .map_err(|error| Error::SpecSyntax { file: path.to_owned(), message: error.to_string() })?;
+        Ok(spec.relative_to(path))
+    }
+
+    /// Paths of a job file are relative to it.
+    pub(crate) fn relative_to(mut self, path: &Path) -> Self {
         let base = path.parent().unwrap_or(Path::new(""));
-        for file in [&mut spec.data, &mut spec.schema, &mut spec.out].into_iter().flatten() {
+        for file in [&mut self.data, &mut self.schema, &mut self.out].into_iter().flatten() {
             if file.is_relative() {
                 *file = base.join(&*file);
             }
@@ -122,12 +127,12 @@ impl Spec {
             if path.is_relative() { base.join(path).display().to_string() } else { file.to_owned() }
         };
         if let Some((name @ ("graph" | "matrix"), file)) =
-            spec.constraint.as_deref().and_then(|text| text.split_once(':'))
+            self.constraint.as_deref().and_then(|text| text.split_once(':'))
         {
-            spec.constraint = Some(format!("{name}:{}", beside(file)));
+            self.constraint = Some(format!("{name}:{}", beside(file)));
         }
-        spec.graph = spec.graph.map(|text| if is_private_graph(&text) { text } else { beside(&text) });
-        Ok(spec)
+        self.graph = self.graph.map(|text| if is_private_graph(&text) { text } else { beside(&text) });
+        self
     }
 
     /// This job with whatever `over` says laid over it: flags win over the file they are given with.

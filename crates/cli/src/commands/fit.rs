@@ -34,6 +34,13 @@ pub struct Fit {
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
 
+    #[command(flatten)]
+    job: JobFlags,
+}
+
+/// What a job may be told, whoever runs it.
+#[derive(Debug, Args)]
+pub struct JobFlags {
     /// The folder to write model.json and certificate.json to [default: reticent-model]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -176,7 +183,7 @@ impl Fit {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
         let spec = self.spec()?;
-        let out = spec.out.clone().unwrap_or_else(|| OUT.into());
+        let out = JobFlags::out(&spec);
         let job = spec.check()?;
         let mut bar = Bar::new();
         let fitted = job.fit(&mut bar);
@@ -189,8 +196,19 @@ impl Fit {
     }
 
     fn spec(self) -> Result<Spec, Failure> {
-        let Fit { data, spec, out, seed, table, budget, problem, tuning, settings } = self;
-        let flags = Spec {
+        let flags = self.job.spec(self.data)?;
+        Ok(match self.spec {
+            Some(file) => Spec::read(&file)?.overlaid(flags)?,
+            None => flags,
+        })
+    }
+}
+
+impl JobFlags {
+    /// The job that the flags alone make.
+    pub fn spec(self, data: Option<PathBuf>) -> Result<Spec, Failure> {
+        let JobFlags { out, seed, table, budget, problem, tuning, settings } = self;
+        Ok(Spec {
             data,
             format: table.format,
             schema: table.schema,
@@ -219,11 +237,12 @@ impl Fit {
             settings: settings.settings()?,
             seed,
             out,
-        };
-        Ok(match spec {
-            Some(file) => Spec::read(&file)?.overlaid(flags)?,
-            None => flags,
         })
+    }
+
+    /// The folder to write to.
+    pub fn out(spec: &Spec) -> PathBuf {
+        spec.out.clone().unwrap_or_else(|| OUT.into())
     }
 }
 

@@ -5,6 +5,7 @@ use reticent::accountant::Mechanism;
 use reticent::admm::catalogue::{self as algorithms, Kind};
 use reticent::problem::catalogue::Entry;
 use reticent::problem::{constraints, losses, penalties};
+use reticent::runtime;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -26,6 +27,10 @@ enum Family {
     Constraints,
     /// How it is trained
     Algorithms,
+    /// How it is trained between many parties
+    Protocols,
+    /// Who of them is connected with whom
+    Topologies,
     /// What a ledger can hold
     Events,
 }
@@ -46,6 +51,8 @@ impl List {
             Family::Penalties => ("penalties", problem(penalties::CATALOGUE)),
             Family::Constraints => ("constraints", problem(constraints::CATALOGUE)),
             Family::Algorithms => ("algorithms", algorithms()),
+            Family::Protocols => ("protocols", protocols()),
+            Family::Topologies => ("topologies", topologies()),
             Family::Events => ("events", events()),
         };
         let rows: Vec<_> =
@@ -84,6 +91,30 @@ fn algorithms() -> Vec<Member> {
         }),
     };
     algorithms::CATALOGUE.iter().map(member).collect()
+}
+
+fn protocols() -> Vec<Member> {
+    let member = |entry: &runtime::Entry| Member {
+        name: entry.name,
+        form: entry.name.to_owned(),
+        about: format!("{} ({})", entry.about, entry.reference),
+        more: json!({
+            "reference": entry.reference,
+            "settings": entry.takes,
+            "trust": entry.views.iter().map(|view| view.name()).collect::<Vec<_>>(),
+        }),
+    };
+    runtime::CATALOGUE.iter().map(member).collect()
+}
+
+fn topologies() -> Vec<Member> {
+    let member = |family: &runtime::topology::Family| Member {
+        name: family.form.split(':').next().unwrap_or(family.form),
+        form: family.form.to_owned(),
+        about: family.about.to_owned(),
+        more: Value::Null,
+    };
+    runtime::topology::FAMILIES.iter().map(member).collect()
 }
 
 fn events() -> Vec<Member> {

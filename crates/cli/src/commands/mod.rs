@@ -12,6 +12,7 @@ mod list;
 mod predict;
 mod schema;
 mod shared;
+mod simulate;
 
 use clap::Subcommand;
 
@@ -23,6 +24,8 @@ use crate::failure::Failure;
 pub enum Command {
     /// Train a model on a private table, within a privacy budget
     Fit(Box<fit::Fit>),
+    /// Train a model between many parties, each with its own records, budget and books
+    Simulate(Box<simulate::Simulate>),
     /// Predict for the records of a table
     Predict(predict::Predict),
     /// Measure a model on a table with known targets; the numbers are not private
@@ -49,6 +52,7 @@ impl Command {
     pub fn run(self) -> Result<Answer, Failure> {
         match self {
             Command::Fit(fit) => fit.run(),
+            Command::Simulate(simulate) => simulate.run(),
             Command::Predict(predict) => predict.run(),
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Inspect(inspect) => inspect.run(),

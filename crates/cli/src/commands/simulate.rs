@@ -1,0 +1,225 @@
+//! `reticent simulate`: a job file and flags → parties, messages, rounds → model and certificates.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use reticent::accountant::View;
+use reticent::runtime::Failures;
+use reticent::simulate::{Keep, Parties, Simulated, Simulation};
+use reticent::{Certificate, write_model, write_text};
+use serde_json::{Value, json};
+
+use super::fit::JobFlags;
+use super::shared::{certificate_fields, certificate_rows, not_private};
+use crate::answer::Answer;
+use crate::failure::Failure;
+use crate::layout::{columns, wrapped};
+use crate::number;
+use crate::progress::Bar;
+
+#[derive(Debug, Args)]
+#[command(after_help = "`reticent list protocols|topologies` shows what can be chosen.\n\
+                        A job file has the keys of `reticent fit`, and the tables [parties] and [failures].")]
+pub struct Simulate {
+    /// A job file (TOML); flags win over it
+    job: Option<PathBuf>,
+
+    /// The table, in place of the job file's
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+
+    #[command(flatten)]
+    parties: PartyFlags,
+
+    #[command(flatten)]
+    keep: KeepFlags,
+
+    #[command(flatten)]
+    flags: JobFlags,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The parties")]
+struct PartyFlags {
+    /// One party for each value of this column
+    #[arg(long, value_name = "COLUMN", conflicts_with = "split")]
+    users_from: Option<String>,
+
+    /// So many parties, to which the records are dealt
+    #[arg(long, value_name = "N")]
+    split: Option<u32>,
+
+    /// How records are dealt: iid, label:A or size:A [default: iid]
+    #[arg(long, value_name = "HOW")]
+    skew: Option<String>,
+
+    /// Who looks: what of a party's messages is seen [default: the algorithm's first]
+    #[arg(long, value_parser = PossibleValuesParser::new(View::ALL.iter().map(|member| member.name()))
+        .try_map(|name| name.parse::<View>()))]
+    trust: Option<View>,
+
+    /// Who is connected with whom [default: complete]
+    #[arg(long, value_name = "GRAPH")]
+    topology: Option<String>,
+
+    /// What goes wrong, as NAME=CHANCE,…: before, after, delay, duplicate, reorder, corrupt, byzantine, restart
+    #[arg(long, value_name = "LIST", value_parser = failures)]
+    fail: Option<Failures>,
+
+    /// Also print the certificate of this party, numbered from 0
+    #[arg(long, value_name = "I")]
+    party: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Going on after a crash")]
+struct KeepFlags {
+    /// Save the run in this file at the end of each round. It holds the key of the noise: keep it secret
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+
+    /// Go on from the checkpoint
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
+}
+
+impl Simulate {
+    /// Does it.
+    pub fn run(self) -> Result<Answer, Failure> {
+        let Simulate { job, data, parties, keep, flags } = self;
+        let party = parties.party;
+        let mut spec = flags.spec(data)?;
+        if let Some(column) = &parties.users_from {
+            spec.user_column = Some(column.clone());
+        }
+        let flags = Simulation {
+            job: spec,
+            failures: parties.fail.unwrap_or_default(),
+            parties: Parties {
+                split: parties.split,
+                skew: parties.skew,
+                trust: parties.trust,
+                topology: parties.topology,
+                ..Parties::default()
+            },
+        };
+        let mut simulation = match job {
+            Some(file) => Simulation::read(&file)?.overlaid(flags)?,
+            None => flags,
+        };
+        if parties.users_from.is_some() {
+            simulation.parties.split = None;
+        }
+        let mut bar = Bar::new();
+        let keep = Keep { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
+        let simulated = simulation.run(keep, &mut bar);
+        bar.finish();
+        let simulated = simulated?;
+        let own = match party {
+            None => None,
+            Some(party) => Some(simulated.parties.party(party as usize).ok_or_else(|| Failure::Usage {
+                message: format!("there is no party {party}"),
+                hint: format!("they are numbered from 0 to {}", simulated.parties.len() - 1),
+            })?),
+        };
+        let out = JobFlags::out(&simulation.job);
+        let path = write_model(&simulated.model, &out)?;
+        let beside = path.with_file_name("parties.json");
+        write_text(&format!("{:#}\n", spent(&simulated)), &beside)?;
+        let mut answer = answer(&simulated, &path.display().to_string(), &beside.display().to_string());
+        if let (Some(party), Some(own)) = (party, own) {
+            answer.text += &format!("\nParty {party}\n\n");
+            answer.text += &columns(&certificate_rows(own), 2, 2);
+            answer.text += &format!("\n{}", wrapped(&own.meaning));
+            if let Value::Object(fields) = &mut answer.object {
+                fields.insert("party".to_owned(), json!(own));
+            }
+        }
+        Ok(answer)
+    }
+}
+
+/// What each party has spent.
+fn spent(simulated: &Simulated) -> Value {
+    let one = |party: usize| {
+        let own = simulated.parties.party(party)?;
+        Some(json!({
+            "party": party,
+            "epsilon": number::json(own.epsilon),
+            "delta": own.delta,
+            "events": own.ledger.total_events(),
+            "certified": own.certified,
+            "view": own.view.name(),
+        }))
+    };
+    json!((0..simulated.parties.len()).map(one).collect::<Vec<_>>())
+}
+
+fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
+    let Simulated { model, parties, rounds, traffic, rejections, time } = simulated;
+    let certificate: &Certificate = model.certificate();
+    let [loss, penalty, constraint] = model.problem();
+    let mut text = format!(
+        "Trained between {} parties in {rounds} rounds and {:.2} s; {} messages, {:.1} MB.\n\n",
+        parties.len(),
+        time.as_secs_f64(),
+        traffic.messages,
+        traffic.bytes as f64 / 1e6
+    );
+    let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
+    let mut rows = vec![
+        row("algorithm", model.algorithm()),
+        row("loss", loss),
+        row("penalty", penalty),
+        row("constraint", constraint),
+    ];
+    rows.extend(certificate_rows(certificate));
+    if let Some(spread) = &certificate.parties {
+        let spread = [spread.least, spread.median, spread.ninth_decile, spread.most].map(number::show_up);
+        rows.push(row(
+            "spread",
+            &format!(
+                "epsilon of the parties: least {}, median {}, 90% {}, most {}",
+                spread[0], spread[1], spread[2], spread[3]
+            ),
+        ));
+    }
+    if !rejections.is_empty() {
+        let list: Vec<_> = rejections.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        rows.push(row("rejected", &list.join(", ")));
+    }
+    text += &columns(&rows, 2, 2);
+    text += &format!("\nWrote {path} (the model, the certificate of the party who spent most inside)\n");
+    text += &format!("  and {beside} (what each party spent).\n\n");
+    text += &wrapped(&format!("What the certificate means. {}", certificate.meaning));
+
+    let mut object = certificate_fields(certificate);
+    object.extend([
+        ("parties".to_owned(), json!(certificate.parties)),
+        ("rounds".to_owned(), Value::from(*rounds)),
+        ("seconds".to_owned(), Value::from(time.as_secs_f64())),
+        ("messages".to_owned(), Value::from(traffic.messages)),
+        ("bytes".to_owned(), Value::from(traffic.bytes)),
+        ("rejections".to_owned(), json!(rejections)),
+        ("loss".to_owned(), Value::from(loss)),
+        ("penalty".to_owned(), Value::from(penalty)),
+        ("constraint".to_owned(), Value::from(constraint)),
+        ("model".to_owned(), Value::from(path)),
+    ]);
+    Answer { text, object: json!(object), remarks: not_private(certificate).into_iter().collect() }
+}
+
+fn failures(text: &str) -> Result<Failures, String> {
+    let mut all = serde_json::Map::new();
+    for part in text.split(',') {
+        let (name, chance) = part.split_once('=').ok_or("NAME=CHANCE is needed, as in after=0.1")?;
+        let chance = if name == "seed" {
+            Value::from(chance.parse::<u64>().map_err(|e| e.to_string())?)
+        } else {
+            Value::from(number::parse(chance)?)
+        };
+        all.insert(name.trim().to_owned(), chance);
+    }
+    serde_json::from_value(Value::Object(all)).map_err(|error| error.to_string())
+}

@@ -1,0 +1,119 @@
+//! What each party has spent, and the certificate of the run: that of the party who spent most.
+
+use std::collections::BTreeMap;
+
+use reticent_accountant::{Ledger, extended};
+use reticent_oracle::Terms;
+use reticent_runtime::PartyReport;
+use serde::{Deserialize, Serialize};
+
+use crate::certificate::Certificate;
+use crate::error::Error;
+
+/// How ε is spread over the parties of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spread {
+    /// How many parties there were.
+    pub count: u64,
+    /// The party who spent most; the numbers of the certificate are those of this party.
+    pub worst: u64,
+    /// The least that a party spent.
+    #[serde(with = "extended")]
+    pub least: f64,
+    /// Half of the parties spent at most this.
+    #[serde(with = "extended")]
+    pub median: f64,
+    /// Nine of ten spent at most this.
+    #[serde(with = "extended")]
+    pub ninth_decile: f64,
+    /// The most that a party spent.
+    #[serde(with = "extended")]
+    pub most: f64,
+}
+
+/// The certificates of all parties, each different one once.
+#[derive(Clone, Debug)]
+pub struct PartyBooks {
+    certificates: Vec<Certificate>,
+    /// Which one each party has.
+    of: Vec<usize>,
+    worst: usize,
+}
+
+impl PartyBooks {
+    /// `delta` is that of the budget.
+    pub(super) fn new(
+        algorithm: &str,
+        delta: f64,
+        terms: &[Terms],
+        parties: &[PartyReport],
+    ) -> Result<Self, Error> {
+        let (mut certificates, mut of) = (Vec::new(), Vec::with_capacity(parties.len()));
+        let mut known: BTreeMap<(String, u64), usize> = BTreeMap::new();
+        for (party, terms) in parties.iter().zip(terms) {
+            let same = (text(&party.ledger)?, terms.population());
+            let place = match known.get(&same) {
+                Some(&place) => place,
+                None => {
+                    certificates.push(Certificate::of(algorithm, delta, terms, party.ledger.clone())?);
+                    known.insert(same, certificates.len() - 1);
+                    certificates.len() - 1
+                }
+            };
+            of.push(place);
+        }
+        let epsilon =
+            |&party: &usize| -> f64 { certificates.get(of[party]).map_or(0.0, |c: &Certificate| c.epsilon) };
+        let worst =
+            (0..of.len()).max_by(|a, b| epsilon(a).total_cmp(&epsilon(b)).then(b.cmp(a))).unwrap_or(0);
+        Ok(PartyBooks { certificates, of, worst })
+    }
+
+    /// How many parties there are.
+    pub fn len(&self) -> usize {
+        self.of.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
+    /// The certificate of one party.
+    pub fn party(&self, party: usize) -> Option<&Certificate> {
+        self.certificates.get(*self.of.get(party)?)
+    }
+
+    /// The certificate of the run: it is one if every party's is.
+    pub(super) fn run(&self) -> Result<Certificate, Error> {
+        let mut run = self
+            .party(self.worst)
+            .cloned()
+            .ok_or(Error::Missing { what: "a party", todo: "give a table with at least one record" })?;
+        for certificate in &self.certificates {
+            for reason in &certificate.reasons {
+                if !run.reasons.contains(reason) {
+                    run.reasons.push(reason.clone());
+                }
+            }
+            run.certified &= certificate.certified;
+        }
+        let mut spent: Vec<f64> = self.of.iter().map(|&place| self.certificates[place].epsilon).collect();
+        spent.sort_by(f64::total_cmp);
+        let at = |share: f64| spent[((spent.len() - 1) as f64 * share).ceil() as usize];
+        run.parties = Some(Spread {
+            count: self.of.len() as u64,
+            worst: self.worst as u64,
+            least: at(0.0),
+            median: at(0.5),
+            ninth_decile: at(0.9),
+            most: at(1.0),
+        });
+        Ok(run)
+    }
+}
+
+fn text(ledger: &Ledger) -> Result<String, Error> {
+    serde_json::to_string(ledger).map_err(Error::spec_form)
+}

@@ -1,0 +1,129 @@
+//! A job of many parties, run in one process: flags and a TOML file become a [`Simulation`].
+
+mod books;
+mod run;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use reticent_accountant::View;
+use reticent_runtime::Failures;
+use serde::{Deserialize, Serialize};
+
+pub use books::{PartyBooks, Spread};
+pub use run::{Keep, Simulated};
+
+use crate::error::Error;
+use crate::spec::Spec;
+
+/// What to run between whom. Unchecked.
+///
+/// In a file the job itself stands at the top, under the names of `reticent fit`, and the rest in two tables:
+///
+/// ```toml
+/// data = "people.csv"
+/// algorithm = "federated"
+/// epsilon = 4.0
+/// [parties]
+/// split = 50
+/// [failures]
+/// after = 0.1
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Simulation {
+    /// The job.
+    pub job: Spec,
+    /// The parties.
+    pub parties: Parties,
+    /// What goes wrong on purpose.
+    pub failures: Failures,
+}
+
+/// Who takes part, and who is trusted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Parties {
+    /// So many parties, to which the records of the table are dealt; without it, one for each user of the table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<u32>,
+    /// How records are dealt: iid, label:A or size:A.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skew: Option<String>,
+    /// Who looks: local, secure-aggregation, central or network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust: Option<View>,
+    /// Who is connected with whom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topology: Option<String>,
+    /// The public seed of dealing and of random graphs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The ε of parties that have a smaller budget of their own, by number.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub budgets: BTreeMap<String, f64>,
+}
+
+impl Simulation {
+    /// Reads a job file. Paths in it are relative to the file.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text =
+            std::fs::read_to_string(path).map_err(|error| Error::read(path, "the job file", &error))?;
+        let refuse =
+            |error: toml::de::Error| Error::SpecSyntax { file: path.to_owned(), message: error.to_string() };
+        let mut table: toml::Table = toml::from_str(&text).map_err(refuse)?;
+        let parties = table.remove("parties").map(toml::Value::try_into).transpose().map_err(refuse)?;
+        let failures = table.remove("failures").map(toml::Value::try_into).transpose().map_err(refuse)?;
+        let job: Spec = table.try_into().map_err(refuse)?;
+        Ok(Simulation {
+            job: job.relative_to(path),
+            parties: parties.unwrap_or_default(),
+            failures: failures.unwrap_or_default(),
+        })
+    }
+
+    /// This one with whatever `over` says laid over it: flags win over the file they are given with.
+    pub fn overlaid(self, over: Simulation) -> Result<Self, Error> {
+        let mut parties = toml::Table::try_from(self.parties).map_err(Error::spec_form)?;
+        parties.extend(toml::Table::try_from(over.parties).map_err(Error::spec_form)?);
+        Ok(Simulation {
+            job: self.job.overlaid(over.job)?,
+            parties: parties.try_into().map_err(Error::spec_form)?,
+            failures: if over.failures == Failures::default() { self.failures } else { over.failures },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Simulation, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("job.toml");
+        std::fs::write(&file, text).unwrap();
+        Simulation::read(&file)
+    }
+
+    #[test]
+    fn a_file_has_the_job_and_two_tables() {
+        let text = "epsilon = 1.0\n[parties]\nsplit = 5\ntrust = 'local'\nbudgets = { 3 = 0.5 }\n[failures]\nafter = 0.1";
+        let simulation = read(text).unwrap();
+        assert_eq!(simulation.job.epsilon, Some(1.0));
+        assert_eq!(simulation.parties.trust, Some(View::Local));
+        assert_eq!(simulation.failures.after, 0.1);
+        let over =
+            Simulation { parties: Parties { split: Some(9), ..Parties::default() }, ..Simulation::default() };
+        let both = simulation.overlaid(over).unwrap();
+        assert_eq!((both.parties.split, both.parties.trust), (Some(9), Some(View::Local)));
+        assert_eq!(both.failures.after, 0.1);
+    }
+
+    #[test]
+    fn what_does_not_exist_is_refused() {
+        for text in
+            ["epsilom = 1", "[parties]\nspit = 1", "[failures]\nsometimes = 0.1", "[party]\nsplit = 1"]
+        {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+}

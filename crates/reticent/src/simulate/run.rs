@@ -1,0 +1,219 @@
+//! From a simulation to a model: check, load, deal, rehearse, calibrate, run, close every party's books.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use reticent_accountant::{Adjacency, Unit};
+use reticent_admm::Public;
+use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal, Skew, Terms};
+use reticent_problem::{Loss, Shape};
+use reticent_runtime::{self as runtime, Checkpoint, Entry, Price, Recipe, Setup, Topology, Traffic};
+
+use super::{PartyBooks, Simulation};
+use crate::error::Error;
+use crate::fit::Progress;
+use crate::job::{loss_for, value};
+use crate::model::{Model, Parts};
+
+/// The algorithm that runs when none is named.
+const DEFAULT_ALGORITHM: &str = "federated";
+
+/// Where a run is kept, so that it can go on after a crash.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Keep<'a> {
+    /// The file that is written at the end of every round.
+    pub checkpoint: Option<&'a Path>,
+    /// Whether to go on from it.
+    pub resume: bool,
+}
+
+/// A model and how it came about.
+#[derive(Debug)]
+pub struct Simulated {
+    /// The model; its certificate is that of the party who spent most.
+    pub model: Model,
+    /// Every party's books.
+    pub parties: PartyBooks,
+    /// Rounds made.
+    pub rounds: u32,
+    /// What was moved.
+    pub traffic: Traffic,
+    /// Messages that were rejected, by name.
+    pub rejections: BTreeMap<String, u64>,
+    /// How long it took, reading included.
+    pub time: Duration,
+}
+
+impl Simulation {
+    /// Does it.
+    pub fn run(&self, keep: Keep<'_>, progress: &mut dyn Progress) -> Result<Simulated, Error> {
+        let start = Instant::now();
+        let spec = &self.job;
+        let data = spec.data.as_deref().ok_or(Error::Missing {
+            what: "the table",
+            todo: "name a CSV, LIBSVM or Parquet file with --data, or data in the job file",
+        })?;
+        let entry = find(spec.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
+        let budget = spec.budget()?;
+        let schema = spec.schema()?;
+        let kind = schema.target().map(|(_, target)| target.kind()).ok_or(Error::Missing {
+            what: "the target",
+            todo: "name the column to predict with --target, or give one column of the schema kind = \"target\"",
+        })?;
+        let loss: Arc<dyn Loss> = loss_for(spec.loss.as_deref(), kind)?.into();
+        let intercept = spec.intercept.unwrap_or(true);
+        let shape = Shape { features: schema.width(), outputs: loss.outputs(), intercept };
+        let regulariser = Arc::new(spec.regulariser(&schema, shape, false)?);
+        let opening = self.opening(entry, intercept)?;
+        let budgets = self.budgets()?;
+        let key = self.key(keep)?;
+
+        progress.reading();
+        let tables = self.deal(PrivateTable::load(data, spec.format, &schema)?)?;
+        // How many records a protected user has is the user's secret: no plan may depend on it.
+        let count = |table: &PrivateTable| if opening.unit == Unit::Record { table.len() as u64 } else { 1 };
+        let records: Vec<u64> = tables.iter().map(count).collect();
+        let seed = self.parties.seed.unwrap_or(0);
+        let graph = self.parties.topology.as_deref().unwrap_or("complete");
+        let topology = Topology::parse(graph, records.len() as u32, seed)?;
+        let constant = if intercept { 1.0 } else { 0.0 };
+        let public = Public {
+            shape,
+            population: records.len() as u64,
+            row_norm: schema.row_norm().hypot(constant),
+            lipschitz: loss.lipschitz(),
+            smoothness: loss.smoothness(),
+            whole_budget: 0.0,
+        };
+        let recipe = Recipe {
+            settings: &spec.settings,
+            public: &public,
+            regulariser: &regulariser,
+            records: &records,
+            topology: &topology,
+            view: opening.view,
+            unit: opening.unit,
+        };
+        progress.calibrating();
+        let setup = Setup {
+            entry,
+            recipe,
+            loss: Arc::clone(&loss),
+            opening,
+            price: Price::Within(runtime::Budget { epsilon: budget.epsilon, delta: budget.delta }, budgets),
+            key: key.1,
+            job: self.digest()?,
+        };
+        let mut run = runtime::prepare(setup, tables)?;
+        run.fail(self.failures)?;
+        if let Some(checkpoint) = key.0 {
+            run.resume(&checkpoint)?;
+        }
+        let terms: Vec<Terms> =
+            run.nodes().iter().filter_map(|node| node.party()).map(|p| *p.terms()).collect();
+        while run.step()? {
+            if let Some(file) = keep.checkpoint {
+                run.checkpoint()?.save(file)?;
+            }
+            let (done, of) = run.progress();
+            progress.iteration(done.into(), of.into());
+        }
+        let rounds = run.progress().1;
+        let outcome = run.complete(|_, _| {})?;
+        let parties = PartyBooks::new(entry.name, budget.delta, &terms, &outcome.parties)?;
+        let model = Model::of(
+            Parts { algorithm: entry.name, loss: &*loss, regulariser: &regulariser, schema: &schema, graph: None },
+            outcome.parameter,
+            parties.run()?,
+        );
+        let (traffic, rejections) = (outcome.traffic, outcome.rejections);
+        Ok(Simulated { model, parties, rounds, traffic, rejections, time: start.elapsed() })
+    }
+
+    /// The terms of every party's gate.
+    fn opening(&self, entry: &Entry, intercept: bool) -> Result<Opening, Error> {
+        if let Some(adjacency) = self.job.adjacency.filter(|adjacency| *adjacency != Adjacency::ReplaceOne) {
+            let why = "who takes part is known to those it talks to, so nothing hides that a party is there; use replace-one";
+            return Err(value("adjacency", adjacency, why));
+        }
+        // Who is dealt to the parties as records has no owner; where each party is a user, the user is protected.
+        let usual = if self.parties.split.is_some() { Unit::Record } else { Unit::User };
+        Ok(Opening {
+            adjacency: Adjacency::ReplaceOne,
+            unit: self.job.unit.unwrap_or(usual),
+            view: self.parties.trust.unwrap_or(entry.views[0]),
+            public_n: None,
+            intercept: if intercept { 1.0 } else { 0.0 },
+        })
+    }
+
+    fn budgets(&self) -> Result<BTreeMap<u32, f64>, Error> {
+        let read = |(party, &epsilon): (&String, &f64)| {
+            let number =
+                party.parse().map_err(|_| value("budgets", party, "a party's number, from 0, is needed"))?;
+            if epsilon > 0.0 {
+                Ok((number, epsilon))
+            } else {
+                Err(value("budgets", epsilon, "an ε above 0 is needed"))
+            }
+        };
+        self.parties.budgets.iter().map(read).collect()
+    }
+
+    /// The key of the run, and the checkpoint that it comes from.
+    fn key(&self, keep: Keep<'_>) -> Result<(Option<Checkpoint>, NoiseKey), Error> {
+        if keep.resume {
+            let file = keep.checkpoint.ok_or(Error::Missing {
+                what: "the checkpoint",
+                todo: "say with --checkpoint FILE what to resume from",
+            })?;
+            let checkpoint = Checkpoint::load(file)?;
+            let key = checkpoint.key();
+            return Ok((Some(checkpoint), key));
+        }
+        let key = match self.job.seed {
+            Some(seed) => NoiseKey::seeded(seed),
+            None => NoiseKey::secure().map_err(Refusal::from)?,
+        };
+        Ok((None, key))
+    }
+
+    /// The parties' tables.
+    fn deal(&self, table: PrivateTable) -> Result<Vec<PrivateTable>, Error> {
+        let skew = self.parties.skew.as_deref().map(str::parse::<Skew>).transpose();
+        let skew = skew
+            .map_err(|error| value("skew", self.parties.skew.as_deref().unwrap_or(""), &error.to_string()))?;
+        match self.parties.split {
+            Some(0) => Err(value("split", 0, "at least one party is needed")),
+            Some(parties) => {
+                let seed = self.parties.seed.unwrap_or(0);
+                Ok(table.split(parties as usize, skew.unwrap_or_default(), seed).map_err(Refusal::from)?)
+            }
+            None => table.split_by_user().ok_or(Error::Missing {
+                what: "who the parties are",
+                todo: "say how many there are with --split N, or whose row each is with --users-from COLUMN",
+            }),
+        }
+    }
+
+    /// Stands for all that was asked for.
+    fn digest(&self) -> Result<reticent_oracle::Digest, Error> {
+        let Simulation { job, parties, failures } = self;
+        let mut hasher = reticent_noise::Hasher::new("reticent simulation");
+        let job = crate::Spec { out: None, ..job.clone() };
+        hasher
+            .field(toml::to_string(&job).map_err(Error::spec_form)?.as_bytes())
+            .debug(parties)
+            .debug(failures);
+        Ok(hasher.finish())
+    }
+}
+
+fn find(name: &str) -> Result<&'static Entry, Error> {
+    runtime::find(name).ok_or_else(|| {
+        let names: Vec<_> = runtime::CATALOGUE.iter().map(|entry| entry.name).collect();
+        value("algorithm", name, &format!("between parties there are {}", names.join(", ")))
+    })
+}
