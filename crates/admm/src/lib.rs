@@ -16,6 +16,7 @@ mod settings;
 mod smoothing;
 mod splitting;
 mod step_size;
+mod walk;
 
 pub use algorithms::auto::Choice;
 pub use algorithms::{Algorithm, run};
@@ -24,3 +25,4 @@ pub use block_schedule::{BlockSchedule, BlockScheduleError, Order};
 pub use settings::{Public, Settings, SettingsError, at_least_one, fraction, not_negative, positive};
 pub use smoothing::Smoothing;
 pub use step_size::{StepSize, StepSizeError};
+pub use walk::{Walk, WalkError};

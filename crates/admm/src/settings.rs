@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::average::Average;
 use crate::block_schedule::BlockSchedule;
 use crate::step_size::StepSize;
+use crate::walk::Walk;
 
 /// The one list of settings: the struct, the names in messages and the refusal of a setting that an algorithm
 /// does not have are all made from it.
@@ -74,6 +75,10 @@ settings! {
     "mu" mu: f64,
     /// The radius of the ball that the parameter is sought in.
     "radius" radius: f64,
+    /// The public bound D_w of the distance between two parameters that come into question (DPA19).
+    "diameter" diameter: f64,
+    /// Whether users of a random walk keep anything between visits: stateless or stateful.
+    "walk" walk: Walk,
     /// Which iterates the solution is the average of: last, uniform, weighted or late.
     "average" average: Average,
     /// Whether the noise of a correction shrinks with its distance from the snapshot; yes when it is not said.

@@ -40,6 +40,12 @@ impl Prox {
         loss.smoothness() * (self.row_norm * (1.0 + ROUNDING)).powi(2)
     }
 
+    /// Whether the prox at `v = z` is, step for step, a non-expansive map of `z`: no gradient is clipped, and the steps
+    /// are short enough for the curvature (proofs/walk.md).
+    pub fn is_not_expansive(&self, loss: &dyn Loss) -> bool {
+        loss.lipschitz() * self.row_norm <= self.record_clip * (1.0 + ROUNDING) && self.curvature(loss).is_finite()
+    }
+
     /// The prox at `v`, from `z`.
     pub fn point(&self, inside: &Inside, v: &[f64], z: &[f64]) -> Vec<f64> {
         match inside.private.rows() {

@@ -8,10 +8,11 @@
 //! `B` is half of what the clipped residual can move when one unit is replaced: `C′` when the unit is the user, whose
 //! gate this is, whatever the solver of the prox does; for one record of `m` at most `γC/m`.
 //!
-//! Event: Gaussian with noise multiplier `z`, in units of `B`.
-//! Proof: proofs/local-prox.md, proofs/noise-gaussian-grid.md.
+//! Event: Gaussian with noise multiplier `z`, in units of `B`. A step of a stateless walk (`v` is `z`, nothing is
+//! clipped) moves the token by a non-expansive map, and another peer's view of it is an `Iteration`.
+//! Proof: proofs/local-prox.md, proofs/walk.md, proofs/noise-gaussian-grid.md.
 
-use reticent_accountant::{Adjacency, Event, Unit};
+use reticent_accountant::{Adjacency, Event, Iteration, Mechanism, Unit, View};
 use reticent_problem::Shape;
 use reticent_sums::grid::{BITS, nearest};
 use reticent_sums::{Grid, finite, norm_above};
@@ -39,9 +40,36 @@ pub struct ResidualTerms {
     pub inner: u32,
     /// The standard deviation of the noise, in units of `B`.
     pub noise_multiplier: f64,
+    /// The number of users of a stateless walk on the complete graph, to be counted as another of them sees it.
+    pub walk: Option<u64>,
 }
 
+/// What rounding adds to the path of a token, relative to the clip and per coordinate and user (proofs/walk.md).
+const WALK_ROUNDING: f64 = 1.0 / (1_u64 << 24) as f64;
+
 impl ResidualTerms {
+    /// The event of a walk among `users`. Whether the token goes where chance sends it is the protocol's to see to.
+    fn walk(&self, users: u64, query: &Residual<'_>, terms: &Terms) -> Result<Mechanism, Refusal> {
+        let reach = norm_above(query.z.iter().map(|z| z * z).sum(), query.z.len());
+        let sound = terms.view() == View::Network
+            && terms.unit() == Unit::User
+            && query.v == query.z
+            && self.clip >= self.step * self.record_clip
+            && reach * users as f64 <= self.clip / WALK_ROUNDING * 4.0;
+        if !sound {
+            return Err(Refusal::BadQuery(
+                "a walk is counted for another peer where the user is protected, the prox is taken at the token, the \
+                 residual is not clipped and the token is not so long that rounding matters; count it for the local view"
+                    .to_owned(),
+            ));
+        }
+        if self.noise_multiplier == 0.0 {
+            return Ok(Sampling::Full.mechanism(0.0, terms.population())?);
+        }
+        let rounding = 1.0 + users as f64 * (query.z.len() as f64).sqrt() * WALK_ROUNDING;
+        Ok(Iteration::new(2.0 / self.noise_multiplier * rounding, users)?.into())
+    }
+
     fn prox(&self) -> Prox {
         let ResidualTerms { record_clip, row_norm, step, inner, .. } = *self;
         Prox { step, inner, record_clip, row_norm }
@@ -80,13 +108,23 @@ impl Query for Residual<'_> {
                     .to_owned(),
             ));
         }
-        let mechanism = Sampling::Full.mechanism(self.how.noise_multiplier, terms.population())?;
+        let mechanism = match self.how.walk {
+            Some(users) => self.how.walk(users, self, terms)?,
+            None => Sampling::Full.mechanism(self.how.noise_multiplier, terms.population())?,
+        };
         Ok(vec![terms.event(mechanism)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let ResidualTerms { clip, noise_multiplier, .. } = *self.how;
         let prox = self.how.prox();
+        if self.how.walk.is_some() && !prox.is_not_expansive(&*inside.loss) {
+            return Err(Refusal::BadQuery(
+                "a walk is counted for another peer where the loss is smooth and its gradients are not clipped: give no \
+                 clip, another loss (logistic, huber), or count it for the local view"
+                    .to_owned(),
+            ));
+        }
         let mut residual = prox.point(inside, self.v, self.z);
         residual.iter_mut().zip(self.z).for_each(|(x, z)| *x -= z);
         residual.iter_mut().for_each(finite);

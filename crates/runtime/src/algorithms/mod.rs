@@ -11,12 +11,16 @@ use reticent_oracle::{Oracle, Refusal};
 use reticent_problem::Regulariser;
 
 use crate::error::RunError;
-use crate::message::{Envelope, PartyId};
+use crate::message::{Envelope, Kind, PartyId};
 use crate::node::Node;
 use crate::party::Party;
 use crate::topology::Topology;
 
+mod dp_admm;
+mod dp_admm_exact;
 pub(crate) mod federated;
+mod star;
+mod walk;
 
 /// An algorithm: what a user must know, and how it is built.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +63,7 @@ pub struct Recipe<'a> {
 }
 
 /// Every algorithm.
-pub const CATALOGUE: &[Entry] = &[federated::ENTRY];
+pub const CATALOGUE: &[Entry] = &[federated::ENTRY, dp_admm::ENTRY, dp_admm_exact::ENTRY, walk::ENTRY];
 
 /// The algorithm of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {
@@ -96,6 +100,25 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         None
     }
 
+    /// What an adversary makes of the messages of a run, in their order, one vector for each release: what an audit
+    /// looks at. `victim` is the party whose data are in question, `observer` another that looks where the view is that of
+    /// a peer, `noise` the victim's noise multiplier. As it is here: every vector that the victim sends.
+    fn transcript(
+        &self,
+        heard: &[Envelope],
+        victim: PartyId,
+        _observer: PartyId,
+        _noise: f64,
+    ) -> Vec<Vec<f64>> {
+        let sent = heard.iter().filter(|e| e.from == victim && matches!(e.kind, Kind::Answer | Kind::Share));
+        sent.filter_map(|envelope| crate::wire::unpack(&envelope.payload).ok()).collect()
+    }
+
+    /// What the guarantee relies on that no gate can see to, for the certificates.
+    fn assumptions(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Why the books of this run are no guarantee, beside what the gates find out themselves.
     fn taints(&self) -> Vec<Taint> {
         Vec::new()
@@ -125,6 +148,19 @@ impl Recipe<'_> {
     /// How many parties there are.
     pub fn parties(&self) -> u32 {
         self.records.len() as u32
+    }
+
+    /// The rounds that were asked for.
+    pub fn rounds(&self, default: u64) -> Result<u32, SettingsError> {
+        Ok(self.settings.iterations_or(default)?.min(u64::from(u32::MAX - 1)) as u32)
+    }
+
+    /// The number of units of each party that may be known: its records where those are protected, else 1.
+    pub fn units(&self) -> Vec<u64> {
+        match self.unit {
+            Unit::Record => self.records.to_vec(),
+            Unit::User => vec![1; self.records.len()],
+        }
     }
 
     /// Refuses a setting that the algorithm does not have, and an adversary that it is not counted for.

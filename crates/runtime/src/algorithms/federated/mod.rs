@@ -81,6 +81,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
             step: gamma,
             inner: settings.inner.unwrap_or(INNER).clamp(1, 1_000_000) as u32,
             noise_multiplier: 0.0,
+            walk: None,
         },
     };
     Ok(Box::new(local::Local(federated)))

@@ -1,0 +1,282 @@
+//! DP-ADMM: providers that linearise their own loss, a trainer that averages (DPA19, Algorithm 3, with E9 and E10).
+//!
+//! ```text
+//! minimise Σ_i [ f_i(w_i) + r(w_i) ]  subject to  w_i = w,   f_i the mean over the records of provider i, r = (λ/N)R
+//!
+//! provider i:  w_i⁺ = ( −g_i(w̃_i) − r'(w̃_i) + γ_i + ρ w + w̃_i/η_k ) / (ρ + 1/η_k)
+//!              w̃_i⁺ = w_i⁺ + N(0, σ_{i,k}² I)
+//! trainer:     w⁺ = mean(w̃_i⁺) − mean(γ_i)/ρ,   γ_i⁺ = γ_i − ρ(w̃_i⁺ − w⁺)
+//! ```
+//!
+//! Step sizes, with C the clip (the paper's S₁), S₂ and S₄ those of r, S₃ the smoothness of the loss, D the public
+//! `diameter` (the paper takes it from the data, E9), m the number of units and `z` the noise multiplier:
+//!
+//! ```text
+//! kinks:   η_k = D / ((C + S₂) √(2k))
+//! smooth:  1/η_k = S₃ + S₄ + C z √(2k) / (m D)
+//! ```
+//!
+//! In the paper's letters √(2 ln(1.25/δ))/ε is σ over the sensitivity, which is z/2; without noise the smooth step is constant.
+//!
+//! Noise. w_i⁺ is the mean gradient times −1/(ρ + 1/η_k) plus what the trainer knows, so noise of z clips on the sum is
+//! noise σ_{i,k} = zC/(m(ρ + 1/η_k)) on w_i⁺, whose sensitivity is 2C/(m(ρ + 1/η_k)) (DPA19, Lemma 1): both shrink with
+//! η_k and their ratio does not. The trainer sees all of w̃, and γ follows from it, so the provider need not keep either.
+//!
+//! Released: one w̃_i⁺ a round, as a Gaussian event of the provider's own gate. `as-published` claims for each round what the
+//! paper's moments accountant counts, ρ = 2/z² (zero-concentrated), with erratum E10: its Theorem 2 prints a σ without ε.
+//! Requires: a convex penalty with a subgradient (no constraint set); the identity constraint. Any convex loss.
+//! Reference: DPA19, Algorithm 3, Lemma 1, Theorems 1, 3 and 4.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use reticent_accountant::View;
+use reticent_admm::{SettingsError, StepSize, positive};
+use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Sampling};
+use reticent_problem::Regulariser;
+use serde::{Deserialize, Serialize};
+
+use super::dp_admm_exact::average;
+use super::star::{Exchange, Star};
+use super::{Entry, Protocol, Recipe};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "dp-admm",
+    about: "providers' noisy linearised steps against a trainer's average, with kinks allowed",
+    reference: "DPA19, Algorithm 3, with E9 and E10",
+    takes: &["iterations", "clip", "step", "rho", "diameter", "as-published"],
+    views: &[View::Local],
+    build,
+};
+
+/// The paper's experiments.
+const ROUNDS: u64 = 100;
+
+/// As stiff as a mean of losses with a curvature of ¼ wants it.
+const RHO: f64 = 0.1;
+
+/// Parameters of standardised problems are not further apart.
+const DIAMETER: f64 = 10.0;
+
+/// The number of the erratum.
+const E10: u8 = 10;
+
+#[derive(Clone, Debug)]
+struct DpAdmm {
+    rounds: u32,
+    clip: f64,
+    rho: f64,
+    steps: Steps,
+    published: bool,
+    regulariser: Arc<Regulariser>,
+    /// The public number of units of each provider.
+    units: Vec<u64>,
+}
+
+/// η_k.
+#[derive(Clone, Copy, Debug)]
+enum Steps {
+    Given(StepSize),
+    Kinks { diameter: f64, slope: f64 },
+    Smooth { diameter: f64, bend: f64 },
+}
+
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
+    recipe.only(&ENTRY)?;
+    recipe.needs_plain_convex(&ENTRY)?;
+    let settings = recipe.settings;
+    let shape = recipe.regulariser.shape();
+    let penalty = recipe.regulariser.penalty();
+    let diameter = positive("diameter", settings.diameter.unwrap_or(DIAMETER))?;
+    let clip = settings.clip_or_bound(recipe.public)?;
+    let (s2, s4) = (penalty.lipschitz(shape.features, shape.outputs), penalty.smoothness());
+    // A ridge has no bounded gradient, but one on a ball of this diameter around 0.
+    let slope = s2.min(s4 * diameter);
+    if !slope.is_finite() {
+        let allowed = format!("{} takes its gradient, and it has none that is bounded: use l1, l2 or none", ENTRY.name);
+        return Err(SettingsError::new("penalty", penalty.spec(), allowed));
+    }
+    let bend = recipe.public.gradient_lipschitz() + s4;
+    let steps = match settings.step {
+        Some(step) => Steps::Given(step),
+        None if bend.is_finite() && bend > 0.0 => Steps::Smooth { diameter, bend },
+        None => Steps::Kinks { diameter, slope: clip + slope },
+    };
+    Ok(Box::new(Star(DpAdmm {
+        rounds: recipe.rounds(ROUNDS)?,
+        clip,
+        rho: positive("rho", settings.rho.unwrap_or(RHO))?,
+        steps,
+        published: settings.as_published.unwrap_or(false),
+        regulariser: Arc::clone(recipe.regulariser),
+        units: recipe.units(),
+    })))
+}
+
+/// What a provider is asked: all that its step needs but its data.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Ask {
+    k: u32,
+    /// w.
+    consensus: Vec<f64>,
+    /// w̃_i.
+    own: Vec<f64>,
+    /// γ_i.
+    dual: Vec<f64>,
+}
+
+/// What the trainer keeps.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct State {
+    consensus: Vec<f64>,
+    own: Vec<Vec<f64>>,
+    dual: Vec<Vec<f64>>,
+}
+
+impl DpAdmm {
+    /// η_k for a provider of `units` units.
+    fn eta(&self, k: u32, units: f64, noise: f64) -> f64 {
+        let root = (2.0 * f64::from(k)).sqrt();
+        match self.steps {
+            Steps::Given(step) => step.at(u64::from(k), 1.0),
+            Steps::Kinks { diameter, slope } => diameter / (slope * root),
+            Steps::Smooth { diameter, bend } => 1.0 / (bend + self.clip * noise * root / (units.max(1.0) * diameter)),
+        }
+    }
+
+    /// w_i⁺ with a given (noisy) gradient: affine in it.
+    fn update(&self, ask: &Ask, g: &[f64], eta: f64) -> Vec<f64> {
+        let mut slope = vec![0.0; g.len()];
+        self.regulariser.subgradient(&ask.own, &mut slope);
+        (0..g.len())
+            .map(|j| {
+                let pull = ask.dual[j] + self.rho * ask.consensus[j] + ask.own[j] / eta;
+                (pull - g[j] - slope[j]) / (self.rho + 1.0 / eta)
+            })
+            .collect()
+    }
+
+    /// Whether an ask has the lengths that the arithmetic needs.
+    fn fits(&self, ask: &Ask) -> bool {
+        [&ask.consensus, &ask.own, &ask.dual].iter().all(|v| v.len() == self.len())
+    }
+}
+
+impl Exchange for DpAdmm {
+    type Ask = Ask;
+    type State = State;
+
+    fn parties(&self) -> u32 {
+        self.units.len() as u32
+    }
+
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn len(&self) -> usize {
+        self.regulariser.shape().len()
+    }
+
+    fn longest_ask(&self) -> usize {
+        24 * self.len() + 64
+    }
+
+    fn start(&self) -> State {
+        let zeros = vec![0.0; self.len()];
+        let all = vec![zeros.clone(); self.units.len()];
+        State { consensus: zeros, own: all.clone(), dual: all }
+    }
+
+    fn ask(&self, state: &State, round: u32, party: u32) -> Ask {
+        let i = party as usize;
+        Ask { k: round, consensus: state.consensus.clone(), own: state.own[i].clone(), dual: state.dual[i].clone() }
+    }
+
+    fn answer(&self, ask: &Ask, noise: f64, oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal> {
+        if !self.fits(ask) {
+            return Err(Refusal::BadQuery("an ask of another length than the parameter".to_owned()));
+        }
+        let units = oracle.terms().population() as f64;
+        let how = GradientTerms { clip: self.clip, noise_multiplier: noise, sampling: Sampling::Full };
+        if self.published {
+            oracle.claim(Claim::zcdp(E10, 2.0 / (noise * noise)));
+        }
+        let g = oracle.gradient(&ask.own, &how)?.into_inner();
+        Ok(self.update(ask, &g, self.eta(ask.k, units, noise)))
+    }
+
+    fn reach(&self, ask: &Ask, party: u32, noise: f64) -> (Vec<f64>, f64) {
+        let units = self.units[party as usize] as f64;
+        let eta = self.eta(ask.k, units, noise);
+        let zeros = vec![0.0; self.len()];
+        let noisy = 1.0 + noise * ((self.len() as f64).sqrt() + 6.0) / units.max(1.0);
+        (self.update(ask, &zeros, eta), self.clip * noisy / (self.rho + 1.0 / eta))
+    }
+
+    fn close(&self, state: &mut State, answers: BTreeMap<u32, Vec<f64>>) {
+        average(&mut state.consensus, &mut state.own, &mut state.dual, self.rho, answers);
+    }
+
+    fn solution(&self, state: &State) -> Vec<f64> {
+        state.consensus.clone()
+    }
+
+    fn bare(&self, ask: &Ask, answer: Vec<f64>, party: u32, noise: f64) -> Vec<f64> {
+        let eta = self.eta(ask.k, self.units[party as usize] as f64, noise);
+        let base = self.update(ask, &vec![0.0; self.len()], eta);
+        base.iter().zip(answer).map(|(base, answer)| (base - answer) * (self.rho + 1.0 / eta)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_problem::{Shape, penalties};
+
+    fn algorithm(steps: Steps) -> DpAdmm {
+        let shape = Shape { features: 2, outputs: 1, intercept: false };
+        let penalty = penalties::parse("l1:0.1").unwrap();
+        DpAdmm {
+            rounds: 3,
+            clip: 1.0,
+            rho: 0.5,
+            steps,
+            published: false,
+            regulariser: Arc::new(Regulariser::plain(penalty, shape)),
+            units: vec![4, 4],
+        }
+    }
+
+    #[test]
+    fn steps_are_the_papers() {
+        let kinks = algorithm(Steps::Kinks { diameter: 3.0, slope: 1.5 });
+        assert_eq!(kinks.eta(2, 4.0, 7.0), 1.0);
+        let smooth = algorithm(Steps::Smooth { diameter: 2.0, bend: 0.25 });
+        assert_eq!([smooth.eta(1, 4.0, 0.0), smooth.eta(9, 4.0, 0.0)], [4.0, 4.0]);
+        // DPA19's own form: 2 S₁ √(4k ln(1.25/δ)) / (m ε D) with σ/Δ = √(2 ln(1.25/δ))/ε = z/2.
+        let (k, m, d, epsilon, delta) = (7.0_f64, 4.0, 2.0, 0.5_f64, 1e-3_f64);
+        let z = 2.0 * (2.0 * (1.25 / delta).ln()).sqrt() / epsilon;
+        let theirs = 1.0 / (0.25 + 2.0 * (4.0 * k * (1.25 / delta).ln()).sqrt() / (m * epsilon * d));
+        assert!((smooth.eta(7, m, z) - theirs).abs() < 1e-12);
+    }
+
+    /// The minimiser of the linearised augmented Lagrangian (DPA19, equation 2): its gradient there is zero.
+    #[test]
+    fn the_update_minimises_the_linearised_lagrangian() {
+        let it = algorithm(Steps::Kinks { diameter: 3.0, slope: 1.5 });
+        let ask =
+            Ask { k: 1, consensus: vec![0.3, -0.2], own: vec![0.5, -0.7], dual: vec![0.05, 0.01] };
+        let (g, eta) = ([0.2, -0.4], 0.8);
+        let w = it.update(&ask, &g, eta);
+        for j in 0..2 {
+            let slope = g[j] + 0.1 * ask.own[j].signum() - ask.dual[j]
+                + it.rho * (w[j] - ask.consensus[j])
+                + (w[j] - ask.own[j]) / eta;
+            assert!(slope.abs() < 1e-12, "{slope}");
+        }
+        let eta = it.eta(1, 4.0, 1.0);
+        let bare = it.bare(&ask, it.update(&ask, &g, eta), 0, 1.0);
+        assert!(bare.iter().zip(&g).all(|(a, b)| (a - b).abs() < 1e-12), "an adversary recovers what was released");
+    }
+}

@@ -1,0 +1,198 @@
+//! ADMM whose providers solve their own problem exactly: the baselines of DP-ADMM (DPA19, Algorithms 1 and 2).
+//!
+//! ```text
+//! minimise Σ_i [ f_i(w_i) + r(w_i) ]  subject to  w_i = w,   r = (l/2)‖·‖²
+//!
+//! provider i:  w_i⁺ = argmin_v { f_i(v) + r(v) − γ_iᵀv + (ρ/2)‖v − w‖² },   w̃_i⁺ = w_i⁺ + N(0, σ² I)
+//! trainer:     w⁺ = mean(w̃_i⁺) − mean(γ_i)/ρ,   γ_i⁺ = γ_i − ρ(w̃_i⁺ − w⁺)
+//! ```
+//!
+//! Without noise it is Algorithm 1. Algorithm 2's noise is that of an *exact* minimiser, which no solver finds; the
+//! gate's minimiser has a proven distance from it, which its noise covers (E7). The objective is (l + ρ)-strongly convex,
+//! not only l (the paper's λ/N), so the sensitivity is 2C/(m(l + ρ)) and not 2C/(ml).
+//!
+//! Released: one w̃_i⁺ a round, as a Gaussian event of the provider's own gate.
+//! Requires: a smooth loss with a bounded gradient; the penalty l2 or none; the identity constraint.
+//! Reference: DPA19, Algorithms 1 and 2; proofs/minimiser.md.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use reticent_accountant::View;
+use reticent_admm::{SettingsError, positive};
+use reticent_oracle::{MinimiserTerms, Oracle, Quadratic, Refusal};
+use reticent_problem::Regulariser;
+use serde::{Deserialize, Serialize};
+
+use super::star::{Exchange, Star};
+use super::{Entry, Protocol, Recipe};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "dp-admm-exact",
+    about: "providers' own minimisers with noise against a trainer's average: the baseline of dp-admm",
+    reference: "DPA19, Algorithms 1 and 2, with E7",
+    takes: &["iterations", "rho"],
+    views: &[View::Local],
+    build,
+};
+
+/// Far fewer than for linearised steps.
+const ROUNDS: u64 = 30;
+
+/// As for dp-admm.
+const RHO: f64 = 0.1;
+
+#[derive(Clone, Debug)]
+struct Exact {
+    rounds: u32,
+    rho: f64,
+    /// l.
+    ridge: f64,
+    row_norm: f64,
+    /// The norm of a gradient.
+    slope: f64,
+    regulariser: Arc<Regulariser>,
+    units: Vec<u64>,
+}
+
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
+    recipe.only(&ENTRY)?;
+    recipe.needs_plain_convex(&ENTRY)?;
+    let penalty = recipe.regulariser.penalty();
+    let ridge = penalty.strong_convexity();
+    if penalty.smoothness() != ridge {
+        let allowed = format!("{} finds proven minimisers for l2 and none alone; use dp-admm", ENTRY.name);
+        return Err(SettingsError::new("penalty", penalty.spec(), allowed));
+    }
+    if !recipe.public.lipschitz.is_finite() || !recipe.public.gradient_lipschitz().is_finite() {
+        let allowed =
+            format!("{} needs a smooth loss with a bounded derivative (logistic, huber); use dp-admm", ENTRY.name);
+        return Err(SettingsError::new("loss", "this loss", allowed));
+    }
+    Ok(Box::new(Star(Exact {
+        rounds: recipe.rounds(ROUNDS)?,
+        rho: positive("rho", recipe.settings.rho.unwrap_or(RHO))?,
+        ridge,
+        row_norm: recipe.public.row_norm,
+        slope: recipe.public.lipschitz * recipe.public.row_norm,
+        regulariser: Arc::clone(recipe.regulariser),
+        units: recipe.units(),
+    })))
+}
+
+/// What a provider is asked.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Ask {
+    /// w.
+    consensus: Vec<f64>,
+    /// γ_i.
+    dual: Vec<f64>,
+}
+
+/// What the trainer keeps.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct State {
+    consensus: Vec<f64>,
+    own: Vec<Vec<f64>>,
+    dual: Vec<Vec<f64>>,
+}
+
+impl Exchange for Exact {
+    type Ask = Ask;
+    type State = State;
+
+    fn parties(&self) -> u32 {
+        self.units.len() as u32
+    }
+
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn len(&self) -> usize {
+        self.regulariser.shape().len()
+    }
+
+    fn longest_ask(&self) -> usize {
+        16 * self.len() + 48
+    }
+
+    fn start(&self) -> State {
+        let zeros = vec![0.0; self.len()];
+        let all = vec![zeros.clone(); self.units.len()];
+        State { consensus: zeros, own: all.clone(), dual: all }
+    }
+
+    fn ask(&self, state: &State, _: u32, party: u32) -> Ask {
+        Ask { consensus: state.consensus.clone(), dual: state.dual[party as usize].clone() }
+    }
+
+    fn answer(&self, ask: &Ask, noise: f64, oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal> {
+        if ask.consensus.len() != self.len() || ask.dual.len() != self.len() {
+            return Err(Refusal::BadQuery("an ask of another length than the parameter".to_owned()));
+        }
+        // (ρ/2)‖v − w‖² as a ridge and a slope, so that it holds on the intercept too; r on the features alone.
+        let linear: Vec<f64> = ask.dual.iter().zip(&ask.consensus).map(|(d, w)| -d - self.rho * w).collect();
+        let shape = self.regulariser.shape();
+        let origin = vec![0.0; shape.features * shape.outputs];
+        let penalty = (self.ridge > 0.0).then(|| (self.regulariser.constraint(), 1.0 / self.ridge, &*origin));
+        let how = MinimiserTerms {
+            row_norm: self.row_norm,
+            public: Quadratic { ridge: self.rho, linear: &linear, penalty },
+            start: &ask.consensus,
+            image: false,
+            noise_multiplier: noise,
+        };
+        Ok(oracle.minimiser(&how)?.into_inner())
+    }
+
+    fn reach(&self, ask: &Ask, party: u32, noise: f64) -> (Vec<f64>, f64) {
+        // Without the loss the minimiser is known; a loss with slopes of at most C moves it by C over the curvature.
+        let curvature = |j: usize| {
+            let shape = self.regulariser.shape();
+            self.rho + if j < shape.features * shape.outputs { self.ridge } else { 0.0 }
+        };
+        let centre = (0..self.len()).map(|j| (ask.dual[j] + self.rho * ask.consensus[j]) / curvature(j)).collect();
+        // The gate's own distance from the minimiser is at most as much again.
+        let noisy = noise * ((self.len() as f64).sqrt() + 6.0) / (self.units[party as usize] as f64).max(1.0);
+        (centre, 2.0 * self.slope / self.rho * (1.0 + noisy))
+    }
+
+    fn close(&self, state: &mut State, answers: BTreeMap<u32, Vec<f64>>) {
+        average(&mut state.consensus, &mut state.own, &mut state.dual, self.rho, answers);
+    }
+
+    fn solution(&self, state: &State) -> Vec<f64> {
+        state.consensus.clone()
+    }
+
+    fn bare(&self, _: &Ask, answer: Vec<f64>, _: u32, _: f64) -> Vec<f64> {
+        answer
+    }
+}
+
+/// The trainer's half of a round, the same for every way that providers have to move:
+/// `w⁺ = mean(w̃_i⁺) − mean(γ_i)/ρ`, `γ_i⁺ = γ_i − ρ(w̃_i⁺ − w⁺)`. Who was not heard has not moved, and keeps its multiplier.
+pub(super) fn average(
+    consensus: &mut [f64],
+    own: &mut [Vec<f64>],
+    dual: &mut [Vec<f64>],
+    rho: f64,
+    answers: BTreeMap<u32, Vec<f64>>,
+) {
+    let heard: Vec<usize> = answers.keys().map(|&party| party as usize).collect();
+    for (party, answer) in answers {
+        own[party as usize] = answer;
+    }
+    let n = own.len() as f64;
+    for (j, w) in consensus.iter_mut().enumerate() {
+        let sum: f64 = own.iter().map(|own| own[j]).sum();
+        let duals: f64 = dual.iter().map(|dual| dual[j]).sum();
+        *w = sum / n - duals / (n * rho);
+    }
+    for i in heard {
+        for (j, w) in consensus.iter().enumerate() {
+            dual[i][j] -= rho * (own[i][j] - w);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! A token that walks at random among the users (FP23, Algorithm 4, with E12 and E14).
+//!
+//! ```text
+//! minimise (1/n) Σ f_i(x_i) + r(z)  subject to  x_i = z,   f_i the mean over the records of user i
+//!
+//! stateless:  user i:  ẑ = z + (2λ/n)(prox_{γf_i}(z) − z + ½η),   z = prox_{(2λγ/n)r}(ẑ)
+//! stateful:   user i:  z = prox_{γr}(ẑ),   x_i = prox_{γf_i}(2z − u_i)
+//!                      u_i⁺ = u_i + 2λ(x_i − z + ½η),   ẑ ← ẑ + (u_i⁺ − u_i)/n
+//! both:       hands the token to a user drawn uniformly from all n, itself included
+//! ```
+//!
+//! The stateful token is ẑ = mean(u), not the prox of it (E14). The stateless one minimises r plus the mean of the Moreau
+//! envelopes of the f_i, which is the problem itself as γ goes to 0.
+//!
+//! Released. To whoever sees all messages of one user (`local`): the residual prox − z, a Gaussian event of the user's own
+//! gate. To one other user (`network`): the tokens that come by. A stateless step is one non-expansive map of the token, so the steps
+//! that follow a contribution hide it (proofs/walk.md), and the event is an `Iteration`. That proof needs noise in *every* step: a user
+//! who has no contribution left adds its noise without its data, and passes the token on. Stateful it does not hold: u_i keeps
+//! what nobody's noise covers (E12); `as-published` claims Theorem 4 for it all the same, and is not certified.
+//!
+//! A user contributes at most [`cap`] times, enforced by its own gate. A token carries its number; who has sent
+//! it sends the same bits again until it is told that they came, and a number that is not new is rejected as stale. Nobody sends a
+//! token elsewhere instead: two tokens would show one contribution twice.
+//!
+//! Requires: a convex penalty with a prox; the identity constraint; everybody connected with everybody. For `network`
+//! also: a smooth loss with a bounded gradient that is not clipped, and the user as the unit.
+//! Reference: FP23, Algorithm 4 and Theorem 4; PRIVACY.md, section 3 and E12, E14.
+
+mod peer;
+
+use std::sync::Arc;
+
+use reticent_accountant::{Unit, View};
+use reticent_admm::{SettingsError, Walk as Memory, fraction, positive};
+use reticent_oracle::{Claim, Oracle, Refusal, ResidualTerms, Sampling};
+use reticent_problem::Regulariser;
+
+use super::{Entry, Network, Protocol, Recipe, Start};
+use crate::door::Door;
+use crate::error::RunError;
+use crate::message::{Envelope, Kind, PartyId, RunId};
+use crate::node::Node;
+use crate::participation::cap;
+use crate::party::Party;
+use crate::wire;
+use peer::Peer;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "walk",
+    about: "a token that walks at random among the users, one user's prox step at a time",
+    reference: "FP23, Algorithm 4, with E12 and E14",
+    takes: &["iterations", "clip", "gamma", "lambda", "inner", "walk", "as-published"],
+    views: &[View::Network, View::Local],
+    build,
+};
+
+/// Visits to each user, on average.
+const VISITS: u64 = 20;
+
+/// Douglas–Rachford as it is usually run.
+const LAMBDA: f64 = 0.5;
+
+/// Steps of a user's inner solver. With γ = 1/L each halves the distance.
+const INNER: u64 = 20;
+
+/// Steps of the token in a round; between rounds is when a token that did not arrive is sent again.
+const HOPS: u32 = 50;
+
+/// More would be clipping by rounding.
+const NO_CLIPPING: f64 = 1.0 + 1e-9;
+
+/// The number of the erratum.
+const E12: u8 = 12;
+
+/// The walk.
+#[derive(Clone, Debug)]
+pub(crate) struct Walk {
+    parties: u32,
+    /// Steps of the token.
+    hops: u32,
+    memory: Memory,
+    lambda: f64,
+    view: View,
+    published: bool,
+    regulariser: Arc<Regulariser>,
+    /// The noise multiplier in it is not the one of a run.
+    how: ResidualTerms,
+}
+
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
+    recipe.only(&ENTRY)?;
+    recipe.needs_plain_convex(&ENTRY)?;
+    let settings = recipe.settings;
+    let parties = recipe.parties();
+    if parties < 2 || !recipe.topology.is_complete() {
+        let allowed = "the walk is for two or more users who are all connected: use complete";
+        return Err(SettingsError::new("topology", format!("{parties} users"), allowed));
+    }
+    let memory = settings.walk.unwrap_or_default();
+    let published = settings.as_published.unwrap_or(false);
+    if published && (memory == Memory::Stateless || recipe.view != View::Network) {
+        let allowed = "what is published and does not hold is the stateful walk seen by a peer: set walk to \
+                       stateful and trust to network";
+        return Err(SettingsError::new("as-published", true, allowed));
+    }
+    let clip = settings.clip_or_bound(recipe.public)?;
+    if recipe.view == View::Network && !published {
+        certifiable(recipe, memory, clip)?;
+    }
+    let gamma = recipe.gamma()?;
+    let hops = recipe.rounds(VISITS.saturating_mul(u64::from(parties)))?;
+    Ok(Box::new(Walk {
+        parties,
+        hops,
+        memory,
+        lambda: fraction("lambda", settings.lambda.unwrap_or(LAMBDA))?,
+        view: recipe.view,
+        published,
+        regulariser: Arc::clone(recipe.regulariser),
+        how: ResidualTerms {
+            clip: positive("clip", gamma * clip)? * NO_CLIPPING,
+            record_clip: clip,
+            row_norm: recipe.public.row_norm,
+            step: gamma,
+            inner: settings.inner.unwrap_or(INNER).clamp(1, 1_000_000) as u32,
+            noise_multiplier: 0.0,
+            walk: (recipe.view == View::Network && !published).then_some(u64::from(parties)),
+        },
+    }))
+}
+
+/// Refuses to count for a peer what cannot be counted for one.
+fn certifiable(recipe: &Recipe<'_>, memory: Memory, clip: f64) -> Result<(), SettingsError> {
+    let refuse = |why: &str| {
+        let allowed = format!("{why}; choose trust local, for which each message is counted in full");
+        Err(SettingsError::new("trust", View::Network, allowed))
+    };
+    let bound = recipe.public.lipschitz * recipe.public.row_norm;
+    if memory == Memory::Stateful {
+        return refuse("what a stateful walk keeps is not hidden by the noise of others (erratum E12): use walk stateless");
+    }
+    if !bound.is_finite() || !recipe.public.gradient_lipschitz().is_finite() {
+        return refuse("the loss must be smooth with a bounded derivative (logistic, huber)");
+    }
+    if clip < bound {
+        return refuse("a clip below the loss's own bound makes steps that are not non-expansive: leave it out");
+    }
+    if recipe.unit != Unit::User {
+        return refuse("the steps of others hide a contribution only if all have the same noise: protect the user");
+    }
+    Ok(())
+}
+
+impl Walk {
+    fn len(&self) -> usize {
+        self.regulariser.shape().len()
+    }
+
+    /// The user's step: the one place that asks the gate, in a rehearsal and in a run.
+    fn contribute(
+        &self,
+        v: &[f64],
+        z: &[f64],
+        noise: f64,
+        oracle: &mut dyn Oracle,
+    ) -> Result<Vec<f64>, Refusal> {
+        if self.published {
+            // FP23, Theorem 4: 8αγ²L² ln(n)/(σ²n) a contribution, with 4γL/σ our 2/z.
+            let n = f64::from(self.parties);
+            oracle.claim(Claim::zcdp(E12, 2.0 / (noise * noise) * n.ln() / n));
+        }
+        let how = ResidualTerms { noise_multiplier: noise, ..self.how };
+        Ok(oracle.residual(v, z, &how)?.into_inner())
+    }
+
+    /// The consensus that a token stands for.
+    fn consensus(&self, token: &[f64]) -> Vec<f64> {
+        let mut z = token.to_vec();
+        if self.memory == Memory::Stateful {
+            self.regulariser.prox_y(&mut z, self.how.step);
+        }
+        z
+    }
+
+    /// The point whose prox user i takes.
+    fn point(&self, z: &[f64], u: &[f64]) -> Vec<f64> {
+        match self.memory {
+            Memory::Stateless => z.to_vec(),
+            Memory::Stateful => z.iter().zip(u).map(|(z, u)| 2.0 * z - u).collect(),
+        }
+    }
+
+    /// The next token and the next u_i.
+    fn moved(&self, token: &[f64], u: &[f64], message: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let n = f64::from(self.parties);
+        let step = 2.0 * self.lambda;
+        let mut next: Vec<f64> = token.iter().zip(message).map(|(t, m)| t + step * m / n).collect();
+        match self.memory {
+            Memory::Stateless => {
+                self.regulariser.prox_y(&mut next, step * self.how.step / n);
+                (next, Vec::new())
+            }
+            Memory::Stateful => (next, u.iter().zip(message).map(|(u, m)| u + step * m).collect()),
+        }
+    }
+
+    /// How often one user contributes at most.
+    fn cap(&self) -> u32 {
+        cap(Sampling::WithoutReplacement(1), self.parties, self.hops)
+    }
+}
+
+impl Protocol for Walk {
+    fn rounds(&self) -> u32 {
+        self.hops.div_ceil(HOPS)
+    }
+
+    fn longest_payload(&self) -> usize {
+        8 * self.len() + 16
+    }
+
+    fn rehearse(&self, _: PartyId, noise: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
+        let zeros = vec![0.0; self.len()];
+        (0..self.cap()).try_for_each(|_| self.contribute(&zeros, &zeros, noise, oracle).map(|_| ()))
+    }
+
+    fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
+        let run = RunId::from(start.run);
+        let about = Arc::new(self.clone());
+        let initiators = parties.iter().map(Party::id).collect();
+        let nodes = parties.into_iter().zip(start.noise).map(|(party, &noise)| {
+            let key = start.server.child(u64::from(party.id().0));
+            Box::new(Peer::new(Arc::clone(&about), Door::new(run, party.id()), party, key, noise)) as Box<dyn Node>
+        });
+        Ok(Network { nodes: nodes.collect(), initiators })
+    }
+
+    /// Against one peer nothing is counted but what that peer sees, so the model is what party 0 saw last; who sees all
+    /// messages anyway sees the last token of all.
+    fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError> {
+        let mut peers = nodes.iter().filter_map(|node| node.as_any().downcast_ref::<Peer>());
+        let token = match self.view {
+            View::Network => peers.next().and_then(Peer::seen),
+            _ => peers.max_by_key(|peer| peer.last()).and_then(Peer::sent),
+        };
+        Ok(self.consensus(&token.unwrap_or_else(|| vec![0.0; self.len()])))
+    }
+
+    /// Locally, what the victim adds to the token; for a peer, the tokens that come by.
+    fn transcript(&self, heard: &[Envelope], victim: PartyId, observer: PartyId, _: f64) -> Vec<Vec<f64>> {
+        let tokens = heard.iter().filter(|e| e.kind == Kind::Token);
+        let token = |envelope: &Envelope| wire::unpack::<Vec<f64>>(&envelope.payload).ok();
+        if self.view == View::Network {
+            return tokens.filter(|e| e.to == observer).filter_map(token).collect();
+        }
+        let (mut arrived, mut seen) = (None, Vec::new());
+        for envelope in tokens {
+            if let (true, Some(before), Some(after)) = (envelope.from == victim, &arrived, token(envelope)) {
+                let before: &Vec<f64> = before;
+                seen.push(after.iter().zip(before).map(|(a, b)| a - b).collect());
+            }
+            if envelope.to == victim {
+                arrived = token(envelope);
+            }
+        }
+        seen
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        if self.view != View::Network {
+            return Vec::new();
+        }
+        vec![
+            "a receiver cannot tell who sent the token: the channel hides it, and the return address in a message".to_owned(),
+            "the adversary is one user who follows the protocol, not several who pool what they see".to_owned(),
+            "every user draws the next one uniformly from all, itself included, and keeps the draw to itself".to_owned(),
+            "the model stays with the user who prints it; whoever publishes a token shows it to more than one".to_owned(),
+        ]
+    }
+}

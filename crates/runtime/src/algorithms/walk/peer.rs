@@ -1,0 +1,219 @@
+//! A user of the walk.
+//!
+//! ```text
+//! a token with a new number:  a receipt to whoever sent it; a step; the next token, kept until its receipt comes
+//! a deadline:                 a token without receipt is sent again, the same bits
+//! ```
+
+use std::any::Any;
+use std::sync::Arc;
+
+use reticent_noise::grid::{GaussianGrid, GridNoise};
+use reticent_noise::{Digest, Hasher, NoiseKey};
+use reticent_oracle::Books;
+use serde::{Deserialize, Serialize};
+
+use super::{HOPS, Memory, Walk};
+use crate::door::{Door, Memory as Remembered};
+use crate::error::RunError;
+use crate::message::{Envelope, Kind, PartyId};
+use crate::node::Node;
+use crate::party::Party;
+use crate::rejected::Rejected;
+use crate::wire;
+
+/// Fraction bits of the noise of a user who has no contribution left, as those of a release.
+const BITS: u32 = 32;
+
+pub(super) struct Peer {
+    about: Arc<Walk>,
+    door: Door,
+    party: Party,
+    /// Where the token goes next, and the noise without data: nobody else's business.
+    key: NoiseKey,
+    noise: f64,
+    state: State,
+}
+
+/// What it keeps between two visits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct State {
+    /// The highest number of a token that came; 0 for none.
+    last: u32,
+    /// That token.
+    seen: Option<Vec<f64>>,
+    /// u_i; empty if the walk is stateless.
+    u: Vec<f64>,
+    out: Option<Out>,
+}
+
+/// A token that was sent, or is to be sent at the next deadline.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Out {
+    number: u32,
+    to: u32,
+    token: Vec<f64>,
+    tries: u16,
+    received: bool,
+}
+
+impl Peer {
+    pub fn new(about: Arc<Walk>, door: Door, party: Party, key: NoiseKey, noise: f64) -> Self {
+        let u = if about.memory == Memory::Stateful { vec![0.0; about.len()] } else { Vec::new() };
+        Peer { about, door, party, key, noise, state: State { last: 0, seen: None, u, out: None } }
+    }
+
+    /// The number of the last token that came.
+    pub fn last(&self) -> u32 {
+        self.state.last
+    }
+
+    /// The last token that came.
+    pub fn seen(&self) -> Option<Vec<f64>> {
+        self.state.seen.clone()
+    }
+
+    /// What became of it.
+    pub fn sent(&self) -> Option<Vec<f64>> {
+        self.state.out.as_ref().map(|out| out.token.clone())
+    }
+
+    fn draw(&self, purpose: &str, label: &Digest) -> reticent_noise::Entropy {
+        self.key.entropy(&Hasher::new(purpose).field(label).finish())
+    }
+
+    /// Whom the token goes to: the same for the same token.
+    fn next(&self, label: &Digest) -> Result<u32, RunError> {
+        Ok(self.draw("reticent route", label).below(u64::from(self.about.parties))? as u32)
+    }
+
+    /// What a user adds who has no contribution left. Where others' steps are to be hidden, noise of the usual size.
+    fn noise_alone(&self, label: &Digest) -> Result<Vec<f64>, RunError> {
+        let mut steps = vec![0; self.about.len()];
+        if self.about.how.walk.is_some() && self.noise > 0.0 {
+            let grid = GaussianGrid::new(self.noise, BITS).map_err(|_| RunError::Snapshot("noise"))?;
+            grid.fill(&mut self.draw("reticent cover", label), &mut steps)?;
+        }
+        // No less than a release has, whose grid is a little wider than 2⁻³² of the clip.
+        let step = self.about.how.clip * (1.0 + 1e-6) / (1_u64 << BITS) as f64;
+        Ok(steps.into_iter().map(|steps| steps as f64 * step).collect())
+    }
+
+    /// The step on a token that came; changes nothing but the party's books.
+    fn step(&mut self, token: &[f64], label: &Digest) -> Result<(Vec<f64>, Vec<f64>), Rejected> {
+        let about = Arc::clone(&self.about);
+        let z = about.consensus(token);
+        let v = about.point(&z, &self.state.u);
+        let noise = self.noise;
+        let answer = self.party.step(label, |oracle| about.contribute(&v, &z, noise, oracle));
+        let message = match answer.map_err(|refusal| Rejected::Gate(refusal.to_string()))? {
+            Some(message) => message,
+            // A stateful walk is counted message by message: there is nothing to cover, and the token stays as it is.
+            None if about.how.walk.is_none() => return Ok((token.to_vec(), self.state.u.clone())),
+            None => self.noise_alone(label).map_err(|error| Rejected::Gate(error.to_string()))?,
+        };
+        Ok(about.moved(token, &self.state.u, &message))
+    }
+
+    fn on_token(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        let parties = self.about.parties;
+        let admitted = self.door.check(envelope, |from| from.0 < parties)?;
+        let receipt = envelope.reply(Kind::Receipt, Vec::new());
+        if admitted.again {
+            self.door.take(envelope, &admitted);
+            return Ok(vec![receipt]);
+        }
+        let number = envelope.round;
+        if number <= self.state.last {
+            return Err(Rejected::Stale { given: number });
+        }
+        if number > self.about.hops {
+            return Err(Rejected::Early { given: number });
+        }
+        let token = wire::checked(wire::unpack(&envelope.payload)?, self.about.len())?;
+        let to = self.next(&admitted.digest).map_err(|error| Rejected::Gate(error.to_string()))?;
+        let (next, u) = self.step(&token, &admitted.digest)?;
+        self.door.take(envelope, &admitted);
+        // The last token goes nowhere, and the last of a round waits for the deadline.
+        let waits = number.is_multiple_of(HOPS) || number == self.about.hops;
+        let out = Out {
+            number: number + 1,
+            to,
+            token: next,
+            tries: u16::from(!waits),
+            received: number == self.about.hops,
+        };
+        let mut messages = vec![receipt];
+        if !waits {
+            messages.push(self.written(&out, 0)?);
+        }
+        self.state = State { last: number, seen: Some(token), u, out: Some(out) };
+        Ok(messages)
+    }
+
+    fn written(&self, out: &Out, attempt: u16) -> Result<Envelope, Rejected> {
+        let payload = wire::pack(&out.token)?;
+        Ok(Envelope { attempt, ..self.door.write(out.number, PartyId(out.to), Kind::Token, payload) })
+    }
+}
+
+impl Node for Peer {
+    fn id(&self) -> PartyId {
+        self.party.id()
+    }
+
+    fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        match envelope.kind {
+            Kind::Token => self.on_token(envelope),
+            Kind::Receipt => {
+                let parties = self.about.parties;
+                let admitted = self.door.check(envelope, |from| from.0 < parties)?;
+                match &mut self.state.out {
+                    Some(out) if out.number == envelope.round && out.to == envelope.from.0 => out.received = true,
+                    // A token has come back since.
+                    Some(out) if out.number > envelope.round => {}
+                    _ => return Err(Rejected::Unexpected),
+                }
+                self.door.take(envelope, &admitted);
+                Ok(Vec::new())
+            }
+            _ => Err(Rejected::Unexpected),
+        }
+    }
+
+    fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
+        if round == 0 && self.party.id() == PartyId(0) {
+            let label = Hasher::new("reticent first").field(&self.door.run().0).finish();
+            let token = vec![0.0; self.about.len()];
+            self.state.out = Some(Out { number: 1, to: self.next(&label)?, token, tries: 0, received: false });
+        }
+        let Some(out) = self.state.out.as_mut().filter(|out| !out.received) else { return Ok(Vec::new()) };
+        let attempt = out.tries;
+        out.tries = out.tries.saturating_add(1);
+        let out = out.clone();
+        Ok(vec![self.written(&out, attempt)?])
+    }
+
+    fn snapshot(&self) -> Result<Vec<u8>, RunError> {
+        Ok(wire::pack(&(self.door.memory(), &self.state, self.party.books()?))?)
+    }
+
+    fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
+        let (memory, mut state, books): (Remembered, State, Books) = wire::unpack(snapshot)?;
+        self.door.remember(memory);
+        // What is sent from here on may have been sent before.
+        if let Some(out) = &mut state.out {
+            out.tries = out.tries.saturating_add(1);
+        }
+        self.state = state;
+        self.party.recall(&books)
+    }
+
+    fn party(&self) -> Option<&Party> {
+        Some(&self.party)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
