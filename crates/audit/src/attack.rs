@@ -1,11 +1,10 @@
 //! The runs, and what an adversary makes of each: a few numbers, of which the test uses the most telling one.
 
 use rayon::prelude::*;
-use reticent::{Error, Repeat, Seen};
-use reticent_data::Table;
+use reticent::{Error, Seen};
 use serde::Serialize;
 
-use crate::pair::Pair;
+use crate::subject::Subject;
 
 /// A number computed from what one run showed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -55,13 +54,13 @@ impl Statistic {
 }
 
 /// The scores of `runs` runs on each of the two tables.
-pub(crate) fn scores(repeat: &Repeat, pair: &Pair, runs: u64) -> Result<[Vec<Scores>; 2], Error> {
-    let side = |table: &Table, offset: u64| {
+pub(crate) fn scores(subject: &Subject, runs: u64) -> Result<[Vec<Scores>; 2], Error> {
+    let side = |with: bool| {
         let run = |i: u64| {
-            let seen = repeat.run(table.clone().into(), 2 * i + offset)?;
+            let seen = subject.run(with, 2 * i + u64::from(!with))?;
             Ok(Statistic::ALL.map(|statistic| statistic.of(&seen, 0)))
         };
         (0..runs).into_par_iter().map(run).collect::<Result<Vec<_>, Error>>()
     };
-    Ok([side(&pair.with, 0)?, side(&pair.without, 1)?])
+    Ok([side(true)?, side(false)?])
 }

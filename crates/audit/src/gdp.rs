@@ -18,12 +18,13 @@ use reticent_statistics::normal_quantile;
 use crate::attack::Statistic;
 use crate::report::AuditReport;
 use crate::spec::AuditSpec;
+use crate::subject::Subject;
 use crate::threshold::{Limits, best};
 
 /// The audit.
 pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
-    let repeat = spec.repeat()?;
-    if repeat.mu().is_none() {
+    let subject = Subject::new(spec)?;
+    if subject.mu().is_none() {
         return Err(Error::Value {
             name: "method",
             given: "gdp".to_owned(),
@@ -32,8 +33,8 @@ pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
                     .to_owned(),
         });
     }
-    let (test, limits) = best(spec, &repeat, mu_above)?;
-    spec.report(&repeat, epsilon_of(mu_above(limits), spec)?, Statistic::ALL[test.statistic])
+    let (test, limits) = best(spec, &subject, mu_above)?;
+    spec.report((subject.epsilon()?, subject.view()), epsilon_of(mu_above(limits), spec)?, Statistic::ALL[test.statistic])
 }
 
 /// The least μ that the limits allow.

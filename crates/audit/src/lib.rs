@@ -9,12 +9,14 @@
 //! it proves nothing: another attack may do better.
 
 mod attack;
+mod crowd;
 mod gdp;
 mod method;
 mod one_run;
 mod pair;
 mod report;
 mod spec;
+mod subject;
 mod threshold;
 
 pub use attack::Statistic;

@@ -13,7 +13,7 @@
 //!
 //! Each canary points along an axis of its own, so the noise on one says nothing about the others.
 
-use reticent::accountant::Adjacency;
+use reticent::accountant::{Adjacency, View};
 use reticent::{Error, Repeat};
 use reticent_data::{Csr, Rows, Table};
 use reticent_oracle::{Entropy, Refusal};
@@ -50,6 +50,13 @@ struct Fit {
 
 /// The audit.
 pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
+    if crate::crowd::knows(&spec.algorithm) {
+        return Err(Error::Value {
+            name: "method",
+            given: "one-run".to_owned(),
+            allowed: "a run of many parties is attacked with threshold or gdp".to_owned(),
+        });
+    }
     let m = spec.runs as usize;
     let repeat = spec.repeat_on(canaries(&vec![true; m], Adjacency::ReplaceOne), m as u32)?;
     let mut entropy = match spec.seed {
@@ -73,7 +80,7 @@ pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
     let guess = best.1;
     let index = TRIED.iter().position(|&tried| tried == guess.statistic).unwrap_or(0);
     let epsilon = spec.bound(2 * guess.each, fit.right(index, guess));
-    spec.report(&repeat, epsilon, guess.statistic)
+    spec.report((repeat.epsilon()?, View::Central), epsilon, guess.statistic)
 }
 
 /// Keeps the coins apart from the noise of seeded runs.

@@ -50,6 +50,12 @@ impl Pair {
         }
         Pair { with: table(&with), without: table(&without) }
     }
+
+    /// A table of `n` records that do nothing, twice.
+    pub fn blank(n: usize) -> Self {
+        let blank = table(&vec![BLANK; n]);
+        Pair { with: blank.clone(), without: blank }
+    }
 }
 
 fn table(records: &[Record]) -> Table {

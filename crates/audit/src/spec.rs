@@ -1,8 +1,8 @@
 //! What is attacked, and how hard.
 
-use reticent::accountant::Adjacency;
+use reticent::accountant::{Adjacency, Unit, View};
 use reticent::admm::catalogue::{self, Entry};
-use reticent::admm::{Settings, StepSize};
+use reticent::admm::{Settings, StepSize, Walk};
 use reticent::{Error, Repeat, Spec};
 use reticent_data::Table;
 use reticent_oracle::Sampling;
@@ -44,6 +44,14 @@ pub struct AuditSpec {
     pub penalty: Option<String>,
     /// The constraint, where it matters.
     pub constraint: Option<String>,
+    /// Who looks, for an algorithm of many parties; the one it is usually run against when it is not given.
+    pub trust: Option<View>,
+    /// What is protected, for an algorithm of many parties.
+    pub unit: Unit,
+    /// How many parties there are, for an algorithm of many.
+    pub parties: u32,
+    /// What the users of a random walk keep.
+    pub walk: Option<Walk>,
     /// The paper's own version: what is measured against is its claim, and nothing is certified.
     pub as_published: bool,
     /// The records beside the canary.
@@ -77,6 +85,10 @@ impl Default for AuditSpec {
             loss: LOSS.to_owned(),
             penalty: None,
             constraint: None,
+            trust: None,
+            unit: Unit::User,
+            parties: 2,
+            walk: None,
             as_published: false,
             others: Others::default(),
             records: None,
@@ -228,11 +240,10 @@ impl AuditSpec {
     /// The report of a bound.
     pub(crate) fn report(
         &self,
-        repeat: &Repeat,
+        (epsilon_certified, view): (f64, View),
         epsilon_lower: f64,
         statistic: Statistic,
     ) -> Result<AuditReport, Error> {
-        let epsilon_certified = repeat.epsilon()?;
         #[cfg(feature = "seeded-bugs")]
         let seeded_bug = self.bug.map(|bug| bug.to_string());
         #[cfg(not(feature = "seeded-bugs"))]
@@ -240,7 +251,7 @@ impl AuditSpec {
         Ok(AuditReport {
             algorithm: self.algorithm.clone(),
             adjacency: self.adjacency,
-            view: reticent::accountant::View::Central,
+            view,
             epsilon_certified,
             as_published: self.as_published,
             delta: self.delta,

@@ -10,12 +10,13 @@
 //! this side of the threshold". Statistic, side, threshold and which of the two tables is D are chosen on runs
 //! that are not counted afterwards, so the choice costs no confidence. Proof note: `proofs/audit.md`.
 
-use reticent::{Error, Repeat};
+use reticent::Error;
 use reticent_statistics::{lower_bound, normal_quantile, upper_bound};
 
 use crate::attack::{Scores, Statistic, scores};
 use crate::report::AuditReport;
 use crate::spec::AuditSpec;
+use crate::subject::Subject;
 
 /// A set S, and which of the two tables it speaks for.
 #[derive(Clone, Copy, Debug)]
@@ -42,18 +43,18 @@ impl Limits {
 
 /// The audit.
 pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
-    let repeat = spec.repeat()?;
-    let (test, limits) = best(spec, &repeat, |limits| limits.epsilon(spec.delta))?;
-    spec.report(&repeat, limits.epsilon(spec.delta), Statistic::ALL[test.statistic])
+    let subject = Subject::new(spec)?;
+    let (test, limits) = best(spec, &subject, |limits| limits.epsilon(spec.delta))?;
+    spec.report((subject.epsilon()?, subject.view()), limits.epsilon(spec.delta), Statistic::ALL[test.statistic])
 }
 
 /// The test that is best by `value` on half of the runs, and its limits on the other half.
 pub(crate) fn best(
     spec: &AuditSpec,
-    repeat: &Repeat,
+    subject: &Subject,
     value: impl Fn(Limits) -> f64,
 ) -> Result<(Test, Limits), Error> {
-    let [with, without] = scores(repeat, &spec.pair(), spec.runs / 2)?;
+    let [with, without] = scores(subject, spec.runs / 2)?;
     let (choose_with, with) = with.split_at(with.len() / 2);
     let (choose_without, without) = without.split_at(without.len() / 2);
     let each = 0.5 + 0.5 * spec.confidence;

@@ -110,7 +110,9 @@ pub fn prepare(setup: Setup<'_>, tables: Vec<PrivateTable>) -> Result<Simulation
     }
     let start = Start { run: &run, noise: &noise, server: key.child(u64::MAX) };
     let network = protocol.network(parties, start)?;
-    Ok(Simulation::new(protocol, network, job, key))
+    let mut simulation = Simulation::new(protocol, network, job, key);
+    simulation.noise = noise;
+    Ok(simulation)
 }
 
 impl Simulation {

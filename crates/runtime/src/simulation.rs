@@ -48,6 +48,8 @@ pub struct Simulation {
     late: Vec<Parcel>,
     /// Hears every message that is sent, before anything befalls it.
     tap: Option<Tap>,
+    /// The noise multiplier of each party.
+    pub(crate) noise: Vec<f64>,
     job: Digest,
     key: NoiseKey,
 }
@@ -74,6 +76,7 @@ impl Simulation {
             failures: Failures::default(),
             late: Vec::new(),
             tap: None,
+            noise: Vec::new(),
             job,
             key,
         }
@@ -89,6 +92,16 @@ impl Simulation {
     /// From here on, `tap` hears every message that is sent: what somebody sees who sees them all.
     pub fn listen(&mut self, tap: Tap) {
         self.tap = Some(tap);
+    }
+
+    /// The algorithm with its settings.
+    pub fn protocol(&self) -> &dyn Protocol {
+        &*self.protocol
+    }
+
+    /// The calibrated noise multiplier of each party.
+    pub fn noise(&self) -> &[f64] {
+        &self.noise
     }
 
     /// Rounds that are over, and rounds that there are.

@@ -1,7 +1,7 @@
 //! `reticent audit`: a lower bound on ε from attacks on the product, beside what is certified.
 
 use clap::Args;
-use reticent::accountant::Adjacency;
+use reticent::accountant::{Adjacency, Unit, View};
 use reticent_audit::{AuditReport, AuditSpec, Method, Sampling};
 use serde_json::json;
 
@@ -72,6 +72,22 @@ pub struct Audit {
     #[arg(long)]
     records: Option<usize>,
 
+    /// Who looks, for an algorithm of many parties: local or network [default: as it is usually run]
+    #[arg(long)]
+    trust: Option<View>,
+
+    /// What is protected, for an algorithm of many parties: user or record
+    #[arg(long, default_value = "user")]
+    unit: Unit,
+
+    /// How many parties there are, for an algorithm of many
+    #[arg(long, default_value_t = 2)]
+    parties: u32,
+
+    /// What the users of a random walk keep: stateless or stateful
+    #[arg(long)]
+    walk: Option<reticent::admm::Walk>,
+
     /// A seed, to have the same runs again
     #[arg(long)]
     seed: Option<u64>,
@@ -101,6 +117,10 @@ impl Audit {
             penalty: self.penalty,
             constraint: self.constraint,
             records: self.records,
+            trust: self.trust,
+            unit: self.unit,
+            parties: self.parties,
+            walk: self.walk,
             ..AuditSpec::default()
         };
         #[cfg(feature = "seeded-bugs")]

@@ -13,7 +13,7 @@ use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use reticent_oracle::{Books, Oracle, Refusal};
+use reticent_oracle::{Oracle, Refusal};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -114,6 +114,12 @@ impl<E: Exchange> Protocol for Star<E> {
         server.map(|server| self.0.solution(&server.state.own)).ok_or(RunError::Snapshot("no coordinator"))
     }
 
+    fn exaggerated(&self, envelope: &Envelope) -> Option<Envelope> {
+        let mut message: Vec<f64> = wire::unpack(&envelope.payload).ok()?;
+        message.iter_mut().for_each(|v| *v *= 1e9);
+        Some(Envelope { payload: wire::pack(&message).ok()?, ..envelope.clone() })
+    }
+
     fn transcript(&self, heard: &[Envelope], victim: PartyId, _: PartyId, noise: f64) -> Vec<Vec<f64>> {
         let mut ask = None;
         let mut seen = Vec::new();
@@ -164,7 +170,7 @@ impl<E: Exchange> Node for Contributor<E> {
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        let (memory, books): (Memory, Books) = wire::unpack(snapshot)?;
+        let (memory, books): (Memory, String) = wire::unpack(snapshot)?;
         self.door.remember(memory);
         self.party.recall(&books)
     }

@@ -10,7 +10,7 @@ use reticent_admm::{Public, Settings};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::{Entropy, Gate, NoiseKey, Opening, PrivateTable};
 use reticent_problem::{Regulariser, Shape, losses, penalties};
-use reticent_runtime::{Outcome, Price, Recipe, Setup, Simulation, Topology, find, prepare};
+use reticent_runtime::{Outcome, Price, Recipe, RunError, Setup, Simulation, Topology, find, prepare};
 use reticent_testkit::generators::{self, Simulated};
 
 /// Records, and whose they are.
@@ -24,6 +24,7 @@ pub struct World {
 /// A run that is described and not made.
 pub struct Job<'a> {
     pub algorithm: &'a str,
+    pub loss: &'a str,
     pub settings: &'a str,
     pub view: View,
     pub unit: Unit,
@@ -36,6 +37,7 @@ impl Default for Job<'_> {
     fn default() -> Self {
         Job {
             algorithm: "federated",
+            loss: "logistic",
             settings: "{}",
             view: View::Local,
             unit: Unit::User,
@@ -122,6 +124,11 @@ impl World {
     }
 
     pub fn prepare(&self, job: &Job<'_>) -> Simulation {
+        self.try_prepare(job).unwrap()
+    }
+
+    pub fn try_prepare(&self, job: &Job<'_>) -> Result<Simulation, RunError> {
+        let loss: Arc<dyn losses::Loss> = losses::parse(job.loss, None).unwrap().into();
         let settings: Settings = serde_json::from_str(job.settings).unwrap();
         let topology = Topology::parse(job.topology, self.parties, 1).unwrap();
         let regulariser = self.regulariser();
@@ -129,8 +136,8 @@ impl World {
             shape: self.shape(),
             population: u64::from(self.parties),
             row_norm: 1.0,
-            lipschitz: 1.0,
-            smoothness: 0.25,
+            lipschitz: loss.lipschitz(),
+            smoothness: loss.smoothness(),
             whole_budget: 0.0,
         };
         let recipe = Recipe {
@@ -145,13 +152,13 @@ impl World {
         let setup = Setup {
             entry: find(job.algorithm).unwrap(),
             recipe,
-            loss: losses::parse("logistic", None).unwrap().into(),
+            loss,
             opening: opening(job.view, job.unit),
             price: job.price.clone(),
             key: NoiseKey::seeded(job.seed),
             job: [9; 32],
         };
-        prepare(setup, self.table().split_by_user().unwrap()).unwrap()
+        prepare(setup, self.table().split_by_user().unwrap())
     }
 
     pub fn run(&self, job: &Job<'_>) -> Outcome {

@@ -246,21 +246,22 @@ impl Protocol for Walk {
         Ok(self.consensus(&token.unwrap_or_else(|| vec![0.0; self.len()])))
     }
 
-    /// Locally, what the victim adds to the token; for a peer, the tokens that come by.
+    /// What was added to the token since the adversary last had it: by the victim alone for who sees all that it
+    /// sends, by everybody for another peer.
     fn transcript(&self, heard: &[Envelope], victim: PartyId, observer: PartyId, _: f64) -> Vec<Vec<f64>> {
-        let tokens = heard.iter().filter(|e| e.kind == Kind::Token);
-        let token = |envelope: &Envelope| wire::unpack::<Vec<f64>>(&envelope.payload).ok();
-        if self.view == View::Network {
-            return tokens.filter(|e| e.to == observer).filter_map(token).collect();
-        }
-        let (mut arrived, mut seen) = (None, Vec::new());
-        for envelope in tokens {
-            if let (true, Some(before), Some(after)) = (envelope.from == victim, &arrived, token(envelope)) {
-                let before: &Vec<f64> = before;
-                seen.push(after.iter().zip(before).map(|(a, b)| a - b).collect());
+        let network = self.view == View::Network;
+        let (mut before, mut seen) = (vec![0.0; self.len()], Vec::new());
+        for envelope in heard.iter().filter(|envelope| envelope.kind == Kind::Token) {
+            let Ok(token) = wire::unpack::<Vec<f64>>(&envelope.payload) else { continue };
+            let added = || token.iter().zip(&before).map(|(t, b)| t - b).collect::<Vec<f64>>();
+            if network && envelope.to == observer && envelope.from != observer {
+                seen.push(added());
             }
-            if envelope.to == victim {
-                arrived = token(envelope);
+            if !network && envelope.from == victim {
+                seen.push(added());
+            }
+            if (network && envelope.from == observer) || (!network && envelope.to == victim) {
+                before = token;
             }
         }
         seen
@@ -276,5 +277,62 @@ impl Protocol for Walk {
             "every user draws the next one uniformly from all, itself included, and keeps the draw to itself".to_owned(),
             "the model stays with the user who prints it; whoever publishes a token shows it to more than one".to_owned(),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_problem::{Shape, penalties};
+
+    fn walk(memory: Memory) -> Walk {
+        let shape = Shape { features: 1, outputs: 1, intercept: false };
+        let penalty = penalties::parse("l1:0.1").unwrap();
+        let how = ResidualTerms {
+            clip: 1.0,
+            record_clip: 1.0,
+            row_norm: 1.0,
+            step: 1.0,
+            inner: 1,
+            noise_multiplier: 0.0,
+            walk: None,
+        };
+        Walk {
+            parties: 4,
+            hops: 10,
+            memory,
+            lambda: 0.5,
+            view: View::Local,
+            published: false,
+            regulariser: Arc::new(Regulariser::plain(penalty, shape)),
+            how,
+        }
+    }
+
+    /// E12, by a loss of zero, whose prox is the identity: with u kept, two tokens drift apart by 1 + 2λ/n, so the
+    /// noise of later steps does not hide earlier ones as in amplification by iteration; without it they do not.
+    #[test]
+    fn a_step_that_keeps_u_is_expansive_and_one_that_keeps_nothing_is_not() {
+        let distance = |memory: Memory| {
+            let walk = walk(memory);
+            let after = |token: f64| {
+                let z = walk.consensus(&[token]);
+                let v = walk.point(&z, &[0.3]);
+                walk.moved(&[token], &[0.3], &[v[0] - z[0]]).0[0]
+            };
+            (after(5.0) - after(4.0)).abs()
+        };
+        assert!((distance(Memory::Stateful) - 1.25).abs() < 1e-12);
+        assert!(distance(Memory::Stateless) <= 1.0 + 1e-12);
+    }
+
+    /// E14: the stateful token is the mean of the u, and the penalty is applied to it once, not again and again.
+    #[test]
+    fn a_token_that_nobody_changes_stays_as_it_is() {
+        let walk = walk(Memory::Stateful);
+        assert_eq!(walk.moved(&[2.0], &[0.3], &[0.0]), (vec![2.0], vec![0.3]));
+        assert!((walk.consensus(&[2.0])[0] - 1.9).abs() < 1e-12);
+        // u moves by 2λ times the message, the mean of four by a quarter of that.
+        assert_eq!(walk.moved(&[2.0], &[0.3], &[0.4]), (vec![2.1], vec![0.7]));
     }
 }

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_noise::{Digest, Hasher, NoiseKey};
-use reticent_oracle::Books;
 use serde::{Deserialize, Serialize};
 
 use super::{HOPS, Memory, Walk};
@@ -199,7 +198,7 @@ impl Node for Peer {
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        let (memory, mut state, books): (Remembered, State, Books) = wire::unpack(snapshot)?;
+        let (memory, mut state, books): (Remembered, State, String) = wire::unpack(snapshot)?;
         self.door.remember(memory);
         // What is sent from here on may have been sent before.
         if let Some(out) = &mut state.out {

@@ -1,0 +1,202 @@
+//! Runs of many parties, of which one, the victim, has either of two tables: what its view's adversary sees of the
+//! messages is the transcript.
+//!
+//! ```text
+//! victim: the canary, or the same row with the other target;  everybody else: rows of zeros, whose gradient is zero
+//! ```
+//!
+//! Locally the adversary sees all that the victim sends; in a network, one other party sees what comes by it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use reticent::accountant::{Adjacency, Ledger, View, epsilon, gdp_mu};
+use reticent::admm::{Public, Settings};
+use reticent::{Error, Seen};
+use reticent_data::Table;
+use reticent_oracle::{NoiseKey, Opening, Refusal, Rehearsal};
+use reticent_problem::losses::{self, Loss};
+use reticent_problem::{Regulariser, Shape, penalties};
+use reticent_runtime::{
+    Budget, Entry, PartyId, Price, Recipe, RunError, Setup, Simulation, Topology, find, prepare, wire,
+};
+
+use crate::pair::Pair;
+use crate::spec::AuditSpec;
+
+/// Who is attacked, and who looks where a peer does: not the first, who starts some algorithms.
+const VICTIM: PartyId = PartyId(1);
+const OBSERVER: PartyId = PartyId(0);
+
+/// A run that can be repeated.
+#[derive(Debug)]
+pub(crate) struct Crowd {
+    entry: &'static Entry,
+    settings: Settings,
+    public: Public,
+    regulariser: Arc<Regulariser>,
+    topology: Topology,
+    loss: Arc<dyn Loss>,
+    opening: Opening,
+    records: Vec<u64>,
+    /// The table of the victim, twice, and that of everybody else.
+    pair: Pair,
+    other: Table,
+    seed: Option<u64>,
+    noise: f64,
+    plan: Ledger,
+    delta: f64,
+}
+
+/// Whether an algorithm of this name is for many parties.
+pub(crate) fn knows(algorithm: &str) -> bool {
+    find(algorithm).is_some()
+}
+
+impl Crowd {
+    /// Calibrates it.
+    pub fn new(spec: &AuditSpec) -> Result<Self, Error> {
+        let entry = find(&spec.algorithm).ok_or_else(|| value("algorithm", &spec.algorithm, "it is not for parties"))?;
+        if spec.adjacency != Adjacency::ReplaceOne {
+            return Err(value("adjacency", spec.adjacency, "who the parties are is public: use replace-one"));
+        }
+        if spec.parties < 2 {
+            return Err(value("parties", spec.parties, "the victim and another one are needed"));
+        }
+        let view = spec.trust.unwrap_or(entry.views[0]);
+        let shape = Shape { features: 1, outputs: 1, intercept: false };
+        let loss: Arc<dyn Loss> = losses::parse(&spec.loss, None)?.into();
+        let penalty = penalties::parse(spec.penalty.as_deref().unwrap_or("none"))?;
+        let public = Public {
+            shape,
+            population: u64::from(spec.parties),
+            row_norm: 1.0,
+            lipschitz: loss.lipschitz(),
+            smoothness: loss.smoothness(),
+            whole_budget: 0.0,
+        };
+        let records = spec.records.unwrap_or(1);
+        let mut crowd = Crowd {
+            entry,
+            settings: settings(spec, entry),
+            public,
+            regulariser: Arc::new(Regulariser::plain(penalty, shape)),
+            topology: Topology::complete(spec.parties),
+            loss,
+            opening: Opening {
+                adjacency: Adjacency::ReplaceOne,
+                unit: spec.unit,
+                view,
+                public_n: None,
+                intercept: 0.0,
+            },
+            records: vec![records as u64; spec.parties as usize],
+            pair: owned(Pair::new(Adjacency::ReplaceOne, spec.others, records)),
+            other: Table::clone(&owned(Pair::blank(records)).with),
+            seed: spec.seed,
+            noise: 0.0,
+            plan: Ledger::new(),
+            delta: spec.delta,
+        };
+        let budget = Budget { epsilon: spec.epsilon, delta: spec.delta };
+        let price = Price::Within(budget, std::collections::BTreeMap::new());
+        let simulation = crowd.prepare(true, u64::MAX, price)?;
+        crowd.noise = simulation.noise()[VICTIM.index()];
+        let party = simulation.nodes()[VICTIM.index()].party();
+        let terms = *party.ok_or_else(|| value("algorithm", entry.name, "its nodes have no parties"))?.terms();
+        let mut rehearsal = Rehearsal::new(shape, terms);
+        simulation.protocol().rehearse(VICTIM, crowd.noise, &mut rehearsal)?;
+        crowd.plan = rehearsal.into_plan();
+        Ok(crowd)
+    }
+
+    fn prepare(&self, with: bool, number: u64, price: Price) -> Result<Simulation, Error> {
+        let recipe = Recipe {
+            settings: &self.settings,
+            public: &self.public,
+            regulariser: &self.regulariser,
+            records: &self.records,
+            topology: &self.topology,
+            view: self.opening.view,
+            unit: self.opening.unit,
+        };
+        let key = match self.seed {
+            Some(seed) => NoiseKey::seeded(seed).child(number),
+            None => NoiseKey::secure().map_err(Refusal::from)?,
+        };
+        let setup = Setup {
+            entry: self.entry,
+            recipe,
+            loss: Arc::clone(&self.loss),
+            opening: self.opening,
+            price,
+            key,
+            job: [0; 32],
+        };
+        let tables = (0..self.records.len()).map(|i| match (i == VICTIM.index(), with) {
+            (true, true) => self.pair.with.clone().into(),
+            (true, false) => self.pair.without.clone().into(),
+            _ => self.other.clone().into(),
+        });
+        prepare(setup, tables.collect()).map_err(|error| self.failed(&error))
+    }
+
+    /// One run.
+    pub fn run(&self, with: bool, number: u64) -> Result<Seen, Error> {
+        let mut simulation = self.prepare(with, number, Price::Noise(self.noise))?;
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let ours = Arc::clone(&heard);
+        simulation.listen(Box::new(move |_, bytes| {
+            if let Ok(envelope) = wire::decode(bytes, wire::LONGEST) {
+                ours.lock().unwrap_or_else(PoisonError::into_inner).push(envelope);
+            }
+        }));
+        simulation.run(|_, _| {}).map_err(|error| self.failed(&error))?;
+        let parameter = simulation.finish().map_err(|error| self.failed(&error))?;
+        let heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+        let transcript = simulation.protocol().transcript(&heard, VICTIM, OBSERVER, self.noise);
+        Ok(Seen { parameter, transcript })
+    }
+
+    /// What is certified for the victim.
+    pub fn epsilon(&self) -> Result<f64, Error> {
+        Ok(epsilon(&self.plan, self.delta)?.upper)
+    }
+
+    /// μ of Gaussian differential privacy, when a run is exactly that.
+    pub fn mu(&self) -> Option<f64> {
+        gdp_mu(&self.plan)
+    }
+
+    /// Who looks.
+    pub fn view(&self) -> View {
+        self.opening.view
+    }
+
+    fn failed(&self, error: &RunError) -> Error {
+        value("algorithm", self.entry.name, &error.to_string())
+    }
+}
+
+/// What the algorithm has of the settings.
+fn settings(spec: &AuditSpec, entry: &Entry) -> Settings {
+    let has = |name: &str| entry.takes.contains(&name);
+    Settings {
+        iterations: has("iterations").then_some(spec.iterations),
+        sampling: has("sampling").then_some(spec.sampling),
+        clip: spec.clip,
+        step: spec.step,
+        walk: spec.walk,
+        as_published: spec.as_published.then_some(true),
+        ..Settings::default()
+    }
+}
+
+/// The same tables with all records in one person's hands, so that the person can be protected.
+fn owned(pair: Pair) -> Pair {
+    let one = |table: Table| Table { users: Some(vec![0; table.len()]), ..table };
+    Pair { with: one(pair.with), without: one(pair.without) }
+}
+
+fn value(name: &'static str, given: impl ToString, allowed: &str) -> Error {
+    Error::Value { name, given: given.to_string(), allowed: allowed.to_owned() }
+}

@@ -1,0 +1,210 @@
+//! The random walk: without noise it comes to the optimum; its books, its cap and its token are what they must be.
+
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use common::{Job, World};
+use reticent_accountant::{Mechanism, Taint, Unit, View, epsilon};
+use reticent_runtime::{Budget, Checkpoint, Failures, Kind, Outcome, Price, Simulation, cap, wire};
+
+const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
+
+fn walk(settings: &str, view: View) -> Job<'_> {
+    Job { algorithm: "walk", settings, view, ..Job::default() }
+}
+
+fn worlds() -> [(World, &'static str); 4] {
+    [
+        (World::even(400, 5, 10), "even"),
+        (World::even(1000, 5, 100), "even"),
+        (World::skewed(400, 5, 10), "skewed"),
+        (World::skewed(1000, 5, 100), "skewed"),
+    ]
+}
+
+#[test]
+fn without_noise_the_stateful_walk_reaches_the_optimum() {
+    for (world, name) in worlds() {
+        let hops = 200 * world.parties;
+        let settings = format!(r#"{{"iterations": {hops}, "gamma": 8, "walk": "stateful"}}"#);
+        let outcome = world.run(&walk(&settings, View::Local));
+        let gap = world.gap(&outcome.parameter);
+        println!("stateful {name} {} parties, {hops} steps: {gap:e}", world.parties);
+        assert!(gap < 1e-4, "{name} {} parties, {hops} steps: {gap:e}", world.parties);
+        assert!(outcome.rejections.is_empty(), "{:?}", outcome.rejections);
+    }
+}
+
+/// Its fixed point is that of the Moreau envelopes, so γ is small and the steps are many.
+#[test]
+fn without_noise_the_stateless_walk_reaches_the_optimum() {
+    for (world, name) in worlds() {
+        let (gamma, lambda) = if world.parties == 10 { (0.05, 0.48) } else { (0.24, 1.0) };
+        let settings =
+            format!(r#"{{"iterations": 50000, "gamma": {gamma}, "lambda": {lambda}, "inner": 4}}"#);
+        let outcome = world.run(&walk(&settings, View::Network));
+        let gap = world.gap(&outcome.parameter);
+        println!("stateless {name} {} parties, 50000 steps: {gap:e}", world.parties);
+        assert!(gap < 1e-4, "{name} {} parties: {gap:e}", world.parties);
+    }
+}
+
+fn within(epsilon: f64) -> Price {
+    Price::Within(Budget { epsilon, ..BUDGET }, BTreeMap::from([(2, 0.3 * epsilon)]))
+}
+
+#[test]
+fn every_user_keeps_to_its_cap_and_its_budget() {
+    let world = World::even(150, 3, 30);
+    for (settings, view) in [
+        (r#"{"iterations": 600}"#, View::Network),
+        (r#"{"iterations": 600}"#, View::Local),
+        (r#"{"iterations": 600, "walk": "stateful"}"#, View::Local),
+    ] {
+        let outcome = world.run(&Job { price: within(4.0), ..walk(settings, view) });
+        let most = u64::from(cap(reticent_oracle::Sampling::WithoutReplacement(1), 30, 600));
+        for party in &outcome.parties {
+            let spent = epsilon(&party.ledger, BUDGET.delta).unwrap().upper;
+            let allowed = if party.id.0 == 2 { 1.2 } else { 4.0 };
+            assert!(spent <= allowed && party.ledger.total_events() <= most, "{view} {spent}");
+            assert!(party.ledger.entries().iter().all(|entry| entry.event().view() == view));
+            let amplified =
+                party.ledger.entries().iter().all(|e| matches!(e.event().mechanism(), Mechanism::Iteration(_)));
+            assert_eq!(amplified, view == View::Network);
+        }
+        let contributions: u64 = outcome.parties.iter().map(|party| party.ledger.total_events()).sum();
+        assert!((500..=600).contains(&contributions), "{view} {contributions}");
+        assert!(outcome.parties[2].ledger.total_events() < most / 2);
+        assert!(outcome.parameter.iter().all(|x| x.is_finite()));
+    }
+}
+
+/// ln(n)/(n − 1) of the divergence: among many users the same budget needs much less noise.
+#[test]
+fn a_peer_sees_less_than_whoever_sees_every_message() {
+    let world = World::even(400, 3, 200);
+    let noise = |view| {
+        let price = Price::Within(BUDGET, BTreeMap::new());
+        world.prepare(&Job { price, ..walk(r#"{"iterations": 4000}"#, view) }).noise()[0]
+    };
+    let (network, local) = (noise(View::Network), noise(View::Local));
+    assert!(network < 0.5 * local, "{network} {local}");
+}
+
+#[test]
+fn what_cannot_be_counted_for_a_peer_is_refused_and_local_is_offered() {
+    let world = World::even(60, 3, 6);
+    let error = |job: Job<'_>| world.try_prepare(&job).err().unwrap().to_string();
+    for job in [
+        walk(r#"{"walk": "stateful"}"#, View::Network),
+        walk(r#"{"clip": 0.5}"#, View::Network),
+        Job { loss: "hinge", ..walk("{}", View::Network) },
+        Job { loss: "squared", ..walk("{}", View::Network) },
+        Job { unit: Unit::Record, ..walk("{}", View::Network) },
+    ] {
+        let error = error(job);
+        assert!(error.contains("trust = network") && error.contains("choose trust local"), "{error}");
+    }
+    assert!(error(Job { topology: "ring", ..walk("{}", View::Network) }).contains("complete"));
+    assert!(error(walk(r#"{"as-published": true}"#, View::Local)).contains("stateful"));
+    for (loss, settings) in [("hinge", "{}"), ("logistic", r#"{"clip": 0.5}"#)] {
+        assert!(world.try_prepare(&Job { loss, ..walk(settings, View::Local) }).is_ok());
+    }
+}
+
+#[test]
+fn as_published_the_stateful_walk_claims_theorem_4_and_is_not_certified() {
+    let world = World::even(60, 3, 20);
+    let settings = r#"{"iterations": 200, "walk": "stateful", "as-published": true}"#;
+    let outcome = world.run(&Job { price: within(1.0), ..walk(settings, View::Network) });
+    for party in outcome.parties.iter().filter(|party| party.ledger.total_events() > 0) {
+        assert!(party.ledger.taints().contains(&Taint::AsPublished(12)), "{:?}", party.ledger.taints());
+    }
+    let sound = world.prepare(&Job { price: within(1.0), ..walk(r#"{"iterations": 200}"#, View::Network) });
+    assert!(sound.protocol().assumptions()[0].contains("cannot tell who sent the token"));
+}
+
+/// Every token that was on the wire: number, and what it said and whom it was for.
+type Tokens = Arc<Mutex<BTreeMap<u32, BTreeSet<(u32, u32, Vec<u8>)>>>>;
+
+fn listen(simulation: &mut Simulation) -> Tokens {
+    let tokens = Tokens::default();
+    let ours = Arc::clone(&tokens);
+    simulation.listen(Box::new(move |_, bytes| {
+        let envelope = wire::decode(bytes, usize::MAX).unwrap();
+        if envelope.kind == Kind::Token {
+            let said = (envelope.from.0, envelope.to.0, envelope.payload);
+            ours.lock().unwrap().entry(envelope.round).or_default().insert(said);
+        }
+    }));
+    tokens
+}
+
+fn stormy() -> Failures {
+    Failures { after: 0.05, delay: 0.05, duplicate: 0.2, reorder: 0.5, corrupt: 0.05, seed: 3, ..Failures::default() }
+}
+
+fn jobs() -> [Job<'static>; 2] {
+    [
+        Job { price: within(4.0), ..walk(r#"{"iterations": 2000}"#, View::Network) },
+        Job { price: within(4.0), ..walk(r#"{"iterations": 2000, "walk": "stateful"}"#, View::Local) },
+    ]
+}
+
+#[test]
+fn a_lost_token_is_sent_again_and_nothing_is_spent_twice() {
+    let world = World::even(60, 3, 12);
+    for job in jobs() {
+        let mut simulation = world.prepare(&job);
+        simulation.fail(stormy()).unwrap();
+        let tokens = listen(&mut simulation);
+        let outcome = simulation.complete(|_, _| {}).unwrap();
+        let tokens = tokens.lock().unwrap();
+        // One token: each number was said by one user, to one user, in one way.
+        assert!(tokens.values().all(|said| said.len() == 1));
+        assert!(tokens.len() > 300 && tokens.keys().copied().eq(1..=tokens.len() as u32), "{}", tokens.len());
+        // What a user let out beyond the start of the walk is in its books, unless it had nothing left to give.
+        let mut sent = BTreeMap::<u32, u64>::new();
+        tokens.iter().skip(1).for_each(|(_, said)| *sent.entry(said.first().unwrap().0).or_default() += 1);
+        let most = u64::from(cap(reticent_oracle::Sampling::WithoutReplacement(1), 12, 2000));
+        for party in outcome.parties.iter().filter(|party| party.id.0 != 2) {
+            // The last of a round waits for its deadline, and the very last one may still wait.
+            let sent = sent.get(&party.id.0).copied().unwrap_or(0);
+            let entered = party.ledger.total_events();
+            assert!(entered == sent.min(most) || entered == (sent + 1).min(most), "{entered} {sent}");
+        }
+        for name in ["corrupt", "duplicate"] {
+            assert!(outcome.rejections.keys().any(|rejected| rejected.contains(name)), "{:?}", outcome.rejections);
+        }
+    }
+}
+
+#[test]
+fn a_walk_that_is_killed_and_resumed_comes_to_the_same_bits_and_spends_once() {
+    let world = World::even(60, 3, 12);
+    let ledgers = |outcome: &Outcome| -> Vec<u64> {
+        outcome.parties.iter().map(|party| party.ledger.total_events()).collect()
+    };
+    for job in jobs() {
+        let whole = world.run(&job);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run");
+        for stop in [0, 1, 20] {
+            let mut first = world.prepare(&job);
+            (0..stop).for_each(|_| assert!(first.step().unwrap()));
+            first.checkpoint().unwrap().save(&file).unwrap();
+            // It goes on for a round that nobody will remember, and then it is gone.
+            first.step().unwrap();
+            drop(first);
+            let mut second = world.prepare(&job);
+            second.resume(&Checkpoint::load(&file).unwrap()).unwrap();
+            let resumed = second.complete(|_, _| {}).unwrap();
+            assert_eq!(resumed.parameter, whole.parameter, "stopped at {stop}");
+            assert_eq!(ledgers(&resumed), ledgers(&whole));
+        }
+    }
+}
