@@ -7,7 +7,7 @@
 //!
 //! σ the parameter of the noise of the sum in steps: then the sum lies strictly between −2⁶³ and 2⁶³ and is its own residue. The
 //! inequality is checked when the encoding is made. A sum of discrete Gaussians is subgaussian with σ² (Canonne, Kamath, Steinke
-//! 2020, Lemma 22), so |Z| > 12σ has probability below 2e^(−72) < 2^−102 for a coordinate. Should it happen, the sum wraps: that
+//! 2020), so |Z| > 12σ has probability below 2e^(−72) < 2^−102 for a coordinate. Should it happen, the sum wraps: that
 //! coordinate is then wrong, but it is a function of the sum with its noise, so privacy does not depend on any of this.
 //!
 //! Dividing by a power of two is exact and cutting towards zero shortens, so the integers have at most the ℓ₂ norm of the clipped
