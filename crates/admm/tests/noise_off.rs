@@ -80,9 +80,13 @@ const RUNS: &[Run] = &[
     ("vradmm", elastic_net, &[("outer", "60")]),
     // 300 rounds of a step for each coordinate.
     ("dp-cd", logistic, &[("iterations", "3900")]),
+    ("dp-cd", machine, &[("iterations", "7800")]),
     ("dp-cd", lasso, &[("iterations", "5100"), WIDE]),
     ("dp-fw", logistic, &[("iterations", "600"), ("radius", "12")]),
+    ("dp-fw", machine, &[("iterations", "4000"), ("radius", "12")]),
+    ("dp-fw", lasso, &[("iterations", "8000"), ("radius", "6"), WIDE]),
     ("output-perturbation", ridge, &[]),
+    ("output-perturbation", ridge_machine, &[]),
 ];
 
 #[test]
@@ -125,6 +129,10 @@ fn elastic_net() -> Problem {
 
 fn ridge() -> Problem {
     Problem { penalty: "l2:0.02", constant: 0.0, ..logistic() }
+}
+
+fn ridge_machine() -> Problem {
+    Problem { loss: "huberised-hinge:0.5", ..ridge() }
 }
 
 fn lasso() -> Problem {

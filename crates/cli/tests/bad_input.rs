@@ -147,6 +147,28 @@ const CASES: &[Case] = &[
     ),
     case("fit good.csv GOOD --sampling wor:1000", "without-replacement-gaussian: …"),
     case("fit good.csv GOOD --clip 0", "clip = 0: a number above 0 is needed"),
+    case(
+        "fit good.csv GOOD --algorithm dp-sgd --as-published",
+        "as-published = true: dp-sgd has no such setting: there is no published version of it with a claim that \
+         does not hold; these have one: …",
+    ),
+    case(
+        "fit good.csv GOOD --algorithm consensus --schedule blocks:0",
+        "schedule = blocks:0: unknown schedule 'blocks:0': use all, permutation, single, or blocks:M with M ≥ 1",
+    ),
+    case(
+        "fit good.csv GOOD --algorithm consensus --schedule blocks:41",
+        "schedule = blocks:41: there are 40 blocks, a record or user each; use blocks:M with M of at most that",
+    ),
+    case(
+        "fit good.csv GOOD --algorithm consensus --schedule single --sampling poisson:0.5",
+        "sampling = poisson:0.5: with a schedule of blocks, or as published, the mean is over all blocks and …",
+    ),
+    case(
+        "fit good.csv GOOD --algorithm consensus --schedule single --adjacency add-remove --public-n 40",
+        "schedule = single: blocks that move at different times tell how many there are, which add-remove keeps \
+         private; …",
+    ),
     // Job files.
     case("fit good.csv GOOD --spec none.toml", "cannot read the job file none.toml: no such file"),
     case("fit good.csv GOOD --spec bad_job.toml", "bad_job.toml is not a job file: …"),
