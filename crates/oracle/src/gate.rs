@@ -7,15 +7,15 @@ use std::sync::Arc;
 use reticent_accountant::{Adjacency, Event, Ledger, Mechanism, Taint, Unit, View};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
-use reticent_sums::{Pass, Private};
+use reticent_sums::{Blocks, Pass, Private};
 
 use crate::claim::{Claim, booked};
 use crate::keyed::{Books, Keyed};
 use crate::plan::Plan;
 use crate::queries::{
-    Blocks, Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms,
-    Minimiser, MinimiserTerms, Moving, Numbers, Objective, ObjectiveTerms, Perturbed, Quantile,
-    QuantileTerms, Query, Residual, ResidualTerms, Score, SecondMoment, SecondMomentTerms,
+    Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms, Minimiser,
+    MinimiserTerms, Moving, Numbers, Objective, ObjectiveTerms, Perturbed, Quantile, QuantileTerms, Query,
+    Residual, ResidualTerms, Score, SecondMoment, SecondMomentTerms, check_point,
 };
 use crate::refusal::Refusal;
 use crate::released::Released;
@@ -440,7 +440,9 @@ impl Oracle for Gate {
     }
 
     fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal> {
-        self.inside.blocks = Some(Blocks::at(start, &self.inside)?);
+        check_point(start, self.inside.shape())?;
+        let Inside { private, loss, .. } = &self.inside;
+        self.inside.blocks = Some(Blocks::at(start, private.records(), loss.outputs()));
         self.inside.lineage = Hasher::new("open consensus").numbers(start).finish();
         Ok(())
     }

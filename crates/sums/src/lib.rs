@@ -8,6 +8,7 @@
 //! that computed it: proofs/sensitivity-clipped-sum.md. What is in here is as private as the rows. Nothing is made
 //! public, and no crate but the gate may use it.
 
+mod blocks;
 pub mod grid;
 mod pass;
 mod private;
@@ -17,6 +18,7 @@ mod sensitivity_tests;
 mod solver;
 mod unclipped;
 
+pub use blocks::{Blocks, Move};
 pub use grid::Grid;
 pub use pass::{Ask, Pass, Scratch, Slopes, Vectors, finite};
 pub use private::{Private, TableError, Users, norm_above};

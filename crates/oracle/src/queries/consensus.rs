@@ -31,13 +31,10 @@
 //! Event: Gaussian with noise multiplier `z`, in units of `B`, under the sampling that was drawn.
 //! Proof: proofs/consensus.md, proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md.
 
-use rayon::prelude::*;
 use reticent_accountant::{Adjacency, Event};
-use reticent_data::Rows;
 use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_problem::Shape;
-use reticent_problem::losses::Loss;
-use reticent_sums::{Grid, Private, RowAccess, Slopes, finite, grid, norm_above};
+use reticent_sums::{Grid, Move, Private, Slopes, grid};
 
 use super::{GradientTerms, Query, check_noise, check_point, check_range, noisy_mean, wrong};
 use crate::gate::Inside;
@@ -80,38 +77,6 @@ impl ConsensusTerms {
     }
 }
 
-/// The blocks of all records: `uᵢ = centre + aᵢ ⊗ coefficientsᵢ`.
-#[derive(Debug)]
-pub(crate) struct Blocks {
-    centre: Vec<f64>,
-    coefficients: Vec<f64>,
-    /// A centre for each record, in place of the one for all, once the blocks have not all moved alike.
-    own: Option<Vec<f64>>,
-}
-
-impl Blocks {
-    /// Every block at `start`.
-    pub fn at(start: &[f64], inside: &Inside) -> Result<Self, Refusal> {
-        check_point(start, inside.shape())?;
-        let coefficients = vec![0.0; inside.private.records() * inside.loss.outputs()];
-        Ok(Blocks { centre: start.to_vec(), coefficients, own: None })
-    }
-
-    /// The mean of the centres over the units. A user's records move together, and one of them stands for all: were
-    /// they added up, how many they are would show in the last bits.
-    fn mean_centre(&self, private: &Private) -> Vec<f64> {
-        let Some(own) = &self.own else { return self.centre.clone() };
-        let (len, units) = (self.centre.len(), private.units());
-        let mut mean = vec![0.0; len];
-        for unit in 0..units {
-            let first = private.records_in(unit).first().map_or(0, |&i| i as usize);
-            mean.iter_mut().zip(&own[first * len..][..len]).for_each(|(m, p)| *m += p);
-        }
-        mean.iter_mut().for_each(|m| *m /= units as f64);
-        mean
-    }
-}
-
 /// The query: the public consensus, who moves, and how.
 #[derive(Debug)]
 pub(crate) struct Consensus<'a> {
@@ -149,16 +114,14 @@ impl Query for Consensus<'_> {
         let Inside { private, loss, .. } = &*inside;
         let moves = self.moves(private);
         if moves.is_some() || self.how.block_noise > 0.0 {
-            let centre = &blocks.centre;
-            blocks.own.get_or_insert_with(|| centre.repeat(private.records()));
+            blocks.part(private.records());
         }
-        match private.rows() {
-            Rows::Dense(rows) => self.advance(rows, private, &**loss, &mut blocks, moves.as_deref()),
-            Rows::Sparse(rows) => self.advance(rows, private, &**loss, &mut blocks, moves.as_deref()),
-        }
-        self.move_centres(&mut blocks, moves.as_deref(), entropy)?;
+        let ConsensusTerms { clip, step, relaxation, .. } = *self.how;
+        let how = Move { z: self.z, clip, step, relaxation, moves: moves.as_deref() };
+        blocks.advance(private, &**loss, &how);
+        self.perturb_blocks(blocks.moving_centres(moves.as_deref()), entropy)?;
         let centre = blocks.mean_centre(private);
-        let mean = noisy_mean(inside, entropy, Slopes::Stored(&blocks.coefficients), &self.how.sum());
+        let mean = noisy_mean(inside, entropy, Slopes::Stored(blocks.coefficients()), &self.how.sum());
         let mean = mean.map(|mean| mean.iter().zip(&centre).map(|(m, p)| m + p).collect());
         inside.blocks = Some(blocks);
         mean
@@ -189,90 +152,18 @@ impl Consensus<'_> {
         Some(moves)
     }
 
-    /// `p⁺ = (1 − 2λ)p + 2λz` of all that move, and the noise on each block that a published version has.
-    fn move_centres(
-        &self,
-        blocks: &mut Blocks,
-        moves: Option<&[bool]>,
-        entropy: &mut Entropy,
-    ) -> Result<(), Refusal> {
-        let keep = 1.0 - 2.0 * self.how.relaxation;
-        let shift = |centre: &mut [f64]| {
-            centre.iter_mut().zip(self.z).for_each(|(p, z)| *p = keep * *p + (1.0 - keep) * z);
-        };
-        let len = self.z.len();
-        let Some(own) = &mut blocks.own else {
-            shift(&mut blocks.centre);
+    /// The noise on each block that moves, as a published version has it.
+    fn perturb_blocks(&self, moving: Vec<&mut [f64]>, entropy: &mut Entropy) -> Result<(), Refusal> {
+        if self.how.block_noise == 0.0 {
             return Ok(());
-        };
-        let mut moving: Vec<&mut [f64]> = own.chunks_exact_mut(len).collect();
-        if let Some(moves) = moves {
-            let mut each = moves.iter();
-            moving.retain(|_| each.next() == Some(&true));
         }
-        moving.iter_mut().for_each(|centre| shift(centre));
-        if self.how.block_noise > 0.0 {
-            let noise = GaussianGrid::new(self.how.block_noise, grid::BITS)?;
-            let step = Grid::new(len).step(self.how.sum().clip);
-            let mut draws = vec![0; len];
-            for centre in moving {
-                noise.fill(entropy, &mut draws)?;
-                centre.iter_mut().zip(&draws).for_each(|(p, &steps)| *p += steps as f64 * step);
-            }
+        let noise = GaussianGrid::new(self.how.block_noise, grid::BITS)?;
+        let step = Grid::new(self.z.len()).step(self.how.sum().clip);
+        let mut draws = vec![0; self.z.len()];
+        for centre in moving {
+            noise.fill(entropy, &mut draws)?;
+            centre.iter_mut().zip(&draws).for_each(|(p, &steps)| *p += steps as f64 * step);
         }
         Ok(())
-    }
-}
-
-/// Records that a thread takes at a time.
-const CHUNK: usize = 256;
-
-/// Below it the quotient `(w − prox w)/t` has lost its digits, and the derivative at `w` is as near.
-const LEAST_STEP: f64 = 1e-8;
-
-impl Consensus<'_> {
-    /// The `cᵢ⁺` of all that move, each from its own record and its `2z − p`.
-    fn advance(
-        &self,
-        rows: &impl RowAccess,
-        private: &Private,
-        loss: &dyn Loss,
-        Blocks { centre, coefficients, own: centres }: &mut Blocks,
-        moves: Option<&[bool]>,
-    ) {
-        let ConsensusTerms { clip, step, relaxation, .. } = *self.how;
-        let (outputs, len) = (loss.outputs(), self.z.len());
-        let from = |p: &[f64]| self.z.iter().zip(p).map(|(z, p)| 2.0 * z - p).collect::<Vec<f64>>();
-        let shared = from(centre);
-        coefficients.par_chunks_mut(CHUNK * outputs).enumerate().for_each(|(chunk, block)| {
-            let (mut scores, mut slopes) = (vec![0.0; outputs], vec![0.0; outputs]);
-            for (n, own) in block.chunks_exact_mut(outputs).enumerate() {
-                let i = chunk * CHUNK + n;
-                if moves.is_some_and(|moves| !moves[i]) {
-                    continue;
-                }
-                let apart = centres.as_ref().map(|all| from(&all[i * len..][..len]));
-                let at = apart.as_deref().unwrap_or(&shared);
-                let norm = private.norm_above(i);
-                let step_in_score = step * norm * norm;
-                private.scores(rows, i, at, &mut scores);
-                scores.iter_mut().zip(&*own).for_each(|(w, c)| *w -= c * norm * norm);
-                if !step_in_score.is_finite() || scores.iter().any(|w| !w.is_finite()) {
-                    slopes.fill(0.0);
-                } else if step_in_score > LEAST_STEP {
-                    loss.prox(&scores, private.target(i), step_in_score, &mut slopes);
-                    slopes.iter_mut().zip(&scores).for_each(|(s, w)| *s = (w - *s) / step_in_score);
-                } else {
-                    loss.derivative(&scores, private.target(i), &mut slopes);
-                }
-                slopes.iter_mut().for_each(finite);
-                let size = norm_above(slopes.iter().map(|s| s * s).sum(), outputs) * norm;
-                let factor = clip / size.max(clip);
-                for (c, s) in own.iter_mut().zip(&slopes) {
-                    *c = (1.0 - 2.0 * relaxation) * *c - 2.0 * relaxation * step * factor * s;
-                    finite(c);
-                }
-            }
-        });
     }
 }

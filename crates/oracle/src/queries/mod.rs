@@ -13,7 +13,7 @@ mod residual;
 mod score;
 mod second_moment;
 
-pub(crate) use consensus::{Blocks, Consensus};
+pub(crate) use consensus::Consensus;
 pub use consensus::{ConsensusTerms, Moving};
 pub(crate) use coordinate::Coordinate;
 pub(crate) use correction::Correction;
