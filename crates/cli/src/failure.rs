@@ -21,6 +21,15 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// A job that a command other than `fit` described: what its hint points to is that command's help.
+    pub fn of(command: &str, error: Error) -> Self {
+        if error.is_budget() {
+            return Failure::Job(error);
+        }
+        let hint = error.hint().replace("reticent fit --help", &format!("reticent {command} --help"));
+        Failure::Usage { message: error.to_string(), hint }
+    }
+
     /// 3 when the budget was refused, 2 for everything else that was asked wrongly.
     pub fn code(&self) -> u8 {
         match self {

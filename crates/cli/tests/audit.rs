@@ -28,6 +28,9 @@ fn a_defect_cannot_be_switched_on() {
     let error = folder.reticent("audit --epsilon 1 --delta 1e-3 --seeded-bug noise-halved");
     assert_eq!(error.code, 2);
     assert!(error.err.contains("--seeded-bug"), "{}", error.err);
+    let error = folder.reticent("audit --algorithm none --epsilon 1 --delta 1e-3");
+    assert_eq!(error.code, 2);
+    assert!(error.err.contains("hint: see `reticent audit --help` for algorithm"), "{}", error.err);
 }
 
 #[cfg(feature = "seeded-bugs")]

@@ -298,3 +298,55 @@ fn a9a_at_epsilon_one() {
     // The noise is fresh; over runs accuracy is 0.848 with a standard deviation below 0.002.
     assert!(quality["accuracy"].as_f64().unwrap() > 0.835, "{quality}");
 }
+
+/// Tuning and a learned graph, as a user types them. Nothing in the answer tells how many runs there were.
+#[test]
+fn tuning_and_a_graph_stay_within_the_budget() {
+    let folder = Folder::new();
+    folder.write("schema.toml", SCHEMA);
+    folder.write("t.csv", csv(300));
+    let fit = "fit t.csv --schema schema.toml --epsilon 2 --delta 1e-5 --algorithm sadmm --iterations 10";
+    let said =
+        folder.reticent(&format!("{fit} --tune penalty=l1:[1e-4,1e-2] --out tuned --json")).ok().json();
+    assert!(said["epsilon"].as_f64().unwrap() <= 2.0 && said["certified"] == true, "{said}");
+    assert!(said["seconds"].is_null(), "{said}");
+    assert_eq!(said["tuned"]["points"], 2);
+    let penalty = said["penalty"].as_str().unwrap();
+    assert_eq!(said["tuned"]["chosen"], format!("penalty={penalty}"));
+    let certificate: serde_json::Value =
+        serde_json::from_str(&folder.read("tuned/certificate.json")).unwrap();
+    let entries = certificate["ledger"]["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), 1, "{certificate}");
+    assert_eq!(entries[0]["event"]["mechanism"]["kind"], "selection");
+    let text = folder.reticent(&format!("{fit} --tune penalty=l1:[1e-4,1e-2] --out tuned")).ok().out;
+    assert!(text.contains("runs expected") && text.contains("in 10 iterations.\n"), "{text}");
+
+    // A job file beside its graph, run from elsewhere.
+    std::fs::create_dir(folder.path().join("jobs")).unwrap();
+    folder.write("jobs/edges.txt", "age town=A\n");
+    folder.write("jobs/job.toml", "constraint = 'graph:edges.txt'\npenalty = 'l1:1e-3'\n");
+    folder.reticent(&format!("{fit} --spec jobs/job.toml --out public")).ok();
+
+    let said =
+        folder.reticent(&format!("{fit} --penalty l1:1e-3 --graph private --out graph --json")).ok().json();
+    assert!(said["epsilon"].as_f64().unwrap() <= 2.0 && said["constraint"] == "graph:private", "{said}");
+    assert!(said["graph"].as_array().unwrap().len() <= 3, "{said}");
+    folder.reticent("predict graph t.csv").ok();
+}
+
+/// The exact solver says when it did not get to the optimum.
+#[test]
+fn an_exact_fit_that_was_cut_short_says_so() {
+    let folder = Folder::new();
+    folder.write("schema.toml", SCHEMA);
+    folder.write("t.csv", csv(300));
+    let fit = "fit t.csv --schema schema.toml --algorithm exact --penalty l1:1e-3 --out out";
+    let short = folder.reticent(&format!("{fit} --iterations 1")).ok();
+    assert!(short.err.contains("did not get to the optimum in 1 iterations"), "{short:?}");
+    let said = folder.reticent(&format!("{fit} --iterations 1 --json")).ok().json();
+    assert_eq!(said["converged"], false, "{said}");
+    let whole = folder.reticent(fit).ok();
+    assert!(!whole.err.contains("did not get to the optimum"), "{whole:?}");
+    let list = folder.reticent("list algorithms").ok().out;
+    assert!(list.contains("docs/errata.md"), "{list}");
+}

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::graph::is_private_graph;
+use crate::tune::NO_GRID;
 
 /// What to fit, on what, and at what price. Unchecked: [`Job`](crate::job::Job) is the checked form.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -108,8 +109,13 @@ impl Spec {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text =
             std::fs::read_to_string(path).map_err(|error| Error::read(path, "the job file", &error))?;
-        let spec: Spec = toml::from_str(&text)
-            .map_err(|error| Error::SpecSyntax { file: path.to_owned(), message: error.to_string() })?;
+        let spec: Spec = toml::from_str(&text).map_err(|error| {
+            let mut message = error.to_string();
+            if message.contains("invalid type: sequence") {
+                message += &format!("one value is needed, not a list: {NO_GRID}");
+            }
+            Error::SpecSyntax { file: path.to_owned(), message }
+        })?;
         Ok(spec.relative_to(path))
     }
 

@@ -31,7 +31,7 @@ const PARTS: [&str; 4] = ["algorithm", "loss", "penalty", "constraint"];
 /// The ways of tuning, of which there is one.
 const MODE: &str = "random";
 
-const NO_GRID: &str = "every point of an ordinary grid is a fit of its own on the private data and spends the budget again, \
+pub(crate) const NO_GRID: &str = "every point of an ordinary grid is a fit of its own on the private data and spends the budget again, \
                        and so does looking at which was best; --tune tries a random number of points and pays for the \
                        choice within the budget (docs/tuning.md)";
 
@@ -103,7 +103,7 @@ impl Axis {
         let Some((name, before, list, after)) = parts else { return Err(refuse("tune", text, form)) };
         let known = || PARTS.into_iter().chain(Settings::ALL.iter().map(|(name, _)| *name));
         let Some(name) = known().find(|known| *known == name) else {
-            let names: Vec<_> = known().collect();
+            let names: Vec<_> = known().filter(|name| *name != "as-published").collect();
             return Err(refuse("tune", text, format!("what can be tuned is {}", names.join(", "))));
         };
         if name == "as-published" {

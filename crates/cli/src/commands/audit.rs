@@ -128,7 +128,7 @@ impl Audit {
             Some(bug) => spec.seeded(bug),
             None => spec,
         };
-        let report = reticent_audit::run(&spec)?;
+        let report = reticent_audit::run(&spec).map_err(|error| Failure::of("audit", error))?;
         let exceeded = report.exceeded.then(|| {
             if report.as_published {
                 "The lower bound is above what the paper claims; the claim does not hold (docs/errata.md)"

@@ -65,7 +65,12 @@ impl List {
             object
         };
         let objects: Vec<_> = members.iter().map(object).collect();
-        Answer { text: columns(&rows, 0, 2), object: json!({ family: objects }), remarks: Vec::new() }
+        let mut text = columns(&rows, 0, 2);
+        if matches!(self.what, Family::Algorithms) {
+            text += "\nE1, E2 and so on are errata, where a paper's claim is not what its algorithm guarantees:\n\
+                     docs/errata.md says what is done instead.\n";
+        }
+        Answer { text, object: json!({ family: objects }), remarks: Vec::new() }
     }
 }
 
