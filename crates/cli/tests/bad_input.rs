@@ -116,7 +116,7 @@ const CASES: &[Case] = &[
     ),
     Case {
         line: "fit good.csv GOOD --epsilon 1e-12 --delta 1e-200",
-        message: "the budget does not allow this: so much noise cannot be drawn (…",
+        message: "the budget does not allow this: no noise multiplier brings epsilon to …",
         code: 3,
     },
     case(
@@ -134,7 +134,7 @@ const CASES: &[Case] = &[
     // The problem and the algorithm.
     case("fit good.csv GOOD --iterations 0", "iterations = 0: a whole number of at least 1 is needed"),
     case("fit good.csv GOOD --iterations some", "iterations = some: a whole number of at least 1 is needed"),
-    case("fit good.csv GOOD --algorithm ssadm", "algorithm = ssadm: there are exact, …"),
+    case("fit good.csv GOOD --algorithm ssadm", "algorithm = ssadm: there are auto, exact, …"),
     case(
         "fit good.csv GOOD --loss logstic",
         "there is no loss called `logstic` (did you mean `logistic`?); the loss is one of: logistic, …",

@@ -59,6 +59,13 @@ fn kinds() -> Vec<(&'static str, Value)> {
             }),
         ),
         (
+            "tuned",
+            certificate(|spec| {
+                spec.penalty = None;
+                spec.tune = Some(vec!["penalty=l2:[1e-3,1e-2]".to_owned()]);
+            }),
+        ),
+        (
             "exact",
             certificate(|spec| {
                 spec.algorithm = Some("exact".to_owned());

@@ -126,7 +126,7 @@ fn what_cannot_be_tuned_is_refused_without_a_table() {
         (none(&["clip=[1,2]", "clip=[3,4]"]), "clip is tuned twice"),
         (none(&["clip=[1,-2]"]), "clip = -2: a number above 0 is needed"),
         (none(&["penalty=l9:[1,2]"]), "there is no penalty called `l9`"),
-        (none(&["algorithm=[exact,ssadmm]"]), "has no privacy"),
+        (Spec { algorithm: None, ..none(&["algorithm=[exact,ssadmm]"]) }, "has no privacy"),
         (Spec { penalty: Some("l1:1".into()), ..none(&["penalty=l2:[1,2]"]) }, "penalty is given as well"),
         (Spec { tune_mode: Some("grid".into()), ..none(&["clip=[1,2]"]) }, "spends the budget again"),
         (Spec { tune_runs: Some(0), ..none(&["clip=[1,2]"]) }, "tune-runs = 0"),
