@@ -58,7 +58,7 @@ fn whole_path(folder: &Folder, data: &str, flags: &str) {
     }
     assert!(!model["coefficients"].as_array().unwrap().is_empty());
     let words = folder.reticent("inspect m").ok().out;
-    for word in ["epsilon", "replace-one", "record", "central", "ssadmm", "(intercept)"] {
+    for word in ["epsilon", "replace-one", "record", "central", "auto", "(intercept)"] {
         assert!(words.contains(word), "{word} is not in\n{words}");
     }
     let certificate: Value = serde_json::from_str(&folder.read("m/certificate.json")).unwrap();
@@ -307,7 +307,7 @@ fn tuning_and_a_graph_stay_within_the_budget() {
     folder.write("t.csv", csv(300));
     let fit = "fit t.csv --schema schema.toml --epsilon 2 --delta 1e-5 --algorithm sadmm --iterations 10";
     let said =
-        folder.reticent(&format!("{fit} --tune penalty=l1:[1e-4,1e-2] --out tuned --json")).ok().json();
+        folder.reticent(&format!("{fit} --tune penalty=l1:[1e-4,1e-3] --out tuned --json")).ok().json();
     assert!(said["epsilon"].as_f64().unwrap() <= 2.0 && said["certified"] == true, "{said}");
     assert!(said["seconds"].is_null(), "{said}");
     assert_eq!(said["tuned"]["points"], 2);
@@ -318,7 +318,7 @@ fn tuning_and_a_graph_stay_within_the_budget() {
     let entries = certificate["ledger"]["entries"].as_array().unwrap();
     assert_eq!(entries.len(), 1, "{certificate}");
     assert_eq!(entries[0]["event"]["mechanism"]["kind"], "selection");
-    let text = folder.reticent(&format!("{fit} --tune penalty=l1:[1e-4,1e-2] --out tuned")).ok().out;
+    let text = folder.reticent(&format!("{fit} --tune penalty=l1:[1e-4,1e-3] --out tuned")).ok().out;
     assert!(text.contains("runs expected") && text.contains("in 10 iterations.\n"), "{text}");
 
     // A job file beside its graph, run from elsewhere.
@@ -347,6 +347,6 @@ fn an_exact_fit_that_was_cut_short_says_so() {
     assert_eq!(said["converged"], false, "{said}");
     let whole = folder.reticent(fit).ok();
     assert!(!whole.err.contains("did not get to the optimum"), "{whole:?}");
-    let list = folder.reticent("list algorithms").ok().out;
-    assert!(list.contains("docs/errata.md"), "{list}");
+    let list = folder.reticent("list algorithms").ok();
+    assert!(list.err.contains("docs/errata.md"), "{list:?}");
 }

@@ -54,7 +54,7 @@ fn accuracy(spec: &Spec, fitted: &Fitted) -> f64 {
 fn the_whole_bill_is_one_selection_within_the_budget() {
     let folder = tempfile::tempdir().unwrap();
     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
-        let lists = ["penalty=l2:[1e-4,1e-2]", "clip=[0.5,1]"];
+        let lists = ["penalty=l2:[1e-4,1e-3]", "clip=[0.5,1]"];
         let spec = Spec { adjacency: Some(adjacency), public_n: Some(2000), ..tuned(folder.path(), &lists) };
         let Fitted { model, tuned, .. } = fit(&spec);
         let certificate = model.certificate();

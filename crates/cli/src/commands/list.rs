@@ -11,6 +11,10 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::layout::columns;
 
+/// What the letters in the references stand for.
+const ERRATA: &str = "E1, E2 and so on are errata: places where a paper's claim is not what its algorithm guarantees. \
+                      docs/errata.md says what is done instead.";
+
 #[derive(Debug, Args)]
 pub struct List {
     /// What to list
@@ -65,12 +69,11 @@ impl List {
             object
         };
         let objects: Vec<_> = members.iter().map(object).collect();
-        let mut text = columns(&rows, 0, 2);
-        if matches!(self.what, Family::Algorithms) {
-            text += "\nE1, E2 and so on are errata, where a paper's claim is not what its algorithm guarantees:\n\
-                     docs/errata.md says what is done instead.\n";
-        }
-        Answer { text, object: json!({ family: objects }), remarks: Vec::new() }
+        let remarks = match self.what {
+            Family::Algorithms => vec![ERRATA.to_owned()],
+            _ => Vec::new(),
+        };
+        Answer { text: columns(&rows, 0, 2), object: json!({ family: objects }), remarks }
     }
 }
 
