@@ -11,6 +11,7 @@ pub mod exact;
 mod fixed_point;
 mod linearised;
 mod momentum;
+mod prox;
 mod pseudo_inverse;
 mod settings;
 mod smoothing;

@@ -61,8 +61,9 @@ struct Step {
 /// What η_k is when the user did not say.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Schedule {
-    /// `1/√k`: LS22's choice for DP-SADMM, general convex.
-    Sqrt,
+    /// `1/L`, or `1/√k` for a loss without an L. LS22's choice for DP-SADMM, general convex, is `1/√k` throughout, which is a
+    /// matter of units: on short rows it is far too short a step.
+    Smooth,
     /// `2γ‖Q_ν‖₂/(μk)`: LS22's choice for DP-SADMM, strongly convex.
     Harmonic,
     /// The same in every step: LS22's choice for DP-VRADMM.
@@ -134,6 +135,11 @@ impl Splitting {
         self.beta
     }
 
+    /// The longest α for a step of `eta` in the loss: η/γ with γ = 1 + ηβ‖AᵀA‖₂.
+    pub fn alpha_of(&self, eta: f64) -> f64 {
+        eta / (1.0 + eta * self.step.stiffness)
+    }
+
     /// `α = η_k/γ` of step `k`.
     pub fn alpha(&self, k: u64, per_epoch: f64, schedule: Schedule) -> f64 {
         let Step { eta, gamma, stiffness, smooth } = self.step;
@@ -144,7 +150,8 @@ impl Splitting {
         // LS22's theorems want η of the order of 1/L; a longer step would not converge even without noise.
         let longest = if smooth > 0.0 { 1.0 / smooth } else { f64::INFINITY };
         match schedule {
-            Schedule::Sqrt => over_gamma(longest.min(1.0 / (k as f64).sqrt())),
+            Schedule::Smooth if smooth == 0.0 => over_gamma(1.0 / (k as f64).sqrt()),
+            Schedule::Smooth => over_gamma(longest),
             // η/γ is what counts, and γ cancels.
             Schedule::Harmonic => {
                 (2.0 * self.smoothing.norm() / (self.mu * k as f64)).min(1.0 / (1.0 / longest + stiffness))

@@ -18,7 +18,9 @@ pub enum Walk {
 
 /// A name that is not a kind of walk.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("walk '{given}': use stateless (nothing is kept between visits) or stateful (each user keeps its own variable)")]
+#[error(
+    "walk '{given}': use stateless (nothing is kept between visits) or stateful (each user keeps its own variable)"
+)]
 pub struct WalkError {
     given: String,
 }

@@ -42,6 +42,7 @@ const RUNS: &[Run] = &[
     // Momentum: the machine in a fifth of the steps.
     ("dp-sgd", logistic, &[("iterations", "100"), ("momentum", "1")]),
     ("dp-sgd", machine, &[("iterations", "250"), ("momentum", "1")]),
+    ("dp-sgd", graph, &[("iterations", "300"), ("momentum", "1")]),
     ("consensus", logistic, &[("iterations", "300")]),
     ("consensus", machine, &[("iterations", "1200")]),
     ("consensus", lasso, &[("iterations", "300"), WIDE]),

@@ -55,7 +55,8 @@ pub(crate) fn knows(algorithm: &str) -> bool {
 impl Crowd {
     /// Calibrates it.
     pub fn new(spec: &AuditSpec) -> Result<Self, Error> {
-        let entry = find(&spec.algorithm).ok_or_else(|| value("algorithm", &spec.algorithm, "it is not for parties"))?;
+        let entry = find(&spec.algorithm)
+            .ok_or_else(|| value("algorithm", &spec.algorithm, "it is not for parties"))?;
         if spec.adjacency != Adjacency::ReplaceOne {
             return Err(value("adjacency", spec.adjacency, "who the parties are is public: use replace-one"));
         }
@@ -102,7 +103,8 @@ impl Crowd {
         let simulation = crowd.prepare(true, u64::MAX, price)?;
         crowd.noise = simulation.noise()[VICTIM.index()];
         let party = simulation.nodes()[VICTIM.index()].party();
-        let terms = *party.ok_or_else(|| value("algorithm", entry.name, "its nodes have no parties"))?.terms();
+        let terms =
+            *party.ok_or_else(|| value("algorithm", entry.name, "its nodes have no parties"))?.terms();
         let mut rehearsal = Rehearsal::new(shape, terms);
         simulation.protocol().rehearse(VICTIM, crowd.noise, &mut rehearsal)?;
         crowd.plan = rehearsal.into_plan();

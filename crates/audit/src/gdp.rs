@@ -34,7 +34,11 @@ pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
         });
     }
     let (test, limits) = best(spec, &subject, mu_above)?;
-    spec.report((subject.epsilon()?, subject.view()), epsilon_of(mu_above(limits), spec)?, Statistic::ALL[test.statistic])
+    spec.report(
+        (subject.epsilon()?, subject.view()),
+        epsilon_of(mu_above(limits), spec)?,
+        Statistic::ALL[test.statistic],
+    )
 }
 
 /// The least μ that the limits allow.

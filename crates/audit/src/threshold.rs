@@ -45,7 +45,11 @@ impl Limits {
 pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
     let subject = Subject::new(spec)?;
     let (test, limits) = best(spec, &subject, |limits| limits.epsilon(spec.delta))?;
-    spec.report((subject.epsilon()?, subject.view()), limits.epsilon(spec.delta), Statistic::ALL[test.statistic])
+    spec.report(
+        (subject.epsilon()?, subject.view()),
+        limits.epsilon(spec.delta),
+        Statistic::ALL[test.statistic],
+    )
 }
 
 /// The test that is best by `value` on half of the runs, and its limits on the other half.

@@ -43,7 +43,8 @@ fn no_algorithm_of_many_parties_leaks_more_than_it_certifies() {
             ("walk", View::Network, Some(Walk::Stateless), 2, 10),
             ("walk", View::Network, Some(Walk::Stateless), 5, 20),
         ] {
-            let spec = AuditSpec { trust: Some(trust), walk, parties, iterations, ..spec(algorithm, epsilon) };
+            let spec =
+                AuditSpec { trust: Some(trust), walk, parties, iterations, ..spec(algorithm, epsilon) };
             let report = report(&spec);
             assert!(!report.exceeded, "{report:?}");
             assert!(report.epsilon_certified <= epsilon && report.epsilon_certified > 0.99 * epsilon);

@@ -58,7 +58,7 @@ fn whole_path(folder: &Folder, data: &str, flags: &str) {
     }
     assert!(!model["coefficients"].as_array().unwrap().is_empty());
     let words = folder.reticent("inspect m").ok().out;
-    for word in ["epsilon", "replace-one", "record", "central", "auto", "(intercept)"] {
+    for word in ["epsilon", "replace-one", "record", "central", "auto: --algorithm dp-sgd", "(intercept)"] {
         assert!(words.contains(word), "{word} is not in\n{words}");
     }
     let certificate: Value = serde_json::from_str(&folder.read("m/certificate.json")).unwrap();

@@ -43,7 +43,8 @@ impl Prox {
     /// Whether the prox at `v = z` is, step for step, a non-expansive map of `z`: no gradient is clipped, and the steps
     /// are short enough for the curvature (proofs/walk.md).
     pub fn is_not_expansive(&self, loss: &dyn Loss) -> bool {
-        loss.lipschitz() * self.row_norm <= self.record_clip * (1.0 + ROUNDING) && self.curvature(loss).is_finite()
+        loss.lipschitz() * self.row_norm <= self.record_clip * (1.0 + ROUNDING)
+            && self.curvature(loss).is_finite()
     }
 
     /// The prox at `v`, from `z`.

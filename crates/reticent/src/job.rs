@@ -19,6 +19,11 @@ use crate::tune::Tuning;
 /// The algorithm that runs when none is named.
 const DEFAULT_ALGORITHM: &str = "auto";
 
+/// The constant behind the intercept, as a part of the row norm: tables in other units then give the same model in those
+/// units. Gradients are longer by √(1 + 0.3²), four in a hundred, and the intercept moves a tenth as fast as a feature that
+/// fills a whole row would. The published intercept is multiplied with it.
+const INTERCEPT: f64 = 0.3;
+
 /// What [`Spec::check`] made of a [`Spec`].
 #[derive(Debug)]
 pub struct Job {
@@ -99,7 +104,7 @@ impl Spec {
             unit: self.unit.unwrap_or(declared),
             view: View::Central,
             public_n,
-            intercept: if intercept { 1.0 } else { 0.0 },
+            intercept: if intercept { INTERCEPT * schema.row_norm() } else { 0.0 },
         };
         let job = Job {
             data,
@@ -195,7 +200,12 @@ impl Spec {
         Ok(schema.with_roles(self.target.as_deref(), self.user_column.as_deref())?)
     }
 
-    pub(crate) fn regulariser(&self, schema: &Schema, shape: Shape, learned: bool) -> Result<Regulariser, Error> {
+    pub(crate) fn regulariser(
+        &self,
+        schema: &Schema,
+        shape: Shape,
+        learned: bool,
+    ) -> Result<Regulariser, Error> {
         let penalty = penalties::parse(self.penalty.as_deref().unwrap_or("none"))?;
         if learned {
             Spec::check_graph_size(shape.features)?;

@@ -70,6 +70,8 @@ pub(crate) struct Parts<'a> {
     pub loss: &'a dyn Loss,
     pub regulariser: &'a Regulariser,
     pub schema: &'a Schema,
+    /// The constant behind the intercept.
+    pub constant: f64,
     /// A graph that was learned.
     pub graph: Option<&'a Graph>,
 }
@@ -82,12 +84,13 @@ impl Model {
         certificate: Certificate,
     ) -> Self {
         let Job { loss, regulariser, schema, .. } = job;
-        let parts = Parts { algorithm: job.entry.name, loss: &**loss, regulariser, schema, graph };
+        let constant = job.opening.intercept;
+        let parts = Parts { algorithm: job.entry.name, loss: &**loss, regulariser, schema, constant, graph };
         Self::of(parts, parameter, certificate)
     }
 
     pub(crate) fn of(parts: Parts<'_>, parameter: Vec<f64>, certificate: Certificate) -> Self {
-        let Parts { algorithm, loss, regulariser, schema, graph } = parts;
+        let Parts { algorithm, loss, regulariser, schema, constant, graph } = parts;
         let Shape { features, outputs, .. } = regulariser.shape();
         let (weights, intercept) = parameter.split_at(features * outputs);
         let names = schema.encoded_names();
@@ -117,7 +120,8 @@ impl Model {
                 .zip(weights.chunks_exact(outputs))
                 .map(|(name, values)| Coefficient { name, values: values.to_vec() })
                 .collect(),
-            intercept: intercept.to_vec(),
+            // In units of the score, as whoever uses the model expects.
+            intercept: intercept.iter().map(|b| b * constant).collect(),
             preprocessing: schema.clone(),
             certificate,
         }

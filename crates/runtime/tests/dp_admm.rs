@@ -46,7 +46,13 @@ fn kinks_are_handled_by_subgradients() {
     };
     let run = |rounds: u32| {
         let settings = format!(r#"{{"iterations": {rounds}, "rho": 0.5}}"#);
-        let job = Job { algorithm: "dp-admm", loss: "hinge", settings: &settings, unit: Unit::Record, ..Job::default() };
+        let job = Job {
+            algorithm: "dp-admm",
+            loss: "hinge",
+            settings: &settings,
+            unit: Unit::Record,
+            ..Job::default()
+        };
         objective(&world.run(&job).parameter)
     };
     let (some, many) = (run(200), run(1600));
@@ -80,7 +86,8 @@ fn whatever_fails_no_ledger_understates_and_nobody_moves_the_mean_too_far() {
     for algorithm in ["dp-admm", "dp-admm-exact"] {
         let price = Price::Within(BUDGET, BTreeMap::new());
         let settings = r#"{"iterations": 12, "rho": 1}"#;
-        let mut simulation = world.prepare(&Job { algorithm, settings, price, unit: Unit::Record, ..Job::default() });
+        let mut simulation =
+            world.prepare(&Job { algorithm, settings, price, unit: Unit::Record, ..Job::default() });
         let failures = Failures {
             after: 0.2,
             delay: 0.2,

@@ -72,8 +72,11 @@ fn every_user_keeps_to_its_cap_and_its_budget() {
             let allowed = if party.id.0 == 2 { 1.2 } else { 4.0 };
             assert!(spent <= allowed && party.ledger.total_events() <= most, "{view} {spent}");
             assert!(party.ledger.entries().iter().all(|entry| entry.event().view() == view));
-            let amplified =
-                party.ledger.entries().iter().all(|e| matches!(e.event().mechanism(), Mechanism::Iteration(_)));
+            let amplified = party
+                .ledger
+                .entries()
+                .iter()
+                .all(|e| matches!(e.event().mechanism(), Mechanism::Iteration(_)));
             assert_eq!(amplified, view == View::Network);
         }
         let contributions: u64 = outcome.parties.iter().map(|party| party.ledger.total_events()).sum();
@@ -145,7 +148,15 @@ fn listen(simulation: &mut Simulation) -> Tokens {
 }
 
 fn stormy() -> Failures {
-    Failures { after: 0.05, delay: 0.05, duplicate: 0.2, reorder: 0.5, corrupt: 0.05, seed: 3, ..Failures::default() }
+    Failures {
+        after: 0.05,
+        delay: 0.05,
+        duplicate: 0.2,
+        reorder: 0.5,
+        corrupt: 0.05,
+        seed: 3,
+        ..Failures::default()
+    }
 }
 
 fn jobs() -> [Job<'static>; 2] {
@@ -178,7 +189,11 @@ fn a_lost_token_is_sent_again_and_nothing_is_spent_twice() {
             assert!(entered == sent.min(most) || entered == (sent + 1).min(most), "{entered} {sent}");
         }
         for name in ["corrupt", "duplicate"] {
-            assert!(outcome.rejections.keys().any(|rejected| rejected.contains(name)), "{:?}", outcome.rejections);
+            assert!(
+                outcome.rejections.keys().any(|rejected| rejected.contains(name)),
+                "{:?}",
+                outcome.rejections
+            );
         }
     }
 }

@@ -1,25 +1,28 @@
 //! `auto`: an algorithm and its settings from public quantities alone.
 //!
 //! ```text
-//! n̂  the public number of units       R  the bound of the row norm      L, S  bounds of the loss's slope and curvature
+//! n̂  the public number of units      R  the bound of the row norm      L, S  bounds of the loss's slope and curvature
 //! z₁ the noise, in clips, with which one answer spends the whole budget; s = n̂/z₁ is the signal
 //!
-//! T  = min( 5√s, 400 )         iterations, all records in each
-//! C  = c·L·R,  c = ¼·5√s/T     at most 1: then nothing is clipped
-//! η  = 1/(S R²)                the largest step that is stable whatever the data
-//! β  = 1                       momentum; the solution is the late average of the iterates
+//! algorithm  dp-sgd                      any loss, penalty and constraint
+//! T  = min( 5√s, 400 )                   iterations, all records in each
+//! C  = c·L·R,  c = ¼·5√s/T, at most 1    the clip; at 1 nothing is clipped
+//! η  = 1/(S R²)                          the largest step that is stable whatever the data
+//! β  = 0.97                              the most momentum; the solution is the late average of the iterates
 //! ```
 //!
 //! Why. T answers that share a budget have √T times the noise of one, so a full-batch method in small steps has
 //! the same noise at a given time η·T whatever T is: what must be chosen is the time. Momentum makes it η·T²/4. In
 //! directions that the loss has hardly curved by then, the noise of a score is about R·(ηT²/4)·C·z₁/n̂, which
-//! is c·T²/(4 s): constant for T in proportion to √(s/c). Later iterates are nearer to the optimum and no noisier than
+//! is c·T²/(4s)·L/S: constant for T in proportion to √(s/c). Later iterates are nearer to the optimum and no noisier than
 //! their number allows, so the average counts them more. The derivative of a classification loss is far below its
 //! bound for all but the records on the wrong side, so a clip of a quarter of the bound costs little and saves three
 //! quarters of the noise; where iterations are at their limit, there is signal to spare and c grows instead. The
-//! constants were measured: docs/auto.md.
+//! limit of the momentum damps what noise has set in motion. The constants were measured: docs/auto.md.
 //!
-//! All quantities are relative to R, L and S: a table in other units gives the same model in those units.
+//! All quantities are relative to R, L and S: a table in other units gives the same model in those units. A loss
+//! without a bound of its slope or curvature counts as one with 1: half of the range of a scaled target, and a kink that is
+//! as wide as that.
 //!
 //! Released: whatever the chosen algorithm releases. The choice itself reads no data, so it costs nothing.
 
@@ -48,6 +51,9 @@ const MOST_ITERATIONS: f64 = 400.0;
 
 /// The clip, as a part of the largest norm that a gradient can have.
 const CLIP: f64 = 0.25;
+
+/// The most momentum.
+const MOMENTUM: f64 = 0.97;
 
 /// What was chosen: typed by hand, it is the same run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,7 +93,7 @@ pub(crate) fn choose(recipe: &Recipe<'_>) -> Result<Choice, SettingsError> {
         sampling: Some(recipe.sampling()),
         clip: Some(rounded(share * bound)),
         step: Some(StepSize::checked(rounded(1.0 / (curvature * public.row_norm.powi(2))), Decay::Constant)),
-        momentum: Some(1.0),
+        momentum: Some(MOMENTUM),
         average: Some(Average::Late),
         ..Settings::default()
     };

@@ -15,19 +15,18 @@
 //! `R(u) = u − (2/β)∇f(u)` with λ = ηβ/2 (FP23, Proposition 1).
 //!
 //! Released: g̃, once an iteration, as a Gaussian event under its sampling.
-//! Requires: a penalty with a prox, convex or not; the identity constraint.
+//! Requires: a penalty with a prox, convex or not; behind a constraint other than x = z a convex one, whose prox is then
+//! computed by inner steps of ADMM (see [`crate::prox`]).
 //! Reference: RDP20, section 5.2, equation 29.
 
-use std::sync::Arc;
-
 use reticent_oracle::{GradientTerms, Oracle, Refusal};
-use reticent_problem::Regulariser;
 
 use super::Algorithm;
 use crate::average::{Average, Running};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::fixed_point::{Active, FixedPoint, gradient_operator};
 use crate::momentum::Momentum;
+use crate::prox::Prox;
 use crate::settings::SettingsError;
 use crate::step_size::StepSize;
 
@@ -39,27 +38,23 @@ pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::Private(build),
 };
 
-/// As many as ssADMM makes: the two differ in how the penalty is handled and not in speed.
-const ITERATIONS: f64 = 100.0;
-
 #[derive(Debug)]
 struct DpSgd {
     how: GradientTerms,
     step: StepSize,
     per_epoch: f64,
-    regulariser: Arc<Regulariser>,
+    prox: Prox,
     engine: FixedPoint,
     momentum: Momentum,
     average: Running,
 }
 
 fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
-    let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
+    let Recipe { settings, public, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
-    recipe.needs_identity(&ENTRY)?;
     let sampling = recipe.sampling();
     let per_epoch = recipe.per_epoch(sampling);
-    let iterations = settings.iterations_or((ITERATIONS * per_epoch.sqrt()) as u64)?;
+    let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
     let len = public.shape.len();
     let algorithm = DpSgd {
         how: GradientTerms {
@@ -69,7 +64,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         },
         step: settings.step_or_smooth(public),
         per_epoch,
-        regulariser: Arc::clone(regulariser),
+        prox: Prox::new(recipe, &ENTRY)?,
         engine: FixedPoint::whole(vec![0.0; len]),
         momentum: Momentum::new(settings.momentum, len)?,
         // The last iterate, because an average of sparse vectors is not sparse.
@@ -83,7 +78,7 @@ impl Algorithm for DpSgd {
         let eta = self.step.at(k, self.per_epoch);
         let mut noisy = oracle.gradient(self.engine.u(), &self.how)?.into_inner();
         gradient_operator(self.engine.u(), 2.0 / eta, &mut noisy);
-        self.regulariser.prox_y(&mut noisy, eta);
+        self.prox.apply(&mut noisy, eta);
         self.engine.step(Active::All, 1.0, &noisy);
         self.average.add(self.engine.u());
         self.momentum.add(k, self.engine.u_mut());

@@ -8,11 +8,11 @@
 //! x⁺ = x − (η_k/γ) Q_ν⁻¹ [ G + β Aᵀ(A x + B y⁺ − c + λ) ]
 //! λ⁺ = λ + A x⁺ + B y⁺ − c
 //!
-//! general convex:   η_k = 1/√k,             solution = (1/T) Σ x_k
+//! general convex:   η_k = 1/L,              solution = Σ k·x_k / Σ k
 //! strongly convex:  η_k = 2γ‖Q_ν‖₂/(μk),    solution = Σ k·x_k / Σ k
 //! ```
 //!
-//! both with η_k at most 1/L, `γ = 1 + ηβ‖AᵀA‖₂`, and μ the strong convexity that the penalty lends the loss
+//! both with η_k at most 1/L (LS22 has η_k = 1/√k and the plain mean in the general case: `--step sqrt:1 --average uniform`), `γ = 1 + ηβ‖AᵀA‖₂`, and μ the strong convexity that the penalty lends the loss
 //! (see [`crate::splitting`]).
 //!
 //! Released: G, once an iteration, as a Gaussian event under its sampling.
@@ -47,9 +47,6 @@ pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::Private(build),
 };
 
-/// As for ssADMM.
-const ITERATIONS: f64 = 100.0;
-
 #[derive(Debug)]
 struct Sadmm {
     how: GradientTerms,
@@ -68,12 +65,12 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let (schedule, average) = if admm.is_strongly_convex() {
         (Schedule::Harmonic, Average::Weighted)
     } else {
-        (Schedule::Sqrt, Average::Uniform)
+        (Schedule::Smooth, Average::Weighted)
     };
     let average = settings.average.unwrap_or(average);
     let sampling = recipe.sampling();
     let per_epoch = recipe.per_epoch(sampling);
-    let iterations = settings.iterations_or((ITERATIONS * per_epoch.sqrt()) as u64)?;
+    let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
     let algorithm = Sadmm {
         how: GradientTerms {
             clip: settings.clip_or_bound(public)?,

@@ -32,10 +32,6 @@ pub(crate) const ENTRY: Entry = Entry {
 /// RDP20's penalty parameter.
 const RHO: f64 = 0.25;
 
-/// Steps without sampling. Gradient descent with step 1/L is within 1/2T of the optimum at unit distance; more
-/// steps cost more noise than they gain.
-const ITERATIONS: f64 = 100.0;
-
 /// The iterates and the settings of a run.
 #[derive(Debug)]
 struct SsAdmm {
@@ -51,8 +47,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     recipe.needs_identity(&ENTRY)?;
     let sampling = recipe.sampling();
     let per_epoch = recipe.per_epoch(sampling);
-    // A sample of a fraction q costs about q of what everything costs, and q² steps of it about as much.
-    let iterations = settings.iterations_or((ITERATIONS * per_epoch.sqrt()) as u64)?;
+    let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
     let algorithm = SsAdmm {
         how: GradientTerms {
             clip: settings.clip_or_bound(public)?,

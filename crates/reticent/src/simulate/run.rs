@@ -124,7 +124,14 @@ impl Simulation {
         let outcome = run.complete(|_, _| {})?;
         let parties = PartyBooks::new(entry.name, budget.delta, &terms, &outcome.parties)?;
         let model = Model::of(
-            Parts { algorithm: entry.name, loss: &*loss, regulariser: &regulariser, schema: &schema, graph: None },
+            Parts {
+                algorithm: entry.name,
+                loss: &*loss,
+                regulariser: &regulariser,
+                schema: &schema,
+                constant,
+                graph: None,
+            },
             outcome.parameter,
             parties.run()?,
         );

@@ -93,7 +93,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
     // A ridge has no bounded gradient, but one on a ball of this diameter around 0.
     let slope = s2.min(s4 * diameter);
     if !slope.is_finite() {
-        let allowed = format!("{} takes its gradient, and it has none that is bounded: use l1, l2 or none", ENTRY.name);
+        let allowed =
+            format!("{} takes its gradient, and it has none that is bounded: use l1, l2 or none", ENTRY.name);
         return Err(SettingsError::new("penalty", penalty.spec(), allowed));
     }
     let bend = recipe.public.gradient_lipschitz() + s4;
@@ -140,7 +141,9 @@ impl DpAdmm {
         match self.steps {
             Steps::Given(step) => step.at(u64::from(k), 1.0),
             Steps::Kinks { diameter, slope } => diameter / (slope * root),
-            Steps::Smooth { diameter, bend } => 1.0 / (bend + self.clip * noise * root / (units.max(1.0) * diameter)),
+            Steps::Smooth { diameter, bend } => {
+                1.0 / (bend + self.clip * noise * root / (units.max(1.0) * diameter))
+            }
         }
     }
 
@@ -190,7 +193,12 @@ impl Exchange for DpAdmm {
 
     fn ask(&self, state: &State, round: u32, party: u32) -> Ask {
         let i = party as usize;
-        Ask { k: round, consensus: state.consensus.clone(), own: state.own[i].clone(), dual: state.dual[i].clone() }
+        Ask {
+            k: round,
+            consensus: state.consensus.clone(),
+            own: state.own[i].clone(),
+            dual: state.dual[i].clone(),
+        }
     }
 
     fn answer(&self, ask: &Ask, noise: f64, oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal> {
@@ -265,8 +273,7 @@ mod tests {
     #[test]
     fn the_update_minimises_the_linearised_lagrangian() {
         let it = algorithm(Steps::Kinks { diameter: 3.0, slope: 1.5 });
-        let ask =
-            Ask { k: 1, consensus: vec![0.3, -0.2], own: vec![0.5, -0.7], dual: vec![0.05, 0.01] };
+        let ask = Ask { k: 1, consensus: vec![0.3, -0.2], own: vec![0.5, -0.7], dual: vec![0.05, 0.01] };
         let (g, eta) = ([0.2, -0.4], 0.8);
         let w = it.update(&ask, &g, eta);
         for j in 0..2 {
@@ -277,6 +284,9 @@ mod tests {
         }
         let eta = it.eta(1, 4.0, 1.0);
         let bare = it.bare(&ask, it.update(&ask, &g, eta), 0, 1.0);
-        assert!(bare.iter().zip(&g).all(|(a, b)| (a - b).abs() < 1e-12), "an adversary recovers what was released");
+        assert!(
+            bare.iter().zip(&g).all(|(a, b)| (a - b).abs() < 1e-12),
+            "an adversary recovers what was released"
+        );
     }
 }

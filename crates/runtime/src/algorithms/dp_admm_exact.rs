@@ -65,8 +65,10 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
         return Err(SettingsError::new("penalty", penalty.spec(), allowed));
     }
     if !recipe.public.lipschitz.is_finite() || !recipe.public.gradient_lipschitz().is_finite() {
-        let allowed =
-            format!("{} needs a smooth loss with a bounded derivative (logistic, huber); use dp-admm", ENTRY.name);
+        let allowed = format!(
+            "{} needs a smooth loss with a bounded derivative (logistic, huber); use dp-admm",
+            ENTRY.name
+        );
         return Err(SettingsError::new("loss", "this loss", allowed));
     }
     Ok(Box::new(Star(Exact {
@@ -152,7 +154,8 @@ impl Exchange for Exact {
             let shape = self.regulariser.shape();
             self.rho + if j < shape.features * shape.outputs { self.ridge } else { 0.0 }
         };
-        let centre = (0..self.len()).map(|j| (ask.dual[j] + self.rho * ask.consensus[j]) / curvature(j)).collect();
+        let centre =
+            (0..self.len()).map(|j| (ask.dual[j] + self.rho * ask.consensus[j]) / curvature(j)).collect();
         // The gate's own distance from the minimiser is at most as much again.
         let noisy = noise * ((self.len() as f64).sqrt() + 6.0) / (self.units[party as usize] as f64).max(1.0);
         (centre, 2.0 * self.slope / self.rho * (1.0 + noisy))

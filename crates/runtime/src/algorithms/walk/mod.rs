@@ -137,16 +137,22 @@ fn certifiable(recipe: &Recipe<'_>, memory: Memory, clip: f64) -> Result<(), Set
     };
     let bound = recipe.public.lipschitz * recipe.public.row_norm;
     if memory == Memory::Stateful {
-        return refuse("what a stateful walk keeps is not hidden by the noise of others (erratum E12): use walk stateless");
+        return refuse(
+            "what a stateful walk keeps is not hidden by the noise of others (erratum E12): use walk stateless",
+        );
     }
     if !bound.is_finite() || !recipe.public.gradient_lipschitz().is_finite() {
         return refuse("the loss must be smooth with a bounded derivative (logistic, huber)");
     }
     if clip < bound {
-        return refuse("a clip below the loss's own bound makes steps that are not non-expansive: leave it out");
+        return refuse(
+            "a clip below the loss's own bound makes steps that are not non-expansive: leave it out",
+        );
     }
     if recipe.unit != Unit::User {
-        return refuse("the steps of others hide a contribution only if all have the same noise: protect the user");
+        return refuse(
+            "the steps of others hide a contribution only if all have the same noise: protect the user",
+        );
     }
     Ok(())
 }
@@ -230,7 +236,8 @@ impl Protocol for Walk {
         let initiators = parties.iter().map(Party::id).collect();
         let nodes = parties.into_iter().zip(start.noise).map(|(party, &noise)| {
             let key = start.server.child(u64::from(party.id().0));
-            Box::new(Peer::new(Arc::clone(&about), Door::new(run, party.id()), party, key, noise)) as Box<dyn Node>
+            Box::new(Peer::new(Arc::clone(&about), Door::new(run, party.id()), party, key, noise))
+                as Box<dyn Node>
         });
         Ok(Network { nodes: nodes.collect(), initiators })
     }

@@ -168,7 +168,9 @@ impl Node for Peer {
                 let parties = self.about.parties;
                 let admitted = self.door.check(envelope, |from| from.0 < parties)?;
                 match &mut self.state.out {
-                    Some(out) if out.number == envelope.round && out.to == envelope.from.0 => out.received = true,
+                    Some(out) if out.number == envelope.round && out.to == envelope.from.0 => {
+                        out.received = true
+                    }
                     // A token has come back since.
                     Some(out) if out.number > envelope.round => {}
                     _ => return Err(Rejected::Unexpected),
@@ -184,7 +186,8 @@ impl Node for Peer {
         if round == 0 && self.party.id() == PartyId(0) {
             let label = Hasher::new("reticent first").field(&self.door.run().0).finish();
             let token = vec![0.0; self.about.len()];
-            self.state.out = Some(Out { number: 1, to: self.next(&label)?, token, tries: 0, received: false });
+            self.state.out =
+                Some(Out { number: 1, to: self.next(&label)?, token, tries: 0, received: false });
         }
         let Some(out) = self.state.out.as_mut().filter(|out| !out.received) else { return Ok(Vec::new()) };
         let attempt = out.tries;

@@ -1,0 +1,50 @@
+//! The prox of a penalty behind a linear constraint, `argmin_x { r(y) + ‖x − v‖²/(2η) : A x + B y = c }`.
+//!
+//! For `x = y` it is the penalty's own. For any other constraint it has no closed form, and a few steps of linearised ADMM
+//! on it, from where the last prox ended, are close enough: no data is needed for them, so they cost nothing but time.
+
+use std::sync::Arc;
+
+use reticent_problem::Regulariser;
+
+use crate::catalogue::{Entry, Recipe};
+use crate::settings::{Settings, SettingsError};
+use crate::splitting::Splitting;
+
+/// Inner steps. The argument moves little between two iterations, so that the steps of many add up.
+const STEPS: usize = 20;
+
+/// How the prox is computed, and where it ended.
+#[derive(Debug)]
+pub(crate) enum Prox {
+    Direct(Arc<Regulariser>),
+    Inner(Box<Splitting>),
+}
+
+impl Prox {
+    pub fn new(recipe: &Recipe<'_>, entry: &Entry) -> Result<Self, SettingsError> {
+        if recipe.regulariser.constraint().is_identity() {
+            return Ok(Prox::Direct(Arc::clone(recipe.regulariser)));
+        }
+        let settings = Settings { nu: Some(0.0), mu: Some(0.0), ..Settings::default() };
+        Ok(Prox::Inner(Box::new(Splitting::new(&Recipe { settings: &settings, ..*recipe }, entry)?)))
+    }
+
+    /// The prox of `v` with step `eta`, in place.
+    pub fn apply(&mut self, v: &mut [f64], eta: f64) {
+        match self {
+            Prox::Direct(regulariser) => regulariser.prox_y(v, eta),
+            Prox::Inner(admm) => {
+                let alpha = admm.alpha_of(eta);
+                let mut g = vec![0.0; v.len()];
+                for _ in 0..STEPS {
+                    for ((g, x), v) in g.iter_mut().zip(&admm.x).zip(&*v) {
+                        *g = (x - v) / eta;
+                    }
+                    admm.step(&g, alpha);
+                }
+                v.copy_from_slice(&admm.x);
+            }
+        }
+    }
+}
