@@ -259,7 +259,7 @@ fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate
     let table = spec.data.as_deref().unwrap_or(Path::new("the table"));
 
     // The time of a tuned fit tells of the number of its runs, which must stay secret.
-    let seconds = tuned.is_none().then(|| time.as_secs_f64());
+    let seconds = tuned.is_none().then_some(time.as_secs_f64());
     let spent = seconds.map(|seconds| format!(" and {seconds:.2} s")).unwrap_or_default();
     let mut text = format!("Fitted {} in {iterations} iterations{spent}.\n\n", table.display());
     let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
