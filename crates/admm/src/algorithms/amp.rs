@@ -63,11 +63,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         ));
     }
     let row_norm = shortened(recipe)?;
-    let mut ridge = penalty.strong_convexity();
-    if *noise_multiplier > 0.0 {
-        let curvature = public.smoothness * row_norm * row_norm / public.population as f64;
-        ridge = ridge.max(curvature / (SHARE / public.whole_budget.max(1e-3)).exp_m1());
-    }
+    let ridge = penalty.strong_convexity().max(least_ridge(recipe, row_norm, 1));
     let algorithm = Amp {
         row_norm,
         smoothness: public.smoothness,
@@ -77,6 +73,17 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         x: vec![0.0; public.shape.len()],
     };
     Ok(Built { algorithm: Box::new(algorithm), iterations: 1 })
+}
+
+/// Λ: the ridge with which the determinants of `steps` objectives take a tenth of ε together. Without noise there is no ε, and
+/// no ridge is needed.
+pub(super) fn least_ridge(recipe: &Recipe<'_>, row_norm: f64, steps: u64) -> f64 {
+    let Recipe { public, noise_multiplier, .. } = recipe;
+    if *noise_multiplier == 0.0 {
+        return 0.0;
+    }
+    let share = SHARE / (public.whole_budget.max(1e-3) * steps as f64);
+    public.smoothness * row_norm * row_norm / (public.population as f64 * share.exp_m1())
 }
 
 /// The norm to which rows are shortened: that of the schema, or what a smaller clip of the gradients comes to.

@@ -11,7 +11,8 @@
 //!
 //! Released: a point near x⁺, with the noise that covers the distance, once an iteration: an objective perturbation and a
 //! Gaussian event of an eighth of its ratio, or one pure event with the spherical Laplace law. One record changes the
-//! determinant by a factor of up to 1 + βR²/(nρ), so ρ is not to be small: the default is a quarter of the loss's curvature.
+//! determinant by a factor of up to 1 + βR²/(nρ), so ρ is not to be small: the default is a quarter of the loss's curvature, or
+//! more where the determinants of all iterations would otherwise take more than a tenth of ε (see amp).
 //! Requires: a convex penalty with a prox and the identity constraint; a loss with a bounded and continuous derivative; for the
 //! normal law one score whose slope has one sign, and records.
 //! Reference: Chen and Lee 2020 (RDP20), section 6, as corrected in E7; Iyengar et al. 2019, Algorithm 1.
@@ -22,7 +23,7 @@ use reticent_oracle::{Law, ObjectiveTerms, Oracle, Quadratic, Refusal};
 use reticent_problem::Regulariser;
 
 use super::Algorithm;
-use super::amp::shortened;
+use super::amp::{least_ridge, shortened};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::settings::{SettingsError, positive};
 
@@ -57,12 +58,13 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     recipe.needs_convex(&ENTRY)?;
     recipe.needs_bounded_smooth(&ENTRY)?;
     let row_norm = shortened(recipe)?;
-    let curvature = public.smoothness * row_norm * row_norm;
+    let iterations = settings.iterations_or(ITERATIONS)?;
+    let rho = (0.25 * public.smoothness * row_norm * row_norm).max(least_ridge(recipe, row_norm, iterations));
     let zeros = vec![0.0; public.shape.len()];
     let algorithm = ObjP {
         row_norm,
         smoothness: public.smoothness,
-        rho: positive("rho", settings.rho.unwrap_or(0.25 * curvature))?,
+        rho: positive("rho", settings.rho.unwrap_or(rho))?,
         law: settings.law.unwrap_or_default(),
         noise_multiplier: *noise_multiplier,
         regulariser: Arc::clone(regulariser),
@@ -70,7 +72,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         z: zeros.clone(),
         y: zeros,
     };
-    Ok(Built { algorithm: Box::new(algorithm), iterations: settings.iterations_or(ITERATIONS)? })
+    Ok(Built { algorithm: Box::new(algorithm), iterations })
 }
 
 impl Algorithm for ObjP {
