@@ -7,8 +7,8 @@ use reticent_problem::Regulariser;
 
 use crate::algorithms::auto::Choice;
 use crate::algorithms::{
-    Algorithm, auto, consensus, dp_cd, dp_fw, dp_sgd, general, mpadmm, output_perturbation, sadmm, ssadmm,
-    vradmm,
+    Algorithm, amp, auto, consensus, dp_cd, dp_fw, dp_sgd, general, mpadmm, objp, output_perturbation, sadmm,
+    ssadmm, vradmm,
 };
 use crate::settings::{Public, Settings, SettingsError};
 
@@ -80,6 +80,8 @@ pub const CATALOGUE: &[Entry] = &[
     dp_cd::ENTRY,
     dp_fw::ENTRY,
     output_perturbation::ENTRY,
+    amp::ENTRY,
+    objp::ENTRY,
 ];
 
 /// The algorithm of that name.

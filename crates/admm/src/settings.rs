@@ -1,6 +1,6 @@
 //! What a user may set, and the public facts that the rest is derived from.
 
-use reticent_oracle::Sampling;
+use reticent_oracle::{Law, Sampling};
 use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +83,8 @@ settings! {
     "average" average: Average,
     /// Whether the noise of a correction shrinks with its distance from the snapshot; yes when it is not said.
     "shrink" shrink: bool,
+    /// The law of a random linear term: normal, or spherical-laplace for a pure ε.
+    "law" law: Law,
     /// Run the paper's own version, whose privacy claim does not hold; the result is not certified.
     "as-published" as_published: bool,
 }

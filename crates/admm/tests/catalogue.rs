@@ -32,6 +32,7 @@ const VALUES: &[(&str, &str, Option<&str>)] = &[
     ("radius", "2", Some("0")),
     ("average", r#""weighted""#, None),
     ("shrink", "false", None),
+    ("law", r#""spherical-laplace""#, None),
     ("as-published", "true", None),
 ];
 
@@ -44,7 +45,7 @@ fn private() -> impl Iterator<Item = (&'static Entry, Build)> {
 
 /// A penalty that the algorithm has a use for.
 fn penalty_of(entry: &Entry) -> &'static str {
-    if entry.name == "output-perturbation" { "l2:0.1" } else { "l1:0.01" }
+    if ["output-perturbation", "amp"].contains(&entry.name) { "l2:0.1" } else { "l1:0.01" }
 }
 
 struct Case {

@@ -88,6 +88,11 @@ const RUNS: &[Run] = &[
     ("dp-fw", lasso, &[("iterations", "8000"), ("radius", "6"), WIDE]),
     ("output-perturbation", ridge, &[]),
     ("output-perturbation", ridge_machine, &[]),
+    ("amp", ridge, &[]),
+    ("amp", ridge_machine, &[]),
+    ("objp", logistic, &[("iterations", "80")]),
+    ("objp", machine, &[("iterations", "300")]),
+    ("objp", elastic_net, &[("iterations", "80")]),
 ];
 
 #[test]

@@ -80,6 +80,29 @@ fn csv_files() {
     whole_path(&folder, "u.txt", "--schema bare.toml");
 }
 
+/// Objectives with a random linear term: both laws, both neighbours, alone and inside ADMM.
+#[test]
+fn perturbed_objectives() {
+    let folder = Folder::new();
+    folder.write("schema.toml", SCHEMA);
+    folder.write("t.csv", csv(600));
+    for flags in [
+        "--algorithm amp",
+        "--algorithm amp --law spherical-laplace",
+        "--algorithm amp --adjacency add-remove --public-n 500 --penalty l2:0.01",
+        "--algorithm objp --iterations 5 --penalty l1:0.001",
+        "--algorithm objp --iterations 5 --adjacency add-remove --public-n 600",
+    ] {
+        let line = format!("fit t.csv --schema schema.toml --target ill --epsilon 4 --delta 1e-5 {flags}");
+        let fit = folder.reticent(&format!("{line} --out m --json")).ok().json();
+        let epsilon = fit["epsilon"].as_f64().unwrap();
+        assert!(epsilon <= 4.0 && epsilon > 3.99, "{flags}: {epsilon}");
+        assert_eq!(fit["certified"], true, "{flags}");
+        let quality = folder.reticent("evaluate m t.csv --json").ok().json();
+        assert!(quality["accuracy"].as_f64().unwrap() > 0.8, "{flags}: {quality}");
+    }
+}
+
 #[test]
 fn packed_libsvm_files() {
     let folder = Folder::new();

@@ -16,6 +16,7 @@ mod claim;
 mod exact;
 mod gate;
 mod keyed;
+mod law;
 mod local_prox;
 pub mod not_private;
 mod plan;
@@ -34,8 +35,9 @@ pub use claim::Claim;
 pub use exact::ExactOracle;
 pub use gate::{Contest, Gate, Opening, Oracle, Winner};
 pub use keyed::Books;
+pub use law::{Law, LawError};
 pub use queries::{
-    ConsensusTerms, CountTerms, GradientTerms, Law, MinimiserTerms, Moving, ObjectiveTerms, QuantileTerms,
+    ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Moving, ObjectiveTerms, QuantileTerms,
     ResidualTerms, SecondMomentTerms, Statistic,
 };
 pub use refusal::Refusal;

@@ -7,6 +7,8 @@
 mod ledger_appended;
 #[path = "compile_fail/twins/ledger_rewritten.rs"]
 mod ledger_rewritten;
+#[path = "compile_fail/twins/loss_of_ones_own.rs"]
+mod loss_of_ones_own;
 #[path = "compile_fail/twins/noise_used_twice.rs"]
 mod noise_used_twice;
 #[path = "compile_fail/twins/query_outside.rs"]
@@ -30,6 +32,7 @@ use std::path::Path;
 const TWINS: &[(&str, fn())] = &[
     ("ledger_appended", ledger_appended::main as fn()),
     ("ledger_rewritten", ledger_rewritten::main as fn()),
+    ("loss_of_ones_own", loss_of_ones_own::main as fn()),
     ("noise_used_twice", noise_used_twice::main as fn()),
     ("query_outside", query_outside::main as fn()),
     ("released_deserialised", released_deserialised::main as fn()),

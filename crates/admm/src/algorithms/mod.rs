@@ -2,6 +2,7 @@
 
 use reticent_oracle::{Oracle, Refusal};
 
+pub(crate) mod amp;
 pub(crate) mod auto;
 pub(crate) mod consensus;
 pub(crate) mod dp_cd;
@@ -9,6 +10,7 @@ pub(crate) mod dp_fw;
 pub(crate) mod dp_sgd;
 pub(crate) mod general;
 pub(crate) mod mpadmm;
+pub(crate) mod objp;
 pub(crate) mod output_perturbation;
 pub(crate) mod sadmm;
 pub(crate) mod ssadmm;

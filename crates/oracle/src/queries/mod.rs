@@ -24,7 +24,7 @@ pub use gradient::GradientTerms;
 pub(crate) use minimiser::Minimiser;
 pub use minimiser::MinimiserTerms;
 pub(crate) use objective::Objective;
-pub use objective::{Law, ObjectiveTerms};
+pub use objective::ObjectiveTerms;
 pub(crate) use perturbed::Perturbed;
 pub(crate) use quantile::Quantile;
 pub use quantile::QuantileTerms;

@@ -25,20 +25,12 @@ use reticent_sums::{Bounds, Descent, Grid, Quadratic, Risk, UP, grid, norm};
 use super::minimiser::noisy_point;
 use super::{Query, check_noise, check_point, check_range, wrong};
 use crate::gate::Inside;
+use crate::law::Law;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
 use reticent_noise::grid::{GridNoise, LaplaceGrid};
 use reticent_noise::vectors::{Near, normal, spherical_laplace};
-
-/// The law of the random linear term.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
-    /// Independent normal coordinates.
-    Normal,
-    /// Density falling exponentially with the norm: (ε, 0)-privacy.
-    SphericalLaplace,
-}
 
 /// How the minimiser of a perturbed objective is asked for.
 #[derive(Clone, Copy, Debug)]

@@ -67,8 +67,20 @@ pub enum Target {
     Real,
 }
 
-/// A convex loss `φ(w; b)` of a record's scores `w` and target `b`.
-pub trait Loss: fmt::Debug + Send + Sync {
+/// Keeps [`Loss`] and [`ScalarLoss`] to this library. The gate shows a loss every score and every target, and a loss from
+/// elsewhere could keep them; no promise of its author would be a proof.
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! seal {
+    ($($loss:ty),*) => { $(impl sealed::Sealed for $loss {})* };
+}
+
+seal!(Absolute, Hinge, Huber, HuberisedHinge, Logistic, Multinomial, Squared, SquaredHinge);
+
+/// A convex loss `φ(w; b)` of a record's scores `w` and target `b`. It is sealed: see the library's own for all there are.
+pub trait Loss: sealed::Sealed + fmt::Debug + Send + Sync {
     /// The name in the catalogue, as users type it.
     fn name(&self) -> &'static str;
 

@@ -1,4 +1,4 @@
-use super::{Loss, Target};
+use super::{Loss, Target, sealed::Sealed};
 
 /// What a one-score loss is a function of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub enum Argument {
 
 /// A convex function `φ(u)` of the margin or the residual. Its [`Loss`] follows: with `b² = 1` the prox in
 /// the score is `b·prox(b·w)` for a margin, and `b + prox(w − b)` for a residual.
-pub trait ScalarLoss: std::fmt::Debug + Send + Sync {
+pub trait ScalarLoss: Sealed + std::fmt::Debug + Send + Sync {
     /// The name in the catalogue.
     const NAME: &'static str;
     /// Margin or residual.

@@ -1,0 +1,115 @@
+//! Approximate minima perturbation, once, with nothing to choose (Iyengar et al. 2019, Algorithm 2 and its
+//! hyper-parameter-free version; E7, E8).
+//!
+//! ```text
+//! x* = argmin (1/n) Σ f(x; dᵢ) + (Λ/2)‖x‖² + bᵀx,   b random
+//! released: x̂ near x*, with the noise that covers the distance
+//! ```
+//!
+//! Λ is the penalty's, or, if that is less, what the budget asks for: one record changes the determinant of the
+//! Hessian by a factor of up to 1 + βR²/(nΛ), and its logarithm is to be a tenth of ε. A smaller share would need a ridge
+//! that bends the solution, a larger one leaves too little for the noise. A single answer of noise z₀ spends the
+//! whole budget, and for δ from 10⁻⁴ to 10⁻⁹ and ε up to 2 that is ε ≈ 3.5/z₀ (add-remove), so
+//!
+//! ```text
+//! Λ = βR²/(n(e^s − 1)),   s = 0.35/z₀.
+//! ```
+//!
+//! All of it is public. Released: x̂, as an objective perturbation and a Gaussian event of an eighth of its ratio; or, with the
+//! spherical Laplace law, as one pure event.
+//! Requires: the penalty `none` or `l2` with the identity constraint; a loss with a bounded and continuous derivative.
+//! The normal law needs one score whose slope has one sign (classification) and records; the spherical Laplace law does not.
+//! The intercept is penalised with the rest.
+//! Reference: Iyengar, Near, Song, Thakkar, Thakurta and Wang 2019, Algorithms 1 and 2.
+
+use reticent_oracle::{Law, ObjectiveTerms, Oracle, Quadratic, Refusal};
+
+use super::Algorithm;
+use crate::catalogue::{Built, Entry, Kind, Recipe};
+use crate::settings::{SettingsError, positive};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "amp",
+    about: "the minimiser of a randomly tilted objective, once; nothing to tune; for the penalties none and l2",
+    reference: "Iyengar et al. 2019, Algorithms 1 and 2, counted tightly",
+    takes: &["clip", "law"],
+    kind: Kind::Private(build),
+};
+
+/// s·z₀: a tenth of ε.
+const SHARE: f64 = 0.35;
+
+#[derive(Debug)]
+struct Amp {
+    row_norm: f64,
+    smoothness: f64,
+    ridge: f64,
+    law: Law,
+    noise_multiplier: f64,
+    x: Vec<f64>,
+}
+
+fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+    let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
+    recipe.only(&ENTRY)?;
+    recipe.needs_identity(&ENTRY)?;
+    recipe.needs_bounded_smooth(&ENTRY)?;
+    let penalty = regulariser.penalty();
+    if !["none", "l2"].contains(&penalty.name()) {
+        return Err(SettingsError::new(
+            "penalty",
+            penalty.spec(),
+            "amp minimises a smooth objective: use none or l2:LAMBDA, or objp for other penalties",
+        ));
+    }
+    let row_norm = shortened(recipe)?;
+    let ridge = penalty.strong_convexity().max(least_ridge(recipe, row_norm, 1));
+    let algorithm = Amp {
+        row_norm,
+        smoothness: public.smoothness,
+        ridge,
+        law: settings.law.unwrap_or_default(),
+        noise_multiplier: *noise_multiplier,
+        x: vec![0.0; public.shape.len()],
+    };
+    Ok(Built { algorithm: Box::new(algorithm), iterations: 1 })
+}
+
+/// Λ: the ridge with which the determinants of `steps` objectives take a tenth of ε together. Without noise there is no ε, and
+/// no ridge is needed.
+pub(super) fn least_ridge(recipe: &Recipe<'_>, row_norm: f64, steps: u64) -> f64 {
+    let Recipe { public, noise_multiplier, .. } = recipe;
+    if *noise_multiplier == 0.0 {
+        return 0.0;
+    }
+    let share = SHARE / (public.whole_budget.max(1e-3) * steps as f64);
+    public.smoothness * row_norm * row_norm / (public.population as f64 * share.exp_m1())
+}
+
+/// The norm to which rows are shortened: that of the schema, or what a smaller clip of the gradients comes to.
+pub(super) fn shortened(recipe: &Recipe<'_>) -> Result<f64, SettingsError> {
+    let Recipe { settings, public, .. } = recipe;
+    let Some(clip) = settings.clip else { return Ok(public.row_norm) };
+    Ok(public.row_norm.min(positive("clip", clip)? / public.lipschitz))
+}
+
+impl Algorithm for Amp {
+    fn step(&mut self, _k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
+        let linear = vec![0.0; self.x.len()];
+        let how = ObjectiveTerms {
+            row_norm: self.row_norm,
+            smoothness: self.smoothness,
+            public: Quadratic { ridge: self.ridge, linear: &linear, penalty: None },
+            start: &self.x,
+            law: self.law,
+            noise_multiplier: self.noise_multiplier,
+        };
+        let released = oracle.objective(&how)?.into_inner();
+        self.x = released;
+        Ok(())
+    }
+
+    fn solution(&self) -> Vec<f64> {
+        self.x.clone()
+    }
+}
