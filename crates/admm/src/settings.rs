@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::average::Average;
 use crate::block_schedule::BlockSchedule;
+use crate::release::Release;
 use crate::step_size::StepSize;
 use crate::walk::Walk;
 
@@ -65,8 +66,17 @@ settings! {
     "rho" rho: f64,
     /// The penalty parameter β of the augmented Lagrangian (LS22).
     "beta" beta: f64,
-    /// γ: the step of a prox (FP23), or what the step size is divided by (LS22).
+    /// γ: the step of a prox (FP23), what the step size is divided by (LS22), or how far a linearised step is held
+    /// back (RA18).
     "gamma" gamma: f64,
+    /// The penalty parameter η on the edges of a graph (RA18).
+    "eta" eta: f64,
+    /// The step θ of the dual variables on a graph, where it is not η.
+    "theta" theta: f64,
+    /// The factor by which the penalty parameters grow with every iteration.
+    "growth" growth: f64,
+    /// What a step on a graph releases: gradient, minimiser, objective or normal-objective.
+    "release" release: Release,
     /// Laplacian smoothing ν; 0 is none.
     "nu" nu: f64,
     /// The averaging parameter λ of a fixed-point iteration (FP23).

@@ -5,7 +5,7 @@
 //! `AsPublished` with the number of the erratum, which nothing takes back: no such run is certified, and so a
 //! claim cannot make a guarantee out of anything.
 
-use reticent_accountant::{Event, Ledger, NonPrivate, Taint, Zcdp};
+use reticent_accountant::{Event, Ledger, NonPrivate, PureDp, Taint, Zcdp};
 
 use crate::queries::Query;
 use crate::refusal::Refusal;
@@ -24,6 +24,7 @@ enum Cost {
     Nothing,
     Gaussian(Sampling, f64),
     Zcdp(f64),
+    Pure(f64),
 }
 
 impl Claim {
@@ -42,6 +43,11 @@ impl Claim {
         Claim { erratum, cost: Cost::Zcdp(rho) }
     }
 
+    /// That it is (ε, 0)-private.
+    pub fn pure(erratum: u8, epsilon: f64) -> Self {
+        Claim { erratum, cost: Cost::Pure(epsilon) }
+    }
+
     /// Whether the paper takes the answer to be seen.
     pub(crate) fn is_seen(&self) -> bool {
         self.cost != Cost::Nothing
@@ -54,8 +60,9 @@ impl Claim {
                 sampling.mechanism(noise_multiplier, terms.population())?
             }
             // No noise: not even a paper claims anything.
-            Cost::Zcdp(rho) if rho.is_infinite() => NonPrivate {}.into(),
+            Cost::Zcdp(bound) | Cost::Pure(bound) if bound.is_infinite() => NonPrivate {}.into(),
             Cost::Zcdp(rho) => Zcdp::new(rho)?.into(),
+            Cost::Pure(epsilon) => PureDp::new(epsilon)?.into(),
         };
         Ok(vec![terms.event(mechanism)?])
     }

@@ -46,7 +46,8 @@ impl Party {
         self.gate.begin(label);
         match ask(&mut self.gate) {
             Ok(answer) => Ok(Some(answer)),
-            Err(Refusal::Exhausted) => Ok(None),
+            // What its budget has no room for at all is not in its plan.
+            Err(Refusal::Exhausted | Refusal::Unplanned { .. }) => Ok(None),
             Err(refusal) => Err(refusal),
         }
     }

@@ -46,6 +46,7 @@ pub(crate) const ENTRY: Entry = Entry {
     reference: "DPA19, Algorithm 3, with E9 and E10",
     takes: &["iterations", "clip", "step", "rho", "diameter", "as-published"],
     views: &[View::Local],
+    private: true,
     build,
 };
 

@@ -19,6 +19,7 @@ use crate::topology::Topology;
 mod dp_admm;
 mod dp_admm_exact;
 pub(crate) mod federated;
+mod network;
 mod star;
 mod walk;
 
@@ -35,6 +36,9 @@ pub struct Entry {
     pub takes: &'static [&'static str],
     /// The adversaries it can be run against, the usual one first.
     pub views: &'static [View],
+    /// Whether it has noise. What has none is run for comparison, without a budget, and its books say that it is not
+    /// private.
+    pub private: bool,
     /// How it is built.
     pub build: Build,
 }
@@ -63,7 +67,17 @@ pub struct Recipe<'a> {
 }
 
 /// Every algorithm.
-pub const CATALOGUE: &[Entry] = &[federated::ENTRY, dp_admm::ENTRY, dp_admm_exact::ENTRY, walk::ENTRY];
+pub const CATALOGUE: &[Entry] = &[
+    federated::ENTRY,
+    dp_admm::ENTRY,
+    dp_admm_exact::ENTRY,
+    walk::ENTRY,
+    network::r_admm::ENTRY,
+    network::mr_admm::ENTRY,
+    network::admm_network::ENTRY,
+    network::dvp::ENTRY,
+    network::m_admm::ENTRY,
+];
 
 /// The algorithm of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {

@@ -30,6 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
     reference: "FP23, Algorithm 3, with E2, E3 and E14",
     takes: &["iterations", "sampling", "clip", "gamma", "lambda", "inner"],
     views: &[View::Local],
+    private: true,
     build,
 };
 

@@ -51,6 +51,7 @@ pub(crate) const ENTRY: Entry = Entry {
     reference: "FP23, Algorithm 4, with E12 and E14",
     takes: &["iterations", "clip", "gamma", "lambda", "inner", "walk", "as-published"],
     views: &[View::Network, View::Local],
+    private: true,
     build,
 };
 

@@ -1,0 +1,19 @@
+//! Conventional decentralised ADMM: exact steps, no noise. Its ledger says that it is not private.
+
+use reticent_accountant::View;
+
+use super::Variant;
+use crate::algorithms::Entry;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "admm-network",
+    about: "peers on a graph without noise: NOT PRIVATE, for comparison",
+    reference: "RA18, equations 6 and 7",
+    takes: &["iterations", "release", "clip", "eta", "gamma", "radius"],
+    views: &[View::Local],
+    private: false,
+    build: |recipe| super::build(recipe, &ENTRY, VARIANT),
+};
+
+const VARIANT: Variant =
+    Variant { recycles: false, growth: 1.0, fixed_dual: false, noise_on_penalty: false, private: false };

@@ -1,0 +1,19 @@
+//! Dual variable perturbation: a fresh step in every round. What R-ADMM halves.
+
+use reticent_accountant::View;
+
+use super::Variant;
+use crate::algorithms::Entry;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "dvp",
+    about: "peers on a graph with noise in every update (dual variable perturbation)",
+    reference: "RA18, section V (Zhang and Zhu 2017), with E7 and E8",
+    takes: &["iterations", "release", "clip", "eta", "gamma", "radius", "as-published"],
+    views: &[View::Local],
+    private: true,
+    build: |recipe| super::build(recipe, &ENTRY, VARIANT),
+};
+
+const VARIANT: Variant =
+    Variant { recycles: false, growth: 1.0, fixed_dual: false, noise_on_penalty: false, private: true };

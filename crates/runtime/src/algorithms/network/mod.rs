@@ -1,0 +1,163 @@
+//! Decentralised ADMM on a connected graph: one state machine for five algorithms, which differ in a [`Variant`] each.
+//!
+//! ```text
+//! minimise Σ_i O(f_i, D_i)  subject to  f_i = f_j along every edge,   O(f, D_i) = mean of the losses of D_i + r(f)
+//!
+//! fresh step     f_i = argmin { O(f, D_i) + (2λ_i + ε_i)ᵀf + η Σ_{j∈V_i} ‖½(f_i + f_j) − f‖² }
+//! recycled step  f_i = argmin { gᵀf + r(f) + 2λ_iᵀf + η Σ_{j∈V_i} ‖½(f_i + f_j) − f‖² + (γ/2)‖f − f_i‖² }
+//!                g the noisy gradient of the losses that the fresh step before it has made public
+//! dual           λ_i ← λ_i + (θ/2) Σ_{j∈V_i} (f_i − f_j),   after a fresh step alone;  θ = η unless said otherwise
+//! ```
+//!
+//! Everybody broadcasts f_i to its neighbours after every step. With one broadcast goes s_i = Σ θ f_i over the steps that
+//! had a dual update, and λ_i = ½ Σ_j (s_i − s_j): the same λ_i, and one that is right again at the next message after one
+//! was lost, where increments would be wrong for ever.
+//!
+//! What is released: f_i of a fresh step, through the party's own gate, in one of the ways of [`release`]. All the rest
+//! is arithmetic on it: r is kept whole in a recycled step, where RA18 (equation 10) puts its gradient; the fixed points are the same
+//! and r need not be smooth. The model is the mean of the last f_i of all peers.
+//!
+//! A party whose own budget is spent goes on with recycled steps, which cost nothing; one that never released
+//! anything passes on what it hears, with r alone for an objective.
+//!
+//! Requires: the identity constraint and a convex penalty; for steps other than `gradient` a penalty `m‖·‖²/2` or none.
+//! Reference: RA18, Algorithms 1 and 2, with E7 and E8; ALGORITHMS.md, 4.2 and 4.3.
+
+pub(crate) mod admm_network;
+pub(crate) mod dvp;
+pub(crate) mod m_admm;
+pub(crate) mod mr_admm;
+pub(crate) mod r_admm;
+
+mod peer;
+mod release;
+mod rule;
+mod state;
+
+use std::sync::Arc;
+
+use reticent_accountant::Unit;
+use reticent_admm::SettingsError;
+use reticent_oracle::{Oracle, Refusal};
+
+use self::peer::Peer;
+use self::rule::Rule;
+use self::state::{Share, State, Step};
+use super::{Entry, Network, Protocol, Recipe, Start};
+use crate::error::RunError;
+use crate::message::{Envelope, PartyId, RunId};
+use crate::node::Node;
+use crate::party::Party;
+use crate::topology::Topology;
+use crate::wire;
+
+/// In what the algorithms differ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Variant {
+    /// Whether every second step reuses the gradient of the one before.
+    recycles: bool,
+    /// The factor by which η and γ grow with every step, if it is not set.
+    growth: f64,
+    /// Whether the dual step stays at the first η.
+    fixed_dual: bool,
+    /// Whether the noise is of a constant size in f, and so grows in the gradient as η does.
+    noise_on_penalty: bool,
+    /// Whether there is noise at all.
+    private: bool,
+}
+
+/// An algorithm of this family with its settings.
+#[derive(Debug)]
+struct Peers {
+    rule: Arc<Rule>,
+    topology: Topology,
+    /// The number of records of each party; empty where it may not be known.
+    records: Vec<u64>,
+}
+
+fn build(recipe: &Recipe<'_>, entry: &Entry, variant: Variant) -> Result<Box<dyn Protocol>, SettingsError> {
+    recipe.only(entry)?;
+    recipe.needs_plain_convex(entry)?;
+    let records = if recipe.unit == Unit::Record { recipe.records.to_vec() } else { Vec::new() };
+    let rule = Arc::new(Rule::new(recipe, entry, variant)?);
+    Ok(Box::new(Peers { rule, topology: recipe.topology.clone(), records }))
+}
+
+impl Protocol for Peers {
+    fn rounds(&self) -> u32 {
+        self.rule.rounds()
+    }
+
+    fn longest_payload(&self) -> usize {
+        16 * self.rule.len() + 20
+    }
+
+    /// The price of a step may depend on the number of neighbours and of records.
+    fn likeness(&self, party: PartyId) -> u64 {
+        if !self.rule.price_depends_on_party() {
+            return 0;
+        }
+        let records = self.records.get(party.index()).copied().unwrap_or(0).min(u64::from(u32::MAX));
+        (self.topology.degree(party.0) as u64) << 32 | records
+    }
+
+    fn rehearse(&self, party: PartyId, noise: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
+        let mut state = State::new(self.rule.len(), &self.topology.neighbours(party.0));
+        for k in (1..=self.rule.rounds()).filter(|&k| self.rule.is_fresh(k)) {
+            let step = self.rule.fresh(k, noise, &state, oracle)?;
+            state.take(step, &self.rule, k);
+        }
+        Ok(())
+    }
+
+    fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
+        let run = RunId::from(start.run);
+        let initiators = parties.iter().map(Party::id).collect();
+        let nodes = parties.into_iter().zip(start.noise).map(|(party, &noise)| {
+            let state = State::new(self.rule.len(), &self.topology.neighbours(party.id().0));
+            Box::new(Peer::new(run, party, Arc::clone(&self.rule), noise, state)) as Box<dyn Node>
+        });
+        Ok(Network { nodes: nodes.collect(), initiators })
+    }
+
+    fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError> {
+        let mut mean = vec![0.0; self.rule.len()];
+        for node in nodes {
+            let peer = node.as_any().downcast_ref::<Peer>().ok_or(RunError::Snapshot("not a peer"))?;
+            mean.iter_mut().zip(peer.model()).for_each(|(mean, f)| *mean += f / nodes.len() as f64);
+        }
+        Ok(mean)
+    }
+
+    /// Whoever sees all broadcasts can do the peer's own arithmetic: what is left of a fresh step is its noisy gradient.
+    fn transcript(&self, heard: &[Envelope], victim: PartyId, _: PartyId, _: f64) -> Vec<Vec<f64>> {
+        let mut state = State::new(self.rule.len(), &self.topology.neighbours(victim.0));
+        let (mut seen, mut waiting) = (Vec::new(), Vec::new());
+        for envelope in heard {
+            let Ok(share) = wire::unpack::<Share>(&envelope.payload) else { continue };
+            if envelope.to == victim {
+                waiting.push((envelope.from.0, share, envelope.round));
+            } else if envelope.from == victim && envelope.round > state.round {
+                let k = envelope.round;
+                // What is said in one round is heard after all steps of that round.
+                let (before, rest): (Vec<_>, _) = waiting.into_iter().partition(|(.., round)| *round < k);
+                waiting = rest;
+                for (from, share, round) in before {
+                    state.hear(from, share, &self.rule, round);
+                }
+                if self.rule.is_fresh(k) {
+                    seen.push(self.rule.made_public(k, &state, &share.f));
+                }
+                state.take(Step { f: share.f, gradient: None }, &self.rule, k);
+                state.round = k;
+            }
+        }
+        seen
+    }
+
+    fn exaggerated(&self, envelope: &Envelope) -> Option<Envelope> {
+        let mut share: Share = wire::unpack(&envelope.payload).ok()?;
+        share.f.iter_mut().chain(&mut share.s).for_each(|v| *v = (*v + 1.0) * 1e9);
+        Some(Envelope { payload: wire::pack(&share).ok()?, ..envelope.clone() })
+    }
+}

@@ -1,0 +1,19 @@
+//! MR-ADMM: R-ADMM with η and γ that grow by a public factor in every round, so that late steps, and the noise in them, are short.
+
+use reticent_accountant::View;
+
+use super::Variant;
+use crate::algorithms::Entry;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "mr-admm",
+    about: "r-admm with penalties that grow, so that late noise moves the model less",
+    reference: "RA18, section V, with E7 and E8",
+    takes: &["iterations", "release", "clip", "eta", "gamma", "growth", "radius", "as-published"],
+    views: &[View::Local],
+    private: true,
+    build: |recipe| super::build(recipe, &ENTRY, VARIANT),
+};
+
+const VARIANT: Variant =
+    Variant { recycles: true, growth: 1.01, fixed_dual: false, noise_on_penalty: false, private: true };

@@ -1,0 +1,19 @@
+//! R-ADMM: fresh steps in odd rounds, recycled ones in even rounds, which touch no data and cost nothing (RA18, Lemma IV.1).
+
+use reticent_accountant::View;
+
+use super::Variant;
+use crate::algorithms::Entry;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "r-admm",
+    about: "peers on a graph, every second update free: it reuses the noisy gradient of the one before",
+    reference: "RA18, Algorithm 2, with E7 and E8",
+    takes: &["iterations", "release", "clip", "eta", "gamma", "radius", "as-published"],
+    views: &[View::Local],
+    private: true,
+    build: |recipe| super::build(recipe, &ENTRY, VARIANT),
+};
+
+const VARIANT: Variant =
+    Variant { recycles: true, growth: 1.0, fixed_dual: false, noise_on_penalty: false, private: true };

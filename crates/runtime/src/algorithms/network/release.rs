@@ -1,0 +1,190 @@
+//! The ways in which a fresh step is released.
+//!
+//! ```text
+//! gradient          g = mean of the clipped gradients at f_i + N(0, (zC/B)² I);  f by the recycled formula with this g
+//! minimiser         f = argmin of the fresh step, without ε, + N(0, (zS)² I),  S = C/(BΛ) + the solver's radius
+//! objective         f = argmin with ε of density ∝ exp(−(B/zC)‖ε‖) (RA18), and the noise that covers the radius (E7)
+//! normal-objective  f = argmin with ε ~ N(0, (zC/B)² I), and the same
+//! ```
+//!
+//! B is the number of records, Λ = m + 2ηV_i the curvature of the public part. In the last three, g is what the optimality condition
+//! makes of the released f: `−(m f + 2λ_i + 2η Σ_j (f − ½(f_i + f_j)))`, a function of what is public, and noise of the
+//! size of zC/B away from the gradient at f.
+//!
+//! Events, all the gate's own: a Gaussian of noise multiplier `z` for the first two; pure, `ln(1 + βR²/(BΛ)) + 2/z` and a share for the
+//! radius, for the third (E8: RA18 prints `2.8 βR²/(BΛ) + 2/z`, which is what `as-published` counts); for the last see
+//! proofs/objective.md. Proofs: proofs/recycled.md, proofs/sensitivity-clipped-sum.md, proofs/minimiser.md,
+//! proofs/objective.md.
+
+use reticent_accountant::Unit;
+use reticent_admm::{Release, SettingsError};
+use reticent_oracle::{
+    Claim, GradientTerms, Law, MinimiserTerms, ObjectiveTerms, Oracle, Quadratic, Refusal, Sampling,
+};
+
+use super::rule::Rule;
+use super::state::{State, Step};
+use crate::algorithms::{Entry, Recipe};
+
+/// How a fresh step is released, with what that takes.
+#[derive(Debug)]
+pub(super) enum Way {
+    Gradient { clip: f64 },
+    Minimiser { ridge: Ridge },
+    Objective { ridge: Ridge, law: Law, smoothness: f64, as_published: bool },
+}
+
+/// The penalty as `(m/2)‖·‖²` on the features, and the bound of the rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ridge {
+    m: f64,
+    /// The coordinates that are penalised: the first so many.
+    features: usize,
+    row_norm: f64,
+}
+
+/// The public part `(curvature/2)‖f‖² + linearᵀf` of a step's objective, but for constants.
+struct PublicPart {
+    curvature: f64,
+    linear: Vec<f64>,
+}
+
+/// Where RA18 is not what its algorithm guarantees: the claim is for exact minimisers.
+const ERRATUM: u8 = 7;
+
+/// More noise than this is asked for only by a search that will not end.
+const ENOUGH: f64 = 1e6;
+
+const TOO_BENT: &str = "whatever the noise, one record of some party bends the objective of a step too much for the budget: \
+                        set a larger eta, a larger penalty or fewer iterations, or choose release = gradient";
+
+impl Way {
+    pub fn new(recipe: &Recipe<'_>, entry: &Entry, release: Release) -> Result<Self, SettingsError> {
+        let as_published = recipe.settings.as_published == Some(true);
+        if as_published && release != Release::Objective {
+            let allowed = "the published version has release = objective: leave one of the two out";
+            return Err(SettingsError::new("release", release, allowed));
+        }
+        if release == Release::Gradient {
+            return Ok(Way::Gradient { clip: recipe.settings.clip_or_bound(recipe.public)? });
+        }
+        let ridge = Ridge::new(recipe, entry, release)?;
+        let law = match release {
+            Release::NormalObjective if recipe.unit == Unit::User => {
+                let allowed = "it protects records; the others protect whole parties too";
+                return Err(SettingsError::new("release", release, allowed));
+            }
+            Release::NormalObjective => Law::Normal,
+            Release::Objective => Law::SphericalLaplace,
+            _ => return Ok(Way::Minimiser { ridge }),
+        };
+        Ok(Way::Objective { ridge, law, smoothness: recipe.public.smoothness, as_published })
+    }
+
+    /// Whether the event depends on the number of neighbours and of records.
+    pub fn price_depends_on_party(&self) -> bool {
+        matches!(self, Way::Objective { .. })
+    }
+
+    /// The fresh step `k`.
+    pub fn ask(
+        &self,
+        rule: &Rule,
+        k: u32,
+        noise_multiplier: f64,
+        state: &State,
+        oracle: &mut dyn Oracle,
+    ) -> Result<Step, Refusal> {
+        let start = &state.own.f;
+        match *self {
+            Way::Gradient { clip } => {
+                let how = GradientTerms { clip, noise_multiplier, sampling: Sampling::Full };
+                let gradient = oracle.gradient(start, &how)?.into_inner();
+                Ok(Step { f: rule.linearised(k, state, &gradient), gradient: Some(gradient) })
+            }
+            Way::Minimiser { ridge } => {
+                let part = ridge.public_part(rule.eta(k), state);
+                let (row_norm, public) = (ridge.row_norm, part.quadratic());
+                let how = MinimiserTerms { row_norm, public, start, image: false, noise_multiplier };
+                Ok(part.recovered(oracle.minimiser(&how)?.into_inner()))
+            }
+            Way::Objective { ridge, law, smoothness, as_published } => {
+                if noise_multiplier > ENOUGH {
+                    return Err(Refusal::BadQuery(TOO_BENT.to_owned()));
+                }
+                let part = ridge.public_part(rule.eta(k), state);
+                let (row_norm, public) = (ridge.row_norm, part.quadratic());
+                if as_published {
+                    let bend = smoothness * row_norm * row_norm / oracle.terms().population() as f64;
+                    // The paper on M-ADMM leaves the curvature of the penalty out.
+                    let curvature = part.curvature - if rule.noise_on_penalty() { ridge.m } else { 0.0 };
+                    let printed = 2.8 * bend / curvature + 2.0 / noise_multiplier;
+                    oracle.claim(Claim::pure(ERRATUM, printed));
+                }
+                let how = ObjectiveTerms { row_norm, smoothness, public, start, law, noise_multiplier };
+                Ok(part.recovered(oracle.objective(&how)?.into_inner()))
+            }
+        }
+    }
+}
+
+impl Way {
+    /// What anybody can make of a broadcast `f` of the fresh step `k`, if the penalty is quadratic: the noisy gradient.
+    pub fn made_public(&self, rule: &Rule, k: u32, state: &State, f: &[f64]) -> Vec<f64> {
+        if let Way::Minimiser { ridge } | Way::Objective { ridge, .. } = self {
+            return ridge.public_part(rule.eta(k), state).gradient_at(f);
+        }
+        let (m, held) = (rule.penalty_curvature(), rule.stiffness(k, state));
+        let slope = state.pull(rule.eta(k)).into_iter().zip(f).zip(&state.own.f);
+        slope.map(|((pull, f), before)| -(m * f + pull + held * (f - before))).collect()
+    }
+}
+
+impl Ridge {
+    fn new(recipe: &Recipe<'_>, entry: &Entry, release: Release) -> Result<Self, SettingsError> {
+        if let Some(clip) = recipe.settings.clip {
+            let allowed = format!(
+                "release = {release} shortens rows and clips nothing: leave clip out, or choose release = gradient"
+            );
+            return Err(SettingsError::new("clip", clip, allowed));
+        }
+        let (penalty, shape) = (recipe.regulariser.penalty(), recipe.regulariser.shape());
+        let m = penalty.strong_convexity();
+        // Curvature that is the same everywhere: a quadratic, and no other penalty in the catalogue.
+        if m != penalty.smoothness() {
+            let allowed = format!(
+                "{} with release = {release} handles l2 and none; release = gradient handles every convex penalty",
+                entry.name
+            );
+            return Err(SettingsError::new("penalty", penalty.spec(), allowed));
+        }
+        Ok(Ridge { m, features: shape.features * shape.outputs, row_norm: recipe.public.row_norm })
+    }
+
+    /// The gate's ridge is on every coordinate; where the penalty is not, `m b_i` is taken off the slope, which makes
+    /// `(m/2)(b − b_i)²` of it: this holds the intercept back and moves no fixed point.
+    fn public_part(&self, eta: f64, state: &State) -> PublicPart {
+        let near = 2.0 * eta * state.degree();
+        let mut linear = state.pull(eta);
+        for (i, (q, f)) in linear.iter_mut().zip(&state.own.f).enumerate() {
+            *q -= if i < self.features { near * f } else { (near + self.m) * f };
+        }
+        PublicPart { curvature: near + self.m, linear }
+    }
+}
+
+impl PublicPart {
+    fn quadratic(&self) -> Quadratic<'_> {
+        Quadratic { ridge: self.curvature, linear: &self.linear, penalty: None }
+    }
+
+    /// The step with the gradient that its optimality condition has made public.
+    fn recovered(&self, f: Vec<f64>) -> Step {
+        let gradient = self.gradient_at(&f);
+        Step { f, gradient: Some(gradient) }
+    }
+
+    fn gradient_at(&self, f: &[f64]) -> Vec<f64> {
+        f.iter().zip(&self.linear).map(|(f, q)| -(self.curvature * f + q)).collect()
+    }
+}

@@ -1,0 +1,163 @@
+//! The arithmetic of a step: settings, schedules, and the recycled update.
+
+use std::sync::Arc;
+
+use reticent_admm::{Release, SettingsError, not_negative, positive};
+use reticent_oracle::{Oracle, Refusal};
+use reticent_problem::Regulariser;
+
+use super::Variant;
+use super::release::Way;
+use super::state::{State, Step};
+use crate::algorithms::{Entry, Recipe};
+
+/// Rounds, if they are not set.
+const ROUNDS: u64 = 100;
+
+/// 1000 in the score of a record: no loss in use tells that from more.
+const REACH: f64 = 1e3;
+
+/// More than any run can use, and far from where sums lose their digits.
+const MOST_GROWN: f64 = 1e9;
+
+/// What all steps of all peers of a run have in common. Public.
+#[derive(Debug)]
+pub(super) struct Rule {
+    variant: Variant,
+    way: Way,
+    regulariser: Arc<Regulariser>,
+    rounds: u32,
+    eta: f64,
+    theta: f64,
+    gamma: f64,
+    growth: f64,
+    radius: f64,
+}
+
+/// The mean number of neighbours, or 1 where there are none. With η = L/(2V) the pull of the neighbours is about as stiff
+/// as the loss can be, and a linearised step with γ = L has length 1/(2L).
+fn mean_degree(recipe: &Recipe<'_>) -> f64 {
+    let parties = recipe.parties();
+    let ends: usize = (0..parties).map(|party| recipe.topology.degree(party)).sum();
+    (ends as f64 / f64::from(parties.max(1))).max(1.0)
+}
+
+impl Rule {
+    pub fn new(recipe: &Recipe<'_>, entry: &Entry, variant: Variant) -> Result<Self, SettingsError> {
+        let settings = recipe.settings;
+        let smooth = recipe.public.gradient_lipschitz();
+        // A loss with kinks has no curvature; its slopes change by 2 at most over scores of 1.
+        let smooth = if smooth.is_finite() && smooth > 0.0 { smooth } else { recipe.public.row_norm.powi(2) };
+        let rounds = settings.iterations_or(ROUNDS)?.min(u64::from(u32::MAX - 1)) as u32;
+        let growth = settings.growth.unwrap_or(variant.growth);
+        if !(growth >= 1.0 && growth.powf(f64::from(rounds)) <= MOST_GROWN) {
+            let allowed = format!(
+                "a factor of at least 1 is needed, with which the penalty grows by at most {MOST_GROWN:e} in {rounds} iterations"
+            );
+            return Err(SettingsError::new("growth", growth, allowed));
+        }
+        let eta = positive("eta", settings.eta.unwrap_or(0.5 * smooth / mean_degree(recipe)))?;
+        let release = settings.release.unwrap_or(match settings.as_published {
+            Some(true) => Release::Objective,
+            _ if variant.private => Release::Gradient,
+            _ => Release::Minimiser,
+        });
+        Ok(Rule {
+            variant,
+            way: Way::new(recipe, entry, release)?,
+            regulariser: Arc::clone(recipe.regulariser),
+            rounds,
+            eta,
+            theta: positive("theta", settings.theta.unwrap_or(eta))?,
+            gamma: not_negative("gamma", settings.gamma.unwrap_or(smooth))?,
+            growth,
+            radius: positive("radius", settings.radius.unwrap_or(REACH / recipe.public.row_norm))?,
+        })
+    }
+
+    pub fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    pub fn len(&self) -> usize {
+        self.regulariser.shape().len()
+    }
+
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// Whether step `k`, counted from 1, is a fresh one.
+    pub fn is_fresh(&self, k: u32) -> bool {
+        !self.variant.recycles || k % 2 == 1
+    }
+
+    fn grown(&self, k: u32) -> f64 {
+        self.growth.powf(f64::from(k.saturating_sub(1)))
+    }
+
+    /// η of step `k`.
+    pub fn eta(&self, k: u32) -> f64 {
+        self.eta * self.grown(k)
+    }
+
+    /// θ of step `k`.
+    pub fn theta(&self, k: u32) -> f64 {
+        if self.variant.fixed_dual { self.theta } else { self.eta(k) }
+    }
+
+    /// The largest norm of an honest s after step `k`.
+    pub fn reach(&self, k: u32) -> f64 {
+        f64::from(k) * self.theta(k) * self.radius
+    }
+
+    pub fn noise_on_penalty(&self) -> bool {
+        self.variant.noise_on_penalty
+    }
+
+    pub fn price_depends_on_party(&self) -> bool {
+        self.way.price_depends_on_party()
+    }
+
+    /// `2ηV_i + γ`, the curvature of a linearised step.
+    pub fn stiffness(&self, k: u32, state: &State) -> f64 {
+        2.0 * self.eta(k) * state.degree() + self.gamma * self.grown(k)
+    }
+
+    pub fn penalty_curvature(&self) -> f64 {
+        self.regulariser.penalty().strong_convexity()
+    }
+
+    /// What an enemy who sees all broadcasts makes of that of a fresh step.
+    pub fn made_public(&self, k: u32, state: &State, f: &[f64]) -> Vec<f64> {
+        self.way.made_public(self, k, state, f)
+    }
+
+    /// Step `k`, fresh: the one place that asks the gate, in a rehearsal and in a run.
+    pub fn fresh(&self, k: u32, noise: f64, state: &State, oracle: &mut dyn Oracle) -> Result<Step, Refusal> {
+        let noise = match self.variant {
+            Variant { private: false, .. } => 0.0,
+            Variant { noise_on_penalty: true, .. } => noise * self.grown(k),
+            _ => noise,
+        };
+        self.way.ask(self, k, noise, state, oracle)
+    }
+
+    /// Step `k` from a gradient that is public.
+    pub fn recycled(&self, k: u32, state: &State) -> Step {
+        let zero = vec![0.0; self.len()];
+        let f = self.linearised(k, state, state.gradient.as_deref().unwrap_or(&zero));
+        Step { f, gradient: None }
+    }
+
+    /// `argmin { gᵀf + r(f) + 2λᵀf + η Σ_j ‖½(f_i + f_j) − f‖² + (γ/2)‖f − f_i‖² }`.
+    pub fn linearised(&self, k: u32, state: &State, gradient: &[f64]) -> Vec<f64> {
+        let step = 1.0 / self.stiffness(k, state);
+        let mut f = state.own.f.clone();
+        for ((f, pull), g) in f.iter_mut().zip(state.pull(self.eta(k))).zip(gradient) {
+            *f -= step * (g + pull);
+        }
+        self.regulariser.prox_y(&mut f, step);
+        f
+    }
+}

@@ -1,0 +1,94 @@
+//! What a peer keeps: functions of what was broadcast, by itself and by its neighbours.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::rule::Rule;
+
+/// What is broadcast.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Share {
+    /// f.
+    pub f: Vec<f64>,
+    /// s, the sum of θf over the dual updates so far.
+    pub s: Vec<f64>,
+}
+
+/// A peer between two steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct State {
+    /// The last round that it has begun.
+    pub round: u32,
+    /// What it has broadcast last.
+    pub own: Share,
+    /// What it has heard last from each neighbour. All begin at 0.
+    pub near: BTreeMap<u32, Share>,
+    /// g, from its last fresh step.
+    pub gradient: Option<Vec<f64>>,
+}
+
+/// What a step gives.
+pub(super) struct Step {
+    /// The new f.
+    pub f: Vec<f64>,
+    /// The noisy gradient of the losses that f has made public, if it was a fresh step.
+    pub gradient: Option<Vec<f64>>,
+}
+
+impl State {
+    pub fn new(len: usize, neighbours: &[u32]) -> Self {
+        let zero = Share { f: vec![0.0; len], s: vec![0.0; len] };
+        let near = neighbours.iter().map(|&id| (id, zero.clone())).collect();
+        State { round: 0, own: zero, near, gradient: None }
+    }
+
+    /// V_i.
+    pub fn degree(&self) -> f64 {
+        self.near.len() as f64
+    }
+
+    /// `2λ_i + η Σ_j (f_i − f_j)`: the slope at f_i of all that is public but r.
+    pub fn pull(&self, eta: f64) -> Vec<f64> {
+        let mut pull = vec![0.0; self.own.f.len()];
+        for Share { f, s } in self.near.values() {
+            for (i, pull) in pull.iter_mut().enumerate() {
+                *pull += self.own.s[i] - s[i] + eta * (self.own.f[i] - f[i]);
+            }
+        }
+        pull
+    }
+
+    /// After step `k`.
+    pub fn take(&mut self, step: Step, rule: &Rule, k: u32) {
+        self.own.f = step.f;
+        shorten(&mut self.own.f, rule.radius());
+        if step.gradient.is_some() {
+            self.gradient = step.gradient;
+        }
+        if rule.is_fresh(k) {
+            let theta = rule.theta(k);
+            // For the neighbours it is a guess, that they stay where they are, until they say better; a neighbour who is
+            // not heard would else seem to move by all of θf.
+            for Share { f, s } in std::iter::once(&mut self.own).chain(self.near.values_mut()) {
+                s.iter_mut().zip(f).for_each(|(s, f)| *s += theta * *f);
+            }
+        }
+    }
+
+    /// What a neighbour says in round `k`. Nobody's honest message is longer than this lets in, so that no message moves
+    /// anybody further than an honest one can.
+    pub fn hear(&mut self, from: u32, mut share: Share, rule: &Rule, k: u32) {
+        shorten(&mut share.f, rule.radius());
+        shorten(&mut share.s, rule.reach(k));
+        self.near.insert(from, share);
+    }
+}
+
+/// The nearest point in the ball of this radius.
+fn shorten(v: &mut [f64], radius: f64) {
+    let norm = v.iter().map(|v| v * v).sum::<f64>().sqrt();
+    if norm > radius {
+        v.iter_mut().for_each(|v| *v *= radius / norm);
+    }
+}

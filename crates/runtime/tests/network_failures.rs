@@ -1,0 +1,127 @@
+//! Peers among whom messages are lost, late, doubled, changed or far too large.
+
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use common::{Job, World};
+use proptest::prelude::*;
+use reticent_accountant::Unit;
+use reticent_runtime::{Budget, Checkpoint, Failures, Kind, Outcome, Price, Simulation, wire};
+
+const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
+
+fn job() -> Job<'static> {
+    Job {
+        algorithm: "r-admm",
+        settings: r#"{"iterations": 12}"#,
+        topology: "grid",
+        unit: Unit::Record,
+        price: Price::Within(BUDGET, BTreeMap::from([(2, 1.0)])),
+        ..Job::default()
+    }
+}
+
+fn ledgers(outcome: &Outcome) -> Vec<u64> {
+    outcome.parties.iter().map(|party| party.ledger.total_events()).collect()
+}
+
+/// What each party said in rounds that touch data, each different saying once.
+type Heard = Arc<Mutex<BTreeMap<u32, BTreeSet<(u32, Vec<u8>)>>>>;
+
+fn listen(simulation: &mut Simulation) -> Heard {
+    let heard = Heard::default();
+    let ours = Arc::clone(&heard);
+    simulation.listen(Box::new(move |_, bytes| {
+        let envelope = wire::decode(bytes, usize::MAX).unwrap();
+        if envelope.kind == Kind::Share && envelope.round % 2 == 1 {
+            let saying = (envelope.round, envelope.payload);
+            ours.lock().unwrap().entry(envelope.from.0).or_default().insert(saying);
+        }
+    }));
+    heard
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// Whatever happens to messages, a party says one thing in a round, and has an entry for it unless its budget was spent
+    /// before and it said what follows from what it had said.
+    #[test]
+    fn no_ledger_understates(
+        [after, delay, duplicate, reorder, corrupt, byzantine] in prop::array::uniform6(0.0..0.4_f64),
+        seed in any::<u64>(),
+    ) {
+        let world = World::even(90, 3, 9);
+        let mut simulation = world.prepare(&job());
+        let failures = Failures { after, delay, duplicate, reorder, corrupt, byzantine, seed, ..Failures::default() };
+        simulation.fail(failures).unwrap();
+        let heard = listen(&mut simulation);
+        let outcome = simulation.complete(|_, _| {}).unwrap();
+        let heard = heard.lock().unwrap();
+        for party in &outcome.parties {
+            prop_assert_eq!(heard[&party.id.0].len(), 6);
+            let events = party.ledger.total_events();
+            prop_assert!(if party.id.0 == 2 { events < 6 } else { events == 6 }, "{} {events}", party.id.0);
+        }
+        prop_assert!(outcome.parameter.iter().all(|x| x.is_finite()));
+    }
+}
+
+#[test]
+fn a_run_that_is_killed_and_resumed_comes_to_the_same_bits_and_spends_once() {
+    let world = World::even(90, 3, 9);
+    let failures = Failures { delay: 0.2, after: 0.1, duplicate: 0.2, ..Failures::default() };
+    let whole = {
+        let mut simulation = world.prepare(&job());
+        simulation.fail(failures).unwrap();
+        simulation.complete(|_, _| {}).unwrap()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run");
+    for stop in [0, 1, 6, 11] {
+        let mut first = world.prepare(&job());
+        first.fail(failures).unwrap();
+        (0..stop).for_each(|_| assert!(first.step().unwrap()));
+        first.checkpoint().unwrap().save(&file).unwrap();
+        first.step().unwrap();
+        drop(first);
+        let mut second = world.prepare(&job());
+        second.fail(failures).unwrap();
+        second.resume(&Checkpoint::load(&file).unwrap()).unwrap();
+        let resumed = second.complete(|_, _| {}).unwrap();
+        assert_eq!(resumed.parameter, whole.parameter, "stopped at {stop}");
+        assert_eq!(ledgers(&resumed), ledgers(&whole));
+    }
+}
+
+/// Increments that get lost would leave the dual variables of two ends of an edge at odds for ever, and the model beside the
+/// optimum; sums do not.
+#[test]
+fn a_third_of_the_messages_may_be_lost_and_the_optimum_is_reached() {
+    let world = World::skewed(400, 5, 10);
+    let plain =
+        Job { settings: r#"{"iterations": 400}"#, price: Price::Noise(0.0), topology: "ring", ..job() };
+    let mut simulation = world.prepare(&plain);
+    simulation.fail(Failures { after: 0.3, ..Failures::default() }).unwrap();
+    let gap = world.gap(&simulation.complete(|_, _| {}).unwrap().parameter);
+    println!("a third lost: {gap:e}");
+    assert!(gap < 1e-4, "{gap:e}");
+}
+
+#[test]
+fn each_kind_of_bad_message_is_rejected_by_its_name() {
+    let world = World::even(90, 3, 9);
+    let names = |failures: Failures| {
+        let mut simulation = world.prepare(&job());
+        simulation.fail(failures).unwrap();
+        simulation.complete(|_, _| {}).unwrap().rejections.into_keys().collect::<Vec<_>>()
+    };
+    assert_eq!(names(Failures { corrupt: 0.3, ..Failures::default() })[0], "corrupt");
+    assert_eq!(names(Failures { duplicate: 0.5, ..Failures::default() }), ["duplicate"]);
+    assert_eq!(names(Failures { delay: 0.5, ..Failures::default() }), ["stale"]);
+    assert!(names(Failures { reorder: 1.0, after: 0.3, ..Failures::default() }).is_empty());
+}
