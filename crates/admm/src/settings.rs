@@ -83,6 +83,8 @@ settings! {
     "average" average: Average,
     /// Whether the noise of a correction shrinks with its distance from the snapshot; yes when it is not said.
     "shrink" shrink: bool,
+    /// The fraction of the parties of a masked sum that is assumed honest.
+    "honest" honest: f64,
     /// Run the paper's own version, whose privacy claim does not hold; the result is not certified.
     "as-published" as_published: bool,
 }
