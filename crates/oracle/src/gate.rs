@@ -1,5 +1,6 @@
 //! The gate: every answer is an event first and a number second.
 
+mod block;
 mod select;
 
 use std::sync::Arc;
@@ -21,6 +22,8 @@ use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::table::PrivateTable;
 use crate::terms::Terms;
+pub(crate) use block::Block;
+pub use block::BlockTerms;
 use reticent_noise::{Digest, Entropy, Hasher, NoiseKey};
 use reticent_sums::{Descent, Risk, Split};
 pub use select::{Contest, Winner};
@@ -114,6 +117,7 @@ pub struct Opening {
 pub struct Gate {
     inside: Inside,
     source: Source,
+    block: Option<Block>,
     ledger: Ledger,
     plan: Option<Plan>,
     split: Option<Split>,
@@ -205,6 +209,7 @@ impl Gate {
         Ok(Gate {
             inside,
             source,
+            block: None,
             ledger,
             plan: None,
             split: None,

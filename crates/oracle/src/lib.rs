@@ -28,12 +28,13 @@ mod sample;
 mod table;
 pub mod tables;
 mod terms;
+mod trustee;
 
 #[cfg(feature = "seeded-bugs")]
 pub use bug::Bug;
 pub use claim::Claim;
 pub use exact::ExactOracle;
-pub use gate::{Contest, Gate, Opening, Oracle, Winner};
+pub use gate::{BlockTerms, Contest, Gate, Opening, Oracle, Winner};
 pub use keyed::Books;
 pub use law::{Law, LawError};
 pub use queries::{
@@ -50,3 +51,4 @@ pub use reticent_sums::TableError;
 pub use sample::{Sampling, SamplingError};
 pub use table::PrivateTable;
 pub use terms::Terms;
+pub use trustee::{Entrusted, Seal, Trustee, TrusteeBooks};

@@ -52,8 +52,9 @@ impl Door {
         self.run
     }
 
-    /// Whether the message may come in. `known` says who may write.
-    pub fn check(&self, envelope: &Envelope, known: impl Fn(PartyId) -> bool) -> Result<Admitted, Rejected> {
+    /// Whether the message is of this run, for this node and from somebody who may write. For messages that are told
+    /// apart by another layer.
+    pub fn address(&self, envelope: &Envelope, known: impl Fn(PartyId) -> bool) -> Result<(), Rejected> {
         if envelope.run != self.run {
             return Err(Rejected::OtherRun);
         }
@@ -63,6 +64,12 @@ impl Door {
         if !known(envelope.from) {
             return Err(Rejected::UnknownSender(envelope.from));
         }
+        Ok(())
+    }
+
+    /// Whether the message may come in. `known` says who may write.
+    pub fn check(&self, envelope: &Envelope, known: impl Fn(PartyId) -> bool) -> Result<Admitted, Rejected> {
+        self.address(envelope, known)?;
         let digest = envelope.digest();
         match self.last.get(&(envelope.from, envelope.kind)) {
             Some(last) if envelope.round < last.round => Err(Rejected::Stale { given: envelope.round }),

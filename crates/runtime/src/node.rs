@@ -23,6 +23,12 @@ pub trait Node: Send {
         Ok(Vec::new())
     }
 
+    /// Nobody has anything more to say in round `round`, though it is not over: whoever waits for somebody need wait no
+    /// longer. Called for the initiators until they say nothing.
+    fn on_quiet(&mut self, _round: u32) -> Result<Vec<Envelope>, RunError> {
+        Ok(Vec::new())
+    }
+
     /// All that it must know to go on after a crash, but for the data. It is not released to anybody; of a party it
     /// holds what that party keeps itself.
     fn snapshot(&self) -> Result<Vec<u8>, RunError>;

@@ -1,10 +1,12 @@
 //! A party: its records behind its own gate, its own budget, its own books.
 
 use reticent_accountant::Ledger;
-use reticent_oracle::{Books, Digest, Gate, Oracle, Refusal, Terms};
+use reticent_masks::{FixedPoint, Member, MemberId, NoiseShare, Terms as MaskTerms};
+use reticent_oracle::{BlockTerms, Books, Digest, Entrusted, Gate, Oracle, Refusal, Seal, Terms};
 
 use crate::error::RunError;
 use crate::message::PartyId;
+use crate::rejected::Rejected;
 
 /// A party and what it has spent.
 #[derive(Debug)]
@@ -52,6 +54,36 @@ impl Party {
         }
     }
 
+    /// Moves its block along public z's, of which the first has number `first`; how many it has followed. Nothing is
+    /// released, and a party that was away catches up.
+    pub fn follow(&mut self, first: u32, zs: &[Vec<f64>], how: &BlockTerms) -> Result<u32, Rejected> {
+        self.gate.follow(first, zs, how).map_err(refused)
+    }
+
+    /// Its block, for its trustee alone.
+    pub fn entrust(&mut self, label: &Digest, seal: &Seal, bound: f64) -> Result<Entrusted, Rejected> {
+        self.gate.begin(label);
+        self.gate.entrust(seal, bound).map_err(refused)
+    }
+
+    /// Its block behind masks; `None` when its budget does not allow it.
+    pub fn veil(
+        &mut self,
+        label: &Digest,
+        bound: f64,
+        code: &FixedPoint,
+        share: &NoiseShare,
+        masks: &MaskTerms,
+        id: MemberId,
+    ) -> Result<Option<Member>, Rejected> {
+        self.gate.begin(label);
+        match self.gate.veil(bound, code, share, masks, id) {
+            Ok(member) => Ok(Some(member)),
+            Err(Refusal::Exhausted) => Ok(None),
+            Err(refusal) => Err(refused(refusal)),
+        }
+    }
+
     /// Its books, as text: the events are written in a form that tells their kinds by name, which the compact form of
     /// messages cannot read back.
     pub(crate) fn books(&self) -> Result<String, RunError> {
@@ -64,4 +96,8 @@ impl Party {
             serde_json::from_str(books).map_err(|_| RunError::Snapshot("books that cannot be read"))?;
         Ok(self.gate.recall(&books)?)
     }
+}
+
+fn refused(refusal: Refusal) -> Rejected {
+    Rejected::Gate(refusal.to_string())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Ledger, calibrate, epsilon};
 use reticent_noise::{Digest, Hasher, NoiseKey};
-use reticent_oracle::{Gate, Opening, Oracle, PrivateTable, Rehearsal};
+use reticent_oracle::{Gate, Opening, Oracle, PrivateTable, Terms};
 use reticent_problem::losses::Loss;
 
 use crate::algorithms::{Entry, Protocol, Recipe, Start};
@@ -72,6 +72,8 @@ pub struct PartyReport {
     pub id: PartyId,
     /// Every use of its data.
     pub ledger: Ledger,
+    /// On which terms.
+    pub terms: Terms,
 }
 
 /// Calibrates the noise and makes the nodes; a table for each party.
@@ -120,10 +122,14 @@ impl Simulation {
     pub fn complete(mut self, after: impl FnMut(u32, u32)) -> Result<Outcome, RunError> {
         self.run(after)?;
         let parameter = self.finish()?;
-        let parties = self.nodes().iter().filter_map(|node| node.party());
+        let ids = self.nodes.iter().filter_map(|node| node.party()).map(|party| party.id());
+        let report = |id: PartyId| {
+            let (ledger, terms) = self.protocol.books(id, &self.nodes)?;
+            Ok(PartyReport { id, ledger: ledger.clone(), terms })
+        };
         Ok(Outcome {
             parameter,
-            parties: parties.map(|p| PartyReport { id: p.id(), ledger: p.ledger().clone() }).collect(),
+            parties: ids.map(report).collect::<Result<_, RunError>>()?,
             traffic: self.traffic(),
             rejections: self.rejections().clone(),
         })
@@ -137,11 +143,7 @@ fn calibrated(
     gate: &Gate,
     price: &Price,
 ) -> Result<(f64, Ledger), RunError> {
-    let plan = |noise: f64| -> Result<Ledger, RunError> {
-        let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
-        protocol.rehearse(id, noise, &mut rehearsal)?;
-        Ok(rehearsal.into_plan())
-    };
+    let plan = |noise: f64| protocol.plan(id, noise, gate.shape(), gate.terms());
     let noise = match price {
         Price::Noise(noise) => *noise,
         Price::Within(budget, _) => {

@@ -119,12 +119,12 @@ impl Simulation {
         let saved = if restarts { Some(self.nodes[self.place(SERVER)].snapshot()?) } else { None };
         let late = std::mem::take(&mut self.late);
         let begun = self.deadline()?;
-        self.deliver(late, begun, 0);
+        self.deliver(late, begun, 0)?;
         if let Some(saved) = saved {
             let place = self.place(SERVER);
             self.nodes[place].restore(&saved)?;
             let begun = self.deadline()?;
-            self.deliver(Vec::new(), begun, 1);
+            self.deliver(Vec::new(), begun, 1)?;
         }
         self.round += 1;
         Ok(true)
@@ -197,8 +197,16 @@ impl Simulation {
     /// The deadline of the round that is over, for the initiators.
     fn deadline(&mut self) -> Result<Vec<Parcel>, RunError> {
         let round = self.round;
+        self.initiated(|node| node.on_deadline(round))
+    }
+
+    /// What the initiators say.
+    fn initiated(
+        &mut self,
+        act: impl Fn(&mut dyn Node) -> Result<Vec<Envelope>, RunError> + Sync,
+    ) -> Result<Vec<Parcel>, RunError> {
         let places: Vec<usize> = self.initiators.iter().map(|&id| self.place(id)).collect();
-        let sent = at_places(&mut self.nodes, &places, |node, _| node.on_deadline(round).map(sealed));
+        let sent = at_places(&mut self.nodes, &places, |node, _| act(node).map(sealed));
         sent.into_iter().try_fold(Vec::new(), |mut all, sent| {
             all.extend(sent?);
             Ok(all)
@@ -206,11 +214,20 @@ impl Simulation {
     }
 
     /// Delivers messages, and the answers to them, until nobody says anything more; `overdue` ones first.
-    fn deliver(&mut self, mut overdue: Vec<Parcel>, mut sent: Vec<Parcel>, attempt: u32) {
+    fn deliver(
+        &mut self,
+        mut overdue: Vec<Parcel>,
+        mut sent: Vec<Parcel>,
+        attempt: u32,
+    ) -> Result<(), RunError> {
         let limit = self.protocol.longest_payload();
         for wave in 0..WAVES {
             if sent.is_empty() && overdue.is_empty() {
-                return;
+                let round = self.round + 1;
+                sent = self.initiated(|node| node.on_quiet(round))?;
+                if sent.is_empty() {
+                    return Ok(());
+                }
             }
             for parcel in &sent {
                 self.traffic.messages += 1;
@@ -251,6 +268,7 @@ impl Simulation {
                 }
             }
         }
+        Ok(())
     }
 }
 

@@ -33,12 +33,12 @@ pub struct GradientTerms {
 }
 
 impl GradientTerms {
-    pub(super) fn check(&self) -> Result<(), Refusal> {
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
         check_clip(self.clip)?;
         check_noise(self.noise_multiplier)
     }
 
-    pub(super) fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
+    pub(crate) fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
         Ok(terms.event(self.sampling.mechanism(self.noise_multiplier, terms.population())?)?)
     }
 }

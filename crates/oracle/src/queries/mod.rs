@@ -109,7 +109,11 @@ fn noisy_mean(
 }
 
 /// Noise of `noise_multiplier` clips on sums in steps of the grid.
-fn add_noise(entropy: &mut Entropy, noise_multiplier: f64, sum: &mut [i64]) -> Result<(), Refusal> {
+pub(crate) fn add_noise(
+    entropy: &mut Entropy,
+    noise_multiplier: f64,
+    sum: &mut [i64],
+) -> Result<(), Refusal> {
     if noise_multiplier > 0.0 {
         GaussianGrid::new(noise_multiplier, grid::BITS)?.perturb(entropy, sum)?;
     }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use reticent_accountant::{Ledger, extended};
-use reticent_oracle::Terms;
 use reticent_runtime::PartyReport;
 use serde::{Deserialize, Serialize};
 
@@ -43,15 +42,11 @@ pub struct PartyBooks {
 
 impl PartyBooks {
     /// `delta` is that of the budget.
-    pub(super) fn new(
-        algorithm: &str,
-        delta: f64,
-        terms: &[Terms],
-        parties: &[PartyReport],
-    ) -> Result<Self, Error> {
+    pub(super) fn new(algorithm: &str, delta: f64, parties: &[PartyReport]) -> Result<Self, Error> {
         let (mut certificates, mut of) = (Vec::new(), Vec::with_capacity(parties.len()));
         let mut known: BTreeMap<(String, u64), usize> = BTreeMap::new();
-        for (party, terms) in parties.iter().zip(terms) {
+        for party in parties {
+            let terms = &party.terms;
             let same = (text(&party.ledger)?, terms.population());
             let place = match known.get(&same) {
                 Some(&place) => place,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use reticent_accountant::{Adjacency, Unit};
 use reticent_admm::Public;
-use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal, Skew, Terms};
+use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal, Skew};
 use reticent_problem::{Loss, Shape};
 use reticent_runtime::{self as runtime, Checkpoint, Entry, Price, Recipe, Setup, Topology, Traffic};
 
@@ -111,8 +111,6 @@ impl Simulation {
         if let Some(checkpoint) = key.0 {
             run.resume(&checkpoint)?;
         }
-        let terms: Vec<Terms> =
-            run.nodes().iter().filter_map(|node| node.party()).map(|p| *p.terms()).collect();
         while run.step()? {
             if let Some(file) = keep.checkpoint {
                 run.checkpoint()?.save(file)?;
@@ -122,7 +120,7 @@ impl Simulation {
         }
         let rounds = run.progress().1;
         let outcome = run.complete(|_, _| {})?;
-        let parties = PartyBooks::new(entry.name, budget.delta, &terms, &outcome.parties)?;
+        let parties = PartyBooks::new(entry.name, budget.delta, &outcome.parties)?;
         let model = Model::of(
             Parts {
                 algorithm: entry.name,

@@ -4,11 +4,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use reticent_accountant::{Taint, Unit, View};
+use reticent_accountant::{Ledger, Taint, Unit, View};
 use reticent_admm::{Public, Settings, SettingsError};
 use reticent_noise::{Digest, NoiseKey};
-use reticent_oracle::{Oracle, Refusal};
-use reticent_problem::Regulariser;
+use reticent_oracle::{Oracle, Refusal, Rehearsal, Terms};
+use reticent_problem::{Regulariser, Shape};
 
 use crate::error::RunError;
 use crate::message::{Envelope, Kind, PartyId};
@@ -101,6 +101,25 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     /// noise multiplier; every query has a fixed multiple of it. It becomes the plan that the noise is calibrated to
     /// and that the party's gate is held to; which part of it the run uses, and in which order, is free.
     fn rehearse(&self, party: PartyId, noise: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal>;
+
+    /// The plan of a party: by default, what [`Protocol::rehearse`] asks on the terms of [`Protocol::books_terms`].
+    fn plan(&self, party: PartyId, noise: f64, shape: Shape, own: &Terms) -> Result<Ledger, RunError> {
+        let mut rehearsal = Rehearsal::new(shape, self.books_terms(own));
+        self.rehearse(party, noise, &mut rehearsal)?;
+        Ok(rehearsal.into_plan())
+    }
+
+    /// The terms of the books that count for a party, whose own gate has the terms `own`.
+    fn books_terms(&self, own: &Terms) -> Terms {
+        *own
+    }
+
+    /// The books that count for a party, and their terms: its own, unless somebody else keeps them for all.
+    fn books<'a>(&self, party: PartyId, nodes: &'a [Box<dyn Node>]) -> Result<(&'a Ledger, Terms), RunError> {
+        let party = nodes.get(party.index()).and_then(|node| node.party());
+        let party = party.ok_or(RunError::Snapshot("no such party"))?;
+        Ok((party.ledger(), *party.terms()))
+    }
 
     /// The nodes, party `i` at place `i`, a server (if there is one) behind them.
     fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError>;

@@ -8,18 +8,22 @@
 //! server:  ẑ ← ẑ + (1/n) Σ_i (u_i⁺ − u_i)
 //! ```
 //!
-//! Trust decides where the noise is and what is counted; a file each: `local` (the server sees each message).
+//! Trust decides where the noise is and what is counted; a file each: `local` (the server sees each message), `masked`
+//! (it sees sums), `central` (it is trusted). In the last two a user's block carries no noise and stays in its gate.
 //!
 //! Requires: a convex penalty with a prox; the identity constraint.
 //! Reference: FP23, Algorithm 3; PRIVACY.md, section 3.
 
+mod central;
+mod course;
 mod local;
+mod masked;
 
 use std::sync::Arc;
 
-use reticent_accountant::View;
+use reticent_accountant::{Unit, View};
 use reticent_admm::{SettingsError, fraction, positive};
-use reticent_oracle::{ResidualTerms, Sampling};
+use reticent_oracle::{BlockTerms, ResidualTerms, Sampling};
 use reticent_problem::Regulariser;
 
 use super::{Entry, Protocol, Recipe};
@@ -28,8 +32,8 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "federated",
     about: "users' prox steps against a server's consensus, a sample of the users each round",
     reference: "FP23, Algorithm 3, with E2, E3 and E14",
-    takes: &["iterations", "sampling", "clip", "gamma", "lambda", "inner"],
-    views: &[View::Local],
+    takes: &["iterations", "sampling", "clip", "gamma", "lambda", "inner", "honest"],
+    views: &[View::Local, View::SecureAggregation, View::Central],
     private: true,
     build,
 };
@@ -42,6 +46,9 @@ const LAMBDA: f64 = 0.5;
 
 /// Steps of a user's inner solver. With γ = 1/L each halves the distance.
 const INNER: u64 = 20;
+
+/// The fraction of the users of a masked sum that is assumed honest.
+const HONEST: f64 = 0.8;
 
 /// What all versions have in common.
 #[derive(Clone, Debug)]
@@ -85,7 +92,33 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
             walk: None,
         },
     };
-    Ok(Box::new(local::Local(federated)))
+    if recipe.view == View::Local {
+        return Ok(Box::new(local::Local(federated)));
+    }
+    if recipe.unit != Unit::User {
+        let allowed = format!(
+            "under trust = {} a block is of a whole user, and so is what is counted; say --unit user",
+            recipe.view
+        );
+        return Err(SettingsError::new("unit", recipe.unit, allowed));
+    }
+    if federated.lambda >= 1.0 {
+        let allowed = "a number above 0 and below 1 is needed; at 1 the blocks of the users have no bound";
+        return Err(SettingsError::new("lambda", federated.lambda, allowed));
+    }
+    let ResidualTerms { row_norm, step, inner, .. } = federated.how;
+    let block = BlockTerms { clip, row_norm, step, inner, relaxation: federated.lambda };
+    if recipe.view == View::Central {
+        return Ok(Box::new(central::Central(federated, block)));
+    }
+    if let Sampling::Poisson(_) = sampling {
+        let allowed = "the number of users in a masked sum must be known beforehand; use full or wor:SIZE";
+        return Err(SettingsError::new("sampling", sampling, allowed));
+    }
+    let honest = fraction("honest", settings.honest.unwrap_or(HONEST))?;
+    let masked = masked::Masked { about: federated, block, honest };
+    masked.check().map_err(|error| SettingsError::new("trust", recipe.view, error.to_string()))?;
+    Ok(Box::new(masked))
 }
 
 impl Federated {

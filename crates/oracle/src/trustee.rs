@@ -1,0 +1,206 @@
+//! Somebody whom the parties trust with their blocks: it adds them up, adds noise, and keeps the books.
+//!
+//! ```text
+//! party: Entrusted = clipped block, sealed      trustee: opens, Σ over the invited + N(0, (zB)² I), event first
+//! ```
+//!
+//! What travels is sealed, so that only the trustee can read it, in this process as on a network. The trustee draws who
+//! is invited itself: sampling and its event are made from the same value. A party that is invited and stays away makes
+//! the sum smaller and the sampling rarer; both cost less than what is entered. Proof: proofs/trust.md.
+
+use std::sync::Arc;
+
+use reticent_accountant::{Ledger, Taint, Unit, View};
+use reticent_noise::{Digest, Entropy, EntropyError, Hasher, NoiseKey};
+use reticent_sums::grid::nearest;
+use reticent_sums::{Grid, norm_above};
+use serde::{Deserialize, Serialize};
+
+use crate::plan::Plan;
+use crate::queries::{GradientTerms, add_noise};
+use crate::refusal::Refusal;
+use crate::released::Released;
+use crate::terms::Terms;
+
+/// What a party hands to its trustee. Nobody else can read it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entrusted {
+    nonce: Digest,
+    words: Vec<u64>,
+}
+
+/// Closes what only the trustee opens.
+#[derive(Clone, Debug)]
+pub struct Seal(Arc<NoiseKey>);
+
+/// A vector clipped to `bound`, in steps of the grid.
+pub(crate) fn clipped_steps(vector: &[f64], bound: f64) -> Vec<i64> {
+    let factor =
+        Grid::new(vector.len()).factor(norm_above(vector.iter().map(|v| v * v).sum(), vector.len()), bound);
+    vector.iter().map(|v| nearest(v * factor) as i64).collect()
+}
+
+impl Seal {
+    /// The nonce follows from all that the steps follow from: the same steps are sealed the same, others otherwise.
+    pub(crate) fn close(&self, steps: &[i64], entropy: &mut Entropy) -> Result<Entrusted, EntropyError> {
+        let nonce = *entropy.key()?;
+        let words = steps.iter().map(|&step| step as u64).collect();
+        Ok(Entrusted { words: self.pad(&nonce, words)?, nonce })
+    }
+
+    fn open(&self, entrusted: &Entrusted) -> Result<Vec<i64>, EntropyError> {
+        let words = self.pad(&entrusted.nonce, entrusted.words.clone())?;
+        Ok(words.into_iter().map(|word| word as i64).collect())
+    }
+
+    fn pad(&self, nonce: &Digest, mut words: Vec<u64>) -> Result<Vec<u64>, EntropyError> {
+        let mut stream = self.0.entropy(nonce);
+        for four in words.chunks_mut(4) {
+            let key = stream.key()?;
+            for (word, pad) in four.iter_mut().zip(key.as_chunks::<8>().0) {
+                *word ^= u64::from_le_bytes(*pad);
+            }
+        }
+        Ok(words)
+    }
+}
+
+/// The trustee of a number of parties.
+#[derive(Debug)]
+pub struct Trustee {
+    key: NoiseKey,
+    seal: Seal,
+    terms: Terms,
+    len: usize,
+    ledger: Ledger,
+    plan: Option<Plan>,
+    last: Option<Digest>,
+}
+
+/// What a trustee must not forget.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrusteeBooks {
+    ledger: Ledger,
+    last: Option<Digest>,
+}
+
+impl Trustee {
+    /// Of so many parties with blocks of length `len`; `key` is the trustee's own.
+    pub fn new(parties: u64, len: usize, key: &NoiseKey, run: &Digest) -> Self {
+        let mut ledger = Ledger::new();
+        if key.is_seeded() {
+            ledger.taint(Taint::SeededNoise);
+        }
+        let own = |label: u64| key.child(label).child(u64::from_le_bytes(std::array::from_fn(|i| run[i])));
+        Trustee {
+            seal: Seal(Arc::new(own(1))),
+            key: own(2),
+            terms: Terms::of_parties(View::Central, parties),
+            len,
+            ledger,
+            plan: None,
+            last: None,
+        }
+    }
+
+    /// What the parties close their blocks with.
+    pub fn seal(&self) -> Seal {
+        self.seal.clone()
+    }
+
+    /// The terms of its books.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// What it has entered.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// From here on, releases nothing more often than `plan` has it.
+    pub fn bind_within(&mut self, plan: &Ledger) {
+        self.plan = Some(Plan::within(plan));
+    }
+
+    /// Who is invited in a round. It is for the invited to know, and for nobody else.
+    pub fn invite(&self, round: u32, how: &GradientTerms) -> Result<Vec<u32>, Refusal> {
+        let context = Hasher::new("invite").number(u64::from(round)).finish();
+        let parties = self.terms.population() as usize;
+        let mut chosen = Vec::new();
+        if !how.sampling.draw(parties, &mut self.key.entropy(&context), &mut chosen)? {
+            chosen = (0..parties as u32).collect();
+        }
+        Ok(chosen)
+    }
+
+    /// Whether these are sealed steps of blocks; a trustee takes nothing else.
+    pub fn takes(&self, entrusted: &Entrusted) -> bool {
+        entrusted.words.len() == self.len
+    }
+
+    /// The noisy mean of what the invited of `round` entrusted to it: the sum over those who came, divided by the public
+    /// number of those who were to be expected. What is longer than the bound, which no gate of this crate closes, is
+    /// left out. The entry comes first; the same sum of the same round again has the same noise and no entry.
+    pub fn release(
+        &mut self,
+        round: u32,
+        how: &GradientTerms,
+        entrusted: &[Entrusted],
+    ) -> Result<Released<Vec<f64>>, Refusal> {
+        how.check()?;
+        let mut sum = vec![0_i64; self.len];
+        for one in entrusted.iter().filter(|one| one.words.len() == self.len) {
+            let steps = self.seal.open(one)?;
+            let square: f64 = steps.iter().map(|&step| (step as f64).powi(2)).sum();
+            if square.sqrt() <= (1_u64 << reticent_sums::grid::BITS) as f64 * (1.0 + 1e-12) {
+                sum.iter_mut().zip(&steps).for_each(|(sum, step)| *sum += step);
+            }
+        }
+        // The key is the trustee's, so a digest of the sum tells nobody anything.
+        let context = Hasher::new("release").number(u64::from(round)).debug(how).debug(&sum).finish();
+        if self.last != Some(context) {
+            let event = how.event(&self.terms)?;
+            if let Some(plan) = &mut self.plan {
+                plan.foresees(&event)?;
+            }
+            self.ledger.append(event);
+            self.last = Some(context);
+        }
+        add_noise(&mut self.key.entropy(&context), how.noise_multiplier, &mut sum)?;
+        let normaliser = how.sampling.normaliser(self.terms.population() as f64);
+        let step = Grid::new(self.len).step(how.clip) / normaliser;
+        Ok(Released::new(sum.iter().map(|&steps| steps as f64 * step).collect()))
+    }
+
+    /// What must survive a crash.
+    pub fn books(&self) -> TrusteeBooks {
+        TrusteeBooks { ledger: self.ledger.clone(), last: self.last }
+    }
+
+    /// Goes on from its books. What it has entered since, it has entered: the ledger that says more is kept.
+    pub fn recall(&mut self, books: &TrusteeBooks) -> Result<(), Refusal> {
+        if books.ledger.total_events() <= self.ledger.total_events() {
+            return Ok(());
+        }
+        if self.ledger.total_events() > 0 {
+            return Err(Refusal::BooksInUse);
+        }
+        for entry in books.ledger.entries() {
+            if let Some(plan) = &mut self.plan {
+                (0..entry.count()).try_for_each(|_| plan.foresees(entry.event()))?;
+            }
+            self.ledger.append_many(entry.event().clone(), entry.count());
+        }
+        books.ledger.taints().iter().for_each(|&taint| self.ledger.taint(taint));
+        self.last = books.last;
+        Ok(())
+    }
+}
+
+impl Terms {
+    /// The terms of sums over so many parties, each with all its records, whose number is public.
+    pub fn of_parties(view: View, parties: u64) -> Self {
+        Terms::replace_one(Unit::User, view, parties)
+    }
+}

@@ -1,0 +1,252 @@
+//! Trust the server: users hand it their blocks, sealed for its trustee, who adds noise to their mean (E2).
+//!
+//! ```text
+//! trustee → the invited:  the z's they have not followed
+//! user → trustee:         clip(u_i − p, B), sealed
+//! released:               mean over the invited + N(0, (zB)² I)/(q·n)
+//! ```
+//!
+//! The invited are a secret sample of the users, and a user's block does not depend on whether it was invited before, so a
+//! Poisson sample amplifies (PRIVACY.md, section 3; the printed algorithm's state does, E3). Released: one mean a round,
+//! the same Gaussian event under its sampling for every user, in the trustee's books.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+
+use reticent_accountant::{Ledger, View};
+use reticent_oracle::{
+    BlockTerms, Entrusted, GradientTerms, Oracle, Refusal, Rehearsal, Seal, Terms, Trustee, TrusteeBooks,
+};
+use serde::{Deserialize, Serialize};
+
+use super::Federated;
+use super::course::{Course, Told};
+use crate::algorithms::{Network, Protocol, Start};
+use crate::door::{Door, Memory, server_only};
+use crate::error::RunError;
+use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
+use crate::node::Node;
+use crate::party::Party;
+use crate::rejected::Rejected;
+use crate::wire;
+
+#[derive(Debug)]
+pub(crate) struct Central(pub Federated, pub BlockTerms);
+
+impl Central {
+    fn sum(&self, noise_multiplier: f64) -> GradientTerms {
+        GradientTerms { clip: self.1.bound(), noise_multiplier, sampling: self.0.sampling }
+    }
+}
+
+impl Protocol for Central {
+    fn rounds(&self) -> u32 {
+        self.0.rounds
+    }
+
+    fn longest_payload(&self) -> usize {
+        (8 * self.0.len() + 10) * (self.0.rounds as usize + 1) + 10 * self.0.len() + 100
+    }
+
+    /// The trustee's release is a clipped, sampled, noisy mean over the users: the event of a gradient on their terms.
+    fn rehearse(&self, _: PartyId, noise: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
+        let (zeros, how) = (vec![0.0; self.0.len()], self.sum(noise));
+        (0..self.0.rounds).try_for_each(|_| oracle.gradient(&zeros, &how).map(|_| ()))
+    }
+
+    fn books_terms(&self, _: &Terms) -> Terms {
+        Terms::of_parties(View::Central, u64::from(self.0.parties))
+    }
+
+    fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
+        let run = RunId::from(start.run);
+        let how = self.sum(start.noise.first().copied().unwrap_or(0.0));
+        let mut trustee = Trustee::new(u64::from(self.0.parties), self.0.len(), &start.server, start.run);
+        let mut rehearsal = Rehearsal::new(self.0.regulariser.shape(), *trustee.terms());
+        self.rehearse(PartyId(0), how.noise_multiplier, &mut rehearsal)?;
+        trustee.bind_within(&rehearsal.into_plan());
+        let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
+        nodes.extend(parties.into_iter().map(|party| {
+            let (door, seal) = (Door::new(run, party.id()), trustee.seal());
+            Box::new(User { door, party, block: self.1, seal }) as Box<dyn Node>
+        }));
+        let state = State {
+            round: 0,
+            attempt: 0,
+            course: Course::new(self.0.len()),
+            places: BTreeMap::new(),
+            entrusted: BTreeMap::new(),
+        };
+        nodes.push(Box::new(Server {
+            about: self.0.clone(),
+            block: self.1,
+            how,
+            door: Door::new(run, SERVER),
+            trustee,
+            state,
+        }));
+        Ok(Network { nodes, initiators: vec![SERVER] })
+    }
+
+    fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError> {
+        Ok(server(nodes)?.state.course.solution(&self.0))
+    }
+
+    fn books<'a>(&self, _: PartyId, nodes: &'a [Box<dyn Node>]) -> Result<(&'a Ledger, Terms), RunError> {
+        let trustee = &server(nodes)?.trustee;
+        Ok((trustee.ledger(), *trustee.terms()))
+    }
+}
+
+fn server(nodes: &[Box<dyn Node>]) -> Result<&Server, RunError> {
+    let server = nodes.last().and_then(|node| node.as_any().downcast_ref::<Server>());
+    server.ok_or(RunError::Snapshot("no server"))
+}
+
+/// A user: its block is in its gate.
+struct User {
+    door: Door,
+    party: Party,
+    block: BlockTerms,
+    seal: Seal,
+}
+
+impl Node for User {
+    fn id(&self) -> PartyId {
+        self.party.id()
+    }
+
+    fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        let admitted = self.door.check(envelope, server_only)?;
+        if envelope.kind != Kind::Ask {
+            return Err(Rejected::Unexpected);
+        }
+        let told: Told = wire::unpack(&envelope.payload)?;
+        let followed = self.party.follow(told.first, &told.zs, &self.block)?;
+        if followed < told.first {
+            return Ok(vec![envelope.reply(Kind::Receipt, wire::pack(&followed)?)]);
+        }
+        let entrusted = self.party.entrust(&admitted.digest, &self.seal, self.block.bound())?;
+        self.door.take(envelope, &admitted);
+        Ok(vec![envelope.reply(Kind::Answer, wire::pack(&entrusted)?)])
+    }
+
+    fn snapshot(&self) -> Result<Vec<u8>, RunError> {
+        Ok(wire::pack(&(self.door.memory(), self.party.books()?))?)
+    }
+
+    fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
+        let (memory, books): (Memory, String) = wire::unpack(snapshot)?;
+        self.door.remember(memory);
+        self.party.recall(&books)
+    }
+
+    fn party(&self) -> Option<&Party> {
+        Some(&self.party)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The server, with the trustee in its house.
+struct Server {
+    about: Federated,
+    block: BlockTerms,
+    how: GradientTerms,
+    door: Door,
+    trustee: Trustee,
+    state: State,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct State {
+    round: u32,
+    attempt: u16,
+    course: Course,
+    /// The invited, and their places.
+    places: BTreeMap<u32, u32>,
+    entrusted: BTreeMap<u32, Entrusted>,
+}
+
+impl Server {
+    fn ask(&self, user: u32, attempt: u16) -> Result<Envelope, RunError> {
+        let payload = self.state.course.tell(user, self.state.places.get(&user).copied().unwrap_or(0))?;
+        let envelope = self.door.write(self.state.round, PartyId(user), Kind::Ask, payload);
+        Ok(Envelope { attempt, ..envelope })
+    }
+}
+
+impl Node for Server {
+    fn id(&self) -> PartyId {
+        SERVER
+    }
+
+    fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        self.door.in_round(envelope, self.state.round)?;
+        let admitted = self.door.check(envelope, |from| self.state.places.contains_key(&from.0))?;
+        let user = envelope.from.0;
+        let mut replies = Vec::new();
+        match envelope.kind {
+            Kind::Answer => {
+                let entrusted: Entrusted = wire::unpack(&envelope.payload)?;
+                if !self.trustee.takes(&entrusted) {
+                    return Err(Rejected::Malformed("vector"));
+                }
+                self.state.entrusted.insert(user, entrusted);
+                self.state.course.up_to_date(user);
+            }
+            Kind::Receipt => {
+                self.state.course.heard(user, wire::unpack(&envelope.payload)?)?;
+                let again = self.ask(user, envelope.attempt.saturating_add(1));
+                replies.push(again.map_err(|_| Rejected::Malformed("payload"))?);
+            }
+            _ => return Err(Rejected::Unexpected),
+        }
+        self.door.take(envelope, &admitted);
+        Ok(replies)
+    }
+
+    fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
+        if round > 0 {
+            let entrusted: Vec<Entrusted> = std::mem::take(&mut self.state.entrusted).into_values().collect();
+            let mean = match self.trustee.release(round, &self.how, &entrusted) {
+                Ok(released) => Some(released.into_inner()),
+                // Rounds that were begun again have cost what the last ones would have.
+                Err(Refusal::Exhausted) => None,
+                Err(refusal) => return Err(refusal.into()),
+            };
+            self.state.course.end(&self.block, mean);
+        }
+        self.state.round = round + 1;
+        self.state.places.clear();
+        if self.state.round > self.about.rounds {
+            return Ok(Vec::new());
+        }
+        self.state.course.begin(&self.about);
+        let invited = self.trustee.invite(self.state.round, &self.how)?;
+        self.state.places = invited.iter().zip(0..).map(|(&user, place)| (user, place)).collect();
+        invited.into_iter().map(|user| self.ask(user, self.state.attempt)).collect()
+    }
+
+    fn snapshot(&self) -> Result<Vec<u8>, RunError> {
+        let books = serde_json::to_string(&self.trustee.books());
+        let books = books.map_err(|_| RunError::Snapshot("books that cannot be written"))?;
+        Ok(wire::pack(&(self.door.memory(), &self.state, books))?)
+    }
+
+    fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
+        let (memory, state, books): (Memory, State, String) = wire::unpack(snapshot)?;
+        let books: TrusteeBooks =
+            serde_json::from_str(&books).map_err(|_| RunError::Snapshot("books that cannot be read"))?;
+        self.trustee.recall(&books)?;
+        self.door.remember(memory);
+        self.state = State { attempt: state.attempt.saturating_add(1), ..state };
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

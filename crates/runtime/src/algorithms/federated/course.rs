@@ -1,0 +1,83 @@
+//! The public course of a run whose users keep their blocks to themselves: the consensus of every round, and which of them
+//! each user has been told.
+//!
+//! ```text
+//! z = prox_{γr}(ẑ);  the users' blocks move along z inside their gates;  ẑ⁺ = p⁺ + mean of (u_i − p⁺) + noise
+//! ```
+//!
+//! `p⁺ = (1 − 2λ)p + 2λz` is what a block would be without its data ([`BlockTerms`]). A user is told the z's since it was
+//! last heard of; one that knows fewer says how many, and is told the rest.
+
+use std::collections::BTreeMap;
+
+use reticent_oracle::BlockTerms;
+use serde::{Deserialize, Serialize};
+
+use super::Federated;
+use crate::error::RunError;
+use crate::rejected::Rejected;
+use crate::wire;
+
+/// What a user is told: the z's from number `first` on, and its own number among those who are asked in this round.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Told {
+    pub first: u32,
+    pub zs: Vec<Vec<f64>>,
+    pub place: u32,
+}
+
+/// The course so far.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Course {
+    mean: Vec<f64>,
+    centre: Vec<f64>,
+    zs: Vec<Vec<f64>>,
+    /// How many z's each user is known to have followed.
+    known: BTreeMap<u32, u32>,
+}
+
+impl Course {
+    pub fn new(len: usize) -> Self {
+        Course { mean: vec![0.0; len], centre: vec![0.0; len], zs: Vec::new(), known: BTreeMap::new() }
+    }
+
+    /// The next z.
+    pub fn begin(&mut self, about: &Federated) {
+        let z = about.consensus(&self.mean);
+        self.zs.push(z);
+    }
+
+    /// The end of a round: p moves, and ẑ with it if there is a mean. Without one the blocks have moved all the same, and
+    /// the last mean of their offsets, which is public, stands in.
+    pub fn end(&mut self, how: &BlockTerms, mean: Option<Vec<f64>>) {
+        let Some(z) = self.zs.last() else { return };
+        let offset = mean.unwrap_or_else(|| self.mean.iter().zip(&self.centre).map(|(m, p)| m - p).collect());
+        how.centre(&mut self.centre, z);
+        self.mean = self.centre.iter().zip(&offset).map(|(p, c)| p + c).collect();
+    }
+
+    /// What to tell a user.
+    pub fn tell(&self, user: u32, place: u32) -> Result<Vec<u8>, RunError> {
+        let first = self.known.get(&user).copied().unwrap_or(0).min(self.zs.len() as u32);
+        let zs = self.zs[first as usize..].to_vec();
+        Ok(wire::pack(&Told { first, zs, place })?)
+    }
+
+    /// The user has followed so many; refused if there are not so many.
+    pub fn heard(&mut self, user: u32, followed: u32) -> Result<(), Rejected> {
+        if followed as usize > self.zs.len() {
+            return Err(Rejected::Malformed("count"));
+        }
+        self.known.insert(user, followed);
+        Ok(())
+    }
+
+    /// The user has followed all there are.
+    pub fn up_to_date(&mut self, user: u32) {
+        self.known.insert(user, self.zs.len() as u32);
+    }
+
+    pub fn solution(&self, about: &Federated) -> Vec<f64> {
+        about.consensus(&self.mean)
+    }
+}

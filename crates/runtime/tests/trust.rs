@@ -1,0 +1,138 @@
+//! Federated ADMM with a trusted server, and behind masks.
+
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use common::{Job, World};
+use reticent_accountant::{View, epsilon};
+use reticent_runtime::{Budget, Checkpoint, Failures, Kind, Price, wire};
+
+const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
+
+fn job(view: View, settings: &str) -> Job<'_> {
+    Job { view, settings, ..Job::default() }
+}
+
+fn private(view: View, settings: &str) -> Job<'_> {
+    Job { price: Price::Within(BUDGET, BTreeMap::new()), ..job(view, settings) }
+}
+
+#[test]
+fn without_noise_the_optimum_is_reached() {
+    for world in [World::even(300, 5, 10), World::skewed(300, 5, 10), World::skewed(1000, 5, 100)] {
+        for (view, settings) in [
+            (View::Central, r#"{"iterations": 150, "gamma": 8, "inner": 40}"#),
+            (View::SecureAggregation, r#"{"iterations": 150, "gamma": 8, "inner": 40}"#),
+        ] {
+            // A hundred members of a masked sum are slow to agree on keys.
+            if view == View::SecureAggregation && world.parties > 10 {
+                continue;
+            }
+            let outcome = world.run(&job(view, settings));
+            let gap = world.gap(&outcome.parameter);
+            assert!(gap < 1e-4, "{view} {} parties: {gap:e}", world.parties);
+            assert!(outcome.rejections.is_empty(), "{view}: {:?}", outcome.rejections);
+        }
+    }
+}
+
+#[test]
+fn a_trusted_server_needs_less_noise_and_everybody_has_the_same_books() {
+    let world = World::even(300, 4, 30);
+    for settings in [r#"{"iterations": 20}"#, r#"{"iterations": 40, "sampling": "poisson:0.3"}"#] {
+        let outcome = world.run(&private(View::Central, settings));
+        let spent: Vec<f64> =
+            outcome.parties.iter().map(|p| epsilon(&p.ledger, BUDGET.delta).unwrap().upper).collect();
+        assert_eq!(spent.len(), 30);
+        assert!(spent.iter().all(|&e| e == spent[0] && e <= 4.0 && e > 3.9), "{spent:?}");
+        assert!(outcome.parties.iter().all(|p| p.terms.population() == 30));
+    }
+    // The optimum is at a distance from 0 that noise of this size does not hide; under the local view it would.
+    let central = world.run(&private(View::Central, r#"{"iterations": 20}"#)).parameter;
+    let local = world.run(&private(View::Local, r#"{"iterations": 20}"#)).parameter;
+    assert!(world.gap(&central) < world.gap(&local), "{} {}", world.gap(&central), world.gap(&local));
+}
+
+#[test]
+fn what_a_user_entrusts_is_sealed_and_never_the_same_for_others() {
+    let world = World::even(60, 3, 6);
+    let mut simulation = world.prepare(&private(View::Central, r#"{"iterations": 3}"#));
+    let seen = Arc::new(Mutex::new(BTreeSet::new()));
+    let ours = Arc::clone(&seen);
+    simulation.listen(Box::new(move |_, bytes| {
+        let envelope = wire::decode(bytes, usize::MAX).unwrap();
+        if envelope.kind == Kind::Answer {
+            // Sealed words look uniform: an unsealed block has steps below 2³³, and so many zero bytes.
+            assert!(envelope.payload.iter().filter(|&&byte| byte == 0).count() < 6);
+            assert!(ours.lock().unwrap().insert(envelope.payload));
+        }
+    }));
+    simulation.complete(|_, _| {}).unwrap();
+    assert_eq!(seen.lock().unwrap().len(), 18);
+}
+
+#[test]
+fn behind_masks_every_member_enters_every_sum() {
+    let world = World::even(100, 3, 10);
+    let outcome = world.run(&private(View::SecureAggregation, r#"{"iterations": 4, "honest": 0.8}"#));
+    for party in &outcome.parties {
+        let spent = epsilon(&party.ledger, BUDGET.delta).unwrap().upper;
+        assert!(spent <= 4.0 && spent > 3.5, "{spent}");
+        assert_eq!(party.ledger.total_events(), 4);
+        assert_eq!(party.terms.view(), View::SecureAggregation);
+    }
+}
+
+#[test]
+fn masked_sums_survive_those_who_leave_and_nobody_understates() {
+    let world = World::even(100, 3, 10);
+    let mut simulation =
+        world.prepare(&private(View::SecureAggregation, r#"{"iterations": 6, "sampling": "wor:8"}"#));
+    simulation.fail(Failures { before: 0.03, after: 0.03, duplicate: 0.2, ..Failures::default() }).unwrap();
+    // A user shows itself in a round when it sends its keys.
+    let shown: Arc<Mutex<BTreeMap<u32, BTreeSet<u32>>>> = Arc::default();
+    let ours = Arc::clone(&shown);
+    simulation.listen(Box::new(move |round, bytes| {
+        let envelope = wire::decode(bytes, usize::MAX).unwrap();
+        if envelope.kind == Kind::Shares && envelope.from != reticent_runtime::SERVER {
+            ours.lock().unwrap().entry(envelope.from.0).or_default().insert(round);
+        }
+    }));
+    let outcome = simulation.complete(|_, _| {}).unwrap();
+    let shown = shown.lock().unwrap();
+    for party in &outcome.parties {
+        let rounds = shown.get(&party.id.0).map_or(0, BTreeSet::len) as u64;
+        assert_eq!(party.ledger.total_events(), rounds);
+    }
+    assert!(outcome.parameter.iter().any(|&x| x != 0.0));
+}
+
+#[test]
+fn resumed_runs_come_to_the_same_bits() {
+    let world = World::even(60, 3, 8);
+    for (view, settings) in [
+        (View::Central, r#"{"iterations": 8, "sampling": "poisson:0.5"}"#),
+        (View::SecureAggregation, r#"{"iterations": 5, "sampling": "wor:5"}"#),
+    ] {
+        let whole = world.run(&private(view, settings));
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run");
+        let mut first = world.prepare(&private(view, settings));
+        (0..3).for_each(|_| assert!(first.step().unwrap()));
+        first.checkpoint().unwrap().save(&file).unwrap();
+        first.step().unwrap();
+        drop(first);
+        let mut second = world.prepare(&private(view, settings));
+        second.resume(&Checkpoint::load(&file).unwrap()).unwrap();
+        let resumed = second.complete(|_, _| {}).unwrap();
+        assert_eq!(resumed.parameter, whole.parameter, "{view}");
+        let events = |o: &reticent_runtime::Outcome| -> Vec<u64> {
+            o.parties.iter().map(|p| p.ledger.total_events()).collect()
+        };
+        assert_eq!(events(&resumed), events(&whole), "{view}");
+    }
+}
