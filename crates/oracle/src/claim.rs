@@ -1,4 +1,4 @@
-//! What a paper says an answer costs, where that is not what it costs (PRIVACY.md, section 4).
+//! What a paper says an answer costs, where that is not what it costs (docs/errata.md).
 //!
 //! A run as published asks the gate for what the paper computes, with the paper's noise, and the ledger gets the
 //! event that the paper claims: calibration and audit then speak of the claim. The price is the taint

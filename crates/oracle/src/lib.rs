@@ -17,7 +17,6 @@ mod exact;
 mod gate;
 mod keyed;
 mod law;
-mod local_prox;
 pub mod not_private;
 mod plan;
 mod queries;

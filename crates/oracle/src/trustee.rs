@@ -4,8 +4,8 @@
 //! party: Entrusted = clipped block, sealed      trustee: opens, Σ over the invited + N(0, (zB)² I), event first
 //! ```
 //!
-//! What travels is sealed, so that only the trustee can read it, in this process as on a network. The trustee draws who
-//! is invited itself: sampling and its event are made from the same value. A party that is invited and stays away makes
+//! What travels is sealed: in this process only the trustee can read it. (Parties share the key of the seal; a network needs
+//! an encrypted channel from each to the trustee besides.) The trustee draws who is invited itself: sampling and its event are made from the same value. A party that is invited and stays away makes
 //! the sum smaller and the sampling rarer; both cost less than what is entered. Proof: proofs/trust.md.
 
 use std::sync::Arc;

@@ -104,7 +104,7 @@ fn a_coordinate_is_clipped_by_itself() {
     assert!(matches!(gate.coordinate(&[0.0; 4], 4, &noiseless(0.1)), Err(Refusal::BadQuery(_))));
 }
 
-/// The blocks written out in full, as ALGORITHMS.md has them, with the prox of the whole parameter.
+/// The blocks written out in full, as FP23 has them, with the prox of the whole parameter.
 struct Textbook {
     table: Table,
     loss: Box<dyn Loss>,

@@ -112,7 +112,7 @@ fn moments(ledger: &Ledger) -> f64 {
     report.lines.iter().find(|line| line.method == Method::Moments).unwrap().bound.as_ref().unwrap().upper
 }
 
-/// PRIVACY.md 2.4: T = 100 rounds at (0.05, 1e-3) each are ε̄ = 0.5009 by DPA19's moments accountant, (0.1, 1e-3) are 1.0193.
+/// T = 100 rounds at (0.05, 1e-3) each are ε̄ = 0.5009 by DPA19's moments accountant, (0.1, 1e-3) are 1.0193.
 #[test]
 fn as_published_the_books_hold_the_papers_claim_and_say_so() {
     let world = World::even(60, 3, 6);

@@ -12,6 +12,7 @@ mod blocks;
 pub mod grid;
 mod pass;
 mod private;
+mod prox;
 mod rows;
 #[cfg(test)]
 mod sensitivity_tests;
@@ -22,6 +23,7 @@ pub use blocks::{Blocks, Move};
 pub use grid::Grid;
 pub use pass::{Ask, Pass, Scratch, Slopes, Vectors, finite};
 pub use private::{Private, TableError, Users, norm_above};
+pub use prox::Prox;
 pub use rows::RowAccess;
 pub use solver::{Bounds, Descent, Quadratic, Risk, UP, Unsolvable, least_singular, norm};
 pub use unclipped::{Split, Want, unclipped_sum};

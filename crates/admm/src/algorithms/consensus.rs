@@ -17,7 +17,7 @@
 //! 1/n² belongs to prox_{(γ/n)fᵢ} (E1).
 //!
 //! Released: ẑ, once an iteration, as a Gaussian event whose unit is the bound B = γC·max(1, λ/(1 − λ)) of one
-//! block (PRIVACY.md, section 3), under the sampling of the mean.
+//! block (proofs/consensus.md), under the sampling of the mean.
 //! Requires: a convex penalty with a prox; the identity constraint; λ < 1.
 //! Reference: FP23, Algorithm 2, with the scaling of E1 and the noise of E2.
 

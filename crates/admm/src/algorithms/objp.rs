@@ -1,5 +1,5 @@
 //! ADMM with objective perturbation: the loss is minimised in every iteration, with a random linear term in it
-//! (ALGORITHMS.md 2.7, the baseline of RDP20, through approximate minima perturbation; E7).
+//! (the baseline of RDP20, through approximate minima perturbation; E7).
 //!
 //! ```text
 //! minimise F(x) + r(z)  subject to  x = z,      F(x) = (1/n) Σ f(x; dᵢ)

@@ -1,4 +1,4 @@
-//! A party's own block `u`, kept inside its gate without noise (PRIVACY.md, section 3).
+//! A party's own block `u`, kept inside its gate without noise.
 //!
 //! ```text
 //! x  = prox_{γf}(2z − u) = 2z − u − γg,   g clipped to norm C
@@ -14,10 +14,9 @@
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_masks::{FixedPoint, Member, MemberId, NoiseShare, Terms as MaskTerms};
 use reticent_noise::{Digest, Hasher};
-use reticent_sums::{finite, norm_above};
+use reticent_sums::{Prox, finite, norm_above};
 
 use super::{Gate, Source};
-use crate::local_prox::Prox;
 use crate::queries::{check_point, check_range};
 use crate::refusal::Refusal;
 use crate::trustee::{Entrusted, Seal, clipped_steps};
@@ -96,7 +95,8 @@ impl Gate {
         let u = block.centre.iter().zip(&block.offset).map(|(p, c)| p + c);
         let v: Vec<f64> = z.iter().zip(u).map(|(z, u)| 2.0 * z - u).collect();
         // The whole gradient part is clipped below, so a record's need not be.
-        let x = Prox { step, inner, record_clip: f64::MAX, row_norm }.point(&self.inside, &v, z);
+        let x =
+            Prox { step, inner, record_clip: f64::MAX, row_norm }.point(self.inside.rows_and_loss(), &v, z);
         let mut g: Vec<f64> = v.iter().zip(&x).map(|(v, x)| (v - x) / step).collect();
         g.iter_mut().for_each(finite);
         let factor = clip / norm_above(g.iter().map(|g| g * g).sum(), g.len()).max(clip);

@@ -1,4 +1,4 @@
-//! One step of consensus ADMM with the users' blocks kept inside the gate (ALGORITHMS.md 2.2, E2).
+//! One step of consensus ADMM with the users' blocks kept inside the gate (FP23, Algorithm 2, with E2).
 //!
 //! ```text
 //! xᵢ  = prox_{γfᵢ}(2z − uᵢ) = 2z − uᵢ − γgᵢ,   gᵢ clipped to norm C

@@ -1,4 +1,4 @@
-//! How far a party's prox is from the consensus, with Gaussian noise (ALGORITHMS.md 3.1 and 4.1).
+//! How far a party's prox is from the consensus, with Gaussian noise (FP23, Algorithms 3 and 4).
 //!
 //! ```text
 //! x = prox_{γf}(v)   (f the mean of all the records behind this gate; v, z public)
@@ -15,11 +15,10 @@
 use reticent_accountant::{Adjacency, Event, Iteration, Mechanism, Unit, View};
 use reticent_problem::Shape;
 use reticent_sums::grid::{BITS, nearest};
-use reticent_sums::{Grid, finite, norm_above};
+use reticent_sums::{Grid, Prox, finite, norm_above};
 
 use super::{Query, add_noise, check_clip, check_noise, check_point, check_range};
 use crate::gate::Inside;
-use crate::local_prox::Prox;
 use crate::refusal::Refusal;
 use crate::sample::Sampling;
 use crate::terms::Terms;
@@ -125,7 +124,7 @@ impl Query for Residual<'_> {
                     .to_owned(),
             ));
         }
-        let mut residual = prox.point(inside, self.v, self.z);
+        let mut residual = prox.point(inside.rows_and_loss(), self.v, self.z);
         residual.iter_mut().zip(self.z).for_each(|(x, z)| *x -= z);
         residual.iter_mut().for_each(finite);
         let len = residual.len();
@@ -134,8 +133,13 @@ impl Query for Residual<'_> {
         let factor = grid.factor(norm, clip);
         let mut sum: Vec<i64> = residual.iter().map(|v| nearest(v * factor) as i64).collect();
         // Half of the sensitivity, in steps of the grid: rounding moves each of two neighbours by √len/2 at most.
-        let steps =
-            0.5 * prox.moves_at_most(inside, self.v, self.z) / grid.step(clip) + (len as f64).sqrt() + 1.0;
+        let one_record =
+            (inside.terms.unit(), inside.terms.adjacency()) == (Unit::Record, Adjacency::ReplaceOne);
+        let moves = match one_record {
+            true => prox.moves_at_most(inside.rows_and_loss(), self.v, self.z),
+            false => f64::INFINITY,
+        };
+        let steps = 0.5 * moves / grid.step(clip) + (len as f64).sqrt() + 1.0;
         let share = (steps / (1_u64 << BITS) as f64).min(1.0);
         add_noise(entropy, noise_multiplier * share, &mut sum)?;
         let step = grid.step(clip);

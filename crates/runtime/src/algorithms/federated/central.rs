@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The invited are a secret sample of the users, and a user's block does not depend on whether it was invited before, so a
-//! Poisson sample amplifies (PRIVACY.md, section 3; the printed algorithm's state does, E3). Released: one mean a round,
+//! Poisson sample amplifies (proofs/trust.md; the printed algorithm's state does, E3). Released: one mean a round,
 //! the same Gaussian event under its sampling for every user, in the trustee's books.
 
 use std::any::Any;

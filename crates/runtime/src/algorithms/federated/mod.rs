@@ -12,7 +12,7 @@
 //! (it sees sums), `central` (it is trusted). In the last two a user's block carries no noise and stays in its gate.
 //!
 //! Requires: a convex penalty with a prox; the identity constraint.
-//! Reference: FP23, Algorithm 3; PRIVACY.md, section 3.
+//! Reference: FP23, Algorithm 3; proofs/local-prox.md and proofs/trust.md.
 
 mod central;
 mod course;

@@ -21,7 +21,7 @@
 //! anything passes on what it hears, with r alone for an objective.
 //!
 //! Requires: the identity constraint and a convex penalty; for steps other than `gradient` a penalty `m‖·‖²/2` or none.
-//! Reference: RA18, Algorithms 1 and 2, with E7 and E8; ALGORITHMS.md, 4.2 and 4.3.
+//! Reference: RA18, Algorithms 1 and 2, with E7 and E8 (docs/errata.md).
 
 pub(crate) mod admm_network;
 pub(crate) mod dvp;

@@ -24,7 +24,7 @@
 //!
 //! Requires: a convex penalty with a prox; the identity constraint; everybody connected with everybody. For `network`
 //! also: a smooth loss with a bounded gradient that is not clipped, and the user as the unit.
-//! Reference: FP23, Algorithm 4 and Theorem 4; PRIVACY.md, section 3 and E12, E14.
+//! Reference: FP23, Algorithm 4 and Theorem 4, with E12 and E14 (docs/errata.md).
 
 mod peer;
 

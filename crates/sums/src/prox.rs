@@ -11,16 +11,16 @@
 //!
 //! Sequential on purpose: parties are stepped in parallel, and a party has few records.
 
-use reticent_accountant::{Adjacency, Unit};
 use reticent_data::Rows;
 use reticent_problem::losses::Loss;
-use reticent_sums::{Private, RowAccess, finite, norm_above};
 
-use crate::gate::Inside;
+use crate::pass::finite;
+use crate::private::{Private, norm_above};
+use crate::rows::RowAccess;
 
 /// How a prox is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Prox {
+pub struct Prox {
     /// γ.
     pub step: f64,
     /// k.
@@ -48,10 +48,10 @@ impl Prox {
     }
 
     /// The prox at `v`, from `z`.
-    pub fn point(&self, inside: &Inside, v: &[f64], z: &[f64]) -> Vec<f64> {
-        match inside.private.rows() {
-            Rows::Dense(rows) => self.descend(rows, &inside.private, &*inside.loss, v, z),
-            Rows::Sparse(rows) => self.descend(rows, &inside.private, &*inside.loss, v, z),
+    pub fn point(&self, (private, loss): (&Private, &dyn Loss), v: &[f64], z: &[f64]) -> Vec<f64> {
+        match private.rows() {
+            Rows::Dense(rows) => self.descend(rows, private, loss, v, z),
+            Rows::Sparse(rows) => self.descend(rows, private, loss, v, z),
         }
     }
 
@@ -101,21 +101,17 @@ impl Prox {
         x
     }
 
-    /// How far the prox can move when one unit is replaced, rounding included; ∞ where nothing is known and the
-    /// clip of what is released must do.
+    /// How far the prox can move when one record is replaced, rounding included; ∞ where nothing is known and the clip of
+    /// what is released must do.
     ///
     /// One record of `m`, one score, finite β: each step contracts by `1 − s/γ` and a replaced record adds `2sC/m`, so
     /// `2γC/m` however many steps. See proofs/local-prox.md.
-    pub fn moves_at_most(&self, inside: &Inside, v: &[f64], z: &[f64]) -> f64 {
-        let beta = self.curvature(&*inside.loss);
-        let record = inside.terms.unit() == Unit::Record
-            && inside.terms.adjacency() == Adjacency::ReplaceOne
-            && inside.loss.outputs() == 1
-            && beta.is_finite();
-        if !record {
+    pub fn moves_at_most(&self, (private, loss): (&Private, &dyn Loss), v: &[f64], z: &[f64]) -> f64 {
+        let beta = self.curvature(loss);
+        if loss.outputs() != 1 || !beta.is_finite() {
             return f64::INFINITY;
         }
-        let (len, m) = (v.len() as f64, inside.private.records().max(1) as f64);
+        let (len, m) = (v.len() as f64, private.records().max(1) as f64);
         let norm = |x: &[f64]| norm_above(x.iter().map(|x| x * x).sum(), x.len());
         let reach = 2.0 * norm(v) + norm(z) + self.step * self.record_clip;
         let rounding = f64::EPSILON * 64.0 * (len + m + 64.0) * (1.0 + self.step * beta) * reach;
