@@ -5,7 +5,7 @@ use reticent::admm::catalogue::{self, Entry};
 use reticent::admm::{Settings, StepSize, Walk};
 use reticent::{Error, Repeat, Spec};
 use reticent_data::Table;
-use reticent_oracle::Sampling;
+use reticent_oracle::{Law, Sampling};
 
 use crate::attack::Statistic;
 use crate::method::Method;
@@ -232,6 +232,8 @@ impl AuditSpec {
             sampling: (sampled || has("sampling")).then_some(self.sampling),
             clip: self.clip,
             step: self.step,
+            // The normal law is for losses of classes, and the tables of the audit have numbers for targets.
+            law: has("law").then_some(Law::SphericalLaplace),
             as_published: self.as_published.then_some(true),
             ..Settings::default()
         }
