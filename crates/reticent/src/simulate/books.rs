@@ -41,8 +41,13 @@ pub struct PartyBooks {
 }
 
 impl PartyBooks {
-    /// `delta` is that of the budget.
-    pub(super) fn new(algorithm: &str, delta: f64, parties: &[PartyReport]) -> Result<Self, Error> {
+    /// `delta` is that of the budget; `assumptions` are those of the algorithm.
+    pub(super) fn new(
+        algorithm: &str,
+        delta: f64,
+        assumptions: &[String],
+        parties: &[PartyReport],
+    ) -> Result<Self, Error> {
         let (mut certificates, mut of) = (Vec::new(), Vec::with_capacity(parties.len()));
         let mut known: BTreeMap<(String, u64), usize> = BTreeMap::new();
         for party in parties {
@@ -51,7 +56,9 @@ impl PartyBooks {
             let place = match known.get(&same) {
                 Some(&place) => place,
                 None => {
-                    certificates.push(Certificate::of(algorithm, delta, terms, party.ledger.clone())?);
+                    let mut own = Certificate::of(algorithm, delta, terms, party.ledger.clone())?;
+                    own.assumptions.extend_from_slice(assumptions);
+                    certificates.push(own);
                     known.insert(same, certificates.len() - 1);
                     certificates.len() - 1
                 }

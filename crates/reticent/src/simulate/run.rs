@@ -119,8 +119,9 @@ impl Simulation {
             progress.iteration(done.into(), of.into());
         }
         let rounds = run.progress().1;
+        let assumptions = run.protocol().assumptions();
         let outcome = run.complete(|_, _| {})?;
-        let parties = PartyBooks::new(entry.name, budget.delta, &outcome.parties)?;
+        let parties = PartyBooks::new(entry.name, budget.delta, &assumptions, &outcome.parties)?;
         let model = Model::of(
             Parts {
                 algorithm: entry.name,

@@ -20,7 +20,7 @@ use reticent_oracle::{
 use serde::{Deserialize, Serialize};
 
 use super::Federated;
-use super::course::{Course, Told};
+use super::course::{Course, Told, label};
 use crate::algorithms::{Network, Protocol, Start};
 use crate::door::{Door, Memory, server_only};
 use crate::error::RunError;
@@ -52,6 +52,12 @@ impl Protocol for Central {
     fn rehearse(&self, _: PartyId, noise: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let (zeros, how) = (vec![0.0; self.0.len()], self.sum(noise));
         (0..self.0.rounds).try_for_each(|_| oracle.gradient(&zeros, &how).map(|_| ()))
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        vec![
+            "the server is trusted with every user's contribution, and who is invited in a round stays secret".to_owned(),
+        ]
     }
 
     fn books_terms(&self, _: &Terms) -> Terms {
@@ -126,7 +132,8 @@ impl Node for User {
         if followed < told.first {
             return Ok(vec![envelope.reply(Kind::Receipt, wire::pack(&followed)?)]);
         }
-        let entrusted = self.party.entrust(&admitted.digest, &self.seal, self.block.bound())?;
+        let entrusted =
+            self.party.entrust(&label(envelope.round, told.place), &self.seal, self.block.bound())?;
         self.door.take(envelope, &admitted);
         Ok(vec![envelope.reply(Kind::Answer, wire::pack(&entrusted)?)])
     }

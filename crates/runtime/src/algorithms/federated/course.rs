@@ -10,6 +10,7 @@
 
 use std::collections::BTreeMap;
 
+use reticent_noise::{Digest, Hasher};
 use reticent_oracle::BlockTerms;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,12 @@ pub(super) struct Told {
     pub first: u32,
     pub zs: Vec<Vec<f64>>,
     pub place: u32,
+}
+
+/// The label of a user's step. Not the digest of the message: what a user is told depends on what it knew before, and what
+/// it contributes does not (the gate's own record of the z's that were followed stands for them).
+pub(super) fn label(round: u32, place: u32) -> Digest {
+    Hasher::new("reticent block").number(u64::from(round)).number(u64::from(place)).finish()
 }
 
 /// The course so far.

@@ -25,7 +25,7 @@ use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
 
 use super::Federated;
-use super::course::{Course, Told};
+use super::course::{Course, Told, label};
 use crate::algorithms::{Network, Protocol, Start};
 use crate::door::{Door, Memory, server_only};
 use crate::error::RunError;
@@ -117,6 +117,14 @@ impl Protocol for Masked {
         Err(Refusal::BadQuery("a masked sum is planned by its number of members".to_owned()))
     }
 
+    fn assumptions(&self) -> Vec<String> {
+        vec![format!(
+            "the server follows the protocol of the masked sums, and of the members of each sum a fraction of at least {} does \
+             so too, adds its share of the noise and tells nobody",
+            self.honest
+        )]
+    }
+
     /// What a sum costs follows from public numbers alone.
     fn plan(&self, _: PartyId, noise: f64, _: Shape, _: &reticent_oracle::Terms) -> Result<Ledger, RunError> {
         let Agreed { code, share, .. } = self.agreed(&[0; 32], 1, noise)?;
@@ -172,10 +180,10 @@ struct User {
 }
 
 impl User {
-    fn veil(&mut self, round: u32, place: u32, label: &Digest) -> Result<Option<Member>, Rejected> {
+    fn veil(&mut self, round: u32, place: u32) -> Result<Option<Member>, Rejected> {
         let agreed = self.about.agreed(&self.run, round, self.noise);
         let Agreed { terms, code, share } = agreed.map_err(|error| Rejected::Gate(error.to_string()))?;
-        self.party.veil(label, self.about.block.bound(), &code, &share, &terms, place)
+        self.party.veil(&label(round, place), self.about.block.bound(), &code, &share, &terms, place)
     }
 }
 
@@ -203,7 +211,7 @@ impl Node for User {
         if followed < told.first {
             return Ok(vec![envelope.reply(Kind::Receipt, wire::pack(&followed)?)]);
         }
-        let member = self.veil(envelope.round, told.place, &admitted.digest)?;
+        let member = self.veil(envelope.round, told.place)?;
         self.door.take(envelope, &admitted);
         let Some(member) = member else { return Ok(vec![envelope.reply(Kind::Declined, Vec::new())]) };
         let first = member.start().bytes;

@@ -1,0 +1,108 @@
+//! `reticent simulate` as a user types it: trusts, parties' certificates, failures, and going on after kill −9.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Folder, SCHEMA, csv};
+use serde_json::Value;
+
+const JOB: &str =
+    "data = 't.csv'\nschema = 's.toml'\nepsilon = 4.0\ndelta = 1e-5\niterations = 10\npenalty = 'l2:1e-2'\n";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("s.toml", SCHEMA);
+    folder.write("t.csv", csv(300));
+    folder.write("job.toml", &format!("{JOB}[parties]\nsplit = 10\n"));
+    folder
+}
+
+#[test]
+fn a_run_has_a_certificate_and_every_party_its_own() {
+    let folder = folder();
+    let said = folder.reticent("simulate job.toml --party 3 --out m --json").ok().json();
+    assert_eq!(
+        (&said["certified"], &said["view"], &said["unit"]),
+        (&true.into(), &"local".into(), &"record".into())
+    );
+    assert_eq!((&said["rounds"], &said["parties"]["count"]), (&10.into(), &10.into()));
+    assert!(said["party"]["epsilon"].as_f64().unwrap() <= 4.0);
+    assert_eq!(said["party"]["ledger"]["entries"][0]["count"], 10);
+    let each: Value = serde_json::from_str(&folder.read("m/parties.json")).unwrap();
+    assert_eq!(each.as_array().unwrap().len(), 10);
+    let lines = folder.reticent("predict m t.csv").ok().out;
+    assert_eq!(lines.lines().count(), 301);
+    assert!(folder.reticent("inspect m").ok().out.contains("federated"));
+    assert!(folder.reticent("simulate job.toml --party 10").err.contains("numbered from 0 to 9"));
+}
+
+#[test]
+fn trust_decides_what_is_counted() {
+    let folder = folder();
+    for (flags, view) in [
+        ("--trust central --unit user --sampling poisson:0.5", "central"),
+        ("--trust secure-aggregation --unit user --iterations 2", "secure-aggregation"),
+    ] {
+        let said = folder.reticent(&format!("simulate job.toml {flags} --json")).ok().json();
+        assert_eq!((&said["certified"], &said["view"]), (&true.into(), &view.into()), "{said}");
+    }
+    let refused = folder.reticent("simulate job.toml --trust central");
+    assert!(refused.code == 2 && refused.err.contains("say --unit user"), "{}", refused.err);
+    let refused = folder.reticent("simulate job.toml --trust network");
+    assert!(
+        refused.err.contains("federated has a guarantee for local, secure-aggregation, central only"),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
+fn failures_are_counted_and_mistakes_refused() {
+    let folder = folder();
+    let said = folder.reticent("simulate job.toml --fail duplicate=0.5,corrupt=0.1 --json").ok().json();
+    assert!(said["rejections"]["duplicate"].as_u64().unwrap() > 0, "{said}");
+    assert!(said["rejections"]["corrupt"].as_u64().unwrap() > 0, "{said}");
+    for (flags, word) in [
+        ("--fail sometimes=0.1", "sometimes"),
+        ("--fail after=2", "a chance from 0 to 1"),
+        ("--split 0", "at least one party"),
+        ("--skew upwards", "label:A"),
+        ("--topology circle", "erdos-renyi:P"),
+        ("--algorithm ssadmm", "federated"),
+        ("--adjacency add-remove", "use replace-one"),
+        ("--resume --checkpoint nowhere", "no such checkpoint"),
+    ] {
+        let refused = folder.reticent(&format!("simulate job.toml {flags}"));
+        assert!(refused.code == 2 && refused.err.contains(word), "{flags}: {}", refused.err);
+    }
+}
+
+#[test]
+fn a_run_that_is_killed_goes_on_to_the_same_model() {
+    let folder = folder();
+    let flags = "--iterations 400 --seed 5 --fail after=0.1,restart=0.1";
+    folder.reticent(&format!("simulate job.toml {flags} --out whole")).ok();
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("reticent"))
+        .current_dir(folder.path())
+        .args(format!("simulate job.toml {flags} --out killed --checkpoint run").split_whitespace())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    // Until a round has been saved; then without warning.
+    for _ in 0..600 {
+        if folder.path().join("run").exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(folder.path().join("run").exists());
+    folder.reticent(&format!("simulate job.toml {flags} --out killed --checkpoint run --resume")).ok();
+    for file in ["model.json", "parties.json"] {
+        assert_eq!(folder.read(&format!("killed/{file}")), folder.read(&format!("whole/{file}")), "{file}");
+    }
+    let other = folder.reticent("simulate job.toml --seed 5 --checkpoint run --resume");
+    assert!(other.err.contains("of another job"), "{}", other.err);
+}

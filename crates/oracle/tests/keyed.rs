@@ -1,0 +1,174 @@
+//! Noise from a key: the same step says the same and is entered once; anything else has other noise and an entry. Blocks
+//! and trustees.
+
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
+use reticent_accountant::{Adjacency, Ledger, Unit, View};
+use reticent_data::{Dense, Rows, Table};
+use reticent_noise::NoiseKey;
+use reticent_oracle::{
+    BlockTerms, Entrusted, Gate, GradientTerms, Opening, Oracle, Refusal, Rehearsal, ResidualTerms, Sampling,
+    Trustee,
+};
+use reticent_problem::losses;
+
+fn table(shift: f64) -> Table {
+    let values = (0..20).map(|i| (f64::from(i) * 0.37 + shift).sin() / 2.0).collect();
+    Table {
+        rows: Rows::Dense(Dense { rows: 10, columns: 2, values }),
+        targets: (0..10).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect(),
+        users: Some(vec![0; 10]),
+        names: Vec::new(),
+    }
+}
+
+fn gate_on(table: Table, view: View, run: u8, seed: u64) -> Gate {
+    let opening =
+        Opening { adjacency: Adjacency::ReplaceOne, unit: Unit::User, view, public_n: None, intercept: 0.0 };
+    let loss = losses::parse("logistic", None).unwrap();
+    Gate::open_keyed(table.into(), loss, &opening, NoiseKey::seeded(seed), &[run; 32]).unwrap()
+}
+
+fn gate() -> Gate {
+    gate_on(table(0.0), View::Local, 1, 1)
+}
+
+fn how() -> ResidualTerms {
+    ResidualTerms {
+        clip: 1.0,
+        record_clip: 1.0,
+        row_norm: 1.0,
+        step: 2.0,
+        inner: 5,
+        noise_multiplier: 2.0,
+        walk: None,
+    }
+}
+
+fn ask(gate: &mut Gate, label: u8, v: f64) -> Vec<f64> {
+    gate.begin(&[label; 32]);
+    gate.residual(&[v, 0.0], &[0.0, 0.0], &how()).unwrap().into_inner()
+}
+
+#[test]
+fn the_same_step_says_the_same_and_is_entered_once() {
+    let mut gate = gate();
+    let first = ask(&mut gate, 1, 0.5);
+    assert_eq!(ask(&mut gate, 1, 0.5), first);
+    assert_eq!(gate.ledger().total_events(), 1);
+    let second = ask(&mut gate, 2, 0.5);
+    assert_ne!(second, first);
+    assert_eq!(gate.ledger().total_events(), 2);
+    // Going back is an entry more than needed, never one less, and the same bits.
+    assert_eq!(ask(&mut gate, 1, 0.5), first);
+    assert_eq!(gate.ledger().total_events(), 3);
+}
+
+#[test]
+fn whatever_differs_has_other_noise() {
+    // A residual of exactly 0 would be the same for both, so the difference of two answers is that of their noises.
+    let noise = |mut gate: Gate, label: u8, v: f64| {
+        let mut quiet = gate_on(table(0.0), View::Local, 9, 9);
+        let exact = quiet
+            .residual(&[v, 0.0], &[0.0, 0.0], &ResidualTerms { noise_multiplier: 0.0, ..how() })
+            .unwrap();
+        let said = ask(&mut gate, label, v);
+        said.iter().zip(exact.get()).map(|(s, e)| s - e).collect::<Vec<f64>>()
+    };
+    let usual = noise(gate(), 1, 0.5);
+    let close = |a: &[f64]| a.iter().zip(&usual).all(|(a, b)| (a - b).abs() < 1e-6);
+    assert!(close(&noise(gate(), 1, 0.5)));
+    assert!(!close(&noise(gate(), 1, 0.5 + 1e-9)));
+    assert!(!close(&noise(gate(), 2, 0.5)));
+    assert!(!close(&noise(gate_on(table(0.0), View::Local, 2, 1), 1, 0.5)));
+    assert!(!close(&noise(gate_on(table(0.0), View::Local, 1, 2), 1, 0.5)));
+    assert!(!close(&noise(gate_on(table(1e-12), View::Local, 1, 1), 1, 0.5)));
+}
+
+#[test]
+fn books_survive_and_cannot_be_made_to_say_less() {
+    let mut first = gate();
+    let said = ask(&mut first, 1, 0.5);
+    let books = first.books().unwrap();
+    let text = serde_json::to_string(&books).unwrap();
+    let mut second = gate();
+    second.recall(&serde_json::from_str(&text).unwrap()).unwrap();
+    assert_eq!(second.ledger(), first.ledger());
+    assert_eq!(ask(&mut second, 1, 0.5), said);
+    assert_eq!(second.ledger().total_events(), 1);
+    assert!(matches!(second.recall(&books), Err(Refusal::BooksInUse)));
+}
+
+#[test]
+fn a_plan_is_not_exceeded_in_any_order() {
+    let mut rehearsal = Rehearsal::new(gate().shape(), *gate().terms());
+    (0..2).for_each(|_| _ = rehearsal.residual(&[0.0; 2], &[0.0; 2], &how()).unwrap());
+    let mut gate = gate();
+    gate.bind_within(&rehearsal.into_plan()).unwrap();
+    ask(&mut gate, 1, 0.1);
+    ask(&mut gate, 1, 0.1);
+    ask(&mut gate, 2, 0.1);
+    gate.begin(&[3; 32]);
+    assert!(matches!(gate.residual(&[0.1, 0.0], &[0.0; 2], &how()), Err(Refusal::Exhausted)));
+    let other = ResidualTerms { noise_multiplier: 3.0, ..how() };
+    assert!(matches!(gate.residual(&[0.1, 0.0], &[0.0; 2], &other), Err(Refusal::Unplanned { .. })));
+    assert_eq!(gate.ledger().total_events(), 2);
+}
+
+const BLOCK: BlockTerms = BlockTerms { clip: 1.0, row_norm: 1.0, step: 2.0, inner: 5, relaxation: 0.5 };
+
+fn zs() -> Vec<Vec<f64>> {
+    (0..5).map(|k| vec![0.3 * f64::from(k), 1.0 - 0.2 * f64::from(k)]).collect()
+}
+
+fn entrusted(gate: &mut Gate, trustee: &Trustee) -> Entrusted {
+    gate.begin(&[7; 32]);
+    gate.entrust(&trustee.seal(), BLOCK.bound()).unwrap()
+}
+
+fn trustee() -> Trustee {
+    Trustee::new(3, 2, &NoiseKey::seeded(5), &[1; 32])
+}
+
+#[test]
+fn a_block_does_not_depend_on_when_its_owner_heard_of_the_consensus() {
+    let trustee = trustee();
+    let mut at_once = gate();
+    assert_eq!(at_once.follow(0, &zs(), &BLOCK).unwrap(), 5);
+    let mut bit_by_bit = gate();
+    assert_eq!(bit_by_bit.follow(2, &zs()[2..], &BLOCK).unwrap(), 0);
+    assert_eq!(bit_by_bit.follow(0, &zs()[..2], &BLOCK).unwrap(), 2);
+    assert_eq!(bit_by_bit.follow(1, &zs()[1..4], &BLOCK).unwrap(), 4);
+    assert_eq!(bit_by_bit.follow(0, &zs(), &BLOCK).unwrap(), 5);
+    assert_eq!(entrusted(&mut at_once, &trustee), entrusted(&mut bit_by_bit, &trustee));
+    assert_eq!(at_once.ledger().total_events(), 0);
+}
+
+#[test]
+fn a_trustee_releases_the_mean_of_bounded_blocks_and_enters_it() {
+    let quiet = GradientTerms { clip: BLOCK.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
+    let loud = GradientTerms { noise_multiplier: 1.0, ..quiet };
+    let mut trustee = trustee();
+    let blocks: Vec<Entrusted> = (0..3)
+        .map(|i| {
+            let mut gate = gate_on(table(f64::from(i)), View::Central, 1, 1);
+            gate.follow(0, &zs(), &BLOCK).unwrap();
+            entrusted(&mut gate, &trustee)
+        })
+        .collect();
+    let mean = trustee.release(1, &quiet, &blocks).unwrap().into_inner();
+    let norm = mean.iter().map(|v| v * v).sum::<f64>().sqrt();
+    assert!(norm > 0.0 && norm <= BLOCK.bound(), "{norm}");
+    let one = trustee.release(2, &loud, &blocks).unwrap();
+    assert_eq!(trustee.release(2, &loud, &blocks).unwrap(), one);
+    assert_eq!(trustee.ledger().total_events(), 2);
+    // Somebody stayed away after all: another sum, another noise, another entry.
+    let two = trustee.release(2, &loud, &blocks[..2]).unwrap();
+    assert!(one.get()[0] != two.get()[0] && trustee.ledger().total_events() == 3);
+    trustee.bind_within(&Ledger::new());
+    assert!(trustee.release(3, &loud, &blocks).is_err());
+    let forged: Entrusted =
+        serde_json::from_value(serde_json::json!({ "nonce": vec![1; 32], "words": [u64::MAX, 3] })).unwrap();
+    let mut lenient = self::trustee();
+    assert_eq!(lenient.release(1, &quiet, &[forged]).unwrap().into_inner(), [0.0, 0.0]);
+}
