@@ -30,6 +30,8 @@ const VALUES: &[(&str, &str, Option<&str>)] = &[
     ("lambda", "0.25", Some("1.5")),
     ("mu", "0", Some("-1")),
     ("radius", "2", Some("0")),
+    ("diameter", "2", Some("0")),
+    ("walk", r#""stateful""#, None),
     ("average", r#""weighted""#, None),
     ("shrink", "false", None),
     ("law", r#""spherical-laplace""#, None),
