@@ -117,3 +117,22 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MOMENTUM, MOST_ITERATIONS, PACE, rounded};
+
+    const DOCUMENT: &str = include_str!("../../../../docs/auto.md");
+
+    #[test]
+    fn the_document_has_the_constants() {
+        for cell in [format!("min({PACE}√s, {MOST_ITERATIONS})"), format!("| `momentum` | {MOMENTUM} |")] {
+            assert!(DOCUMENT.contains(&cell), "docs/auto.md lacks {cell}");
+        }
+    }
+
+    #[test]
+    fn three_digits_are_kept() {
+        assert_eq!([rounded(0.261_478), rounded(1234.5), rounded(1e-9)], [0.261, 1230.0, 1e-9]);
+    }
+}
