@@ -49,6 +49,8 @@ impl Plan {
                     Ok(())
                 }
                 Some(_) => Err(Refusal::Exhausted),
+                // A budget too small for a single answer.
+                None if left.is_empty() => Err(Refusal::Exhausted),
                 None => Err(Refusal::Unplanned {
                     asked: event.to_string(),
                     planned: left
