@@ -43,14 +43,14 @@ impl Plan {
                     planned: next.map_or("nothing more".to_owned(), |next| next.event().to_string()),
                 }),
             },
+            // A budget too small for a single answer.
+            Plan::Within { left } if left.is_empty() => Err(Refusal::Exhausted),
             Plan::Within { left } => match left.iter_mut().find(|(planned, _)| planned == event) {
                 Some((_, count)) if *count > 0 => {
                     *count -= 1;
                     Ok(())
                 }
                 Some(_) => Err(Refusal::Exhausted),
-                // A budget too small for a single answer.
-                None if left.is_empty() => Err(Refusal::Exhausted),
                 None => Err(Refusal::Unplanned {
                     asked: event.to_string(),
                     planned: left
