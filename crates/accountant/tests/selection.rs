@@ -123,6 +123,17 @@ fn iteration_never_exceeds_the_local_guarantee() {
     }
 }
 
+/// The curve jumps where weak convexity ends; a search that steps over the best order before it would have fewer
+/// contributions cost more.
+#[test]
+fn fewer_contributions_never_cost_more() {
+    for mu in [0.1, 0.3, 0.42, 0.5, 0.7] {
+        let all = (1..40).map(|count| cost(Iteration::new(mu, 200).unwrap(), count, 1e-5).upper);
+        let all: Vec<f64> = all.collect();
+        assert!(all.is_sorted(), "{mu}: {all:?}");
+    }
+}
+
 #[test]
 fn groups_are_exact_or_refused() {
     let gaussian = Mechanism::from(Gaussian::new(6.0).unwrap());

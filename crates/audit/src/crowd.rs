@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use reticent::accountant::{Adjacency, Ledger, View, epsilon, gdp_mu};
 use reticent::admm::{Public, Settings};
-use reticent::{Error, Seen};
-use reticent_data::Table;
-use reticent_oracle::{NoiseKey, Opening, Refusal, Rehearsal};
-use reticent_problem::losses::{self, Loss};
-use reticent_problem::{Regulariser, Shape, penalties};
-use reticent_runtime::{
+use reticent::problem::losses::{self, Loss};
+use reticent::problem::{Regulariser, Shape, penalties};
+use reticent::runtime::{
     Budget, Entry, PartyId, Price, Recipe, RunError, Setup, Simulation, Topology, find, prepare, wire,
 };
+use reticent::{Error, Seen};
+use reticent_data::Table;
+use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal, Rehearsal};
 
 use crate::pair::Pair;
 use crate::spec::AuditSpec;
@@ -92,7 +92,7 @@ impl Crowd {
             },
             records: vec![records as u64; spec.parties as usize],
             pair: owned(Pair::new(Adjacency::ReplaceOne, spec.others, records)),
-            other: Table::clone(&owned(Pair::blank(records)).with),
+            other: owned(Pair::blank(records)).with,
             seed: spec.seed,
             noise: 0.0,
             plan: Ledger::new(),
@@ -135,9 +135,9 @@ impl Crowd {
             job: [0; 32],
         };
         let tables = (0..self.records.len()).map(|i| match (i == VICTIM.index(), with) {
-            (true, true) => self.pair.with.clone().into(),
-            (true, false) => self.pair.without.clone().into(),
-            _ => self.other.clone().into(),
+            (true, true) => PrivateTable::from(self.pair.with.clone()),
+            (true, false) => PrivateTable::from(self.pair.without.clone()),
+            _ => PrivateTable::from(self.other.clone()),
         });
         prepare(setup, tables.collect()).map_err(|error| self.failed(&error))
     }

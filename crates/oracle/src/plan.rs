@@ -43,6 +43,8 @@ impl Plan {
                     planned: next.map_or("nothing more".to_owned(), |next| next.event().to_string()),
                 }),
             },
+            // A budget too small for a single answer.
+            Plan::Within { left } if left.is_empty() => Err(Refusal::Exhausted),
             Plan::Within { left } => match left.iter_mut().find(|(planned, _)| planned == event) {
                 Some((_, count)) if *count > 0 => {
                     *count -= 1;

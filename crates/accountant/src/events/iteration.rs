@@ -48,6 +48,12 @@ impl Cost for Iteration {
         }
     }
 
+    /// Where (α−1)·α·μ²/2 is 1, and a little before.
+    fn corner(&self) -> Option<f64> {
+        Some((0.5 + 0.5 * (1.0 + 8.0 / (self.mu * self.mu)).sqrt()) * (1.0 - 1e-12))
+            .filter(|order| *order > 1.0)
+    }
+
     fn rdp(&self, _adjacency: Adjacency) -> Option<Curve> {
         let (square, n) = (self.mu * self.mu, self.users as f64);
         // With two users the other one sees every second step: no more than the local guarantee is claimed.
