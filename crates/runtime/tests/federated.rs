@@ -7,7 +7,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{Job, World};
-use reticent_accountant::{Unit, epsilon};
+use reticent_accountant::{Taint, Unit, View, epsilon};
 use reticent_runtime::{Budget, Price};
 
 #[test]
@@ -73,4 +73,20 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
     assert_eq!(run(1), run(2));
     let other = Job { seed: 2, price: job.price.clone(), ..job };
     assert_ne!(world.run(&other).parameter, run(1));
+}
+
+#[test]
+fn as_published_is_flagged_and_claims_too_little() {
+    let world = World::even(300, 4, 30);
+    let price = Price::Within(BUDGET, BTreeMap::new());
+    let settings = r#"{"iterations": 20, "as-published": true}"#;
+    let job = Job { settings, view: View::Central, price: price.clone(), ..Job::default() };
+    let outcome = world.run(&job);
+    for party in &outcome.parties {
+        assert!(party.ledger.taints().contains(&Taint::AsPublished(3)));
+    }
+    // The noise of a message is a thirtieth of what the local view needs, that of the mean of 30 less by √30 than it must be.
+    let ours = world.prepare(&Job { settings: r#"{"iterations": 20}"#, price, ..Job::default() }).noise()[0];
+    let theirs = world.prepare(&job).noise()[0];
+    assert!((ours / theirs / 30.0 - 1.0).abs() < 1e-3, "{ours} {theirs}");
 }

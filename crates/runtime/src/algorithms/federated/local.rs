@@ -14,7 +14,7 @@ use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_noise::{Hasher, NoiseKey};
-use reticent_oracle::{Oracle, Refusal, ResidualTerms};
+use reticent_oracle::{Claim, Oracle, Refusal, ResidualTerms};
 use serde::{Deserialize, Serialize};
 
 use super::Federated;
@@ -39,7 +39,15 @@ struct Ask {
 }
 
 /// The user's step: the one place that asks the gate, in a rehearsal and in a run.
-fn contribute(ask: &Ask, how: &ResidualTerms, oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal> {
+fn contribute(
+    ask: &Ask,
+    how: &ResidualTerms,
+    claim: Option<Claim>,
+    oracle: &mut dyn Oracle,
+) -> Result<Vec<f64>, Refusal> {
+    if let Some(claim) = claim {
+        oracle.claim(claim);
+    }
     let v: Vec<f64> = ask.z.iter().zip(&ask.u).map(|(z, u)| 2.0 * z - u).collect();
     Ok(oracle.residual(&v, &ask.z, how)?.into_inner())
 }
@@ -56,8 +64,10 @@ impl Protocol for Local {
     fn rehearse(&self, _: PartyId, noise: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let Federated { parties, rounds, sampling, how, .. } = &self.0;
         let how = ResidualTerms { noise_multiplier: noise, ..*how };
+        let claim = self.0.claim(noise);
         let ask = Ask { z: vec![0.0; self.0.len()], u: vec![0.0; self.0.len()] };
-        (0..cap(*sampling, *parties, *rounds)).try_for_each(|_| contribute(&ask, &how, oracle).map(|_| ()))
+        (0..cap(*sampling, *parties, *rounds))
+            .try_for_each(|_| contribute(&ask, &how, claim, oracle).map(|_| ()))
     }
 
     fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
@@ -66,7 +76,8 @@ impl Protocol for Local {
         let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
         nodes.extend(parties.into_iter().zip(noise).map(|(party, &noise_multiplier)| {
             let how = ResidualTerms { noise_multiplier, ..self.0.how };
-            Box::new(User { door: Door::new(run, party.id()), party, how }) as Box<dyn Node>
+            let claim = self.0.claim(noise_multiplier);
+            Box::new(User { door: Door::new(run, party.id()), party, how, claim }) as Box<dyn Node>
         }));
         let noisiest = noise.iter().copied().fold(0.0, f64::max);
         nodes.push(Box::new(Server::new(self.0.clone(), noisiest, run, start.server)));
@@ -90,6 +101,7 @@ struct User {
     door: Door,
     party: Party,
     how: ResidualTerms,
+    claim: Option<Claim>,
 }
 
 impl Node for User {
@@ -103,7 +115,8 @@ impl Node for User {
             return Err(Rejected::Unexpected);
         }
         let ask: Ask = wire::unpack(&envelope.payload)?;
-        let answer = self.party.step(&admitted.digest, |oracle| contribute(&ask, &self.how, oracle));
+        let answer =
+            self.party.step(&admitted.digest, |oracle| contribute(&ask, &self.how, self.claim, oracle));
         let reply = match answer.map_err(|refusal| Rejected::Gate(refusal.to_string()))? {
             Some(message) => envelope.reply(Kind::Answer, wire::pack(&message)?),
             None => envelope.reply(Kind::Declined, Vec::new()),

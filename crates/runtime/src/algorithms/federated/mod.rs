@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Unit, View};
 use reticent_admm::{SettingsError, fraction, positive};
-use reticent_oracle::{BlockTerms, ResidualTerms, Sampling};
+use reticent_oracle::{BlockTerms, Claim, ResidualTerms, Sampling};
 use reticent_problem::Regulariser;
 
 use super::{Entry, Protocol, Recipe};
@@ -32,7 +32,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "federated",
     about: "users' prox steps against a server's consensus, a sample of the users each round",
     reference: "FP23, Algorithm 3, with E2, E3 and E14",
-    takes: &["iterations", "sampling", "clip", "gamma", "lambda", "inner", "honest"],
+    takes: &["iterations", "sampling", "clip", "gamma", "lambda", "inner", "honest", "as-published"],
     views: &[View::Local, View::SecureAggregation, View::Central],
     private: true,
     build,
@@ -58,6 +58,8 @@ pub(crate) struct Federated {
     sampling: Sampling,
     lambda: f64,
     regulariser: Arc<Regulariser>,
+    /// As printed, with what FP23, Theorem 3 claims of it (E3).
+    published: bool,
     /// The noise multiplier in it is not the one of a run.
     how: ResidualTerms,
 }
@@ -81,6 +83,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
         sampling,
         lambda: fraction("lambda", settings.lambda.unwrap_or(LAMBDA))?,
         regulariser: Arc::clone(recipe.regulariser),
+        published: settings.as_published == Some(true),
         how: ResidualTerms {
             // At the solution x = z and u = z − γg; a residual is the change of γg, and γC is its size.
             clip: positive("clip", gamma * clip)?,
@@ -92,7 +95,11 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
             walk: None,
         },
     };
-    if recipe.view == View::Local {
+    if federated.published && recipe.view != View::Central {
+        let allowed = "the paper's claim (E3) is about what a trusted server publishes; say --trust central";
+        return Err(SettingsError::new("as-published", true, allowed));
+    }
+    if recipe.view == View::Local || federated.published {
         return Ok(Box::new(local::Local(federated)));
     }
     if recipe.unit != Unit::User {
@@ -124,6 +131,17 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
 impl Federated {
     fn len(&self) -> usize {
         self.regulariser.shape().len()
+    }
+
+    /// What FP23, Theorem 3 claims of a message that is published as part of a mean of m: that m messages divide the cost by
+    /// m², although they divide the variance of the noise by m as well.
+    fn claim(&self, noise: f64) -> Option<Claim> {
+        let m = match self.sampling {
+            Sampling::Full => f64::from(self.parties),
+            Sampling::Poisson(rate) => rate * f64::from(self.parties),
+            Sampling::WithoutReplacement(size) => size as f64,
+        };
+        self.published.then(|| Claim::gaussian(3, Sampling::Full, noise * m.max(1.0)))
     }
 
     /// `z = prox_{γr}(ẑ)`.
