@@ -64,7 +64,7 @@ enum Origin {
 
 impl Origin {
     /// Not from a seed after all, but from a key that came from the system.
-    fn from_system(&mut self) {
+    fn made_secure(&mut self) {
         if let Origin::Seed { forks, fork_key } = self {
             *self = Origin::Derived { forks: *forks, fork_key: std::mem::take(fork_key) };
         }
@@ -110,7 +110,7 @@ impl Entropy {
                 let mut child = Self::derived(fork_key, *forks);
                 *forks += 1;
                 if !seeded {
-                    child.origin.from_system();
+                    child.origin.made_secure();
                 }
                 Ok(child)
             }
@@ -124,7 +124,7 @@ impl Entropy {
         fork_key.copy_from_slice(&material[32..]);
         let mut origin = Origin::Seed { forks: 0, fork_key };
         if !seeded {
-            origin.from_system();
+            origin.made_secure();
         }
         Self::new(ChaCha20Rng::from_seed(*own), origin)
     }

@@ -130,7 +130,7 @@ pub struct Gate {
 /// Where the noise comes from.
 #[derive(Debug)]
 enum Source {
-    Stream(Entropy),
+    Stream(Box<Entropy>),
     Keyed(Keyed),
 }
 
@@ -157,7 +157,7 @@ impl Gate {
         entropy: Entropy,
     ) -> Result<Self, Refusal> {
         let seeded = entropy.is_seeded();
-        Self::new(table, loss.into(), opening, seeded, |_, _| Source::Stream(entropy))
+        Self::new(table, loss.into(), opening, seeded, |_, _| Source::Stream(Box::new(entropy)))
     }
 
     /// A gate whose noise follows from a key and from what is asked, so that a step that is done again says the same
@@ -368,7 +368,7 @@ impl Gate {
             (Source::Stream(entropy), _) => {
                 #[cfg(feature = "seeded-bugs")]
                 if let Some(seed) = self.reused {
-                    *entropy = Entropy::seeded(seed);
+                    **entropy = Entropy::seeded(seed);
                 }
                 query.answer(&mut self.inside, entropy)
             }
