@@ -10,7 +10,7 @@ use crate::spec::AuditSpec;
 /// A calibrated job that can be run on either of two neighbours.
 #[derive(Debug)]
 pub(crate) enum Subject {
-    Fit(Box<Repeat>, Pair),
+    Fit(Box<(Repeat, Pair)>),
     Crowd(Box<Crowd>),
 }
 
@@ -19,14 +19,15 @@ impl Subject {
         Ok(if crowd::knows(&spec.algorithm) {
             Subject::Crowd(Box::new(Crowd::new(spec)?))
         } else {
-            Subject::Fit(Box::new(spec.repeat()?), spec.pair())
+            Subject::Fit(Box::new((spec.repeat()?, spec.pair())))
         })
     }
 
     /// A run with the canary, or without. Numbers tell runs with the same seed apart.
     pub fn run(&self, with: bool, number: u64) -> Result<Seen, Error> {
         match self {
-            Subject::Fit(repeat, pair) => {
+            Subject::Fit(fit) => {
+                let (repeat, pair) = &**fit;
                 let table = if with { &pair.with } else { &pair.without };
                 repeat.run(table.clone().into(), number)
             }
@@ -37,7 +38,7 @@ impl Subject {
     /// What is certified.
     pub fn epsilon(&self) -> Result<f64, Error> {
         match self {
-            Subject::Fit(repeat, _) => repeat.epsilon(),
+            Subject::Fit(fit) => fit.0.epsilon(),
             Subject::Crowd(crowd) => crowd.epsilon(),
         }
     }
@@ -45,7 +46,7 @@ impl Subject {
     /// μ of Gaussian differential privacy, when a run is exactly that.
     pub fn mu(&self) -> Option<f64> {
         match self {
-            Subject::Fit(repeat, _) => repeat.mu(),
+            Subject::Fit(fit) => fit.0.mu(),
             Subject::Crowd(crowd) => crowd.mu(),
         }
     }

@@ -105,7 +105,7 @@ fn every_party_keeps_to_the_budget_and_uses_it() {
         for party in &outcome.parties {
             let spent = epsilon(&party.ledger, BUDGET.delta).unwrap().upper;
             assert!(
-                spent <= BUDGET.epsilon && spent >= 0.99 * BUDGET.epsilon,
+                (0.99 * BUDGET.epsilon..=BUDGET.epsilon).contains(&spent),
                 "{algorithm} {release}: {spent}"
             );
         }
