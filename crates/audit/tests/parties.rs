@@ -3,7 +3,7 @@
 //! Every bound is at 95%, and the seeds are fixed: a test that passes, passes.
 
 use reticent::accountant::{Unit, View};
-use reticent::admm::Walk;
+use reticent::admm::{Release, Walk};
 use reticent_audit::{AuditReport, AuditSpec, Method, run};
 
 fn report(spec: &AuditSpec) -> AuditReport {
@@ -49,6 +49,30 @@ fn no_algorithm_of_many_parties_leaks_more_than_it_certifies() {
             assert!(!report.exceeded, "{report:?}");
             assert!(report.epsilon_certified <= epsilon && report.epsilon_certified > 0.99 * epsilon);
             assert_eq!(report.view, trust);
+        }
+    }
+}
+
+/// Peers on a graph, whose every broadcast is seen. The linear terms need a loss with little curvature.
+#[test]
+fn no_peer_leaks_more_than_it_certifies() {
+    for (algorithm, release, loss) in [
+        ("r-admm", Release::Gradient, None),
+        ("mr-admm", Release::Minimiser, None),
+        ("dvp", Release::Gradient, None),
+        ("m-admm", Release::Gradient, None),
+        ("r-admm", Release::Objective, Some("logistic")),
+        ("r-admm", Release::NormalObjective, Some("logistic")),
+    ] {
+        let spec = spec(algorithm, 4.0);
+        let loss = loss.map_or(spec.loss.clone(), str::to_owned);
+        let spec = AuditSpec { release: Some(release), loss, unit: Unit::Record, iterations: 3, ..spec };
+        let report = report(&spec);
+        assert!(!report.exceeded, "{report:?}");
+        assert!(report.epsilon_certified <= 4.0 && report.epsilon_certified > 3.9, "{report:?}");
+        // The released gradient itself is what is looked at, so the attack is near what is certified.
+        if release == Release::Gradient {
+            assert!(report.epsilon_lower > 1.5, "{report:?}");
         }
     }
 }
