@@ -53,27 +53,21 @@ fn no_algorithm_of_many_parties_leaks_more_than_it_certifies() {
     }
 }
 
-/// Peers on a graph, whose every broadcast is seen. The linear terms need a loss with little curvature.
+/// Peers on a graph, whose every broadcast is seen. The released gradient itself is what is looked at.
 #[test]
 fn no_peer_leaks_more_than_it_certifies() {
-    for (algorithm, release, loss) in [
-        ("r-admm", Release::Gradient, None),
-        ("mr-admm", Release::Minimiser, None),
-        ("dvp", Release::Gradient, None),
-        ("m-admm", Release::Gradient, None),
-        ("r-admm", Release::Objective, Some("logistic")),
-        ("r-admm", Release::NormalObjective, Some("logistic")),
+    for (algorithm, release) in [
+        ("r-admm", Release::Gradient),
+        ("mr-admm", Release::Minimiser),
+        ("dvp", Release::Gradient),
+        ("m-admm", Release::Gradient),
+        ("r-admm", Release::Objective),
     ] {
         let spec = spec(algorithm, 4.0);
-        let loss = loss.map_or(spec.loss.clone(), str::to_owned);
-        let spec = AuditSpec { release: Some(release), loss, unit: Unit::Record, iterations: 3, ..spec };
-        let report = report(&spec);
+        let report = report(&AuditSpec { release: Some(release), unit: Unit::Record, iterations: 3, ..spec });
         assert!(!report.exceeded, "{report:?}");
         assert!(report.epsilon_certified <= 4.0 && report.epsilon_certified > 3.9, "{report:?}");
-        // The released gradient itself is what is looked at, so the attack is near what is certified.
-        if release == Release::Gradient {
-            assert!(report.epsilon_lower > 1.5, "{report:?}");
-        }
+        assert!(report.epsilon_lower > 1.2, "{report:?}");
     }
 }
 
