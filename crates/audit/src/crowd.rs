@@ -188,6 +188,7 @@ fn settings(spec: &AuditSpec, entry: &Entry) -> Settings {
         clip: spec.clip,
         step: spec.step,
         walk: spec.walk,
+        release: spec.release,
         as_published: spec.as_published.then_some(true),
         ..Settings::default()
     }

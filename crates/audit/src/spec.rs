@@ -2,7 +2,7 @@
 
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent::admm::catalogue::{self, Entry};
-use reticent::admm::{Settings, StepSize, Walk};
+use reticent::admm::{Release, Settings, StepSize, Walk};
 use reticent::{Error, Repeat, Spec};
 use reticent_data::Table;
 use reticent_oracle::{Law, Sampling};
@@ -52,6 +52,8 @@ pub struct AuditSpec {
     pub parties: u32,
     /// What the users of a random walk keep.
     pub walk: Option<Walk>,
+    /// What a step on a graph releases.
+    pub release: Option<Release>,
     /// The paper's own version: what is measured against is its claim, and nothing is certified.
     pub as_published: bool,
     /// The records beside the canary.
@@ -89,6 +91,7 @@ impl Default for AuditSpec {
             unit: Unit::User,
             parties: 2,
             walk: None,
+            release: None,
             as_published: false,
             others: Others::default(),
             records: None,

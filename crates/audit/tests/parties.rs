@@ -3,7 +3,7 @@
 //! Every bound is at 95%, and the seeds are fixed: a test that passes, passes.
 
 use reticent::accountant::{Unit, View};
-use reticent::admm::Walk;
+use reticent::admm::{Release, Walk};
 use reticent_audit::{AuditReport, AuditSpec, Method, run};
 
 fn report(spec: &AuditSpec) -> AuditReport {
@@ -50,6 +50,24 @@ fn no_algorithm_of_many_parties_leaks_more_than_it_certifies() {
             assert!(report.epsilon_certified <= epsilon && report.epsilon_certified > 0.99 * epsilon);
             assert_eq!(report.view, trust);
         }
+    }
+}
+
+/// Peers on a graph, whose every broadcast is seen. The released gradient itself is what is looked at.
+#[test]
+fn no_peer_leaks_more_than_it_certifies() {
+    for (algorithm, release) in [
+        ("r-admm", Release::Gradient),
+        ("mr-admm", Release::Minimiser),
+        ("dvp", Release::Gradient),
+        ("m-admm", Release::Gradient),
+        ("r-admm", Release::Objective),
+    ] {
+        let spec = spec(algorithm, 4.0);
+        let report = report(&AuditSpec { release: Some(release), unit: Unit::Record, iterations: 3, ..spec });
+        assert!(!report.exceeded, "{report:?}");
+        assert!(report.epsilon_certified <= 4.0 && report.epsilon_certified > 3.9, "{report:?}");
+        assert!(report.epsilon_lower > 1.2, "{report:?}");
     }
 }
 

@@ -12,15 +12,15 @@ use common::{Job, World};
 use reticent_accountant::Unit;
 use reticent_runtime::{Budget, Price};
 
-const SEEDS: u64 = 10;
+const SEEDS: u64 = 5;
 
 fn main() {
-    let world = World::skewed(8000, 10, 20);
+    let world = World::skewed(4000, 10, 20);
     let optimum = world.optimum();
     println!("release          rounds  ε     {}", ALGORITHMS.map(|name| format!("{name:>9}")).join(" "));
-    for release in ["gradient", "minimiser", "objective", "normal-objective"] {
-        for rounds in [10, 40] {
-            for epsilon in [0.2, 0.5, 1.0, 2.0] {
+    for release in ["gradient"] {
+        for rounds in [20, 40] {
+            for epsilon in [0.25, 0.5, 1.0, 2.0] {
                 let gaps = ALGORITHMS.map(|algorithm| {
                     let settings = format!(r#"{{"iterations": {rounds}, "release": "{release}"}}"#);
                     let of = |seed| {

@@ -88,6 +88,10 @@ pub struct Audit {
     #[arg(long)]
     walk: Option<reticent::admm::Walk>,
 
+    /// What a step on a graph releases: gradient, minimiser, objective or normal-objective
+    #[arg(long)]
+    release: Option<reticent::admm::Release>,
+
     /// A seed, to have the same runs again
     #[arg(long)]
     seed: Option<u64>,
@@ -121,6 +125,7 @@ impl Audit {
             unit: self.unit,
             parties: self.parties,
             walk: self.walk,
+            release: self.release,
             ..AuditSpec::default()
         };
         #[cfg(feature = "seeded-bugs")]

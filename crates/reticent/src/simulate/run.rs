@@ -14,11 +14,14 @@ use reticent_runtime::{self as runtime, Checkpoint, Entry, Price, Recipe, Setup,
 use super::{PartyBooks, Simulation};
 use crate::error::Error;
 use crate::fit::Progress;
-use crate::job::{loss_for, value};
+use crate::job::{Budget, loss_for, value};
 use crate::model::{Model, Parts};
 
 /// The algorithm that runs when none is named.
 const DEFAULT_ALGORITHM: &str = "federated";
+
+/// What a certificate without a guarantee says, which is an infinite ε at every δ.
+const ANY_DELTA: f64 = 1e-5;
 
 /// Where a run is kept, so that it can go on after a crash.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,7 +59,7 @@ impl Simulation {
             todo: "name a CSV, LIBSVM or Parquet file with --data, or data in the job file",
         })?;
         let entry = find(spec.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
-        let budget = spec.budget()?;
+        let budget = if entry.private { Some(spec.budget()?) } else { None };
         let schema = spec.schema()?;
         let kind = schema.target().map(|(_, target)| target.kind()).ok_or(Error::Missing {
             what: "the target",
@@ -102,7 +105,10 @@ impl Simulation {
             recipe,
             loss: Arc::clone(&loss),
             opening,
-            price: Price::Within(runtime::Budget { epsilon: budget.epsilon, delta: budget.delta }, budgets),
+            price: match budget {
+                Some(Budget { epsilon, delta }) => Price::Within(runtime::Budget { epsilon, delta }, budgets),
+                None => Price::Noise(0.0),
+            },
             key: key.1,
             job: self.digest()?,
         };
@@ -121,7 +127,8 @@ impl Simulation {
         let rounds = run.progress().1;
         let assumptions = run.protocol().assumptions();
         let outcome = run.complete(|_, _| {})?;
-        let parties = PartyBooks::new(entry.name, budget.delta, &assumptions, &outcome.parties)?;
+        let delta = budget.map_or(spec.delta.unwrap_or(ANY_DELTA), |budget| budget.delta);
+        let parties = PartyBooks::new(entry.name, delta, &assumptions, &outcome.parties)?;
         let model = Model::of(
             Parts {
                 algorithm: entry.name,
