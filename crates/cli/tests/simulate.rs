@@ -13,7 +13,7 @@ fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("s.toml", SCHEMA);
     folder.write("t.csv", csv(300));
-    folder.write("job.toml", &format!("{JOB}[parties]\nsplit = 10\n"));
+    folder.write("job.toml", format!("{JOB}[parties]\nsplit = 10\n"));
     folder
 }
 
