@@ -26,6 +26,10 @@ const VALUES: &[(&str, &str, Option<&str>)] = &[
     ("rho", "0.3", Some("0")),
     ("beta", "0.3", Some("0")),
     ("gamma", "1.5", Some("-2")),
+    ("eta", "0.5", Some("0")),
+    ("theta", "0.5", Some("0")),
+    ("growth", "1.01", Some("0.5")),
+    ("release", r#""gradient""#, None),
     ("nu", "0.5", Some("-0.5")),
     ("lambda", "0.25", Some("1.5")),
     ("mu", "0", Some("-1")),
@@ -35,6 +39,7 @@ const VALUES: &[(&str, &str, Option<&str>)] = &[
     ("average", r#""weighted""#, None),
     ("shrink", "false", None),
     ("law", r#""spherical-laplace""#, None),
+    ("honest", "0.9", Some("0")),
     ("as-published", "true", None),
 ];
 

@@ -82,7 +82,12 @@ fn a_full_batch_run_on_the_worst_pair_leaks_most_of_what_it_certifies() {
 #[test]
 fn every_full_batch_algorithm_can_be_attacked_nearly_as_far_as_it_certifies() {
     for algorithm in private() {
-        let report = report(AuditSpec { method: Method::Gdp, runs: 20_000, ..spec(algorithm, 4.0) });
+        // Noise in the objective is not Gaussian privacy, and only thresholds bound it.
+        let (method, runs) = match algorithm {
+            "amp" | "objp" => (Method::Threshold, 40_000),
+            _ => (Method::Gdp, 20_000),
+        };
+        let report = report(AuditSpec { method, runs, ..spec(algorithm, 4.0) });
         assert!(report.epsilon_lower >= 0.6 * report.epsilon_certified, "{report:?}");
         assert!(!report.exceeded, "{report:?}");
     }

@@ -224,8 +224,8 @@ const CASES: &[Case] = &[
         "nu = 1: smoothing averages neighbouring features and is for one output; this model has 3 outputs (classes): use nu = 0",
     ),
     case(
-        "fit none.csv GOOD --algorithm dp-sgd --graph edges.txt",
-        "constraint = graph:edges.txt: dp-sgd handles only 'identity'; …",
+        "fit none.csv GOOD --algorithm dp-cd --graph edges.txt",
+        "constraint = graph:edges.txt: dp-cd handles only 'identity'; …",
     ),
     case(
         "fit none.csv GOOD --algorithm exact --graph private",

@@ -366,7 +366,8 @@ fn a_minimiser_without_a_proof_is_refused_before_the_ledger() {
         ("logistic", add_remove, how),
     ] {
         let mut gate = gate(name, &opening);
-        assert!(matches!(gate.minimiser(&how), Err(Refusal::BadQuery(_))), "{name}");
+        let refused = gate.minimiser(&how);
+        assert!(matches!(refused, Err(Refusal::BadQuery(_) | Refusal::Unsolvable(_))), "{name}");
         assert!(gate.ledger().entries().is_empty());
     }
     assert!(gate("logistic", &OPENING).minimiser(&how).is_ok());

@@ -4,7 +4,7 @@ use reticent_oracle::{Gate, Oracle};
 
 fn look(gate: &mut Gate, oracle: &mut dyn Oracle) {
     let _ = &gate.inside;
-    let _ = &gate.entropy;
+    let _ = &gate.source;
     let _ = oracle.inside;
 }
 
