@@ -9,9 +9,11 @@ pub mod digest;
 pub mod entropy;
 pub mod grid;
 mod key;
+mod sampling;
 mod subsets;
 pub mod vectors;
 
 pub use digest::{Digest, Hasher};
 pub use entropy::{Entropy, EntropyError};
 pub use key::NoiseKey;
+pub use sampling::{Sampling, SamplingError};

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use crate::gate::Inside;
 use crate::queries::GradientTerms;
-use crate::sample::Sampling;
+use reticent_noise::Sampling;
 use reticent_noise::entropy::{Entropy, EntropyError};
 use reticent_sums::Slopes;
 

@@ -9,8 +9,8 @@ use reticent_accountant::{Event, Ledger, NonPrivate, PureDp, Taint, Zcdp};
 
 use crate::queries::Query;
 use crate::refusal::Refusal;
-use crate::sample::Sampling;
 use crate::terms::Terms;
+use reticent_noise::Sampling;
 
 /// What a paper claims of one answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,9 +56,7 @@ impl Claim {
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
         let mechanism = match self.cost {
             Cost::Nothing => return Ok(Vec::new()),
-            Cost::Gaussian(sampling, noise_multiplier) => {
-                sampling.mechanism(noise_multiplier, terms.population())?
-            }
+            Cost::Gaussian(sampling, noise_multiplier) => terms.mechanism(sampling, noise_multiplier)?,
             // No noise: not even a paper claims anything.
             Cost::Zcdp(bound) | Cost::Pure(bound) if bound.is_infinite() => NonPrivate {}.into(),
             Cost::Zcdp(rho) => Zcdp::new(rho)?.into(),

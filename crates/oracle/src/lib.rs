@@ -23,7 +23,6 @@ mod queries;
 mod refusal;
 mod rehearsal;
 mod released;
-mod sample;
 mod table;
 pub mod tables;
 mod terms;
@@ -38,16 +37,16 @@ pub use keyed::Books;
 pub use law::{Law, LawError};
 pub use queries::{
     ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Moving, ObjectiveTerms, QuantileTerms,
-    ResidualTerms, SecondMomentTerms, Statistic,
+    ResidualTerms, SecondMomentTerms,
 };
 pub use refusal::Refusal;
 pub use rehearsal::Rehearsal;
 pub use released::Released;
 pub use reticent_data::{Skew, SkewError};
 pub use reticent_noise::{Digest, Entropy, NoiseKey};
-pub use reticent_sums::Quadratic;
+pub use reticent_noise::{Sampling, SamplingError};
 pub use reticent_sums::TableError;
-pub use sample::{Sampling, SamplingError};
+pub use reticent_sums::{Quadratic, Statistic};
 pub use table::PrivateTable;
 pub use terms::Terms;
 pub use trustee::{Entrusted, Seal, Trustee, TrusteeBooks};

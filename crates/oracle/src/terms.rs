@@ -1,6 +1,10 @@
 //! What is protected, and the public quantities that an answer may be divided by.
 
-use reticent_accountant::{Adjacency, Event, EventError, Mechanism, Unit, View};
+use reticent_accountant::{
+    Adjacency, Event, EventError, Gaussian, Mechanism, NonPrivate, PoissonGaussian, Unit, View,
+    WithoutReplacementGaussian,
+};
+use reticent_noise::Sampling;
 
 use crate::refusal::Refusal;
 
@@ -46,6 +50,26 @@ impl Terms {
     /// add-remove.
     pub fn population(&self) -> u64 {
         self.population
+    }
+
+    /// The mechanism that the books know a sum over such a sample by, with Gaussian noise of `z` clips. No noise is no
+    /// privacy, whatever the sampling.
+    pub(crate) fn mechanism(&self, sampling: Sampling, z: f64) -> Result<Mechanism, EventError> {
+        if z == 0.0 {
+            return Ok(NonPrivate {}.into());
+        }
+        Ok(match sampling {
+            Sampling::Full => Gaussian::new(z)?.into(),
+            Sampling::Poisson(rate) => PoissonGaussian::new(z, rate)?.into(),
+            Sampling::WithoutReplacement(size) => {
+                WithoutReplacementGaussian::new(z, size, self.population)?.into()
+            }
+        })
+    }
+
+    /// The event of a sum over everybody with Gaussian noise of `z` clips.
+    pub(crate) fn noisy(&self, z: f64) -> Result<Event, EventError> {
+        self.event(self.mechanism(Sampling::Full, z)?)
     }
 
     /// `mechanism` as an event on these terms.

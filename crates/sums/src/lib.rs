@@ -17,6 +17,8 @@ mod rows;
 #[cfg(test)]
 mod sensitivity_tests;
 mod solver;
+mod square;
+mod statistic;
 mod unclipped;
 
 pub use blocks::{Blocks, Move};
@@ -26,4 +28,6 @@ pub use private::{Private, TableError, Users, norm_above};
 pub use prox::Prox;
 pub use rows::RowAccess;
 pub use solver::{Bounds, Descent, Quadratic, Risk, UP, Unsolvable, least_singular, norm};
+pub use square::symmetric;
+pub use statistic::Statistic;
 pub use unclipped::{Split, Want, unclipped_sum};

@@ -39,8 +39,8 @@ use reticent_sums::{Grid, Move, Private, Slopes, grid};
 use super::{GradientTerms, Query, check_noise, check_point, check_range, noisy_mean, wrong};
 use crate::gate::Inside;
 use crate::refusal::Refusal;
-use crate::sample::Sampling;
 use crate::terms::Terms;
+use reticent_noise::Sampling;
 use reticent_noise::entropy::Entropy;
 
 /// How a step is asked for. The numbers may change from step to step: the bound is kept by clipping.

@@ -11,10 +11,8 @@
 //! Proof: proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md, proofs/sampling.md.
 
 use reticent_accountant::Event;
-use reticent_data::Rows;
 use reticent_problem::Shape;
-use reticent_problem::losses::Loss;
-use reticent_sums::{Grid, Private, RowAccess, Vectors};
+use reticent_sums::{Grid, Vectors};
 
 use super::{GradientTerms, Query, add_noise, check_point};
 use crate::gate::Inside;
@@ -62,39 +60,11 @@ impl Query for Coordinate<'_> {
             let mut buffer = vec![0.0; 2 * loss.outputs()];
             let records = private.records_in(unit);
             for &i in &*records {
-                whole[0] += match private.rows() {
-                    Rows::Dense(rows) => self.slope(rows, private, &**loss, i as usize, &mut buffer),
-                    Rows::Sparse(rows) => self.slope(rows, private, &**loss, i as usize, &mut buffer),
-                };
+                whole[0] += private.partial(&**loss, i as usize, self.at, self.index, &mut buffer);
             }
             whole[0] /= records.len() as f64;
         });
         add_noise(entropy, noise_multiplier, &mut sum)?;
         Ok(sum[0] as f64 * grid.step(clip) / sampling.normaliser(terms.population() as f64))
-    }
-}
-
-impl Coordinate<'_> {
-    /// `∂_j f(x; dᵢ)`.
-    fn slope(
-        &self,
-        rows: &impl RowAccess,
-        private: &Private,
-        loss: &dyn Loss,
-        i: usize,
-        buffer: &mut [f64],
-    ) -> f64 {
-        let outputs = loss.outputs();
-        let (row, output) = (self.index / outputs, self.index % outputs);
-        let mut entry = if row == private.features() { private.intercept() } else { 0.0 };
-        rows.for_each(i, |feature, value| {
-            if feature == row {
-                entry = value;
-            }
-        });
-        let (scores, slopes) = buffer.split_at_mut(outputs);
-        private.scores(rows, i, self.at, scores);
-        loss.derivative(scores, private.target(i), slopes);
-        slopes[output] * entry
     }
 }

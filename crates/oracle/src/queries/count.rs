@@ -7,27 +7,14 @@
 //! Event: Gaussian with noise multiplier `z`. Proof: proofs/count.md, proofs/noise-gaussian-grid.md.
 
 use reticent_accountant::{Adjacency, Event};
-use reticent_data::Rows;
 use reticent_problem::Shape;
-use reticent_sums::{Grid, Private, RowAccess, Vectors};
+use reticent_sums::{Grid, Private, Statistic, Vectors};
 
 use super::{Query, add_noise, check_noise};
 use crate::gate::Inside;
 use crate::refusal::Refusal;
-use crate::sample::Sampling;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
-
-/// A number that every record has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Statistic {
-    /// The encoded feature with this index.
-    Feature(usize),
-    /// The target.
-    Target,
-    /// The norm of the row, the intercept's constant included.
-    RowNorm,
-}
 
 /// How a count is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +38,7 @@ impl Query for Count<'_> {
 
     fn check(&self, shape: Shape) -> Result<(), Refusal> {
         check_noise(self.how.noise_multiplier)?;
-        self.how.of.check(shape)?;
+        check_statistic(self.how.of, shape)?;
         if self.how.at_most.is_nan() {
             return Err(Refusal::BadQuery("the threshold of a count is not a number".to_owned()));
         }
@@ -59,8 +46,7 @@ impl Query for Count<'_> {
     }
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        let mechanism = Sampling::Full.mechanism(self.how.noise_multiplier, terms.population())?;
-        Ok(vec![terms.event(mechanism)?])
+        Ok(vec![terms.noisy(self.how.noise_multiplier)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
@@ -104,33 +90,12 @@ pub(super) fn noisy_share_sum(
     Ok(sum[0] as f64 * grid.step(1.0))
 }
 
-impl Statistic {
-    pub(super) fn check(self, shape: Shape) -> Result<(), Refusal> {
-        match self {
-            Statistic::Feature(index) if index >= shape.features => Err(Refusal::BadQuery(format!(
-                "feature {index} was asked for, but they are numbered 0 to {}",
-                shape.features.saturating_sub(1)
-            ))),
-            _ => Ok(()),
-        }
+pub(super) fn check_statistic(of: Statistic, shape: Shape) -> Result<(), Refusal> {
+    match of {
+        Statistic::Feature(index) if index >= shape.features => Err(Refusal::BadQuery(format!(
+            "feature {index} was asked for, but they are numbered 0 to {}",
+            shape.features.saturating_sub(1)
+        ))),
+        _ => Ok(()),
     }
-
-    fn value(self, private: &Private, i: usize) -> f64 {
-        match (self, private.rows()) {
-            (Statistic::Feature(index), Rows::Dense(rows)) => entry(rows, i, index),
-            (Statistic::Feature(index), Rows::Sparse(rows)) => entry(rows, i, index),
-            (Statistic::Target, _) => private.target(i),
-            (Statistic::RowNorm, _) => private.norm_above(i),
-        }
-    }
-}
-
-fn entry(rows: &impl RowAccess, i: usize, index: usize) -> f64 {
-    let mut found = 0.0;
-    rows.for_each(i, |feature, value| {
-        if feature == index {
-            found = value;
-        }
-    });
-    found
 }

@@ -17,8 +17,8 @@ use reticent_sums::Slopes;
 use super::{Query, check_clip, check_noise, check_point, noisy_mean};
 use crate::gate::Inside;
 use crate::refusal::Refusal;
-use crate::sample::Sampling;
 use crate::terms::Terms;
+use reticent_noise::Sampling;
 use reticent_noise::entropy::Entropy;
 
 /// How a mean over the units is asked for: all that its event depends on, and the clip.
@@ -39,7 +39,7 @@ impl GradientTerms {
     }
 
     pub(crate) fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
-        Ok(terms.event(self.sampling.mechanism(self.noise_multiplier, terms.population())?)?)
+        Ok(terms.event(terms.mechanism(self.sampling, self.noise_multiplier)?)?)
     }
 }
 

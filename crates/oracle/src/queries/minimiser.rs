@@ -25,7 +25,6 @@ use reticent_sums::Grid;
 use super::{Query, add_noise, check_noise, check_point, check_range, wrong};
 use crate::gate::Inside;
 use crate::refusal::Refusal;
-use crate::sample::Sampling;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
 use reticent_sums::{Bounds, Descent, Quadratic, Risk, UP};
@@ -136,8 +135,7 @@ impl Query for Minimiser<'_> {
     }
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        let mechanism = Sampling::Full.mechanism(self.how.noise_multiplier, terms.population())?;
-        Ok(vec![terms.event(mechanism)?])
+        Ok(vec![terms.noisy(self.how.noise_multiplier)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {

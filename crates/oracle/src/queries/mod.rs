@@ -18,7 +18,7 @@ pub use consensus::{ConsensusTerms, Moving};
 pub(crate) use coordinate::Coordinate;
 pub(crate) use correction::Correction;
 pub(crate) use count::Count;
-pub use count::{CountTerms, Statistic};
+pub use count::CountTerms;
 pub(crate) use gradient::Gradient;
 pub use gradient::GradientTerms;
 pub(crate) use minimiser::Minimiser;

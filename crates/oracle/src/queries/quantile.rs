@@ -13,13 +13,13 @@
 use reticent_accountant::Event;
 use reticent_problem::Shape;
 
-use super::count::{CountTerms, Statistic, noisy_count};
+use super::count::{CountTerms, check_statistic, noisy_count};
 use super::{Query, check_noise, check_range};
 use crate::gate::Inside;
 use crate::refusal::Refusal;
-use crate::sample::Sampling;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
+use reticent_sums::Statistic;
 
 /// Vectors are clipped a little further in than the clip, so counts come out short by 2·10⁻¹² of themselves.
 const SLACK: f64 = 1e-3;
@@ -54,7 +54,7 @@ impl Query for Quantile<'_> {
 
     fn check(&self, shape: Shape) -> Result<(), Refusal> {
         let QuantileTerms { of, fraction, candidates, noise_multiplier } = *self.how;
-        of.check(shape)?;
+        check_statistic(of, shape)?;
         check_noise(noise_multiplier)?;
         check_range("fraction", fraction, 0.0, 1.0)?;
         let increasing = candidates.windows(2).all(|pair| pair[0] < pair[1]);
@@ -67,8 +67,7 @@ impl Query for Quantile<'_> {
     }
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        let mechanism = Sampling::Full.mechanism(self.how.noise_multiplier, terms.population())?;
-        Ok(vec![terms.event(mechanism)?])
+        Ok(vec![terms.noisy(self.how.noise_multiplier)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {

@@ -20,8 +20,8 @@ use reticent_sums::{Grid, Prox, finite, norm_above};
 use super::{Query, add_noise, check_clip, check_noise, check_point, check_range};
 use crate::gate::Inside;
 use crate::refusal::Refusal;
-use crate::sample::Sampling;
 use crate::terms::Terms;
+use reticent_noise::Sampling;
 use reticent_noise::entropy::Entropy;
 
 /// How a residual is asked for.
@@ -63,7 +63,7 @@ impl ResidualTerms {
             ));
         }
         if self.noise_multiplier == 0.0 {
-            return Ok(Sampling::Full.mechanism(0.0, terms.population())?);
+            return Ok(terms.mechanism(Sampling::Full, 0.0)?);
         }
         let rounding = 1.0 + users as f64 * (query.z.len() as f64).sqrt() * WALK_ROUNDING;
         Ok(Iteration::new(2.0 / self.noise_multiplier * rounding, users)?.into())
@@ -109,7 +109,7 @@ impl Query for Residual<'_> {
         }
         let mechanism = match self.how.walk {
             Some(users) => self.how.walk(users, self, terms)?,
-            None => Sampling::Full.mechanism(self.how.noise_multiplier, terms.population())?,
+            None => terms.mechanism(Sampling::Full, self.how.noise_multiplier)?,
         };
         Ok(vec![terms.event(mechanism)?])
     }

@@ -18,7 +18,6 @@ use super::count::noisy_share_sum;
 use super::{Query, check_noise, check_point};
 use crate::gate::Inside;
 use crate::refusal::Refusal;
-use crate::sample::Sampling;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
 
@@ -38,7 +37,7 @@ impl Query for Score<'_> {
     }
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.event(Sampling::Full.mechanism(self.noise_multiplier, terms.population())?)?])
+        Ok(vec![terms.noisy(self.noise_multiplier)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {

@@ -11,17 +11,15 @@
 //!
 //! Event: Gaussian with noise multiplier `z`. Proof: proofs/second-moment.md, proofs/noise-gaussian-grid.md.
 
-use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
+use std::f64::consts::FRAC_1_SQRT_2;
 
 use reticent_accountant::{Adjacency, Event};
-use reticent_data::Rows;
 use reticent_problem::Shape;
-use reticent_sums::{Grid, RowAccess, Vectors, norm_above};
+use reticent_sums::{Grid, Vectors, symmetric};
 
 use super::{Query, add_noise, check_noise, check_range};
 use crate::gate::Inside;
 use crate::refusal::Refusal;
-use crate::sample::Sampling;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
 
@@ -76,8 +74,7 @@ impl Query for SecondMoment<'_> {
     }
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        let mechanism = Sampling::Full.mechanism(self.how.noise_multiplier, terms.population())?;
-        Ok(vec![terms.event(mechanism)?])
+        Ok(vec![terms.noisy(self.how.noise_multiplier)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
@@ -92,41 +89,11 @@ impl Query for SecondMoment<'_> {
         pass.vector_sum(&vectors, &mut sum, |unit, whole, _| {
             let share = 1.0 / private.records_in(unit).len() as f64;
             for &i in private.records_in(unit).iter() {
-                match private.rows() {
-                    Rows::Dense(rows) => add_square(rows, i as usize, row_norm, share, whole),
-                    Rows::Sparse(rows) => add_square(rows, i as usize, row_norm, share, whole),
-                }
+                private.add_square(i as usize, row_norm, share, whole);
             }
         });
         add_noise(entropy, noise_multiplier * factor(terms), &mut sum)?;
         let step = grid.step(clip) / terms.population() as f64;
-        let mut matrix = vec![0.0; features * features];
-        for j in 0..features {
-            for k in j..features {
-                let entry = sum[place(features, j, k)] as f64 * step / if j == k { 1.0 } else { SQRT_2 };
-                matrix[j * features + k] = entry;
-                matrix[k * features + j] = entry;
-            }
-        }
-        Ok(matrix)
-    }
-}
-
-/// Where entry `(j, k)`, `j ≤ k`, of the upper triangle stands.
-fn place(features: usize, j: usize, k: usize) -> usize {
-    j * (2 * features - j + 1) / 2 + (k - j)
-}
-
-fn add_square(rows: &impl RowAccess, i: usize, row_norm: f64, share: f64, out: &mut [f64]) {
-    let mut entries = Vec::new();
-    rows.for_each(i, |feature, value| entries.push((feature, value)));
-    let scale = row_norm / norm_above(rows.square_norm(i), entries.len()).max(row_norm);
-    let features = (((8 * out.len() + 1) as f64).sqrt() as usize - 1) / 2;
-    for (first, &(j, a)) in entries.iter().enumerate() {
-        let a = a * scale * (scale * share);
-        out[place(features, j, j)] += a * entries[first].1;
-        for &(k, b) in &entries[first + 1..] {
-            out[place(features, j, k)] += SQRT_2 * a * b;
-        }
+        Ok(symmetric(features, &sum, step))
     }
 }

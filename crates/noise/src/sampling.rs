@@ -1,15 +1,12 @@
-//! Which records an answer is computed on. Sampling and its event are made from the same value, so they
-//! cannot disagree.
+//! Which records an answer is computed on. The gate makes the sample and its event from the same value, so they cannot
+//! disagree.
 
 use std::fmt;
 use std::str::FromStr;
 
-use reticent_accountant::{
-    EventError, Gaussian, Mechanism, NonPrivate, PoissonGaussian, WithoutReplacementGaussian,
-};
 use serde::{Deserialize, Serialize};
 
-use reticent_noise::entropy::{Entropy, EntropyError};
+use crate::entropy::{Entropy, EntropyError};
 
 /// How the records (or users) of one answer are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,26 +22,9 @@ pub enum Sampling {
 }
 
 impl Sampling {
-    /// The mechanism that the books know this sampling by, with Gaussian noise of `noise_multiplier` clips.
-    /// `population` is the public number of records; without replacement cannot be counted without it.
-    ///
-    /// No noise is no privacy, whatever the sampling.
-    pub(crate) fn mechanism(self, noise_multiplier: f64, population: u64) -> Result<Mechanism, EventError> {
-        if noise_multiplier == 0.0 {
-            return Ok(NonPrivate {}.into());
-        }
-        Ok(match self {
-            Sampling::Full => Gaussian::new(noise_multiplier)?.into(),
-            Sampling::Poisson(rate) => PoissonGaussian::new(noise_multiplier, rate)?.into(),
-            Sampling::WithoutReplacement(size) => {
-                WithoutReplacementGaussian::new(noise_multiplier, size, population)?.into()
-            }
-        })
-    }
-
     /// What a sum over the sample is divided by to estimate the mean: public, and never the size that the
     /// sample happened to have.
-    pub(crate) fn normaliser(self, population: f64) -> f64 {
+    pub fn normaliser(self, population: f64) -> f64 {
         match self {
             Sampling::Full => population,
             Sampling::Poisson(rate) => rate * population,
@@ -53,12 +33,7 @@ impl Sampling {
     }
 
     /// Draws the sample into `out`; `false` means that everything was chosen and `out` is not used.
-    pub(crate) fn draw(
-        self,
-        count: usize,
-        entropy: &mut Entropy,
-        out: &mut Vec<u32>,
-    ) -> Result<bool, EntropyError> {
+    pub fn draw(self, count: usize, entropy: &mut Entropy, out: &mut Vec<u32>) -> Result<bool, EntropyError> {
         match self {
             Sampling::Full => return Ok(false),
             Sampling::Poisson(rate) => entropy.poisson_subset(count, rate, out)?,

@@ -1,0 +1,50 @@
+//! Squares of rows, `a aᵀ`, as vectors `(M_jj, √2·M_jk for j < k)` whose Euclidean norm is the matrix's.
+
+use std::f64::consts::SQRT_2;
+
+use reticent_data::Rows;
+
+use crate::private::{Private, norm_above};
+use crate::rows::RowAccess;
+
+impl Private {
+    /// Adds `share·a'a'ᵀ` of record `i`, `a'` its row scaled down to `row_norm`.
+    pub fn add_square(&self, i: usize, row_norm: f64, share: f64, out: &mut [f64]) {
+        match self.rows() {
+            Rows::Dense(rows) => add_square_of(rows, i, row_norm, share, out),
+            Rows::Sparse(rows) => add_square_of(rows, i, row_norm, share, out),
+        }
+    }
+}
+
+/// The matrix of such a vector in steps of a grid, row-major.
+pub fn symmetric(features: usize, steps: &[i64], step: f64) -> Vec<f64> {
+    let mut matrix = vec![0.0; features * features];
+    for j in 0..features {
+        for k in j..features {
+            let entry = steps[place(features, j, k)] as f64 * step / if j == k { 1.0 } else { SQRT_2 };
+            matrix[j * features + k] = entry;
+            matrix[k * features + j] = entry;
+        }
+    }
+    matrix
+}
+
+/// Where entry `(j, k)`, `j ≤ k`, of the upper triangle stands.
+fn place(features: usize, j: usize, k: usize) -> usize {
+    j * (2 * features - j + 1) / 2 + (k - j)
+}
+
+fn add_square_of(rows: &impl RowAccess, i: usize, row_norm: f64, share: f64, out: &mut [f64]) {
+    let mut entries = Vec::new();
+    rows.for_each(i, |feature, value| entries.push((feature, value)));
+    let scale = row_norm / norm_above(rows.square_norm(i), entries.len()).max(row_norm);
+    let features = (((8 * out.len() + 1) as f64).sqrt() as usize - 1) / 2;
+    for (first, &(j, a)) in entries.iter().enumerate() {
+        let a = a * scale * (scale * share);
+        out[place(features, j, j)] += a * entries[first].1;
+        for &(k, b) in &entries[first + 1..] {
+            out[place(features, j, k)] += SQRT_2 * a * b;
+        }
+    }
+}
