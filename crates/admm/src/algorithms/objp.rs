@@ -11,7 +11,7 @@
 //!
 //! Released: a point near x⁺, with the noise that covers the distance, once an iteration: an objective perturbation and a
 //! Gaussian event of an eighth of its ratio, or one pure event with the spherical Laplace law. One record changes the
-//! determinant by a factor of up to 1 + βR²/(nρ), so ρ is not to be small: the default is a quarter of the loss's curvature, or
+//! determinant by a factor of up to 1 + βR²/(nρ), so ρ is not to be small: the default is 1/32 of the loss's curvature, or
 //! more where the determinants of all iterations would otherwise take more than a tenth of ε (see amp).
 //! Requires: a convex penalty with a prox and the identity constraint; a loss with a bounded and continuous derivative; for the
 //! normal law one score whose slope has one sign, and records.
@@ -34,6 +34,9 @@ pub(crate) const ENTRY: Entry = Entry {
     takes: &["iterations", "clip", "rho", "law"],
     kind: Kind::Private(build),
 };
+
+/// ρ in units of the loss's largest curvature. A larger one binds x to where it was; a smaller one gives the noise room.
+const RHO: f64 = 1.0 / 32.0;
 
 /// Each is a whole minimisation, and the error falls by a constant factor in each.
 const ITERATIONS: u64 = 20;
@@ -59,7 +62,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     recipe.needs_bounded_smooth(&ENTRY)?;
     let row_norm = shortened(recipe)?;
     let iterations = settings.iterations_or(ITERATIONS)?;
-    let rho = (0.25 * public.smoothness * row_norm * row_norm).max(least_ridge(recipe, row_norm, iterations));
+    let rho = (RHO * public.smoothness * row_norm * row_norm).max(least_ridge(recipe, row_norm, iterations));
     let zeros = vec![0.0; public.shape.len()];
     let algorithm = ObjP {
         row_norm,

@@ -141,8 +141,10 @@ impl<'a> Objective<'a> {
         let exact = bounds.clip / (n * bounds.convex);
         let descent = bounds.descend((SHARE * exact).powi(2) * bounds.convex / 2.0);
         let off = scale * self.farthest() / bounds.convex;
-        let radius = (descent.radius(&bounds, start.len()) + off) * UP;
-        if !(radius <= MOST * exact && bounds.reach / radius <= (1_u64 << 28) as f64) {
+        // A solution may be nearer than the noise that covers the distance can be drawn for beside a point of that size.
+        let finest = bounds.reach / (1_u64 << 28) as f64;
+        let radius = ((descent.radius(&bounds, start.len()) + off) * UP).max(finest);
+        if !(radius <= MOST * exact) {
             return Err(wrong(
                 "the minimiser cannot be released: the objective is too flat for its solution to be computed \
                  accurately: give a larger ridge",
