@@ -66,6 +66,8 @@ fn failures_are_counted_and_mistakes_refused() {
         ("--fail sometimes=0.1", "sometimes"),
         ("--fail after=2", "a chance from 0 to 1"),
         ("--split 0", "at least one party"),
+        ("--tune clip=[1,2]", "nothing can be tuned between parties"),
+        ("--graph private", "no graph is learned between parties"),
         ("--skew upwards", "label:A"),
         ("--topology circle", "erdos-renyi:P"),
         ("--algorithm ssadmm", "federated"),

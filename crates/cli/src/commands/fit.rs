@@ -130,7 +130,7 @@ struct BudgetFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The problem")]
 struct ProblemFlags {
-    /// The algorithm [default: auto]
+    /// The algorithm [default: auto; between parties federated]
     #[arg(long, value_name = "NAME")]
     algorithm: Option<String>,
 

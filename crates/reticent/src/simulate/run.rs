@@ -14,6 +14,7 @@ use reticent_runtime::{self as runtime, Checkpoint, Entry, Price, Recipe, Setup,
 use super::{PartyBooks, Simulation};
 use crate::error::Error;
 use crate::fit::Progress;
+use crate::graph::is_private_graph;
 use crate::job::{Budget, loss_for, value};
 use crate::model::{Model, Parts};
 
@@ -50,6 +51,29 @@ pub struct Simulated {
 }
 
 impl Simulation {
+    /// Refuses what a fit has and a run between parties has not, rather than pass over it.
+    fn nothing_unused(&self) -> Result<(), Error> {
+        let spec = &self.job;
+        let tuned = spec.tune.is_some() || spec.tune_runs.is_some() || spec.tune_mode.is_some();
+        let learned = spec.graph.as_deref().is_some_and(is_private_graph);
+        if tuned {
+            return Err(value(
+                "tune",
+                spec.tune.iter().flatten().cloned().collect::<Vec<_>>().join(" "),
+                "nothing can be tuned between parties: give one value",
+            ));
+        }
+        if learned || spec.graph_share.is_some() || spec.graph_edges.is_some() {
+            let given = spec.graph.as_deref().unwrap_or("private");
+            return Err(value(
+                "graph",
+                given,
+                "no graph is learned between parties: give a file with a public one",
+            ));
+        }
+        Ok(())
+    }
+
     /// Does it.
     pub fn run(&self, keep: Keep<'_>, progress: &mut dyn Progress) -> Result<Simulated, Error> {
         let start = Instant::now();
@@ -58,6 +82,7 @@ impl Simulation {
             what: "the table",
             todo: "name a CSV, LIBSVM or Parquet file with --data, or data in the job file",
         })?;
+        self.nothing_unused()?;
         let entry = find(spec.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
         let budget = if entry.private { Some(spec.budget()?) } else { None };
         let schema = spec.schema()?;
