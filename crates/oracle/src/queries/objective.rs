@@ -143,8 +143,11 @@ impl<'a> Objective<'a> {
         let off = scale * self.farthest() / bounds.convex;
         // A solution may be nearer than the noise that covers the distance can be drawn for beside a point of that size.
         let finest = bounds.reach / (1_u64 << 28) as f64;
-        let radius = ((descent.radius(&bounds, start.len()) + off) * UP).max(finest);
-        if !(radius <= MOST * exact) {
+        let proven = (descent.radius(&bounds, start.len()) + off) * UP;
+        // Each by itself: a bound that is not a number fits nowhere, and `max` would pass over it.
+        let fits = proven <= MOST * exact && finest <= MOST * exact;
+        let radius = proven.max(finest);
+        if !fits {
             return Err(wrong(
                 "the minimiser cannot be released: the objective is too flat for its solution to be computed \
                  accurately: give a larger ridge",
