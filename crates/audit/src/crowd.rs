@@ -18,7 +18,7 @@ use reticent::runtime::{
 };
 use reticent::{Error, Seen};
 use reticent_data::Table;
-use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal, Rehearsal};
+use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal};
 
 use crate::pair::Pair;
 use crate::spec::AuditSpec;
@@ -105,9 +105,8 @@ impl Crowd {
         let party = simulation.nodes()[VICTIM.index()].party();
         let terms =
             *party.ok_or_else(|| value("algorithm", entry.name, "its nodes have no parties"))?.terms();
-        let mut rehearsal = Rehearsal::new(shape, terms);
-        simulation.protocol().rehearse(VICTIM, crowd.noise, &mut rehearsal)?;
-        crowd.plan = rehearsal.into_plan();
+        let plan = simulation.protocol().plan(VICTIM, crowd.noise, shape, &terms);
+        crowd.plan = plan.map_err(|error| crowd.failed(&error))?;
         Ok(crowd)
     }
 

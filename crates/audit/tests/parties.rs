@@ -53,6 +53,26 @@ fn no_algorithm_of_many_parties_leaks_more_than_it_certifies() {
     }
 }
 
+/// A server that is trusted, and one that sees masked sums: what is looked at is the model.
+#[test]
+fn neither_a_trusted_server_nor_masked_sums_leak_more() {
+    for (trust, parties, runs) in [(View::Central, 2, 3_000), (View::SecureAggregation, 5, 1_000)] {
+        for epsilon in [1.0, 4.0] {
+            let spec = AuditSpec {
+                trust: Some(trust),
+                unit: Unit::User,
+                parties,
+                runs,
+                iterations: 1,
+                ..spec("federated", epsilon)
+            };
+            let report = report(&spec);
+            assert!(!report.exceeded, "{report:?}");
+            assert_eq!(report.view, trust);
+        }
+    }
+}
+
 /// Peers on a graph, whose every broadcast is seen. The released gradient itself is what is looked at.
 #[test]
 fn no_peer_leaks_more_than_it_certifies() {
