@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use reticent_accountant::{Adjacency, Unit};
 use reticent_data::{DataError, Format, Schema, Skew, Table};
 use reticent_noise::{Entropy, EntropyError};
 
@@ -33,15 +34,9 @@ impl PrivateTable {
         Ok(self.0.split(parties, skew, &mut uniform)?.into_iter().map(PrivateTable).collect())
     }
 
-    /// The number of records. Public where records are protected; where the owner of the whole table is, it is private,
-    /// and whoever asks must not let it out.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there is no record.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// The number of records, where it is public: records are protected, and a neighbour replaces one. Otherwise `None`.
+    pub fn public_count(&self, unit: Unit, adjacency: Adjacency) -> Option<u64> {
+        ((unit, adjacency) == (Unit::Record, Adjacency::ReplaceOne)).then_some(self.0.len() as u64)
     }
 
     pub(crate) fn table(&self) -> &Table {

@@ -101,7 +101,7 @@ impl Simulation {
         progress.reading();
         let tables = self.deal(PrivateTable::load(data, spec.format, &schema)?)?;
         // How many records a protected user has is the user's secret: no plan may depend on it.
-        let count = |table: &PrivateTable| if opening.unit == Unit::Record { table.len() as u64 } else { 1 };
+        let count = |table: &PrivateTable| table.public_count(opening.unit, opening.adjacency).unwrap_or(1);
         let records: Vec<u64> = tables.iter().map(count).collect();
         let seed = self.parties.seed.unwrap_or(0);
         let graph = self.parties.topology.as_deref().unwrap_or("complete");
