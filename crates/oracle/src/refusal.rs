@@ -27,6 +27,11 @@ pub enum Refusal {
     /// A query that the plan foresees, but not so often.
     #[error("all that was planned to be spent has been spent; nothing was answered")]
     Exhausted,
+    /// A second and different mean of one sample.
+    #[error(
+        "a mean of round {0} was released already, and another one over the same sample is not; nothing was answered"
+    )]
+    RoundReleased(u32),
     /// Something that only a gate with a key can do.
     #[error("this gate draws its noise from a stream and not from a key: open it with open_keyed")]
     NoKey,
@@ -44,9 +49,6 @@ pub enum Refusal {
     /// A step of consensus before its blocks were put anywhere.
     #[error("there are no blocks to move: open_consensus(start) must come before consensus(z, …)")]
     NoConsensus,
-    /// A minimiser that cannot be proven to any accuracy.
-    #[error(transparent)]
-    Unsolvable(#[from] Unsolvable),
     /// A table that cannot be summed over.
     #[error(transparent)]
     Table(#[from] TableError),
@@ -59,4 +61,12 @@ pub enum Refusal {
     /// No randomness from the operating system.
     #[error(transparent)]
     Entropy(#[from] EntropyError),
+}
+
+/// A minimiser that cannot be proven to any accuracy is a query whose numbers cannot be, like any other: who runs several
+/// and keeps one must be able to tell those from broken plans.
+impl From<Unsolvable> for Refusal {
+    fn from(why: Unsolvable) -> Self {
+        Refusal::BadQuery(why.to_string())
+    }
 }

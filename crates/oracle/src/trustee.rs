@@ -74,14 +74,15 @@ pub struct Trustee {
     len: usize,
     ledger: Ledger,
     plan: Option<Plan>,
-    last: Option<Digest>,
+    /// The last round that was released, and the context of its noise.
+    last: Option<(u32, Digest)>,
 }
 
 /// What a trustee must not forget.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrusteeBooks {
     ledger: Ledger,
-    last: Option<Digest>,
+    last: Option<(u32, Digest)>,
 }
 
 impl Trustee {
@@ -141,7 +142,9 @@ impl Trustee {
 
     /// The noisy mean of what the invited of `round` entrusted to it: the sum over those who came, divided by the public
     /// number of those who were to be expected. What is longer than the bound, which no gate of this crate closes, is
-    /// left out. The entry comes first; the same sum of the same round again has the same noise and no entry.
+    /// left out. The entry comes first; the same sum of the same round again has the same noise and no entry. Another sum of
+    /// that round, or of one before it, is refused: it would be over the same secret sample, and two answers about one sample are
+    /// not two samples.
     pub fn release(
         &mut self,
         round: u32,
@@ -159,13 +162,16 @@ impl Trustee {
         }
         // The key is the trustee's, so a digest of the sum tells nobody anything.
         let context = Hasher::new("release").number(u64::from(round)).debug(how).debug(&sum).finish();
-        if self.last != Some(context) {
+        if self.last != Some((round, context)) {
+            if self.last.is_some_and(|(last, _)| round <= last) {
+                return Err(Refusal::RoundReleased(round));
+            }
             let event = how.event(&self.terms)?;
             if let Some(plan) = &mut self.plan {
                 plan.foresees(&event)?;
             }
             self.ledger.append(event);
-            self.last = Some(context);
+            self.last = Some((round, context));
         }
         add_noise(&mut self.key.entropy(&context), how.noise_multiplier, &mut sum)?;
         let normaliser = how.sampling.normaliser(self.terms.population() as f64);

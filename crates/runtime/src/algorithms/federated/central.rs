@@ -220,8 +220,8 @@ impl Node for Server {
             let entrusted: Vec<Entrusted> = std::mem::take(&mut self.state.entrusted).into_values().collect();
             let mean = match self.trustee.release(round, &self.how, &entrusted) {
                 Ok(released) => Some(released.into_inner()),
-                // Rounds that were begun again have cost what the last ones would have.
-                Err(Refusal::Exhausted) => None,
+                // A round that was begun again and came out otherwise has had its mean.
+                Err(Refusal::Exhausted | Refusal::RoundReleased(_)) => None,
                 Err(refusal) => return Err(refusal.into()),
             };
             self.state.course.end(&self.block, mean);
