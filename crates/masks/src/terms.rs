@@ -80,7 +80,7 @@ impl Terms {
         threshold: u32,
         dimension: u32,
     ) -> Result<Self, TermsError> {
-        Self::checked(run, round, members, threshold, dimension, members.saturating_sub(1), threshold)
+        Self::sparse(run, round, members, threshold, dimension, members.saturating_sub(1), threshold)
     }
 
     /// Each member has `degree` neighbours, chosen by `run` and `round`; of a member, its neighbours and itself,
@@ -89,18 +89,6 @@ impl Terms {
     /// # Errors
     /// [`TermsError`] says which number is out of range.
     pub fn sparse(
-        run: [u8; 32],
-        round: u64,
-        members: u32,
-        threshold: u32,
-        dimension: u32,
-        degree: u32,
-        quorum: u32,
-    ) -> Result<Self, TermsError> {
-        Self::checked(run, round, members, threshold, dimension, degree, quorum)
-    }
-
-    fn checked(
         run: [u8; 32],
         round: u64,
         members: u32,

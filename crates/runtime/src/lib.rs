@@ -11,6 +11,7 @@ mod checkpoint;
 mod door;
 mod error;
 mod failures;
+mod guest;
 mod message;
 mod node;
 mod participation;

@@ -36,8 +36,8 @@ use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Sampling};
 use reticent_problem::Regulariser;
 use serde::{Deserialize, Serialize};
 
-use super::dp_admm_exact::average;
 use super::star::{Exchange, Star};
+use super::trainer::Trainer;
 use super::{Entry, Protocol, Recipe};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -127,14 +127,6 @@ struct Ask {
     dual: Vec<f64>,
 }
 
-/// What the trainer keeps.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct State {
-    consensus: Vec<f64>,
-    own: Vec<Vec<f64>>,
-    dual: Vec<Vec<f64>>,
-}
-
 impl DpAdmm {
     /// η_k for a provider of `units` units.
     fn eta(&self, k: u32, units: f64, noise: f64) -> f64 {
@@ -168,7 +160,7 @@ impl DpAdmm {
 
 impl Exchange for DpAdmm {
     type Ask = Ask;
-    type State = State;
+    type State = Trainer;
 
     fn parties(&self) -> u32 {
         self.units.len() as u32
@@ -186,13 +178,11 @@ impl Exchange for DpAdmm {
         24 * self.len() + 64
     }
 
-    fn start(&self) -> State {
-        let zeros = vec![0.0; self.len()];
-        let all = vec![zeros.clone(); self.units.len()];
-        State { consensus: zeros, own: all.clone(), dual: all }
+    fn start(&self) -> Trainer {
+        Trainer::new(self.len(), self.units.len())
     }
 
-    fn ask(&self, state: &State, round: u32, party: u32) -> Ask {
+    fn ask(&self, state: &Trainer, round: u32, party: u32) -> Ask {
         let i = party as usize;
         Ask {
             k: round,
@@ -223,11 +213,11 @@ impl Exchange for DpAdmm {
         (self.update(ask, &zeros, eta), self.clip * noisy / (self.rho + 1.0 / eta))
     }
 
-    fn close(&self, state: &mut State, answers: BTreeMap<u32, Vec<f64>>) {
-        average(&mut state.consensus, &mut state.own, &mut state.dual, self.rho, answers);
+    fn close(&self, state: &mut Trainer, answers: BTreeMap<u32, Vec<f64>>) {
+        state.close(self.rho, answers);
     }
 
-    fn solution(&self, state: &State) -> Vec<f64> {
+    fn solution(&self, state: &Trainer) -> Vec<f64> {
         state.consensus.clone()
     }
 

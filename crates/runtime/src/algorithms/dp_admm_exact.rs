@@ -25,6 +25,7 @@ use reticent_problem::Regulariser;
 use serde::{Deserialize, Serialize};
 
 use super::star::{Exchange, Star};
+use super::trainer::Trainer;
 use super::{Entry, Protocol, Recipe};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -92,17 +93,9 @@ struct Ask {
     dual: Vec<f64>,
 }
 
-/// What the trainer keeps.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct State {
-    consensus: Vec<f64>,
-    own: Vec<Vec<f64>>,
-    dual: Vec<Vec<f64>>,
-}
-
 impl Exchange for Exact {
     type Ask = Ask;
-    type State = State;
+    type State = Trainer;
 
     fn parties(&self) -> u32 {
         self.units.len() as u32
@@ -120,13 +113,11 @@ impl Exchange for Exact {
         16 * self.len() + 48
     }
 
-    fn start(&self) -> State {
-        let zeros = vec![0.0; self.len()];
-        let all = vec![zeros.clone(); self.units.len()];
-        State { consensus: zeros, own: all.clone(), dual: all }
+    fn start(&self) -> Trainer {
+        Trainer::new(self.len(), self.units.len())
     }
 
-    fn ask(&self, state: &State, _: u32, party: u32) -> Ask {
+    fn ask(&self, state: &Trainer, _: u32, party: u32) -> Ask {
         Ask { consensus: state.consensus.clone(), dual: state.dual[party as usize].clone() }
     }
 
@@ -162,41 +153,15 @@ impl Exchange for Exact {
         (centre, 2.0 * self.slope / self.rho * (1.0 + noisy))
     }
 
-    fn close(&self, state: &mut State, answers: BTreeMap<u32, Vec<f64>>) {
-        average(&mut state.consensus, &mut state.own, &mut state.dual, self.rho, answers);
+    fn close(&self, state: &mut Trainer, answers: BTreeMap<u32, Vec<f64>>) {
+        state.close(self.rho, answers);
     }
 
-    fn solution(&self, state: &State) -> Vec<f64> {
+    fn solution(&self, state: &Trainer) -> Vec<f64> {
         state.consensus.clone()
     }
 
     fn bare(&self, _: &Ask, answer: Vec<f64>, _: u32, _: f64) -> Vec<f64> {
         answer
-    }
-}
-
-/// The trainer's half of a round, the same for every way that providers have to move:
-/// `w⁺ = mean(w̃_i⁺) − mean(γ_i)/ρ`, `γ_i⁺ = γ_i − ρ(w̃_i⁺ − w⁺)`. Who was not heard has not moved, and keeps its multiplier.
-pub(super) fn average(
-    consensus: &mut [f64],
-    own: &mut [Vec<f64>],
-    dual: &mut [Vec<f64>],
-    rho: f64,
-    answers: BTreeMap<u32, Vec<f64>>,
-) {
-    let heard: Vec<usize> = answers.keys().map(|&party| party as usize).collect();
-    for (party, answer) in answers {
-        own[party as usize] = answer;
-    }
-    let n = own.len() as f64;
-    for (j, w) in consensus.iter_mut().enumerate() {
-        let sum: f64 = own.iter().map(|own| own[j]).sum();
-        let duals: f64 = dual.iter().map(|dual| dual[j]).sum();
-        *w = sum / n - duals / (n * rho);
-    }
-    for i in heard {
-        for (j, w) in consensus.iter().enumerate() {
-            dual[i][j] -= rho * (own[i][j] - w);
-        }
     }
 }

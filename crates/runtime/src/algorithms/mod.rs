@@ -21,6 +21,7 @@ mod dp_admm_exact;
 pub(crate) mod federated;
 mod network;
 mod star;
+mod trainer;
 mod walk;
 
 /// An algorithm: what a user must know, and how it is built.

@@ -18,8 +18,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Network, Protocol, Start};
-use crate::door::{Door, Memory, server_only};
+use crate::door::{Door, Memory};
 use crate::error::RunError;
+use crate::guest::{Guest, Seat};
 use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
 use crate::node::Node;
 use crate::party::Party;
@@ -91,8 +92,8 @@ impl<E: Exchange> Protocol for Star<E> {
         let run = RunId::from(start.run);
         let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
         nodes.extend(parties.into_iter().zip(start.noise).map(|(party, &noise)| {
-            let door = Door::new(run, party.id());
-            Box::new(Contributor { door, party, noise, about: self.0.clone() }) as Box<dyn Node>
+            Box::new(Contributor { seat: Seat::new(run, party), noise, about: self.0.clone() })
+                as Box<dyn Node>
         }));
         nodes.push(Box::new(Coordinator {
             door: Door::new(run, SERVER),
@@ -139,48 +140,23 @@ impl<E: Exchange> Protocol for Star<E> {
 
 /// A party, who keeps nothing but its data and its books.
 struct Contributor<E> {
-    door: Door,
-    party: Party,
+    seat: Seat,
     noise: f64,
     about: E,
 }
 
-impl<E: Exchange> Node for Contributor<E> {
-    fn id(&self) -> PartyId {
-        self.party.id()
+impl<E: Exchange> Guest for Contributor<E> {
+    fn seat(&self) -> &Seat {
+        &self.seat
     }
 
-    fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let admitted = self.door.check(envelope, server_only)?;
-        if envelope.kind != Kind::Ask {
-            return Err(Rejected::Unexpected);
-        }
-        let ask: E::Ask = wire::unpack(&envelope.payload)?;
-        let answer = self.party.step(&admitted.digest, |oracle| self.about.answer(&ask, self.noise, oracle));
-        let reply = match answer.map_err(|refusal| Rejected::Gate(refusal.to_string()))? {
-            Some(message) => envelope.reply(Kind::Answer, wire::pack(&message)?),
-            None => envelope.reply(Kind::Declined, Vec::new()),
-        };
-        self.door.take(envelope, &admitted);
-        Ok(vec![reply])
+    fn seat_mut(&mut self) -> &mut Seat {
+        &mut self.seat
     }
 
-    fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.door.memory(), self.party.books()?))?)
-    }
-
-    fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        let (memory, books): (Memory, String) = wire::unpack(snapshot)?;
-        self.door.remember(memory);
-        self.party.recall(&books)
-    }
-
-    fn party(&self) -> Option<&Party> {
-        Some(&self.party)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
+    fn hear(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        let Contributor { seat, noise, about } = self;
+        seat.contribute(envelope, |ask, oracle| about.answer(ask, *noise, oracle))
     }
 }
 

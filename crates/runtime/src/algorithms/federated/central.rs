@@ -22,8 +22,9 @@ use serde::{Deserialize, Serialize};
 use super::Federated;
 use super::course::{Course, Told, label};
 use crate::algorithms::{Network, Protocol, Start};
-use crate::door::{Door, Memory, server_only};
+use crate::door::{Door, Memory};
 use crate::error::RunError;
+use crate::guest::{Guest, Seat};
 use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
 use crate::node::Node;
 use crate::party::Party;
@@ -73,8 +74,8 @@ impl Protocol for Central {
         trustee.bind_within(&rehearsal.into_plan());
         let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
         nodes.extend(parties.into_iter().map(|party| {
-            let (door, seal) = (Door::new(run, party.id()), trustee.seal());
-            Box::new(User { door, party, block: self.1, seal }) as Box<dyn Node>
+            let (seat, seal) = (Seat::new(run, party), trustee.seal());
+            Box::new(User { seat, block: self.1, seal }) as Box<dyn Node>
         }));
         let state = State {
             round: 0,
@@ -111,49 +112,30 @@ fn server(nodes: &[Box<dyn Node>]) -> Result<&Server, RunError> {
 
 /// A user: its block is in its gate.
 struct User {
-    door: Door,
-    party: Party,
+    seat: Seat,
     block: BlockTerms,
     seal: Seal,
 }
 
-impl Node for User {
-    fn id(&self) -> PartyId {
-        self.party.id()
+impl Guest for User {
+    fn seat(&self) -> &Seat {
+        &self.seat
     }
 
-    fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let admitted = self.door.check(envelope, server_only)?;
-        if envelope.kind != Kind::Ask {
-            return Err(Rejected::Unexpected);
-        }
-        let told: Told = wire::unpack(&envelope.payload)?;
-        let followed = self.party.follow(told.first, &told.zs, &self.block)?;
+    fn seat_mut(&mut self) -> &mut Seat {
+        &mut self.seat
+    }
+
+    fn hear(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        let User { seat, block, seal } = self;
+        let (told, admitted): (Told, _) = seat.asked(envelope)?;
+        let followed = seat.party.follow(told.first, &told.zs, block)?;
         if followed < told.first {
             return Ok(vec![envelope.reply(Kind::Receipt, wire::pack(&followed)?)]);
         }
-        let entrusted =
-            self.party.entrust(&label(envelope.round, told.place), &self.seal, self.block.bound())?;
-        self.door.take(envelope, &admitted);
+        let entrusted = seat.party.entrust(&label(envelope.round, told.place), seal, block.bound())?;
+        seat.door.take(envelope, &admitted);
         Ok(vec![envelope.reply(Kind::Answer, wire::pack(&entrusted)?)])
-    }
-
-    fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.door.memory(), self.party.books()?))?)
-    }
-
-    fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        let (memory, books): (Memory, String) = wire::unpack(snapshot)?;
-        self.door.remember(memory);
-        self.party.recall(&books)
-    }
-
-    fn party(&self) -> Option<&Party> {
-        Some(&self.party)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

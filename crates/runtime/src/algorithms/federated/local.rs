@@ -19,8 +19,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Federated;
 use crate::algorithms::{Network, Protocol, Start};
-use crate::door::{Door, Memory, server_only};
+use crate::door::{Door, Memory};
 use crate::error::RunError;
+use crate::guest::{Guest, Seat};
 use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
 use crate::node::Node;
 use crate::participation::{cap, choose};
@@ -77,7 +78,7 @@ impl Protocol for Local {
         nodes.extend(parties.into_iter().zip(noise).map(|(party, &noise_multiplier)| {
             let how = ResidualTerms { noise_multiplier, ..self.0.how };
             let claim = self.0.claim(noise_multiplier);
-            Box::new(User { door: Door::new(run, party.id()), party, how, claim }) as Box<dyn Node>
+            Box::new(User { seat: Seat::new(run, party), how, claim }) as Box<dyn Node>
         }));
         let noisiest = noise.iter().copied().fold(0.0, f64::max);
         nodes.push(Box::new(Server::new(self.0.clone(), noisiest, run, start.server)));
@@ -98,49 +99,23 @@ impl Protocol for Local {
 
 /// A user, who keeps nothing but its data and its books.
 struct User {
-    door: Door,
-    party: Party,
+    seat: Seat,
     how: ResidualTerms,
     claim: Option<Claim>,
 }
 
-impl Node for User {
-    fn id(&self) -> PartyId {
-        self.party.id()
+impl Guest for User {
+    fn seat(&self) -> &Seat {
+        &self.seat
     }
 
-    fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let admitted = self.door.check(envelope, server_only)?;
-        if envelope.kind != Kind::Ask {
-            return Err(Rejected::Unexpected);
-        }
-        let ask: Ask = wire::unpack(&envelope.payload)?;
-        let answer =
-            self.party.step(&admitted.digest, |oracle| contribute(&ask, &self.how, self.claim, oracle));
-        let reply = match answer.map_err(|refusal| Rejected::Gate(refusal.to_string()))? {
-            Some(message) => envelope.reply(Kind::Answer, wire::pack(&message)?),
-            None => envelope.reply(Kind::Declined, Vec::new()),
-        };
-        self.door.take(envelope, &admitted);
-        Ok(vec![reply])
+    fn seat_mut(&mut self) -> &mut Seat {
+        &mut self.seat
     }
 
-    fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.door.memory(), self.party.books()?))?)
-    }
-
-    fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        let (memory, books): (Memory, String) = wire::unpack(snapshot)?;
-        self.door.remember(memory);
-        self.party.recall(&books)
-    }
-
-    fn party(&self) -> Option<&Party> {
-        Some(&self.party)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
+    fn hear(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        let User { seat, how, claim } = self;
+        seat.contribute(envelope, |ask, oracle| contribute(ask, how, *claim, oracle))
     }
 }
 

@@ -29,6 +29,7 @@ use super::course::{Course, Told, label};
 use crate::algorithms::{Network, Protocol, Start};
 use crate::door::{Door, Memory, server_only};
 use crate::error::RunError;
+use crate::guest::{Guest, Seat};
 use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
 use crate::node::Node;
 use crate::participation::{cap, choose};
@@ -140,8 +141,8 @@ impl Protocol for Masked {
         let noise = start.noise.first().copied().unwrap_or(0.0);
         let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
         nodes.extend(parties.into_iter().map(|party| {
-            let (door, about) = (Door::new(run, party.id()), self.clone());
-            Box::new(User { door, party, about, noise, run: *start.run, member: None }) as Box<dyn Node>
+            let (seat, about) = (Seat::new(run, party), self.clone());
+            Box::new(User { seat, about, noise, run: *start.run, member: None }) as Box<dyn Node>
         }));
         let state = State {
             round: 0,
@@ -171,8 +172,7 @@ impl Protocol for Masked {
 
 /// A user, and the member of the masked sum that it is in this round.
 struct User {
-    door: Door,
-    party: Party,
+    seat: Seat,
     about: Masked,
     noise: f64,
     run: Digest,
@@ -183,58 +183,41 @@ impl User {
     fn veil(&mut self, round: u32, place: u32) -> Result<Option<Member>, Rejected> {
         let agreed = self.about.agreed(&self.run, round, self.noise);
         let Agreed { terms, code, share } = agreed.map_err(|error| Rejected::Gate(error.to_string()))?;
-        self.party.veil(&label(round, place), self.about.block.bound(), &code, &share, &terms, place)
+        self.seat.party.veil(&label(round, place), self.about.block.bound(), &code, &share, &terms, place)
     }
 }
 
-impl Node for User {
-    fn id(&self) -> PartyId {
-        self.party.id()
+impl Guest for User {
+    fn seat(&self) -> &Seat {
+        &self.seat
     }
 
-    fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+    fn seat_mut(&mut self) -> &mut Seat {
+        &mut self.seat
+    }
+
+    fn hear(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
         if envelope.kind == Kind::Shares {
-            self.door.address(envelope, server_only)?;
+            self.seat.door.address(envelope, server_only)?;
             let Some((round, member)) = &mut self.member else { return Err(Rejected::Unexpected) };
-            self.door.in_round(envelope, *round)?;
+            self.seat.door.in_round(envelope, *round)?;
             let said = member.on_message(&envelope.payload).map_err(|_| Rejected::Unexpected)?;
             return Ok(said.into_iter().map(|out| envelope.reply(Kind::Shares, out.bytes)).collect());
         }
-        let admitted = self.door.check(envelope, server_only)?;
-        match envelope.kind {
-            Kind::Ask if admitted.again => return Err(Rejected::Duplicate),
-            Kind::Ask => {}
-            _ => return Err(Rejected::Unexpected),
+        let (told, admitted): (Told, _) = self.seat.asked(envelope)?;
+        if admitted.again {
+            return Err(Rejected::Duplicate);
         }
-        let told: Told = wire::unpack(&envelope.payload)?;
-        let followed = self.party.follow(told.first, &told.zs, &self.about.block)?;
+        let followed = self.seat.party.follow(told.first, &told.zs, &self.about.block)?;
         if followed < told.first {
             return Ok(vec![envelope.reply(Kind::Receipt, wire::pack(&followed)?)]);
         }
         let member = self.veil(envelope.round, told.place)?;
-        self.door.take(envelope, &admitted);
+        self.seat.door.take(envelope, &admitted);
         let Some(member) = member else { return Ok(vec![envelope.reply(Kind::Declined, Vec::new())]) };
         let first = member.start().bytes;
         self.member = Some((envelope.round, member));
         Ok(vec![envelope.reply(Kind::Shares, first)])
-    }
-
-    fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.door.memory(), self.party.books()?))?)
-    }
-
-    fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        let (memory, books): (Memory, String) = wire::unpack(snapshot)?;
-        self.door.remember(memory);
-        self.party.recall(&books)
-    }
-
-    fn party(&self) -> Option<&Party> {
-        Some(&self.party)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

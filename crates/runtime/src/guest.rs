@@ -1,0 +1,92 @@
+//! A party that answers a server, and keeps nothing between two messages but its data and its books.
+
+use std::any::Any;
+
+use reticent_oracle::{Oracle, Refusal};
+use serde::de::DeserializeOwned;
+
+use crate::door::{Admitted, Door, Memory, server_only};
+use crate::error::RunError;
+use crate::message::{Envelope, Kind, PartyId, RunId};
+use crate::node::Node;
+use crate::party::Party;
+use crate::rejected::Rejected;
+use crate::wire;
+
+/// The party and the door that its messages come through.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    pub door: Door,
+    pub party: Party,
+}
+
+/// Who sits there.
+pub(crate) trait Guest: Send + 'static {
+    fn seat(&self) -> &Seat;
+
+    fn seat_mut(&mut self) -> &mut Seat;
+
+    /// A message came; see [`Node::on_message`].
+    fn hear(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected>;
+}
+
+impl Seat {
+    pub fn new(run: RunId, party: Party) -> Self {
+        Seat { door: Door::new(run, party.id()), party }
+    }
+
+    /// What the server asks, if it is an ask and may come in.
+    pub fn asked<A: DeserializeOwned>(&self, envelope: &Envelope) -> Result<(A, Admitted), Rejected> {
+        let admitted = self.door.check(envelope, server_only)?;
+        if envelope.kind != Kind::Ask {
+            return Err(Rejected::Unexpected);
+        }
+        Ok((wire::unpack(&envelope.payload)?, admitted))
+    }
+
+    /// Answers an ask with what the gate releases for it, or declines when the party's budget does not allow it.
+    pub fn contribute<A: DeserializeOwned>(
+        &mut self,
+        envelope: &Envelope,
+        step: impl FnOnce(&A, &mut dyn Oracle) -> Result<Vec<f64>, Refusal>,
+    ) -> Result<Vec<Envelope>, Rejected> {
+        let (ask, admitted) = self.asked(envelope)?;
+        let answer = self.party.step(&admitted.digest, |oracle| step(&ask, oracle));
+        let reply = match answer.map_err(|refusal| Rejected::Gate(refusal.to_string()))? {
+            Some(message) => envelope.reply(Kind::Answer, wire::pack(&message)?),
+            None => envelope.reply(Kind::Declined, Vec::new()),
+        };
+        self.door.take(envelope, &admitted);
+        Ok(vec![reply])
+    }
+}
+
+impl<G: Guest> Node for G {
+    fn id(&self) -> PartyId {
+        self.seat().party.id()
+    }
+
+    fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        self.hear(envelope)
+    }
+
+    fn snapshot(&self) -> Result<Vec<u8>, RunError> {
+        let Seat { door, party } = self.seat();
+        Ok(wire::pack(&(door.memory(), party.books()?))?)
+    }
+
+    fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
+        let (memory, books): (Memory, String) = wire::unpack(snapshot)?;
+        let Seat { door, party } = self.seat_mut();
+        door.remember(memory);
+        party.recall(&books)
+    }
+
+    fn party(&self) -> Option<&Party> {
+        Some(&self.seat().party)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
