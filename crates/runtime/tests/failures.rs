@@ -6,11 +6,10 @@
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
 
-use common::{Job, World};
+use common::{Job, World, ledgers, listen};
 use proptest::prelude::*;
-use reticent_runtime::{Budget, Checkpoint, Failures, Kind, Outcome, Price, Simulation, wire};
+use reticent_runtime::{Budget, Checkpoint, Failures, Kind, Price};
 
 const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
 
@@ -20,21 +19,6 @@ fn job() -> Job<'static> {
         price: Price::Within(BUDGET, BTreeMap::from([(2, 1.0)])),
         ..Job::default()
     }
-}
-
-/// The different answers that each party let out, heard on the wire.
-type Heard = Arc<Mutex<BTreeMap<u32, BTreeSet<Vec<u8>>>>>;
-
-fn listen(simulation: &mut Simulation) -> Heard {
-    let heard = Heard::default();
-    let ours = Arc::clone(&heard);
-    simulation.listen(Box::new(move |_, bytes| {
-        let envelope = wire::decode(bytes, usize::MAX).unwrap();
-        if envelope.kind == Kind::Answer {
-            ours.lock().unwrap().entry(envelope.from.0).or_default().insert(envelope.payload);
-        }
-    }));
-    heard
 }
 
 proptest! {
@@ -48,9 +32,9 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let world = World::even(60, 3, 12);
-        let mut simulation = world.prepare(&job());
-        simulation.fail(Failures { before, after, delay, duplicate, reorder, corrupt, byzantine, restart, seed }).unwrap();
-        let heard = listen(&mut simulation);
+        let failures = Failures { before, after, delay, duplicate, reorder, corrupt, byzantine, restart, seed };
+        let mut simulation = world.prepare_amid(&job(), failures);
+        let heard = listen(&mut simulation, |envelope| envelope.kind == Kind::Answer);
         let outcome = simulation.complete(|_, _| {}).unwrap();
         let heard = heard.lock().unwrap();
         for party in &outcome.parties {
@@ -64,11 +48,7 @@ proptest! {
 #[test]
 fn each_kind_of_bad_message_is_rejected_by_its_name() {
     let world = World::even(60, 3, 12);
-    let names = |failures: Failures| {
-        let mut simulation = world.prepare(&Job { price: Price::Noise(0.0), ..job() });
-        simulation.fail(failures).unwrap();
-        simulation.complete(|_, _| {}).unwrap().rejections.into_keys().collect::<Vec<_>>()
-    };
+    let names = |failures| world.rejections(&Job { price: Price::Noise(0.0), ..job() }, failures);
     assert_eq!(names(Failures { corrupt: 0.3, ..Failures::default() })[0], "corrupt");
     assert_eq!(names(Failures { duplicate: 0.5, ..Failures::default() }), ["duplicate"]);
     assert_eq!(names(Failures { delay: 0.5, ..Failures::default() }), ["stale"]);
@@ -82,45 +62,16 @@ fn each_kind_of_bad_message_is_rejected_by_its_name() {
 fn a_server_that_restarts_every_round_comes_to_the_same_bits() {
     let world = World::even(60, 3, 12);
     let calm = world.run(&job());
-    let mut simulation = world.prepare(&job());
-    simulation.fail(Failures { restart: 1.0, reorder: 1.0, ..Failures::default() }).unwrap();
-    let stormy = simulation.complete(|_, _| {}).unwrap();
+    let stormy = world.run_amid(&job(), Failures { restart: 1.0, reorder: 1.0, ..Failures::default() });
     assert_eq!(stormy.parameter, calm.parameter);
     assert_eq!(ledgers(&stormy), ledgers(&calm));
-}
-
-fn ledgers(outcome: &Outcome) -> Vec<u64> {
-    outcome.parties.iter().map(|party| party.ledger.total_events()).collect()
 }
 
 #[test]
 fn a_run_that_is_killed_and_resumed_comes_to_the_same_bits_and_spends_once() {
     let world = World::even(60, 3, 12);
     let failures = Failures { delay: 0.2, after: 0.1, duplicate: 0.2, restart: 0.3, ..Failures::default() };
-    let whole = {
-        let mut simulation = world.prepare(&job());
-        simulation.fail(failures).unwrap();
-        simulation.complete(|_, _| {}).unwrap()
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("run");
-    for stop in [0, 1, 5, 11] {
-        let mut first = world.prepare(&job());
-        first.fail(failures).unwrap();
-        (0..stop).for_each(|_| assert!(first.step().unwrap()));
-        first.checkpoint().unwrap().save(&file).unwrap();
-        // It goes on for a round that nobody will remember, and then it is gone.
-        first.step().unwrap();
-        drop(first);
-        let checkpoint = Checkpoint::load(&file).unwrap();
-        let mut second = world.prepare(&job());
-        second.fail(failures).unwrap();
-        second.resume(&checkpoint).unwrap();
-        let resumed = second.complete(|_, _| {}).unwrap();
-        assert_eq!(resumed.parameter, whole.parameter, "stopped at {stop}");
-        assert_eq!(ledgers(&resumed), ledgers(&whole));
-        assert_eq!(resumed.rejections, whole.rejections);
-    }
+    world.assert_resumable(&job(), failures, &[0, 1, 5, 11]);
 }
 
 #[test]
@@ -147,10 +98,8 @@ fn a_checkpoint_of_another_run_is_refused() {
 fn a_party_that_exaggerates_moves_the_mean_no_further_than_it_may() {
     let world = World::even(60, 3, 12);
     let run = |byzantine: f64| {
-        let mut simulation =
-            world.prepare(&Job { settings: r#"{"iterations": 3}"#, price: Price::Noise(1.0), ..job() });
-        simulation.fail(Failures { byzantine, ..Failures::default() }).unwrap();
-        simulation.complete(|_, _| {}).unwrap().parameter
+        let job = Job { settings: r#"{"iterations": 3}"#, price: Price::Noise(1.0), ..job() };
+        world.run_amid(&job, Failures { byzantine, ..Failures::default() }).parameter
     };
     // γ = 4 and C = 1: a message of at most C′(1 + z(√3 + 6)), three rounds.
     let bound = 3.0 * 4.0 * (1.0 + 3.0_f64.sqrt() + 6.0);

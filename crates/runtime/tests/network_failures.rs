@@ -4,13 +4,12 @@
 
 mod common;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::collections::BTreeMap;
 
-use common::{Job, World};
+use common::{Job, World, listen};
 use proptest::prelude::*;
 use reticent_accountant::Unit;
-use reticent_runtime::{Budget, Checkpoint, Failures, Kind, Outcome, Price, Simulation, wire};
+use reticent_runtime::{Budget, Failures, Kind, Price};
 
 const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
 
@@ -25,26 +24,6 @@ fn job() -> Job<'static> {
     }
 }
 
-fn ledgers(outcome: &Outcome) -> Vec<u64> {
-    outcome.parties.iter().map(|party| party.ledger.total_events()).collect()
-}
-
-/// What each party said in rounds that touch data, each different saying once.
-type Heard = Arc<Mutex<BTreeMap<u32, BTreeSet<(u32, Vec<u8>)>>>>;
-
-fn listen(simulation: &mut Simulation) -> Heard {
-    let heard = Heard::default();
-    let ours = Arc::clone(&heard);
-    simulation.listen(Box::new(move |_, bytes| {
-        let envelope = wire::decode(bytes, usize::MAX).unwrap();
-        if envelope.kind == Kind::Share && envelope.round % 2 == 1 {
-            let saying = (envelope.round, envelope.payload);
-            ours.lock().unwrap().entry(envelope.from.0).or_default().insert(saying);
-        }
-    }));
-    heard
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
@@ -56,10 +35,10 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let world = World::even(90, 3, 9);
-        let mut simulation = world.prepare(&job());
         let failures = Failures { after, delay, duplicate, reorder, corrupt, byzantine, seed, ..Failures::default() };
-        simulation.fail(failures).unwrap();
-        let heard = listen(&mut simulation);
+        let mut simulation = world.prepare_amid(&job(), failures);
+        // Rounds that touch data.
+        let heard = listen(&mut simulation, |envelope| envelope.kind == Kind::Share && envelope.round % 2 == 1);
         let outcome = simulation.complete(|_, _| {}).unwrap();
         let heard = heard.lock().unwrap();
         for party in &outcome.parties {
@@ -75,27 +54,7 @@ proptest! {
 fn a_run_that_is_killed_and_resumed_comes_to_the_same_bits_and_spends_once() {
     let world = World::even(90, 3, 9);
     let failures = Failures { delay: 0.2, after: 0.1, duplicate: 0.2, ..Failures::default() };
-    let whole = {
-        let mut simulation = world.prepare(&job());
-        simulation.fail(failures).unwrap();
-        simulation.complete(|_, _| {}).unwrap()
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("run");
-    for stop in [0, 1, 6, 11] {
-        let mut first = world.prepare(&job());
-        first.fail(failures).unwrap();
-        (0..stop).for_each(|_| assert!(first.step().unwrap()));
-        first.checkpoint().unwrap().save(&file).unwrap();
-        first.step().unwrap();
-        drop(first);
-        let mut second = world.prepare(&job());
-        second.fail(failures).unwrap();
-        second.resume(&Checkpoint::load(&file).unwrap()).unwrap();
-        let resumed = second.complete(|_, _| {}).unwrap();
-        assert_eq!(resumed.parameter, whole.parameter, "stopped at {stop}");
-        assert_eq!(ledgers(&resumed), ledgers(&whole));
-    }
+    world.assert_resumable(&job(), failures, &[0, 1, 6, 11]);
 }
 
 /// Increments that get lost would leave the dual variables of two ends of an edge at odds for ever, and the model beside the
@@ -105,9 +64,7 @@ fn a_third_of_the_messages_may_be_lost_and_the_optimum_is_reached() {
     let world = World::skewed(400, 5, 10);
     let plain =
         Job { settings: r#"{"iterations": 400}"#, price: Price::Noise(0.0), topology: "ring", ..job() };
-    let mut simulation = world.prepare(&plain);
-    simulation.fail(Failures { after: 0.3, ..Failures::default() }).unwrap();
-    let gap = world.gap(&simulation.complete(|_, _| {}).unwrap().parameter);
+    let gap = world.gap(&world.run_amid(&plain, Failures { after: 0.3, ..Failures::default() }).parameter);
     println!("a third lost: {gap:e}");
     assert!(gap < 1e-4, "{gap:e}");
 }
@@ -115,11 +72,7 @@ fn a_third_of_the_messages_may_be_lost_and_the_optimum_is_reached() {
 #[test]
 fn each_kind_of_bad_message_is_rejected_by_its_name() {
     let world = World::even(90, 3, 9);
-    let names = |failures: Failures| {
-        let mut simulation = world.prepare(&job());
-        simulation.fail(failures).unwrap();
-        simulation.complete(|_, _| {}).unwrap().rejections.into_keys().collect::<Vec<_>>()
-    };
+    let names = |failures| world.rejections(&job(), failures);
     assert_eq!(names(Failures { corrupt: 0.3, ..Failures::default() })[0], "corrupt");
     assert_eq!(names(Failures { duplicate: 0.5, ..Failures::default() }), ["duplicate"]);
     assert_eq!(names(Failures { delay: 0.5, ..Failures::default() }), ["stale"]);

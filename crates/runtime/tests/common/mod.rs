@@ -2,7 +2,8 @@
 
 #![allow(dead_code)] // each test file uses its part
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_admm::exact::{ExactSettings, Status, solve};
@@ -10,7 +11,10 @@ use reticent_admm::{Public, Settings};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::{Entropy, Gate, NoiseKey, Opening, PrivateTable};
 use reticent_problem::{Regulariser, Shape, losses, penalties};
-use reticent_runtime::{Outcome, Price, Recipe, RunError, Setup, Simulation, Topology, find, prepare};
+use reticent_runtime::{
+    Checkpoint, Envelope, Failures, Outcome, Price, Recipe, RunError, Setup, Simulation, Topology, find,
+    prepare, wire,
+};
 use reticent_testkit::generators::{self, Simulated};
 
 /// Records, and whose they are.
@@ -162,8 +166,65 @@ impl World {
     }
 
     pub fn run(&self, job: &Job<'_>) -> Outcome {
-        self.prepare(job).complete(|_, _| {}).unwrap()
+        self.run_amid(job, Failures::default())
     }
+
+    pub fn prepare_amid(&self, job: &Job<'_>, failures: Failures) -> Simulation {
+        let mut simulation = self.prepare(job);
+        simulation.fail(failures).unwrap();
+        simulation
+    }
+
+    pub fn run_amid(&self, job: &Job<'_>, failures: Failures) -> Outcome {
+        self.prepare_amid(job, failures).complete(|_, _| {}).unwrap()
+    }
+
+    /// The names under which messages were rejected.
+    pub fn rejections(&self, job: &Job<'_>, failures: Failures) -> Vec<String> {
+        self.run_amid(job, failures).rejections.into_keys().collect()
+    }
+
+    /// A run that is killed after so many rounds and resumed comes to the same bits, and spends once.
+    pub fn assert_resumable(&self, job: &Job<'_>, failures: Failures, stops: &[u32]) {
+        let whole = self.run_amid(job, failures);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run");
+        for &stop in stops {
+            let mut first = self.prepare_amid(job, failures);
+            (0..stop).for_each(|_| assert!(first.step().unwrap()));
+            first.checkpoint().unwrap().save(&file).unwrap();
+            // It goes on for a round that nobody will remember, and then it is gone.
+            first.step().unwrap();
+            drop(first);
+            let mut second = self.prepare_amid(job, failures);
+            second.resume(&Checkpoint::load(&file).unwrap()).unwrap();
+            let resumed = second.complete(|_, _| {}).unwrap();
+            assert_eq!(resumed.parameter, whole.parameter, "stopped at {stop}");
+            assert_eq!(ledgers(&resumed), ledgers(&whole));
+            assert_eq!(resumed.rejections, whole.rejections);
+        }
+    }
+}
+
+/// How many entries each party has.
+pub fn ledgers(outcome: &Outcome) -> Vec<u64> {
+    outcome.parties.iter().map(|party| party.ledger.total_events()).collect()
+}
+
+/// The different things that each party said, with the rounds, heard on the wire.
+pub type Heard = Arc<Mutex<BTreeMap<u32, BTreeSet<(u32, Vec<u8>)>>>>;
+
+pub fn listen(simulation: &mut Simulation, counts: impl Fn(&Envelope) -> bool + Send + 'static) -> Heard {
+    let heard = Heard::default();
+    let ours = Arc::clone(&heard);
+    simulation.listen(Box::new(move |_, bytes| {
+        let envelope = wire::decode(bytes, usize::MAX).unwrap();
+        if counts(&envelope) {
+            let saying = (envelope.round, envelope.payload);
+            ours.lock().unwrap().entry(envelope.from.0).or_default().insert(saying);
+        }
+    }));
+    heard
 }
 
 pub fn opening(view: View, unit: Unit) -> Opening {
