@@ -131,3 +131,23 @@ fn a_user_column_in_the_schema_protects_persons_without_a_flag() {
     let record = Spec { unit: Some(Unit::Record), ..spec };
     assert_eq!(fit(&record).unwrap().certificate().population, 3);
 }
+
+/// A minimiser of a perturbed objective is proven for tables of at most twice the public number: who relies on the
+/// certificate has to know.
+#[test]
+fn a_guarantee_for_tables_of_a_certain_size_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |algorithm: &str, adjacency| {
+        let spec = Spec {
+            algorithm: Some(algorithm.into()),
+            adjacency: Some(adjacency),
+            public_n: Some(400),
+            penalty: Some("l2:0.01".into()),
+            ..signs(folder.path())
+        };
+        let certificate = fit(&spec).unwrap().certificate().clone();
+        certificate.assumptions.iter().any(|line| line.contains("at most twice as many"))
+    };
+    assert!(said("amp", Adjacency::AddRemove) && said("objp", Adjacency::AddRemove));
+    assert!(!said("amp", Adjacency::ReplaceOne) && !said("ssadmm", Adjacency::AddRemove));
+}
