@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::gate::Inside;
+use crate::inside::Inside;
 use crate::queries::GradientTerms;
 use reticent_noise::Sampling;
 use reticent_noise::entropy::{Entropy, EntropyError};

@@ -68,7 +68,7 @@ impl Claim {
 
 /// What the books get for a query: its own events, or the claim in place of it and the taint.
 pub(crate) fn booked(
-    query: &impl Query,
+    query: &dyn Query,
     claim: Option<&Claim>,
     terms: &Terms,
     ledger: &mut Ledger,

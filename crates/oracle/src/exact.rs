@@ -23,7 +23,8 @@
 use reticent_accountant::NonPrivate;
 use reticent_problem::Shape;
 
-use crate::gate::{Gate, Inside};
+use crate::gate::Gate;
+use crate::inside::Inside;
 use crate::queries::check_point;
 use crate::refusal::Refusal;
 use reticent_sums::{Split, Want, unclipped_sum};
@@ -70,7 +71,7 @@ impl Gate {
 
 impl ExactOracle for Gate {
     fn shape(&self) -> Shape {
-        crate::gate::Oracle::shape(self)
+        self.inside().shape()
     }
 
     fn smoothness(&self) -> f64 {

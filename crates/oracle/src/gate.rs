@@ -6,96 +6,24 @@ mod select;
 use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Event, Ledger, Mechanism, Taint, Unit, View};
+use reticent_noise::{Digest, Entropy, Hasher, NoiseKey};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
-use reticent_sums::{Blocks, Pass, Private};
+use reticent_sums::{Blocks, Private, Split};
 
 use crate::claim::{Claim, booked};
+use crate::inside::Inside;
 use crate::keyed::{Books, Keyed};
+use crate::oracle::{Asked, Oracle};
 use crate::plan::Plan;
-use crate::queries::{
-    Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms, Minimiser,
-    MinimiserTerms, Moving, Numbers, Objective, ObjectiveTerms, Perturbed, Quantile, QuantileTerms, Query,
-    Residual, ResidualTerms, Score, SecondMoment, SecondMomentTerms, check_point,
-};
+use crate::queries::{Query, check_point};
 use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::table::PrivateTable;
 use crate::terms::Terms;
 pub(crate) use block::Block;
 pub use block::BlockTerms;
-use reticent_noise::{Digest, Entropy, Hasher, NoiseKey};
-use reticent_sums::{Descent, Risk, Split};
 pub use select::{Contest, Winner};
-
-/// What an algorithm may ask. It is implemented by the gate, which has data, and by the
-/// [`Rehearsal`](crate::Rehearsal), which has none.
-pub trait Oracle {
-    /// The layout of the parameter.
-    fn shape(&self) -> Shape;
-
-    /// The terms that every answer is given on.
-    fn terms(&self) -> &Terms;
-
-    /// The noisy mean of the clipped gradients at `at`.
-    fn gradient(&mut self, at: &[f64], how: &GradientTerms) -> Result<Released<Vec<f64>>, Refusal>;
-
-    /// One coordinate of the noisy mean gradient at `at`, clipped by itself.
-    fn coordinate(&mut self, at: &[f64], index: usize, how: &GradientTerms)
-    -> Result<Released<f64>, Refusal>;
-
-    /// The noisy mean of the clipped differences between the gradients at `at` and at `from`.
-    fn correction(
-        &mut self,
-        at: &[f64],
-        from: &[f64],
-        how: &GradientTerms,
-    ) -> Result<Released<Vec<f64>>, Refusal>;
-
-    /// Puts the blocks of all records at `start`, for [`Oracle::consensus`]. Nothing is released.
-    fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal>;
-
-    /// Moves blocks against the consensus `z`; the noisy mean of all blocks.
-    fn consensus(
-        &mut self,
-        z: &[f64],
-        moving: Moving<'_>,
-        how: &ConsensusTerms,
-    ) -> Result<Released<Vec<f64>>, Refusal>;
-
-    /// The noisy minimiser of a regularised empirical risk.
-    fn minimiser(&mut self, how: &MinimiserTerms<'_>) -> Result<Released<Vec<f64>>, Refusal>;
-
-    /// The minimiser of a regularised empirical risk with a random linear term.
-    fn objective(&mut self, how: &ObjectiveTerms<'_>) -> Result<Released<Vec<f64>>, Refusal>;
-
-    /// The noisy mean of `aaᵀ`, row-major, symmetric but perhaps not positive semidefinite.
-    fn second_moment(&mut self, how: &SecondMomentTerms) -> Result<Released<Vec<f64>>, Refusal>;
-
-    /// A quantile among public candidates.
-    fn quantile(&mut self, how: &QuantileTerms<'_>) -> Result<Released<f64>, Refusal>;
-
-    /// The noisy number of units with a value at or below a threshold.
-    fn count(&mut self, how: &CountTerms) -> Result<Released<f64>, Refusal>;
-
-    /// Has the next answer recorded as what a paper claims of it, in place of what it is. The books say so, and
-    /// the run is not certified.
-    fn claim(&mut self, claim: Claim);
-
-    /// `values` with noise of `noise_multiplier` scales, where a paper has it. Answered under a claim alone.
-    fn perturb(
-        &mut self,
-        values: &[f64],
-        scale: f64,
-        noise_multiplier: f64,
-    ) -> Result<Released<Vec<f64>>, Refusal>;
-
-    /// The noisy mean error of the predictions of a model, in [0, 1] but for the noise of `noise_multiplier` units.
-    fn score(&mut self, at: &[f64], noise_multiplier: f64) -> Result<Released<f64>, Refusal>;
-
-    /// How far the prox of this party's objective at `v` is from `z`, clipped, with noise.
-    fn residual(&mut self, v: &[f64], z: &[f64], how: &ResidualTerms) -> Result<Released<Vec<f64>>, Refusal>;
-}
 
 /// How a gate is opened.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,20 +60,6 @@ pub struct Gate {
 enum Source {
     Stream(Box<Entropy>),
     Keyed(Keyed),
-}
-
-/// What queries work on. It never leaves this crate.
-#[derive(Debug)]
-pub(crate) struct Inside {
-    pub private: Private,
-    pub loss: Arc<dyn Loss>,
-    pub terms: Terms,
-    pub pass: Pass,
-    pub blocks: Option<Blocks>,
-    /// Stands for all that the state above has come from, so that noise is never used for two states.
-    pub lineage: Digest,
-    #[cfg(feature = "seeded-bugs")]
-    pub bug: Option<crate::bug::Bug>,
 }
 
 impl Gate {
@@ -196,18 +110,8 @@ impl Gate {
         if seeded {
             ledger.taint(Taint::SeededNoise);
         }
-        let inside = Inside {
-            private,
-            loss,
-            terms,
-            pass: Pass::default(),
-            blocks: None,
-            lineage: [0; 32],
-            #[cfg(feature = "seeded-bugs")]
-            bug: None,
-        };
         Ok(Gate {
-            inside,
+            inside: Inside::new(private, loss, terms),
             source,
             block: None,
             ledger,
@@ -308,27 +212,6 @@ impl Gate {
         Ok(self.ledger)
     }
 
-    /// The one way out. The event is in the ledger before the answer is computed, so a crash in between
-    /// overstates what was spent and never understates it.
-    pub(crate) fn ask<Q: Query>(&mut self, query: &Q) -> Result<Released<Q::Answer>, Refusal> {
-        let claim = self.claim.take();
-        query.check(self.inside.shape())?;
-        let context = self.context(query);
-        if !self.knows(context.as_ref()) {
-            for event in booked(query, claim.as_ref(), &self.inside.terms, &mut self.ledger)? {
-                self.record(event)?;
-            }
-            self.remember(context);
-        }
-        let answer = self.answer(query, context)?;
-        if let Some(transcript) = &mut self.transcript
-            && claim.is_none_or(|claim| claim.is_seen())
-        {
-            transcript.push(answer.numbers());
-        }
-        Ok(Released::new(answer))
-    }
-
     /// The stream that noise is drawn from, for a gate without a key.
     fn stream(&mut self) -> Result<&mut Entropy, Refusal> {
         match &mut self.source {
@@ -338,7 +221,7 @@ impl Gate {
     }
 
     /// What the noise of an answer follows from, for a gate with a key.
-    fn context<Q: Query>(&self, query: &Q) -> Option<Digest> {
+    fn context(&self, query: &dyn Query) -> Option<Digest> {
         match &self.source {
             Source::Stream(_) => None,
             Source::Keyed(keyed) => Some(keyed.context(&self.inside.lineage, query)),
@@ -356,11 +239,11 @@ impl Gate {
         }
     }
 
-    fn answer<Q: Query>(&mut self, query: &Q, context: Option<Digest>) -> Result<Q::Answer, Refusal> {
+    fn answer(&mut self, query: &dyn Query, context: Option<Digest>) -> Result<Vec<f64>, Refusal> {
         match (&mut self.source, context) {
             (Source::Keyed(keyed), Some(context)) => {
                 let answer = query.answer(&mut self.inside, &mut keyed.entropy(&context))?;
-                if query.moves_state() {
+                if query.moves_blocks() {
                     self.inside.lineage = context;
                 }
                 Ok(answer)
@@ -398,18 +281,30 @@ impl Gate {
     }
 }
 
-impl Inside {
-    pub fn rows_and_loss(&self) -> (&Private, &dyn Loss) {
-        (&self.private, &*self.loss)
-    }
-
-    pub fn shape(&self) -> Shape {
-        self.private.shape(self.loss.outputs())
-    }
-
-    /// Where the descent on a risk of these records ends.
-    pub fn minimise(&mut self, descent: &Descent, risk: &Risk<'_>, clip: f64, hidden: &[f64]) -> Vec<f64> {
-        descent.run(risk, clip, hidden, (&self.private, self.terms.population()), &mut self.pass)
+impl Asked for Gate {
+    /// The one way out. The event is in the ledger before the answer is computed, so a crash in between
+    /// overstates what was spent and never understates it.
+    fn ask(&mut self, query: &dyn Query) -> Result<Released<Vec<f64>>, Refusal> {
+        let claim = self.claim.take();
+        query.check(self.inside.shape(), &self.inside.terms)?;
+        query.fits(&self.inside)?;
+        if query.moves_blocks() && self.inside.blocks.is_none() {
+            return Err(Refusal::NoConsensus);
+        }
+        let context = self.context(query);
+        if !self.knows(context.as_ref()) {
+            for event in booked(query, claim.as_ref(), &self.inside.terms, &mut self.ledger)? {
+                self.record(event)?;
+            }
+            self.remember(context);
+        }
+        let answer = self.answer(query, context)?;
+        if let Some(transcript) = &mut self.transcript
+            && claim.is_none_or(|claim| claim.is_seen())
+        {
+            transcript.push(answer.clone());
+        }
+        Ok(Released::new(answer))
     }
 }
 
@@ -422,26 +317,8 @@ impl Oracle for Gate {
         &self.inside.terms
     }
 
-    fn gradient(&mut self, at: &[f64], how: &GradientTerms) -> Result<Released<Vec<f64>>, Refusal> {
-        self.ask(&Gradient { at, how })
-    }
-
-    fn coordinate(
-        &mut self,
-        at: &[f64],
-        index: usize,
-        how: &GradientTerms,
-    ) -> Result<Released<f64>, Refusal> {
-        self.ask(&Coordinate { at, index, how })
-    }
-
-    fn correction(
-        &mut self,
-        at: &[f64],
-        from: &[f64],
-        how: &GradientTerms,
-    ) -> Result<Released<Vec<f64>>, Refusal> {
-        self.ask(&Correction { at, from, how })
+    fn claim(&mut self, claim: Claim) {
+        self.claim = Some(claim);
     }
 
     fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal> {
@@ -450,62 +327,5 @@ impl Oracle for Gate {
         self.inside.blocks = Some(Blocks::at(start, private.records(), loss.outputs()));
         self.inside.lineage = Hasher::new("open consensus").numbers(start).finish();
         Ok(())
-    }
-
-    fn consensus(
-        &mut self,
-        z: &[f64],
-        moving: Moving<'_>,
-        how: &ConsensusTerms,
-    ) -> Result<Released<Vec<f64>>, Refusal> {
-        if self.inside.blocks.is_none() {
-            return Err(Refusal::NoConsensus);
-        }
-        let query = Consensus { z, moving, how };
-        query.check_moving(&self.inside.terms)?;
-        self.ask(&query)
-    }
-
-    fn minimiser(&mut self, how: &MinimiserTerms<'_>) -> Result<Released<Vec<f64>>, Refusal> {
-        let query = Minimiser::proven(how, &self.inside)?;
-        self.ask(&query)
-    }
-
-    fn objective(&mut self, how: &ObjectiveTerms<'_>) -> Result<Released<Vec<f64>>, Refusal> {
-        let query = Objective::proven(how, &self.inside)?;
-        self.ask(&query)
-    }
-
-    fn second_moment(&mut self, how: &SecondMomentTerms) -> Result<Released<Vec<f64>>, Refusal> {
-        self.ask(&SecondMoment { how })
-    }
-
-    fn quantile(&mut self, how: &QuantileTerms<'_>) -> Result<Released<f64>, Refusal> {
-        self.ask(&Quantile { how })
-    }
-
-    fn count(&mut self, how: &CountTerms) -> Result<Released<f64>, Refusal> {
-        self.ask(&Count { how })
-    }
-
-    fn claim(&mut self, claim: Claim) {
-        self.claim = Some(claim);
-    }
-
-    fn perturb(
-        &mut self,
-        values: &[f64],
-        scale: f64,
-        noise_multiplier: f64,
-    ) -> Result<Released<Vec<f64>>, Refusal> {
-        self.ask(&Perturbed { values, scale, noise_multiplier })
-    }
-
-    fn score(&mut self, at: &[f64], noise_multiplier: f64) -> Result<Released<f64>, Refusal> {
-        self.ask(&Score { at, noise_multiplier })
-    }
-
-    fn residual(&mut self, v: &[f64], z: &[f64], how: &ResidualTerms) -> Result<Released<Vec<f64>>, Refusal> {
-        self.ask(&Residual { v, z, how })
     }
 }

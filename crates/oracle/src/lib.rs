@@ -15,9 +15,11 @@ mod bug;
 mod claim;
 mod exact;
 mod gate;
+mod inside;
 mod keyed;
 mod law;
 pub mod not_private;
+mod oracle;
 mod plan;
 mod queries;
 mod refusal;
@@ -32,9 +34,10 @@ mod trustee;
 pub use bug::Bug;
 pub use claim::Claim;
 pub use exact::ExactOracle;
-pub use gate::{BlockTerms, Contest, Gate, Opening, Oracle, Winner};
+pub use gate::{BlockTerms, Contest, Gate, Opening, Winner};
 pub use keyed::Books;
 pub use law::{Law, LawError};
+pub use oracle::Oracle;
 pub use queries::{
     ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Moving, ObjectiveTerms, QuantileTerms,
     ResidualTerms, SecondMomentTerms,

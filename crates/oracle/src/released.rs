@@ -23,3 +23,10 @@ impl<T> Released<T> {
         self.0
     }
 }
+
+impl Released<Vec<f64>> {
+    /// An answer of one number, as that number.
+    pub(crate) fn number(self) -> Released<f64> {
+        Released(self.0[0])
+    }
+}

@@ -11,6 +11,8 @@ mod ledger_rewritten;
 mod loss_of_ones_own;
 #[path = "compile_fail/twins/noise_used_twice.rs"]
 mod noise_used_twice;
+#[path = "compile_fail/twins/oracle_of_ones_own.rs"]
+mod oracle_of_ones_own;
 #[path = "compile_fail/twins/query_outside.rs"]
 mod query_outside;
 #[path = "compile_fail/twins/released_deserialised.rs"]
@@ -34,6 +36,7 @@ const TWINS: &[(&str, fn())] = &[
     ("ledger_rewritten", ledger_rewritten::main as fn()),
     ("loss_of_ones_own", loss_of_ones_own::main as fn()),
     ("noise_used_twice", noise_used_twice::main as fn()),
+    ("oracle_of_ones_own", oracle_of_ones_own::main as fn()),
     ("query_outside", query_outside::main as fn()),
     ("released_deserialised", released_deserialised::main as fn()),
     ("released_forged", released_forged::main as fn()),

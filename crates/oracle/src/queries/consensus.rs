@@ -37,7 +37,7 @@ use reticent_problem::Shape;
 use reticent_sums::{Grid, Move, Private, Slopes, grid};
 
 use super::{GradientTerms, Query, check_noise, check_point, check_range, noisy_mean, wrong};
-use crate::gate::Inside;
+use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::Sampling;
@@ -86,15 +86,14 @@ pub(crate) struct Consensus<'a> {
 }
 
 impl Query for Consensus<'_> {
-    type Answer = Vec<f64>;
-
-    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+    fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal> {
         let ConsensusTerms { clip, step, relaxation, block_noise, .. } = *self.how;
         check_range("clip", clip, 1e-50, 1e50)?;
         check_range("prox step", step, 1e-50, 1e50)?;
         check_range("relaxation", relaxation, 1e-6, 1.0 - 1e-6)?;
         check_noise(block_noise)?;
         self.how.sum().check()?;
+        self.check_moving(terms)?;
         check_point(self.z, shape)
     }
 
@@ -105,7 +104,7 @@ impl Query for Consensus<'_> {
         Ok(vec![self.how.sum().event(terms)?])
     }
 
-    fn moves_state(&self) -> bool {
+    fn moves_blocks(&self) -> bool {
         true
     }
 
@@ -131,7 +130,7 @@ impl Query for Consensus<'_> {
 impl Consensus<'_> {
     /// Refuses what would not be public: numbers of units that do not exist, and blocks of their own where the
     /// number of units is private.
-    pub fn check_moving(&self, terms: &Terms) -> Result<(), Refusal> {
+    fn check_moving(&self, terms: &Terms) -> Result<(), Refusal> {
         let Moving::Only(units) = self.moving else { return Ok(()) };
         if terms.adjacency() != Adjacency::ReplaceOne || self.how.sampling != Sampling::Full {
             return Err(wrong("a schedule of blocks needs replace-one, and the mean over all of them"));

@@ -15,7 +15,7 @@ use reticent_problem::Shape;
 use reticent_sums::{Grid, Vectors};
 
 use super::{GradientTerms, Query, add_noise, check_point};
-use crate::gate::Inside;
+use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
@@ -29,9 +29,7 @@ pub(crate) struct Coordinate<'a> {
 }
 
 impl Query for Coordinate<'_> {
-    type Answer = f64;
-
-    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
         self.how.check()?;
         check_point(self.at, shape)?;
         if self.index < shape.len() {
@@ -48,7 +46,11 @@ impl Query for Coordinate<'_> {
         Ok(vec![self.how.event(terms)?])
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
+    fn made_up(&self, _: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
+        vec![next()]
+    }
+
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let Inside { private, loss, terms, pass, .. } = inside;
         let GradientTerms { clip, noise_multiplier, sampling } = *self.how;
         let mut chosen = Vec::new();
@@ -65,6 +67,7 @@ impl Query for Coordinate<'_> {
             whole[0] /= records.len() as f64;
         });
         add_noise(entropy, noise_multiplier, &mut sum)?;
-        Ok(sum[0] as f64 * grid.step(clip) / sampling.normaliser(terms.population() as f64))
+        let normaliser = sampling.normaliser(terms.population() as f64);
+        Ok(vec![sum[0] as f64 * grid.step(clip) / normaliser])
     }
 }

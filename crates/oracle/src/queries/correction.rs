@@ -16,7 +16,7 @@ use reticent_problem::Shape;
 use reticent_sums::Slopes;
 
 use super::{GradientTerms, Query, check_point, noisy_mean};
-use crate::gate::Inside;
+use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
@@ -30,9 +30,7 @@ pub(crate) struct Correction<'a> {
 }
 
 impl Query for Correction<'_> {
-    type Answer = Vec<f64>;
-
-    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
         self.how.check()?;
         check_point(self.at, shape)?;
         check_point(self.from, shape)

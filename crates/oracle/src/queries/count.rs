@@ -11,7 +11,7 @@ use reticent_problem::Shape;
 use reticent_sums::{Grid, Private, Statistic, Vectors};
 
 use super::{Query, add_noise, check_noise};
-use crate::gate::Inside;
+use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
@@ -34,9 +34,7 @@ pub(crate) struct Count<'a> {
 }
 
 impl Query for Count<'_> {
-    type Answer = f64;
-
-    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
         check_noise(self.how.noise_multiplier)?;
         check_statistic(self.how.of, shape)?;
         if self.how.at_most.is_nan() {
@@ -49,8 +47,12 @@ impl Query for Count<'_> {
         Ok(vec![terms.noisy(self.how.noise_multiplier)?])
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
-        noisy_count(inside, entropy, self.how)
+    fn made_up(&self, _: Shape, terms: &Terms, _: &mut dyn FnMut() -> f64) -> Vec<f64> {
+        vec![0.5 * terms.population() as f64]
+    }
+
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+        Ok(vec![noisy_count(inside, entropy, self.how)?])
     }
 }
 

@@ -15,7 +15,7 @@ use reticent_problem::Shape;
 use reticent_sums::Slopes;
 
 use super::{Query, check_clip, check_noise, check_point, noisy_mean};
-use crate::gate::Inside;
+use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::Sampling;
@@ -51,9 +51,7 @@ pub(crate) struct Gradient<'a> {
 }
 
 impl Query for Gradient<'_> {
-    type Answer = Vec<f64>;
-
-    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
         self.how.check()?;
         check_point(self.at, shape)
     }

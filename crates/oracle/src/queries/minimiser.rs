@@ -23,7 +23,7 @@ use reticent_problem::losses::Loss;
 use reticent_sums::Grid;
 
 use super::{Query, add_noise, check_noise, check_point, check_range, wrong};
-use crate::gate::Inside;
+use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
@@ -60,29 +60,16 @@ pub(crate) struct Proven {
     half_sensitivity: f64,
 }
 
-/// The query: how, and what follows from it.
+/// The query.
 #[derive(Debug)]
 pub(crate) struct Minimiser<'a> {
-    how: &'a MinimiserTerms<'a>,
-    /// `None` in a rehearsal, which has no loss.
-    proven: Option<Proven>,
+    pub how: &'a MinimiserTerms<'a>,
 }
 
 /// The solver's share of `S`, if rounding allows it.
 const SHARE: f64 = 0.01;
 
-impl<'a> Minimiser<'a> {
-    pub fn rehearsed(how: &'a MinimiserTerms<'a>) -> Self {
-        Minimiser { how, proven: None }
-    }
-
-    pub fn proven(how: &'a MinimiserTerms<'a>, inside: &Inside) -> Result<Self, Refusal> {
-        let query = Minimiser { how, proven: None };
-        query.check(inside.shape())?;
-        let proven = query.prove(inside)?;
-        Ok(Minimiser { proven: Some(proven), ..query })
-    }
-
+impl Minimiser<'_> {
     /// proofs/minimiser.md, in its order and with its letters. Public quantities alone.
     fn prove(&self, inside: &Inside) -> Result<Proven, Refusal> {
         let MinimiserTerms { public, start, image, .. } = *self.how;
@@ -121,9 +108,7 @@ impl<'a> Minimiser<'a> {
 }
 
 impl Query for Minimiser<'_> {
-    type Answer = Vec<f64>;
-
-    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
         let MinimiserTerms { row_norm, public, start, image, noise_multiplier } = *self.how;
         check_noise(noise_multiplier)?;
         check_range("row norm", row_norm, 1e-20, 1e20)?;
@@ -138,8 +123,17 @@ impl Query for Minimiser<'_> {
         Ok(vec![terms.noisy(self.how.noise_multiplier)?])
     }
 
+    fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
+        self.prove(inside).map(drop)
+    }
+
+    fn made_up(&self, shape: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
+        let image = self.how.public.penalty.filter(|_| self.how.image);
+        (0..image.map_or(shape.len(), |(_, _, v)| v.len())).map(|_| next()).collect()
+    }
+
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let Some(proven) = self.proven else { return Err(wrong("a rehearsed query has no answer")) };
+        let proven = self.prove(inside)?;
         let x = self.solve(&proven, inside);
         let shape = inside.shape();
         let point = match self.how.public.penalty {

@@ -3,7 +3,7 @@ use reticent_accountant::{Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_problem::constraints::Constraint;
 use reticent_problem::{SparseMatrix, losses};
-use reticent_sums::{Pass, Private};
+use reticent_sums::Private;
 
 use super::*;
 use reticent_sums::least_singular;
@@ -19,14 +19,9 @@ fn inside(rows: &[(Vec<f64>, bool)]) -> Inside {
         users: None,
         names: vec!["x".to_owned(); COLUMNS],
     };
-    Inside {
-        private: Private::by_record(table, 0.0).unwrap(),
-        loss: losses::parse("logistic", None).unwrap().into(),
-        terms: Terms::replace_one(Unit::Record, View::Central, rows.len() as u64),
-        pass: Pass::default(),
-        blocks: None,
-        lineage: [0; 32],
-    }
+    let loss = losses::parse("logistic", None).unwrap();
+    let terms = Terms::replace_one(Unit::Record, View::Central, rows.len() as u64);
+    Inside::new(Private::by_record(table, 0.0).unwrap(), loss.into(), terms)
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {
@@ -35,8 +30,8 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 
 fn solution(how: &MinimiserTerms<'_>, rows: &[(Vec<f64>, bool)], longer: u64) -> (Vec<f64>, Proven) {
     let mut inside = inside(rows);
-    let query = Minimiser::proven(how, &inside).unwrap();
-    let proven = query.proven.unwrap();
+    let query = Minimiser { how };
+    let proven = query.prove(&inside).unwrap();
     let more = Proven { descent: proven.descent.longer(longer), ..proven };
     (query.solve(&more, &mut inside), proven)
 }

@@ -38,7 +38,7 @@ use reticent_accountant::Event;
 use reticent_problem::Shape;
 use reticent_sums::{Ask, Grid, Slopes, grid};
 
-use crate::gate::Inside;
+use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
@@ -47,42 +47,32 @@ use reticent_noise::grid::{GaussianGrid, GridNoise};
 /// Noise of so many clips still fits, with room for 60 standard deviations, beside the largest sum.
 const MAX_NOISE: f64 = (1 << 24) as f64;
 
-/// One use of the data. The trait is private to this crate: whoever adds a way to look at the data does it
+/// One use of the data. Outside this crate the trait has no name: whoever adds a way to look at the data does it
 /// here, under review.
-pub(crate) trait Query: std::fmt::Debug {
-    /// What is released.
-    type Answer: Numbers;
-
+pub trait Query: std::fmt::Debug {
     /// Refuses numbers that cannot be, by public quantities alone.
-    fn check(&self, shape: Shape) -> Result<(), Refusal>;
+    fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal>;
 
     /// What the books will say, a function of public quantities alone.
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal>;
 
-    /// Whether the answer leaves something behind in the gate that a later answer depends on.
-    fn moves_state(&self) -> bool {
+    /// Refuses what the loss of a gate does not allow, before anything is entered. A rehearsal has no loss.
+    fn fits(&self, _: &Inside) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// Whether the answer moves the blocks of a consensus, on which later answers depend.
+    fn moves_blocks(&self) -> bool {
         false
     }
 
+    /// What a rehearsal has in place of an answer; `next` gives small numbers without pattern.
+    fn made_up(&self, shape: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
+        (0..shape.len()).map(|_| next()).collect()
+    }
+
     /// The answer, noise included. Called once, after the events are in the ledger.
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Self::Answer, Refusal>;
-}
-
-/// An answer as the numbers it consists of, for a transcript.
-pub(crate) trait Numbers {
-    fn numbers(&self) -> Vec<f64>;
-}
-
-impl Numbers for f64 {
-    fn numbers(&self) -> Vec<f64> {
-        vec![*self]
-    }
-}
-
-impl Numbers for Vec<f64> {
-    fn numbers(&self) -> Vec<f64> {
-        self.clone()
-    }
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal>;
 }
 
 /// The mean over a sample of `aᵢ ⊗ t`, clipped, with noise: exact integers until the noise is in, and after it

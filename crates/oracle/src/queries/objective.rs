@@ -24,7 +24,7 @@ use reticent_sums::{Bounds, Descent, Grid, Quadratic, Risk, UP, grid, norm};
 
 use super::minimiser::noisy_point;
 use super::{Query, check_noise, check_point, check_range, wrong};
-use crate::gate::Inside;
+use crate::inside::Inside;
 use crate::law::Law;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
@@ -59,13 +59,11 @@ struct Proven {
     scale: f64,
 }
 
-/// The query: how, for which layout, and what follows from it.
+/// The query: how, and for which layout.
 #[derive(Debug)]
 pub(crate) struct Objective<'a> {
-    how: &'a ObjectiveTerms<'a>,
-    shape: Shape,
-    /// `None` in a rehearsal, which has no loss.
-    proven: Option<Proven>,
+    pub how: &'a ObjectiveTerms<'a>,
+    pub shape: Shape,
 }
 
 /// The noise that covers the solver's distance, in units of the noise that covers a record.
@@ -84,18 +82,7 @@ const CROWD: f64 = 2.0;
 /// Deviations beyond which a norm is not found: probability below e⁻¹¹².
 const TAIL: f64 = 15.0;
 
-impl<'a> Objective<'a> {
-    pub fn rehearsed(how: &'a ObjectiveTerms<'a>, shape: Shape) -> Self {
-        Objective { how, shape, proven: None }
-    }
-
-    pub fn proven(how: &'a ObjectiveTerms<'a>, inside: &Inside) -> Result<Self, Refusal> {
-        let query = Objective::rehearsed(how, inside.shape());
-        query.check(inside.shape())?;
-        let proven = query.prove(inside)?;
-        Ok(Objective { proven: Some(proven), ..query })
-    }
-
+impl Objective<'_> {
     fn risk<'b>(&'b self, loss: &'b dyn Loss, adjacency: Adjacency, scale: f64) -> Risk<'b> {
         let ObjectiveTerms { row_norm, public, start, .. } = *self.how;
         let crowd = if adjacency == Adjacency::AddRemove { CROWD } else { 1.0 };
@@ -190,9 +177,7 @@ impl<'a> Objective<'a> {
 }
 
 impl Query for Objective<'_> {
-    type Answer = Vec<f64>;
-
-    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
         let ObjectiveTerms { row_norm, smoothness, public, start, law, noise_multiplier } = *self.how;
         check_noise(noise_multiplier)?;
         check_noise(COVER * noise_multiplier)?;
@@ -229,10 +214,12 @@ impl Query for Objective<'_> {
         }
     }
 
+    fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
+        self.prove(inside).map(drop)
+    }
+
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let Some(Proven { bounds, descent, radius, scale }) = &self.proven else {
-            return Err(wrong("a rehearsed query has no answer"));
-        };
+        let Proven { bounds, descent, radius, scale } = self.prove(inside)?;
         let z = self.how.noise_multiplier;
         let mut b = vec![0.0; self.shape.len()];
         if z > 0.0 {
@@ -240,11 +227,11 @@ impl Query for Objective<'_> {
             b.iter_mut().for_each(|b| *b *= scale);
         }
         let loss = inside.loss.clone();
-        let risk = self.risk(&*loss, inside.terms.adjacency(), *scale);
-        let x = inside.minimise(descent, &risk, bounds.clip, &b);
+        let risk = self.risk(&*loss, inside.terms.adjacency(), scale);
+        let x = inside.minimise(&descent, &risk, bounds.clip, &b);
         match self.how.law {
-            Law::SphericalLaplace if z > 0.0 => laplace_point(&x, *radius, z / COVER_PURE, entropy),
-            _ => noisy_point(&x, *radius, COVER * z * self.moves(&inside.terms), entropy),
+            Law::SphericalLaplace if z > 0.0 => laplace_point(&x, radius, z / COVER_PURE, entropy),
+            _ => noisy_point(&x, radius, COVER * z * self.moves(&inside.terms), entropy),
         }
     }
 }

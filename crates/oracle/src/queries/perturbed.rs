@@ -13,7 +13,7 @@ use reticent_problem::Shape;
 use reticent_sums::Grid;
 
 use super::{Query, add_noise, check_noise, check_range};
-use crate::gate::Inside;
+use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
@@ -27,9 +27,7 @@ pub(crate) struct Perturbed<'a> {
 }
 
 impl Query for Perturbed<'_> {
-    type Answer = Vec<f64>;
-
-    fn check(&self, _: Shape) -> Result<(), Refusal> {
+    fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
         check_noise(self.noise_multiplier)?;
         check_range("scale", self.scale, 1e-50, 1e50)?;
         // Steps of the grid are whole numbers of 63 bits. The message has no value in it: it would have no noise.
@@ -45,6 +43,10 @@ impl Query for Perturbed<'_> {
             "noise on a vector that was computed elsewhere is for algorithms as published, under their claim"
                 .to_owned(),
         ))
+    }
+
+    fn made_up(&self, _: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
+        self.values.iter().map(|_| next()).collect()
     }
 
     fn answer(&self, _: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {

@@ -15,7 +15,7 @@ use reticent_problem::Shape;
 
 use super::count::{CountTerms, check_statistic, noisy_count};
 use super::{Query, check_noise, check_range};
-use crate::gate::Inside;
+use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
@@ -50,9 +50,7 @@ pub(crate) struct Quantile<'a> {
 }
 
 impl Query for Quantile<'_> {
-    type Answer = f64;
-
-    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
         let QuantileTerms { of, fraction, candidates, noise_multiplier } = *self.how;
         check_statistic(of, shape)?;
         check_noise(noise_multiplier)?;
@@ -70,7 +68,11 @@ impl Query for Quantile<'_> {
         Ok(vec![terms.noisy(self.how.noise_multiplier)?])
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
+    fn made_up(&self, _: Shape, _: &Terms, _: &mut dyn FnMut() -> f64) -> Vec<f64> {
+        vec![self.how.candidates[self.how.candidates.len() / 2]]
+    }
+
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let QuantileTerms { of, fraction, candidates, noise_multiplier } = *self.how;
         let wanted = fraction * inside.terms.population() as f64;
         let rounds = self.how.rounds();
@@ -86,6 +88,6 @@ impl Query for Quantile<'_> {
                 low = (middle + 1).min(high);
             }
         }
-        Ok(candidates[low])
+        Ok(vec![candidates[low]])
     }
 }

@@ -18,7 +18,7 @@ use reticent_sums::grid::{BITS, nearest};
 use reticent_sums::{Grid, Prox, finite, norm_above};
 
 use super::{Query, add_noise, check_clip, check_noise, check_point, check_range};
-use crate::gate::Inside;
+use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::Sampling;
@@ -84,9 +84,7 @@ pub(crate) struct Residual<'a> {
 }
 
 impl Query for Residual<'_> {
-    type Answer = Vec<f64>;
-
-    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
         check_clip(self.how.clip)?;
         check_clip(self.how.record_clip)?;
         check_range("row norm", self.how.row_norm, 1e-50, 1e50)?;
@@ -114,16 +112,20 @@ impl Query for Residual<'_> {
         Ok(vec![terms.event(mechanism)?])
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let ResidualTerms { clip, noise_multiplier, .. } = *self.how;
-        let prox = self.how.prox();
-        if self.how.walk.is_some() && !prox.is_not_expansive(&*inside.loss) {
+    fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
+        if self.how.walk.is_some() && !self.how.prox().is_not_expansive(&*inside.loss) {
             return Err(Refusal::BadQuery(
                 "a walk is counted for another peer where the loss is smooth and its gradients are not clipped: give no \
                  clip, another loss (logistic, huber), or count it for the local view"
                     .to_owned(),
             ));
         }
+        Ok(())
+    }
+
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+        let ResidualTerms { clip, noise_multiplier, .. } = *self.how;
+        let prox = self.how.prox();
         let mut residual = prox.point(inside.rows_and_loss(), self.v, self.z);
         residual.iter_mut().zip(self.z).for_each(|(x, z)| *x -= z);
         residual.iter_mut().for_each(finite);

@@ -16,7 +16,7 @@ use reticent_sums::{Private, RowAccess};
 
 use super::count::noisy_share_sum;
 use super::{Query, check_noise, check_point};
-use crate::gate::Inside;
+use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
@@ -29,9 +29,7 @@ pub(crate) struct Score<'a> {
 }
 
 impl Query for Score<'_> {
-    type Answer = f64;
-
-    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
         check_noise(self.noise_multiplier)?;
         check_point(self.at, shape)
     }
@@ -40,7 +38,11 @@ impl Query for Score<'_> {
         Ok(vec![terms.noisy(self.noise_multiplier)?])
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
+    fn made_up(&self, _: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
+        vec![0.25 + next()]
+    }
+
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let population = inside.terms.population() as f64;
         let (kind, outputs) = (inside.loss.target(), inside.loss.outputs());
         let error = |private: &Private, i: usize| {
@@ -51,7 +53,7 @@ impl Query for Score<'_> {
             }
             prediction_error(kind, &scores, private.target(i))
         };
-        Ok(noisy_share_sum(inside, entropy, self.noise_multiplier, error)? / population)
+        Ok(vec![noisy_share_sum(inside, entropy, self.noise_multiplier, error)? / population])
     }
 }
 

@@ -18,7 +18,7 @@ use reticent_problem::Shape;
 use reticent_sums::{Grid, Vectors, symmetric};
 
 use super::{Query, add_noise, check_noise, check_range};
-use crate::gate::Inside;
+use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
@@ -58,10 +58,7 @@ pub(crate) struct SecondMoment<'a> {
 const MOST_FEATURES: usize = 4096;
 
 impl Query for SecondMoment<'_> {
-    /// Row-major `features × features`.
-    type Answer = Vec<f64>;
-
-    fn check(&self, shape: Shape) -> Result<(), Refusal> {
+    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
         check_noise(self.how.noise_multiplier)?;
         check_range("row norm", self.how.row_norm, 1e-50, 1e50)?;
         if shape.features > MOST_FEATURES {
@@ -75,6 +72,10 @@ impl Query for SecondMoment<'_> {
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
         Ok(vec![terms.noisy(self.how.noise_multiplier)?])
+    }
+
+    fn made_up(&self, shape: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
+        (0..shape.features * shape.features).map(|_| next()).collect()
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {

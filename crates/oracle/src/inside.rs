@@ -1,0 +1,52 @@
+//! What is behind the gate.
+
+use std::sync::Arc;
+
+use reticent_noise::Digest;
+use reticent_problem::Shape;
+use reticent_problem::losses::Loss;
+use reticent_sums::{Blocks, Descent, Pass, Private, Risk};
+
+use crate::terms::Terms;
+
+/// What queries work on. It never leaves this crate: nothing gives one out, and outside it has no name.
+#[derive(Debug)]
+pub struct Inside {
+    pub private: Private,
+    pub loss: Arc<dyn Loss>,
+    pub terms: Terms,
+    pub pass: Pass,
+    pub blocks: Option<Blocks>,
+    /// Stands for all that the state above has come from, so that noise is never used for two states.
+    pub lineage: Digest,
+    #[cfg(feature = "seeded-bugs")]
+    pub bug: Option<crate::bug::Bug>,
+}
+
+impl Inside {
+    pub fn new(private: Private, loss: Arc<dyn Loss>, terms: Terms) -> Self {
+        Inside {
+            private,
+            loss,
+            terms,
+            pass: Pass::default(),
+            blocks: None,
+            lineage: [0; 32],
+            #[cfg(feature = "seeded-bugs")]
+            bug: None,
+        }
+    }
+
+    pub fn rows_and_loss(&self) -> (&Private, &dyn Loss) {
+        (&self.private, &*self.loss)
+    }
+
+    pub fn shape(&self) -> Shape {
+        self.private.shape(self.loss.outputs())
+    }
+
+    /// Where the descent on a risk of these records ends.
+    pub fn minimise(&mut self, descent: &Descent, risk: &Risk<'_>, clip: f64, hidden: &[f64]) -> Vec<f64> {
+        descent.run(risk, clip, hidden, (&self.private, self.terms.population()), &mut self.pass)
+    }
+}

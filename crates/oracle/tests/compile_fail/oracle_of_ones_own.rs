@@ -1,0 +1,26 @@
+//! Nothing that answers can be made outside the gate's crate: an oracle in between would have queries to look into.
+
+use reticent_oracle::{Claim, Oracle, Refusal, Terms};
+use reticent_problem::Shape;
+
+struct Between<'a>(&'a mut dyn Oracle);
+
+impl Oracle for Between<'_> {
+    fn shape(&self) -> Shape {
+        self.0.shape()
+    }
+
+    fn terms(&self) -> &Terms {
+        self.0.terms()
+    }
+
+    fn claim(&mut self, claim: Claim) {
+        self.0.claim(claim);
+    }
+
+    fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal> {
+        self.0.open_consensus(start)
+    }
+}
+
+fn main() {}
