@@ -1,0 +1,209 @@
+//! How one question is answered: a tilt, a window and a lattice, found on a sketch of the losses.
+
+use super::compose;
+use super::dots::{self, Dots, Grid};
+use super::tail::Tail;
+use super::tilt::{self, Edge, Moments};
+use super::{FINE, FLOOR, Loss, Query, Side};
+
+/// The step that other accountants use, and the relative error of ε up to which it is good enough.
+const COMMON_STEP: f64 = 1e-4;
+const GOOD_ENOUGH: f64 = 3e-4;
+/// Lattice points, over all parts, that are spent on the common step where a coarser one would do.
+const AFFORDABLE: f64 = 262_144.0;
+/// Points of the first picture.
+const SKETCH: u32 = 240;
+/// Longest transform.
+const LONGEST: f64 = 1_048_576.0;
+/// Cells that one loss is cut into at the most. Beyond, all are wider: a coarser cut is still a bound.
+const MOST_CELLS: f64 = 1_048_576.0;
+/// Tilted mass that may lie outside the window on either side.
+const LOG_OUTSIDE: f64 = -16.0;
+/// Tilted mass times squared width that a coarse cell may have, in fine cells.
+const COARSENING: f64 = 1e-3;
+/// Smallest δ whose tails fit into floats with room for all the factors.
+const SMALLEST_DELTA: f64 = 1e-200;
+
+/// Everything that both sides of the bound share.
+pub(super) struct Plan<'a> {
+    losses: &'a [(Loss, u64)],
+    /// For each loss the sketch's grid and its (loss, tilted mass).
+    sketches: Vec<(Grid, Vec<(f64, f64)>)>,
+    query: Query,
+    /// The query's δ, or an estimate of it.
+    delta: f64,
+    pub tilt: f64,
+    pub moments: Moments,
+    pub right: Edge,
+    pub left: Edge,
+    /// Bound by moments alone, which the sketch has already proven: ε or δ, as asked.
+    pub proven: f64,
+    pub count: f64,
+}
+
+impl<'a> Plan<'a> {
+    /// Looks at the losses coarsely; `None` when the query is out of the range of this method.
+    pub(super) fn new(losses: &'a [(Loss, u64)], query: Query) -> Option<Self> {
+        let count: f64 = losses.iter().map(|(_, count)| *count as f64).sum();
+        // The tails must reach beyond what the answer can see.
+        let reach = |delta: f64| (delta * 1e-9 / count).max(SMALLEST_DELTA * 1e-20);
+        match query {
+            Query::Epsilon(delta) => Self::draft(losses, query, count, reach(delta)),
+            Query::Delta(_) => {
+                let first = Self::draft(losses, query, count, 1e-60)?;
+                let plan = Self::draft(losses, query, count, reach(first.delta))?;
+                (plan.delta >= SMALLEST_DELTA).then_some(plan)
+            }
+        }
+    }
+
+    fn draft(losses: &'a [(Loss, u64)], query: Query, count: f64, reach: f64) -> Option<Self> {
+        if let Query::Epsilon(delta) = query
+            && delta < SMALLEST_DELTA
+        {
+            return None;
+        }
+        let low = 1e-13 / count;
+        let mut parts = Vec::with_capacity(losses.len());
+        let mut grids = Vec::with_capacity(losses.len());
+        for (loss, times) in losses {
+            let (grid, dots) = dots::sketch(loss, low, reach, SKETCH);
+            grids.push(grid);
+            parts.push((dots, *times));
+        }
+        let infinity: f64 = parts.iter().map(|(dots, times)| dots.infinity * *times as f64).sum();
+        if parts.iter().any(|(dots, _)| dots.points.is_empty()) || infinity >= 1.0 {
+            return None;
+        }
+        let plain = tilt::total(&parts, 0.0);
+        let scale = 1.0 / plain.variance.sqrt().max(1e-12);
+        let objective = |s: f64| {
+            let log = tilt::total_log(&parts, s);
+            match query {
+                Query::Epsilon(delta) => tilt::epsilon_at(log, s, (delta - infinity).max(0.0).ln()),
+                Query::Delta(epsilon) => crate::rdp::log_delta_tight(1.0 + s, log / s, epsilon),
+            }
+        };
+        let tilt = tilt::best_tilt(scale, objective);
+        let estimate = objective(tilt);
+        let moments = tilt::total(&parts, tilt);
+        let right = tilt::edge(&parts, tilt, &moments, LOG_OUTSIDE, 1.0);
+        let left = tilt::edge(&parts, tilt, &moments, LOG_OUTSIDE, -1.0);
+        let delta = match query {
+            Query::Epsilon(delta) => delta,
+            Query::Delta(_) => estimate.exp() + infinity,
+        };
+        let proven = match query {
+            Query::Epsilon(_) => estimate * (1.0 + 1e-10) + 1e-13 * count,
+            Query::Delta(_) => delta * (1.0 + 1e-10 + 1e-13 * count * (1.0 + tilt)),
+        };
+        let usable = [tilt, estimate, moments.log, moments.mean, moments.variance, right.at, left.at];
+        if !usable.iter().all(|value| value.is_finite()) || right.at <= left.at {
+            return None;
+        }
+        let sketches = grids
+            .into_iter()
+            .zip(&parts)
+            .map(|(grid, (dots, _))| {
+                let (mut weights, _) = tilt::tilted(dots, tilt);
+                let total: f64 = weights.iter().sum();
+                weights.iter_mut().for_each(|w| *w /= total);
+                (grid, dots.points.iter().zip(weights).map(|(point, weight)| (point.0, weight)).collect())
+            })
+            .collect();
+        Some(Self { losses, sketches, query, delta, tilt, moments, right, left, proven, count })
+    }
+
+    /// The tolerance that goes with a relative precision of ε.
+    pub(super) fn tolerance(&self, precision: f64) -> f64 {
+        match self.query {
+            Query::Epsilon(_) => precision * self.proven.max(FLOOR),
+            Query::Delta(epsilon) => (precision * epsilon.max(FLOOR)).min(10.0 * precision / self.tilt),
+        }
+    }
+
+    /// The lattice's step for an error of about `tolerance` in ε.
+    fn step(&self, tolerance: f64) -> f64 {
+        let per_square = self.count * (self.tilt + 1.0) / 12.0;
+        let mut wanted = (tolerance / per_square).sqrt();
+        let scale = match self.query {
+            Query::Epsilon(_) => self.proven,
+            Query::Delta(epsilon) => epsilon,
+        };
+        let width = self.right.at - self.left.at;
+        // Where the common step is good enough and affordable it is taken: the error is then that of other accountants.
+        let good = per_square * COMMON_STEP.powi(2) <= GOOD_ENOUGH * scale;
+        let affordable = width / COMMON_STEP * self.losses.len() as f64 <= AFFORDABLE;
+        if good && (wanted < COMMON_STEP || affordable && tolerance <= FINE * scale.max(FLOOR)) {
+            wanted = COMMON_STEP;
+        }
+        let step = wanted.max(width / (LONGEST / 2.0)).min(width / 32.0);
+        // An atom on the lattice costs nothing: the largest is put there, unless it is within the first step.
+        let atoms = self.losses.iter().flat_map(|(loss, _)| loss.atoms.iter());
+        let largest = atoms.fold(0.0_f64, |largest, atom| largest.max(atom.0.abs()));
+        if largest > step { largest / (largest / step).ceil() } else { step }
+    }
+
+    /// The lattice points (as losses) at which a loss is cut: every one where its tilted mass lies, fewer elsewhere.
+    /// A cell of width w and tilted mass m adds as much error as m·(w/step)² cells of width one step.
+    fn refine(&self, part: usize, step: f64) -> Grid {
+        let (grid, weights) = &self.sketches[part];
+        let widest = (1.0 / ((self.tilt + 1.0) * step)).max(1.0);
+        grid.iter()
+            .map(|losses| {
+                let Some((&first, &last)) = losses.first().zip(losses.last()) else { return Vec::new() };
+                let end = (last / step).ceil();
+                let mut index = (first / step).floor();
+                let narrowest = ((end - index) / MOST_CELLS).ceil().max(1.0);
+                let mut points = vec![index * step];
+                let mut place = weights.partition_point(|w| w.0 < first);
+                for pair in losses.windows(2) {
+                    let mut mass = 0.0;
+                    while place < weights.len() && weights[place].0 <= pair[1] {
+                        mass += weights[place].1;
+                        place += 1;
+                    }
+                    place = place.saturating_sub(1);
+                    let stride = (COARSENING / mass).sqrt().min(widest).min((pair[1] - pair[0]) / step);
+                    let stride = if stride >= 2.0 { stride.floor() } else { 1.0 }.max(narrowest);
+                    while index < end && index * step < pair[1] {
+                        index = (index + stride).min(end);
+                        points.push(index * step);
+                    }
+                }
+                debug_assert!(index <= end);
+                points
+            })
+            .collect()
+    }
+
+    /// One side of the bound, with an error of about `tolerance` in ε.
+    pub(super) fn answer(&self, side: Side, tolerance: f64) -> f64 {
+        let step = self.step(tolerance);
+        let snap = |at: f64| dots::snap(at, step);
+        let parts: Vec<(Dots, u64)> = (0..self.losses.len())
+            .map(|part| {
+                let (loss, count) = &self.losses[part];
+                let grid = self.refine(part, step);
+                let dots = match side {
+                    Side::Upper => dots::pessimistic(loss, &grid, snap),
+                    Side::Lower => dots::optimistic(loss, &grid, snap, self.tilt),
+                };
+                (dots, *count)
+            })
+            .collect();
+        let first = (self.left.at / step).floor() as i64 - 1;
+        let needed = ((self.right.at - self.left.at) / step).ceil() as usize + 4;
+        let composed = compose::compose(&parts, step, self.tilt, first, compose::length(needed));
+        let tail = Tail::new(self, &parts, &composed, step, side);
+        match self.query {
+            Query::Epsilon(delta) => tail.epsilon(delta),
+            Query::Delta(epsilon) => tail.delta(epsilon),
+        }
+    }
+
+    /// The upper side, to a relative precision of ε.
+    pub(super) fn upper(&self, precision: f64) -> f64 {
+        self.answer(Side::Upper, self.tolerance(precision)).min(self.proven)
+    }
+}
