@@ -1,0 +1,182 @@
+//! The blocks of a consensus.
+
+use crate::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
+use reticent_accountant::{Adjacency, Unit};
+use reticent_data::Table;
+use reticent_oracle::{ConsensusTerms, Moving, Opening, Oracle, Refusal, Rehearsal, Sampling};
+use reticent_problem::losses::Loss;
+
+/// The blocks written out in full, as FP23 has them, with the prox of the whole parameter.
+struct Textbook {
+    table: Table,
+    loss: Box<dyn Loss>,
+    blocks: Vec<Vec<f64>>,
+}
+
+impl Textbook {
+    fn step(&mut self, z: &[f64], how: &ConsensusTerms) -> Vec<f64> {
+        let outputs = self.loss.outputs();
+        let mut mean = vec![0.0; z.len()];
+        for (i, u) in self.blocks.iter_mut().enumerate() {
+            let mut a = self.table.rows.dense_row(i);
+            a.push(OPENING.intercept);
+            let square: f64 = a.iter().map(|v| v * v).sum();
+            let v: Vec<f64> = z.iter().zip(&*u).map(|(z, u)| 2.0 * z - u).collect();
+            let w: Vec<f64> = (0..outputs)
+                .map(|k| a.iter().enumerate().map(|(j, a)| a * v[j * outputs + k]).sum())
+                .collect();
+            let mut moved = vec![0.0; outputs];
+            self.loss.prox(&w, self.table.targets[i], how.step * square, &mut moved);
+            let mut g = vec![0.0; z.len()];
+            for (j, a) in a.iter().enumerate() {
+                for k in 0..outputs {
+                    g[j * outputs + k] = a * (w[k] - moved[k]) / (how.step * square);
+                }
+            }
+            let size = g.iter().map(|v| v * v).sum::<f64>().sqrt();
+            let cut = (how.clip / size).min(1.0);
+            for j in 0..u.len() {
+                // x = v − γg after clipping, and u⁺ = u + 2λ(x − z).
+                u[j] += 2.0 * how.relaxation * (v[j] - how.step * cut * g[j] - z[j]);
+                mean[j] += u[j] / COUNT as f64;
+            }
+        }
+        mean
+    }
+}
+
+#[test]
+fn consensus_is_the_textbook_recursion() {
+    for (name, clip) in [("logistic", 10.0), ("logistic", 0.3), ("hinge", 10.0), ("multinomial:3", 10.0)] {
+        for relaxation in [0.2, 0.5, 0.8] {
+            let how = ConsensusTerms {
+                clip,
+                step: 0.7,
+                relaxation,
+                noise_multiplier: 0.0,
+                sampling: Sampling::Full,
+                block_noise: 0.0,
+            };
+            let mut gate = gate(name, &OPENING);
+            let start = point(gate.shape().len(), 3);
+            gate.open_consensus(&start).unwrap();
+            let table = example(name.starts_with("multi"));
+            let mut textbook = Textbook { table, loss: loss(name), blocks: vec![start.clone(); COUNT] };
+            let mut z = start;
+            for _ in 0..20 {
+                let expected = textbook.step(&z, &how);
+                let released = gate.consensus(&z, Moving::All, &how).unwrap().into_inner();
+                close(&released, &expected, 1e-6);
+                z = released.iter().map(|v| v / 1.1).collect();
+            }
+        }
+    }
+}
+
+#[test]
+fn consensus_finds_the_minimiser_for_records_and_for_users() {
+    for unit in [Unit::Record, Unit::User] {
+        let opening = Opening { unit, ..OPENING };
+        let mut gate = gate("logistic", &opening);
+        let how = ConsensusTerms {
+            clip: 10.0,
+            step: 2.0,
+            relaxation: 0.5,
+            noise_multiplier: 0.0,
+            sampling: Sampling::Full,
+            block_noise: 0.0,
+        };
+        let mut z = vec![0.0; 4];
+        gate.open_consensus(&z).unwrap();
+        for _ in 0..400 {
+            // The prox of a ridge of 0.1.
+            z = gate
+                .consensus(&z, Moving::All, &how)
+                .unwrap()
+                .into_inner()
+                .iter()
+                .map(|u| u / (1.0 + 0.1 * how.step))
+                .collect();
+        }
+        let gradient = gate.gradient(&z, &noiseless(10.0)).unwrap().into_inner();
+        let total: Vec<f64> = gradient.iter().zip(&z).map(|(g, z)| g + 0.1 * z).collect();
+        close(&total, &[0.0; 4], 1e-6);
+    }
+}
+
+#[test]
+fn consensus_needs_its_blocks_and_leaves_no_entry_without_them() {
+    let how = ConsensusTerms {
+        clip: 1.0,
+        step: 1.0,
+        relaxation: 0.5,
+        noise_multiplier: 1.0,
+        sampling: Sampling::Full,
+        block_noise: 0.0,
+    };
+    let mut gate = gate("logistic", &OPENING);
+    assert!(matches!(gate.consensus(&[0.0; 4], Moving::All, &how), Err(Refusal::NoConsensus)));
+    let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
+    assert!(matches!(rehearsal.consensus(&[0.0; 4], Moving::All, &how), Err(Refusal::NoConsensus)));
+    gate.open_consensus(&[0.0; 4]).unwrap();
+    for bad in [
+        ConsensusTerms { relaxation: 1.0, ..how },
+        ConsensusTerms { step: 0.0, ..how },
+        ConsensusTerms { clip: f64::NAN, ..how },
+    ] {
+        assert!(matches!(gate.consensus(&[0.0; 4], Moving::All, &bad), Err(Refusal::BadQuery(_))));
+    }
+    assert!(gate.ledger().entries().is_empty());
+}
+
+const STEP: ConsensusTerms = ConsensusTerms {
+    clip: 10.0,
+    step: 2.0,
+    relaxation: 0.4,
+    noise_multiplier: 0.0,
+    sampling: Sampling::Full,
+    block_noise: 0.0,
+};
+
+#[test]
+fn naming_every_block_is_moving_all_of_them() {
+    for unit in [Unit::Record, Unit::User] {
+        let opening = Opening { unit, ..OPENING };
+        let (mut all, mut named) = (gate("logistic", &opening), gate("logistic", &opening));
+        let units: Vec<u32> = (0..named.terms().population() as u32).collect();
+        let mut z = vec![0.1; 4];
+        all.open_consensus(&z).unwrap();
+        named.open_consensus(&z).unwrap();
+        for _ in 0..5 {
+            let expected = all.consensus(&z, Moving::All, &STEP).unwrap().into_inner();
+            let found = named.consensus(&z, Moving::Only(&units), &STEP).unwrap().into_inner();
+            close(&found, &expected, 1e-12);
+            z = expected;
+        }
+        // A block that rests stays where it is.
+        let before = named.consensus(&z, Moving::Only(&[]), &STEP).unwrap().into_inner();
+        let one = named.consensus(&z, Moving::Only(&[0]), &STEP).unwrap().into_inner();
+        assert_ne!(before, one);
+        close(&named.consensus(&z, Moving::Only(&[]), &STEP).unwrap().into_inner(), &one, 1e-12);
+    }
+}
+
+#[test]
+fn a_schedule_is_refused_where_it_is_not_public() {
+    let refused = |opening: &Opening, moving: Moving<'_>, how: &ConsensusTerms| {
+        let mut gate = gate("logistic", opening);
+        gate.open_consensus(&[0.0; 4]).unwrap();
+        let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
+        rehearsal.open_consensus(&[0.0; 4]).unwrap();
+        for oracle in [&mut gate as &mut dyn Oracle, &mut rehearsal] {
+            assert!(matches!(oracle.consensus(&[0.0; 4], moving, how), Err(Refusal::BadQuery(_))));
+        }
+        assert!(gate.ledger().entries().is_empty() && gate.ledger().taints().len() == 1);
+    };
+    let add_remove = Opening { adjacency: Adjacency::AddRemove, public_n: Some(50), ..OPENING };
+    refused(&add_remove, Moving::Only(&[0]), &STEP);
+    refused(&OPENING, Moving::Only(&[COUNT as u32]), &STEP);
+    refused(&OPENING, Moving::Only(&[0]), &ConsensusTerms { sampling: Sampling::Poisson(0.5), ..STEP });
+    // Noise on the blocks is for a claim.
+    refused(&OPENING, Moving::All, &ConsensusTerms { block_noise: 1.0, ..STEP });
+}

@@ -1,0 +1,180 @@
+//! Means over the units: gradients and their parts, second moments, scores, counts and quantiles.
+
+use crate::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
+use reticent_accountant::{Adjacency, Unit};
+use reticent_oracle::{
+    ConsensusTerms, CountTerms, Moving, Opening, Oracle, QuantileTerms, Refusal, Sampling, SecondMomentTerms,
+    Statistic,
+};
+
+#[test]
+fn a_correction_is_a_difference_of_gradients() {
+    for unit in [Unit::Record, Unit::User] {
+        for name in ["logistic", "multinomial:3"] {
+            let mut gate = gate(name, &Opening { unit, ..OPENING });
+            let (at, from) = (point(gate.shape().len(), 1), point(gate.shape().len(), 2));
+            let how = noiseless(100.0);
+            let difference = gate.correction(&at, &from, &how).unwrap().into_inner();
+            let at = gate.gradient(&at, &how).unwrap().into_inner();
+            let from = gate.gradient(&from, &how).unwrap().into_inner();
+            let expected: Vec<f64> = at.iter().zip(&from).map(|(a, b)| a - b).collect();
+            close(&difference, &expected, 1e-6);
+        }
+    }
+}
+
+#[test]
+fn a_coordinate_is_an_entry_of_the_gradient() {
+    for unit in [Unit::Record, Unit::User] {
+        for name in ["logistic", "multinomial:3"] {
+            let mut gate = gate(name, &Opening { unit, ..OPENING });
+            let at = point(gate.shape().len(), 1);
+            let how = noiseless(100.0);
+            let whole = gate.gradient(&at, &how).unwrap().into_inner();
+            let entries: Vec<f64> =
+                (0..at.len()).map(|j| gate.coordinate(&at, j, &how).unwrap().into_inner()).collect();
+            close(&entries, &whole, 1e-6);
+        }
+    }
+}
+
+/// At 0 the derivative by the first weight is −b·a/2.
+#[test]
+fn a_coordinate_is_clipped_by_itself() {
+    let mut gate = gate("logistic", &OPENING);
+    let table = example(false);
+    let slope = |i: usize| (-0.5 * table.targets[i] * table.rows.dense_row(i)[0]).clamp(-0.1, 0.1);
+    let expected = (0..COUNT).map(slope).sum::<f64>() / COUNT as f64;
+    let answer = gate.coordinate(&[0.0; 4], 0, &noiseless(0.1)).unwrap().into_inner();
+    assert!(expected != 0.0 && (answer - expected).abs() < 1e-9, "{answer} {expected}");
+    assert!(matches!(gate.coordinate(&[0.0; 4], 4, &noiseless(0.1)), Err(Refusal::BadQuery(_))));
+}
+
+#[test]
+fn the_second_moment_is_symmetric_and_clipped() {
+    let table = example(false);
+    let row_norm = 0.9;
+    let mut expected = vec![0.0; 9];
+    for i in 0..COUNT {
+        let row = table.rows.dense_row(i);
+        let scale = row_norm / row.iter().map(|v| v * v).sum::<f64>().sqrt().max(row_norm);
+        for j in 0..9 {
+            expected[j] += row[j / 3] * row[j % 3] * scale * scale / COUNT as f64;
+        }
+    }
+    let how = SecondMomentTerms { row_norm, noise_multiplier: 0.0 };
+    close(gate("logistic", &OPENING).second_moment(&how).unwrap().get(), &expected, 1e-8);
+    let how = SecondMomentTerms { row_norm, noise_multiplier: 3.0 };
+    let noisy = gate("logistic", &OPENING).second_moment(&how).unwrap().into_inner();
+    assert!((0..9).all(|j| noisy[j] == noisy[j % 3 * 3 + j / 3]), "{noisy:?}");
+}
+
+#[test]
+fn a_score_is_the_mean_error_of_the_predictions() {
+    for name in ["logistic", "multinomial:3"] {
+        let table = example(name != "logistic");
+        let loss = loss(name);
+        let (outputs, shape) = (loss.outputs(), gate(name, &OPENING).shape());
+        let at = point(shape.len(), 5);
+        let mut expected = 0.0;
+        for i in 0..COUNT {
+            let row = table.rows.dense_row(i);
+            let score = |k: usize| {
+                row.iter().enumerate().map(|(j, a)| a * at[j * outputs + k]).sum::<f64>()
+                    + OPENING.intercept * at[row.len() * outputs + k]
+            };
+            let scores: Vec<f64> = (0..outputs).map(score).collect();
+            expected += reticent_problem::prediction_error(loss.target(), &scores, table.targets[i]);
+        }
+        let answer = gate(name, &OPENING).score(&at, 0.0).unwrap().into_inner();
+        assert!((answer - expected / COUNT as f64).abs() < 1e-8, "{name}: {answer}");
+    }
+    assert!(matches!(gate("logistic", &OPENING).score(&[f64::NAN; 4], 1.0), Err(Refusal::BadQuery(_))));
+}
+
+/// The empirical standard deviation of a query's noise, 4000 draws at a fixed seed: within 6 standard errors
+/// (false alarm below 1e-8).
+#[test]
+fn the_noise_has_the_size_that_the_books_say() {
+    let spread = |draw: &mut dyn FnMut() -> f64, centre: f64| {
+        ((0..4000).map(|_| (draw() - centre).powi(2)).sum::<f64>() / 4000.0).sqrt()
+    };
+    let near = |measured: f64, sigma: f64| assert!((measured / sigma - 1.0).abs() < 6.0 / 8000f64.sqrt());
+
+    // Replace-one: a count has sensitivity 1 = 2·(σ/z), so σ = z/2.
+    let mut replace = gate("logistic", &OPENING);
+    let how = CountTerms { of: Statistic::Target, at_most: 0.0, noise_multiplier: 4.0 };
+    let exact = example(false).targets.iter().filter(|b| **b <= 0.0).count() as f64;
+    near(spread(&mut || replace.count(&how).unwrap().into_inner(), exact), 2.0);
+
+    let mut remove =
+        gate("logistic", &Opening { adjacency: Adjacency::AddRemove, public_n: Some(10), ..OPENING });
+    near(spread(&mut || remove.count(&how).unwrap().into_inner(), exact), 4.0);
+
+    // A score is a mean of numbers in [0, 1]: the noise of a count over n.
+    let at = point(4, 3);
+    let centre = replace.score(&at, 0.0).unwrap().into_inner();
+    near(spread(&mut || replace.score(&at, 4.0).unwrap().into_inner(), centre), 2.0 / COUNT as f64);
+    let centre = remove.score(&at, 0.0).unwrap().into_inner();
+    near(spread(&mut || remove.score(&at, 4.0).unwrap().into_inner(), centre), 4.0 / 10.0);
+
+    // One diagonal entry of the second moment: σ = z·R²/√2 on the sum.
+    let exact = SecondMomentTerms { row_norm: 2.0, noise_multiplier: 0.0 };
+    let centre = replace.second_moment(&exact).unwrap().get()[0];
+    let how = SecondMomentTerms { noise_multiplier: 4.0, ..exact };
+    let sigma = 4.0 * 4.0 / 2f64.sqrt() / COUNT as f64;
+    assert!((how.deviation(replace.terms()) / sigma - 1.0).abs() < 1e-12);
+    near(spread(&mut || replace.second_moment(&how).unwrap().get()[0], centre), sigma);
+
+    // Consensus: σ = z·B/n with B = γC·λ/(1 − λ). One step at the fixed point of an empty gradient: steps from the
+    // same state, so the blocks are put back before each.
+    let how = ConsensusTerms {
+        clip: 1.5,
+        step: 2.0,
+        relaxation: 0.75,
+        noise_multiplier: 0.0,
+        sampling: Sampling::Full,
+        block_noise: 0.0,
+    };
+    let mut step = |how: &ConsensusTerms| {
+        replace.open_consensus(&[0.0; 4]).unwrap();
+        replace.consensus(&[0.0; 4], Moving::All, how).unwrap().get()[0]
+    };
+    let centre = step(&how);
+    let how = ConsensusTerms { noise_multiplier: 2.0, ..how };
+    near(spread(&mut || step(&how), centre), 2.0 * 2.0 * 1.5 * 3.0 / COUNT as f64);
+}
+
+#[test]
+fn quantiles_without_noise_are_quantiles() {
+    let table = example(false);
+    let mut values: Vec<f64> = (0..COUNT).map(|i| table.rows.dense_row(i)[1]).collect();
+    values.sort_by(f64::total_cmp);
+    let candidates: Vec<f64> = (0..=24).map(|k| k as f64 / 12.0 - 1.0).collect();
+    for fraction in [0.1, 0.5, 0.75, 1.0] {
+        let how = QuantileTerms {
+            of: Statistic::Feature(1),
+            fraction,
+            candidates: &candidates,
+            noise_multiplier: 0.0,
+        };
+        let found = gate("logistic", &OPENING).quantile(&how).unwrap().into_inner();
+        // Counts are 2·10⁻¹² short of whole numbers, so the fraction is met up to that.
+        let needed = (fraction * COUNT as f64 - 1e-6).ceil().max(1.0) as usize;
+        let expected = candidates.iter().find(|c| **c >= values[needed - 1]).unwrap();
+        assert!((found - expected).abs() < 0.1, "{fraction}: {found} {expected}");
+    }
+}
+
+#[test]
+fn one_candidate_needs_no_data() {
+    let how =
+        QuantileTerms { of: Statistic::RowNorm, fraction: 0.5, candidates: &[2.0], noise_multiplier: 1.0 };
+    assert_eq!(gate("logistic", &OPENING).quantile(&how).unwrap().into_inner(), 2.0);
+    for candidates in [&[][..], &[1.0, 1.0], &[f64::NAN], &[2.0, 1.0]] {
+        let how = QuantileTerms { candidates, ..how };
+        assert!(matches!(gate("logistic", &OPENING).quantile(&how), Err(Refusal::BadQuery(_))));
+    }
+    let how = CountTerms { of: Statistic::Feature(3), at_most: 0.0, noise_multiplier: 1.0 };
+    assert!(matches!(gate("logistic", &OPENING).count(&how), Err(Refusal::BadQuery(_))));
+}
