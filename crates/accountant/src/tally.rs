@@ -91,10 +91,6 @@ impl Tally {
     /// ε at ln δ by the best order, with the given conversion.
     pub(crate) fn best_order(&self, convert: impl Fn(f64, f64) -> f64) -> Option<f64> {
         let curve = self.rdp()?;
-        let at = |order: f64| convert(order, curve(order));
-        // The same orders whatever the counts, so that fewer events never cost more.
-        let before = |corner: f64| (0..16).map(move |k| 1.0 + (corner - 1.0) * (-f64::from(k) / 16.0).exp());
-        let corners = self.parts.iter().filter_map(|(mechanism, _)| mechanism.cost().corner());
-        Some(corners.flat_map(before).map(at).fold(rdp::minimise(at), f64::min))
+        Some(rdp::minimise(|order: f64| convert(order, curve(order))))
     }
 }

@@ -85,7 +85,7 @@ fn run(users: usize, rounds: u64, columns: usize) {
         ready.as_secs_f64(),
         1e3 * rounds_time.as_secs_f64() / rounds as f64,
         1e6 * rounds_time.as_secs_f64() / rounds as f64 / (0.1 * users as f64),
-        outcome.traffic.bytes / 1_000_000
+        outcome.traffic.map_or(0, |traffic| traffic.bytes) / 1_000_000
     );
 }
 

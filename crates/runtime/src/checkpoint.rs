@@ -3,7 +3,8 @@
 //! One file, replaced as a whole at the end of a round: written beside its place, flushed to the disk, renamed, and the
 //! folder flushed. Whatever happens in between, the file is that of one round or of the next. It holds the key that
 //! all noise follows from, so it is for its owner's eyes alone (mode 600) and must not be published while the model's
-//! privacy matters; it holds no data, and nothing computed from data but what was released.
+//! privacy matters. It holds no record; but under `central` trust it holds the blocks that users have handed to the trustee in
+//! the round, sealed under a key that follows from the one beside them: whoever has the file can read them.
 
 use std::io::Write;
 use std::path::Path;
@@ -17,7 +18,7 @@ use crate::failures::Parcel;
 use crate::message::PartyId;
 use crate::wire;
 
-const MAGIC: &[u8; 8] = b"RTCTRUN1";
+const MAGIC: &[u8; 8] = b"RTCTRUN2";
 
 /// All that a simulation must know to go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

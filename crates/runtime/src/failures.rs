@@ -1,10 +1,13 @@
 //! What goes wrong on purpose, from a public seed: the same seed, the same misfortunes.
 
+use std::collections::BTreeMap;
+
 use reticent_noise::Hasher;
 use serde::{Deserialize, Serialize};
 
 use crate::error::RunError;
 use crate::message::{PartyId, SERVER};
+use crate::wire;
 
 /// The chance of each misfortune, for one message (or, for `restart`, one round).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -38,6 +41,16 @@ pub(crate) struct Parcel {
     pub bytes: Vec<u8>,
 }
 
+/// From whom, to whom, of which kind and of which round a message is.
+type Address = (PartyId, PartyId, u8, u32);
+
+impl Parcel {
+    fn address(&self) -> Address {
+        let (kind, round) = wire::kind_and_round(&self.bytes).unwrap_or_default();
+        (self.from, self.to, kind, round)
+    }
+}
+
 /// When a message travels: round, how often the round was begun, and the wave within it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct When {
@@ -67,7 +80,9 @@ impl Failures {
 
     /// Whether the server goes down in this round.
     pub(crate) fn restarts(&self, round: u32) -> bool {
-        self.restart > 0.0 && self.draw("restart", When { round, attempt: 0, wave: 0 }, 0) < self.restart
+        self.restart > 0.0
+            && self.draw("restart", When { round, attempt: 0, wave: 0 }, ((SERVER, SERVER, 0, 0), 0))
+                < self.restart
     }
 
     /// What becomes of the messages of a wave: those that arrive, in their order, and those that arrive a round late.
@@ -82,8 +97,13 @@ impl Failures {
             return (wave, Vec::new());
         }
         let (mut arrive, mut late) = (Vec::with_capacity(wave.len()), Vec::new());
-        for (k, mut parcel) in wave.into_iter().enumerate() {
-            let happens = |what: &str, rate: f64| rate > 0.0 && self.draw(what, when, k) < rate;
+        let mut seen: BTreeMap<Address, u64> = BTreeMap::new();
+        for mut parcel in wave {
+            let address = parcel.address();
+            let before = seen.entry(address).or_default();
+            let which = (address, *before);
+            *before += 1;
+            let happens = |what: &str, rate: f64| rate > 0.0 && self.draw(what, when, which) < rate;
             let lost = if parcel.from == SERVER { self.before } else { self.after };
             if happens("lose", lost) {
                 continue;
@@ -95,42 +115,39 @@ impl Failures {
                 parcel.bytes = bytes;
             }
             if happens("corrupt", self.corrupt) && !parcel.bytes.is_empty() {
-                let bit = (self.draw("bit", when, k) * 8.0 * parcel.bytes.len() as f64) as usize;
+                let bit = (self.draw("bit", when, which) * 8.0 * parcel.bytes.len() as f64) as usize;
                 parcel.bytes[bit / 8] ^= 1 << (bit % 8);
             }
+            let place = if happens("reorder", self.reorder) { self.draw("place", when, which) } else { 0.5 };
             if happens("duplicate", self.duplicate) {
-                arrive.push(parcel.clone());
+                arrive.push((place, parcel.clone()));
             }
             if happens("delay", self.delay) {
                 late.push(parcel);
             } else {
-                arrive.push(parcel);
+                arrive.push((place, parcel));
             }
         }
-        if self.reorder > 0.0 {
-            let mut keyed: Vec<(f64, Parcel)> = arrive
-                .into_iter()
-                .enumerate()
-                .map(|(k, parcel)| {
-                    let moved = self.draw("reorder", when, k) < self.reorder;
-                    (if moved { self.draw("place", when, k) } else { 0.5 }, parcel)
-                })
-                .collect();
-            keyed.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-            arrive = keyed.into_iter().map(|(_, parcel)| parcel).collect();
-        }
-        (arrive, late)
+        arrive.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        (arrive.into_iter().map(|(_, parcel)| parcel).collect(), late)
     }
 
-    /// Uniform on [0, 1), a function of its arguments and the seed.
-    fn draw(&self, what: &str, when: When, k: usize) -> f64 {
+    /// Uniform on [0, 1), a function of its arguments and the seed. Which message it is about is said by its address, not by
+    /// its place among all that travel: one message more or less must not change what befalls the others, and neither must
+    /// what a message says.
+    fn draw(&self, what: &str, when: When, (address, nth): (Address, u64)) -> f64 {
+        let (from, to, kind, round) = address;
         let digest = Hasher::new("reticent failure")
             .field(what.as_bytes())
             .number(self.seed)
             .number(u64::from(when.round))
             .number(u64::from(when.attempt))
             .number(u64::from(when.wave))
-            .number(k as u64)
+            .number(u64::from(from.0))
+            .number(u64::from(to.0))
+            .number(u64::from(kind))
+            .number(u64::from(round))
+            .number(nth)
             .finish();
         let mut word = [0; 8];
         word.copy_from_slice(&digest[..8]);

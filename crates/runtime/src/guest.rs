@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use reticent_oracle::{Oracle, Refusal};
+use reticent_oracle::{BlockTerms, Oracle, Refusal};
 use serde::de::DeserializeOwned;
 
 use crate::door::{Admitted, Door, Memory, server_only};
@@ -25,6 +25,11 @@ pub(crate) trait Guest: Send + 'static {
     fn seat(&self) -> &Seat;
 
     fn seat_mut(&mut self) -> &mut Seat;
+
+    /// How its block moves, if it has one.
+    fn block(&self) -> Option<BlockTerms> {
+        None
+    }
 
     /// A message came; see [`Node::on_message`].
     fn hear(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected>;
@@ -80,6 +85,13 @@ impl<G: Guest> Node for G {
         let Seat { door, party } = self.seat_mut();
         door.remember(memory);
         party.recall(&books)
+    }
+
+    fn catch_up(&mut self, zs: &[Vec<f64>]) -> Result<(), RunError> {
+        match self.block() {
+            Some(how) => self.seat_mut().party.catch_up(zs, &how),
+            None => Ok(()),
+        }
     }
 
     fn party(&self) -> Option<&Party> {

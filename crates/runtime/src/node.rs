@@ -36,6 +36,12 @@ pub trait Node: Send {
     /// Goes on from a snapshot.
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError>;
 
+    /// Once all nodes have gone on from their snapshots: brings back what it keeps in no snapshot, which follows from the
+    /// public z's of the run so far ([`Protocol::course`](crate::Protocol::course)).
+    fn catch_up(&mut self, _zs: &[Vec<f64>]) -> Result<(), RunError> {
+        Ok(())
+    }
+
     /// The party whose data it speaks for, if any.
     fn party(&self) -> Option<&Party> {
         None

@@ -13,6 +13,9 @@ use crate::rejected::Rejected;
 pub struct Party {
     id: PartyId,
     gate: Gate,
+    plan: Ledger,
+    /// How many public z's its block has followed, or is to follow again after a crash.
+    followed: u32,
 }
 
 impl Party {
@@ -20,7 +23,7 @@ impl Party {
     /// what the run may ask of it that is within its own budget.
     pub fn new(id: PartyId, mut gate: Gate, plan: &Ledger) -> Result<Self, Refusal> {
         gate.bind_within(plan)?;
-        Ok(Party { id, gate })
+        Ok(Party { id, gate, plan: plan.clone(), followed: 0 })
     }
 
     /// Who it is.
@@ -31,6 +34,11 @@ impl Party {
     /// What it has spent, and why that would be no guarantee.
     pub fn ledger(&self) -> &Ledger {
         self.gate.ledger()
+    }
+
+    /// What it may spend: decided before the run, and the same whatever happens in it.
+    pub fn plan(&self) -> &Ledger {
+        &self.plan
     }
 
     /// The terms of its books.
@@ -57,7 +65,15 @@ impl Party {
     /// Moves its block along public z's, of which the first has number `first`; how many it has followed. Nothing is
     /// released, and a party that was away catches up.
     pub fn follow(&mut self, first: u32, zs: &[Vec<f64>], how: &BlockTerms) -> Result<u32, Rejected> {
-        self.gate.follow(first, zs, how).map_err(refused)
+        self.followed = self.gate.follow(first, zs, how).map_err(refused)?;
+        Ok(self.followed)
+    }
+
+    /// After a crash: brings its block to where it was, along the z's of the run, of which it may have seen fewer.
+    pub(crate) fn catch_up(&mut self, zs: &[Vec<f64>], how: &BlockTerms) -> Result<(), RunError> {
+        let seen = zs.get(..self.followed as usize).ok_or(RunError::Snapshot("a party that is ahead"))?;
+        self.follow(0, seen, how)?;
+        Ok(())
     }
 
     /// Its block, for its trustee alone.
@@ -88,12 +104,14 @@ impl Party {
     /// messages cannot read back.
     pub(crate) fn books(&self) -> Result<String, RunError> {
         let books = self.gate.books().ok_or(RunError::Snapshot("a party without a key"))?;
-        serde_json::to_string(&books).map_err(|_| RunError::Snapshot("books that cannot be written"))
+        serde_json::to_string(&(books, self.followed))
+            .map_err(|_| RunError::Snapshot("books that cannot be written"))
     }
 
     pub(crate) fn recall(&mut self, books: &str) -> Result<(), RunError> {
-        let books: Books =
+        let (books, followed): (Books, u32) =
             serde_json::from_str(books).map_err(|_| RunError::Snapshot("books that cannot be read"))?;
+        self.followed = followed;
         Ok(self.gate.recall(&books)?)
     }
 }

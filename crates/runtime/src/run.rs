@@ -8,7 +8,7 @@ use reticent_noise::{Digest, Hasher, NoiseKey};
 use reticent_oracle::{Gate, Opening, Oracle, PrivateTable, Terms};
 use reticent_problem::losses::Loss;
 
-use crate::algorithms::{Entry, Protocol, Recipe, Start};
+use crate::algorithms::{Entry, Protocol, Recipe, Start, party_at};
 use crate::error::RunError;
 use crate::message::PartyId;
 use crate::party::Party;
@@ -59,9 +59,9 @@ pub struct Outcome {
     pub parameter: Vec<f64>,
     /// The books of each party.
     pub parties: Vec<PartyReport>,
-    /// What was moved.
-    pub traffic: Traffic,
-    /// Messages that were rejected, by name.
+    /// What was moved; `None` where that would say something of a secret sample.
+    pub traffic: Option<Traffic>,
+    /// Messages that were rejected, by name; none are told where the traffic is not.
     pub rejections: BTreeMap<String, u64>,
 }
 
@@ -70,8 +70,10 @@ pub struct Outcome {
 pub struct PartyReport {
     /// Who.
     pub id: PartyId,
-    /// Every use of its data.
+    /// What its certificate counts.
     pub ledger: Ledger,
+    /// How often its own gate has answered.
+    pub answers: u64,
     /// On which terms.
     pub terms: Terms,
 }
@@ -81,6 +83,12 @@ pub fn prepare(setup: Setup<'_>, tables: Vec<PrivateTable>) -> Result<Simulation
     let Setup { entry, recipe, loss, opening, price, key, job } = setup;
     if tables.is_empty() || tables.len() >= u32::MAX as usize / 2 || tables.len() != recipe.records.len() {
         return Err(RunError::value("parties", tables.len(), "at least one party with its table is needed"));
+    }
+    if let Price::Within(_, smaller) = &price
+        && let Some((&nobody, _)) = smaller.range(tables.len() as u32..).next()
+    {
+        let allowed = format!("parties are numbered from 0 to {}", tables.len() - 1);
+        return Err(RunError::value("budgets", nobody, allowed));
     }
     let protocol = (entry.build)(&recipe)?;
     let gates = tables
@@ -125,13 +133,15 @@ impl Simulation {
         let ids = self.nodes.iter().filter_map(|node| node.party()).map(|party| party.id());
         let report = |id: PartyId| {
             let (ledger, terms) = self.protocol.books(id, &self.nodes)?;
-            Ok(PartyReport { id, ledger: ledger.clone(), terms })
+            let answers = party_at(&self.nodes, id)?.ledger().total_events();
+            Ok(PartyReport { id, ledger, answers, terms })
         };
+        let told = self.protocol.traffic_is_public();
         Ok(Outcome {
             parameter,
             parties: ids.map(report).collect::<Result<_, RunError>>()?,
-            traffic: self.traffic(),
-            rejections: self.rejections().clone(),
+            traffic: told.then(|| self.traffic()),
+            rejections: if told { self.rejections().clone() } else { BTreeMap::new() },
         })
     }
 }
@@ -158,21 +168,28 @@ fn calibrated(
 /// The longest front of the plan that is within the budget. Fixed before the run, so that where a party stops does not
 /// depend on anything that happens in it.
 fn front(plan: &Ledger, budget: Budget) -> Result<Ledger, RunError> {
-    let events = plan.entries().iter().flat_map(|e| std::iter::repeat_n(e.event(), e.count() as usize));
-    let events: Vec<_> = events.collect();
-    let first = |count: usize| {
-        let mut ledger = Ledger::new();
-        events[..count].iter().for_each(|&event| ledger.append(event.clone()));
-        ledger
-    };
-    let (mut fits, mut over) = (0, events.len() + 1);
+    let (mut fits, mut over) = (0, plan.total_events() + 1);
     while over - fits > 1 {
         let middle = fits.midpoint(over);
-        if epsilon(&first(middle), budget.delta)?.upper <= budget.epsilon {
+        if epsilon(&first(plan, middle), budget.delta)?.upper <= budget.epsilon {
             fits = middle;
         } else {
             over = middle;
         }
     }
-    Ok(first(fits))
+    Ok(first(plan, fits))
+}
+
+/// The first `count` events of a ledger, with all its taints.
+pub(crate) fn first(ledger: &Ledger, mut count: u64) -> Ledger {
+    let mut front = Ledger::new();
+    for entry in ledger.entries() {
+        let taken = entry.count().min(count);
+        if taken > 0 {
+            front.append_many(entry.event().clone(), taken);
+        }
+        count -= taken;
+    }
+    ledger.taints().iter().for_each(|&taint| front.taint(taint));
+    front
 }

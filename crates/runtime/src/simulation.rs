@@ -183,6 +183,10 @@ impl Simulation {
         for (node, snapshot) in self.nodes.iter_mut().zip(&checkpoint.nodes) {
             node.restore(snapshot)?;
         }
+        // Before the next round: if a party had to ask for what it has lost, that would be messages that the run before the
+        // crash did not have, and other misfortunes would befall the round than when it was first begun.
+        let zs = self.protocol.course(&self.nodes)?;
+        self.nodes.par_iter_mut().try_for_each(|node| node.catch_up(&zs))?;
         self.round = checkpoint.round;
         self.traffic = Traffic { messages: checkpoint.traffic.0, bytes: checkpoint.traffic.1 };
         self.rejections = checkpoint.rejections.iter().cloned().collect();

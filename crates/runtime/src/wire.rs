@@ -80,6 +80,11 @@ pub fn decode(bytes: &[u8], limit: usize) -> Result<Envelope, Rejected> {
     })
 }
 
+/// The kind and the round of a message, as they stand in its bytes.
+pub(crate) fn kind_and_round(bytes: &[u8]) -> Option<(u8, u32)> {
+    Some((*bytes.get(6)?, u32::from_le_bytes(fixed(bytes.get(24..28)?))))
+}
+
 /// A payload: any value, in the compact form of postcard.
 pub fn pack<T: Serialize>(value: &T) -> Result<Vec<u8>, Rejected> {
     postcard::to_allocvec(value).map_err(|_| Rejected::Malformed("payload"))

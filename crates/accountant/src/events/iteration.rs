@@ -1,13 +1,19 @@
 //! One contribution to a random walk on the complete graph, as another user of the walk sees it.
 //!
 //! Each step is a non-expansive map of the token plus Gaussian noise that hides one contribution with local divergence
-//! D_α = α μ²/2 (μ the local sensitivity-to-noise ratio under replace-one; 8αγ²L²/σ² is μ = 4γL/σ). If
-//! (α−1)·D_α ≤ 1, the view of another user among n is at most (1 + (α−1)D_α) · D_α · ln(n)/(n−1) at order α: amplification
-//! by iteration averaged over when the token next comes by, with the weak-convexity factor 1 + c, c = (α−1)D_α, kept
-//! (erratum E12). Outside that range of orders nothing is claimed. Proof note: `proofs/iteration.md`.
+//! D_α = α μ²/2 (μ the local sensitivity-to-noise ratio under replace-one; 8αγ²L²/σ² is μ = 4γL/σ). The noise of the l steps
+//! from a contribution until the token next comes to its maker or to the observer hides it, and no other contribution of
+//! the same user uses that noise, so costs add up:
+//!
+//! > D = ln E exp((α − 1)·D_α/min(l, n)) / (α − 1),   P(l = k) = (2/n)(1 − 2/n)^(k−1)
+//!
+//! at every order. Counting each contribution up to the observer's next visit, as the papers do, gives ln(n)/(n − 1) of
+//! D_α for one contribution, but two that are made between two visits would be hidden by the same noise twice: their
+//! shifts add up, and the sum of their costs understates (erratum E12). Proof note: `proofs/iteration.md`.
 
 use super::checked::{checked, out_of_range, positive};
 use super::{Cost, Curve, EventError};
+use crate::round::up;
 use crate::vocabulary::Adjacency;
 
 checked! {
@@ -48,21 +54,87 @@ impl Cost for Iteration {
         }
     }
 
-    /// Where (α−1)·α·μ²/2 is 1, and a little before.
-    fn corner(&self) -> Option<f64> {
-        Some((0.5 + 0.5 * (1.0 + 8.0 / (self.mu * self.mu)).sqrt()) * (1.0 - 1e-12))
-            .filter(|order| *order > 1.0)
-    }
-
     fn rdp(&self, _adjacency: Adjacency) -> Option<Curve> {
-        let (square, n) = (self.mu * self.mu, self.users as f64);
-        // With two users the other one sees every second step: no more than the local guarantee is claimed.
-        let share = (n.ln() / (n - 1.0)).min(1.0);
+        let (square, parts) = (self.mu * self.mu, lengths(self.users));
         Some(Box::new(move |order| {
             let local = order * square / 2.0;
-            let weak = (order - 1.0) * local;
+            let most = (order - 1.0) * local;
             // The local guarantee holds for whoever sees less than every message.
-            if weak <= 1.0 { local.min((1.0 + weak) * local * share) } else { local }
+            if most > LARGEST {
+                return local;
+            }
+            let excess: f64 = parts.iter().map(|(length, mass)| mass * (most / length).exp_m1()).sum();
+            local.min(up(excess.ln_1p() / (order - 1.0), 64.0 + parts.len() as f64))
         }))
+    }
+}
+
+/// Lengths up to here are summed one by one, those beyond in blocks that grow by one part in so many.
+const FINE: u64 = 128;
+
+/// Above it e^x is out of reach, and nothing is gained.
+const LARGEST: f64 = 600.0;
+
+/// The law of min(l, n): lengths, each with the probability of those from it to the next.
+fn lengths(users: u64) -> Vec<(f64, f64)> {
+    let n = users as f64;
+    // ln P(l > k) = k·ln(1 − 2/n).
+    let stay = if users > 2 { (-2.0 / n).ln_1p() } else { f64::NEG_INFINITY };
+    let beyond = |k: u64| if k == 0 { 1.0 } else { (k as f64 * stay).exp() };
+    let (mut parts, mut first) = (Vec::new(), 1);
+    while first < users {
+        let next = (first + 1 + first / FINE).min(users);
+        let mass = if users > 2 { -((next - first) as f64 * stay).exp_m1() } else { 1.0 };
+        parts.push((first as f64, up(beyond(first - 1) * mass, 64.0)));
+        first = next;
+    }
+    parts.push((n, up(beyond(users - 1), 64.0)));
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps of every path that is tried.
+    const HOPS: u32 = 8;
+
+    /// What the observer's token has been through since it was last there: the victim's steps, and all steps.
+    #[derive(Clone, Copy, Default)]
+    struct Gap {
+        victim: u32,
+        all: u32,
+    }
+
+    /// E exp((α − 1)·(Σ over the observer's visits of its divergence − the claimed cost of the victim's steps)) over all
+    /// paths. The maps are the identity and the shifts add up, so m of the victim's steps among g have the divergence m²/g.
+    fn excess(users: u64, local: f64, claimed: f64, left: u32, gap: Gap) -> f64 {
+        if left == 0 {
+            return 1.0;
+        }
+        let n = users as f64;
+        let rest = |gap| excess(users, local, claimed, left - 1, gap);
+        let seen = f64::from(gap.victim).powi(2) / f64::from(gap.all.max(1));
+        let observer = (local * seen).exp() * rest(Gap::default());
+        let victim = (-claimed).exp() * rest(Gap { victim: gap.victim + 1, all: gap.all + 1 });
+        let other = if users > 2 { rest(Gap { all: gap.all + 1, ..gap }) } else { 0.0 };
+        (observer + victim + (n - 2.0) * other) / n
+    }
+
+    /// Contributions that come by together are seen together: their shifts add up before the squares are taken.
+    #[test]
+    fn contributions_between_two_visits_are_counted_together() {
+        for users in [2, 3, 4, 10] {
+            for mu in [0.01, 0.1, 0.5, 1.0] {
+                let event = Iteration::new(mu, users).unwrap();
+                let curve = event.rdp(Adjacency::ReplaceOne).unwrap();
+                for order in [1.1, 2.0, 8.0] {
+                    let local = (order - 1.0) * order * mu * mu / 2.0;
+                    let claimed = (order - 1.0) * curve(order);
+                    let excess = excess(users, local, claimed, HOPS, Gap::default());
+                    assert!(excess <= 1.0 + 1e-12, "{users} users, mu {mu}, order {order}: {excess}");
+                }
+            }
+        }
     }
 }

@@ -106,11 +106,6 @@ pub(crate) trait Cost {
         None
     }
 
-    /// An order behind which the Rényi curve jumps up: a sweep over the orders may step over the best one before it.
-    fn corner(&self) -> Option<f64> {
-        None
-    }
-
     /// The privacy loss in the two directions, removal first; failures are part of it.
     fn losses(&self, _adjacency: Adjacency) -> Option<(Loss, Loss)> {
         None

@@ -2,7 +2,8 @@
 //!
 //! A contribution of a stateless step with an L-Lipschitz loss and step γ moves the token by at most 4γL against noise σ,
 //! ε_loc(α) = 8αγ²L²/σ²; another user's view of it is amplified as in [`crate::Iteration`]. It assumes that the
-//! receiver cannot tell who sent the token; where the transport shows the sender, count the local event instead.
+//! receiver cannot tell who sent the token; where the transport shows the sender, count the local event instead. (The
+//! proof holds for a receiver who knows the whole path; the assumption is kept because the view promises it.)
 
 use crate::events::{EventError, Iteration};
 use crate::vocabulary::View;

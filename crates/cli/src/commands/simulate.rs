@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::View;
-use reticent::runtime::Failures;
+use reticent::runtime::{Failures, Traffic};
 use reticent::simulate::{Keep, Parties, Simulated, Simulation};
 use reticent::{Certificate, write_model, write_text};
 use serde_json::{Value, json};
@@ -160,12 +160,13 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
     let Simulated { model, parties, rounds, traffic, rejections, time } = simulated;
     let certificate: &Certificate = model.certificate();
     let [loss, penalty, constraint] = model.problem();
+    let moved =
+        |traffic: &Traffic| format!("; {} messages, {:.1} MB", traffic.messages, traffic.bytes as f64 / 1e6);
     let mut text = format!(
-        "Trained between {} parties in {rounds} rounds and {:.2} s; {} messages, {:.1} MB.\n\n",
+        "Trained between {} parties in {rounds} rounds and {:.2} s{}.\n\n",
         parties.len(),
         time.as_secs_f64(),
-        traffic.messages,
-        traffic.bytes as f64 / 1e6
+        traffic.as_ref().map_or(String::new(), moved)
     );
     let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
     let mut rows = vec![
@@ -199,8 +200,8 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
         ("parties".to_owned(), json!(certificate.parties)),
         ("rounds".to_owned(), Value::from(*rounds)),
         ("seconds".to_owned(), Value::from(time.as_secs_f64())),
-        ("messages".to_owned(), Value::from(traffic.messages)),
-        ("bytes".to_owned(), Value::from(traffic.bytes)),
+        ("messages".to_owned(), json!(traffic.map(|traffic| traffic.messages))),
+        ("bytes".to_owned(), json!(traffic.map(|traffic| traffic.bytes))),
         ("rejections".to_owned(), json!(rejections)),
         ("loss".to_owned(), Value::from(loss)),
         ("penalty".to_owned(), Value::from(penalty)),

@@ -42,9 +42,9 @@ pub struct Simulated {
     pub parties: PartyBooks,
     /// Rounds made.
     pub rounds: u32,
-    /// What was moved.
-    pub traffic: Traffic,
-    /// Messages that were rejected, by name.
+    /// What was moved; `None` where that would say something of a secret sample.
+    pub traffic: Option<Traffic>,
+    /// Messages that were rejected, by name; none are told where the traffic is not.
     pub rejections: BTreeMap<String, u64>,
     /// How long it took, reading included.
     pub time: Duration,
@@ -95,6 +95,11 @@ impl Simulation {
         let shape = Shape { features: schema.width(), outputs: loss.outputs(), intercept };
         let regulariser = Arc::new(spec.regulariser(&schema, shape, false)?);
         let opening = self.opening(entry, intercept)?;
+        if self.parties.split.is_some() && opening.unit == Unit::User && spec.user_column.is_some() {
+            let why = "a person's records would be dealt to several parties, and each would count them as another's; make every \
+                       person a party (leave split out), or protect records";
+            return Err(value("split", self.parties.split.unwrap_or(0), why));
+        }
         let budgets = self.budgets()?;
         let key = self.key(keep)?;
 
@@ -150,7 +155,8 @@ impl Simulation {
             progress.iteration(done.into(), of.into());
         }
         let rounds = run.progress().1;
-        let assumptions = run.protocol().assumptions();
+        let mut assumptions = run.protocol().assumptions();
+        assumptions.extend(self.dealt(opening.unit));
         let outcome = run.complete(|_, _| {})?;
         let delta = budget.map_or(spec.delta.unwrap_or(ANY_DELTA), |budget| budget.delta);
         let parties = PartyBooks::new(entry.name, delta, &assumptions, &outcome.parties)?;
@@ -234,6 +240,18 @@ impl Simulation {
                 todo: "say how many there are with --split N, or whose row each is with --users-from COLUMN",
             }),
         }
+    }
+
+    /// What the guarantee takes as given about whose the records are.
+    fn dealt(&self, unit: Unit) -> Option<String> {
+        self.parties.split?;
+        let dealt = match unit {
+            Unit::User => "each party stands for one person: nobody has records with two of them",
+            Unit::Record => {
+                "who holds which record, and how many, is public: a neighbour has another record with the same party"
+            }
+        };
+        Some(dealt.to_owned())
     }
 
     /// Stands for all that was asked for.

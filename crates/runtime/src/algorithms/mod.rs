@@ -115,11 +115,22 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         *own
     }
 
-    /// The books that count for a party, and their terms: its own, unless somebody else keeps them for all.
-    fn books<'a>(&self, party: PartyId, nodes: &'a [Box<dyn Node>]) -> Result<(&'a Ledger, Terms), RunError> {
-        let party = nodes.get(party.index()).and_then(|node| node.party());
-        let party = party.ok_or(RunError::Snapshot("no such party"))?;
-        Ok((party.ledger(), *party.terms()))
+    /// The books that count for a party, and their terms: its own, unless somebody else keeps them for all or what is
+    /// proven is about more than was used.
+    fn books(&self, party: PartyId, nodes: &[Box<dyn Node>]) -> Result<(Ledger, Terms), RunError> {
+        let party = party_at(nodes, party)?;
+        Ok((party.ledger().clone(), *party.terms()))
+    }
+
+    /// The public z's so far, where parties keep blocks that follow from them; else none.
+    fn course(&self, _nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {
+        Ok(Vec::new())
+    }
+
+    /// Whether the number of messages, their bytes and what was rejected may be told: not where they say something of a
+    /// sample that is to be secret.
+    fn traffic_is_public(&self) -> bool {
+        true
     }
 
     /// The nodes, party `i` at place `i`, a server (if there is one) behind them.
@@ -157,6 +168,11 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     fn taints(&self) -> Vec<Taint> {
         Vec::new()
     }
+}
+
+/// The party at a place.
+pub(crate) fn party_at(nodes: &[Box<dyn Node>], party: PartyId) -> Result<&Party, RunError> {
+    nodes.get(party.index()).and_then(|node| node.party()).ok_or(RunError::Snapshot("no such party"))
 }
 
 /// What the nodes of a run start from.

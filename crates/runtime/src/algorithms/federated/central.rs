@@ -6,22 +6,27 @@
 //! released:               mean over the invited + N(0, (zB)² I)/(q·n)
 //! ```
 //!
+//! Nobody is told who else is invited, or how many are, and nor is whoever reads the outcome of a run. A user who
+//! has a smaller budget of its own stays away after the rounds that it allows, which are the first ones: the others are
+//! none of its business.
+//!
 //! The invited are a secret sample of the users, and a user's block does not depend on whether it was invited before, so a
 //! Poisson sample amplifies (proofs/trust.md; the printed algorithm's state does, E3). Released: one mean a round,
 //! the same Gaussian event under its sampling for every user, in the trustee's books.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Ledger, View};
 use reticent_oracle::{
-    BlockTerms, Entrusted, GradientTerms, Oracle, Refusal, Rehearsal, Seal, Terms, Trustee, TrusteeBooks,
+    BlockTerms, Entrusted, GradientTerms, Oracle, Refusal, Rehearsal, Sampling, Seal, Terms, Trustee,
+    TrusteeBooks,
 };
 use serde::{Deserialize, Serialize};
 
 use super::Federated;
 use super::course::{Course, Told, label};
-use crate::algorithms::{Network, Protocol, Start};
+use crate::algorithms::{Network, Protocol, Start, party_at};
 use crate::door::{Door, Memory};
 use crate::error::RunError;
 use crate::guest::{Guest, Seat};
@@ -29,6 +34,7 @@ use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
 use crate::node::Node;
 use crate::party::Party;
 use crate::rejected::Rejected;
+use crate::run::first;
 use crate::wire;
 
 #[derive(Debug)]
@@ -81,7 +87,7 @@ impl Protocol for Central {
             round: 0,
             attempt: 0,
             course: Course::new(self.0.len()),
-            places: BTreeMap::new(),
+            invited: BTreeSet::new(),
             entrusted: BTreeMap::new(),
         };
         nodes.push(Box::new(Server {
@@ -99,9 +105,18 @@ impl Protocol for Central {
         Ok(server(nodes)?.state.course.solution(&self.0))
     }
 
-    fn books<'a>(&self, _: PartyId, nodes: &'a [Box<dyn Node>]) -> Result<(&'a Ledger, Terms), RunError> {
-        let trustee = &server(nodes)?.trustee;
-        Ok((trustee.ledger(), *trustee.terms()))
+    /// The trustee's entries; of a user who stays away in the end, no more than it has allowed. All are of one kind.
+    fn books(&self, party: PartyId, nodes: &[Box<dyn Node>]) -> Result<(Ledger, Terms), RunError> {
+        let (trustee, allowed) = (&server(nodes)?.trustee, party_at(nodes, party)?.plan().total_events());
+        Ok((first(trustee.ledger(), allowed), *trustee.terms()))
+    }
+
+    fn course(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {
+        Ok(server(nodes)?.state.course.zs().to_vec())
+    }
+
+    fn traffic_is_public(&self) -> bool {
+        self.0.sampling == Sampling::Full
     }
 }
 
@@ -126,9 +141,17 @@ impl Guest for User {
         &mut self.seat
     }
 
+    fn block(&self) -> Option<BlockTerms> {
+        Some(self.block)
+    }
+
     fn hear(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
         let User { seat, block, seal } = self;
         let (told, admitted): (Told, _) = seat.asked(envelope)?;
+        if u64::from(envelope.round) > seat.party.plan().total_events() {
+            seat.door.take(envelope, &admitted);
+            return Ok(vec![envelope.reply(Kind::Declined, Vec::new())]);
+        }
         let followed = seat.party.follow(told.first, &told.zs, block)?;
         if followed < told.first {
             return Ok(vec![envelope.reply(Kind::Receipt, wire::pack(&followed)?)]);
@@ -154,14 +177,14 @@ struct State {
     round: u32,
     attempt: u16,
     course: Course,
-    /// The invited, and their places.
-    places: BTreeMap<u32, u32>,
+    invited: BTreeSet<u32>,
     entrusted: BTreeMap<u32, Entrusted>,
 }
 
 impl Server {
     fn ask(&self, user: u32, attempt: u16) -> Result<Envelope, RunError> {
-        let payload = self.state.course.tell(user, self.state.places.get(&user).copied().unwrap_or(0))?;
+        // The same place for all: a number among the invited would tell how many of them come before.
+        let payload = self.state.course.tell(user, 0)?;
         let envelope = self.door.write(self.state.round, PartyId(user), Kind::Ask, payload);
         Ok(Envelope { attempt, ..envelope })
     }
@@ -174,7 +197,7 @@ impl Node for Server {
 
     fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
         self.door.in_round(envelope, self.state.round)?;
-        let admitted = self.door.check(envelope, |from| self.state.places.contains_key(&from.0))?;
+        let admitted = self.door.check(envelope, |from| self.state.invited.contains(&from.0))?;
         let user = envelope.from.0;
         let mut replies = Vec::new();
         match envelope.kind {
@@ -191,6 +214,7 @@ impl Node for Server {
                 let again = self.ask(user, envelope.attempt.saturating_add(1));
                 replies.push(again.map_err(|_| Rejected::Malformed("payload"))?);
             }
+            Kind::Declined => {}
             _ => return Err(Rejected::Unexpected),
         }
         self.door.take(envelope, &admitted);
@@ -209,13 +233,13 @@ impl Node for Server {
             self.state.course.end(&self.block, mean);
         }
         self.state.round = round + 1;
-        self.state.places.clear();
+        self.state.invited.clear();
         if self.state.round > self.about.rounds {
             return Ok(Vec::new());
         }
         self.state.course.begin(&self.about);
         let invited = self.trustee.invite(self.state.round, &self.how)?;
-        self.state.places = invited.iter().zip(0..).map(|(&user, place)| (user, place)).collect();
+        self.state.invited = invited.iter().copied().collect();
         invited.into_iter().map(|user| self.ask(user, self.state.attempt)).collect()
     }
 

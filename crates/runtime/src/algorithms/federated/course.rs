@@ -79,6 +79,11 @@ impl Course {
         Ok(())
     }
 
+    /// All z's so far.
+    pub fn zs(&self) -> &[Vec<f64>] {
+        &self.zs
+    }
+
     /// The user has followed all there are.
     pub fn up_to_date(&mut self, user: u32) {
         self.known.insert(user, self.zs.len() as u32);

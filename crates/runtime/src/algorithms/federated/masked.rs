@@ -119,11 +119,19 @@ impl Protocol for Masked {
     }
 
     fn assumptions(&self) -> Vec<String> {
-        vec![format!(
+        let mut assumptions = vec![format!(
             "the server follows the protocol of the masked sums, and of the members of each sum a fraction of at least {} does \
              so too, adds its share of the noise and tells nobody",
             self.honest
-        )]
+        )];
+        if self.members() > COMPLETE {
+            assumptions.push(format!(
+                "who is corrupt and who leaves does not depend on who has masks in common with whom; then the masks of a sum \
+                 fail to hide its members with a chance below 2^-{}, which is not in delta",
+                FAILURE.0
+            ));
+        }
+        assumptions
     }
 
     /// What a sum costs follows from public numbers alone.
@@ -164,10 +172,17 @@ impl Protocol for Masked {
     }
 
     fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError> {
-        let server = nodes.last().and_then(|node| node.as_any().downcast_ref::<Server>());
-        let server = server.ok_or(RunError::Snapshot("no server"))?;
-        Ok(server.state.course.solution(&self.about))
+        Ok(server(nodes)?.state.course.solution(&self.about))
     }
+
+    fn course(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {
+        Ok(server(nodes)?.state.course.zs().to_vec())
+    }
+}
+
+fn server(nodes: &[Box<dyn Node>]) -> Result<&Server, RunError> {
+    let server = nodes.last().and_then(|node| node.as_any().downcast_ref::<Server>());
+    server.ok_or(RunError::Snapshot("no server"))
 }
 
 /// A user, and the member of the masked sum that it is in this round.
@@ -194,6 +209,10 @@ impl Guest for User {
 
     fn seat_mut(&mut self) -> &mut Seat {
         &mut self.seat
+    }
+
+    fn block(&self) -> Option<BlockTerms> {
+        Some(self.about.block)
     }
 
     fn hear(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {

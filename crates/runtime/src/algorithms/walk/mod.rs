@@ -30,12 +30,12 @@ mod peer;
 
 use std::sync::Arc;
 
-use reticent_accountant::{Unit, View};
+use reticent_accountant::{Ledger, Unit, View};
 use reticent_admm::{SettingsError, Walk as Memory, fraction, positive};
-use reticent_oracle::{Claim, Oracle, Refusal, ResidualTerms, Sampling};
+use reticent_oracle::{Claim, Oracle, Refusal, ResidualTerms, Sampling, Terms};
 use reticent_problem::Regulariser;
 
-use super::{Entry, Network, Protocol, Recipe, Start};
+use super::{Entry, Network, Protocol, Recipe, Start, party_at};
 use crate::door::Door;
 use crate::error::RunError;
 use crate::message::{Envelope, Kind, PartyId, RunId};
@@ -229,6 +229,16 @@ impl Protocol for Walk {
     fn rehearse(&self, _: PartyId, noise: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let zeros = vec![0.0; self.len()];
         (0..self.cap()).try_for_each(|_| self.contribute(&zeros, &zeros, noise, oracle).map(|_| ()))
+    }
+
+    /// Seen by a peer, what is proven is about all contributions that a user may make: how many it has made is a function of
+    /// the token's path, and given that number the path is no longer what the proof takes it for (proofs/iteration.md).
+    fn books(&self, party: PartyId, nodes: &[Box<dyn Node>]) -> Result<(Ledger, Terms), RunError> {
+        let party = party_at(nodes, party)?;
+        let spent = party.ledger();
+        let mut ledger = if self.how.walk.is_some() { party.plan().clone() } else { spent.clone() };
+        spent.taints().iter().for_each(|&taint| ledger.taint(taint));
+        Ok((ledger, *party.terms()))
     }
 
     fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {

@@ -1,0 +1,130 @@
+//! What each adversary sees is what is counted for it: cases in which more was to be seen than the books said.
+
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use common::{Job, World};
+use reticent_accountant::{View, epsilon};
+use reticent_runtime::{Budget, Checkpoint, Envelope, Failures, Kind, Outcome, Price, Simulation, wire};
+
+const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
+
+fn job(view: View, settings: &str) -> Job<'_> {
+    Job { view, settings, price: Price::Within(BUDGET, BTreeMap::from([(2, 2.0)])), ..Job::default() }
+}
+
+type Heard = Arc<Mutex<Vec<Envelope>>>;
+
+fn listen(simulation: &mut Simulation) -> Heard {
+    let heard = Heard::default();
+    let ours = Arc::clone(&heard);
+    simulation.listen(Box::new(move |_, bytes| {
+        ours.lock().unwrap().push(wire::decode(bytes, usize::MAX).unwrap());
+    }));
+    heard
+}
+
+/// The trusted server's sample is secret, also from those who are in it.
+#[test]
+fn the_invited_are_not_told_who_else_is_invited() {
+    let world = World::even(60, 3, 12);
+    let mut simulation =
+        world.prepare(&job(View::Central, r#"{"iterations": 1, "sampling": "poisson:0.5"}"#));
+    let heard = listen(&mut simulation);
+    simulation.step().unwrap();
+    let heard = heard.lock().unwrap();
+    let asks: Vec<&Envelope> = heard.iter().filter(|e| e.kind == Kind::Ask).collect();
+    assert!(asks.len() > 2);
+    assert!(asks.iter().all(|ask| ask.payload == asks[0].payload), "an ask depends on the sample");
+}
+
+/// A user with a smaller budget of its own keeps to it under every trust.
+#[test]
+fn a_user_stops_at_its_own_budget_whoever_keeps_the_books() {
+    let world = World::even(60, 3, 10);
+    for (view, settings) in [
+        (View::Local, r#"{"iterations": 10}"#),
+        (View::SecureAggregation, r#"{"iterations": 6}"#),
+        (View::Central, r#"{"iterations": 10}"#),
+        (View::Central, r#"{"iterations": 10, "sampling": "poisson:0.6"}"#),
+    ] {
+        let mut simulation = world.prepare(&job(view, settings));
+        let heard = listen(&mut simulation);
+        let outcome = simulation.complete(|_, _| {}).unwrap();
+        let spent = |party: usize| epsilon(&outcome.parties[party].ledger, BUDGET.delta).unwrap().upper;
+        assert!(spent(2) <= 2.0 && spent(2) > 0.0, "{view}: {}", spent(2));
+        assert!(spent(1) > 3.0 && spent(1) <= 4.0, "{view}: {}", spent(1));
+        let heard = heard.lock().unwrap();
+        let rounds = |party: u32| {
+            let said = heard.iter().filter(|e| e.from.0 == party);
+            let said = said.filter(|e| matches!(e.kind, Kind::Answer | Kind::Shares));
+            said.map(|e| e.round).collect::<BTreeSet<u32>>()
+        };
+        let allowed = outcome.parties[2].ledger.total_events();
+        assert!(rounds(2).last().is_none_or(|&last| u64::from(last) <= allowed), "{view}: {:?}", rounds(2));
+        assert!(rounds(1).last() > rounds(2).last(), "{view}");
+    }
+}
+
+/// A masked round that is done again with other survivors would open a second sum of the same shares of noise; a trusted
+/// server's would be a second mean of the same sample.
+#[test]
+fn a_resumed_round_repeats_its_misfortunes_too() {
+    let world = World::even(60, 3, 12);
+    let failures = Failures {
+        before: 0.02,
+        after: 0.02,
+        delay: 0.02,
+        duplicate: 0.1,
+        reorder: 0.3,
+        ..Failures::default()
+    };
+    for (view, settings) in [
+        (View::Central, r#"{"iterations": 8, "sampling": "poisson:0.5"}"#),
+        (View::SecureAggregation, r#"{"iterations": 8, "sampling": "wor:9"}"#),
+    ] {
+        let start = || {
+            let mut simulation = world.prepare(&job(view, settings));
+            simulation.fail(failures).unwrap();
+            simulation
+        };
+        let whole = start().complete(|_, _| {}).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run");
+        for stop in [2, 5] {
+            let mut first = start();
+            (0..stop).for_each(|_| assert!(first.step().unwrap()));
+            first.checkpoint().unwrap().save(&file).unwrap();
+            let mut second = start();
+            second.resume(&Checkpoint::load(&file).unwrap()).unwrap();
+            let resumed = second.complete(|_, _| {}).unwrap();
+            assert_eq!(resumed.parameter, whole.parameter, "{view}, stopped at {stop}");
+            let events = |o: &Outcome| o.parties.iter().map(|p| p.ledger.total_events()).collect::<Vec<_>>();
+            assert_eq!(events(&resumed), events(&whole), "{view}");
+        }
+    }
+}
+
+/// A budget for somebody who is not there is a mistake, and its owner would think it kept.
+#[test]
+fn a_budget_for_nobody_is_refused() {
+    let world = World::even(60, 3, 6);
+    let price = Price::Within(BUDGET, BTreeMap::from([(6, 1.0)]));
+    let error = world.try_prepare(&Job { price, ..Job::default() }).err().unwrap().to_string();
+    assert!(error.contains("from 0 to 5"), "{error}");
+}
+
+/// How many messages there were tells how many were invited.
+#[test]
+fn the_traffic_of_a_secret_sample_is_not_told() {
+    let world = World::even(60, 3, 10);
+    let told = |view, settings| world.run(&job(view, settings)).traffic.is_some();
+    assert!(!told(View::Central, r#"{"iterations": 1, "sampling": "poisson:0.5"}"#));
+    assert!(!told(View::Central, r#"{"iterations": 3, "sampling": "wor:4"}"#));
+    assert!(told(View::Central, r#"{"iterations": 1}"#));
+    assert!(told(View::Local, r#"{"iterations": 1, "sampling": "poisson:0.5"}"#));
+}
