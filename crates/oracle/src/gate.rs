@@ -21,8 +21,7 @@ use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::table::PrivateTable;
 use crate::terms::Terms;
-pub(crate) use block::Block;
-pub use block::BlockTerms;
+pub(crate) use block::{Block, unit};
 pub use select::{Contest, Winner};
 
 /// How a gate is opened.

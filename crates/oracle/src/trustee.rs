@@ -10,14 +10,15 @@
 
 use std::sync::Arc;
 
-use reticent_accountant::{Ledger, Taint, Unit, View};
+use reticent_accountant::{Ledger, Taint, View};
 use reticent_noise::{Digest, Entropy, EntropyError, Hasher, NoiseKey};
-use reticent_sums::grid::nearest;
-use reticent_sums::{Grid, norm_above};
+use reticent_sums::grid::{BITS, nearest};
+use reticent_sums::{BlockTerms, Grid, norm_above};
 use serde::{Deserialize, Serialize};
 
+use crate::gate::unit;
 use crate::plan::Plan;
-use crate::queries::{GradientTerms, add_noise};
+use crate::queries::{GradientTerms, add_noise, wrong};
 use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::terms::Terms;
@@ -29,9 +30,9 @@ pub struct Entrusted {
     words: Vec<u64>,
 }
 
-/// Closes what only the trustee opens.
+/// Closes what only the trustee opens, on its terms.
 #[derive(Clone, Debug)]
-pub struct Seal(Arc<NoiseKey>);
+pub struct Seal(Arc<NoiseKey>, BlockTerms);
 
 /// A vector clipped to `bound`, in steps of the grid.
 pub(crate) fn clipped_steps(vector: &[f64], bound: f64) -> Vec<i64> {
@@ -41,6 +42,10 @@ pub(crate) fn clipped_steps(vector: &[f64], bound: f64) -> Vec<i64> {
 }
 
 impl Seal {
+    pub(crate) fn how(&self) -> &BlockTerms {
+        &self.1
+    }
+
     /// The nonce follows from all that the steps follow from: the same steps are sealed the same, others otherwise.
     pub(crate) fn close(&self, steps: &[i64], entropy: &mut Entropy) -> Result<Entrusted, EntropyError> {
         let nonce = *entropy.key()?;
@@ -86,17 +91,17 @@ pub struct TrusteeBooks {
 }
 
 impl Trustee {
-    /// Of so many parties with blocks of length `len`; `key` is the trustee's own.
-    pub fn new(parties: u64, len: usize, key: &NoiseKey, run: &Digest) -> Self {
+    /// Of so many parties with blocks of length `len` that move on these terms; `key` is the trustee's own.
+    pub fn new(parties: u64, len: usize, how: BlockTerms, key: &NoiseKey, run: &Digest) -> Self {
         let mut ledger = Ledger::new();
         if key.is_seeded() {
             ledger.taint(Taint::SeededNoise);
         }
         let own = |label: u64| key.child(label).child(u64::from_le_bytes(std::array::from_fn(|i| run[i])));
         Trustee {
-            seal: Seal(Arc::new(own(1))),
+            seal: Seal(Arc::new(own(1)), how),
             key: own(2),
-            terms: Terms::of_parties(View::Central, parties),
+            terms: Terms::of_blocks(View::Central, parties, &how),
             len,
             ledger,
             plan: None,
@@ -152,11 +157,15 @@ impl Trustee {
         entrusted: &[Entrusted],
     ) -> Result<Released<Vec<f64>>, Refusal> {
         how.check()?;
+        let block = *self.seal.how();
+        if how.clip != block.bound() {
+            return Err(wrong("what is summed is clipped to the bound of the blocks, and nothing else"));
+        }
         let mut sum = vec![0_i64; self.len];
         for one in entrusted.iter().filter(|one| one.words.len() == self.len) {
             let steps = self.seal.open(one)?;
             let square: f64 = steps.iter().map(|&step| (step as f64).powi(2)).sum();
-            if square.sqrt() <= (1_u64 << reticent_sums::grid::BITS) as f64 * (1.0 + 1e-12) {
+            if square.sqrt() <= (1_u64 << BITS) as f64 * (1.0 + 1e-12) {
                 sum.iter_mut().zip(&steps).for_each(|(sum, step)| *sum += step);
             }
         }
@@ -173,7 +182,10 @@ impl Trustee {
             self.ledger.append(event);
             self.last = Some((round, context));
         }
-        add_noise(&mut self.key.entropy(&context), how.noise_multiplier, &mut sum)?;
+        // Noise is in units of half the distance of neighbours: for whole parties the bound, for a record less.
+        let apart = block.moves_in_steps(Grid::new(self.len).step(how.clip), self.len);
+        let share = block.one_record.map_or(1.0, |_| (0.5 * apart / (1_u64 << BITS) as f64).min(1.0));
+        add_noise(&mut self.key.entropy(&context), how.noise_multiplier * share, &mut sum)?;
         let normaliser = how.sampling.normaliser(self.terms.population() as f64);
         let step = Grid::new(self.len).step(how.clip) / normaliser;
         Ok(Released::new(sum.iter().map(|&steps| steps as f64 * step).collect()))
@@ -205,8 +217,8 @@ impl Trustee {
 }
 
 impl Terms {
-    /// The terms of sums over so many parties, each with all its records, whose number is public.
-    pub fn of_parties(view: View, parties: u64) -> Self {
-        Terms::replace_one(Unit::User, view, parties)
+    /// The terms of sums over the blocks of so many parties, whose number is public, as are the numbers of their records.
+    pub fn of_blocks(view: View, parties: u64, how: &BlockTerms) -> Self {
+        Terms::replace_one(unit(how), view, parties)
     }
 }

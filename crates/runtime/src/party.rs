@@ -77,23 +77,22 @@ impl Party {
     }
 
     /// Its block, for its trustee alone.
-    pub fn entrust(&mut self, label: &Digest, seal: &Seal, bound: f64) -> Result<Entrusted, Rejected> {
+    pub fn entrust(&mut self, label: &Digest, seal: &Seal) -> Result<Entrusted, Rejected> {
         self.gate.begin(label);
-        self.gate.entrust(seal, bound).map_err(refused)
+        self.gate.entrust(seal).map_err(refused)
     }
 
     /// Its block behind masks; `None` when its budget does not allow it.
     pub fn veil(
         &mut self,
         label: &Digest,
-        bound: f64,
         code: &FixedPoint,
         share: &NoiseShare,
         masks: &MaskTerms,
         id: MemberId,
     ) -> Result<Option<Member>, Rejected> {
         self.gate.begin(label);
-        match self.gate.veil(bound, code, share, masks, id) {
+        match self.gate.veil(code, share, masks, id) {
             Ok(member) => Ok(Some(member)),
             Err(Refusal::Exhausted) => Ok(None),
             Err(refusal) => Err(refused(refusal)),

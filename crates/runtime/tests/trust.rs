@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use common::{Job, World};
-use reticent_accountant::{View, epsilon};
-use reticent_runtime::{Budget, Checkpoint, Failures, Kind, Price, wire};
+use reticent_accountant::{Unit, View, epsilon};
+use reticent_runtime::{Budget, Failures, Kind, Price, wire};
 
 const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
 
@@ -118,21 +118,28 @@ fn resumed_runs_come_to_the_same_bits() {
         (View::Central, r#"{"iterations": 8, "sampling": "poisson:0.5"}"#),
         (View::SecureAggregation, r#"{"iterations": 5, "sampling": "wor:5"}"#),
     ] {
-        let whole = world.run(&private(view, settings));
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("run");
-        let mut first = world.prepare(&private(view, settings));
-        (0..3).for_each(|_| assert!(first.step().unwrap()));
-        first.checkpoint().unwrap().save(&file).unwrap();
-        first.step().unwrap();
-        drop(first);
-        let mut second = world.prepare(&private(view, settings));
-        second.resume(&Checkpoint::load(&file).unwrap()).unwrap();
-        let resumed = second.complete(|_, _| {}).unwrap();
-        assert_eq!(resumed.parameter, whole.parameter, "{view}");
-        let events = |o: &reticent_runtime::Outcome| -> Vec<u64> {
-            o.parties.iter().map(|p| p.ledger.total_events()).collect()
-        };
-        assert_eq!(events(&resumed), events(&whole), "{view}");
+        world.assert_resumable(&private(view, settings), Failures::default(), &[3]);
+    }
+}
+
+/// A hospital with its patients: where a record is what is protected, a party of many has little to hide of each.
+#[test]
+fn one_record_of_many_needs_less_noise_than_a_party() {
+    let world = World::skewed(2000, 4, 5);
+    for view in [View::Central, View::SecureAggregation] {
+        let quiet =
+            Job { unit: Unit::Record, ..job(view, r#"{"iterations": 150, "gamma": 8, "inner": 40}"#) };
+        let gap = world.gap(&world.run(&quiet).parameter);
+        assert!(gap < 1e-4, "{view}: {gap:e}");
+        let run = |unit| world.run(&Job { unit, ..private(view, r#"{"iterations": 30, "honest": 0.9}"#) });
+        let (record, party) = (run(Unit::Record), run(Unit::User));
+        for report in &record.parties {
+            let spent = epsilon(&report.ledger, BUDGET.delta).unwrap().upper;
+            assert!(spent <= 4.0 && spent > 3.5, "{view}: {spent}");
+            assert_eq!(report.terms.unit(), Unit::Record);
+            assert_eq!(report.ledger.entries()[0].event().unit(), Unit::Record);
+        }
+        let (record, party) = (world.gap(&record.parameter), world.gap(&party.parameter));
+        assert!(record < 0.01 && party > 10.0 * record, "{view}: {record:e} {party:e}");
     }
 }

@@ -10,6 +10,7 @@
 
 mod blocks;
 pub mod grid;
+mod party_block;
 mod pass;
 mod private;
 mod prox;
@@ -23,6 +24,7 @@ mod unclipped;
 
 pub use blocks::{Blocks, Move};
 pub use grid::Grid;
+pub use party_block::{BlockTerms, OneRecord, PartyBlock};
 pub use pass::{Ask, Pass, Scratch, Slopes, Vectors, finite};
 pub use private::{Private, TableError, Users, norm_above};
 pub use prox::Prox;

@@ -35,16 +35,22 @@ pub struct Prox {
 const ROUNDING: f64 = 1e-9;
 
 impl Prox {
-    /// β.
-    fn curvature(&self, loss: &dyn Loss) -> f64 {
-        loss.smoothness() * (self.row_norm * (1.0 + ROUNDING)).powi(2)
+    /// β, for a loss with this curvature in its score.
+    pub(crate) fn curvature(&self, smoothness: f64) -> f64 {
+        smoothness * (self.row_norm * (1.0 + ROUNDING)).powi(2)
+    }
+
+    /// What rounding adds to a result at the most, where no iterate is further than `reach` from 0.
+    pub(crate) fn rounding(&self, beta: f64, len: usize, records: usize, reach: f64) -> f64 {
+        let terms = (len + records + 64) as f64;
+        f64::EPSILON * 64.0 * terms * (1.0 + self.step * beta) * reach
     }
 
     /// Whether the prox at `v = z` is, step for step, a non-expansive map of `z`: no gradient is clipped, and the steps
     /// are short enough for the curvature (proofs/walk.md).
     pub fn is_not_expansive(&self, loss: &dyn Loss) -> bool {
         loss.lipschitz() * self.row_norm <= self.record_clip * (1.0 + ROUNDING)
-            && self.curvature(loss).is_finite()
+            && self.curvature(loss.smoothness()).is_finite()
     }
 
     /// The prox at `v`, from `z`.
@@ -63,7 +69,7 @@ impl Prox {
         v: &[f64],
         z: &[f64],
     ) -> Vec<f64> {
-        let beta = self.curvature(loss);
+        let beta = self.curvature(loss.smoothness());
         let mut x = z.to_vec();
         let mut gradient = vec![0.0; x.len()];
         let outputs = loss.outputs();
@@ -107,14 +113,14 @@ impl Prox {
     /// One record of `m`, one score, finite β: each step contracts by `1 − s/γ` and a replaced record adds `2sC/m`, so
     /// `2γC/m` however many steps. See proofs/local-prox.md.
     pub fn moves_at_most(&self, (private, loss): (&Private, &dyn Loss), v: &[f64], z: &[f64]) -> f64 {
-        let beta = self.curvature(loss);
+        let beta = self.curvature(loss.smoothness());
         if loss.outputs() != 1 || !beta.is_finite() {
             return f64::INFINITY;
         }
-        let (len, m) = (v.len() as f64, private.records().max(1) as f64);
+        let m = private.records().max(1);
         let norm = |x: &[f64]| norm_above(x.iter().map(|x| x * x).sum(), x.len());
         let reach = 2.0 * norm(v) + norm(z) + self.step * self.record_clip;
-        let rounding = f64::EPSILON * 64.0 * (len + m + 64.0) * (1.0 + self.step * beta) * reach;
-        2.0 * self.step * self.record_clip / m * (1.0 + ROUNDING) + 2.0 * rounding
+        let rounding = self.rounding(beta, v.len(), m, reach);
+        2.0 * self.step * self.record_clip / m as f64 * (1.0 + ROUNDING) + 2.0 * rounding
     }
 }

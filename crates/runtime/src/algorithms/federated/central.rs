@@ -24,8 +24,8 @@ use reticent_oracle::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::Federated;
 use super::course::{Course, Told, label};
+use super::{Federated, fewest_records};
 use crate::algorithms::{Network, Protocol, Start, party_at};
 use crate::door::{Door, Memory};
 use crate::error::RunError;
@@ -62,19 +62,19 @@ impl Protocol for Central {
     }
 
     fn assumptions(&self) -> Vec<String> {
-        vec![
-            "the server is trusted with every user's contribution, and who is invited in a round stays secret".to_owned(),
-        ]
+        let trusted = "the server is trusted with every user's contribution, and who is invited in a round stays secret";
+        [trusted.to_owned()].into_iter().chain(fewest_records(&self.1)).collect()
     }
 
     fn books_terms(&self, _: &Terms) -> Terms {
-        Terms::of_parties(View::Central, u64::from(self.0.parties))
+        Terms::of_blocks(View::Central, u64::from(self.0.parties), &self.1)
     }
 
     fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
         let run = RunId::from(start.run);
         let how = self.sum(start.noise.first().copied().unwrap_or(0.0));
-        let mut trustee = Trustee::new(u64::from(self.0.parties), self.0.len(), &start.server, start.run);
+        let mut trustee =
+            Trustee::new(u64::from(self.0.parties), self.0.len(), self.1, &start.server, start.run);
         let mut rehearsal = Rehearsal::new(self.0.regulariser.shape(), *trustee.terms());
         self.rehearse(PartyId(0), how.noise_multiplier, &mut rehearsal)?;
         trustee.bind_within(&rehearsal.into_plan());
@@ -156,7 +156,7 @@ impl Guest for User {
         if followed < told.first {
             return Ok(vec![envelope.reply(Kind::Receipt, wire::pack(&followed)?)]);
         }
-        let entrusted = seat.party.entrust(&label(envelope.round, told.place), seal, block.bound())?;
+        let entrusted = seat.party.entrust(&label(envelope.round, told.place), seal)?;
         seat.door.take(envelope, &admitted);
         Ok(vec![envelope.reply(Kind::Answer, wire::pack(&entrusted)?)])
     }

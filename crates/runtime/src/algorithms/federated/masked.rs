@@ -24,8 +24,8 @@ use reticent_oracle::{BlockTerms, Oracle, Refusal, Sampling};
 use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
 
-use super::Federated;
 use super::course::{Course, Told, label};
+use super::{Federated, fewest_records};
 use crate::algorithms::{Network, Protocol, Start};
 use crate::door::{Door, Memory, server_only};
 use crate::error::RunError;
@@ -52,6 +52,8 @@ pub(crate) struct Masked {
     pub block: BlockTerms,
     /// The fraction of the members that is assumed honest.
     pub honest: f64,
+    /// What is protected.
+    pub unit: Unit,
 }
 
 /// What all members of a sum agree on.
@@ -94,9 +96,10 @@ impl Masked {
         let bound = self.block.bound();
         // About 2³² steps in the bound, as on the grid of the gate.
         let bits = (32.0 - bound.log2().ceil()).clamp(0.0, 62.0) as u32;
-        let steps = bound * (1_u64 << bits) as f64;
+        // Noise is in units of half the distance of neighbours.
+        let half = 0.5 * self.block.moves_in_steps(1.0 / (1_u64 << bits) as f64, self.about.len());
         // A share is a step at least: without noise there would be nothing that the theorem holds for.
-        let sigma = (noise * steps).max(f64::from(members).sqrt());
+        let sigma = (noise * half).max(f64::from(members).sqrt());
         let share = NoiseShare::new(&terms, self.honest, sigma).map_err(|error| refuse(&error))?;
         let code = FixedPoint::new(bound, bits, members, share.whole()).map_err(|error| refuse(&error))?;
         Ok(Agreed { terms, code, share })
@@ -131,13 +134,15 @@ impl Protocol for Masked {
                 FAILURE.0
             ));
         }
+        assumptions.extend(fewest_records(&self.block));
         assumptions
     }
 
     /// What a sum costs follows from public numbers alone.
     fn plan(&self, _: PartyId, noise: f64, _: Shape, _: &reticent_oracle::Terms) -> Result<Ledger, RunError> {
         let Agreed { code, share, .. } = self.agreed(&[0; 32], 1, noise)?;
-        let event = share.event(2.0 * self.block.bound() / code.step(), Adjacency::ReplaceOne, Unit::User);
+        let apart = self.block.moves_in_steps(code.step(), self.about.len());
+        let event = share.event(apart, Adjacency::ReplaceOne, self.unit);
         let event = event.map_err(|error| RunError::value("noise", noise, error.to_string()))?;
         let mut plan = Ledger::new();
         plan.append_many(event, cap(self.about.sampling, self.about.parties, self.about.rounds).into());
@@ -198,7 +203,7 @@ impl User {
     fn veil(&mut self, round: u32, place: u32) -> Result<Option<Member>, Rejected> {
         let agreed = self.about.agreed(&self.run, round, self.noise);
         let Agreed { terms, code, share } = agreed.map_err(|error| Rejected::Gate(error.to_string()))?;
-        self.seat.party.veil(&label(round, place), self.about.block.bound(), &code, &share, &terms, place)
+        self.seat.party.veil(&label(round, place), &code, &share, &terms, place)
     }
 }
 

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Unit, View};
 use reticent_admm::{SettingsError, fraction, positive};
-use reticent_oracle::{BlockTerms, Claim, ResidualTerms, Sampling};
+use reticent_oracle::{BlockTerms, Claim, OneRecord, ResidualTerms, Sampling};
 use reticent_problem::Regulariser;
 
 use super::{Entry, Protocol, Recipe};
@@ -102,19 +102,19 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
     if recipe.view == View::Local || federated.published {
         return Ok(Box::new(local::Local(federated)));
     }
-    if recipe.unit != Unit::User {
-        let allowed = format!(
-            "under trust = {} a block is of a whole user, and so is what is counted; say --unit user",
-            recipe.view
-        );
-        return Err(SettingsError::new("unit", recipe.unit, allowed));
-    }
     if federated.lambda >= 1.0 {
         let allowed = "a number above 0 and below 1 is needed; at 1 the blocks of the users have no bound";
         return Err(SettingsError::new("lambda", federated.lambda, allowed));
     }
     let ResidualTerms { row_norm, step, inner, .. } = federated.how;
-    let block = BlockTerms { clip, row_norm, step, inner, relaxation: federated.lambda };
+    // Several scores: clipping their gradients is not the gradient of anything, and a record is protected as its party is.
+    let smoothness = if recipe.public.shape.outputs == 1 { recipe.public.smoothness } else { f64::INFINITY };
+    let one_record = (recipe.unit == Unit::Record).then(|| OneRecord {
+        fewest: recipe.units().into_iter().min().unwrap_or(1),
+        smoothness,
+        rounds: federated.rounds,
+    });
+    let block = BlockTerms { clip, row_norm, step, inner, relaxation: federated.lambda, one_record };
     if recipe.view == View::Central {
         return Ok(Box::new(central::Central(federated, block)));
     }
@@ -123,9 +123,17 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
         return Err(SettingsError::new("sampling", sampling, allowed));
     }
     let honest = fraction("honest", settings.honest.unwrap_or(HONEST))?;
-    let masked = masked::Masked { about: federated, block, honest };
+    let masked = masked::Masked { about: federated, block, honest, unit: recipe.unit };
     masked.check().map_err(|error| SettingsError::new("trust", recipe.view, error.to_string()))?;
     Ok(Box::new(masked))
+}
+
+/// What is assumed of the records where they are protected.
+fn fewest_records(block: &BlockTerms) -> Option<String> {
+    let fewest = block.one_record?.fewest;
+    Some(format!(
+        "every party has {fewest} records or more, how many each has is public, and whether it answers does not depend on them"
+    ))
 }
 
 impl Federated {
