@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use common::{Job, World};
-use reticent_accountant::{View, epsilon};
+use reticent_accountant::{Unit, View, epsilon};
 use reticent_runtime::{Budget, Checkpoint, Envelope, Failures, Kind, Outcome, Price, Simulation, wire};
 
 const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
@@ -127,4 +127,14 @@ fn the_traffic_of_a_secret_sample_is_not_told() {
     assert!(!told(View::Central, r#"{"iterations": 3, "sampling": "wor:4"}"#));
     assert!(told(View::Central, r#"{"iterations": 1}"#));
     assert!(told(View::Local, r#"{"iterations": 1, "sampling": "poisson:0.5"}"#));
+}
+
+/// A mean over nobody is no number, and would tell that the person has no records.
+#[test]
+fn a_person_without_records_is_refused() {
+    let mut world = World::even(60, 3, 6);
+    world.owners.iter_mut().filter(|owner| **owner == 3).for_each(|owner| *owner = 0);
+    let error = |unit| world.try_prepare(&Job { algorithm: "dp-admm", unit, ..Job::default() }).err();
+    assert!(error(Unit::User).unwrap().to_string().contains("without records"));
+    assert!(error(Unit::Record).is_none());
 }
