@@ -87,7 +87,8 @@ fn no_peer_leaks_more_than_it_certifies() {
         let report = report(&AuditSpec { release: Some(release), unit: Unit::Record, iterations: 3, ..spec });
         assert!(!report.exceeded, "{report:?}");
         assert!(report.epsilon_certified <= 4.0 && report.epsilon_certified > 3.9, "{report:?}");
-        assert!(report.epsilon_lower > 1.2, "{report:?}");
+        // That the attack sees anything: over five seeds the weakest of them, the objective, gives 0.95 to 1.62.
+        assert!(report.epsilon_lower > 0.8, "{report:?}");
     }
 }
 

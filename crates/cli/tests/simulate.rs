@@ -45,6 +45,8 @@ fn trust_decides_what_is_counted() {
     ] {
         let said = folder.reticent(&format!("simulate job.toml {flags} --json")).ok().json();
         assert_eq!((&said["certified"], &said["view"]), (&true.into(), &view.into()), "{said}");
+        // How many messages there were would tell how many were in the secret sample.
+        assert_eq!(said["messages"].is_null(), view == "central", "{said}");
     }
     let refused = folder.reticent("simulate job.toml --trust central");
     assert!(refused.code == 2 && refused.err.contains("say --unit user"), "{}", refused.err);
@@ -66,6 +68,7 @@ fn failures_are_counted_and_mistakes_refused() {
         ("--fail sometimes=0.1", "sometimes"),
         ("--fail after=2", "a chance from 0 to 1"),
         ("--split 0", "at least one party"),
+        ("--split 5 --unit user --user-column town", "a person's records would be dealt to several parties"),
         ("--tune clip=[1,2]", "nothing can be tuned between parties"),
         ("--graph private", "no graph is learned between parties"),
         ("--skew upwards", "label:A"),

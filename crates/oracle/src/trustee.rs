@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use reticent_accountant::{Ledger, Taint, View};
+use reticent_accountant::{Ledger, Taint, Unit, View};
 use reticent_noise::{Digest, Entropy, EntropyError, Hasher, NoiseKey};
 use reticent_sums::grid::{BITS, nearest};
 use reticent_sums::{BlockTerms, Grid, norm_above};
@@ -101,7 +101,7 @@ impl Trustee {
         Trustee {
             seal: Seal(Arc::new(own(1)), how),
             key: own(2),
-            terms: Terms::of_blocks(View::Central, parties, &how),
+            terms: Terms::of_parties(unit(&how), View::Central, parties),
             len,
             ledger,
             plan: None,
@@ -217,8 +217,9 @@ impl Trustee {
 }
 
 impl Terms {
-    /// The terms of sums over the blocks of so many parties, whose number is public, as are the numbers of their records.
-    pub fn of_blocks(view: View, parties: u64, how: &BlockTerms) -> Self {
-        Terms::replace_one(unit(how), view, parties)
+    /// The terms of sums over so many parties, whose number is public; so are the numbers of their records where those
+    /// are protected.
+    pub fn of_parties(unit: Unit, view: View, parties: u64) -> Self {
+        Terms::replace_one(unit, view, parties)
     }
 }

@@ -216,7 +216,7 @@ fn assumptions(terms: &Terms, ledger: &Ledger) -> Vec<String> {
         "the schema (bounds, categories, classes, row norm) was not taken from the private data".to_owned(),
         "the job (loss, penalty, settings) was not chosen by looking at the private data".to_owned(),
         "the operating system's random numbers are unpredictable".to_owned(),
-        "the adversary sees the model and this certificate, not the memory or the timing of the run"
+        "the adversary sees what the view says, the model and this certificate, not the memory or the timing of the run"
             .to_owned(),
     ];
     list.push(match (terms.adjacency(), terms.unit()) {

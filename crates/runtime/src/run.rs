@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reticent_accountant::{Ledger, calibrate, epsilon};
+use reticent_accountant::{Ledger, Unit, calibrate, epsilon};
 use reticent_noise::{Digest, Hasher, NoiseKey};
 use reticent_oracle::{Gate, Opening, Oracle, PrivateTable, Terms};
 use reticent_problem::losses::Loss;
@@ -96,6 +96,12 @@ pub fn prepare(setup: Setup<'_>, tables: Vec<PrivateTable>) -> Result<Simulation
         .enumerate()
         .map(|(i, table)| Gate::open_keyed(table, Arc::clone(&loss), &opening, key.child(i as u64), &job))
         .collect::<Result<Vec<Gate>, _>>()?;
+    // The number of persons is public, and an answer is divided by it: at 0 it would show that there is nothing.
+    if recipe.unit == Unit::User && gates.iter().any(|gate| gate.terms().population() == 0) {
+        let why =
+            "a party without records cannot be protected as a person: take fewer parties, or protect records";
+        return Err(RunError::value("parties", gates.len(), why));
+    }
     // Public, and another for every run: the key is.
     let run = Hasher::new("reticent run").field(&job).number(key.entropy(&job).below(u64::MAX)?).finish();
     let mut classes: BTreeMap<u64, (f64, Ledger)> = BTreeMap::new();

@@ -8,8 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use common::{Job, World};
-use reticent_accountant::{View, epsilon};
-use reticent_runtime::{Budget, Checkpoint, Envelope, Failures, Kind, Outcome, Price, Simulation, wire};
+use reticent_accountant::{Unit, View, epsilon};
+use reticent_admm::{Public, Settings};
+use reticent_oracle::{Gate, NoiseKey, Oracle};
+use reticent_problem::losses;
+use reticent_runtime::{
+    Budget, Checkpoint, Envelope, Failures, Kind, Node, Outcome, Party, PartyId, Price, Recipe, RunId,
+    SERVER, Simulation, Start, Topology, find, wire,
+};
 
 const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
 
@@ -127,4 +133,82 @@ fn the_traffic_of_a_secret_sample_is_not_told() {
     assert!(!told(View::Central, r#"{"iterations": 3, "sampling": "wor:4"}"#));
     assert!(told(View::Central, r#"{"iterations": 1}"#));
     assert!(told(View::Local, r#"{"iterations": 1, "sampling": "poisson:0.5"}"#));
+}
+
+/// A mean over nobody is no number, and would tell that the person has no records.
+#[test]
+fn a_person_without_records_is_refused() {
+    let mut world = World::even(60, 3, 6);
+    world.owners.iter_mut().filter(|owner| **owner == 3).for_each(|owner| *owner = 0);
+    let error = |unit| world.try_prepare(&Job { algorithm: "dp-admm", unit, ..Job::default() }).err();
+    assert!(error(Unit::User).unwrap().to_string().contains("without records"));
+    assert!(error(Unit::Record).is_none());
+}
+
+/// The nodes of `federated` under local trust, for who plays the server.
+fn users_alone(world: &World, noise: f64) -> Vec<Box<dyn Node>> {
+    let loss: Arc<dyn losses::Loss> = losses::parse("logistic", None).unwrap().into();
+    let settings: Settings = serde_json::from_str(r#"{"iterations": 3}"#).unwrap();
+    let public = Public {
+        shape: world.shape(),
+        population: u64::from(world.parties),
+        row_norm: 1.0,
+        lipschitz: loss.lipschitz(),
+        smoothness: loss.smoothness(),
+        whole_budget: 0.0,
+    };
+    let recipe = Recipe {
+        settings: &settings,
+        public: &public,
+        regulariser: &world.regulariser(),
+        records: &world.records(),
+        topology: &Topology::parse("complete", world.parties, 1).unwrap(),
+        view: View::Local,
+        unit: Unit::User,
+    };
+    let protocol = (find("federated").unwrap().build)(&recipe).unwrap();
+    let opening = common::opening(View::Local, Unit::User);
+    let tables = world.table().split_by_user().unwrap().into_iter().zip(0..);
+    let parties = tables.map(|(table, i)| {
+        let key = NoiseKey::seeded(u64::from(i));
+        let gate = Gate::open_keyed(table, Arc::clone(&loss), &opening, key, &[9; 32]).unwrap();
+        let plan = protocol.plan(PartyId(i), noise, gate.shape(), gate.terms()).unwrap();
+        Party::new(PartyId(i), gate, &plan).unwrap()
+    });
+    let noise = vec![noise; world.parties as usize];
+    let start = Start { run: &[7; 32], noise: &noise, server: NoiseKey::seeded(99) };
+    protocol.network(parties.collect(), start).unwrap().nodes
+}
+
+/// Whatever a server sends, a user says one thing in a round, of bounded length, has an entry for it, and stops in the end.
+#[test]
+fn a_server_that_does_as_it_likes_gets_what_is_counted() {
+    let mut nodes = users_alone(&World::even(60, 3, 6), 1.0);
+    let user = &mut nodes[0];
+    let ask = |round: u32, attempt: u16, z: f64, u: f64| Envelope {
+        run: RunId::from(&[7; 32]),
+        round,
+        attempt,
+        from: SERVER,
+        to: PartyId(0),
+        kind: Kind::Ask,
+        payload: wire::pack(&(vec![z; 3], vec![u; 3])).unwrap(),
+    };
+    let entered = |user: &dyn Node| user.party().unwrap().ledger().total_events();
+    for (z, u) in [(f64::NAN, 0.0), (0.0, f64::NAN), (f64::INFINITY, 0.0), (1e308, -1e308)] {
+        assert_eq!(user.on_message(&ask(1, 0, z, u)).unwrap_err().name(), "refused by the gate");
+        assert_eq!(entered(&**user), 0);
+    }
+    let huge = user.on_message(&ask(1, 0, 1e300, -1e300)).unwrap();
+    let said: Vec<f64> = wire::unpack(&huge[0].payload).unwrap();
+    // γ = 4 and C = 1: a message of at most 4(1 + √3 + 6), but for a chance of 10⁻⁸.
+    assert!(said.iter().map(|v| v * v).sum::<f64>().sqrt() < 4.0 * (7.0 + 3.0_f64.sqrt()));
+    assert_eq!(user.on_message(&ask(1, 1, 0.0, 0.0)).unwrap_err().name(), "conflicting");
+    assert_eq!(user.on_message(&ask(1, 1, 1e300, -1e300)).unwrap()[0].payload, huge[0].payload);
+    assert_eq!(entered(&**user), 1);
+    let kinds: Vec<Kind> =
+        (2..6).map(|round| user.on_message(&ask(round, 0, 0.0, 0.0)).unwrap()[0].kind).collect();
+    assert_eq!(kinds, [Kind::Answer, Kind::Answer, Kind::Declined, Kind::Declined]);
+    assert_eq!(user.on_message(&ask(2, 9, 0.0, 0.0)).unwrap_err().name(), "stale");
+    assert_eq!(entered(&**user), 3);
 }

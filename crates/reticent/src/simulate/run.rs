@@ -95,7 +95,7 @@ impl Simulation {
         let shape = Shape { features: schema.width(), outputs: loss.outputs(), intercept };
         let regulariser = Arc::new(spec.regulariser(&schema, shape, false)?);
         let opening = self.opening(entry, intercept)?;
-        if self.parties.split.is_some() && opening.unit == Unit::User && spec.user_column.is_some() {
+        if self.parties.split.is_some() && opening.unit == Unit::User && schema.user().is_some() {
             let why = "a person's records would be dealt to several parties, and each would count them as another's; make every \
                        person a party (leave split out), or protect records";
             return Err(value("split", self.parties.split.unwrap_or(0), why));
@@ -244,10 +244,10 @@ impl Simulation {
 
     /// What the guarantee takes as given about whose the records are.
     fn dealt(&self, unit: Unit) -> Option<String> {
-        self.parties.split?;
-        let dealt = match unit {
-            Unit::User => "each party stands for one person: nobody has records with two of them",
-            Unit::Record => {
+        let dealt = match (unit, self.parties.split) {
+            (Unit::User, None) => return None,
+            (Unit::User, Some(_)) => "each party stands for one person: nobody has records with two of them",
+            (Unit::Record, _) => {
                 "who holds which record, and how many, is public: a neighbour has another record with the same party"
             }
         };

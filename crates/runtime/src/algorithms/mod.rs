@@ -175,6 +175,14 @@ pub(crate) fn party_at(nodes: &[Box<dyn Node>], party: PartyId) -> Result<&Party
     nodes.get(party.index()).and_then(|node| node.party()).ok_or(RunError::Snapshot("no such party"))
 }
 
+/// The nearest point in the ball of this radius.
+pub(crate) fn shorten(v: &mut [f64], radius: f64) {
+    let norm = v.iter().map(|v| v * v).sum::<f64>().sqrt();
+    if norm > radius {
+        v.iter_mut().for_each(|v| *v *= radius / norm);
+    }
+}
+
 /// What the nodes of a run start from.
 #[derive(Debug)]
 pub struct Start<'a> {

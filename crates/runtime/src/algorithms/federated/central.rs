@@ -66,8 +66,8 @@ impl Protocol for Central {
         [trusted.to_owned()].into_iter().chain(fewest_records(&self.1)).collect()
     }
 
-    fn books_terms(&self, _: &Terms) -> Terms {
-        Terms::of_blocks(View::Central, u64::from(self.0.parties), &self.1)
+    fn books_terms(&self, own: &Terms) -> Terms {
+        Terms::of_parties(own.unit(), View::Central, u64::from(self.0.parties))
     }
 
     fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {

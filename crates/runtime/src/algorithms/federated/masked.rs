@@ -127,6 +127,10 @@ impl Protocol for Masked {
              so too, adds its share of the noise and tells nobody",
             self.honest
         )];
+        assumptions.push(
+            "X25519, HKDF-SHA256, ChaCha20 and Poly1305 are as hard to break as they are believed to be"
+                .to_owned(),
+        );
         if self.members() > COMPLETE {
             assumptions.push(format!(
                 "who is corrupt and who leaves does not depend on who has masks in common with whom; then the masks of a sum \

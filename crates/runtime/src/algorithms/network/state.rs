@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::rule::Rule;
+use crate::algorithms::shorten;
 
 /// What is broadcast.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,13 +83,5 @@ impl State {
         shorten(&mut share.f, rule.radius());
         shorten(&mut share.s, rule.reach(k));
         self.near.insert(from, share);
-    }
-}
-
-/// The nearest point in the ball of this radius.
-fn shorten(v: &mut [f64], radius: f64) {
-    let norm = v.iter().map(|v| v * v).sum::<f64>().sqrt();
-    if norm > radius {
-        v.iter_mut().for_each(|v| *v *= radius / norm);
     }
 }

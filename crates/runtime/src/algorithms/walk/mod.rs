@@ -35,7 +35,7 @@ use reticent_admm::{SettingsError, Walk as Memory, fraction, positive};
 use reticent_oracle::{Claim, Oracle, Refusal, ResidualTerms, Sampling, Terms};
 use reticent_problem::Regulariser;
 
-use super::{Entry, Network, Protocol, Recipe, Start, party_at};
+use super::{Entry, Network, Protocol, Recipe, Start, party_at, shorten};
 use crate::door::Door;
 use crate::error::RunError;
 use crate::message::{Envelope, Kind, PartyId, RunId};
@@ -69,6 +69,11 @@ const HOPS: u32 = 50;
 
 /// More would be clipping by rounding.
 const NO_CLIPPING: f64 = 1.0 + 1e-9;
+
+/// A token stays within so many clips, divided by the number of users: half of where the gate would refuse it, because it
+/// could not tell steps from roundings. A step that is refused would stop the walk, and show everybody something of a
+/// token that they have not seen; the nearest point in a ball is one more non-expansive map.
+const FAR: f64 = (1_u64 << 25) as f64;
 
 /// The number of the erratum.
 const E12: u8 = 12;
@@ -205,6 +210,9 @@ impl Walk {
         match self.memory {
             Memory::Stateless => {
                 self.regulariser.prox_y(&mut next, step * self.how.step / n);
+                if self.how.walk.is_some() {
+                    shorten(&mut next, FAR * self.how.clip / n);
+                }
                 (next, Vec::new())
             }
             Memory::Stateful => (next, u.iter().zip(message).map(|(u, m)| u + step * m).collect()),
@@ -342,6 +350,22 @@ mod tests {
         };
         assert!((distance(Memory::Stateful) - 1.25).abs() < 1e-12);
         assert!(distance(Memory::Stateless) <= 1.0 + 1e-12);
+    }
+
+    /// What the gate refuses of a token's length is never reached, so that nothing unseen can stop a walk.
+    #[test]
+    fn no_token_is_too_long_for_the_gate() {
+        let mut walk = walk(Memory::Stateless);
+        walk.how.walk = Some(4);
+        let far = |token: f64| walk.moved(&[token], &[], &[1.0]).0[0];
+        assert_eq!(far(3.0), 3.0 + 0.25 - 0.25 * 0.1);
+        assert_eq!(far(1e12), FAR / 4.0);
+        assert!((far(1e12) - far(-2e12)).abs() <= 3e12);
+        let shape = walk.regulariser.shape();
+        let terms = reticent_oracle::Terms::of_parties(Unit::User, View::Network, 1);
+        let mut gate = reticent_oracle::Rehearsal::new(shape, terms);
+        assert!(walk.contribute(&[far(1e300)], &[far(1e300)], 1.0, &mut gate).is_ok());
+        assert!(walk.contribute(&[1e9], &[1e9], 1.0, &mut gate).is_err());
     }
 
     /// E14: the stateful token is the mean of the u, and the penalty is applied to it once, not again and again.
