@@ -5,7 +5,7 @@
 //!
 //! T = s/4, from 20 to 400                             steps of 1/L from all records, nothing clipped
 //! a sample that needs e steps to see everybody        T√e steps
-//! slow steps, of which no more than M are affordable  M steps of T/M times the length
+//! slow steps, of which no more than M are affordable  M steps of T/M times the length, at least 1
 //! a partial derivative a step                         sweeps for a time of 2T/(c√d), clipped at c = ¼ of the bound
 //! variance reduction                                  T/m loops of m steps, m as far as noise lets x go from x̃
 //! ```
@@ -49,10 +49,9 @@ impl Recipe<'_> {
         (self.time() * per_epoch.max(1.0).sqrt()).round() as u64
     }
 
-    /// No more than `most` steps, and their length in 1/L, for a method that is stable at any length.
-    pub(crate) fn long_steps(&self, most: f64) -> (f64, f64) {
-        let steps = self.time().min(most).round();
-        (steps, (self.time() / steps).max(1.0))
+    /// The length in 1/L of so many steps of a method that is stable at any length.
+    pub(crate) fn length(&self, steps: f64) -> f64 {
+        (self.time() / steps).max(1.0)
     }
 
     /// Sweeps through the coordinates in steps of `step`/L, clipped at [`CLIP`] of the bound, no more than `most`. A sweep is d

@@ -1,5 +1,5 @@
-//! An algorithm that is named and given no settings learns something: on a table of categories at ε = 1 it makes at least a quarter fewer errors
-//! than a model that always says the more frequent class.
+//! An algorithm that is named and given no settings learns something: on a table of categories at ε = 1 it makes at least a
+//! quarter fewer errors than a model that always says the more frequent class.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use std::fmt::Write;

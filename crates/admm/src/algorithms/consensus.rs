@@ -39,7 +39,7 @@ pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::Private(build),
 };
 
-/// A step moves a copy of the parameter for each record, which is slow; from here on steps are longer and not more.
+/// A step moves a copy of the parameter for each record, which is slow: where there is signal for more, steps are longer instead.
 const ITERATIONS: f64 = 100.0;
 
 /// The largest λ at which one block is bounded by γC: Douglas–Rachford as it is usually run.
@@ -89,14 +89,13 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         BlockSchedule::All => recipe.per_epoch(sampling),
         some => (population as f64 / some.moving(population) as f64).max(1.0),
     };
-    let (steps, length) = recipe.long_steps(ITERATIONS);
-    let iterations = settings.iterations_or((steps * per_epoch.sqrt()).round() as u64)?;
+    let iterations = settings.iterations_or((ITERATIONS * per_epoch.sqrt()) as u64)?;
     // Theorem 2 has 4γL/(nσ) for 2 over the multiplier m; the noise on a block is λσ, and its bound γC or γCλ/(1 − λ).
     let on_blocks = 2.0 * relaxation.min(1.0 - relaxation) * noise_multiplier / population as f64;
     let algorithm = Consensus {
         how: ConsensusTerms {
             clip: settings.clip_or_bound(public)?,
-            step: positive("gamma", settings.gamma.unwrap_or(length / smooth))?,
+            step: positive("gamma", settings.gamma.unwrap_or(recipe.length(ITERATIONS) / smooth))?,
             relaxation,
             noise_multiplier: if as_published { 0.0 } else { *noise_multiplier },
             sampling,
