@@ -163,13 +163,6 @@ impl Recipe<'_> {
         self.settings.sampling.unwrap_or_default()
     }
 
-    /// Steps of 1/L without momentum, for a sample that is seen `per_epoch` times: as far as noise lets a plain method go. After T
-    /// of them the noise of a score is about T over the signal where the loss has not curved; a quarter is little enough. A
-    /// sample of a fraction q costs about q of what everything costs, and 1/q² steps of it about as much as one.
-    pub(crate) fn plain_steps(&self, per_epoch: f64) -> u64 {
-        ((0.25 * self.public.signal()).clamp(20.0, 400.0) * per_epoch.max(1.0).sqrt()).round() as u64
-    }
-
     /// Iterations that see each record once on average.
     pub(crate) fn per_epoch(&self, sampling: Sampling) -> f64 {
         match sampling {

@@ -7,6 +7,7 @@ mod algorithms;
 mod average;
 mod block_schedule;
 pub mod catalogue;
+mod defaults;
 pub mod exact;
 mod fixed_point;
 mod linearised;

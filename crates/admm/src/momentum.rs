@@ -26,9 +26,23 @@ impl Momentum {
         Err(SettingsError::new("momentum", most, "a number from 0 to 1 is needed"))
     }
 
+    /// β_k.
+    fn at(&self, k: u64) -> f64 {
+        ((k as f64 - 1.0) / (k as f64 + 2.0)).min(self.most)
+    }
+
+    /// `v⁺ = β_k v + (1 − β_k) g` in place of `g`: an average of the gradients so far in which late ones count more.
+    pub fn average(&mut self, k: u64, g: &mut [f64]) {
+        let beta = self.at(k);
+        for (g, last) in g.iter_mut().zip(&mut self.last) {
+            *last += (1.0 - beta) * (*g - *last);
+            *g = *last;
+        }
+    }
+
     /// From `v⁺`, the iterate `k` (from 1), to the point to go on from, in place.
     pub fn add(&mut self, k: u64, v: &mut [f64]) {
-        let beta = ((k as f64 - 1.0) / (k as f64 + 2.0)).min(self.most);
+        let beta = self.at(k);
         for (v, last) in v.iter_mut().zip(&mut self.last) {
             let now = *v;
             *v += beta * (now - *last);
@@ -49,6 +63,23 @@ mod tests {
             none.add(k, &mut x);
             assert_eq!(x, [v]);
         }
+    }
+
+    #[test]
+    fn an_average_is_of_all_that_came_before() {
+        let of = |most| {
+            let mut momentum = Momentum::new(Some(most), 1).unwrap();
+            let mut last = 0.0;
+            for (k, g) in [(1, 2.0), (2, 6.0), (3, -1.0)] {
+                let mut g = [g];
+                momentum.average(k, &mut g);
+                last = g[0];
+            }
+            last
+        };
+        // 2, then 2/4 + 6·3/4 = 5, then 5·2/5 − 3/5.
+        assert!((of(1.0) - 1.4_f64).abs() < 1e-15);
+        assert_eq!(of(0.0), -1.0);
     }
 
     #[test]

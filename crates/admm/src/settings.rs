@@ -60,7 +60,8 @@ settings! {
     "clip" clip: f64,
     /// The step size η_k: constant:η, sqrt:η or epoch:η.
     "step" step: StepSize,
-    /// The largest momentum: iterate k is moved on by min((k − 1)/(k + 2), momentum) of its last change; 0 is none.
+    /// The largest momentum: iterate k is moved on by min((k − 1)/(k + 2), momentum) of its last change, or in Frank–Wolfe
+    /// takes so much of its gradient from those before; 0 is none.
     "momentum" momentum: f64,
     /// The penalty parameter ρ of the augmented Lagrangian (RDP20).
     "rho" rho: f64,
@@ -77,7 +78,7 @@ settings! {
     "growth" growth: f64,
     /// What a step on a graph releases: gradient, minimiser, objective or normal-objective.
     "release" release: Release,
-    /// Laplacian smoothing ν; 0 is none.
+    /// Laplacian smoothing ν, for columns whose order means something (time, frequency, place); 0, the default, is none.
     "nu" nu: f64,
     /// The averaging parameter λ of a fixed-point iteration (FP23).
     "lambda" lambda: f64,
@@ -218,19 +219,29 @@ impl Settings {
     /// without such a bound is clipped at the row norm, which is its gradient at a residual of 1, half of the
     /// range of a scaled target.
     pub fn clip_or_bound(&self, public: &Public) -> Result<f64, SettingsError> {
+        self.clip_or_part(public, 1.0)
+    }
+
+    /// The clip, or that part of the largest norm.
+    pub(crate) fn clip_or_part(&self, public: &Public, part: f64) -> Result<f64, SettingsError> {
         let bound = if public.lipschitz.is_finite() { public.lipschitz } else { 1.0 };
-        positive("clip", self.clip.unwrap_or(bound * public.row_norm))
+        positive("clip", self.clip.unwrap_or(part * bound * public.row_norm))
     }
 
     /// η_k, or 1/L: the step of gradient descent on a loss whose gradient is L-Lipschitz. A loss with kinks has
     /// no L and needs a step that decays; its gradients are at most the row norm long, so 1/R is a step of
     /// about 1 in the scores.
     pub(crate) fn step_or_smooth(&self, public: &Public) -> StepSize {
+        self.step_or_times(public, 1.0)
+    }
+
+    /// η_k, or so many times what gradient descent has.
+    pub(crate) fn step_or_times(&self, public: &Public, times: f64) -> StepSize {
         let smooth = public.gradient_lipschitz();
         self.step.unwrap_or(if smooth.is_finite() && smooth > 0.0 {
-            StepSize::checked(1.0 / smooth, crate::step_size::Decay::Constant)
+            StepSize::checked(times / smooth, crate::step_size::Decay::Constant)
         } else {
-            StepSize::checked(1.0 / public.row_norm, crate::step_size::Decay::Sqrt)
+            StepSize::checked(times / public.row_norm, crate::step_size::Decay::Sqrt)
         })
     }
 }

@@ -40,8 +40,13 @@ struct Transform {
 }
 
 impl Smoothing {
-    /// LS22's strength of smoothing.
-    pub const DEFAULT_NU: f64 = 2.0;
+    /// LS22's strength of smoothing, for the published versions.
+    pub const LS22: f64 = 2.0;
+
+    /// What there is unless it is asked for: smoothing replaces each entry of a gradient by an average with the columns beside it,
+    /// which have nothing to do with it unless the columns are in an order that means something (time, frequency, place). In a
+    /// table of attributes it keeps the model from telling a column from its neighbours.
+    pub const NONE: f64 = 0.0;
 
     /// Smoothing of strength `nu ≥ 0` for vectors of this length; `nu = 0` leaves them alone to the bit.
     pub fn new(nu: f64, length: usize) -> Result<Self, SettingsError> {

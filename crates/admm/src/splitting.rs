@@ -28,6 +28,10 @@ use crate::settings::{SettingsError, not_negative, positive};
 use crate::smoothing::Smoothing;
 use crate::step_size::StepSize;
 
+/// `β‖AᵀA‖₂` over `L` for `x = y`, unless β is given: the two agree soon whatever it is, and at 1 half of every step would be lost to
+/// it. Any other constraint gets its half, or it would be obeyed too late.
+const STIFFNESS: f64 = 0.1;
+
 /// The iterates, and what stays the same between steps.
 #[derive(Debug)]
 pub(crate) struct Splitting {
@@ -79,11 +83,11 @@ impl Splitting {
         // 0 for a loss with kinks and for one that is flat.
         let smooth = if smooth.is_finite() { smooth } else { 0.0 };
         let gram = regulariser.gram_norm();
-        // β‖AᵀA‖ = L: neither the loss nor the constraint dominates the step. Without an L, the square of the
-        // row norm stands in for it: the curvature of a loss of curvature 1.
+        // Without an L, the square of the row norm stands in for it: the curvature of a loss of curvature 1.
         let stand_in = if smooth > 0.0 { smooth } else { public.row_norm.powi(2) };
         let scale = if gram > 0.0 { gram } else { 1.0 };
-        let beta = positive("beta", settings.beta.unwrap_or(stand_in / scale))?;
+        let stiffness = if regulariser.constraint().is_identity() { STIFFNESS } else { 1.0 };
+        let beta = positive("beta", settings.beta.unwrap_or(stiffness * stand_in / scale))?;
         let nu = match settings.nu {
             Some(nu) if nu > 0.0 && shape.outputs > 1 => {
                 return Err(SettingsError::new(
@@ -97,8 +101,8 @@ impl Splitting {
                 ));
             }
             Some(nu) => nu,
-            None if shape.outputs > 1 => 0.0,
-            None => Smoothing::DEFAULT_NU,
+            None if recipe.as_published() && shape.outputs == 1 => Smoothing::LS22,
+            None => Smoothing::NONE,
         };
         let asked = settings.mu.map(|mu| not_negative("mu", mu)).transpose()?;
         // At most β/2, so that the prox of what is left has a step.

@@ -21,13 +21,16 @@ const GAP: f64 = 1e-4;
 /// The algorithm, the problem, and the settings in the words of a job file.
 type Run = (&'static str, fn() -> Problem, &'static [(&'static str, &'static str)]);
 
-/// A clip that cuts no gradient of the squared loss, which has no bound.
+/// A clip that cuts nothing: the squared loss has no bound, and some algorithms cut below it.
 const WIDE: (&str, &str) = ("clip", "1000");
 /// The last iterate: the averages of the defaults are for noise, and slow without it.
 const LAST: (&str, &str) = ("average", r#""last""#);
-/// No smoothing. Smoothing is a preconditioner: slower, and to the same optimum.
-const ROUGH: (&str, &str) = ("nu", "0");
+/// LS22's smoothing. It is a preconditioner: slower, and to the same optimum.
+const SMOOTH: (&str, &str) = ("nu", "2");
 const FULL: (&str, &str) = ("sampling", r#""full""#);
+/// Inner steps: the default is shorter where there is noise.
+const TEN: (&str, &str) = ("inner", "10");
+const TWENTY: (&str, &str) = ("inner", "20");
 
 const RUNS: &[Run] = &[
     ("ssadmm", logistic, &[("iterations", "600")]),
@@ -57,33 +60,34 @@ const RUNS: &[Run] = &[
     ("general", logistic, &[("iterations", "80")]),
     ("general", machine, &[("iterations", "300")]),
     ("general", graph, &[("iterations", "150")]),
-    // A constant step of 1/L: the decaying one of the default is for noise.
-    ("sadmm", logistic, &[("iterations", "600"), ("step", r#""2""#), LAST, ROUGH]),
-    ("sadmm", logistic, &[("iterations", "2500"), ("step", r#""2""#), LAST]),
-    ("sadmm", machine, &[("iterations", "2500"), ("step", r#""0.5""#), LAST, ROUGH]),
-    ("sadmm", machine, &[("iterations", "5000"), ("step", r#""0.5""#), LAST]),
-    ("sadmm", lasso, &[("iterations", "600"), ("step", r#""0.5""#), LAST, ROUGH, WIDE]),
-    ("sadmm", lasso, &[("iterations", "2500"), ("step", r#""0.5""#), LAST, WIDE]),
-    ("sadmm", graph, &[("iterations", "1200"), ("step", r#""4""#), LAST, ROUGH]),
-    ("sadmm", graph, &[("iterations", "2500"), ("step", r#""4""#), LAST]),
+    // A constant step of 1/L.
+    ("sadmm", logistic, &[("iterations", "600"), ("step", r#""2""#), LAST]),
+    ("sadmm", logistic, &[("iterations", "2500"), ("step", r#""2""#), LAST, SMOOTH]),
+    ("sadmm", machine, &[("iterations", "2500"), ("step", r#""0.5""#), LAST]),
+    ("sadmm", machine, &[("iterations", "5000"), ("step", r#""0.5""#), LAST, SMOOTH]),
+    ("sadmm", lasso, &[("iterations", "600"), ("step", r#""0.5""#), LAST, WIDE]),
+    ("sadmm", lasso, &[("iterations", "2500"), ("step", r#""0.5""#), LAST, SMOOTH, WIDE]),
+    ("sadmm", graph, &[("iterations", "1200"), ("step", r#""4""#), LAST]),
+    ("sadmm", graph, &[("iterations", "2500"), ("step", r#""4""#), LAST, SMOOTH]),
     // Outer loops of 20 inner steps on a tenth of the records: variance reduction converges from samples too.
-    ("vradmm", logistic, &[("outer", "120"), LAST]),
-    ("vradmm", machine, &[("outer", "300"), LAST]),
-    ("vradmm", lasso, &[("outer", "150"), LAST, WIDE]),
-    ("vradmm", graph, &[("outer", "120"), LAST]),
+    ("vradmm", logistic, &[("outer", "120"), TWENTY, LAST, SMOOTH]),
+    ("vradmm", machine, &[("outer", "300"), TWENTY, LAST, SMOOTH]),
+    ("vradmm", lasso, &[("outer", "150"), TWENTY, LAST, SMOOTH, WIDE]),
+    ("vradmm", graph, &[("outer", "120"), TWENTY, LAST, SMOOTH]),
     // Outer loops of 10 on all of them.
-    ("vradmm", logistic, &[("outer", "60"), LAST, ROUGH, FULL]),
-    ("vradmm", machine, &[("outer", "250"), LAST, ROUGH, FULL]),
-    ("vradmm", lasso, &[("outer", "60"), LAST, ROUGH, FULL, WIDE]),
-    ("vradmm", graph, &[("outer", "120"), LAST, ROUGH, FULL]),
+    ("vradmm", logistic, &[("outer", "60"), TEN, LAST, FULL]),
+    ("vradmm", machine, &[("outer", "250"), TEN, LAST, FULL]),
+    ("vradmm", lasso, &[("outer", "60"), TEN, LAST, FULL, WIDE]),
+    ("vradmm", graph, &[("outer", "120"), TEN, LAST, FULL]),
     // An elastic net lends the loss its strong convexity: the settings of the theorems, as they are.
     ("sadmm", elastic_net, &[("iterations", "1200")]),
-    ("vradmm", elastic_net, &[("outer", "60")]),
+    ("vradmm", elastic_net, &[("outer", "60"), TWENTY]),
     // 300 rounds of a step for each coordinate.
-    ("dp-cd", logistic, &[("iterations", "3900")]),
-    ("dp-cd", machine, &[("iterations", "15600")]),
+    ("dp-cd", logistic, &[("iterations", "3900"), WIDE]),
+    ("dp-cd", machine, &[("iterations", "15600"), WIDE]),
     ("dp-cd", lasso, &[("iterations", "5100"), WIDE]),
-    ("dp-fw", logistic, &[("iterations", "600"), ("radius", "12")]),
+    ("dp-fw", logistic, &[("iterations", "600"), ("radius", "12"), ("momentum", "0"), LAST, WIDE]),
+    ("dp-fw", logistic, &[("iterations", "2000"), ("radius", "12"), WIDE]),
     ("output-perturbation", ridge, &[]),
     ("amp", ridge, &[]),
     ("amp", ridge_machine, &[]),

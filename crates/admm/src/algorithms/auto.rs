@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::average::Average;
 use crate::catalogue::{Built, Entry, Kind, Recipe, find};
+use crate::defaults::CLIP;
 use crate::settings::{Settings, SettingsError};
 use crate::step_size::{Decay, StepSize};
 
@@ -48,9 +49,6 @@ const PACE: f64 = 5.0;
 
 /// More than this is time and no accuracy.
 const MOST_ITERATIONS: f64 = 400.0;
-
-/// The clip, as a part of the largest norm that a gradient can have.
-const CLIP: f64 = 0.25;
 
 /// The most momentum.
 const MOMENTUM: f64 = 0.97;

@@ -39,7 +39,7 @@ pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::Private(build),
 };
 
-/// As for ssADMM.
+/// A step moves a copy of the parameter for each record, which is slow: where there is signal for more, steps are longer instead.
 const ITERATIONS: f64 = 100.0;
 
 /// The largest λ at which one block is bounded by γC: Douglas–Rachford as it is usually run.
@@ -69,7 +69,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
             "a number above 0 and below 1 is needed; at 1 the copies of the records have no bound",
         ));
     }
-    // 1/L, the step at which the noise is that of gradient descent; a prox is stable at any other. Without an L
+    // 1/L is the step at which the noise is that of gradient descent; a prox is stable at any other. Without an L
     // the curvature of the loss in the score is taken to be 1.
     let smooth = public.gradient_lipschitz();
     let smooth = if smooth.is_finite() && smooth > 0.0 { smooth } else { public.row_norm.powi(2) };
@@ -95,7 +95,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let algorithm = Consensus {
         how: ConsensusTerms {
             clip: settings.clip_or_bound(public)?,
-            step: positive("gamma", settings.gamma.unwrap_or(1.0 / smooth))?,
+            step: positive("gamma", settings.gamma.unwrap_or(recipe.length(ITERATIONS) / smooth))?,
             relaxation,
             noise_multiplier: if as_published { 0.0 } else { *noise_multiplier },
             sampling,

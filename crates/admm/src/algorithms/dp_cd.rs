@@ -17,6 +17,11 @@
 //! Reference: Mangold et al. 2022, Algorithm 1; FP23, Proposition 2. There C and η have an entry for each
 //! coordinate, from bounds of each feature; here one bound of the row stands for all, so a round of steps costs
 //! as much as d full gradients, and dp-cd is kept for comparison.
+//!
+//! Step. A coordinate is stable at 1/(S·mean x_j²), and the squares of a row's d entries sum to R² at most: one column may have
+//! it all, at 1/L, or each its even part, at d/L. Between the two lies √d/2L, stable while no column has more than 4/√d of the
+//! squares; at most 10/L, because the constant behind the intercept has 0.3² of R². A table with a heavier column needs a shorter
+//! `--step`.
 
 use std::sync::Arc;
 
@@ -25,6 +30,7 @@ use reticent_problem::Regulariser;
 
 use super::Algorithm;
 use crate::catalogue::{Built, Entry, Kind, Recipe};
+use crate::defaults::CLIP;
 use crate::fixed_point::{Active, FixedPoint, averaging_of_step, gradient_operator};
 use crate::settings::SettingsError;
 use crate::step_size::StepSize;
@@ -37,8 +43,11 @@ pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::Private(build),
 };
 
-/// Rounds through the coordinates. Each costs as much as d steps of gradient descent.
-const ROUNDS: u64 = 5;
+/// The most rounds through the coordinates: each takes as long as d steps of gradient descent.
+const ROUNDS: f64 = 20.0;
+
+/// The longest step, in 1/L.
+const STEP: f64 = 10.0;
 
 /// The penalties whose prox moves each entry by itself.
 const SEPARABLE: &[&str] = &["none", "l1", "l2", "elastic-net", "scad", "mcp", "box"];
@@ -67,18 +76,20 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     }
     let sampling = recipe.sampling();
     let len = public.shape.len();
+    let step = (0.5 * (len as f64).sqrt()).clamp(1.0, STEP);
+    let rounds = recipe.sweeps(step, ROUNDS);
     let algorithm = DpCd {
         how: GradientTerms {
-            clip: settings.clip_or_bound(public)?,
+            clip: settings.clip_or_part(public, CLIP)?,
             noise_multiplier: *noise_multiplier,
             sampling,
         },
-        step: settings.step_or_smooth(public),
+        step: settings.step_or_times(public, step),
         per_epoch: recipe.per_epoch(sampling) * len as f64,
         regulariser: Arc::clone(regulariser),
         engine: FixedPoint::coordinates(vec![0.0; len]),
     };
-    Ok(Built { algorithm: Box::new(algorithm), iterations: settings.iterations_or(ROUNDS * len as u64)? })
+    Ok(Built { algorithm: Box::new(algorithm), iterations: settings.iterations_or(rounds * len as u64)? })
 }
 
 impl Algorithm for DpCd {

@@ -42,9 +42,6 @@ pub(crate) const ENTRY: Entry = Entry {
 /// RDP20's penalty parameter.
 const RHO: f64 = 0.5;
 
-/// As for ssADMM without sampling.
-const ITERATIONS: u64 = 100;
-
 #[derive(Debug)]
 struct MpAdmm {
     how: GradientTerms,
@@ -69,7 +66,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         as_published: recipe.as_published(),
         population: public.population as f64,
     };
-    Ok(Built { algorithm: Box::new(algorithm), iterations: settings.iterations_or(ITERATIONS)? })
+    Ok(Built { algorithm: Box::new(algorithm), iterations: settings.iterations_or(recipe.plain_steps(1.0))? })
 }
 
 impl Algorithm for MpAdmm {

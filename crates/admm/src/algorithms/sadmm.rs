@@ -8,12 +8,12 @@
 //! x⁺ = x − (η_k/γ) Q_ν⁻¹ [ G + β Aᵀ(A x + B y⁺ − c + λ) ]
 //! λ⁺ = λ + A x⁺ + B y⁺ − c
 //!
-//! general convex:   η_k = 1/L,              solution = Σ k·x_k / Σ k
+//! general convex:   η_k = 1/L,              solution = x_T
 //! strongly convex:  η_k = 2γ‖Q_ν‖₂/(μk),    solution = Σ k·x_k / Σ k
 //! ```
 //!
 //! both with η_k at most 1/L (LS22 has η_k = 1/√k and the plain mean in the general case: `--step sqrt:1 --average uniform`), `γ = 1 + ηβ‖AᵀA‖₂`, and μ the strong convexity that the penalty lends the loss
-//! (see [`crate::splitting`]).
+//! (see [`crate::splitting`]). ν = 0 unless it is given or the run is as published (see [`crate::Smoothing::NONE`]).
 //!
 //! Released: G, once an iteration, as a Gaussian event under its sampling.
 //! Requires: a convex penalty with a prox; smoothing is for one output.
@@ -30,7 +30,7 @@ use crate::splitting::{Schedule, Splitting};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "sadmm",
-    about: "noisy (sub)sampled gradients with Laplacian smoothing, any linear constraint",
+    about: "noisy (sub)sampled gradients, any linear constraint; can smooth over columns in an order",
     reference: "LS22, Algorithm 2",
     takes: &[
         "iterations",
@@ -62,12 +62,10 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let Recipe { settings, public, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
     let admm = Splitting::new(recipe, &ENTRY)?;
-    let (schedule, average) = if admm.is_strongly_convex() {
-        (Schedule::Harmonic, Average::Weighted)
-    } else {
-        (Schedule::Smooth, Average::Weighted)
-    };
-    let average = settings.average.unwrap_or(average);
+    let schedule = if admm.is_strongly_convex() { Schedule::Harmonic } else { Schedule::Smooth };
+    // With a step that does not decay the first iterates are far behind, and an average of sparse vectors is not sparse.
+    let last = !(admm.is_strongly_convex() || recipe.as_published());
+    let average = settings.average.unwrap_or(if last { Average::Last } else { Average::Weighted });
     let sampling = recipe.sampling();
     let per_epoch = recipe.per_epoch(sampling);
     let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;

@@ -12,8 +12,11 @@
 //!         x⁺ = x − (η/γ) Q_ν⁻¹ [ G + β Aᵀ(A x + B y⁺ − c + λ) ]
 //!         λ⁺ = λ + A x⁺ + B y⁺ − c
 //!     x̃, ỹ = averages of the m inner x and y
-//! solution: the average of the x̃ (general convex) or the last one (strongly convex)
+//! solution: the last x̃
 //! ```
+//!
+//! As published, the general convex solution is the average of the x̃ and ν = 2; ours has ν = 0 unless it is given (see
+//! [`crate::Smoothing::NONE`]). S and m: see [`crate::defaults`].
 //!
 //! Shrinking noise. `C_t = min(2C, L‖x − x̃‖)`, with `L` the Lipschitz constant of a record's gradient, is public and
 //! cuts nothing; the noise of the correction is in proportion to it, so it vanishes as the iterates settle while
@@ -43,7 +46,7 @@ use crate::splitting::{Schedule, Splitting};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "vradmm",
-    about: "variance-reduced gradients whose noise shrinks, with Laplacian smoothing, any linear constraint",
+    about: "variance-reduced gradients whose noise shrinks, any linear constraint; can smooth over columns in an order",
     reference: "LS22, Algorithm 1, with the privacy of E5",
     takes: &[
         "outer",
@@ -65,11 +68,8 @@ pub(crate) const ENTRY: Entry = Entry {
 /// A tenth: large enough that sampling adds little noise of its own, small enough that it is quick.
 const SAMPLING: Sampling = Sampling::Poisson(0.1);
 
-/// Snapshots. Each costs as much as a step without sampling.
-const OUTER: u64 = 10;
-
-/// Fewer inner steps hardly leave the snapshot.
-const LEAST_INNER: f64 = 10.0;
+/// Where 2n/b is less, as without sampling, so many inner steps still pay for a snapshot.
+const FEW_INNER: f64 = 10.0;
 
 /// The least C_t, in clips: where x is x̃ there is nothing to clip, and the gate is asked all the same.
 const LEAST_CLIP: f64 = 1e-9;
@@ -105,18 +105,19 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         .is_strongly_convex()
         .then(|| TransposedPseudoInverse::new(regulariser, ENTRY.name))
         .transpose()?;
-    let average =
-        settings.average.unwrap_or(if restart.is_some() { Average::Last } else { Average::Uniform });
+    let as_published = recipe.as_published();
+    let uniform = as_published && restart.is_none();
+    let average = settings.average.unwrap_or(if uniform { Average::Uniform } else { Average::Last });
     let sampling = settings.sampling.unwrap_or(SAMPLING);
     let per_epoch = recipe.per_epoch(sampling);
-    // m = 2n/b is LS22's.
-    let inner = at_least_one("inner", settings.inner.unwrap_or((2.0 * per_epoch).max(LEAST_INNER) as u64))?;
-    let outer = at_least_one("outer", settings.outer.unwrap_or(OUTER))?;
+    // m = 2n/b is LS22's, and here the most.
+    let (outer, inner) = recipe.loops(settings.inner, (2.0 * per_epoch).max(FEW_INNER), restart.is_some());
+    let (outer, inner) =
+        (at_least_one("outer", settings.outer.unwrap_or(outer))?, at_least_one("inner", inner)?);
     let iterations = outer.checked_mul(inner).ok_or_else(|| {
         SettingsError::new("inner", inner, format!("with outer = {outer} it is too many steps to count"))
     })?;
     let clip = settings.clip_or_bound(public)?;
-    let as_published = recipe.as_published();
     let shrinks = settings.shrink.unwrap_or(!as_published);
     if shrinks && as_published {
         return Err(SettingsError::new("shrink", true, "the published version has noise of one size only"));

@@ -1,0 +1,66 @@
+//! An algorithm that is named and given no settings learns something: on a table of categories at ε = 1 it makes at least a
+//! quarter fewer errors than a model that always says the more frequent class.
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use std::fmt::Write;
+use std::path::Path;
+
+use reticent::admm::catalogue::{CATALOGUE, Kind};
+use reticent::{Quality, Spec};
+
+const RECORDS: u32 = 4000;
+/// Attributes of five categories each, one column for each category.
+const ATTRIBUTES: [f64; 8] = [2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0];
+
+/// The table, and the share of its more frequent class. Columns that are beside each other have unlike weights, and no column says
+/// much by itself.
+fn table(folder: &Path) -> (Spec, f64) {
+    let (mut text, mut positive) = (String::new(), 0);
+    for i in 1..=RECORDS {
+        let category = |root: f64| ((f64::from(i) * root.sqrt()).fract() * 5.0) as usize;
+        let columns: Vec<usize> =
+            ATTRIBUTES.iter().enumerate().map(|(a, root)| 5 * a + category(*root) + 1).collect();
+        let score: f64 = columns.iter().map(|j| 4.0 * (*j as f64 * 0.754_877).fract() - 2.0).sum();
+        positive += u32::from(score > 1.5);
+        text.push_str(if score > 1.5 { "+1" } else { "-1" });
+        columns.iter().for_each(|j| write!(text, " {j}:1").unwrap());
+        text.push('\n');
+    }
+    let data = folder.join("categories.libsvm");
+    std::fs::write(&data, text).unwrap();
+    let spec = Spec {
+        data: Some(data),
+        features: Some(40),
+        row_norm: Some(2.83),
+        epsilon: Some(1.0),
+        delta: Some(1e-5),
+        seed: Some(1),
+        ..Spec::default()
+    };
+    (spec, 1.0 - f64::from(positive) / f64::from(RECORDS))
+}
+
+#[test]
+fn every_algorithm_learns_at_its_own_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let (spec, constant) = table(folder.path());
+    assert!((0.75..0.8).contains(&constant), "{constant}");
+    for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, Kind::Private(_))) {
+        // The release of a minimiser needs strong convexity, and the plain one has noise for the worst case.
+        let minimiser = ["output-perturbation", "amp", "objp"].contains(&entry.name);
+        let errors = if entry.name == "output-perturbation" { 1.0 } else { 0.75 };
+        let spec = Spec {
+            algorithm: Some(entry.name.to_owned()),
+            penalty: minimiser.then(|| "l2:0.01".to_owned()),
+            ..spec.clone()
+        };
+        let model = spec.check().unwrap().fit(&mut ()).unwrap().model;
+        let Quality::Classes { accuracy, .. } = model.evaluate(spec.data.as_deref().unwrap(), None).unwrap()
+        else {
+            panic!("the target has classes")
+        };
+        println!("{}: {accuracy}", entry.name);
+        let most = errors * (1.0 - constant);
+        assert!(1.0 - accuracy < most, "{}: {accuracy} where a constant has {constant}", entry.name);
+    }
+}
