@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::graph::is_private_graph;
-use crate::tune::NO_GRID;
+use crate::tune::{NO_GRID, map_values};
 
 /// What to fit, on what, and at what price. Unchecked: [`Job`](crate::job::Job) is the checked form.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -127,17 +127,16 @@ impl Spec {
                 *file = base.join(&*file);
             }
         }
-        // A constraint may name a file, and so may a graph that is not to be learned.
-        let beside = |file: &str| {
-            let path = Path::new(file);
-            if path.is_relative() { base.join(path).display().to_string() } else { file.to_owned() }
+        // A constraint may name a file, in a list to choose from too, and so may a graph that is not to be learned.
+        let constraint = |text: &str| match text.split_once(':') {
+            Some((name @ ("graph" | "matrix"), file)) => format!("{name}:{}", beside(base, file)),
+            _ => text.to_owned(),
         };
-        if let Some((name @ ("graph" | "matrix"), file)) =
-            self.constraint.as_deref().and_then(|text| text.split_once(':'))
-        {
-            self.constraint = Some(format!("{name}:{}", beside(file)));
+        self.constraint = self.constraint.as_deref().map(constraint);
+        for list in self.tune.iter_mut().flatten() {
+            *list = map_values(list, "constraint", constraint);
         }
-        self.graph = self.graph.map(|text| if is_private_graph(&text) { text } else { beside(&text) });
+        self.graph = self.graph.map(|text| if is_private_graph(&text) { text } else { beside(base, &text) });
         self
     }
 
@@ -147,6 +146,12 @@ impl Spec {
         whole.extend(toml::Table::try_from(over).map_err(Error::spec_form)?);
         whole.try_into().map_err(Error::spec_form)
     }
+}
+
+/// A file that a job file names, as seen from where the program runs.
+pub(crate) fn beside(base: &Path, file: &str) -> String {
+    let path = Path::new(file);
+    if path.is_relative() { base.join(path).display().to_string() } else { file.to_owned() }
 }
 
 #[cfg(test)]
@@ -181,6 +186,22 @@ mod tests {
         for private in ["private", "private:0.2"] {
             assert_eq!(read(&format!("graph = '{private}'")).graph.as_deref(), Some(private));
         }
+    }
+
+    #[test]
+    fn files_in_a_list_to_choose_from_are_beside_the_job_file_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("job.toml");
+        let text =
+            "tune = ['constraint=graph:[a.txt,/b.txt]', 'constraint=[matrix:c.txt, identity]', 'clip=[1,2]']";
+        std::fs::write(&path, text).unwrap();
+        let beside = |file: &str| folder.path().join(file).display().to_string();
+        let lists = [
+            format!("constraint=[graph:{},graph:/b.txt]", beside("a.txt")),
+            format!("constraint=[matrix:{},identity]", beside("c.txt")),
+            "clip=[1,2]".to_owned(),
+        ];
+        assert_eq!(Spec::read(&path).unwrap().tune.unwrap(), lists);
     }
 
     #[test]
