@@ -14,7 +14,8 @@ pub enum Statistic {
     First,
     /// The last answer: of a random walk it has all the steps in it.
     Last,
-    /// The sum of all answers: for a canary that pulls the same way in every iteration there is nothing better.
+    /// The sum of all answers: for a canary that pulls the same way in every iteration there is nothing
+    /// better.
     Sum,
     /// How far the last answer is from the first: what is left when the same noise was used in both.
     Contrast,

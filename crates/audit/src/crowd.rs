@@ -1,8 +1,9 @@
-//! Runs of many parties, of which one, the victim, has either of two tables: what its view's adversary sees of the
-//! messages is the transcript.
+//! Runs of many parties, of which one, the victim, has either of two tables: what its view's adversary sees
+//! of the messages is the transcript.
 //!
 //! ```text
-//! victim: the canary, or the same row with the other target;  everybody else: rows of zeros, whose gradient is zero
+//! victim:          the canary, or the same row with the other target
+//! everybody else:  rows of zeros, whose gradient is zero
 //! ```
 //!
 //! Locally the adversary sees all that the victim sends; in a network, one other party sees what comes by it.

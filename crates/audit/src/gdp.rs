@@ -6,10 +6,10 @@
 //! μ ≥ Φ⁻¹(p̲) − Φ⁻¹(p̄')
 //! ```
 //!
-//! at the confidence of the two limits, and ε(δ) of that μ follows. The first step holds for every mechanism; the
-//! second says what ε is for a mechanism whose trade-off curve *is* Gaussian. So it is offered where the books
-//! say that a run is exactly μ-GDP, and refused elsewhere. It uses the middle of the curve, where counts are
-//! large, and is therefore much sharper than a threshold far out.
+//! at the confidence of the two limits, and ε(δ) of that μ follows. The first step holds for every mechanism;
+//! the second says what ε is for a mechanism whose trade-off curve *is* Gaussian. So it is offered where the
+//! books say that a run is exactly μ-GDP, and refused elsewhere. It uses the middle of the curve, where
+//! counts are large, and is therefore much sharper than a threshold far out.
 
 use reticent::Error;
 use reticent::accountant::{Event, Gdp, Ledger, View, epsilon};

@@ -12,8 +12,8 @@ use crate::method::Method;
 use crate::pair::{Others, Pair};
 use crate::report::AuditReport;
 
-/// The loss of an audit: a derivative that is at its bound for every residual above 0.01, so that the canary, one
-/// unit away from its target, pulls with all that a record may.
+/// The loss of an audit: a derivative that is at its bound for every residual above 0.01, so that the canary,
+/// one unit away from its target, pulls with all that a record may.
 const LOSS: &str = "huber:0.01";
 
 /// Runs that give a bound of use at ε = 4 in seconds.
@@ -107,8 +107,8 @@ impl Default for AuditSpec {
 
 #[cfg(feature = "seeded-bugs")]
 impl AuditSpec {
-    /// This audit, arranged so that a gate with `bug` shows it: on the algorithm, the pair and the sampling that
-    /// the defect touches.
+    /// This audit, arranged so that a gate with `bug` shows it: on the algorithm, the pair and the sampling
+    /// that the defect touches.
     pub fn seeded(self, bug: reticent_oracle::Bug) -> Self {
         use reticent_oracle::Bug;
         let bare = AuditSpec { bug: Some(bug), ..self };
@@ -173,8 +173,8 @@ impl AuditSpec {
         Pair::new(self.adjacency, self.others, self.size())
     }
 
-    /// Records in the larger table. Samples without replacement need others to choose from; under add-remove the
-    /// smaller table should not be empty.
+    /// Records in the larger table. Samples without replacement need others to choose from; under add-remove
+    /// the smaller table should not be empty.
     fn size(&self) -> usize {
         let least = match self.sampling {
             Sampling::WithoutReplacement(size) => 2 * size as usize,

@@ -6,9 +6,10 @@
 //! ε ≥ ln( (P(S | D) − δ) / P(S | D') ) ≥ ln( (p̲ − δ) / p̄' )
 //! ```
 //!
-//! with p̲ a lower and p̄' an upper Clopper–Pearson limit, each at error (1 − confidence)/2. S is "the statistic is on
-//! this side of the threshold". Statistic, side, threshold and which of the two tables is D are chosen on runs
-//! that are not counted afterwards, so the choice costs no confidence. Proof note: `proofs/audit.md`.
+//! with p̲ a lower and p̄' an upper Clopper–Pearson limit, each at error (1 − confidence)/2. S is "the
+//! statistic is on this side of the threshold". Statistic, side, threshold and which of the two tables is D
+//! are chosen on runs that are not counted afterwards, so the choice costs no confidence. Proof note:
+//! `proofs/audit.md`.
 
 use reticent::Error;
 use reticent_statistics::{lower_bound, normal_quantile, upper_bound};
@@ -82,8 +83,9 @@ impl Test {
         }
     }
 
-    /// The best by `value` of approximate limits: quick, and what is chosen here is measured exactly elsewhere.
-    /// Stricter limits for the choice, to keep it from the thin end of the tail, were tried: no gain over 8 seeds.
+    /// The best by `value` of approximate limits: quick, and what is chosen here is measured exactly
+    /// elsewhere. Stricter limits for the choice, to keep it from the thin end of the tail, were tried: no
+    /// gain over 8 seeds.
     fn choose(with: &[Scores], without: &[Scores], z: f64, value: impl Fn(Limits) -> f64) -> Self {
         let mut best =
             (f64::NEG_INFINITY, Test { statistic: 0, above: true, threshold: 0.0, swapped: false });

@@ -8,8 +8,8 @@ use crate::failure::Failure;
 /// Short names of fields.
 const SHORT: &[(&str, &str)] = &[("z", "noise_multiplier"), ("q", "rate")];
 
-/// A mechanism from `kind:field=value,field=value`. The fields are those that a ledger has, so every event in the
-/// catalogue that is made of numbers can be typed.
+/// A mechanism from `kind:field=value,field=value`. The fields are those that a ledger has, so every event in
+/// the catalogue that is made of numbers can be typed.
 pub fn mechanism(text: &str) -> Result<Mechanism, Failure> {
     let (kind, fields) = text.split_once(':').unwrap_or((text, ""));
     let mut object = Map::from_iter([("kind".to_owned(), Value::from(kind))]);

@@ -1,7 +1,7 @@
 //! Text in columns and lines.
 
-/// Rows of cells, each column as wide as its widest cell, two spaces between, `indent` spaces before. Numbers go
-/// to the right: the columns from `right_from` on.
+/// Rows of cells, each column as wide as its widest cell, two spaces between, `indent` spaces before. Numbers
+/// go to the right: the columns from `right_from` on.
 pub fn columns(rows: &[Vec<String>], indent: usize, right_from: usize) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |j: usize| rows.iter().filter_map(|row| row.get(j)).map(|cell| cell.chars().count()).max();

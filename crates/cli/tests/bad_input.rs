@@ -1,5 +1,6 @@
-//! Every bad input gives its message, exit code 2 (3 when the budget is refused), leaves nothing behind and shows
-//! no value of the table. The same list is in the README of this crate, and a test keeps the two together.
+//! Every bad input gives its message, exit code 2 (3 when the budget is refused), leaves nothing behind and
+//! shows no value of the table. The same list is in the README of this crate, and a test keeps the two
+//! together.
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -1,4 +1,4 @@
-//! `reticent simulate` as a user types it: trusts, parties' certificates, failures, and going on after kill −9.
+//! `reticent simulate` as a user types it: trusts, parties' certificates, failures, going on after kill −9.
 #![allow(clippy::unwrap_used)]
 
 mod common;

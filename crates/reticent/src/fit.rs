@@ -41,7 +41,8 @@ pub struct Fitted {
     pub time: Duration,
     /// What came of tuning, if the job was tuned.
     pub tuned: Option<Tuned>,
-    /// Whether the exact solver got to the optimum before its iterations ran out; the others have no such thing.
+    /// Whether the exact solver got to the optimum before its iterations ran out; the others have no such
+    /// thing.
     pub converged: Option<bool>,
 }
 

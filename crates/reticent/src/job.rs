@@ -19,9 +19,9 @@ use crate::tune::Tuning;
 /// The algorithm that runs when none is named.
 const DEFAULT_ALGORITHM: &str = "auto";
 
-/// The constant behind the intercept, as a part of the row norm: tables in other units then give the same model in those
-/// units. Gradients are longer by √(1 + 0.3²), four in a hundred, and the intercept moves a tenth as fast as a feature that
-/// fills a whole row would. The published intercept is multiplied with it.
+/// The constant behind the intercept, as a part of the row norm: tables in other units then give the same
+/// model in those units. Gradients are longer by √(1 + 0.3²), four in a hundred, and the intercept moves a
+/// tenth as fast as a feature that fills a whole row would. The published intercept is multiplied with it.
 const INTERCEPT: f64 = 0.3;
 
 /// What [`Spec::check`] made of a [`Spec`].

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use crate::error::Error;
 use crate::tune;
 
-/// Reads settings, each a name and what was typed for it. A word that is a number or a truth value is first tried as
-/// that, then as text.
+/// Reads settings, each a name and what was typed for it. A word that is a number or a truth value is first
+/// tried as that, then as text.
 pub fn read_settings(given: &[(&'static str, String)]) -> Result<Settings, Error> {
     let mut all = Map::new();
     for (name, text) in given {

@@ -1,4 +1,4 @@
-//! `reticent calibrate`: the smallest noise (or the most steps, or the largest sampling rate) that fits a budget.
+//! `reticent calibrate`: the smallest noise (or the most steps, or the largest rate) that fits a budget.
 
 use clap::{Args, ValueEnum};
 use reticent::accountant::{Adjacency, Bound, Ledger, Unit, calibrate, calibrate_rate, calibrate_steps};

@@ -146,7 +146,8 @@ struct ProblemFlags {
     #[arg(long)]
     constraint: Option<String>,
 
-    /// A graph of the features to fuse along: FILE, or private[:LAMBDA] to learn it within the budget (docs/graph.md)
+    /// A graph of the features to fuse along: FILE, or private[:LAMBDA] to learn it within the budget
+    /// (docs/graph.md)
     #[arg(long, value_name = "FILE|private", conflicts_with = "constraint")]
     graph: Option<String>,
 
@@ -166,7 +167,8 @@ struct ProblemFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Tuning within the budget (docs/tuning.md)")]
 struct TuningFlags {
-    /// Choose privately from a list, for example 'penalty=l1:[1e-5,1e-4,1e-3]'; several lists make their product
+    /// Choose privately from a list, for example 'penalty=l1:[1e-5,1e-4,1e-3]'; several lists make their
+    /// product
     #[arg(long, value_name = "NAME=[A,B,…]")]
     tune: Option<Vec<String>>,
 

@@ -63,7 +63,8 @@ struct PartyFlags {
     #[arg(long, value_name = "GRAPH")]
     topology: Option<String>,
 
-    /// What goes wrong, as NAME=CHANCE,…: before, after, delay, duplicate, reorder, corrupt, byzantine, restart
+    /// What goes wrong, as NAME=CHANCE,…: before, after, delay, duplicate, reorder, corrupt, byzantine,
+    /// restart
     #[arg(long, value_name = "LIST", value_parser = failures)]
     fail: Option<Failures>,
 

@@ -41,8 +41,8 @@ pub struct Draft {
     pub toml: String,
 }
 
-/// Drafts a schema from `path`. **The result contains bounds, categories and a row norm read from the file**, so
-/// it is safe only if that file is public; the TOML says so.
+/// Drafts a schema from `path`. **The result contains bounds, categories and a row norm read from the file**,
+/// so it is safe only if that file is public; the TOML says so.
 pub fn draft_from_public(path: &Path, options: &DraftOptions) -> Result<Draft, DataError> {
     let file = path.display().to_string();
     let format = options.format.or_else(|| Format::of(path));

@@ -88,8 +88,8 @@ impl std::str::FromStr for Format {
     }
 }
 
-/// Reads a file for fitting or evaluating: features, targets, users. `target` and `user_column` choose the roles
-/// as [`Schema::with_roles`] does.
+/// Reads a file for fitting or evaluating: features, targets, users. `target` and `user_column` choose the
+/// roles as [`Schema::with_roles`] does.
 pub fn load(
     path: &Path,
     format: Option<Format>,

@@ -182,7 +182,8 @@ impl Simulation {
             let why = "who takes part is known to those it talks to, so nothing hides that a party is there; use replace-one";
             return Err(value("adjacency", adjacency, why));
         }
-        // Who is dealt to the parties as records has no owner; where each party is a user, the user is protected.
+        // Who is dealt to the parties as records has no owner; where each party is a user, the user is
+        // protected.
         let usual = if self.parties.split.is_some() { Unit::Record } else { Unit::User };
         Ok(Opening {
             adjacency: Adjacency::ReplaceOne,
