@@ -257,7 +257,15 @@ impl std::str::FromStr for Schema {
 
     fn from_str(text: &str) -> Result<Self, SchemaError> {
         // Two steps, so that a failed check arrives as itself and not as text inside a TOML error.
-        toml::from_str::<RawSchema>(text).map_err(|e| SchemaError::Syntax(e.to_string()))?.try_into()
+        let words = |error: toml::de::Error| {
+            let line = error
+                .span()
+                .and_then(|at| text.get(..at.start))
+                .map(|before| before.matches('\n').count() + 1);
+            let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+            SchemaError::Syntax(format!("{line}{}", error.message()))
+        };
+        toml::from_str::<RawSchema>(text).map_err(words)?.try_into()
     }
 }
 

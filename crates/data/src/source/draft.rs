@@ -45,6 +45,7 @@ pub struct Draft {
 /// so it is safe only if that file is public; the TOML says so.
 pub fn draft_from_public(path: &Path, options: &DraftOptions) -> Result<Draft, DataError> {
     let file = path.display().to_string();
+    super::open::no_folder(path)?;
     let format = options.format.or_else(|| Format::of(path));
     let format = format.ok_or_else(|| DataError::file(&file, FileProblem::UnknownFormat))?;
     let mut notes = Vec::new();

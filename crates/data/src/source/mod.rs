@@ -123,6 +123,7 @@ fn read(
     depth: Depth,
 ) -> Result<Table, DataError> {
     let file = path.display().to_string();
+    open::no_folder(path)?;
     let format = Format::decide(path, format, schema).map_err(|p| DataError::file(&file, p))?;
     match format {
         // A LIBSVM file has no header: that it opens is all there is to see.
