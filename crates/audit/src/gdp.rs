@@ -22,7 +22,7 @@ use crate::subject::Subject;
 use crate::threshold::{Limits, best};
 
 /// The audit.
-pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
+pub(crate) fn audit(spec: &AuditSpec, told: &(dyn Fn(u64, u64) + Sync)) -> Result<AuditReport, Error> {
     let subject = Subject::new(spec)?;
     if subject.mu().is_none() {
         return Err(Error::Value {
@@ -33,7 +33,7 @@ pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
                     .to_owned(),
         });
     }
-    let (test, limits) = best(spec, &subject, mu_above)?;
+    let (test, limits) = best(spec, &subject, told, mu_above)?;
     spec.report(
         (subject.epsilon()?, subject.view()),
         epsilon_of(mu_above(limits), spec)?,

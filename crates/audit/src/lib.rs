@@ -41,10 +41,15 @@ use reticent::Error;
 
 /// Does what the specification asks for.
 pub fn run(spec: &AuditSpec) -> Result<AuditReport, Error> {
+    run_told(spec, &|_, _| {})
+}
+
+/// The same, and `told` hears how many of how many runs are done, from several threads.
+pub fn run_told(spec: &AuditSpec, told: &(dyn Fn(u64, u64) + Sync)) -> Result<AuditReport, Error> {
     spec.check()?;
     match spec.method {
-        Method::Threshold => threshold::audit(spec),
-        Method::Gdp => gdp::audit(spec),
+        Method::Threshold => threshold::audit(spec, told),
+        Method::Gdp => gdp::audit(spec, told),
         Method::OneRun => one_run::audit(spec),
     }
 }

@@ -165,7 +165,42 @@ impl AuditSpec {
         if self.records == Some(0) {
             return Err(value("records", 0, "the canary alone makes one"));
         }
-        Ok(())
+        if !(self.epsilon.is_finite() && self.epsilon > 0.0) {
+            return Err(value("epsilon", self.epsilon, "it must be a number above 0, for example 1.0"));
+        }
+        if !(self.delta > 0.0 && self.delta < 1.0) {
+            return Err(value("delta", self.delta, "it must lie strictly between 0 and 1, for example 1e-5"));
+        }
+        self.nothing_unused()
+    }
+
+    /// Refuses what the algorithm has no use for, rather than pass over it.
+    fn nothing_unused(&self) -> Result<(), Error> {
+        if crate::crowd::knows(&self.algorithm) {
+            return match &self.constraint {
+                Some(given) => {
+                    Err(value("constraint", given, "an algorithm of many parties is attacked without one"))
+                }
+                None => Ok(()),
+            };
+        }
+        let usual = AuditSpec::default();
+        let given = [
+            ("trust", self.trust.map(|view| view.to_string())),
+            ("walk", self.walk.map(|walk| walk.to_string())),
+            ("release", self.release.map(|release| release.to_string())),
+            ("parties", (self.parties != usual.parties).then(|| self.parties.to_string())),
+        ];
+        match given.into_iter().find_map(|(name, given)| Some((name, given?))) {
+            None => Ok(()),
+            Some((name, given)) => {
+                let why = format!(
+                    "{} is not for many parties; leave it out, or choose one that is",
+                    self.algorithm
+                );
+                Err(value(name, given, &why))
+            }
+        }
     }
 
     /// The two tables.

@@ -43,9 +43,9 @@ impl Limits {
 }
 
 /// The audit.
-pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
+pub(crate) fn audit(spec: &AuditSpec, told: &(dyn Fn(u64, u64) + Sync)) -> Result<AuditReport, Error> {
     let subject = Subject::new(spec)?;
-    let (test, limits) = best(spec, &subject, |limits| limits.epsilon(spec.delta))?;
+    let (test, limits) = best(spec, &subject, told, |limits| limits.epsilon(spec.delta))?;
     spec.report(
         (subject.epsilon()?, subject.view()),
         limits.epsilon(spec.delta),
@@ -57,9 +57,10 @@ pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
 pub(crate) fn best(
     spec: &AuditSpec,
     subject: &Subject,
+    told: &(dyn Fn(u64, u64) + Sync),
     value: impl Fn(Limits) -> f64,
 ) -> Result<(Test, Limits), Error> {
-    let [with, without] = scores(subject, spec.runs / 2)?;
+    let [with, without] = scores(subject, spec.runs / 2, told)?;
     let (choose_with, with) = with.split_at(with.len() / 2);
     let (choose_without, without) = without.split_at(without.len() / 2);
     let each = 0.5 + 0.5 * spec.confidence;
