@@ -31,4 +31,4 @@ pub use reticent_runtime as runtime;
 pub use settings::{read_settings, setting_fits};
 pub use spec::Spec;
 pub use tune::Tuned;
-pub use write::{write_model, write_text};
+pub use write::{check_folder, write_model, write_text};

@@ -267,6 +267,7 @@ impl Tuning {
     /// The least noise for which the whole, choice included, is within the budget.
     pub fn prepare(&self, gate: &Gate, budget: Budget) -> Result<Prepared, Error> {
         let terms = gate.terms();
+        self.points.iter().try_for_each(|job| job.check_sample(terms.population()))?;
         let publics: Vec<Public> =
             self.points.iter().map(|job| job.public(terms.population())).collect::<Result<_, _>>()?;
         // Points that ask the same are calibrated once.

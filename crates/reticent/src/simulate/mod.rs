@@ -14,7 +14,7 @@ pub use books::{PartyBooks, Spread};
 pub use run::{Keep, Simulated};
 
 use crate::error::Error;
-use crate::spec::{Spec, beside};
+use crate::spec::{Spec, beside, table};
 
 /// What to run between whom. Unchecked.
 ///
@@ -69,9 +69,11 @@ impl Simulation {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text =
             std::fs::read_to_string(path).map_err(|error| Error::read(path, "the job file", &error))?;
-        let refuse =
-            |error: toml::de::Error| Error::SpecSyntax { file: path.to_owned(), message: error.to_string() };
-        let mut table: toml::Table = toml::from_str(&text).map_err(refuse)?;
+        let refuse = |error: toml::de::Error| Error::SpecSyntax {
+            file: path.to_owned(),
+            message: error.to_string().trim_end().to_owned(),
+        };
+        let mut table = table(&text, path)?;
         let parties = table.remove("parties").map(toml::Value::try_into).transpose().map_err(refuse)?;
         let mut parties: Parties = parties.unwrap_or_default();
         if let Some(file) = parties.topology.as_deref().and_then(|graph| graph.strip_prefix("file:")) {
@@ -79,7 +81,7 @@ impl Simulation {
             parties.topology = Some(format!("file:{}", beside(base, file)));
         }
         let failures = table.remove("failures").map(toml::Value::try_into).transpose().map_err(refuse)?;
-        let job: Spec = table.try_into().map_err(refuse)?;
+        let job = Spec::of_table(table, path)?;
         Ok(Simulation { job: job.relative_to(path), parties, failures: failures.unwrap_or_default() })
     }
 
