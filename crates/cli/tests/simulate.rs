@@ -69,7 +69,7 @@ fn failures_are_counted_and_mistakes_refused() {
         ("--tune clip=[1,2]", "nothing can be tuned between parties"),
         ("--graph private", "no graph is learned between parties"),
         ("--skew upwards", "label:A"),
-        ("--topology circle", "erdos-renyi:P"),
+        ("--algorithm r-admm --topology circle", "erdos-renyi:P"),
         ("--algorithm ssadmm", "federated"),
         ("--adjacency add-remove", "use replace-one"),
         ("--resume --checkpoint nowhere", "no such checkpoint"),
@@ -107,4 +107,25 @@ fn a_run_that_is_killed_goes_on_to_the_same_model() {
     }
     let other = folder.reticent("simulate job.toml --seed 5 --checkpoint run --resume");
     assert!(other.err.contains("of another job"), "{}", other.err);
+}
+
+#[test]
+fn files_of_a_job_file_are_found_from_another_folder() {
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("elsewhere")).unwrap();
+    let ring: String = (0..10).map(|i| format!("{i} {}\n", (i + 1) % 10)).collect();
+    folder.write("ring.txt", ring);
+    folder.write(
+        "ring.toml",
+        format!("{JOB}algorithm = 'r-admm'\nout = 'm'\n[parties]\nsplit = 10\ntopology = 'file:ring.txt'\n"),
+    );
+    folder.shell("cd elsewhere && reticent simulate ../ring.toml").ok();
+    assert!(folder.path().join("m/model.json").exists());
+    let again = folder.shell("cd elsewhere && reticent simulate ../ring.toml").ok();
+    assert!(again.err.contains("It replaces the model that was there"), "{}", again.err);
+    let names =
+        ["accountant", "adjacency", "algorithm", "bytes", "certified", "choice", "constraint", "delta"];
+    let object = folder.reticent("simulate ring.toml --json").ok().json();
+    assert!(names.iter().all(|name| object.get(name).is_some()), "{object}");
+    assert_eq!(object["spent"], "m/parties.json");
 }
