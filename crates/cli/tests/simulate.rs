@@ -129,3 +129,32 @@ fn files_of_a_job_file_are_found_from_another_folder() {
     assert!(names.iter().all(|name| object.get(name).is_some()), "{object}");
     assert_eq!(object["spent"], "m/parties.json");
 }
+
+/// Without noise and penalty a table in other units is the same problem, the intercept included.
+#[test]
+fn a_table_in_other_units_gives_the_same_model() {
+    let folder = Folder::new();
+    let predicted = |unit: u32| {
+        let numeric = |name: &str| {
+            format!(
+                "[[column]]\nname = '{name}'\nkind = 'numeric'\nlower = 0\nupper = {unit}\nscale = 'none'\n"
+            )
+        };
+        let target = "[[column]]\nname = 'ill'\nkind = 'target'\nclasses = ['no', 'yes']\n";
+        folder.write("s.toml", format!("row_norm = {unit}\n{}{}{target}", numeric("a"), numeric("b")));
+        let rows = (0..200).map(|i| (i * 37 % 101, i * 53 % 97, i % 3));
+        let row = |(a, b, c): (u32, u32, u32)| {
+            let of = |value: u32| f64::from(value * unit) / 128.0;
+            format!("{},{},{}\n", of(a), of(b), if a + 20 * c > b + 30 { "yes" } else { "no" })
+        };
+        folder.write("t.csv", format!("a,b,ill\n{}", rows.map(row).collect::<String>()));
+        let flags = "--schema s.toml --split 5 --algorithm admm-network --iterations 20 --out m";
+        folder.reticent(&format!("simulate --data t.csv {flags}")).ok();
+        let object = folder.reticent("predict m t.csv --json").ok().json();
+        let each = object["predictions"].as_array().unwrap().clone();
+        each.iter().map(|each| each["probabilities"][1].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    let (small, large) = (predicted(1), predicted(8));
+    assert!(small.iter().zip(&large).all(|(a, b)| (a - b).abs() < 1e-9), "{small:?}\n{large:?}");
+    assert!(small.iter().any(|p| (p - 0.5).abs() > 0.05), "{small:?}");
+}

@@ -325,7 +325,7 @@ pub(crate) fn loss_for(text: Option<&str>, kind: &TargetKind) -> Result<Box<dyn 
     Err(value("loss", text, &allowed))
 }
 
-/// The constant behind the intercept.
+/// The constant behind the intercept, in a fit and between parties.
 pub(crate) fn constant(intercept: bool, schema: &Schema) -> f64 {
     if intercept { INTERCEPT * schema.row_norm() } else { 0.0 }
 }

@@ -15,7 +15,7 @@ use super::{Parties, PartyBooks, Simulation};
 use crate::error::Error;
 use crate::fit::Progress;
 use crate::graph::is_private_graph;
-use crate::job::{Budget, loss_for, value};
+use crate::job::{Budget, constant, loss_for, value};
 use crate::model::{Model, Parts};
 
 /// The graph of the parties when none is named.
@@ -166,7 +166,7 @@ impl Simulation {
         let intercept = spec.intercept.unwrap_or(true);
         let shape = Shape { features: schema.width(), outputs: loss.outputs(), intercept };
         let regulariser = Arc::new(spec.regulariser(&schema, shape, false)?);
-        let constant = if intercept { 1.0 } else { 0.0 };
+        let constant = constant(intercept, &schema);
         let opening = self.opening(entry, constant)?;
         let budgets = self.budgets()?;
         let public = Public {
