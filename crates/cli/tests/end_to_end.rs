@@ -446,3 +446,43 @@ fn tables_as_other_programs_write_them_are_read() {
             .ok();
     }
 }
+
+/// The table of the README names every field that comes out.
+#[test]
+fn every_field_of_json_is_in_the_readme() {
+    let folder = Folder::new();
+    folder.write("s.toml", SCHEMA);
+    folder.write("t.csv", csv(80));
+    let readme = include_str!("../README.md");
+    let row = |command: &str| {
+        let start = format!("| `{command}` | ");
+        let row = readme.lines().find(|line| line.starts_with(&start));
+        row.unwrap_or_else(|| panic!("{command} is not in the table")).to_owned()
+    };
+    let job = "--schema s.toml --epsilon 1 --delta 1e-5 --out m";
+    for (command, line) in [
+        ("fit", format!("fit t.csv {job}")),
+        ("fit", format!("fit t.csv {job} --algorithm mpadmm --as-published")),
+        ("simulate", format!("simulate --data t.csv {job} --split 4 --iterations 2 --party 1")),
+        ("predict", "predict m t.csv".to_owned()),
+        ("predict", "predict m t.csv --out p.csv".to_owned()),
+        ("evaluate", "evaluate m t.csv".to_owned()),
+        ("schema init", "schema init t.csv".to_owned()),
+        ("schema init", "schema init t.csv --out x.toml".to_owned()),
+        ("schema check", "schema check t.csv --schema s.toml".to_owned()),
+        ("account", "account --event gaussian:z=2 --plot c.svg".to_owned()),
+        ("account", "account --event gaussian:z=2 --epsilon 1".to_owned()),
+        ("calibrate", "calibrate --epsilon 1 --delta 1e-5".to_owned()),
+        ("audit", "audit --epsilon 1 --delta 1e-3 --runs 200".to_owned()),
+        ("demo", "demo".to_owned()),
+    ] {
+        let object = folder.reticent(&format!("{line} --json")).ok().json();
+        let (own, fit) = (row(command), row("fit"));
+        for field in object.as_object().unwrap().keys() {
+            let word =
+                |row: &str| row.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|each| each == field);
+            let shared = own.contains("the fields of `fit`") && word(&fit);
+            assert!(word(&own) || shared, "{line}: {field} is not in the row\n{own}");
+        }
+    }
+}

@@ -158,3 +158,28 @@ fn a_table_in_other_units_gives_the_same_model() {
     assert!(small.iter().zip(&large).all(|(a, b)| (a - b).abs() < 1e-9), "{small:?}\n{large:?}");
     assert!(small.iter().any(|p| (p - 0.5).abs() > 0.05), "{small:?}");
 }
+
+/// Every job file of `examples/` runs, in less than the twenty seconds that it is meant to take.
+#[test]
+fn every_example_runs_in_time() {
+    let folder = Folder::new();
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(examples).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let start = std::time::Instant::now();
+        let said = folder.reticent(&format!("simulate {} --out m --json", path.display())).ok().json();
+        assert!(start.elapsed().as_secs() < 20, "{}: {:?}", path.display(), start.elapsed());
+        let name = said["algorithm"].as_str().unwrap().to_owned();
+        assert_eq!(said["certified"], name != "admm-network", "{}", path.display());
+        names.push(name);
+    }
+    let protocols = folder.reticent("list protocols --json").ok().json();
+    for protocol in protocols["protocols"].as_array().unwrap() {
+        let name = protocol["name"].as_str().unwrap();
+        assert!(names.iter().any(|had| had == name), "{name} has no example");
+    }
+}

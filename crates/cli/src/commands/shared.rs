@@ -124,6 +124,8 @@ pub fn replaces(before: &Certificate) -> String {
 
 /// What must be shouted: a run whose numbers are no guarantee.
 pub fn not_private(certificate: &Certificate) -> Option<String> {
-    let reasons = certificate.reasons.join("; ");
+    let reasons: Vec<_> =
+        certificate.reasons.iter().map(|reason| reason.trim_end_matches(": NOT PRIVATE")).collect();
+    let reasons = reasons.join("; ");
     (!certificate.certified).then(|| format!("NOT PRIVATE: {reasons}. Do not publish this model as private."))
 }
