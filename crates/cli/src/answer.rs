@@ -83,8 +83,8 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Says something on standard error. If nobody reads there any more, as behind `2>&1 | head`, there is nobody to
-/// tell, and what was done is done; `eprintln!` would panic.
+/// Says something on standard error. If nobody reads there any more, as behind `2>&1 | head`, there is nobody
+/// to tell, and what was done is done; `eprintln!` would panic.
 fn aside(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }

@@ -1,5 +1,5 @@
-//! A sign of life for whatever takes more than two seconds: iterations and time, nothing that is computed from the
-//! data. On standard error, and only when that is a terminal.
+//! A sign of life for whatever takes more than two seconds: iterations and time, nothing that is computed
+//! from the data. On standard error, and only when that is a terminal.
 
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};

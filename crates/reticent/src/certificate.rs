@@ -244,8 +244,8 @@ fn assumptions(terms: &Terms, ledger: &Ledger) -> Vec<String> {
     list
 }
 
-/// Whether a minimiser of a perturbed objective was released, whose guarantee is for tables of so many records
-/// (proofs/objective.md).
+/// Whether a minimiser of a perturbed objective was released, whose guarantee is for tables of so many
+/// records (proofs/objective.md).
 fn of_an_objective(mechanism: &Mechanism) -> bool {
     let any = |run: &[(Mechanism, u64)]| run.iter().any(|(mechanism, _)| of_an_objective(mechanism));
     match mechanism {

@@ -154,7 +154,8 @@ impl Spec {
                 *file = base.join(&*file);
             }
         }
-        // A constraint may name a file, in a list to choose from too, and so may a graph that is not to be learned.
+        // A constraint may name a file, in a list to choose from too, and so may a graph that is not to be
+        // learned.
         let constraint = |text: &str| match text.split_once(':') {
             Some((name @ ("graph" | "matrix"), file)) => format!("{name}:{}", beside(base, file)),
             _ => text.to_owned(),
@@ -175,8 +176,8 @@ impl Spec {
     }
 }
 
-/// The keys of a job file. What is wrong is said with its line, and the line is not shown: it may be a record, where
-/// a table was given for a job.
+/// The keys of a job file. What is wrong is said with its line, and the line is not shown: it may be a
+/// record, where a table was given for a job.
 pub(crate) fn table(text: &str, path: &Path) -> Result<toml::Table, Error> {
     toml::from_str(text).map_err(|error| {
         let line =

@@ -104,8 +104,8 @@ fn values<'a>(before: &'a str, list: &'a str, after: &'a str) -> impl Iterator<I
     list.split(',').map(move |value| format!("{before}{}{after}", value.trim()))
 }
 
-/// The list `text` with each of its values changed, if it is of what is called `name`. One that cannot be read is
-/// left for [`Axis::parse`] to refuse.
+/// The list `text` with each of its values changed, if it is of what is called `name`. One that cannot be
+/// read is left for [`Axis::parse`] to refuse.
 pub(crate) fn map_values(text: &str, name: &str, change: impl Fn(&str) -> String) -> String {
     match parts(text).filter(|parts| parts.0 == name) {
         None => text.to_owned(),

@@ -32,7 +32,8 @@ fn write_both(model: &Model, folder: &Path, path: &Path) -> Result<(), Error> {
     model.appear()
 }
 
-/// Refuses a folder that cannot be written to, or made, before any work is done for it. Leaves nothing behind.
+/// Refuses a folder that cannot be written to, or made, before any work is done for it. Leaves nothing
+/// behind.
 pub fn check_folder(folder: &Path) -> Result<(), Error> {
     let here =
         |path: &'_ Path| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };

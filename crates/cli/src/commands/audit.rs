@@ -76,8 +76,8 @@ pub struct Audit {
     #[arg(long)]
     records: Option<usize>,
 
-    /// Who looks, for an algorithm of many parties: local, secure-aggregation, central or network [default: as
-    /// it is usually run]
+    /// Who looks, for an algorithm of many parties: local, secure-aggregation, central or network [default:
+    /// as it is usually run]
     #[arg(long)]
     trust: Option<View>,
 

@@ -11,7 +11,8 @@ pub const fn case(line: &'static str, message: &'static str) -> Case {
     Case { line, message, code: 2 }
 }
 
-/// Flags that are right, for the cases that get something else wrong: `GOOD` and `SVM` stand for them in a line.
+/// Flags that are right, for the cases that get something else wrong: `GOOD` and `SVM` stand for them in a
+/// line.
 pub const GOOD: &str = "--schema schema.toml --target ill --epsilon 1 --delta 1e-5 --out out";
 const SVM: &str = "--epsilon 1 --delta 1e-5 --out out";
 

@@ -16,8 +16,8 @@ pub enum SchemaError {
         /// Why.
         reason: String,
     },
-    /// Not TOML, or a key that does not exist. The line itself is not shown: it may be a record, where a table was
-    /// given for the schema.
+    /// Not TOML, or a key that does not exist. The line itself is not shown: it may be a record, where a
+    /// table was given for the schema.
     #[error("the schema is not valid: {0}")]
     Syntax(String),
     /// An error inside a named file.

@@ -122,8 +122,9 @@ impl Simulation {
         Ok(Topology::parse(graph, parties, self.parties.seed.unwrap_or(0))?)
     }
 
-    /// Builds the algorithm for as many parties as there will be, before any table is read: what it refuses then, it
-    /// refuses for its settings. How many users a table has is not known yet; only what it takes is looked at then.
+    /// Builds the algorithm for as many parties as there will be, before any table is read: what it refuses
+    /// then, it refuses for its settings. How many users a table has is not known yet; only what it takes is
+    /// looked at then.
     fn try_out(&self, recipe: Recipe<'_>, entry: &Entry, by_user: bool) -> Result<(), Error> {
         self.skew()?;
         self.failures.check()?;
