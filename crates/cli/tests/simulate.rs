@@ -39,15 +39,15 @@ fn a_run_has_a_certificate_and_every_party_its_own() {
 #[test]
 fn trust_decides_what_is_counted() {
     let folder = folder();
-    for (flags, view) in [
-        ("--trust central --unit user --sampling poisson:0.5", "central"),
-        ("--trust secure-aggregation --unit user --iterations 2", "secure-aggregation"),
+    for (flags, view, unit) in [
+        ("--trust central", "central", "record"),
+        ("--trust central --unit user --sampling poisson:0.5", "central", "user"),
+        ("--trust secure-aggregation --unit user --iterations 2", "secure-aggregation", "user"),
     ] {
         let said = folder.reticent(&format!("simulate job.toml {flags} --json")).ok().json();
         assert_eq!((&said["certified"], &said["view"]), (&true.into(), &view.into()), "{said}");
+        assert_eq!(said["unit"], unit, "{said}");
     }
-    let refused = folder.reticent("simulate job.toml --trust central");
-    assert!(refused.code == 2 && refused.err.contains("say --unit user"), "{}", refused.err);
     let refused = folder.reticent("simulate job.toml --trust network");
     assert!(
         refused.err.contains("federated has a guarantee for local, secure-aggregation, central only"),
