@@ -1,5 +1,7 @@
 //! The runs, and what an adversary makes of each: a few numbers, of which the test uses the most telling one.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rayon::prelude::*;
 use reticent::{Error, Seen};
 use serde::Serialize;
@@ -14,7 +16,8 @@ pub enum Statistic {
     First,
     /// The last answer: of a random walk it has all the steps in it.
     Last,
-    /// The sum of all answers: for a canary that pulls the same way in every iteration there is nothing better.
+    /// The sum of all answers: for a canary that pulls the same way in every iteration there is nothing
+    /// better.
     Sum,
     /// How far the last answer is from the first: what is left when the same noise was used in both.
     Contrast,
@@ -54,10 +57,16 @@ impl Statistic {
 }
 
 /// The scores of `runs` runs on each of the two tables.
-pub(crate) fn scores(subject: &Subject, runs: u64) -> Result<[Vec<Scores>; 2], Error> {
+pub(crate) fn scores(
+    subject: &Subject,
+    runs: u64,
+    told: &(dyn Fn(u64, u64) + Sync),
+) -> Result<[Vec<Scores>; 2], Error> {
+    let done = AtomicU64::new(0);
     let side = |with: bool| {
         let run = |i: u64| {
             let seen = subject.run(with, 2 * i + u64::from(!with))?;
+            told(done.fetch_add(1, Ordering::Relaxed) + 1, 2 * runs);
             Ok(Statistic::ALL.map(|statistic| statistic.of(&seen, 0)))
         };
         (0..runs).into_par_iter().map(run).collect::<Result<Vec<_>, Error>>()

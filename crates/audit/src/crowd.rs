@@ -1,8 +1,9 @@
-//! Runs of many parties, of which one, the victim, has either of two tables: what its view's adversary sees of the
-//! messages is the transcript.
+//! Runs of many parties, of which one, the victim, has either of two tables: what its view's adversary sees
+//! of the messages is the transcript.
 //!
 //! ```text
-//! victim: the canary, or the same row with the other target;  everybody else: rows of zeros, whose gradient is zero
+//! victim:          the canary, or the same row with the other target
+//! everybody else:  rows of zeros, whose gradient is zero
 //! ```
 //!
 //! Locally the adversary sees all that the victim sends; in a network, one other party sees what comes by it.
@@ -18,7 +19,7 @@ use reticent::runtime::{
 };
 use reticent::{Error, Seen};
 use reticent_data::Table;
-use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal};
+use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal, Sampling};
 
 use crate::pair::Pair;
 use crate::spec::AuditSpec;
@@ -183,7 +184,8 @@ fn settings(spec: &AuditSpec, entry: &Entry) -> Settings {
     let has = |name: &str| entry.takes.contains(&name);
     Settings {
         iterations: has("iterations").then_some(spec.iterations),
-        sampling: has("sampling").then_some(spec.sampling),
+        // One that it does not have is left in, for the product to refuse.
+        sampling: (has("sampling") || spec.sampling != Sampling::Full).then_some(spec.sampling),
         clip: spec.clip,
         step: spec.step,
         walk: spec.walk,

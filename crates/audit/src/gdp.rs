@@ -6,10 +6,10 @@
 //! μ ≥ Φ⁻¹(p̲) − Φ⁻¹(p̄')
 //! ```
 //!
-//! at the confidence of the two limits, and ε(δ) of that μ follows. The first step holds for every mechanism; the
-//! second says what ε is for a mechanism whose trade-off curve *is* Gaussian. So it is offered where the books
-//! say that a run is exactly μ-GDP, and refused elsewhere. It uses the middle of the curve, where counts are
-//! large, and is therefore much sharper than a threshold far out.
+//! at the confidence of the two limits, and ε(δ) of that μ follows. The first step holds for every mechanism;
+//! the second says what ε is for a mechanism whose trade-off curve *is* Gaussian. So it is offered where the
+//! books say that a run is exactly μ-GDP, and refused elsewhere. It uses the middle of the curve, where
+//! counts are large, and is therefore much sharper than a threshold far out.
 
 use reticent::Error;
 use reticent::accountant::{Event, Gdp, Ledger, View, epsilon};
@@ -22,7 +22,7 @@ use crate::subject::Subject;
 use crate::threshold::{Limits, best};
 
 /// The audit.
-pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
+pub(crate) fn audit(spec: &AuditSpec, told: &(dyn Fn(u64, u64) + Sync)) -> Result<AuditReport, Error> {
     let subject = Subject::new(spec)?;
     if subject.mu().is_none() {
         return Err(Error::Value {
@@ -33,7 +33,7 @@ pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
                     .to_owned(),
         });
     }
-    let (test, limits) = best(spec, &subject, mu_above)?;
+    let (test, limits) = best(spec, &subject, told, mu_above)?;
     spec.report(
         (subject.epsilon()?, subject.view()),
         epsilon_of(mu_above(limits), spec)?,

@@ -1,12 +1,12 @@
-//! An attack on the product itself: the same job is run many times on two tables that differ in one record, and
-//! how well an adversary can tell the two apart gives a lower bound on ε, with a confidence.
+//! An attack on the product itself: the same job is run many times on two tables that differ in one record,
+//! and how well an adversary can tell the two apart gives a lower bound on ε, with a confidence.
 //!
 //! ```text
 //! pair of tables ─► real fits, real gate ─► transcripts ─► scores ─► test ─► ε ≥ …
 //! ```
 //!
-//! A lower bound above the certified ε is a proof (at its confidence) that something is wrong. A lower bound below
-//! it proves nothing: another attack may do better.
+//! A lower bound above the certified ε is a proof (at its confidence) that something is wrong. A lower bound
+//! below it proves nothing: another attack may do better.
 
 mod attack;
 mod crowd;
@@ -41,10 +41,15 @@ use reticent::Error;
 
 /// Does what the specification asks for.
 pub fn run(spec: &AuditSpec) -> Result<AuditReport, Error> {
+    run_told(spec, &|_, _| {})
+}
+
+/// The same, and `told` hears how many of how many runs are done, from several threads.
+pub fn run_told(spec: &AuditSpec, told: &(dyn Fn(u64, u64) + Sync)) -> Result<AuditReport, Error> {
     spec.check()?;
     match spec.method {
-        Method::Threshold => threshold::audit(spec),
-        Method::Gdp => gdp::audit(spec),
+        Method::Threshold => threshold::audit(spec, told),
+        Method::Gdp => gdp::audit(spec, told),
         Method::OneRun => one_run::audit(spec),
     }
 }

@@ -1,15 +1,15 @@
 //! Many canaries in one run (Steinke, Nasr and Jagielski 2023).
 //!
-//! m records are each put in or left out (under replace-one: given one target or the other) by the toss of a fair
-//! coin. After one fit the adversary guesses r of the coins. For an (ε, δ)-private mechanism the number W of right
-//! guesses obeys (their Theorem 5.2, with p = e^ε/(1 + e^ε))
+//! m records are each put in or left out (under replace-one: given one target or the other) by the toss of a
+//! fair coin. After one fit the adversary guesses r of the coins. For an (ε, δ)-private mechanism the number
+//! W of right guesses obeys (their Theorem 5.2, with p = e^ε/(1 + e^ε))
 //!
 //! ```text
 //! P(W ≥ v) ≤ P(B ≥ v) + 2mδ · max_{1 ≤ i ≤ v} P(v − i ≤ B < v)/i        B ~ Binomial(r, p)
 //! ```
 //!
-//! The lower bound is the largest ε at which the right side, at what was observed, is below 1 − confidence. How many
-//! coins to guess, and from which statistic, is chosen on a pilot fit with other coins.
+//! The lower bound is the largest ε at which the right side, at what was observed, is below 1 − confidence.
+//! How many coins to guess, and from which statistic, is chosen on a pilot fit with other coins.
 //!
 //! Each canary points along an axis of its own, so the noise on one says nothing about the others.
 

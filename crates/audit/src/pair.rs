@@ -1,9 +1,9 @@
 //! Two tables that differ in one record, as much as a record can.
 //!
-//! The canary is the row (1) with target +1 in a table with one feature of range ±1. Where its gradient is longer
-//! than the clip at every parameter that a short run visits, it moves the clipped sum by exactly one clip, and a
-//! canary with the target −1 in its place moves it by another one the other way: the two then have the
-//! sensitivity that the accountant counts, and the mechanism is as bad as it may be.
+//! The canary is the row (1) with target +1 in a table with one feature of range ±1. Where its gradient is
+//! longer than the clip at every parameter that a short run visits, it moves the clipped sum by exactly one
+//! clip, and a canary with the target −1 in its place moves it by another one the other way: the two then
+//! have the sensitivity that the accountant counts, and the mechanism is as bad as it may be.
 
 use reticent::accountant::Adjacency;
 use reticent_data::{Dense, Rows, Table};

@@ -12,8 +12,8 @@ use crate::method::Method;
 use crate::pair::{Others, Pair};
 use crate::report::AuditReport;
 
-/// The loss of an audit: a derivative that is at its bound for every residual above 0.01, so that the canary, one
-/// unit away from its target, pulls with all that a record may.
+/// The loss of an audit: a derivative that is at its bound for every residual above 0.01, so that the canary,
+/// one unit away from its target, pulls with all that a record may.
 const LOSS: &str = "huber:0.01";
 
 /// Runs that give a bound of use at ε = 4 in seconds.
@@ -107,8 +107,8 @@ impl Default for AuditSpec {
 
 #[cfg(feature = "seeded-bugs")]
 impl AuditSpec {
-    /// This audit, arranged so that a gate with `bug` shows it: on the algorithm, the pair and the sampling that
-    /// the defect touches.
+    /// This audit, arranged so that a gate with `bug` shows it: on the algorithm, the pair and the sampling
+    /// that the defect touches.
     pub fn seeded(self, bug: reticent_oracle::Bug) -> Self {
         use reticent_oracle::Bug;
         let bare = AuditSpec { bug: Some(bug), ..self };
@@ -165,7 +165,42 @@ impl AuditSpec {
         if self.records == Some(0) {
             return Err(value("records", 0, "the canary alone makes one"));
         }
-        Ok(())
+        if !(self.epsilon.is_finite() && self.epsilon > 0.0) {
+            return Err(value("epsilon", self.epsilon, "it must be a number above 0, for example 1.0"));
+        }
+        if !(self.delta > 0.0 && self.delta < 1.0) {
+            return Err(value("delta", self.delta, "it must lie strictly between 0 and 1, for example 1e-5"));
+        }
+        self.nothing_unused()
+    }
+
+    /// Refuses what the algorithm has no use for, rather than pass over it.
+    fn nothing_unused(&self) -> Result<(), Error> {
+        if crate::crowd::knows(&self.algorithm) {
+            return match &self.constraint {
+                Some(given) => {
+                    Err(value("constraint", given, "an algorithm of many parties is attacked without one"))
+                }
+                None => Ok(()),
+            };
+        }
+        let usual = AuditSpec::default();
+        let given = [
+            ("trust", self.trust.map(|view| view.to_string())),
+            ("walk", self.walk.map(|walk| walk.to_string())),
+            ("release", self.release.map(|release| release.to_string())),
+            ("parties", (self.parties != usual.parties).then(|| self.parties.to_string())),
+        ];
+        match given.into_iter().find_map(|(name, given)| Some((name, given?))) {
+            None => Ok(()),
+            Some((name, given)) => {
+                let why = format!(
+                    "{} is not for many parties; leave it out, or choose one that is",
+                    self.algorithm
+                );
+                Err(value(name, given, &why))
+            }
+        }
     }
 
     /// The two tables.
@@ -173,8 +208,8 @@ impl AuditSpec {
         Pair::new(self.adjacency, self.others, self.size())
     }
 
-    /// Records in the larger table. Samples without replacement need others to choose from; under add-remove the
-    /// smaller table should not be empty.
+    /// Records in the larger table. Samples without replacement need others to choose from; under add-remove
+    /// the smaller table should not be empty.
     fn size(&self) -> usize {
         let least = match self.sampling {
             Sampling::WithoutReplacement(size) => 2 * size as usize,

@@ -6,9 +6,10 @@
 //! ε ≥ ln( (P(S | D) − δ) / P(S | D') ) ≥ ln( (p̲ − δ) / p̄' )
 //! ```
 //!
-//! with p̲ a lower and p̄' an upper Clopper–Pearson limit, each at error (1 − confidence)/2. S is "the statistic is on
-//! this side of the threshold". Statistic, side, threshold and which of the two tables is D are chosen on runs
-//! that are not counted afterwards, so the choice costs no confidence. Proof note: `proofs/audit.md`.
+//! with p̲ a lower and p̄' an upper Clopper–Pearson limit, each at error (1 − confidence)/2. S is "the
+//! statistic is on this side of the threshold". Statistic, side, threshold and which of the two tables is D
+//! are chosen on runs that are not counted afterwards, so the choice costs no confidence. Proof note:
+//! `proofs/audit.md`.
 
 use reticent::Error;
 use reticent_statistics::{lower_bound, normal_quantile, upper_bound};
@@ -42,9 +43,9 @@ impl Limits {
 }
 
 /// The audit.
-pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
+pub(crate) fn audit(spec: &AuditSpec, told: &(dyn Fn(u64, u64) + Sync)) -> Result<AuditReport, Error> {
     let subject = Subject::new(spec)?;
-    let (test, limits) = best(spec, &subject, |limits| limits.epsilon(spec.delta))?;
+    let (test, limits) = best(spec, &subject, told, |limits| limits.epsilon(spec.delta))?;
     spec.report(
         (subject.epsilon()?, subject.view()),
         limits.epsilon(spec.delta),
@@ -56,9 +57,10 @@ pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
 pub(crate) fn best(
     spec: &AuditSpec,
     subject: &Subject,
+    told: &(dyn Fn(u64, u64) + Sync),
     value: impl Fn(Limits) -> f64,
 ) -> Result<(Test, Limits), Error> {
-    let [with, without] = scores(subject, spec.runs / 2)?;
+    let [with, without] = scores(subject, spec.runs / 2, told)?;
     let (choose_with, with) = with.split_at(with.len() / 2);
     let (choose_without, without) = without.split_at(without.len() / 2);
     let each = 0.5 + 0.5 * spec.confidence;
@@ -82,8 +84,9 @@ impl Test {
         }
     }
 
-    /// The best by `value` of approximate limits: quick, and what is chosen here is measured exactly elsewhere.
-    /// Stricter limits for the choice, to keep it from the thin end of the tail, were tried: no gain over 8 seeds.
+    /// The best by `value` of approximate limits: quick, and what is chosen here is measured exactly
+    /// elsewhere. Stricter limits for the choice, to keep it from the thin end of the tail, were tried: no
+    /// gain over 8 seeds.
     fn choose(with: &[Scores], without: &[Scores], z: f64, value: impl Fn(Limits) -> f64) -> Self {
         let mut best =
             (f64::NEG_INFINITY, Test { statistic: 0, above: true, threshold: 0.0, swapped: false });

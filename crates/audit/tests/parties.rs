@@ -1,4 +1,5 @@
-//! Algorithms of many parties under attack, in the view that they are certified for: no lower bound above what is certified.
+//! Algorithms of many parties under attack, in the view that they are certified for: no lower bound above
+//! what is certified.
 //!
 //! Every bound is at 95%, and the seeds are fixed: a test that passes, passes.
 
@@ -92,7 +93,8 @@ fn no_peer_leaks_more_than_it_certifies() {
     }
 }
 
-/// The pair is the worst there is, so the bound comes near what is certified: the attack looks in the right place.
+/// The pair is the worst there is, so the bound comes near what is certified: the attack looks in the right
+/// place.
 #[test]
 fn the_attack_finds_most_of_what_is_spent() {
     for (algorithm, unit) in

@@ -1,7 +1,8 @@
 //! The product under attack: no lower bound above what is certified, and on the worst pair not far below it.
 //!
-//! Every bound is at 95%, so a right product fails one comparison in 20 at most, and in fact far fewer, as the
-//! limits would have to be wrong by the whole distance to ε. The seeds are fixed: a test that passes, passes.
+//! Every bound is at 95%, so a right product fails one comparison in 20 at most, and in fact far fewer, as
+//! the limits would have to be wrong by the whole distance to ε. The seeds are fixed: a test that passes,
+//! passes.
 
 use reticent::accountant::Adjacency;
 use reticent::admm::catalogue::{CATALOGUE, Kind};

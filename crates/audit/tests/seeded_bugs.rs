@@ -1,7 +1,7 @@
 //! Every known defect is found, and the same audit of the sound product finds nothing.
 //!
-//! A defect is caught when the lower bound, at 95%, is above the certified ε. With 20,000 runs the faintest, half of
-//! the noise, was missed on one seed of eight; hence 100,000.
+//! A defect is caught when the lower bound, at 95%, is above the certified ε. With 20,000 runs the faintest,
+//! half of the noise, was missed on one seed of eight; hence 100,000.
 #![cfg(feature = "seeded-bugs")]
 
 use reticent_audit::{AuditReport, AuditSpec, Bug, run};

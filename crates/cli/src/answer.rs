@@ -31,9 +31,7 @@ impl Voice {
     pub fn say(self, answer: &Answer) -> Result<(), Failure> {
         let said = if self.json { print(&format!("{}\n", answer.object)) } else { print(&answer.text) };
         said.map_err(Failure::Output)?;
-        for remark in &answer.remarks {
-            eprintln!("{remark}");
-        }
+        answer.remarks.iter().for_each(|remark| aside(remark));
         Ok(())
     }
 
@@ -72,10 +70,10 @@ impl Voice {
         if self.json && print(&format!("{}\n", json!({ "error": message, "hint": hint }))).is_ok() {
             return;
         }
-        eprintln!("error: {message}");
+        aside(&format!("error: {message}"));
         // Some messages say already what to do.
         if !message.contains(hint) {
-            eprintln!(" hint: {hint}");
+            aside(&format!(" hint: {hint}"));
         }
     }
 }
@@ -83,6 +81,12 @@ impl Voice {
 /// On one line.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Says something on standard error. If nobody reads there any more, as behind `2>&1 | head`, there is nobody
+/// to tell, and what was done is done; `eprintln!` would panic.
+fn aside(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 fn print(text: &str) -> io::Result<()> {

@@ -8,8 +8,27 @@ use crate::failure::Failure;
 /// Short names of fields.
 const SHORT: &[(&str, &str)] = &[("z", "noise_multiplier"), ("q", "rate")];
 
-/// A mechanism from `kind:field=value,field=value`. The fields are those that a ledger has, so every event in the
-/// catalogue that is made of numbers can be typed.
+/// Events that are made of numbers, as they are typed; the others stand in ledgers alone.
+const EXAMPLES: [&str; 9] = [
+    "gaussian:z=2",
+    "poisson-gaussian:z=1,rate=0.01",
+    "without-replacement-gaussian:z=2,size=326,population=32561",
+    "laplace:z=2",
+    "pure-dp:epsilon=0.1",
+    "approximate-dp:epsilon=0.1,delta=1e-6",
+    "zcdp:rho=0.5",
+    "gdp:mu=1",
+    "non-private",
+];
+
+/// How an event of this kind is typed, by example.
+pub fn form(kind: &str) -> String {
+    let example = EXAMPLES.iter().find(|example| example.split(':').next() == Some(kind));
+    example.map_or_else(|| format!("({kind})"), |example| (*example).to_owned())
+}
+
+/// A mechanism from `kind:field=value,field=value`. The fields are those that a ledger has, so every event in
+/// the catalogue that is made of numbers can be typed.
 pub fn mechanism(text: &str) -> Result<Mechanism, Failure> {
     let (kind, fields) = text.split_once(':').unwrap_or((text, ""));
     let mut object = Map::from_iter([("kind".to_owned(), Value::from(kind))]);
@@ -23,7 +42,11 @@ pub fn mechanism(text: &str) -> Result<Mechanism, Failure> {
         };
         object.insert(name.to_owned(), number);
     }
-    serde_json::from_value(Value::Object(object)).map_err(|error| refuse(text, &error.to_string()))
+    serde_json::from_value(Value::Object(object)).map_err(|error| {
+        let reason = error.to_string();
+        let nothing = reason.starts_with("unknown variant") && !Mechanism::KINDS.contains(&kind);
+        refuse(text, if nothing { "there is no event of this name" } else { &reason })
+    })
 }
 
 /// The mechanism on a sample of the records: `full`, `poisson:RATE` or `wor:SIZE/POPULATION`.
@@ -71,15 +94,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_numbers_can_be_typed() {
-        for text in [
-            "gaussian:z=2",
-            "poisson-gaussian:z=1,rate=0.01",
-            "without-replacement-gaussian:z=2,size=326,population=32561",
-            "pure-dp:epsilon=0.1",
-            "approximate-dp:epsilon=0.1,delta=1e-6",
-            "zcdp:rho=0.5",
-            "gdp:mu=1",
-        ] {
+        for text in EXAMPLES {
             assert!(mechanism(text).is_ok(), "{text}");
         }
     }

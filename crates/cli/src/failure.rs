@@ -26,7 +26,12 @@ impl Failure {
         if error.is_budget() {
             return Failure::Job(error);
         }
-        let hint = error.hint().replace("reticent fit --help", &format!("reticent {command} --help"));
+        let help = format!("reticent {command} --help");
+        let hint = match &error {
+            // Where nothing runs, nothing could have been released.
+            Error::Account(_) if command != "simulate" => format!("see `{help}`"),
+            other => other.hint().replace("reticent fit --help", &help),
+        };
         Failure::Usage { message: error.to_string(), hint }
     }
 

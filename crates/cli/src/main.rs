@@ -1,7 +1,7 @@
 //! `reticent …`: from a table to a certified model, on the command line.
 //!
-//! A command is a file in `commands/`: its flags, and what it answers. Here the arguments are read, the answer is
-//! spoken and the exit code is chosen.
+//! A command is a file in `commands/`: its flags, and what it answers. Here the arguments are read, the
+//! answer is spoken and the exit code is chosen.
 
 mod answer;
 mod commands;

@@ -7,6 +7,18 @@ pub fn parse(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "this is not a number; write for example 1, 0.5 or 1e-5".to_owned())
 }
 
+/// Reads a whole number; a job file holds none beyond 2⁶³.
+pub fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let number = text.parse().ok().filter(|&number| number <= i64::MAX as u64);
+    let fits = number.and_then(|number| T::try_from(number).ok());
+    fits.ok_or_else(|| "a whole number from 0 is needed, for example 5".to_owned())
+}
+
+/// Reads how often something is done.
+pub fn times(text: &str) -> Result<u64, String> {
+    whole(text).ok().filter(|&times| times > 0).ok_or_else(|| "a whole number from 1 is needed".to_owned())
+}
+
 /// A number as JSON, which has neither infinity nor NaN: the one is the word "infinity", the other null.
 pub fn json(value: f64) -> Value {
     if value.is_infinite() { Value::from("infinity") } else { Value::from(value) }
@@ -42,6 +54,15 @@ mod tests {
     fn numbers_read_well() {
         let shown = [0.0, 1.0, 0.999_999_6, 0.012_345, 123_456.7, 1e-7, f64::INFINITY, f64::NAN].map(show);
         assert_eq!(shown, ["0", "1.000", "1.0000", "0.01235", "123457", "1.000e-7", "inf", "not defined"]);
+    }
+
+    #[test]
+    fn whole_numbers_are_not_negative_and_fit() {
+        assert_eq!((whole::<u32>("7"), times("1")), (Ok(7), Ok(1)));
+        for text in ["-1", "1.5", "abc", "", "18446744073709551615"] {
+            assert!(whole::<u64>(text).is_err() && times(text).is_err(), "{text}");
+        }
+        assert!(whole::<u32>("4294967296").is_err() && times("0").is_err());
     }
 
     #[test]

@@ -1,46 +1,121 @@
-//! A bar for long fits: iterations and time, nothing that is computed from the data.
+//! A sign of life for whatever takes more than two seconds: iterations and time, nothing that is computed
+//! from the data. On standard error, and only when that is a terminal.
 
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use reticent::Progress;
 
-/// A fit that is over sooner shows no bar.
+/// What is over sooner shows nothing.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The bar, once there is one. On standard error, and only when that is a terminal.
+/// How often a waiting line moves.
+const TICK: Duration = Duration::from_millis(200);
+
+/// A bar where iterations are told, and a line with a clock where they are not.
 #[derive(Debug)]
 pub struct Bar {
     start: Instant,
+    /// What is counted, for example iterations.
+    word: &'static str,
     bar: Option<ProgressBar>,
+    waiting: Option<Waiting>,
 }
 
 impl Bar {
     /// Starts the clock.
-    pub fn new() -> Self {
-        Bar { start: Instant::now(), bar: None }
+    pub fn new(word: &'static str) -> Self {
+        Bar { start: Instant::now(), word, bar: None, waiting: None }
     }
 
     /// Takes the bar away.
-    pub fn finish(self) {
-        if let Some(bar) = self.bar {
+    pub fn finish(mut self) {
+        self.waiting = None;
+        if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
+    }
+
+    fn wait(&mut self, what: &'static str) {
+        // The one before is taken away first.
+        self.waiting = None;
+        self.waiting = Waiting::new(what, self.start);
     }
 }
 
 impl Progress for Bar {
+    fn reading(&mut self) {
+        self.wait("reading the table");
+    }
+
+    fn calibrating(&mut self) {
+        self.wait("calibrating the noise");
+    }
+
+    fn running(&mut self) {
+        self.wait("running");
+    }
+
     fn iteration(&mut self, done: u64, of: u64) {
         if let Some(bar) = &self.bar {
             bar.set_position(done);
         } else if self.start.elapsed() > PATIENCE {
+            self.waiting = None;
             let bar = ProgressBar::new(of).with_elapsed(self.start.elapsed());
-            let style = "{bar:40} iteration {pos} of {len}, {elapsed} gone, {eta} to go";
+            let word = self.word;
+            let style = format!("{{bar:30}} {word} {{pos}} of {{len}}, {{elapsed}} gone, {{eta}} to go");
             bar.set_style(
-                ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
+                ProgressStyle::with_template(&style).unwrap_or_else(|_| ProgressStyle::default_bar()),
             );
             bar.set_position(done);
             self.bar = Some(bar);
         }
+    }
+}
+
+/// Does something that does not tell how far it is.
+pub fn waiting<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
+    let _line = Waiting::new(what, Instant::now());
+    work()
+}
+
+/// A line with a clock, from a thread of its own; gone when it is dropped.
+#[derive(Debug)]
+struct Waiting {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Waiting {
+    /// `None` where no thread can be had: then there is no line.
+    fn new(what: &'static str, start: Instant) -> Option<Self> {
+        let (stop, stopped) = mpsc::channel();
+        let show = move || {
+            let left = PATIENCE.saturating_sub(start.elapsed());
+            if stopped.recv_timeout(left) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let line = ProgressBar::new_spinner().with_elapsed(start.elapsed()).with_message(what);
+            line.set_style(
+                ProgressStyle::with_template("{spinner} {msg}, {elapsed} gone")
+                    .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+            );
+            while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                line.tick();
+            }
+            line.finish_and_clear();
+        };
+        let thread = thread::Builder::new().spawn(show).ok()?;
+        Some(Waiting { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        // Without its sender the thread comes to its end.
+        self.stop = None;
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }

@@ -16,6 +16,11 @@ impl SettingFlags {
     }
 }
 
+/// Whether a flag of this name is made from the list.
+pub fn is_setting(name: &str) -> bool {
+    Settings::ALL.iter().any(|(setting, _)| *setting == name)
+}
+
 fn flag(&(name, about): &(&'static str, &'static str)) -> Arg {
     let flag = Arg::new(name).long(name).value_name("VALUE").help(about.trim().trim_end_matches('.'));
     if setting_fits(name, &Value::Bool(true)).is_ok() {

@@ -1,4 +1,5 @@
-//! `account` and `calibrate` as a user types them, against figures that other packages gave for the same events.
+//! `account` and `calibrate` as a user types them, against figures that other packages gave for the same
+//! events.
 
 use assert_cmd::Command;
 use serde_json::Value;

@@ -21,6 +21,26 @@ fn an_audit_reports_its_bound_beside_what_is_certified() {
     assert!(said.contains("certified ε") && said.contains("ε is at least"), "{said}");
 }
 
+#[test]
+fn what_an_audit_has_no_use_for_is_refused() {
+    let folder = Folder::new();
+    for (flags, message) in [
+        ("--epsilon 0", "epsilon = 0: it must be a number above 0"),
+        ("--epsilon -1 --algorithm federated", "epsilon = -1: it must be a number above 0"),
+        ("--epsilon 1 --trust local", "trust = local: ssadmm is not for many parties"),
+        ("--epsilon 1 --parties 3", "parties = 3: ssadmm is not for many parties"),
+        (
+            "--epsilon 1 --algorithm walk --constraint chain",
+            "constraint = chain: an algorithm of many parties",
+        ),
+        ("--epsilon 1 --algorithm walk --sampling poisson:0.5", "walk has no such setting"),
+        ("--epsilon 1 --runs -5", "a whole number from 0 is needed"),
+    ] {
+        let refused = folder.reticent(&format!("audit --delta 1e-3 {flags}"));
+        assert!(refused.code == 2 && refused.err.contains(message), "{flags}: {}", refused.err);
+    }
+}
+
 #[cfg(not(feature = "seeded-bugs"))]
 #[test]
 fn a_defect_cannot_be_switched_on() {

@@ -1,4 +1,4 @@
-//! `reticent simulate` as a user types it: trusts, parties' certificates, failures, and going on after kill −9.
+//! `reticent simulate` as a user types it: trusts, parties' certificates, failures, going on after kill −9.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -39,17 +39,17 @@ fn a_run_has_a_certificate_and_every_party_its_own() {
 #[test]
 fn trust_decides_what_is_counted() {
     let folder = folder();
-    for (flags, view) in [
-        ("--trust central --unit user --sampling poisson:0.5", "central"),
-        ("--trust secure-aggregation --unit user --iterations 2", "secure-aggregation"),
+    for (flags, view, unit) in [
+        ("--trust central", "central", "record"),
+        ("--trust central --unit user --sampling poisson:0.5", "central", "user"),
+        ("--trust secure-aggregation --unit user --iterations 2", "secure-aggregation", "user"),
     ] {
         let said = folder.reticent(&format!("simulate job.toml {flags} --json")).ok().json();
         assert_eq!((&said["certified"], &said["view"]), (&true.into(), &view.into()), "{said}");
         // How many messages there were would tell how many were in the secret sample.
         assert_eq!(said["messages"].is_null(), view == "central", "{said}");
+        assert_eq!(said["unit"], unit, "{said}");
     }
-    let refused = folder.reticent("simulate job.toml --trust central");
-    assert!(refused.code == 2 && refused.err.contains("say --unit user"), "{}", refused.err);
     let refused = folder.reticent("simulate job.toml --trust network");
     assert!(
         refused.err.contains("federated has a guarantee for local, secure-aggregation, central only"),
@@ -72,7 +72,7 @@ fn failures_are_counted_and_mistakes_refused() {
         ("--tune clip=[1,2]", "nothing can be tuned between parties"),
         ("--graph private", "no graph is learned between parties"),
         ("--skew upwards", "label:A"),
-        ("--topology circle", "erdos-renyi:P"),
+        ("--algorithm r-admm --topology circle", "erdos-renyi:P"),
         ("--algorithm ssadmm", "federated"),
         ("--adjacency add-remove", "use replace-one"),
         ("--resume --checkpoint nowhere", "no such checkpoint"),
@@ -110,4 +110,79 @@ fn a_run_that_is_killed_goes_on_to_the_same_model() {
     }
     let other = folder.reticent("simulate job.toml --seed 5 --checkpoint run --resume");
     assert!(other.err.contains("of another job"), "{}", other.err);
+}
+
+#[test]
+fn files_of_a_job_file_are_found_from_another_folder() {
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("elsewhere")).unwrap();
+    let ring: String = (0..10).map(|i| format!("{i} {}\n", (i + 1) % 10)).collect();
+    folder.write("ring.txt", ring);
+    folder.write(
+        "ring.toml",
+        format!("{JOB}algorithm = 'r-admm'\nout = 'm'\n[parties]\nsplit = 10\ntopology = 'file:ring.txt'\n"),
+    );
+    folder.shell("cd elsewhere && reticent simulate ../ring.toml").ok();
+    assert!(folder.path().join("m/model.json").exists());
+    let again = folder.shell("cd elsewhere && reticent simulate ../ring.toml").ok();
+    assert!(again.err.contains("It replaces the model that was there"), "{}", again.err);
+    let names =
+        ["accountant", "adjacency", "algorithm", "bytes", "certified", "choice", "constraint", "delta"];
+    let object = folder.reticent("simulate ring.toml --json").ok().json();
+    assert!(names.iter().all(|name| object.get(name).is_some()), "{object}");
+    assert_eq!(object["spent"], "m/parties.json");
+}
+
+/// Without noise and penalty a table in other units is the same problem, the intercept included.
+#[test]
+fn a_table_in_other_units_gives_the_same_model() {
+    let folder = Folder::new();
+    let predicted = |unit: u32| {
+        let numeric = |name: &str| {
+            format!(
+                "[[column]]\nname = '{name}'\nkind = 'numeric'\nlower = 0\nupper = {unit}\nscale = 'none'\n"
+            )
+        };
+        let target = "[[column]]\nname = 'ill'\nkind = 'target'\nclasses = ['no', 'yes']\n";
+        folder.write("s.toml", format!("row_norm = {unit}\n{}{}{target}", numeric("a"), numeric("b")));
+        let rows = (0..200).map(|i| (i * 37 % 101, i * 53 % 97, i % 3));
+        let row = |(a, b, c): (u32, u32, u32)| {
+            let of = |value: u32| f64::from(value * unit) / 128.0;
+            format!("{},{},{}\n", of(a), of(b), if a + 20 * c > b + 30 { "yes" } else { "no" })
+        };
+        folder.write("t.csv", format!("a,b,ill\n{}", rows.map(row).collect::<String>()));
+        let flags = "--schema s.toml --split 5 --algorithm admm-network --iterations 20 --out m";
+        folder.reticent(&format!("simulate --data t.csv {flags}")).ok();
+        let object = folder.reticent("predict m t.csv --json").ok().json();
+        let each = object["predictions"].as_array().unwrap().clone();
+        each.iter().map(|each| each["probabilities"][1].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    let (small, large) = (predicted(1), predicted(8));
+    assert!(small.iter().zip(&large).all(|(a, b)| (a - b).abs() < 1e-9), "{small:?}\n{large:?}");
+    assert!(small.iter().any(|p| (p - 0.5).abs() > 0.05), "{small:?}");
+}
+
+/// Every job file of `examples/` runs, in less than the twenty seconds that it is meant to take.
+#[test]
+fn every_example_runs_in_time() {
+    let folder = Folder::new();
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(examples).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let start = std::time::Instant::now();
+        let said = folder.reticent(&format!("simulate {} --out m --json", path.display())).ok().json();
+        assert!(start.elapsed().as_secs() < 20, "{}: {:?}", path.display(), start.elapsed());
+        let name = said["algorithm"].as_str().unwrap().to_owned();
+        assert_eq!(said["certified"], name != "admm-network", "{}", path.display());
+        names.push(name);
+    }
+    let protocols = folder.reticent("list protocols --json").ok().json();
+    for protocol in protocols["protocols"].as_array().unwrap() {
+        let name = protocol["name"].as_str().unwrap();
+        assert!(names.iter().any(|had| had == name), "{name} has no example");
+    }
 }

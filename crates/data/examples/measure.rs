@@ -1,5 +1,5 @@
-//! Time and peak memory of reading a file: `measure FILE SCHEMA [TARGET]`; without a schema, drafts one from FILE
-//! and prints it.
+//! Time and peak memory of reading a file: `measure FILE SCHEMA [TARGET]`; without a schema, drafts one from
+//! FILE and prints it.
 
 use reticent_data::{DraftOptions, Schema, draft_from_public, load};
 use std::path::Path;

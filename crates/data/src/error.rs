@@ -206,14 +206,15 @@ impl FileProblem {
         match self {
             Self::Open(_) => "check the path and the permissions",
             Self::Read { .. } => "the file may be cut short or damaged; fetch or compress it again",
-            Self::UnknownFormat => "say the format (csv, tsv, libsvm or parquet)",
+            Self::UnknownFormat => "say the format with --format: csv, tsv, libsvm or parquet",
             Self::WrongFormat(_) => {
                 "`features` in a schema is for LIBSVM files, [[column]] entries are for tables"
             }
             Self::NoParquet => "build with the feature `parquet`, or convert the file to CSV",
             Self::Empty | Self::NoRecords => "give a file with at least one record",
             Self::MissingColumn(_) => {
-                "check the spelling in the schema and, if the file has no header line, set header = false"
+                "check the spelling in the schema; if the fields are not between commas, set delimiter; if the file \
+                 has no header line, set header = false"
             }
             Self::UndeclaredColumn { .. } => {
                 "add a [[column]] entry (kind = \"ignored\" skips it), or set undeclared = \"ignore\"; if the first \

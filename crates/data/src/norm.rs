@@ -1,11 +1,11 @@
 //! Rows into a ball: `a ← a · min(1, R/‖a‖)`, rounded inward.
 //!
 //! The privacy proof uses ‖a‖ ≤ R for the numbers as stored, so the inequality has to hold for the rounded
-//! result in exact arithmetic. With u = 2⁻⁵³ and n values, a sum of squares in floating point is within a factor
-//! 1 ± (n + 1)u of the exact one; a root, a quotient and a product add a few u more. Shrinking the factor by
-//! (n + 8)·2u therefore covers all of them, and also leaves room for a reader that sums in another order. Values
-//! below the normal range may lose all relative precision, but only by 2⁻¹⁰⁷⁴ each, far under that room as long
-//! as R ≥ [`SMALLEST`].
+//! result in exact arithmetic. With u = 2⁻⁵³ and n values, a sum of squares in floating point is within a
+//! factor 1 ± (n + 1)u of the exact one; a root, a quotient and a product add a few u more. Shrinking the
+//! factor by (n + 8)·2u therefore covers all of them, and also leaves room for a reader that sums in another
+//! order. Values below the normal range may lose all relative precision, but only by 2⁻¹⁰⁷⁴ each, far under
+//! that room as long as R ≥ [`SMALLEST`].
 
 /// Smallest row norm that a schema may declare.
 pub(crate) const SMALLEST: f64 = 1e-100;
@@ -33,8 +33,8 @@ pub fn shrink_into(values: &mut [f64], bound: f64) {
     }
 }
 
-/// Whether ‖values‖ ≤ bound without any rounding on the way; `false` when a step rounds. It saves rows such as
-/// four ones under R = 2, which are on the sphere exactly, from becoming 0.9999….
+/// Whether ‖values‖ ≤ bound without any rounding on the way; `false` when a step rounds. It saves rows such
+/// as four ones under R = 2, which are on the sphere exactly, from becoming 0.9999….
 fn exactly_inside(values: &[f64], bound: f64) -> bool {
     let limit = bound * bound;
     if bound.mul_add(bound, -limit) != 0.0 {

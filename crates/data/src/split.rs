@@ -1,4 +1,5 @@
-//! One table into the tables of many parties, by a public rule. For simulations: in a real run every party loads its own.
+//! One table into the tables of many parties, by a public rule. For simulations: in a real run every party
+//! loads its own.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +14,8 @@ pub enum Skew {
     /// Each record to a party drawn uniformly.
     #[default]
     Iid,
-    /// With this probability to a party whose home is the record's label (every party has one), otherwise to any.
+    /// With this probability to a party whose home is the record's label (every party has one), otherwise to
+    /// any.
     Label(f64),
     /// Party i gets a share in proportion to (i + 1)^−α.
     Size(f64),
@@ -26,7 +28,8 @@ impl Table {
         Some(deal(self, self.user_count(), |i| users[i] as usize))
     }
 
-    /// Tables for `parties` parties; a party that drew no record has an empty one. `uniform` gives numbers in [0, 1).
+    /// Tables for `parties` parties; a party that drew no record has an empty one. `uniform` gives numbers in
+    /// [0, 1).
     pub fn split<E>(
         &self,
         parties: usize,

@@ -107,8 +107,8 @@ impl Table {
     /// Gives spare capacity back.
     ///
     /// While a table grows its arrays are enlarged by the allocator's `realloc`, which for large blocks moves
-    /// pages instead of copying them, so the spare part is address space and not memory. Reading the file twice
-    /// to know its length first would cost a second decompression.
+    /// pages instead of copying them, so the spare part is address space and not memory. Reading the file
+    /// twice to know its length first would cost a second decompression.
     pub(crate) fn shrink(&mut self) {
         match &mut self.rows {
             Rows::Dense(m) => m.values.shrink_to_fit(),

@@ -1,4 +1,5 @@
-//! Every bad input gives one exact message, with the place, the allowed values and never a value from the file.
+//! Every bad input gives one exact message, with the place, the allowed values and never a value from the
+//! file.
 // The lint spares test functions but not the helpers beside them.
 #![allow(clippy::unwrap_used)]
 

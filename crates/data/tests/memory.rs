@@ -1,5 +1,5 @@
-//! Peak memory of reading: at most 1.5 times the table plus 50 MB. A binary of its own, because the peak is the
-//! process's.
+//! Peak memory of reading: at most 1.5 times the table plus 50 MB. A binary of its own, because the peak is
+//! the process's.
 #![cfg(target_os = "linux")]
 
 use reticent_data::{Purpose, Schema, parse_csv};

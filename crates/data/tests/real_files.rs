@@ -1,5 +1,5 @@
-//! Public data sets, read from the folder named by RETICENT_DATA; skipped with a message when they are absent.
-//! The expected counts were taken with an independent reader.
+//! Public data sets, read from the folder named by RETICENT_DATA; skipped with a message when they are
+//! absent. The expected counts were taken with an independent reader.
 // The lint spares test functions but not the helpers beside them.
 #![allow(clippy::unwrap_used)]
 

@@ -19,8 +19,8 @@ const VERSION: u32 = 1;
 /// The δ at which the curve is given, beside the one that was asked for.
 const CURVE: [f64; 9] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12];
 
-/// The orders at which the Rényi curve is given: enough to see its shape and to compose by hand. Whoever needs
-/// another order has the ledger, which determines the whole curve.
+/// The orders at which the Rényi curve is given: enough to see its shape and to compose by hand. Whoever
+/// needs another order has the ledger, which determines the whole curve.
 const ORDERS: [f64; 12] = [1.1, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0, 256.0, 1024.0];
 
 /// The certificate of one run.
@@ -36,7 +36,8 @@ pub struct Certificate {
     /// ε at δ: the number to promise.
     #[serde(with = "extended")]
     pub epsilon: f64,
-    /// What a paper claims ε to be for a run as published, where that does not hold. Not a guarantee of anything.
+    /// What a paper claims ε to be for a run as published, where that does not hold. Not a guarantee of
+    /// anything.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub claimed: Option<f64>,
     /// No analysis of this run can give an ε below this.
@@ -70,8 +71,8 @@ pub struct Certificate {
     pub mu: Option<f64>,
     /// Rényi divergence bounds.
     pub rdp: Vec<Order>,
-    /// How ε is spread over the parties, in the certificate of a run between many: the numbers above are then those of the
-    /// party who spent most.
+    /// How ε is spread over the parties, in the certificate of a run between many: the numbers above are then
+    /// those of the party who spent most.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parties: Option<Spread>,
     /// What the guarantee relies on.
@@ -243,8 +244,8 @@ fn assumptions(terms: &Terms, ledger: &Ledger) -> Vec<String> {
     list
 }
 
-/// Whether a minimiser of a perturbed objective was released, whose guarantee is for tables of so many records
-/// (proofs/objective.md).
+/// Whether a minimiser of a perturbed objective was released, whose guarantee is for tables of so many
+/// records (proofs/objective.md).
 fn of_an_objective(mechanism: &Mechanism) -> bool {
     let any = |run: &[(Mechanism, u64)]| run.iter().any(|(mechanism, _)| of_an_objective(mechanism));
     match mechanism {

@@ -113,7 +113,9 @@ impl Error {
             Error::Read { .. } => "check the path and that you may read it".to_owned(),
             Error::Write { .. } => "check that the folder can be written and the disk has room".to_owned(),
             Error::SpecSyntax { .. } => {
-                "keys are those of the flags of `reticent fit`, without the dashes".to_owned()
+                "keys are the flags of `reticent fit` without the dashes in front, as in public-n = 1000 (but \
+                 intercept = false for --no-intercept); [parties] and [failures] are for `reticent simulate`"
+                    .to_owned()
             }
             Error::Value { name, .. } => format!("see `reticent fit --help` for {name}"),
             Error::Missing { todo, .. } => (*todo).to_owned(),
@@ -163,7 +165,8 @@ impl From<CalibrationError> for Error {
     }
 }
 
-fn plain(error: &io::Error) -> String {
+/// What is wrong with a file, in a user's words.
+pub(crate) fn plain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file".to_owned(),
         io::ErrorKind::StorageFull => "the disk is full".to_owned(),

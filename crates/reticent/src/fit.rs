@@ -23,6 +23,8 @@ pub trait Progress {
     fn reading(&mut self) {}
     /// The noise is being calibrated.
     fn calibrating(&mut self) {}
+    /// The algorithm runs. Not every one tells of its iterations: how many runs a choice takes is secret.
+    fn running(&mut self) {}
     /// So many of so many iterations are done.
     fn iteration(&mut self, _done: u64, _of: u64) {}
 }
@@ -41,7 +43,8 @@ pub struct Fitted {
     pub time: Duration,
     /// What came of tuning, if the job was tuned.
     pub tuned: Option<Tuned>,
-    /// Whether the exact solver got to the optimum before its iterations ran out; the others have no such thing.
+    /// Whether the exact solver got to the optimum before its iterations ran out; the others have no such
+    /// thing.
     pub converged: Option<bool>,
 }
 
@@ -81,9 +84,13 @@ impl Job {
             Some(budget) => {
                 progress.calibrating();
                 let plan = self.prepare(&gate, budget)?;
+                progress.running();
                 self.execute(gate, &plan, progress)?
             }
-            None => self.fit_exact(gate)?,
+            None => {
+                progress.running();
+                self.fit_exact(gate)?
+            }
         };
         let Done { job, parameter, iterations, graph, tuned, converged, ledger, .. } = done;
         let certificate =
@@ -113,6 +120,7 @@ impl Job {
 
     /// The least noise within the budget. Only what is public about the gate is used.
     pub(crate) fn prepare(&self, gate: &Gate, budget: Budget) -> Result<Plan, Error> {
+        self.check_sample(gate.terms().population())?;
         match &self.tuning {
             Some(tuning) => Ok(Plan::Best(tuning.prepare(gate, budget)?)),
             None => Ok(Plan::One(self.calibrate(gate, budget)?)),

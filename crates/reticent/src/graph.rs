@@ -1,7 +1,7 @@
 //! A graph of the features that is learned from the private table and paid for (erratum E6 of LS22).
 //!
-//! `graph = "FILE"` is a public graph. `graph = "private"` or `"private:LAMBDA"` spends a share of the budget on noisy second
-//! moments, the first event of the run; all that follows is arithmetic on them.
+//! `graph = "FILE"` is a public graph. `graph = "private"` or `"private:LAMBDA"` spends a share of the budget
+//! on noisy second moments, the first event of the run; all that follows is arithmetic on them.
 
 use reticent_oracle::SecondMomentTerms;
 use reticent_problem::GraphTerms;

@@ -7,11 +7,11 @@ use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, calibr
 use reticent_admm::catalogue::{self, Entry, Kind, Recipe};
 use reticent_admm::exact::ExactSettings;
 use reticent_admm::{BlockSchedule, Public, Settings};
-use reticent_oracle::Opening;
 use reticent_oracle::tables::{self, Format, Schema, TargetKind};
+use reticent_oracle::{Opening, Sampling};
 use reticent_problem::{Constraint, Graph, Loss, Regulariser, Shape, Target, constraints, losses, penalties};
 
-use crate::error::Error;
+use crate::error::{Error, plain};
 use crate::graph::PrivateGraph;
 use crate::spec::Spec;
 use crate::tune::Tuning;
@@ -19,9 +19,9 @@ use crate::tune::Tuning;
 /// The algorithm that runs when none is named.
 const DEFAULT_ALGORITHM: &str = "auto";
 
-/// The constant behind the intercept, as a part of the row norm: tables in other units then give the same model in those
-/// units. Gradients are longer by √(1 + 0.3²), four in a hundred, and the intercept moves a tenth as fast as a feature that
-/// fills a whole row would. The published intercept is multiplied with it.
+/// The constant behind the intercept, as a part of the row norm: tables in other units then give the same
+/// model in those units. Gradients are longer by √(1 + 0.3²), four in a hundred, and the intercept moves a
+/// tenth as fast as a feature that fills a whole row would. The published intercept is multiplied with it.
 const INTERCEPT: f64 = 0.3;
 
 /// What [`Spec::check`] made of a [`Spec`].
@@ -99,12 +99,18 @@ impl Spec {
         }
         // Whoever declares whose row it is, in the schema or by a flag, means the person to be protected.
         let declared = if schema.user().is_some() { Unit::User } else { Unit::Record };
+        let unit = self.unit.unwrap_or(declared);
+        if unit == Unit::User && schema.user().is_none() {
+            let why = "it needs a column that says whose record each row is: give --user-column NAME, or a column of \
+                       kind = \"user\" in the schema";
+            return Err(value("unit", unit, why));
+        }
         let opening = Opening {
             adjacency,
-            unit: self.unit.unwrap_or(declared),
+            unit,
             view: View::Central,
             public_n,
-            intercept: if intercept { INTERCEPT * schema.row_norm() } else { 0.0 },
+            intercept: constant(intercept, &schema),
         };
         let job = Job {
             data,
@@ -122,6 +128,9 @@ impl Spec {
         };
         if graph.is_some() && job.budget.is_none() {
             return Err(job.not_private());
+        }
+        if let Some(count) = public_n.filter(|_| adjacency == Adjacency::AddRemove) {
+            job.check_sample(count)?;
         }
         // Settings are refused here, before the data is read, or never.
         match entry.kind {
@@ -167,6 +176,20 @@ impl Spec {
     }
 
     pub(crate) fn schema(&self) -> Result<Schema, Error> {
+        if self.schema.is_some() {
+            let without = [
+                ("features", self.features.map(|features| features.to_string())),
+                ("row-norm", self.row_norm.map(|norm| norm.to_string())),
+                ("classes", self.classes.as_ref().map(|classes| classes.join(","))),
+                ("target-range", self.target_range.map(|[low, high]| format!("{low},{high}"))),
+            ];
+            if let Some((name, Some(given))) = without.into_iter().find(|(_, given)| given.is_some()) {
+                let why = format!(
+                    "it is for LIBSVM without a schema, and there is one: leave out --{name} or --schema"
+                );
+                return Err(value(name, given, &why));
+            }
+        }
         let schema = match (&self.schema, self.features) {
             (Some(path), _) => Schema::read(path)?,
             (None, Some(features)) => {
@@ -213,7 +236,10 @@ impl Spec {
         }
         let context = constraints::Context {
             features: &schema.encoded_names(),
-            read: &|file| std::fs::read_to_string(Path::new(file)),
+            read: &|file| {
+                std::fs::read_to_string(Path::new(file))
+                    .map_err(|error| std::io::Error::new(error.kind(), plain(&error)))
+            },
         };
         let graph = self.graph.as_ref().map(|file| format!("graph:{file}"));
         let text = graph.as_deref().or(self.constraint.as_deref()).unwrap_or("identity");
@@ -249,6 +275,20 @@ impl Job {
         })
     }
 
+    /// Refuses a sample that is larger than what it is drawn from.
+    pub(crate) fn check_sample(&self, population: u64) -> Result<(), Error> {
+        match self.settings.sampling {
+            Some(sampling @ Sampling::WithoutReplacement(size)) if size > population => {
+                let why = format!(
+                    "there are {population} {}s; use wor:SIZE with SIZE of at most that",
+                    self.opening.unit
+                );
+                Err(value("sampling", sampling, &why))
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn recipe<'a>(&'a self, public: &'a Public, noise_multiplier: f64) -> Recipe<'a> {
         Recipe { settings: &self.settings, public, regulariser: &self.regulariser, noise_multiplier }
     }
@@ -257,7 +297,9 @@ impl Job {
 fn find_algorithm(name: &str) -> Result<&'static Entry, Error> {
     catalogue::find(name).ok_or_else(|| {
         let names: Vec<_> = catalogue::CATALOGUE.iter().map(|entry| entry.name).collect();
-        value("algorithm", name, &format!("there are {}", names.join(", ")))
+        let party =
+            reticent_runtime::find(name).map_or("", |_| "`reticent simulate` runs it between parties; here ");
+        value("algorithm", name, &format!("{party}there are {}", names.join(", ")))
     })
 }
 
@@ -275,11 +317,17 @@ pub(crate) fn loss_for(text: Option<&str>, kind: &TargetKind) -> Result<Box<dyn 
     }
     let fits = |target| match target {
         Target::Binary => "two classes".to_owned(),
+        Target::Classes(2) => "more than two classes".to_owned(),
         Target::Classes(k) => format!("{k} classes"),
         Target::Real => "a number".to_owned(),
     };
     let allowed = format!("it predicts {}, the target is {}; use {usual}", fits(loss.target()), fits(given));
     Err(value("loss", text, &allowed))
+}
+
+/// The constant behind the intercept, in a fit and between parties.
+pub(crate) fn constant(intercept: bool, schema: &Schema) -> f64 {
+    if intercept { INTERCEPT * schema.row_norm() } else { 0.0 }
 }
 
 pub(crate) fn value(name: &'static str, given: impl ToString, allowed: &str) -> Error {

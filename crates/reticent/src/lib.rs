@@ -1,7 +1,7 @@
 //! Train convex models on sensitive tables with differential privacy, and a certificate for each.
 //!
-//! A [`Spec`] describes a job; [`Spec::check`] turns it into a [`Job`](job::Job) without reading the data, and
-//! [`Job::fit`](job::Job::fit) does it. The result is a [`Model`] with its [`Certificate`] inside.
+//! A [`Spec`] describes a job; [`Spec::check`] turns it into a [`Job`](job::Job) without reading the data,
+//! and [`Job::fit`](job::Job::fit) does it. The result is a [`Model`] with its [`Certificate`] inside.
 
 pub mod certificate;
 mod error;
@@ -31,4 +31,4 @@ pub use reticent_runtime as runtime;
 pub use settings::{read_settings, setting_fits};
 pub use spec::Spec;
 pub use tune::Tuned;
-pub use write::{write_model, write_text};
+pub use write::{check_folder, write_model, write_text};

@@ -1,8 +1,8 @@
 //! One job on table after table that was never a file: for audits and simulations.
 //!
-//! It is the path of [`Job::fit`] from the gate on: the same plan, the same calibration, the same algorithm, the
-//! same gate. Only the reading of a file and the writing of a certificate are left out, and the calibration is
-//! done once, as it depends on public quantities alone.
+//! It is the path of [`Job::fit`] from the gate on: the same plan, the same calibration, the same algorithm,
+//! the same gate. Only the reading of a file and the writing of a certificate are left out, and the
+//! calibration is done once, as it depends on public quantities alone.
 
 use reticent_accountant::{Ledger, epsilon, gdp_mu};
 use reticent_oracle::{Gate, PrivateTable};

@@ -6,9 +6,9 @@
 //! score of its solution         where the run is one of several to choose among   share c
 //! ```
 //!
-//! One number `s` scales all noise. With `z₁` the noise with which one answer alone spends the budget, and `z` the same for
-//! the algorithm alone, the parts get `s·z₁/√g`, `s·z/√(1−g−c)` and `s·z₁/√c`. For full batches costs add up as squares,
-//! so `s = 1` is then the budget; elsewhere the calibration finds `s`.
+//! One number `s` scales all noise. With `z₁` the noise with which one answer alone spends the budget, and
+//! `z` the same for the algorithm alone, the parts get `s·z₁/√g`, `s·z/√(1−g−c)` and `s·z₁/√c`. For full
+//! batches costs add up as squares, so `s = 1` is then the budget; elsewhere the calibration finds `s`.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ use reticent_problem::{Constraint, Graph, Regulariser, penalties};
 use crate::error::Error;
 use crate::job::{Budget, Job};
 
-/// The share of the budget that a score gets. A score is one number, while the parameter is many: at this share its
-/// noise is a few records where the model's is felt in every coefficient.
+/// The share of the budget that a score gets. A score is one number, while the parameter is many: at this
+/// share its noise is a few records where the model's is felt in every coefficient.
 const SCORE: f64 = 0.1;
 
 /// The noise of each part, in clips; `None` for a part that there is not.

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use crate::error::Error;
 use crate::tune;
 
-/// Reads settings, each a name and what was typed for it. A word that is a number or a truth value is first tried as
-/// that, then as text.
+/// Reads settings, each a name and what was typed for it. A word that is a number or a truth value is first
+/// tried as that, then as text.
 pub fn read_settings(given: &[(&'static str, String)]) -> Result<Settings, Error> {
     let mut all = Map::new();
     for (name, text) in given {
@@ -33,14 +33,20 @@ pub fn setting_fits(name: &str, value: &Value) -> Result<(), String> {
     let one = Map::from_iter([(name.to_owned(), value.clone())]);
     match serde_json::from_value::<Settings>(Value::Object(one)) {
         Ok(_) => Ok(()),
-        Err(error) => {
-            let text = error.to_string();
-            Err(match text.rsplit_once("expected ") {
-                Some((_, "u64")) => "a whole number of at least 1 is needed".to_owned(),
-                Some((_, "f64")) => "a number is needed".to_owned(),
-                Some((_, "a boolean")) => "true or false is needed".to_owned(),
-                _ => text,
-            })
-        }
+        Err(error) => Err(in_words(&error.to_string())),
+    }
+}
+
+/// What a reader of numbers and words says, without its names for types.
+pub(crate) fn in_words(text: &str) -> String {
+    match text.trim_end().rsplit_once("expected ") {
+        Some((_, "u64")) => "a whole number of at least 1 is needed".to_owned(),
+        Some((_, "u32")) => "a whole number of at least 0 is needed".to_owned(),
+        Some((_, "f64")) => "a number is needed".to_owned(),
+        Some((_, "a boolean")) => "true or false is needed".to_owned(),
+        Some((_, "a string" | "path string")) => "text is needed, in quotes".to_owned(),
+        Some((before, names)) if before.starts_with("unknown variant") => format!("it is one of {names}"),
+        _ if text.starts_with("unknown field") => "there is no such key".to_owned(),
+        _ => text.trim_end().to_owned(),
     }
 }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::graph::is_private_graph;
-use crate::tune::NO_GRID;
+use crate::settings::in_words;
+use crate::tune::{NO_GRID, map_values};
 
 /// What to fit, on what, and at what price. Unchecked: [`Job`](crate::job::Job) is the checked form.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -109,14 +110,40 @@ impl Spec {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text =
             std::fs::read_to_string(path).map_err(|error| Error::read(path, "the job file", &error))?;
-        let spec: Spec = toml::from_str(&text).map_err(|error| {
-            let mut message = error.to_string();
-            if message.contains("invalid type: sequence") {
-                message += &format!("one value is needed, not a list: {NO_GRID}");
-            }
-            Error::SpecSyntax { file: path.to_owned(), message }
-        })?;
-        Ok(spec.relative_to(path))
+        Ok(Spec::of_table(table(&text, path)?, path)?.relative_to(path))
+    }
+
+    /// The job that the keys of a file make. Each is tried alone, so that what is wrong can be named.
+    pub(crate) fn of_table(table: toml::Table, path: &Path) -> Result<Self, Error> {
+        let mut whole = toml::Table::new();
+        for (key, value) in table {
+            let read = |value: toml::Value| toml::Table::from_iter([(key.clone(), value)]).try_into::<Spec>();
+            let is_setting = Settings::ALL.iter().any(|(name, _)| *name == key);
+            // A number may stand for a word, as it may behind a flag: `step = 0.1`.
+            let word = (is_setting && (value.is_float() || value.is_integer()))
+                .then(|| toml::Value::String(value.to_string()))
+                .filter(|word| read(word.clone()).is_ok());
+            match (read(value.clone()), word) {
+                (Ok(_), _) => whole.insert(key, value),
+                (Err(_), Some(word)) => whole.insert(key, word),
+                (Err(error), None) => {
+                    let why = match value {
+                        toml::Value::Array(_) => format!("one value is needed, not a list: {NO_GRID}"),
+                        _ => in_words(error.message()),
+                    };
+                    let given =
+                        if value.is_table() { format!("[{key}]") } else { format!("{key} = {value}") };
+                    return Err(Error::SpecSyntax {
+                        file: path.to_owned(),
+                        message: format!("{given}: {why}"),
+                    });
+                }
+            };
+        }
+        whole.try_into().map_err(|error: toml::de::Error| Error::SpecSyntax {
+            file: path.to_owned(),
+            message: in_words(error.message()),
+        })
     }
 
     /// Paths of a job file are relative to it.
@@ -127,17 +154,17 @@ impl Spec {
                 *file = base.join(&*file);
             }
         }
-        // A constraint may name a file, and so may a graph that is not to be learned.
-        let beside = |file: &str| {
-            let path = Path::new(file);
-            if path.is_relative() { base.join(path).display().to_string() } else { file.to_owned() }
+        // A constraint may name a file, in a list to choose from too, and so may a graph that is not to be
+        // learned.
+        let constraint = |text: &str| match text.split_once(':') {
+            Some((name @ ("graph" | "matrix"), file)) => format!("{name}:{}", beside(base, file)),
+            _ => text.to_owned(),
         };
-        if let Some((name @ ("graph" | "matrix"), file)) =
-            self.constraint.as_deref().and_then(|text| text.split_once(':'))
-        {
-            self.constraint = Some(format!("{name}:{}", beside(file)));
+        self.constraint = self.constraint.as_deref().map(constraint);
+        for list in self.tune.iter_mut().flatten() {
+            *list = map_values(list, "constraint", constraint);
         }
-        self.graph = self.graph.map(|text| if is_private_graph(&text) { text } else { beside(&text) });
+        self.graph = self.graph.map(|text| if is_private_graph(&text) { text } else { beside(base, &text) });
         self
     }
 
@@ -147,6 +174,23 @@ impl Spec {
         whole.extend(toml::Table::try_from(over).map_err(Error::spec_form)?);
         whole.try_into().map_err(Error::spec_form)
     }
+}
+
+/// The keys of a job file. What is wrong is said with its line, and the line is not shown: it may be a
+/// record, where a table was given for a job.
+pub(crate) fn table(text: &str, path: &Path) -> Result<toml::Table, Error> {
+    toml::from_str(text).map_err(|error| {
+        let line =
+            error.span().and_then(|at| text.get(..at.start)).map(|before| before.matches('\n').count() + 1);
+        let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+        Error::SpecSyntax { file: path.to_owned(), message: format!("{line}{}", error.message()) }
+    })
+}
+
+/// A file that a job file names, as seen from where the program runs.
+pub(crate) fn beside(base: &Path, file: &str) -> String {
+    let path = Path::new(file);
+    if path.is_relative() { base.join(path).display().to_string() } else { file.to_owned() }
 }
 
 #[cfg(test)]
@@ -181,6 +225,44 @@ mod tests {
         for private in ["private", "private:0.2"] {
             assert_eq!(read(&format!("graph = '{private}'")).graph.as_deref(), Some(private));
         }
+    }
+
+    #[test]
+    fn files_in_a_list_to_choose_from_are_beside_the_job_file_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("job.toml");
+        let text =
+            "tune = ['constraint=graph:[a.txt,/b.txt]', 'constraint=[matrix:c.txt, identity]', 'clip=[1,2]']";
+        std::fs::write(&path, text).unwrap();
+        let beside = |file: &str| folder.path().join(file).display().to_string();
+        let lists = [
+            format!("constraint=[graph:{},graph:/b.txt]", beside("a.txt")),
+            format!("constraint=[matrix:{},identity]", beside("c.txt")),
+            "clip=[1,2]".to_owned(),
+        ];
+        assert_eq!(Spec::read(&path).unwrap().tune.unwrap(), lists);
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_job_file_is_named_by_its_key_or_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("job.toml");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            Spec::read(&path).map_err(|error| error.to_string())
+        };
+        for (text, message) in [
+            ("delta = 1e-5\niterations = 3.5", "iterations = 3.5: a whole number of at least 1 is needed"),
+            ("epsilon = 'one'", "epsilon = \"one\": a number is needed"),
+            ("law = 'x'", "law = \"x\": it is one of `normal` or `spherical-laplace`"),
+            ("public_n = 4", "public_n = 4: there is no such key"),
+            ("[parties]\nsplit = 3", "[parties]: there is no such key"),
+            ("epsilon = 1\nSECRET,4,no\n", "line 2: key with no value, expected `=`"),
+        ] {
+            let said = read(text).unwrap_err();
+            assert!(said.ends_with(&format!("is not a job file: {message}")), "{said}");
+        }
+        assert_eq!(read("step = 0.5").unwrap().settings.step.unwrap().to_string(), "constant:0.5");
     }
 
     #[test]

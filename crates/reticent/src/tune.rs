@@ -3,14 +3,16 @@
 //! ```text
 //! grid      the product of the lists that were given
 //! K         the number of runs, secret, from a public law
-//! a run     draws a point of the grid uniformly, does the whole fit with noise of its own, and gets a noisy score
+//! a run     draws a point of the grid uniformly, does the whole fit with noise of its own, and gets a noisy
+//!           score
 //! released  the run with the best score, and nothing else
 //! ```
 //!
-//! The law. With a Poisson number of runs of mean `r` (at least one run), a given point of `G` is missed with probability
-//! about `e^(−r/G)`; so is it with a geometric number of a certain mean. Which of the two costs less depends on the budget
-//! and on `G` (few points: Poisson), so both are calibrated and the one with less noise is taken. Unless the user says
-//! otherwise `r = G`: more runs would find the best point more surely, but the noise of every run grows with `r`.
+//! The law. With a Poisson number of runs of mean `r` (at least one run), a given point of `G` is missed with
+//! probability about `e^(−r/G)`; so is it with a geometric number of a certain mean. Which of the two costs
+//! less depends on the budget and on `G` (few points: Poisson), so both are calibrated and the one with less
+//! noise is taken. Unless the user says otherwise `r = G`: more runs would find the best point more surely,
+//! but the noise of every run grows with `r`.
 
 use reticent_accountant::{Ledger, Repetitions, calibrate, rdp_curve};
 use reticent_admm::{Public, Settings};
@@ -53,8 +55,8 @@ pub struct Tuned {
     pub points: usize,
     /// How many runs were to be expected. How many there were is secret.
     pub expected_runs: f64,
-    /// The noisy score of the winner: the mean squared error of its predictions, in [0, 1] but for the noise, and lucky
-    /// as winners are.
+    /// The noisy score of the winner: the mean squared error of its predictions, in [0, 1] but for the noise,
+    /// and lucky as winners are.
     pub score: Option<f64>,
 }
 
@@ -90,17 +92,36 @@ pub(crate) fn refuse_list(name: &'static str, text: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// The name in `name=before[list]after`, what stands before its list, the list and what stands after it.
+fn parts(text: &str) -> Option<(&str, &str, &str, &str)> {
+    let (name, rest) = text.split_once('=')?;
+    let (before, rest) = rest.split_once('[')?;
+    let (list, after) = rest.split_once(']')?;
+    Some((name.trim(), before.trim(), list, after.trim()))
+}
+
+fn values<'a>(before: &'a str, list: &'a str, after: &'a str) -> impl Iterator<Item = String> + 'a {
+    list.split(',').map(move |value| format!("{before}{}{after}", value.trim()))
+}
+
+/// The list `text` with each of its values changed, if it is of what is called `name`. One that cannot be
+/// read is left for [`Axis::parse`] to refuse.
+pub(crate) fn map_values(text: &str, name: &str, change: impl Fn(&str) -> String) -> String {
+    match parts(text).filter(|parts| parts.0 == name) {
+        None => text.to_owned(),
+        Some((_, before, list, after)) => {
+            let changed: Vec<String> = values(before, list, after).map(|value| change(&value)).collect();
+            format!("{name}=[{}]", changed.join(","))
+        }
+    }
+}
+
 impl Axis {
     /// Reads `penalty=l1:[1e-5,1e-4]`.
     fn parse(text: &str) -> Result<Self, Error> {
         let form = "write it as name=[value,value,…] or name=before[value,value,…]after, for example \
                     'penalty=l1:[1e-5,1e-4,1e-3]'";
-        let parts = text.split_once('=').and_then(|(name, rest)| {
-            let (before, rest) = rest.split_once('[')?;
-            let (list, after) = rest.split_once(']')?;
-            Some((name.trim(), before.trim(), list, after.trim()))
-        });
-        let Some((name, before, list, after)) = parts else { return Err(refuse("tune", text, form)) };
+        let Some((name, before, list, after)) = parts(text) else { return Err(refuse("tune", text, form)) };
         let known = || PARTS.into_iter().chain(Settings::ALL.iter().map(|(name, _)| *name));
         let Some(name) = known().find(|known| *known == name) else {
             let names: Vec<_> = known().filter(|name| *name != "as-published").collect();
@@ -113,8 +134,7 @@ impl Axis {
                 "a version whose privacy claim does not hold is nothing to choose privately",
             ));
         }
-        let values: Vec<String> =
-            list.split(',').map(|value| format!("{before}{}{after}", value.trim())).collect();
+        let values: Vec<String> = values(before, list, after).collect();
         if list.split(',').any(|value| value.trim().is_empty()) || after.contains(['[', ']']) {
             return Err(refuse("tune", text, form));
         }
@@ -247,6 +267,7 @@ impl Tuning {
     /// The least noise for which the whole, choice included, is within the budget.
     pub fn prepare(&self, gate: &Gate, budget: Budget) -> Result<Prepared, Error> {
         let terms = gate.terms();
+        self.points.iter().try_for_each(|job| job.check_sample(terms.population()))?;
         let publics: Vec<Public> =
             self.points.iter().map(|job| job.public(terms.population())).collect::<Result<_, _>>()?;
         // Points that ask the same are calibrated once.
@@ -312,8 +333,8 @@ impl Tuning {
         let run = |oracle: &mut dyn Oracle, i: usize| {
             match self.points[i].perform(oracle, &publics[i], &noises[i], &mut |_, _| {}) {
                 Ok(outcome) => Ok(outcome.score.clone().map(|score| (outcome, score))),
-                // The plan was rehearsed, so what the gate finds wrong now is that the numbers ran away. To say so would
-                // tell of a run that is not released; it has lost, that is all.
+                // The plan was rehearsed, so what the gate finds wrong now is that the numbers ran away. To
+                // say so would tell of a run that is not released; it has lost, that is all.
                 Err(Error::Refused(Refusal::BadQuery(_))) => Ok(None),
                 Err(other) => Err(other),
             }

@@ -32,6 +32,19 @@ fn write_both(model: &Model, folder: &Path, path: &Path) -> Result<(), Error> {
     model.appear()
 }
 
+/// Refuses a folder that cannot be written to, or made, before any work is done for it. Leaves nothing
+/// behind.
+pub fn check_folder(folder: &Path) -> Result<(), Error> {
+    let here =
+        |path: &'_ Path| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
+    let there = folder.ancestors().map(here).find(|path| path.exists()).unwrap_or_else(|| PathBuf::from("."));
+    if !there.is_dir() {
+        let reason = format!("{} is a file, and a folder is needed", there.display());
+        return Err(Error::Write { file: folder.to_owned(), reason });
+    }
+    tempfile::tempfile_in(&there).map(drop).map_err(|error| Error::write(folder, &error))
+}
+
 /// Writes a text file by atomic rename. What is no file, such as a pipe or a device, is written to directly:
 /// renaming would put a file in its place.
 pub fn write_text(text: &str, path: &Path) -> Result<(), Error> {

@@ -85,8 +85,8 @@ fn a_setting_that_it_does_not_have_is_refused_before_the_data_is_read() {
     assert!(error.contains("auto has no such setting"), "{error}");
 }
 
-/// A table in other units gives the same model in those units, but for the rounding of the settings and for the share of the
-/// intercept, whose constant stays 1.
+/// A table in other units gives the same model in those units, but for the rounding of the settings and for
+/// the share of the intercept, whose constant stays 1.
 #[test]
 fn settings_follow_the_units_of_the_table() {
     let folder = tempfile::tempdir().unwrap();

@@ -94,7 +94,8 @@ fn certificates_of_every_kind_are_valid() {
     }
 }
 
-/// The claim is in its own field, with the number of the erratum beside it, and nothing else has a finite number.
+/// The claim is in its own field, with the number of the erratum beside it, and nothing else has a finite
+/// number.
 #[test]
 fn a_run_as_published_is_a_claim_and_not_a_guarantee() {
     for (algorithm, erratum) in [("mpadmm", 4), ("general", 13), ("sadmm", 11)] {

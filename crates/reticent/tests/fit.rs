@@ -132,8 +132,8 @@ fn a_user_column_in_the_schema_protects_persons_without_a_flag() {
     assert_eq!(fit(&record).unwrap().certificate().population, 3);
 }
 
-/// A minimiser of a perturbed objective is proven for tables of at most twice the public number: who relies on the
-/// certificate has to know.
+/// A minimiser of a perturbed objective is proven for tables of at most twice the public number: who relies
+/// on the certificate has to know.
 #[test]
 fn a_guarantee_for_tables_of_a_certain_size_says_so() {
     let folder = tempfile::tempdir().unwrap();

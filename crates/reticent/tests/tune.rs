@@ -88,8 +88,8 @@ fn points_with_different_plans_are_a_choice() {
     assert!(matches!(selection.run(), [(Mechanism::Choice(_), 1)]), "{selection:?}");
 }
 
-/// One good point and three that flatten the model. The seeds are fixed; that the good one is not tried has a chance of
-/// e⁻¹ each, and half of the points are as bad as the median.
+/// One good point and three that flatten the model. The seeds are fixed; that the good one is not tried has a
+/// chance of e⁻¹ each, and half of the points are as bad as the median.
 #[test]
 fn the_chosen_model_is_no_worse_than_the_median_point() {
     let folder = tempfile::tempdir().unwrap();
@@ -140,9 +140,10 @@ fn what_cannot_be_tuned_is_refused_without_a_table() {
     }
 }
 
-/// The attack of an audit, on what tuning releases: neighbours that differ in one label of few, and the sign of the
-/// coefficient. By Hoeffding's inequality both frequencies are within `w` of their probabilities but for a chance of
-/// 10⁻⁶, so a lower bound above the certified ε would be an error in the bill and not in the test.
+/// The attack of an audit, on what tuning releases: neighbours that differ in one label of few, and the sign
+/// of the coefficient. By Hoeffding's inequality both frequencies are within `w` of their probabilities but
+/// for a chance of 10⁻⁶, so a lower bound above the certified ε would be an error in the bill and not in the
+/// test.
 #[test]
 fn an_attack_on_the_choice_stays_below_the_certified_epsilon() {
     const RUNS: u64 = 1500;

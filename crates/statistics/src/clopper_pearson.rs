@@ -1,8 +1,8 @@
 //! Exact confidence limits for a probability, from a count of successes (Clopper–Pearson 1934).
 //!
-//! The limits solve "tail of the binomial = 1 − confidence". The tail is summed from its largest term outward, all
-//! terms positive. Libraries' incomplete beta functions were tried first: the continued fraction of statrs stops
-//! after 140 terms, too early for counts in the hundred thousands.
+//! The limits solve "tail of the binomial = 1 − confidence". The tail is summed from its largest term
+//! outward, all terms positive. Libraries' incomplete beta functions were tried first: the continued fraction
+//! of statrs stops after 140 terms, too early for counts in the hundred thousands.
 
 use std::f64::consts::PI;
 

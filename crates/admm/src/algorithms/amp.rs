@@ -50,7 +50,7 @@ struct Amp {
 }
 
 fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
-    let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
+    let Recipe { public, regulariser, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     recipe.needs_bounded_smooth(&ENTRY)?;
@@ -68,11 +68,25 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         row_norm,
         smoothness: public.smoothness,
         ridge,
-        law: settings.law.unwrap_or_default(),
+        law: law(recipe)?,
         noise_multiplier: *noise_multiplier,
         x: vec![0.0; public.shape.len()],
     };
     Ok(Built { algorithm: Box::new(algorithm), iterations: 1 })
+}
+
+/// The law that was asked for, if it is proven for this model.
+pub(super) fn law(recipe: &Recipe<'_>) -> Result<Law, SettingsError> {
+    let law = recipe.settings.law.unwrap_or_default();
+    let outputs = recipe.public.shape.outputs;
+    if law == Law::Normal && outputs > 1 {
+        let allowed = format!(
+            "it is proven to be private for a model with one output, and this one has {outputs}: use \
+             spherical-laplace, or another algorithm"
+        );
+        return Err(SettingsError::new("law", "normal", allowed));
+    }
+    Ok(law)
 }
 
 /// Λ: the ridge with which the determinants of `steps` objectives take a tenth of ε together. Without noise there is no ε, and

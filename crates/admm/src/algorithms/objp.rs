@@ -23,7 +23,7 @@ use reticent_oracle::{Law, ObjectiveTerms, Oracle, Quadratic, Refusal};
 use reticent_problem::Regulariser;
 
 use super::Algorithm;
-use super::amp::{least_ridge, shortened};
+use super::amp::{law, least_ridge, shortened};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::settings::{SettingsError, positive};
 
@@ -68,7 +68,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         row_norm,
         smoothness: public.smoothness,
         rho: positive("rho", settings.rho.unwrap_or(rho))?,
-        law: settings.law.unwrap_or_default(),
+        law: law(recipe)?,
         noise_multiplier: *noise_multiplier,
         regulariser: Arc::clone(regulariser),
         x: zeros.clone(),

@@ -4,9 +4,10 @@ use reticent::accountant::{Gaussian, Method, report};
 
 use super::*;
 
-/// The Hessians of the objective with and without the differing record are H₀ + cᵢaaᵀ: their determinants have the ratio
-/// 1 + c·aᵀH₀⁻¹a ≤ 1 + Cc₁/(B(ρ/N + 2ηV)). The paper's 1.4·2·Cc₁/(…) is 2.8 times that or more, for a record that is
-/// replaced; the numerator has one of the two records and the denominator the other, each at least det H₀.
+/// The Hessians of the objective with and without the differing record are H₀ + cᵢaaᵀ: their determinants
+/// have the ratio 1 + c·aᵀH₀⁻¹a ≤ 1 + Cc₁/(B(ρ/N + 2ηV)). The paper's 1.4·2·Cc₁/(…) is 2.8 times that or
+/// more, for a record that is replaced; the numerator has one of the two records and the denominator the
+/// other, each at least det H₀.
 #[test]
 fn e08_the_loss_of_an_odd_iteration_is_a_logarithm() {
     let (c, c1, rho_over_n) = (1.0_f64, 0.25_f64, 0.02_f64);
@@ -32,7 +33,8 @@ fn e08_the_loss_of_an_odd_iteration_is_a_logarithm() {
         assert!(worst <= ours * (1.0 + 1e-9) && worst > 0.99 * ours, "{worst} {ours}");
         assert!(theirs / ours >= 2.8);
     }
-    // Where the paper's condition 2c₁ < (B/C)(ρ/N + 2ηV) fails, its bound says nothing and the logarithm still holds.
+    // Where the paper's condition 2c₁ < (B/C)(ρ/N + 2ηV) fails, its bound says nothing and the logarithm
+    // still holds.
     let share = 3.0_f64;
     assert!(share.ln_1p() < 1.4 * 2.0 * share);
 }

@@ -15,8 +15,8 @@ fn block_difference(step: f64) -> f64 {
     end(1.0) - end(-1.0)
 }
 
-/// Equation 28 divides the sensitivity of the changed block, 4λLγ, by n; nothing in prox_{γfᵢ} does. With prox_{(γ/n)fᵢ} it
-/// is true.
+/// Equation 28 divides the sensitivity of the changed block, 4λLγ, by n; nothing in prox_{γfᵢ} does. With
+/// prox_{(γ/n)fᵢ} it is true.
 #[test]
 fn e01_the_square_of_n_belongs_to_another_scaling() {
     let (lambda, gamma, n) = (0.5, 0.4, 100.0);
@@ -31,8 +31,9 @@ fn e01_the_square_of_n_belongs_to_another_scaling() {
     broken_and_mended("E1", &AuditSpec { records: Some(9), ..spec("consensus") });
 }
 
-/// Blocks that are each as private as claimed need n times the printed noise; the mean then has √n times the noise of
-/// one that is perturbed once. Deviations are estimated to 2% (one standard error), so 10% is a false alarm of 10⁻⁶.
+/// Blocks that are each as private as claimed need n times the printed noise; the mean then has √n times the
+/// noise of one that is perturbed once. Deviations are estimated to 2% (one standard error), so 10% is a
+/// false alarm of 10⁻⁶.
 #[test]
 fn e02_noise_on_the_mean_is_enough() {
     for n in [16, 64] {
@@ -45,8 +46,9 @@ fn e02_noise_on_the_mean_is_enough() {
     }
 }
 
-/// The mean of m messages moves by 1/m of what one moves by, and its noise is 1/√m of that of one: μ falls by √m, and not
-/// by m as Remark 4 and Theorems 3 and 10 have it. μ is estimated to 3%; 15% is a false alarm of 10⁻⁶.
+/// The mean of m messages moves by 1/m of what one moves by, and its noise is 1/√m of that of one: μ falls by
+/// √m, and not by m as Remark 4 and Theorems 3 and 10 have it. μ is estimated to 3%; 15% is a false alarm of
+/// 10⁻⁶.
 #[test]
 fn e03_the_gain_of_a_mean_is_not_squared() {
     for m in [4, 25] {
@@ -63,15 +65,17 @@ fn e03_the_gain_of_a_mean_is_not_squared() {
     }
 }
 
-/// Two rounds, a user that takes part in each with probability q and keeps its block in between. As the message is the
-/// change of the block, taking part twice shows the first change again: u₂ − u₁, and not u₂ − u₀. The claim is the
-/// composition of two subsampled Gaussians, for which the message does not depend on the past. Both laws are mixtures of
-/// four Gaussians in the plane; δ(ε) by the sum over a grid, which is exact to 10⁻⁹ for such densities.
+/// Two rounds, a user that takes part in each with probability q and keeps its block in between. As the
+/// message is the change of the block, taking part twice shows the first change again: u₂ − u₁, and not u₂ −
+/// u₀. The claim is the composition of two subsampled Gaussians, for which the message does not depend on the
+/// past. Both laws are mixtures of four Gaussians in the plane; δ(ε) by the sum over a grid, which is exact
+/// to 10⁻⁹ for such densities.
 #[test]
 fn e03_a_block_that_remembers_is_not_amplified() {
     let (q, move_by, epsilon) = (0.5, 0.5, 2.0);
     let weights = [(1.0 - q) * (1.0 - q), q * (1.0 - q), (1.0 - q) * q, q * q];
-    // The record pulls one way in the first round and the other way in the second: (neither, first, second, both).
+    // The record pulls one way in the first round and the other way in the second: (neither, first, second,
+    // both).
     let law = |sign: f64, again: f64| {
         let v = sign * move_by;
         [(0.0, 0.0), (v, 0.0), (0.0, -v), (v, -again * v)]
@@ -106,7 +110,8 @@ fn e03_a_block_that_remembers_is_not_amplified() {
     assert!(!ours.exceeded, "{ours:?}");
 }
 
-/// A = cI with c < 1: the strong convexity of ‖Ax‖²/2γ is c²/γ, not c/γ, and the printed bound is c times too small.
+/// A = cI with c < 1: the strong convexity of ‖Ax‖²/2γ is c²/γ, not c/γ, and the printed bound is c times too
+/// small.
 #[test]
 fn e13_the_printed_bound_lacks_noise_for_a_small_matrix() {
     let folder = tempfile::tempdir().unwrap();

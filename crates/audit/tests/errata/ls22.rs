@@ -7,7 +7,8 @@ use reticent_statistics::{lower_bound, upper_bound};
 
 use super::*;
 
-/// In the strongly convex case λ₀ = −(1/β)(Aᵀ)†∇f(x̃), so the first y is the data's gradient without any noise.
+/// In the strongly convex case λ₀ = −(1/β)(Aᵀ)†∇f(x̃), so the first y is the data's gradient without any
+/// noise.
 #[test]
 fn e05_the_snapshot_is_a_release() {
     let [published, _] =
@@ -50,8 +51,8 @@ fn linked(table: Table, noise_multiplier: f64, threshold: f64, seed: u64) -> (bo
     (!graph.edges().is_empty(), gate.close().unwrap())
 }
 
-/// Two tables that differ in one record, and a graph that has an edge for one of them and none for the other, always: no
-/// (ε, δ) with δ < 1 holds for it. From noisy moments it is as private as they are.
+/// Two tables that differ in one record, and a graph that has an edge for one of them and none for the other,
+/// always: no (ε, δ) with δ < 1 holds for it. From noisy moments it is as private as they are.
 #[test]
 fn e06_a_graph_from_the_data_is_a_release() {
     let (with, without) = (pairs([0.7, 0.7]), pairs([0.7, -0.7]));
@@ -74,9 +75,9 @@ fn e06_a_graph_from_the_data_is_a_release() {
     assert!(lower <= certified, "{lower} {certified}");
 }
 
-/// Lemma 2 gives a step of size b out of n with noise σ the Rényi divergence 5ς²αΔ²/σ², if σ² ≥ 1.5Δ² and
-/// α ≤ ln(1/(ς(1 + σ²/Δ²))). Theorem 2 takes T of them at the one order α = ln(1/δ)/((1 − θ)ε) + 1, for which the second
-/// condition asks that n is beyond e^α.
+/// Lemma 2 gives a step of size b out of n with noise σ the Rényi divergence 5ς²αΔ²/σ², if σ² ≥ 1.5Δ² and α ≤
+/// ln(1/(ς(1 + σ²/Δ²))). Theorem 2 takes T of them at the one order α = ln(1/δ)/((1 − θ)ε) + 1, for which the
+/// second condition asks that n is beyond e^α.
 #[test]
 fn e11_the_conditions_of_the_closed_form_rarely_hold() {
     let (delta, rate, n) = (1e-5_f64, 0.01, 50_000.0);

@@ -1,9 +1,10 @@
-//! Where a paper's claim is not what its algorithm guarantees (docs/errata.md): for each erratum a test that shows the
-//! published version breaking its claim, and ours holding on the same tables.
+//! Where a paper's claim is not what its algorithm guarantees (docs/errata.md): for each erratum a test that
+//! shows the published version breaking its claim, and ours holding on the same tables.
 //!
-//! Audits are bounds at 95%: of a claim that holds, one in 20 would be called broken, and in fact far fewer, as the bound
-//! would have to be wrong by the whole distance. Seeds are fixed. What is not an audit is arithmetic, and what it
-//! compares is computed here and not written down. E12 belongs to the network runtime.
+//! Audits are bounds at 95%: of a claim that holds, one in 20 would be called broken, and in fact far fewer,
+//! as the bound would have to be wrong by the whole distance. Seeds are fixed. What is not an audit is
+//! arithmetic, and what it compares is computed here and not written down. E12 belongs to the network
+//! runtime.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 

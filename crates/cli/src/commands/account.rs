@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use reticent::accountant::{Adjacency, Bound, Ledger, Report, ReportLine, Unit, curve, delta, report, scope};
+use reticent::accountant::{
+    AccountError, Adjacency, Bound, Ledger, Report, ReportLine, Unit, curve, delta, report, scope,
+};
 use reticent::{Error, write_text};
 use serde_json::{Value, json};
 
@@ -13,6 +15,7 @@ use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
 use crate::plot::{Curve, Plot};
+use crate::progress::waiting;
 
 #[derive(Debug, Args)]
 pub struct Account {
@@ -21,7 +24,7 @@ pub struct Account {
     event: Option<String>,
 
     /// How often it was done
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 1, value_parser = number::times, allow_negative_numbers = true)]
     steps: u64,
 
     /// On which records: full, poisson:RATE or wor:SIZE/POPULATION
@@ -66,10 +69,11 @@ impl Account {
             (None, Some(path)) => read_ledger(path)?,
             (None, None) => Ledger::new(),
         };
-        let report = report(&ledger, self.delta)?;
+        let of = |error: AccountError| Failure::of("account", error.into());
+        let report = waiting("counting", || report(&ledger, self.delta)).map_err(of)?;
         let mut answer = match self.epsilon {
             None => epsilon_answer(&ledger, &report, self.delta),
-            Some(epsilon) => delta_answer(&ledger, epsilon)?,
+            Some(epsilon) => delta_answer(&ledger, epsilon).map_err(of)?,
         };
         if let Some(path) = &self.plot {
             write_text(&plot(&ledger)?, path)?;
@@ -104,7 +108,7 @@ fn epsilon_answer(ledger: &Ledger, report: &Report, delta: f64) -> Answer {
     Answer { text, object: with_scope(object, ledger), remarks: Vec::new() }
 }
 
-fn delta_answer(ledger: &Ledger, epsilon: f64) -> Result<Answer, Failure> {
+fn delta_answer(ledger: &Ledger, epsilon: f64) -> Result<Answer, AccountError> {
     let Bound { lower, upper, method } = delta(ledger, epsilon)?;
     let mut text = columns(&rows(ledger, &[("ε", epsilon.to_string())]), 2, 2);
     text += &wrapped(&format!(

@@ -1,6 +1,9 @@
 //! `reticent audit`: a lower bound on ε from attacks on the product, beside what is certified.
 
+use std::sync::{Mutex, PoisonError};
+
 use clap::Args;
+use reticent::Progress;
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent_audit::{AuditReport, AuditSpec, Method, Sampling};
 use serde_json::json;
@@ -9,6 +12,7 @@ use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
+use crate::progress::Bar;
 
 const NOTE: &str = "A lower bound above the certified epsilon means that something is wrong. One below it proves \
                     nothing: another attack may find more.";
@@ -21,11 +25,11 @@ pub struct Audit {
     algorithm: String,
 
     /// The budget ε that it is run with
-    #[arg(long, value_parser = number::parse)]
+    #[arg(long, value_parser = number::parse, allow_negative_numbers = true)]
     epsilon: f64,
 
     /// The budget δ
-    #[arg(long, value_parser = number::parse)]
+    #[arg(long, value_parser = number::parse, allow_negative_numbers = true)]
     delta: f64,
 
     /// Which tables are neighbours: replace-one or add-remove
@@ -37,11 +41,11 @@ pub struct Audit {
     sampling: Sampling,
 
     /// Iterations of a run
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = number::times, allow_negative_numbers = true)]
     iterations: u64,
 
     /// Runs in all; for one-run, the number of canaries
-    #[arg(long, default_value_t = 40_000)]
+    #[arg(long, default_value_t = 40_000, value_parser = number::whole::<u64>, allow_negative_numbers = true)]
     runs: u64,
 
     /// How the bound is made: threshold, gdp or one-run
@@ -72,7 +76,8 @@ pub struct Audit {
     #[arg(long)]
     records: Option<usize>,
 
-    /// Who looks, for an algorithm of many parties: local or network [default: as it is usually run]
+    /// Who looks, for an algorithm of many parties: local, secure-aggregation, central or network [default:
+    /// as it is usually run]
     #[arg(long)]
     trust: Option<View>,
 
@@ -81,7 +86,7 @@ pub struct Audit {
     unit: Unit,
 
     /// How many parties there are, for an algorithm of many
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 2, value_parser = number::whole::<u32>, allow_negative_numbers = true)]
     parties: u32,
 
     /// What the users of a random walk keep: stateless or stateful
@@ -93,7 +98,7 @@ pub struct Audit {
     release: Option<reticent::admm::Release>,
 
     /// A seed, to have the same runs again
-    #[arg(long)]
+    #[arg(long, value_parser = number::whole::<u64>, allow_negative_numbers = true)]
     seed: Option<u64>,
 
     /// A known defect to switch on, with the algorithm and the tables that it shows on
@@ -133,7 +138,16 @@ impl Audit {
             Some(bug) => spec.seeded(bug),
             None => spec,
         };
-        let report = reticent_audit::run(&spec).map_err(|error| Failure::of("audit", error))?;
+        let bar = Mutex::new(Bar::new("run"));
+        let told = |done, of| {
+            // A bar that is being drawn is told the next time.
+            if let Ok(mut bar) = bar.try_lock() {
+                bar.iteration(done, of);
+            }
+        };
+        let report = reticent_audit::run_told(&spec, &told);
+        bar.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
+        let report = report.map_err(|error| Failure::of("audit", error))?;
         let exceeded = report.exceeded.then(|| {
             if report.as_published {
                 "The lower bound is above what the paper claims; the claim does not hold (docs/errata.md)"

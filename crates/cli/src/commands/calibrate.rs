@@ -1,4 +1,4 @@
-//! `reticent calibrate`: the smallest noise (or the most steps, or the largest sampling rate) that fits a budget.
+//! `reticent calibrate`: the smallest noise (or the most steps, or the largest rate) that fits a budget.
 
 use clap::{Args, ValueEnum};
 use reticent::accountant::{Adjacency, Bound, Ledger, Unit, calibrate, calibrate_rate, calibrate_steps};
@@ -10,6 +10,7 @@ use crate::event_text::{ledger, mechanism, sampled};
 use crate::failure::Failure;
 use crate::layout::wrapped;
 use crate::number;
+use crate::progress::waiting;
 
 /// More steps than anybody makes; the search needs an end.
 const MOST_STEPS: u64 = 1_000_000_000;
@@ -29,7 +30,7 @@ pub struct Calibrate {
     find: Find,
 
     /// The number of steps, unless that is what is looked for
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 1, value_parser = number::times, allow_negative_numbers = true)]
     steps: u64,
 
     /// On which records: full, poisson:RATE or wor:SIZE/POPULATION; not when the rate is looked for
@@ -62,6 +63,10 @@ enum Find {
 impl Calibrate {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
+        waiting("searching", || self.search())
+    }
+
+    fn search(self) -> Result<Answer, Failure> {
         let z = self.noise_multiplier.unwrap_or(1.0);
         // What cannot be planned at all is wrong usage, not a budget that is too small.
         self.plan(z, self.steps, self.sampling.as_deref())?;

@@ -9,6 +9,7 @@ use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
+use crate::progress::waiting;
 
 const NOTE: &str = "These numbers are NOT PRIVATE: they are computed from the table as it is, without noise, and \
                     no certificate covers them. Publish them only if the table is public.";
@@ -24,7 +25,8 @@ impl Evaluate {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
         let ModelAndData { model, data, format } = self.what;
-        let quality = read_model(&model)?.evaluate(&data, format)?;
+        let model = read_model(&model)?;
+        let quality = waiting("reading and evaluating", || model.evaluate(&data, format))?;
         let (rows, mut object) = match quality {
             Quality::Classes { accuracy, auc, log_loss, n } => (
                 vec![

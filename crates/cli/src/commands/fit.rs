@@ -5,27 +5,32 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::{Adjacency, Unit};
+use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::Format;
-use reticent::{Certificate, Fitted, Model, Spec, Tuned, write_model};
+use reticent::{Certificate, Fitted, Model, Spec, Tuned, check_folder, write_model};
 use serde_json::{Value, json};
 
-use super::shared::{algorithm, certificate_fields, certificate_rows, format, not_private};
+use super::shared::{algorithm, certificate_fields, certificate_rows, format, not_private, replaces, weak};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::Bar;
-use crate::settings::SettingFlags;
+use crate::settings::{SettingFlags, is_setting};
 
 /// Where a model goes when nothing is said.
 const OUT: &str = "reticent-model";
 
-/// Numbers that a job file can hold.
-const WHOLE: std::ops::RangeInclusive<u64> = 0..=i64::MAX as u64;
+/// Above the flags that say what becomes of a model.
+const RESULT: &str = "The result";
 
 #[derive(Debug, Args)]
-#[command(after_help = "`reticent list losses|penalties|constraints|algorithms` shows what can be chosen.\n\
-                        All of it may also stand in a job file, under the same names without the dashes.")]
+#[command(
+    after_help = "`reticent list losses|penalties|constraints|algorithms` shows what can be chosen.\n\
+                        `reticent list algorithms` says which settings each of them has.\n\
+                        All of it may also stand in a job file, under the same names without the dashes.",
+    mut_args(of_a_fit)
+)]
 pub struct Fit {
     /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz or .xz
     data: Option<PathBuf>,
@@ -42,11 +47,11 @@ pub struct Fit {
 #[derive(Debug, Args)]
 pub struct JobFlags {
     /// The folder to write model.json and certificate.json to [default: reticent-model]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = RESULT)]
     out: Option<PathBuf>,
 
     /// Draw the noise from this seed, for tests: the result is then NOT PRIVATE
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(WHOLE))]
+    #[arg(long, value_name = "N", value_parser = number::whole::<u64>, allow_negative_numbers = true, help_heading = RESULT)]
     seed: Option<u64>,
 
     #[command(flatten)]
@@ -85,7 +90,8 @@ struct TableFlags {
     format: Option<Format>,
 
     /// LIBSVM without a schema: the number of features
-    #[arg(long, value_name = "N", requires = "row_norm", conflicts_with = "schema")]
+    #[arg(long, value_name = "N", requires = "row_norm", conflicts_with = "schema",
+        value_parser = number::whole::<u32>, allow_negative_numbers = true)]
     features: Option<u32>,
 
     /// LIBSVM without a schema: rows are scaled into this norm
@@ -123,7 +129,7 @@ struct BudgetFlags {
     unit: Option<Unit>,
 
     /// A number of records (or users) that is public; needed for add-remove
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(WHOLE))]
+    #[arg(long, value_name = "N", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
     public_n: Option<u64>,
 }
 
@@ -146,7 +152,8 @@ struct ProblemFlags {
     #[arg(long)]
     constraint: Option<String>,
 
-    /// A graph of the features to fuse along: FILE, or private[:LAMBDA] to learn it within the budget (docs/graph.md)
+    /// A graph of the features to fuse along: FILE, or private[:LAMBDA] to learn it within the budget
+    /// (docs/graph.md)
     #[arg(long, value_name = "FILE|private", conflicts_with = "constraint")]
     graph: Option<String>,
 
@@ -155,7 +162,7 @@ struct ProblemFlags {
     graph_share: Option<f64>,
 
     /// The most edges of a learned graph [default: the number of features]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(WHOLE))]
+    #[arg(long, value_name = "N", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
     graph_edges: Option<u64>,
 
     /// Leave the intercept out
@@ -166,12 +173,13 @@ struct ProblemFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Tuning within the budget (docs/tuning.md)")]
 struct TuningFlags {
-    /// Choose privately from a list, for example 'penalty=l1:[1e-5,1e-4,1e-3]'; several lists make their product
+    /// Choose privately from a list, for example 'penalty=l1:[1e-5,1e-4,1e-3]'; several lists make their
+    /// product
     #[arg(long, value_name = "NAME=[A,B,…]")]
     tune: Option<Vec<String>>,
 
     /// The expected number of runs to choose from [default: the number of points]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(WHOLE), requires = "tune")]
+    #[arg(long, value_name = "N", value_parser = number::whole::<u64>, allow_negative_numbers = true, requires = "tune")]
     tune_runs: Option<u64>,
 
     /// How to choose; there is only random: an ordinary grid would spend the budget at every point
@@ -185,7 +193,8 @@ impl Fit {
         let spec = self.spec()?;
         let out = JobFlags::out(&spec);
         let job = spec.check()?;
-        let mut bar = Bar::new();
+        check_folder(&out)?;
+        let mut bar = Bar::new("iteration");
         let fitted = job.fit(&mut bar);
         bar.finish();
         let fitted = fitted?;
@@ -244,6 +253,13 @@ impl JobFlags {
     pub fn out(spec: &Spec) -> PathBuf {
         spec.out.clone().unwrap_or_else(|| OUT.into())
     }
+}
+
+/// Flags that no algorithm here has are not in the help; whoever gives one is told.
+fn of_a_fit(flag: clap::Arg) -> clap::Arg {
+    let taken = |name: &str| CATALOGUE.iter().any(|entry| entry.takes.contains(&name));
+    let hidden = is_setting(flag.get_id().as_str()) && !taken(flag.get_id().as_str());
+    if hidden { flag.hide(true) } else { flag }
 }
 
 fn range(text: &str) -> Result<[f64; 2], String> {
@@ -310,14 +326,8 @@ fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate
                 .to_owned(),
         );
     }
-    if let Some(before) = before {
-        remarks.push(format!(
-            "It replaces the model that was there, fitted at epsilon = {}, delta = {:e}. If that one was seen by \
-             anybody, what both reveal adds up.",
-            number::show_up(before.epsilon),
-            before.delta
-        ));
-    }
+    remarks.extend(weak(certificate));
+    remarks.extend(before.map(replaces));
     Answer { text, object: json!(object), remarks }
 }
 

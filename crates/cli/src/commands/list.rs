@@ -9,7 +9,8 @@ use reticent::runtime;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::layout::columns;
+use crate::event_text::form;
+use crate::layout::beside;
 
 /// What the letters in the references stand for.
 const ERRATA: &str = "E1, E2 and so on are errata: places where a paper's claim is not what its algorithm guarantees. \
@@ -59,8 +60,16 @@ impl List {
             Family::Topologies => ("topologies", topologies()),
             Family::Events => ("events", events()),
         };
-        let rows: Vec<_> =
-            members.iter().map(|member| vec![member.form.clone(), member.about.clone()]).collect();
+        let row = |member: &Member| {
+            let settings = member.more.get("settings").and_then(Value::as_array).into_iter().flatten();
+            let settings: Vec<&str> = settings.filter_map(Value::as_str).collect();
+            let mut paragraphs = vec![member.about.clone()];
+            if !settings.is_empty() {
+                paragraphs.push(format!("settings: {}", settings.join(", ")));
+            }
+            (member.form.clone(), paragraphs)
+        };
+        let rows: Vec<_> = members.iter().map(row).collect();
         let object = |member: &Member| {
             let mut object = json!({ "name": member.name, "form": member.form, "about": member.about });
             if let (Value::Object(fields), Value::Object(more)) = (&mut object, &member.more) {
@@ -73,7 +82,7 @@ impl List {
             Family::Algorithms => vec![ERRATA.to_owned()],
             _ => Vec::new(),
         };
-        Answer { text: columns(&rows, 0, 2), object: json!({ family: objects }), remarks }
+        Answer { text: beside(&rows), object: json!({ family: objects }), remarks }
     }
 }
 
@@ -128,8 +137,8 @@ fn topologies() -> Vec<Member> {
 fn events() -> Vec<Member> {
     let member = |(name, about): (&&'static str, &&'static str)| Member {
         name,
-        form: (*name).to_owned(),
-        about: about.trim().to_owned(),
+        form: form(name),
+        about: about.trim().trim_end_matches('.').to_owned(),
         more: Value::Null,
     };
     Mechanism::KINDS.iter().zip(Mechanism::ABOUT).map(member).collect()

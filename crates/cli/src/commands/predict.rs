@@ -9,6 +9,7 @@ use serde_json::json;
 use super::shared::{ModelAndData, read_model};
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::progress::waiting;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Columns that the model was not trained on (the target among them) may be absent.\n\
@@ -28,7 +29,7 @@ impl Predict {
     pub fn run(self) -> Result<Answer, Failure> {
         let ModelAndData { model, data, format } = self.what;
         let model = read_model(&model)?;
-        let predictions = model.predict(&data, format)?;
+        let predictions = waiting("reading and predicting", || model.predict(&data, format))?;
         let n = predictions.len();
         let Some(out) = self.out else {
             let object = json!({ "n": n, "classes": model.classes(), "predictions": predictions });

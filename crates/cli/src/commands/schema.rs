@@ -10,6 +10,7 @@ use serde_json::json;
 use super::shared::format;
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::progress::waiting;
 
 #[derive(Debug, Subcommand)]
 pub enum Schema {
@@ -89,7 +90,7 @@ impl Init {
     fn run(self) -> Result<Answer, Failure> {
         let Init { file, target, user_column, no_header, delimiter, format, out } = self;
         let options = DraftOptions { format, no_header, delimiter, target, user: user_column };
-        let draft = draft_from_public(&file, &options)?;
+        let draft = waiting("reading the file", || draft_from_public(&file, &options))?;
         let remark = format!(
             "{} was taken as PUBLIC: what the draft says is read from it. Check every bound and category before \
              you use it on private data.",
@@ -113,7 +114,8 @@ impl Check {
         if self.target.is_some() || self.user_column.is_some() {
             schema = schema.with_roles(self.target.as_deref(), self.user_column.as_deref())?;
         }
-        let text = check(&self.data, self.format, &schema, !self.header_only)?;
+        let text =
+            waiting("reading the table", || check(&self.data, self.format, &schema, !self.header_only))?;
         let object = json!({
             "fits": true,
             "records_read": !self.header_only,

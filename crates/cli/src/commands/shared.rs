@@ -87,8 +87,45 @@ pub fn certificate_rows(certificate: &Certificate) -> Vec<Vec<String>> {
     rows.into_iter().chain(claimed).collect()
 }
 
+/// A budget above this is remarked on: odds may move by a factor of more than 20,000.
+const MUCH: f64 = 10.0;
+
+/// What is promised and true, and yet worth little. Said and not refused: the choice is the user's.
+pub fn weak(certificate: &Certificate) -> Vec<String> {
+    let Certificate { epsilon, delta, population, unit, certified, .. } = certificate;
+    let mut remarks = Vec::new();
+    if *certified && *delta * *population as f64 >= 1.0 {
+        remarks.push(format!(
+            "delta = {delta:e} is not below one over the number of {unit}s ({population}): whoever published whole \
+             {unit}s at random, one in {:.0}, would keep that promise too. Take a delta far below {:.0e}.",
+            1.0 / delta,
+            1.0 / *population as f64
+        ));
+    }
+    if *certified && *epsilon > MUCH {
+        remarks.push(format!(
+            "epsilon = {} is large: the odds of a guess about one {unit} may move by a factor of e^{0}. Values from \
+             0.1 to {MUCH} are usual (docs/which-epsilon.md).",
+            number::show_up(*epsilon)
+        ));
+    }
+    remarks
+}
+
+/// What to remember when a model takes the place of another.
+pub fn replaces(before: &Certificate) -> String {
+    format!(
+        "It replaces the model that was there, fitted at epsilon = {}, delta = {:e}. If that one was seen by anybody, \
+         what both reveal adds up.",
+        number::show_up(before.epsilon),
+        before.delta
+    )
+}
+
 /// What must be shouted: a run whose numbers are no guarantee.
 pub fn not_private(certificate: &Certificate) -> Option<String> {
-    let reasons = certificate.reasons.join("; ");
+    let reasons: Vec<_> =
+        certificate.reasons.iter().map(|reason| reason.trim_end_matches(": NOT PRIVATE")).collect();
+    let reasons = reasons.join("; ");
     (!certificate.certified).then(|| format!("NOT PRIVATE: {reasons}. Do not publish this model as private."))
 }

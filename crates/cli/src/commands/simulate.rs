@@ -5,22 +5,27 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::View;
-use reticent::runtime::{Failures, Traffic};
+use reticent::runtime::{CATALOGUE, Failures, Traffic};
 use reticent::simulate::{Keep, Parties, Simulated, Simulation};
-use reticent::{Certificate, write_model, write_text};
+use reticent::{Certificate, Model, check_folder, write_model, write_text};
 use serde_json::{Value, json};
 
 use super::fit::JobFlags;
-use super::shared::{certificate_fields, certificate_rows, not_private};
+use super::shared::{certificate_fields, certificate_rows, not_private, replaces, weak};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::Bar;
+use crate::settings::is_setting;
 
 #[derive(Debug, Args)]
-#[command(after_help = "`reticent list protocols|topologies` shows what can be chosen.\n\
-                        A job file has the keys of `reticent fit`, and the tables [parties] and [failures].")]
+#[command(
+    after_help = "`reticent list protocols|topologies` shows what can be chosen.\n\
+                        `reticent list protocols` says which settings each algorithm has.\n\
+                        A job file has the keys of `reticent fit`, and the tables [parties] and [failures].",
+    mut_args(of_parties)
+)]
 pub struct Simulate {
     /// A job file (TOML); flags win over it
     job: Option<PathBuf>,
@@ -47,7 +52,7 @@ struct PartyFlags {
     users_from: Option<String>,
 
     /// So many parties, to which the records are dealt
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::whole::<u32>, allow_negative_numbers = true)]
     split: Option<u32>,
 
     /// How records are dealt: iid, label:A or size:A [default: iid]
@@ -63,12 +68,13 @@ struct PartyFlags {
     #[arg(long, value_name = "GRAPH")]
     topology: Option<String>,
 
-    /// What goes wrong, as NAME=CHANCE,…: before, after, delay, duplicate, reorder, corrupt, byzantine, restart
+    /// What goes wrong, as NAME=CHANCE,…: before, after, delay, duplicate, reorder, corrupt, byzantine,
+    /// restart
     #[arg(long, value_name = "LIST", value_parser = failures)]
     fail: Option<Failures>,
 
     /// Also print the certificate of this party, numbered from 0
-    #[arg(long, value_name = "I")]
+    #[arg(long, value_name = "I", value_parser = number::whole::<u32>, allow_negative_numbers = true)]
     party: Option<u32>,
 }
 
@@ -111,23 +117,35 @@ impl Simulate {
         if parties.users_from.is_some() {
             simulation.parties.split = None;
         }
-        let mut bar = Bar::new();
+        if let (Some(party), Some(count)) = (party, simulation.parties.split)
+            && party >= count
+        {
+            return Err(no_party(party, count as usize));
+        }
+        let out = JobFlags::out(&simulation.job);
+        check_folder(&out)?;
+        if let Some(file) = &keep.checkpoint {
+            check_folder(file.parent().unwrap_or(file))?;
+        }
+        let mut bar = Bar::new("round");
         let keep = Keep { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
         let simulated = simulation.run(keep, &mut bar);
         bar.finish();
-        let simulated = simulated?;
+        let simulated = simulated.map_err(|error| Failure::of("simulate", error))?;
         let own = match party {
             None => None,
-            Some(party) => Some(simulated.parties.party(party as usize).ok_or_else(|| Failure::Usage {
-                message: format!("there is no party {party}"),
-                hint: format!("they are numbered from 0 to {}", simulated.parties.len() - 1),
-            })?),
+            Some(party) => {
+                let own = simulated.parties.party(party as usize);
+                Some(own.ok_or_else(|| no_party(party, simulated.parties.len()))?)
+            }
         };
-        let out = JobFlags::out(&simulation.job);
+        // A model that cannot be read has no budget to remind of.
+        let before = Model::read(&out.join("model.json")).ok();
         let path = write_model(&simulated.model, &out)?;
         let beside = path.with_file_name("parties.json");
         write_text(&format!("{:#}\n", spent(&simulated)), &beside)?;
         let mut answer = answer(&simulated, &path.display().to_string(), &beside.display().to_string());
+        answer.remarks.extend(before.as_ref().map(|model| replaces(model.certificate())));
         if let (Some(party), Some(own)) = (party, own) {
             answer.text += &format!("\nParty {party}\n\n");
             answer.text += &columns(&certificate_rows(own), 2, 2);
@@ -137,6 +155,31 @@ impl Simulate {
             }
         }
         Ok(answer)
+    }
+}
+
+/// Flags that a run between parties has no use for are not in its help; whoever gives one is told.
+fn of_parties(flag: clap::Arg) -> clap::Arg {
+    const FIT: [&str; 8] = [
+        "tune",
+        "tune_runs",
+        "tune_mode",
+        "graph_share",
+        "graph_edges",
+        "public_n",
+        "adjacency",
+        "user_column",
+    ];
+    let name = flag.get_id().as_str();
+    let taken = |name: &str| CATALOGUE.iter().any(|entry| entry.takes.contains(&name));
+    let hidden = FIT.contains(&name) || is_setting(name) && !taken(name);
+    if hidden { flag.hide(true) } else { flag }
+}
+
+fn no_party(party: u32, count: usize) -> Failure {
+    Failure::Usage {
+        message: format!("there is no party {party}"),
+        hint: format!("they are numbered from 0 to {}", count.saturating_sub(1)),
     }
 }
 
@@ -163,8 +206,8 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
     let moved =
         |traffic: &Traffic| format!("; {} messages, {:.1} MB", traffic.messages, traffic.bytes as f64 / 1e6);
     let mut text = format!(
-        "Trained between {} parties in {rounds} rounds and {:.2} s{}.\n\n",
-        parties.len(),
+        "Trained between {} in {rounds} rounds and {:.2} s{}.\n\n",
+        if parties.len() == 1 { "1 party".to_owned() } else { format!("{} parties", parties.len()) },
         time.as_secs_f64(),
         traffic.as_ref().map_or(String::new(), moved)
     );
@@ -207,8 +250,10 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
         ("penalty".to_owned(), Value::from(penalty)),
         ("constraint".to_owned(), Value::from(constraint)),
         ("model".to_owned(), Value::from(path)),
+        ("spent".to_owned(), Value::from(beside)),
     ]);
-    Answer { text, object: json!(object), remarks: not_private(certificate).into_iter().collect() }
+    let remarks = not_private(certificate).into_iter().chain(weak(certificate)).collect();
+    Answer { text, object: json!(object), remarks }
 }
 
 fn failures(text: &str) -> Result<Failures, String> {
@@ -216,7 +261,7 @@ fn failures(text: &str) -> Result<Failures, String> {
     for part in text.split(',') {
         let (name, chance) = part.split_once('=').ok_or("NAME=CHANCE is needed, as in after=0.1")?;
         let chance = if name == "seed" {
-            Value::from(chance.parse::<u64>().map_err(|e| e.to_string())?)
+            Value::from(number::whole::<u64>(chance)?)
         } else {
             Value::from(number::parse(chance)?)
         };

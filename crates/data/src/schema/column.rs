@@ -76,7 +76,8 @@ pub struct Categorical {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
     pub(crate) kind: TargetKind,
-    /// Spelling of a class, or a number, that a missing target becomes; without it a missing target is an error.
+    /// Spelling of a class, or a number, that a missing target becomes; without it a missing target is an
+    /// error.
     pub(crate) missing: Option<String>,
 }
 

@@ -16,7 +16,8 @@ pub enum SchemaError {
         /// Why.
         reason: String,
     },
-    /// Not TOML, or a key that does not exist.
+    /// Not TOML, or a key that does not exist. The line itself is not shown: it may be a record, where a
+    /// table was given for the schema.
     #[error("the schema is not valid: {0}")]
     Syntax(String),
     /// An error inside a named file.
@@ -110,7 +111,9 @@ impl SchemaError {
             Self::TargetIsUser(_) => "name two different columns",
             Self::UserInLibsvm => "use a CSV or Parquet file to group records by user",
             Self::ColumnsInLibsvm => "leave `features` out for a table, or the other columns for LIBSVM",
-            Self::NoFeatures => "declare the columns that the model may use",
+            Self::NoFeatures => {
+                "declare the columns that the model may use; if a file seems to have one column only, say its delimiter"
+            }
             Self::TooWide(_) => "declare fewer categories",
         }
     }

@@ -1,7 +1,7 @@
 //! What is public about a table, written down by a person.
 //!
-//! The schema is the only source of the encoding: nothing is read off the private data. See `docs/schema.md` for
-//! the file format with a full example.
+//! The schema is the only source of the encoding: nothing is read off the private data. See `docs/schema.md`
+//! for the file format with a full example.
 
 mod column;
 mod error;
@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// A checked schema. Made from TOML ([`str::parse`], [`Schema::read`]), from JSON inside a model (serde) or by
-/// [`Schema::libsvm`]; all ways go through the same checks.
+/// A checked schema. Made from TOML ([`str::parse`], [`Schema::read`]), from JSON inside a model (serde) or
+/// by [`Schema::libsvm`]; all ways go through the same checks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "RawSchema", into = "RawSchema")]
 pub struct Schema {
@@ -129,8 +129,8 @@ impl Schema {
         self.features.map_or_else(|| self.columns.iter().map(Column::width).sum(), |n| n as usize)
     }
 
-    /// Names of the encoded columns: the name of a numeric column, `column=category` for a category, the index
-    /// for LIBSVM.
+    /// Names of the encoded columns: the name of a numeric column, `column=category` for a category, the
+    /// index for LIBSVM.
     pub fn encoded_names(&self) -> Vec<String> {
         if let Some(n) = self.features {
             return (1..=n).map(|i| i.to_string()).collect();
@@ -148,8 +148,9 @@ impl Schema {
         names
     }
 
-    /// Whether rows are kept sparse. By the schema alone: LIBSVM always; a table when fewer than 3 in 10 encoded
-    /// entries can be non-zero (a numeric column counts as one non-zero, a categorical one as one of its many).
+    /// Whether rows are kept sparse. By the schema alone: LIBSVM always; a table when fewer than 3 in 10
+    /// encoded entries can be non-zero (a numeric column counts as one non-zero, a categorical one as one of
+    /// its many).
     pub fn sparse(&self) -> bool {
         let filled = self.columns.iter().filter(|c| c.width() > 0).count();
         self.features.is_some() || (filled as f64) < 0.3 * self.width() as f64
@@ -213,7 +214,8 @@ impl Schema {
     }
 
     pub(crate) fn checked(mut self) -> Result<Self, SchemaError> {
-        // A LIBSVM file has no header, whatever the default of the key; two spellings of one schema are equal.
+        // A LIBSVM file has no header, whatever the default of the key; two spellings of one schema are
+        // equal.
         self.header &= self.features.is_none();
         if !(SMALLEST..=LARGEST).contains(&self.row_norm) {
             return Err(SchemaError::RowNorm(self.row_norm));
@@ -255,7 +257,15 @@ impl std::str::FromStr for Schema {
 
     fn from_str(text: &str) -> Result<Self, SchemaError> {
         // Two steps, so that a failed check arrives as itself and not as text inside a TOML error.
-        toml::from_str::<RawSchema>(text).map_err(|e| SchemaError::Syntax(e.to_string()))?.try_into()
+        let words = |error: toml::de::Error| {
+            let line = error
+                .span()
+                .and_then(|at| text.get(..at.start))
+                .map(|before| before.matches('\n').count() + 1);
+            let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+            SchemaError::Syntax(format!("{line}{}", error.message()))
+        };
+        toml::from_str::<RawSchema>(text).map_err(words)?.try_into()
     }
 }
 

@@ -40,8 +40,8 @@ enum Kind {
     User,
 }
 
-/// One flat struct for all kinds rather than an enum by `kind`: the message for a key that is missing or out of
-/// place can then name the column, where serde would name a Rust variant.
+/// One flat struct for all kinds rather than an enum by `kind`: the message for a key that is missing or out
+/// of place can then name the column, where serde would name a Rust variant.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawColumn {
@@ -190,8 +190,8 @@ impl TryFrom<RawSchema> for Schema {
 }
 
 impl From<Schema> for RawSchema {
-    /// Defaults are written out for tables: a reader of the file should not have to know them. For LIBSVM most
-    /// keys mean little, and only what was changed is written.
+    /// Defaults are written out for tables: a reader of the file should not have to know them. For LIBSVM
+    /// most keys mean little, and only what was changed is written.
     fn from(schema: Schema) -> Self {
         let table = schema.features.is_none();
         let usual_tokens = matches!(&schema.missing_tokens[..], [token] if token.is_empty());

@@ -41,10 +41,11 @@ pub struct Draft {
     pub toml: String,
 }
 
-/// Drafts a schema from `path`. **The result contains bounds, categories and a row norm read from the file**, so
-/// it is safe only if that file is public; the TOML says so.
+/// Drafts a schema from `path`. **The result contains bounds, categories and a row norm read from the file**,
+/// so it is safe only if that file is public; the TOML says so.
 pub fn draft_from_public(path: &Path, options: &DraftOptions) -> Result<Draft, DataError> {
     let file = path.display().to_string();
+    super::open::no_folder(path)?;
     let format = options.format.or_else(|| Format::of(path));
     let format = format.ok_or_else(|| DataError::file(&file, FileProblem::UnknownFormat))?;
     let mut notes = Vec::new();

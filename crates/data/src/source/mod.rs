@@ -88,8 +88,8 @@ impl std::str::FromStr for Format {
     }
 }
 
-/// Reads a file for fitting or evaluating: features, targets, users. `target` and `user_column` choose the roles
-/// as [`Schema::with_roles`] does.
+/// Reads a file for fitting or evaluating: features, targets, users. `target` and `user_column` choose the
+/// roles as [`Schema::with_roles`] does.
 pub fn load(
     path: &Path,
     format: Option<Format>,
@@ -123,6 +123,7 @@ fn read(
     depth: Depth,
 ) -> Result<Table, DataError> {
     let file = path.display().to_string();
+    open::no_folder(path)?;
     let format = Format::decide(path, format, schema).map_err(|p| DataError::file(&file, p))?;
     match format {
         // A LIBSVM file has no header: that it opens is all there is to see.

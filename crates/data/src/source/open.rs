@@ -29,11 +29,17 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Read>, DataError> {
 
 /// Opens `path` as it is.
 pub(super) fn plain(path: &Path) -> Result<File, DataError> {
-    let name = path.display().to_string();
+    no_folder(path)?;
+    File::open(path).map_err(|e| failed(&path.display().to_string(), &e))
+}
+
+/// Refuses a folder, before anything is said of its name.
+pub(super) fn no_folder(path: &Path) -> Result<(), DataError> {
     if path.is_dir() {
-        return Err(DataError::file(&name, FileProblem::Open("is a directory".into())));
+        let problem = FileProblem::Open("it is a folder, and a file is needed".into());
+        return Err(DataError::file(&path.display().to_string(), problem));
     }
-    File::open(path).map_err(|e| failed(&name, &e))
+    Ok(())
 }
 
 fn failed(name: &str, e: &std::io::Error) -> DataError {

@@ -1,5 +1,6 @@
 //! Apache Parquet, without Arrow: all columns are read side by side, a batch of records at a time, so that a
-//! record can be encoded and scaled as in any other format and only a page per column is held beside the table.
+//! record can be encoded and scaled as in any other format and only a page per column is held beside the
+//! table.
 
 use super::delimited::place;
 use super::{Depth, ready};
@@ -95,8 +96,8 @@ impl<'a> Source<'a> {
         readable(&self.leaf(leaf))
     }
 
-    /// Hands every cell of the columns `leaves` to `f` as (record from 1, position in `leaves`, cell), record by
-    /// record; returns the number of records.
+    /// Hands every cell of the columns `leaves` to `f` as (record from 1, position in `leaves`, cell), record
+    /// by record; returns the number of records.
     pub(super) fn each(
         &self,
         leaves: &[usize],

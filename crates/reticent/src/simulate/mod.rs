@@ -14,7 +14,7 @@ pub use books::{PartyBooks, Spread};
 pub use run::{Keep, Simulated};
 
 use crate::error::Error;
-use crate::spec::Spec;
+use crate::spec::{Spec, beside, table};
 
 /// What to run between whom. Unchecked.
 ///
@@ -43,7 +43,8 @@ pub struct Simulation {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Parties {
-    /// So many parties, to which the records of the table are dealt; without it, one for each user of the table.
+    /// So many parties, to which the records of the table are dealt; without it, one for each user of the
+    /// table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<u32>,
     /// How records are dealt: iid, label:A or size:A.
@@ -68,17 +69,20 @@ impl Simulation {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text =
             std::fs::read_to_string(path).map_err(|error| Error::read(path, "the job file", &error))?;
-        let refuse =
-            |error: toml::de::Error| Error::SpecSyntax { file: path.to_owned(), message: error.to_string() };
-        let mut table: toml::Table = toml::from_str(&text).map_err(refuse)?;
+        let refuse = |error: toml::de::Error| Error::SpecSyntax {
+            file: path.to_owned(),
+            message: error.to_string().trim_end().to_owned(),
+        };
+        let mut table = table(&text, path)?;
         let parties = table.remove("parties").map(toml::Value::try_into).transpose().map_err(refuse)?;
+        let mut parties: Parties = parties.unwrap_or_default();
+        if let Some(file) = parties.topology.as_deref().and_then(|graph| graph.strip_prefix("file:")) {
+            let base = path.parent().unwrap_or(Path::new(""));
+            parties.topology = Some(format!("file:{}", beside(base, file)));
+        }
         let failures = table.remove("failures").map(toml::Value::try_into).transpose().map_err(refuse)?;
-        let job: Spec = table.try_into().map_err(refuse)?;
-        Ok(Simulation {
-            job: job.relative_to(path),
-            parties: parties.unwrap_or_default(),
-            failures: failures.unwrap_or_default(),
-        })
+        let job = Spec::of_table(table, path)?;
+        Ok(Simulation { job: job.relative_to(path), parties, failures: failures.unwrap_or_default() })
     }
 
     /// This one with whatever `over` says laid over it: flags win over the file they are given with.
@@ -116,6 +120,20 @@ mod tests {
         let both = simulation.overlaid(over).unwrap();
         assert_eq!((both.parties.split, both.parties.trust), (Some(9), Some(View::Local)));
         assert_eq!(both.failures.after, 0.1);
+    }
+
+    #[test]
+    fn the_file_of_a_topology_is_beside_the_job_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("job.toml");
+        let read = |graph: &str| {
+            std::fs::write(&path, format!("[parties]\ntopology = '{graph}'")).unwrap();
+            Simulation::read(&path).unwrap().parties.topology.unwrap()
+        };
+        assert_eq!(read("file:edges.txt"), format!("file:{}", folder.path().join("edges.txt").display()));
+        for as_it_is in ["file:/edges.txt", "ring", "erdos-renyi:0.3"] {
+            assert_eq!(read(as_it_is), as_it_is);
+        }
     }
 
     #[test]

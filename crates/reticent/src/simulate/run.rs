@@ -11,15 +11,29 @@ use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal, Skew};
 use reticent_problem::{Loss, Shape};
 use reticent_runtime::{self as runtime, Checkpoint, Entry, Price, Recipe, Setup, Topology, Traffic};
 
-use super::{PartyBooks, Simulation};
+use super::{Parties, PartyBooks, Simulation};
 use crate::error::Error;
 use crate::fit::Progress;
 use crate::graph::is_private_graph;
-use crate::job::{Budget, loss_for, value};
+use crate::job::{Budget, constant, loss_for, value};
 use crate::model::{Model, Parts};
+
+/// The graph of the parties when none is named.
+const COMPLETE: &str = "complete";
 
 /// The algorithm that runs when none is named.
 const DEFAULT_ALGORITHM: &str = "federated";
+
+const NOBODY: Error = Error::Missing {
+    what: "who the parties are",
+    todo: "say how many there are with --split N, or whose row each is with --users-from COLUMN",
+};
+
+/// Algorithms whose parties talk to a server, or pass a token to anybody: they have no graph.
+const WITHOUT_GRAPH: [&str; 4] = ["federated", "dp-admm", "dp-admm-exact", "walk"];
+
+/// Records of each party while there is no table yet: so many that no setting is refused for their number.
+const MANY: u64 = 1 << 20;
 
 /// What a certificate without a guarantee says, which is an infinite ε at every δ.
 const ANY_DELTA: f64 = 1e-5;
@@ -52,7 +66,7 @@ pub struct Simulated {
 
 impl Simulation {
     /// Refuses what a fit has and a run between parties has not, rather than pass over it.
-    fn nothing_unused(&self) -> Result<(), Error> {
+    fn nothing_unused(&self, entry: &Entry) -> Result<(), Error> {
         let spec = &self.job;
         let tuned = spec.tune.is_some() || spec.tune_runs.is_some() || spec.tune_mode.is_some();
         let learned = spec.graph.as_deref().is_some_and(is_private_graph);
@@ -71,7 +85,66 @@ impl Simulation {
                 "no graph is learned between parties: give a file with a public one",
             ));
         }
-        Ok(())
+        if let Some(count) = spec.public_n {
+            let why = "it is for add-remove, and between parties there is replace-one only; leave it out";
+            return Err(value("public-n", count, why));
+        }
+        let Parties { split, skew, topology, .. } = &self.parties;
+        match (split, skew, &spec.user_column) {
+            (None, Some(skew), _) => {
+                let why = "it says how records are dealt to the parties of --split N; a party for each user has its own";
+                Err(value("skew", skew, why))
+            }
+            // The records of a person would be dealt to several parties, each with books of its own.
+            (Some(_), _, Some(column)) => {
+                let why = "records are dealt to the parties of a split one by one, so that the rows of a person are not \
+                           kept together and cannot be protected; leave it out, or give --users-from instead of --split";
+                Err(value("user-column", column, why))
+            }
+            _ => Ok(()),
+        }?;
+        match topology {
+            Some(graph) if WITHOUT_GRAPH.contains(&entry.name) && graph != COMPLETE => {
+                let why = format!("{} has no graph of the parties; leave it out, or use r-admm", entry.name);
+                Err(value("topology", graph, &why))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Who is connected with whom, among so many parties.
+    fn topology(&self, parties: u32) -> Result<Topology, Error> {
+        let graph = self.parties.topology.as_deref().unwrap_or(COMPLETE);
+        if let Some(file) = graph.strip_prefix("file:") {
+            std::fs::metadata(file)
+                .map_err(|error| Error::read(Path::new(file), "the graph of the parties", &error))?;
+        }
+        Ok(Topology::parse(graph, parties, self.parties.seed.unwrap_or(0))?)
+    }
+
+    /// Builds the algorithm for as many parties as there will be, before any table is read: what it refuses
+    /// then, it refuses for its settings. How many users a table has is not known yet; only what it takes is
+    /// looked at then.
+    fn try_out(&self, recipe: Recipe<'_>, entry: &Entry, by_user: bool) -> Result<(), Error> {
+        self.skew()?;
+        self.failures.check()?;
+        match self.parties.split {
+            Some(0) => Err(value("split", 0, "at least one party is needed")),
+            Some(parties) => {
+                let records = vec![MANY; parties as usize];
+                let topology = self.topology(parties)?;
+                let public = Public { population: parties.into(), ..*recipe.public };
+                (entry.build)(&Recipe { records: &records, topology: &topology, public: &public, ..recipe })?;
+                Ok(())
+            }
+            None if !by_user => Err(NOBODY),
+            None => Ok(recipe.settings.only(entry.name, entry.takes)?),
+        }
+    }
+
+    fn skew(&self) -> Result<Skew, Error> {
+        let Some(text) = self.parties.skew.as_deref() else { return Ok(Skew::default()) };
+        text.parse::<Skew>().map_err(|error| value("skew", text, &error.to_string()))
     }
 
     /// Does it.
@@ -82,8 +155,8 @@ impl Simulation {
             what: "the table",
             todo: "name a CSV, LIBSVM or Parquet file with --data, or data in the job file",
         })?;
-        self.nothing_unused()?;
         let entry = find(spec.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
+        self.nothing_unused(entry)?;
         let budget = if entry.private { Some(spec.budget()?) } else { None };
         let schema = spec.schema()?;
         let kind = schema.target().map(|(_, target)| target.kind()).ok_or(Error::Missing {
@@ -94,13 +167,33 @@ impl Simulation {
         let intercept = spec.intercept.unwrap_or(true);
         let shape = Shape { features: schema.width(), outputs: loss.outputs(), intercept };
         let regulariser = Arc::new(spec.regulariser(&schema, shape, false)?);
-        let opening = self.opening(entry, intercept)?;
+        let constant = constant(intercept, &schema);
+        let opening = self.opening(entry, constant)?;
         if self.parties.split.is_some() && opening.unit == Unit::User && schema.user().is_some() {
             let why = "a person's records would be dealt to several parties, and each would count them as another's; make every \
                        person a party (leave split out), or protect records";
             return Err(value("split", self.parties.split.unwrap_or(0), why));
         }
         let budgets = self.budgets()?;
+        let public = Public {
+            shape,
+            population: 2,
+            row_norm: schema.row_norm().hypot(constant),
+            lipschitz: loss.lipschitz(),
+            smoothness: loss.smoothness(),
+            whole_budget: 0.0,
+        };
+        let nobody = Topology::complete(2);
+        let recipe = Recipe {
+            settings: &spec.settings,
+            public: &public,
+            regulariser: &regulariser,
+            records: &[],
+            topology: &nobody,
+            view: opening.view,
+            unit: opening.unit,
+        };
+        self.try_out(recipe, entry, schema.user().is_some())?;
         let key = self.key(keep)?;
 
         progress.reading();
@@ -108,27 +201,9 @@ impl Simulation {
         // How many records a protected user has is the user's secret: no plan may depend on it.
         let count = |table: &PrivateTable| table.public_count(opening.unit, opening.adjacency).unwrap_or(1);
         let records: Vec<u64> = tables.iter().map(count).collect();
-        let seed = self.parties.seed.unwrap_or(0);
-        let graph = self.parties.topology.as_deref().unwrap_or("complete");
-        let topology = Topology::parse(graph, records.len() as u32, seed)?;
-        let constant = if intercept { 1.0 } else { 0.0 };
-        let public = Public {
-            shape,
-            population: records.len() as u64,
-            row_norm: schema.row_norm().hypot(constant),
-            lipschitz: loss.lipschitz(),
-            smoothness: loss.smoothness(),
-            whole_budget: 0.0,
-        };
-        let recipe = Recipe {
-            settings: &spec.settings,
-            public: &public,
-            regulariser: &regulariser,
-            records: &records,
-            topology: &topology,
-            view: opening.view,
-            unit: opening.unit,
-        };
+        let topology = self.topology(records.len() as u32)?;
+        let public = Public { population: records.len() as u64, ..public };
+        let recipe = Recipe { public: &public, records: &records, topology: &topology, ..recipe };
         progress.calibrating();
         let setup = Setup {
             entry,
@@ -143,6 +218,7 @@ impl Simulation {
             job: self.digest()?,
         };
         let mut run = runtime::prepare(setup, tables)?;
+        progress.running();
         run.fail(self.failures)?;
         if let Some(checkpoint) = key.0 {
             run.resume(&checkpoint)?;
@@ -177,19 +253,20 @@ impl Simulation {
     }
 
     /// The terms of every party's gate.
-    fn opening(&self, entry: &Entry, intercept: bool) -> Result<Opening, Error> {
+    fn opening(&self, entry: &Entry, constant: f64) -> Result<Opening, Error> {
         if let Some(adjacency) = self.job.adjacency.filter(|adjacency| *adjacency != Adjacency::ReplaceOne) {
             let why = "who takes part is known to those it talks to, so nothing hides that a party is there; use replace-one";
             return Err(value("adjacency", adjacency, why));
         }
-        // Who is dealt to the parties as records has no owner; where each party is a user, the user is protected.
+        // Who is dealt to the parties as records has no owner; where each party is a user, the user is
+        // protected.
         let usual = if self.parties.split.is_some() { Unit::Record } else { Unit::User };
         Ok(Opening {
             adjacency: Adjacency::ReplaceOne,
             unit: self.job.unit.unwrap_or(usual),
             view: self.parties.trust.unwrap_or(entry.views[0]),
             public_n: None,
-            intercept: if intercept { 1.0 } else { 0.0 },
+            intercept: constant,
         })
     }
 
@@ -226,19 +303,12 @@ impl Simulation {
 
     /// The parties' tables.
     fn deal(&self, table: PrivateTable) -> Result<Vec<PrivateTable>, Error> {
-        let skew = self.parties.skew.as_deref().map(str::parse::<Skew>).transpose();
-        let skew = skew
-            .map_err(|error| value("skew", self.parties.skew.as_deref().unwrap_or(""), &error.to_string()))?;
         match self.parties.split {
-            Some(0) => Err(value("split", 0, "at least one party is needed")),
             Some(parties) => {
                 let seed = self.parties.seed.unwrap_or(0);
-                Ok(table.split(parties as usize, skew.unwrap_or_default(), seed).map_err(Refusal::from)?)
+                Ok(table.split(parties as usize, self.skew()?, seed).map_err(Refusal::from)?)
             }
-            None => table.split_by_user().ok_or(Error::Missing {
-                what: "who the parties are",
-                todo: "say how many there are with --split N, or whose row each is with --users-from COLUMN",
-            }),
+            None => table.split_by_user().ok_or(NOBODY),
         }
     }
 
@@ -270,6 +340,18 @@ impl Simulation {
 fn find(name: &str) -> Result<&'static Entry, Error> {
     runtime::find(name).ok_or_else(|| {
         let names: Vec<_> = runtime::CATALOGUE.iter().map(|entry| entry.name).collect();
-        value("algorithm", name, &format!("between parties there are {}", names.join(", ")))
+        let fit =
+            reticent_admm::catalogue::find(name).map_or("", |_| "`reticent fit` runs it on one table; ");
+        value("algorithm", name, &format!("{fit}between parties there are {}", names.join(", ")))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_graph_is_an_algorithm() {
+        assert!(WITHOUT_GRAPH.iter().all(|name| runtime::find(name).is_some()));
+    }
 }

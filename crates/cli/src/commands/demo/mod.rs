@@ -1,5 +1,5 @@
-//! `reticent demo`: the whole path once, on invented patients. Every command is printed as a user would type it
-//! and then run through the same door, so it can be repeated by hand.
+//! `reticent demo`: the whole path once, on invented patients. Every command is printed as a user would type
+//! it and then run through the same door, so it can be repeated by hand.
 
 mod patients;
 

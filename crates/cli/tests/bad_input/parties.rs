@@ -1,0 +1,87 @@
+//! Runs between parties that cannot be.
+
+use super::case::{Case, case};
+
+pub const CASES: &[Case] = &[
+    // Between parties, found out without the table.
+    case("simulate none.toml", "cannot read the job file none.toml: no such file"),
+    case("simulate nohead.csv", "nohead.csv is not a job file: line 1: key with no value, expected `=`"),
+    case(
+        "simulate --data none.csv GOOD",
+        "who the parties are is missing: say how many there are with --split N, or whose row each is with --users-from COLUMN",
+    ),
+    case("simulate --data none.csv GOOD --split 0", "split = 0: at least one party is needed"),
+    case(
+        "simulate --data none.csv GOOD --split -1",
+        "invalid value '-1' for '--split <N>': a whole number from 0 is needed, for example 5",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --skew upwards",
+        "skew = upwards: unknown skew 'upwards': use iid, label:A with 0 ≤ A ≤ 1, or size:A with 0 ≤ A ≤ 10",
+    ),
+    case(
+        "simulate --data none.csv GOOD --users-from town --skew iid",
+        "skew = iid: it says how records are dealt to the parties of --split N; a party for each user has its own",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --user-column town",
+        "user-column = town: records are dealt to the parties of a split one by one, so that the rows of a person are not kept together and cannot be protected; …",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --topology ring",
+        "topology = ring: federated has no graph of the parties; leave it out, or use r-admm",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --algorithm r-admm --topology circle",
+        "topology = circle: there are complete, ring, grid, star, …",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --algorithm r-admm --topology file:none.txt",
+        "cannot read the graph of the parties none.txt: no such file",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --fail after=2",
+        "after = 2: a chance from 0 to 1 is needed",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --fail after",
+        "invalid value 'after' for '--fail <LIST>': NAME=CHANCE is needed, as in after=0.1",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --rho 1",
+        "rho = 1: federated has no such setting; it takes iterations, …",
+    ),
+    case(
+        "simulate --data none.csv GOOD --users-from town --rho 1",
+        "rho = 1: federated has no such setting; it takes iterations, …",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --iterations 0",
+        "iterations = 0: a whole number of at least 1 is needed",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --trust network",
+        "trust = network: federated has a guarantee for local, secure-aggregation, central only",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --algorithm ssadmm",
+        "algorithm = ssadmm: `reticent fit` runs it on one table; between parties there are federated, …",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --public-n 40",
+        "public-n = 40: it is for add-remove, and between parties there is replace-one only; leave it out",
+    ),
+    case("simulate --data none.csv GOOD --split 9 --party 9", "there is no party 9"),
+    case(
+        "simulate --data none.csv GOOD --split 9 --out good.csv",
+        "cannot write good.csv: good.csv is a file, and a folder is needed; nothing was left behind",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --checkpoint good.csv/run",
+        "cannot write good.csv: good.csv is a file, and a folder is needed; nothing was left behind",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --checkpoint good.csv --resume",
+        "good.csv: not a checkpoint of this version",
+    ),
+];
