@@ -47,7 +47,7 @@ fn trust_decides_what_is_counted() {
         let said = folder.reticent(&format!("simulate job.toml {flags} --json")).ok().json();
         assert_eq!((&said["certified"], &said["view"]), (&true.into(), &view.into()), "{said}");
         // How many messages there were would tell how many were in the secret sample.
-        assert_eq!(said["messages"].is_null(), view == "central", "{said}");
+        assert_eq!(said["messages"].is_null(), flags.contains("poisson"), "{said}");
         assert_eq!(said["unit"], unit, "{said}");
     }
     let refused = folder.reticent("simulate job.toml --trust network");
@@ -61,6 +61,8 @@ fn trust_decides_what_is_counted() {
 #[test]
 fn failures_are_counted_and_mistakes_refused() {
     let folder = folder();
+    let persons = SCHEMA.replace("kind = 'categorical'\ncategories = ['A', 'B']", "kind = 'user'");
+    folder.write("persons.toml", persons);
     let said = folder.reticent("simulate job.toml --fail duplicate=0.5,corrupt=0.1 --json").ok().json();
     assert!(said["rejections"]["duplicate"].as_u64().unwrap() > 0, "{said}");
     assert!(said["rejections"]["corrupt"].as_u64().unwrap() > 0, "{said}");
@@ -68,7 +70,8 @@ fn failures_are_counted_and_mistakes_refused() {
         ("--fail sometimes=0.1", "sometimes"),
         ("--fail after=2", "a chance from 0 to 1"),
         ("--split 0", "at least one party"),
-        ("--split 5 --unit user --user-column town", "a person's records would be dealt to several parties"),
+        ("--split 5 --unit user --user-column town", "the rows of a person are not kept together"),
+        ("--split 5 --unit user --schema persons.toml", "a person's records would be dealt to several parties"),
         ("--tune clip=[1,2]", "nothing can be tuned between parties"),
         ("--graph private", "no graph is learned between parties"),
         ("--skew upwards", "label:A"),
