@@ -15,7 +15,8 @@ use reticent::admm::{Public, Settings};
 use reticent::problem::losses::{self, Loss};
 use reticent::problem::{Regulariser, Shape, penalties};
 use reticent::runtime::{
-    Budget, Entry, PartyId, Price, Recipe, RunError, Setup, Simulation, Topology, find, prepare, wire,
+    Budget, Entry, PartyId, Price, Recipe, RunError, Setup, Simulation, Topology, Witness, find, prepare,
+    wire,
 };
 use reticent::{Error, Seen};
 use reticent_data::Table;
@@ -155,7 +156,13 @@ impl Crowd {
         simulation.run(|_, _| {}).map_err(|error| self.failed(&error))?;
         let parameter = simulation.finish().map_err(|error| self.failed(&error))?;
         let heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-        let transcript = simulation.protocol().transcript(&heard, VICTIM, OBSERVER, self.noise);
+        let transcript = simulation.protocol().transcript(&Witness {
+            heard: &heard,
+            nodes: simulation.nodes(),
+            victim: VICTIM,
+            observer: OBSERVER,
+            noise: self.noise,
+        });
         Ok(Seen { parameter, transcript })
     }
 

@@ -54,17 +54,20 @@ fn no_algorithm_of_many_parties_leaks_more_than_it_certifies() {
     }
 }
 
-/// A server that is trusted, and one that sees masked sums: what is looked at is the model.
+/// A server that is trusted, and one that sees masked sums: what is looked at are the means of all rounds, and the model.
 #[test]
 fn neither_a_trusted_server_nor_masked_sums_leak_more() {
     for (trust, parties, runs) in [(View::Central, 2, 3_000), (View::SecureAggregation, 5, 1_000)] {
-        for epsilon in [1.0, 4.0] {
+        for (epsilon, unit) in
+            [(1.0, Unit::User), (4.0, Unit::User), (1.0, Unit::Record), (4.0, Unit::Record)]
+        {
             let spec = AuditSpec {
                 trust: Some(trust),
-                unit: Unit::User,
+                unit,
                 parties,
                 runs,
-                iterations: 1,
+                iterations: 2,
+                records: (unit == Unit::Record).then_some(8),
                 ..spec("federated", epsilon)
             };
             let report = report(&spec);

@@ -71,7 +71,10 @@ fn failures_are_counted_and_mistakes_refused() {
         ("--fail after=2", "a chance from 0 to 1"),
         ("--split 0", "at least one party"),
         ("--split 5 --unit user --user-column town", "the rows of a person are not kept together"),
-        ("--split 5 --unit user --schema persons.toml", "a person's records would be dealt to several parties"),
+        (
+            "--split 5 --unit user --schema persons.toml",
+            "a person's records would be dealt to several parties",
+        ),
         ("--tune clip=[1,2]", "nothing can be tuned between parties"),
         ("--graph private", "no graph is learned between parties"),
         ("--skew upwards", "label:A"),

@@ -22,7 +22,7 @@ mod simulation;
 pub mod topology;
 pub mod wire;
 
-pub use algorithms::{CATALOGUE, Entry, Network, Protocol, Recipe, Start, find};
+pub use algorithms::{CATALOGUE, Entry, Network, Protocol, Recipe, Start, Witness, find};
 pub use checkpoint::Checkpoint;
 pub use door::{Admitted, Door};
 pub use error::RunError;

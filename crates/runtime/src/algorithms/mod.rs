@@ -145,16 +145,10 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What an adversary makes of the messages of a run, in their order, one vector for each release: what an audit
-    /// looks at. `victim` is the party whose data are in question, `observer` another that looks where the view is that of
-    /// a peer, `noise` the victim's noise multiplier. As it is here: every vector that the victim sends.
-    fn transcript(
-        &self,
-        heard: &[Envelope],
-        victim: PartyId,
-        _observer: PartyId,
-        _noise: f64,
-    ) -> Vec<Vec<f64>> {
+    /// What an adversary makes of a run, one vector for each release, in their order: what an audit looks at. As it is
+    /// here: every vector that the victim sends.
+    fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
+        let Witness { heard, victim, .. } = *witness;
         let sent = heard.iter().filter(|e| e.from == victim && matches!(e.kind, Kind::Answer | Kind::Share));
         sent.filter_map(|envelope| crate::wire::unpack(&envelope.payload).ok()).collect()
     }
@@ -168,6 +162,21 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     fn taints(&self) -> Vec<Taint> {
         Vec::new()
     }
+}
+
+/// What an adversary of any view may have to work with.
+#[derive(Clone, Copy)]
+pub struct Witness<'a> {
+    /// The messages of the run, in their order.
+    pub heard: &'a [Envelope],
+    /// The nodes at its end, for what a server has.
+    pub nodes: &'a [Box<dyn Node>],
+    /// Whose data are in question.
+    pub victim: PartyId,
+    /// Another party, who looks where the view is that of a peer.
+    pub observer: PartyId,
+    /// The victim's noise multiplier.
+    pub noise: f64,
 }
 
 /// The party at a place.

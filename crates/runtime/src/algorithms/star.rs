@@ -17,7 +17,7 @@ use reticent_oracle::{Oracle, Refusal};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Network, Protocol, Start};
+use super::{Network, Protocol, Start, Witness};
 use crate::door::{Door, Memory};
 use crate::error::RunError;
 use crate::guest::{Guest, Seat};
@@ -121,7 +121,8 @@ impl<E: Exchange> Protocol for Star<E> {
         Some(Envelope { payload: wire::pack(&message).ok()?, ..envelope.clone() })
     }
 
-    fn transcript(&self, heard: &[Envelope], victim: PartyId, _: PartyId, noise: f64) -> Vec<Vec<f64>> {
+    fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
+        let Witness { heard, victim, noise, .. } = *witness;
         let mut ask = None;
         let mut seen = Vec::new();
         for envelope in heard {

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use super::course::{Course, Told, label};
 use super::{Federated, fewest_records};
-use crate::algorithms::{Network, Protocol, Start, party_at};
+use crate::algorithms::{Network, Protocol, Start, Witness, party_at};
 use crate::door::{Door, Memory};
 use crate::error::RunError;
 use crate::guest::{Guest, Seat};
@@ -109,6 +109,11 @@ impl Protocol for Central {
     fn books(&self, party: PartyId, nodes: &[Box<dyn Node>]) -> Result<(Ledger, Terms), RunError> {
         let (trustee, allowed) = (&server(nodes)?.trustee, party_at(nodes, party)?.plan().total_events());
         Ok((first(trustee.ledger(), allowed), *trustee.terms()))
+    }
+
+    /// The mean of every round, which the view may see: each is an entry.
+    fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
+        server(witness.nodes).map_or_else(|_| Vec::new(), |server| server.state.course.released(&self.1))
     }
 
     fn course(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {

@@ -89,6 +89,18 @@ impl Course {
         self.known.insert(user, self.zs.len() as u32);
     }
 
+    /// What was released in each round, the mean of the offsets with its noise, as whoever has the z's works it out. With a
+    /// penalty it is what is left of it behind the penalty's prox.
+    pub fn released(&self, how: &BlockTerms) -> Vec<Vec<f64>> {
+        let mut centre = vec![0.0; self.mean.len()];
+        let next = self.zs.iter().skip(1).chain([&self.mean]);
+        let offset = |(z, next): (&Vec<f64>, &Vec<f64>)| {
+            how.centre(&mut centre, z);
+            next.iter().zip(&centre).map(|(m, p)| m - p).collect()
+        };
+        self.zs.iter().zip(next).map(offset).collect()
+    }
+
     pub fn solution(&self, about: &Federated) -> Vec<f64> {
         about.consensus(&self.mean)
     }

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use super::course::{Course, Told, label};
 use super::{Federated, fewest_records};
-use crate::algorithms::{Network, Protocol, Start};
+use crate::algorithms::{Network, Protocol, Start, Witness};
 use crate::door::{Door, Memory, server_only};
 use crate::error::RunError;
 use crate::guest::{Guest, Seat};
@@ -182,6 +182,11 @@ impl Protocol for Masked {
 
     fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError> {
         Ok(server(nodes)?.state.course.solution(&self.about))
+    }
+
+    /// The mean of every round, which the view may see: each is an entry.
+    fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
+        server(witness.nodes).map_or_else(|_| Vec::new(), |server| server.state.course.released(&self.block))
     }
 
     fn course(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {

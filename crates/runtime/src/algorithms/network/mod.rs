@@ -43,7 +43,7 @@ use reticent_oracle::{Oracle, Refusal};
 use self::peer::Peer;
 use self::rule::Rule;
 use self::state::{Share, State, Step};
-use super::{Entry, Network, Protocol, Recipe, Start};
+use super::{Entry, Network, Protocol, Recipe, Start, Witness};
 use crate::error::RunError;
 use crate::message::{Envelope, PartyId, RunId};
 use crate::node::Node;
@@ -130,7 +130,8 @@ impl Protocol for Peers {
     }
 
     /// Whoever sees all broadcasts can do the peer's own arithmetic: what is left of a fresh step is its noisy gradient.
-    fn transcript(&self, heard: &[Envelope], victim: PartyId, _: PartyId, _: f64) -> Vec<Vec<f64>> {
+    fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
+        let Witness { heard, victim, .. } = *witness;
         let mut state = State::new(self.rule.len(), &self.topology.neighbours(victim.0));
         let (mut seen, mut waiting) = (Vec::new(), Vec::new());
         for envelope in heard {

@@ -35,10 +35,10 @@ use reticent_admm::{SettingsError, Walk as Memory, fraction, positive};
 use reticent_oracle::{Claim, Oracle, Refusal, ResidualTerms, Sampling, Terms};
 use reticent_problem::Regulariser;
 
-use super::{Entry, Network, Protocol, Recipe, Start, party_at, shorten};
+use super::{Entry, Network, Protocol, Recipe, Start, Witness, party_at, shorten};
 use crate::door::Door;
 use crate::error::RunError;
-use crate::message::{Envelope, Kind, PartyId, RunId};
+use crate::message::{Kind, PartyId, RunId};
 use crate::node::Node;
 use crate::participation::cap;
 use crate::party::Party;
@@ -274,7 +274,8 @@ impl Protocol for Walk {
 
     /// What was added to the token since the adversary last had it: by the victim alone for who sees all that it
     /// sends, by everybody for another peer.
-    fn transcript(&self, heard: &[Envelope], victim: PartyId, observer: PartyId, _: f64) -> Vec<Vec<f64>> {
+    fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
+        let Witness { heard, victim, observer, .. } = *witness;
         let network = self.view == View::Network;
         let (mut before, mut seen) = (vec![0.0; self.len()], Vec::new());
         for envelope in heard.iter().filter(|envelope| envelope.kind == Kind::Token) {
