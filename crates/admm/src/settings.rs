@@ -24,7 +24,10 @@ macro_rules! settings {
             pub $field: Option<$type>,)*
         }
 
-        impl Settings {
+        /// More iterations are a slip of the keyboard.
+const MOST_ITERATIONS: u64 = 100_000_000;
+
+impl Settings {
             /// Every setting: its name as users type it, and what it is.
             pub const ALL: &[(&str, &str)] = &[$(($name, concat!($($doc),+))),*];
 
@@ -212,7 +215,14 @@ impl Settings {
 
     /// Iterations, at least one.
     pub fn iterations_or(&self, default: u64) -> Result<u64, SettingsError> {
-        at_least_one("iterations", self.iterations.unwrap_or(default))
+        let iterations = at_least_one("iterations", self.iterations.unwrap_or(default))?;
+        if iterations > MOST_ITERATIONS {
+            let allowed = format!(
+                "at most {MOST_ITERATIONS}: every one is rehearsed before the run, and again for its noise"
+            );
+            return Err(SettingsError::new("iterations", iterations, allowed));
+        }
+        Ok(iterations)
     }
 
     /// The clip, or the largest norm that a gradient of the loss can have: then nothing is clipped. A loss

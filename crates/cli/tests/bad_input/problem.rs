@@ -6,6 +6,7 @@ pub const CASES: &[Case] = &[
     // The problem and the algorithm.
     case("fit good.csv GOOD --iterations 0", "iterations = 0: a whole number of at least 1 is needed"),
     case("fit good.csv GOOD --iterations some", "iterations = some: a whole number of at least 1 is needed"),
+    case("fit good.csv GOOD --iterations 10000000000", "iterations = 10000000000: at most 100000000: …"),
     case("fit good.csv GOOD --algorithm ssadm", "algorithm = ssadm: there are auto, exact, …"),
     case(
         "fit good.csv GOOD --loss logstic",

@@ -219,7 +219,7 @@ impl Recipe<'_> {
 
     /// The rounds that were asked for.
     pub fn rounds(&self, default: u64) -> Result<u32, SettingsError> {
-        Ok(self.settings.iterations_or(default)?.min(u64::from(u32::MAX - 1)) as u32)
+        Ok(self.settings.iterations_or(default)? as u32)
     }
 
     /// The number of units of each party that may be known: its records where those are protected, else 1.

@@ -79,7 +79,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
     let clip = settings.clip_or_bound(recipe.public)?;
     let federated = Federated {
         parties: recipe.parties(),
-        rounds: settings.iterations_or(ROUNDS)?.min(u64::from(u32::MAX - 1)) as u32,
+        rounds: settings.iterations_or(ROUNDS)? as u32,
         sampling,
         lambda: fraction("lambda", settings.lambda.unwrap_or(LAMBDA))?,
         regulariser: Arc::clone(recipe.regulariser),

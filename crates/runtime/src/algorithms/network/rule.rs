@@ -48,7 +48,7 @@ impl Rule {
         let smooth = recipe.public.gradient_lipschitz();
         // A loss with kinks has no curvature; its slopes change by 2 at most over scores of 1.
         let smooth = if smooth.is_finite() && smooth > 0.0 { smooth } else { recipe.public.row_norm.powi(2) };
-        let rounds = settings.iterations_or(ROUNDS)?.min(u64::from(u32::MAX - 1)) as u32;
+        let rounds = settings.iterations_or(ROUNDS)? as u32;
         let growth = settings.growth.unwrap_or(variant.growth);
         if !(growth >= 1.0 && growth.powf(f64::from(rounds)) <= MOST_GROWN) {
             let allowed = format!(
