@@ -100,14 +100,18 @@ fn no_peer_leaks_more_than_it_certifies() {
 /// place.
 #[test]
 fn the_attack_finds_most_of_what_is_spent() {
-    for (algorithm, unit) in
-        [("walk", Unit::User), ("federated", Unit::User), ("dp-admm", Unit::User), ("dp-admm", Unit::Record)]
-    {
+    for (algorithm, trust, unit) in [
+        ("walk", View::Local, Unit::User),
+        ("federated", View::Local, Unit::User),
+        ("federated", View::Central, Unit::User),
+        ("dp-admm", View::Local, Unit::User),
+        ("dp-admm", View::Local, Unit::Record),
+    ] {
         let walk = (algorithm == "walk").then_some(Walk::Stateless);
         let iterations = if walk.is_some() { 40 } else { 1 };
         let spec = AuditSpec {
             method: Method::Gdp,
-            trust: Some(View::Local),
+            trust: Some(trust),
             unit,
             walk,
             iterations,
