@@ -124,6 +124,11 @@ pub struct Public {
 }
 
 impl Public {
+    /// The same for who has a share of the budget. Costs add up as squares, near enough for choosing settings.
+    pub fn with_share(self, share: f64) -> Self {
+        Public { whole_budget: self.whole_budget / share.sqrt(), ..self }
+    }
+
     /// The number of units over the noise of one answer, in clips: how much larger than its noise the sum of a
     /// quantity can be in which all units agree.
     pub fn signal(&self) -> f64 {

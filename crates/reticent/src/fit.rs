@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use reticent_accountant::Ledger;
 use reticent_admm::Choice;
 use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
-use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal, Terms};
+use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal};
 use reticent_problem::Graph;
 
 use crate::certificate::Certificate;
@@ -70,6 +70,7 @@ pub(crate) struct Done<'j> {
     /// Every answer that was released on the way, if they were kept.
     pub transcript: Vec<Vec<f64>>,
     ledger: Ledger,
+    choice: Option<Choice>,
 }
 
 impl Job {
@@ -92,20 +93,10 @@ impl Job {
                 self.fit_exact(gate)?
             }
         };
-        let Done { job, parameter, iterations, graph, tuned, converged, ledger, .. } = done;
-        let certificate =
-            Certificate { choice: job.choice(&terms)?, ..Certificate::new(job, &terms, ledger)? };
+        let Done { job, parameter, iterations, graph, tuned, converged, ledger, choice, .. } = done;
+        let certificate = Certificate { choice, ..Certificate::new(job, &terms, ledger)? };
         let model = Model::new(job, parameter, graph.as_ref(), certificate);
         Ok(Fitted { model, iterations, time: start.elapsed(), tuned, converged })
-    }
-
-    /// What `auto` has chosen, where it was to choose.
-    fn choice(&self, terms: &Terms) -> Result<Option<Choice>, Error> {
-        if self.budget.is_none() {
-            return Ok(None);
-        }
-        let public = self.public(terms.population())?;
-        Ok(self.entry.choice(&self.recipe(&public, 1.0))?)
     }
 
     /// The gate on `table`. `number` tells runs with the same seed apart.
@@ -149,8 +140,8 @@ impl Job {
             }
             (Plan::Best(_), None) => return Err(self.not_private()),
         };
-        let Outcome { parameter, iterations, graph, .. } = outcome;
-        Ok(Done { job, parameter, iterations, graph, tuned, converged: None, transcript, ledger })
+        let Outcome { parameter, iterations, graph, choice, .. } = outcome;
+        Ok(Done { job, parameter, iterations, graph, tuned, converged: None, transcript, ledger, choice })
     }
 
     fn fit_exact(&self, mut gate: Gate) -> Result<Done<'_>, Error> {
@@ -165,6 +156,7 @@ impl Job {
             converged: Some(status == Status::Converged),
             transcript: Vec::new(),
             ledger: gate.close()?,
+            choice: None,
         })
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Ledger, calibrate};
 use reticent_admm::catalogue::{Built, Kind, Recipe};
-use reticent_admm::{Public, run};
+use reticent_admm::{Choice, Public, run};
 use reticent_oracle::{Gate, Oracle, Rehearsal, Released};
 use reticent_problem::{Constraint, Graph, Regulariser, penalties};
 
@@ -54,18 +54,21 @@ pub(crate) struct Outcome {
     pub iterations: u64,
     pub graph: Option<Graph>,
     pub score: Option<Released<f64>>,
+    /// What `auto` has chosen, where it was to choose.
+    pub choice: Option<Choice>,
 }
 
 impl Job {
     /// The least noise within the budget. Only what is public about the gate is used.
     pub(crate) fn calibrate(&self, gate: &Gate, budget: Budget) -> Result<Calibrated, Error> {
         let Budget { epsilon, delta } = budget;
-        let public = self.public(gate.terms().population())?;
+        let whole = self.public(gate.terms().population())?;
+        let public = whole.with_share(self.share(false));
         let alone = self.calibrate_alone(gate, &public, budget)?;
         let noise = if self.graph.is_some() {
-            let plan = |s| self.rehearse(gate, &public, &self.noise(s, alone, &public, false));
+            let plan = |s| self.rehearse(gate, &public, &self.noise(s, alone, &whole, false));
             let s = calibrate(epsilon, delta, plan)?.noise_multiplier;
-            self.noise(s, alone, &public, false)
+            self.noise(s, alone, &whole, false)
         } else {
             Noise::alone(alone)
         };
@@ -86,12 +89,23 @@ impl Job {
         Ok(calibrate(epsilon, delta, plan)?.noise_multiplier)
     }
 
-    /// The noise of every part at scale `s`.
-    pub(crate) fn noise(&self, s: f64, alone: f64, public: &Public, scored: bool) -> Noise {
+    /// The shares of the graph and of the score.
+    fn shares(&self, scored: bool) -> (f64, f64) {
         let graph = self.graph.map_or(0.0, |graph| graph.share);
-        let score = if scored { SCORE * (1.0 - graph) } else { 0.0 };
-        let part = |share: f64| (share > 0.0).then(|| s * public.whole_budget / share.sqrt());
-        Noise { algorithm: s * alone / (1.0 - graph - score).sqrt(), graph: part(graph), score: part(score) }
+        (graph, if scored { SCORE * (1.0 - graph) } else { 0.0 })
+    }
+
+    /// The share of the algorithm, by which it chooses what was left to it.
+    pub(crate) fn share(&self, scored: bool) -> f64 {
+        let (graph, score) = self.shares(scored);
+        1.0 - graph - score
+    }
+
+    /// The noise of every part at scale `s`; `whole` has the whole budget.
+    pub(crate) fn noise(&self, s: f64, alone: f64, whole: &Public, scored: bool) -> Noise {
+        let (graph, score) = self.shares(scored);
+        let part = |share: f64| (share > 0.0).then(|| s * whole.whole_budget / share.sqrt());
+        Noise { algorithm: s * alone / self.share(scored).sqrt(), graph: part(graph), score: part(score) }
     }
 
     /// The ledger that the run will have with this noise: the run itself, on a gate without data.
@@ -139,15 +153,17 @@ impl Job {
             Some(graph) => Arc::new(self.along(graph)?),
             None => Arc::clone(&self.regulariser),
         };
-        let Built { mut algorithm, iterations } = build(&Recipe {
+        let recipe = Recipe {
             settings: &self.settings,
             public,
             regulariser: &regulariser,
             noise_multiplier: noise.algorithm,
-        })?;
+        };
+        let choice = self.entry.choice(&recipe)?;
+        let Built { mut algorithm, iterations } = build(&recipe)?;
         let parameter = run(&mut *algorithm, iterations, oracle, |done| after(done, iterations))?;
         let score = noise.score.map(|noise| oracle.score(&parameter, noise)).transpose()?;
-        Ok(Outcome { parameter, iterations, graph, score })
+        Ok(Outcome { parameter, iterations, graph, score, choice })
     }
 
     /// The penalty on the differences along the edges of a graph.

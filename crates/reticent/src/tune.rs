@@ -264,12 +264,21 @@ impl Tuning {
         laws
     }
 
-    /// The least noise for which the whole, choice included, is within the budget.
+    /// The least noise for which the whole, choice included, is within the budget. Settings that follow from the budget
+    /// follow from what one run has of it, which is known when the choice has been paid for: hence twice.
     pub fn prepare(&self, gate: &Gate, budget: Budget) -> Result<Prepared, Error> {
+        let (_, s) = self.prepare_at(gate, budget, 1.0)?;
+        Ok(self.prepare_at(gate, budget, s)?.0)
+    }
+
+    /// The same where a run is taken to have `s` times the noise that it would have alone; and the `s` that it has.
+    fn prepare_at(&self, gate: &Gate, budget: Budget, s: f64) -> Result<(Prepared, f64), Error> {
         let terms = gate.terms();
-        self.points.iter().try_for_each(|job| job.check_sample(terms.population()))?;
-        let publics: Vec<Public> =
+        let wholes: Vec<Public> =
             self.points.iter().map(|job| job.public(terms.population())).collect::<Result<_, _>>()?;
+        let share = |job: &Job| job.share(true) / (s * s);
+        let publics: Vec<Public> =
+            self.points.iter().zip(&wholes).map(|(job, whole)| whole.with_share(share(job))).collect();
         // Points that ask the same are calibrated once.
         let mut known: Vec<(Ledger, f64)> = Vec::new();
         let mut alone = Vec::with_capacity(publics.len());
@@ -286,8 +295,8 @@ impl Tuning {
             });
         }
         let noises = |s: f64| -> Vec<Noise> {
-            let points = self.points.iter().zip(&publics).zip(&alone);
-            points.map(|((job, public), alone)| job.noise(s, *alone, public, true)).collect()
+            let points = self.points.iter().zip(&wholes).zip(&alone);
+            points.map(|((job, whole), alone)| job.noise(s, *alone, whole, true)).collect()
         };
         let contest = |s: f64, law: Repetitions| -> Result<Contest, Error> {
             let mut plans: Vec<Ledger> = Vec::with_capacity(publics.len());
@@ -323,7 +332,7 @@ impl Tuning {
             best.ok_or_else(|| refuse("tune", "", "no law for the number of runs; report this"))?;
         let contest = contest(s, law)?;
         let plan = contest.ledger(terms)?;
-        Ok(Prepared { noises: noises(s), publics, contest, plan })
+        Ok((Prepared { noises: noises(s), publics, contest, plan }, s))
     }
 
     /// Runs the contest: the job that won and what it gave, or zeros when nobody did, and the ledger.
@@ -350,7 +359,7 @@ impl Tuning {
             Some(Winner { result, candidate, .. }) => (&self.points[candidate], result),
             None => {
                 let parameter = vec![0.0; shape.len()];
-                (self.first(), Outcome { parameter, iterations: 0, graph: None, score: None })
+                (self.first(), Outcome { parameter, iterations: 0, graph: None, score: None, choice: None })
             }
         };
         Ok((job, outcome, tuned, ledger))

@@ -74,6 +74,23 @@ fn the_whole_bill_is_one_selection_within_the_budget() {
     }
 }
 
+/// What `auto` chooses follows from what it has: a run that has to pay for a choice, or for a graph, has less.
+#[test]
+fn settings_are_chosen_by_what_a_run_has_of_the_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let iterations = |spec: Spec| {
+        let spec = Spec { algorithm: Some("auto".to_owned()), penalty: Some("l1:1e-4".to_owned()), ..spec };
+        let fitted = fit(&spec);
+        let chosen = fitted.model.certificate().choice.clone().unwrap().settings.iterations.unwrap();
+        assert_eq!(chosen, fitted.iterations);
+        chosen
+    };
+    let alone = iterations(spec(folder.path()));
+    let graph = iterations(Spec { graph: Some("private".to_owned()), ..spec(folder.path()) });
+    let best = iterations(tuned(folder.path(), &["clip=[0.2,0.25,0.3]"]));
+    assert!(best < graph && graph < alone, "{best} {graph} {alone}");
+}
+
 /// Points that ask different questions are one event as well, and have noise of their own.
 #[test]
 fn points_with_different_plans_are_a_choice() {
