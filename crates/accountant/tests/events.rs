@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use reticent_accountant::{
-    Adjacency, Event, EventError, Gaussian, Ledger, Mechanism, NonPrivate, ObjectivePerturbation,
+    Adjacency, Event, EventError, Gaussian, Gdp, Ledger, Mechanism, NonPrivate, ObjectivePerturbation,
     PoissonGaussian, Taint, Unit, View, WithoutReplacementGaussian, calibrate, delta, epsilon,
 };
 
