@@ -110,7 +110,7 @@ pub(crate) fn epsilon_with(
     if let [only] = ledger.entries()
         && let Some(mu) = only.event().mechanism().cost().gdp(only.event().adjacency())
     {
-        let (lower, upper) = gdp::epsilon((mu * mu * only.count() as f64).sqrt(), delta);
+        let (lower, upper) = gdp::epsilon(mu * (only.count() as f64).sqrt(), delta);
         return Ok(Bound::new(lower, upper, Method::Exact));
     }
     consistent(ledger)?;

@@ -103,6 +103,13 @@ impl<E: std::fmt::Display, P: FnMut(f64) -> Result<Ledger, E>> Search<P> {
         Ok(self.cost(at, pld::COARSE, false)?.upper)
     }
 
+    /// The bound that goes with a value that was seen to fit. Asking for the lower end as well may have another method
+    /// answer; the upper end that was seen is the one that counts.
+    fn found(&mut self, at: f64) -> Result<Bound, CalibrationError> {
+        let both = self.cost(at, pld::FINE, true)?;
+        if both.upper <= self.target { Ok(both) } else { self.cost(at, pld::FINE, false) }
+    }
+
     fn fine(&mut self, at: f64) -> Result<f64, CalibrationError> {
         Ok(self.cost(at, pld::FINE, false)?.upper)
     }
@@ -119,7 +126,7 @@ impl<E: std::fmt::Display, P: FnMut(f64) -> Result<Ledger, E>> Search<P> {
             while cost_bad <= target {
                 (good, cost_good) = (bad, cost_bad);
                 if good <= from {
-                    return Ok(from);
+                    break;
                 }
                 bad = (good / 4.0).max(from);
                 cost_bad = self.coarse(bad)?;
@@ -200,7 +207,7 @@ pub fn calibrate<E: std::fmt::Display>(
 ) -> Result<Calibration, CalibrationError> {
     let mut search = Search::new(plan, target, delta, "noise multiplier")?;
     let noise_multiplier = search.smallest(1e-4, 1.0, 1e9)?;
-    Ok(Calibration { noise_multiplier, epsilon: search.cost(noise_multiplier, pld::FINE, true)? })
+    Ok(Calibration { noise_multiplier, epsilon: search.found(noise_multiplier)? })
 }
 
 /// The largest sampling rate q ≤ `largest` for which the upper bound of `plan(q)` at δ is at most `target`.
@@ -216,7 +223,7 @@ pub fn calibrate_rate<E: std::fmt::Display>(
     let mut search = Search::new(|x: f64| plan(1.0 / x), target, delta, "sampling rate")?;
     let from = 1.0 / largest.clamp(1e-12, 1.0);
     let x = search.smallest(from, from, 1e12)?;
-    Ok(RateCalibration { rate: 1.0 / x, epsilon: search.cost(x, pld::FINE, true)? })
+    Ok(RateCalibration { rate: 1.0 / x, epsilon: search.found(x)? })
 }
 
 /// The largest number of steps, up to `most`, for which the upper bound of `plan(steps)` at δ is at most `target`.
@@ -257,5 +264,9 @@ pub fn calibrate_steps<E: std::fmt::Display>(
         let middle = good + (bad - good) / 2;
         if search.fine(middle as f64)? <= target { good = middle } else { bad = middle }
     }
-    Ok(StepsCalibration { steps: good, epsilon: search.cost(good as f64, pld::FINE, true)? })
+    // What fits coarsely nearly always fits finely; one step was seen to.
+    while good > 1 && search.fine(good as f64)? > target {
+        good -= 1 + (good - 1) / 1000;
+    }
+    Ok(StepsCalibration { steps: good, epsilon: search.found(good as f64)? })
 }

@@ -133,7 +133,10 @@ impl Ledger {
             return;
         }
         match self.entries.last_mut() {
-            Some(last) if last.event == event => last.count = last.count.saturating_add(count),
+            // More than a counter holds begins a new entry.
+            Some(last) if last.event == event && last.count.checked_add(count).is_some() => {
+                last.count += count
+            }
             _ => self.entries.push(Entry { event, count }),
         }
     }

@@ -26,12 +26,17 @@ impl Tally {
     /// Equal events are counted together.
     pub(crate) fn new(adjacency: Adjacency, events: impl IntoIterator<Item = (Mechanism, u64)>) -> Self {
         let mut sorted: BTreeMap<String, (Mechanism, u64)> = BTreeMap::new();
+        let mut full = Vec::new();
         for (mechanism, count) in events {
             // The debug form shows every digit of every parameter, which makes it a faithful key.
             let entry = sorted.entry(format!("{mechanism:?}")).or_insert((mechanism, 0));
-            entry.1 = entry.1.saturating_add(count);
+            match entry.1.checked_add(count) {
+                Some(sum) => entry.1 = sum,
+                // More than a counter holds is counted in two places, not forgotten.
+                None => full.push((entry.0.clone(), count)),
+            }
         }
-        Self { adjacency, parts: sorted.into_values().collect() }
+        Self { adjacency, parts: sorted.into_values().chain(full).collect() }
     }
 
     /// A sum over the events, `None` as soon as one has no such cost.
@@ -43,8 +48,9 @@ impl Tally {
 
     /// μ of the whole when every event is exactly Gaussian.
     pub(crate) fn gdp(&self) -> Option<f64> {
-        let square = self.sum(|m| m.cost().gdp(self.adjacency).map(|mu| mu * mu))?;
-        Some(square.sqrt())
+        let ratios: Option<Vec<_>> =
+            self.parts.iter().map(|(m, count)| Some((m.cost().gdp(self.adjacency)?, *count))).collect();
+        Some(length(&ratios?))
     }
 
     /// The sum of the pure ε, outside failures.
@@ -54,7 +60,8 @@ impl Tally {
 
     /// Probability that some event fails altogether.
     pub(crate) fn failure(&self) -> f64 {
-        self.sum(|m| Some(m.cost().failure())).unwrap_or(1.0).min(1.0)
+        let sum = self.sum(|m| Some(m.cost().failure())).unwrap_or(1.0);
+        if sum > 0.0 { round::up(sum, 4.0 + self.parts.len() as f64).min(1.0) } else { 0.0 }
     }
 
     /// The Rényi curves as functions of the order; costs that do not depend on the order are prepared once.
@@ -64,24 +71,28 @@ impl Tally {
             curves.push((mechanism.cost().rdp(self.adjacency)?, *count as f64));
         }
         let operations = 16.0 + curves.len() as f64;
-        Some(move |order: f64| round::up(curves.iter().map(|(c, n)| c(order) * n).sum::<f64>(), operations))
+        Some(move |order: f64| {
+            let sum = curves.iter().map(|(c, n)| c(order) * n).sum::<f64>();
+            // What is not a number would be passed over by every maximum and minimum to come.
+            if sum.is_nan() { f64::INFINITY } else { round::up(sum, operations) }
+        })
     }
 
     /// The losses in the two directions (removal first), Gaussians gathered into one.
     pub(crate) fn losses(&self) -> Option<[Vec<(Loss, u64)>; 2]> {
         let (mut removal, mut addition) = (Vec::new(), Vec::new());
-        let mut square = 0.0;
+        let mut ratios = Vec::new();
         for (mechanism, count) in &self.parts {
             if let Some(mu) = mechanism.cost().gdp(self.adjacency) {
-                square += mu * mu * *count as f64;
+                ratios.push((mu, *count));
                 continue;
             }
             let (first, second) = mechanism.cost().losses(self.adjacency)?;
             removal.push((first, *count));
             addition.push((second, *count));
         }
-        if square > 0.0 {
-            let gaussian = Loss::gaussian(round::up(square, 8.0).sqrt());
+        if !ratios.is_empty() {
+            let gaussian = Loss::gaussian(round::up(length(&ratios), 8.0 + ratios.len() as f64));
             removal.push((gaussian.clone(), 1));
             addition.push((gaussian, 1));
         }
@@ -93,4 +104,13 @@ impl Tally {
         let curve = self.rdp()?;
         Some(rdp::minimise(|order: f64| convert(order, curve(order))))
     }
+}
+
+/// √(Σ count·μ²), relative to the largest μ: the squares of small ones are beyond the range of floats, and would be free.
+fn length(ratios: &[(f64, u64)]) -> f64 {
+    let largest = ratios.iter().map(|(mu, _)| *mu).fold(0.0, f64::max);
+    if largest == 0.0 || largest.is_infinite() {
+        return largest;
+    }
+    largest * ratios.iter().map(|(mu, count)| (mu / largest).powi(2) * *count as f64).sum::<f64>().sqrt()
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use reticent_accountant::{
-    Adjacency, Event, EventError, Gaussian, Ledger, Mechanism, NonPrivate, ObjectivePerturbation,
+    Adjacency, Event, EventError, Gaussian, Gdp, Ledger, Mechanism, NonPrivate, ObjectivePerturbation,
     PoissonGaussian, Taint, Unit, View, WithoutReplacementGaussian, calibrate, delta, epsilon,
 };
 
@@ -133,4 +133,33 @@ fn too_little_noise_on_an_objective_promises_nothing() {
     let event = ObjectivePerturbation::new(0.6, 0.1).unwrap();
     assert!(epsilon(&ledger(event, Adjacency::ReplaceOne, 1), 1e-5).unwrap().upper.is_infinite());
     assert!(epsilon(&ledger(event, Adjacency::AddRemove, 1), 1e-5).unwrap().upper.is_finite());
+}
+
+/// The square of a small ratio is beyond the range of floats; it was booked as nothing.
+#[test]
+fn the_smallest_ratios_are_not_free() {
+    for mu in [1e-160_f64, 3e-161, 1e-170, 1e-250] {
+        let mut ledger = Ledger::new();
+        let event = Event::new(Gdp::new(mu).unwrap(), Adjacency::AddRemove, Unit::Record, View::Central);
+        ledger.append_many(event.unwrap(), 4);
+        // δ(0) is μ/√(2π) up to μ³, and four events have twice the ratio.
+        let truth = 2.0 * mu * 0.398_942_280_401_432_7;
+        let bound = delta(&ledger, 0.0).unwrap();
+        assert!(bound.lower <= truth && truth <= bound.upper, "{mu}: {bound:?}");
+        assert!(epsilon(&ledger, truth * 0.99).unwrap().upper > 0.0);
+    }
+}
+
+/// More events than a counter holds are all counted.
+#[test]
+fn a_full_counter_forgets_nothing() {
+    let event =
+        |z| Event::new(Gaussian::new(z).unwrap(), Adjacency::AddRemove, Unit::Record, View::Central).unwrap();
+    let mut ledger = Ledger::new();
+    ledger.append_many(event(1e10), u64::MAX);
+    ledger.append_many(event(1e10), u64::MAX);
+    let mut halves = Ledger::new();
+    halves.append_many(event(1e10 / 2.0_f64.sqrt()), u64::MAX);
+    let (both, halves) = (epsilon(&ledger, 1e-5).unwrap().upper, epsilon(&halves, 1e-5).unwrap().upper);
+    assert!((both / halves - 1.0).abs() < 1e-9, "{both} {halves}");
 }

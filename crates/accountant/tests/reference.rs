@@ -53,3 +53,13 @@ fn the_closed_form_has_all_its_digits() {
         assert!(bound.upper - bound.lower <= 4e-12 * want, "{case}: {bound:?}");
     }
 }
+
+/// A record that is hardly ever drawn: all of the tail is hers, the variance is not. The truth has 40 digits (mpmath). The window of the
+/// transform used to lie above the ε asked for, and what is to the left of it was forgotten.
+#[test]
+fn a_profile_far_from_the_bulk_is_not_forgotten() {
+    let rare = PoissonGaussian::new(0.221_688_789_195_115, 5.857_358_545_566_549e-12).unwrap();
+    let bound = delta(&count(rare, Adjacency::ReplaceOne, 1), 0.658_671_023_746_933_8).unwrap();
+    let truth = 8.474_323_925_303_501e-16;
+    assert!(bound.lower <= truth && truth <= bound.upper && bound.upper < 1e-12, "{bound:?}");
+}

@@ -51,6 +51,52 @@ fn a_poisson_number_of_gaussian_runs_costs_what_the_theorem_says() {
     }
 }
 
+/// Against the truth: a run with a few outputs, the best of a Poisson number of them computed from their law. A mean below 1 used
+/// to be booked as costing less than nothing, and a mean of 1 as a little too little: "no run" is an output too.
+#[test]
+fn the_best_of_a_poisson_number_of_runs_is_never_dearer_than_booked() {
+    let curve_of = |law, epsilon| {
+        let run = vec![(Mechanism::from(PureDp::new(epsilon).unwrap()), 1)];
+        let mut ledger = Ledger::new();
+        let event = Selection::new(run, law).unwrap();
+        ledger.append(Event::new(event, Adjacency::ReplaceOne, Unit::User, View::Central).unwrap());
+        rdp_curve(&ledger)
+    };
+    for mean in [0.01_f64, 0.1, 0.5, 0.9, 1.0, 1.5, 4.0] {
+        for epsilon in [0.01_f64, 0.1, 0.5, 2.0] {
+            let none = (-mean).exp();
+            let with = curve_of(Repetitions::Poisson { mean }, epsilon);
+            let again = curve_of(Repetitions::PositivePoisson { rate: mean }, epsilon);
+            // Randomised response whose better answer is the likelier, or the less likely; from the worse to the better.
+            for (p, q) in [(epsilon, -epsilon), (-epsilon, epsilon)].map(|(a, b)| (share(a), share(b))) {
+                let best =
+                    |worse: f64| [(mean * (worse - 1.0)).exp() - none, -(mean * (worse - 1.0)).exp_m1()];
+                let (a, b) = (best(p), best(q));
+                for ((order, booked), (_, booked_again)) in
+                    with.iter().zip(&again).filter(|(w, _)| w.0 <= 64.0)
+                {
+                    let sum: f64 = a.iter().zip(&b).map(|(a, b)| a.powf(*order) * b.powf(1.0 - order)).sum();
+                    let (true_with, true_again) = ((none + sum).ln(), (sum / (1.0 - none)).ln());
+                    let slack = 1e-12 / (order - 1.0);
+                    assert!(
+                        booked + slack >= true_with / (order - 1.0),
+                        "{mean} {epsilon} {order}: {booked}"
+                    );
+                    assert!(
+                        booked_again + slack >= true_again / (order - 1.0),
+                        "{mean} {epsilon} {order}: {booked_again}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// e^x/(1 + e^x).
+fn share(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
 /// Drawing again when there was no run costs the more the likelier that was, and never less than nothing.
 #[test]
 fn drawing_again_costs_a_hair_more() {

@@ -2,11 +2,14 @@
 //!
 //! One run costs D_α. With K from the truncated negative binomial law with shape η > −1 and parameter γ (Thm. 2), for
 //! every second order β ≥ 1:  D'_α ≤ D_α + (1+η)(1−1/β) D_β + (1+η) ln(1/γ)/β + ln(E K)/(α−1).
-//! With K Poisson of mean m (Thm. 6): if the run is (ε̂, δ̂)-private with e^ε̂ ≤ 1 + 1/(α−1), then
-//! D'_α ≤ D_α + m δ̂ + ln(m)/(α−1); with K = 0 drawn again, a hair more. Proof note: `proofs/selection.md`.
+//! With K Poisson of mean m (Thm. 6): if the run is (ε̂, δ̂)-private with e^ε̂ ≤ 1 + 1/(α−1), the outputs of K ≥ 1 runs add
+//! at most M = m e^{(α−1)(D_α + m δ̂)} to exp((α−1)D'_α). "No run at all" is an output as well and adds p₀ = e^{−m}, which the
+//! theorem as it is printed leaves out: D'_α ≤ ln(p₀ + M)/(α−1), and with K = 0 drawn again D'_α ≤ ln(M/(1−p₀))/(α−1).
+//! Proof note: `proofs/selection.md`.
 
 use super::checked::{out_of_range, positive};
 use super::{Cost, Curve, EventError, Mechanism};
+use crate::special::log_add;
 use crate::tally::Tally;
 use crate::vocabulary::Adjacency;
 use crate::{gdp, rdp};
@@ -141,23 +144,21 @@ impl Cost for Selection {
                     (curve(order) + (1.0 + eta) * extra + mean.ln() / (order - 1.0)).max(0.0)
                 }))
             }
-            Repetitions::Poisson { mean } => Some(poisson(tally.gdp(), curve, mean)),
-            Repetitions::PositivePoisson { rate } => {
-                // The law given K ≥ 1, from the law with its K = 0: see the note.
-                let whole = poisson(tally.gdp(), curve, rate);
-                let none = (-rate).exp();
+            Repetitions::Poisson { mean } => {
+                let some = poisson(tally.gdp(), curve, mean);
                 Some(Box::new(move |order| {
-                    let exponent = (order - 1.0) * whole(order);
-                    // e^x beyond the range of numbers is far above `none`, and ln(1 − none) is all that is left.
-                    let some = if exponent < 700.0 { (exponent.exp() - none).ln() } else { exponent };
-                    ((some - (-none).ln_1p()) / (order - 1.0)).max(0.0)
+                    (log_add(-mean, (order - 1.0) * some(order)) / (order - 1.0)).max(0.0)
                 }))
+            }
+            Repetitions::PositivePoisson { rate } => {
+                let (some, none) = (poisson(tally.gdp(), curve, rate), (-rate).exp_m1());
+                Some(Box::new(move |order| (some(order) - (-none).ln() / (order - 1.0)).max(0.0)))
             }
         }
     }
 }
 
-/// Thm. 6: what the best of a Poisson number of runs costs, none included.
+/// Thm. 6: what the outputs of one run or more cost, ln(M)/(α−1) above; it may be negative where m is below 1.
 fn poisson(mu: Option<f64>, curve: impl Fn(f64) -> f64 + 'static, mean: f64) -> Curve {
     // A run that is exactly Gaussian has its δ̂ in closed form. For another any order gives a sound δ̂, so
     // its curve, which may be dear, is computed once, at the orders of the sweep.
@@ -176,6 +177,6 @@ fn poisson(mu: Option<f64>, curve: impl Fn(f64) -> f64 + 'static, mean: f64) -> 
                 .fold(0.0, f64::min)
                 .exp(),
         };
-        (curve(order) + mean * delta + mean.ln() / (order - 1.0)).max(0.0)
+        curve(order) + mean * delta + mean.ln() / (order - 1.0)
     })
 }

@@ -9,7 +9,7 @@
 
 use super::dots::Dots;
 use super::tilt;
-use crate::round::UNIT;
+use crate::round::{UNIT, up};
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex64;
 use std::cell::RefCell;
@@ -121,8 +121,10 @@ pub(crate) fn compose(parts: &[(Dots, u64)], step: f64, s: f64, first: i64, leng
     let _ = inverse.process_with_scratch(&mut spectrum, &mut buffer, &mut scratch);
     let scale = 1.0 / length as f64;
     let rounding = (rounding + error * size_sum) * scale;
+    // Nothing at infinity stays nothing.
+    let infinity = if finite < 0.0 { up(-finite.exp_m1(), 8.0 + parts.len() as f64).min(1.0) } else { 0.0 };
     let start = first.rem_euclid(modulus) as usize;
     buffer.rotate_left(start);
     buffer.iter_mut().for_each(|value| *value = (*value * scale).max(0.0));
-    Composed { first, values: buffer, rounding, log_norm, infinity: -finite.exp_m1() }
+    Composed { first, values: buffer, rounding, log_norm, infinity }
 }

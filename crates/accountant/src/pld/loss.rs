@@ -86,7 +86,8 @@ fn removal_cut(rate: f64, mu: f64, epsilon: f64) -> f64 {
         if t <= -1.0 {
             return f64::NEG_INFINITY;
         }
-        t.ln_1p()
+        // 1 + t cancels where nearly everybody is drawn and the loss is close to its end ln(1−q): 1 − q is exact there.
+        if t < -0.5 && rate > 0.5 { ((epsilon.exp() - (1.0 - rate)) / rate).max(0.0).ln() } else { t.ln_1p() }
     };
     log_ratio / mu + mu / 2.0
 }
@@ -333,6 +334,18 @@ mod tests {
                     assert!((cut.q_above + cut.q_below - 1.0).abs() < 1e-12);
                 }
             }
+        }
+    }
+
+    /// The end of the losses where nearly everybody is drawn: e^{μx−μ²/2} = 1 + (e^ε−1)/q must not cancel.
+    #[test]
+    fn a_cut_near_the_end_of_the_losses_is_exact() {
+        let (rest, mu) = (2.0_f64.powi(-40), 5.0_f64);
+        for x in [-4.0, -3.5, -3.0, -2.0] {
+            let ratio = (mu * x - mu * mu / 2.0).exp();
+            let epsilon = (rest + (1.0 - rest) * ratio).ln();
+            let cut = Pair::Addition { rate: 1.0 - rest, mu }.cut(-epsilon);
+            assert!((cut.p_above / ndtr(x) - 1.0).abs() < 1e-9 / (ratio / rest).min(1.0), "{x}: {cut:?}");
         }
     }
 

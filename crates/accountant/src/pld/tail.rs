@@ -20,6 +20,8 @@ pub(super) struct Tail<'a> {
     /// What the window does not show: beyond its right edge, and aliased into it.
     beyond: f64,
     aliased: f64,
+    /// Tilted mass to the left of the window.
+    before: f64,
     /// Relative error of the sum, absolute error of a loss.
     relative: f64,
     shift: f64,
@@ -47,6 +49,7 @@ impl<'a> Tail<'a> {
             log_scale,
             beyond: right * (-tilt * (high - reference)).exp(),
             aliased: (right + left) / (tilt + 1.0),
+            before: left,
             relative: (4.0 * length
                 + 32.0 * (plan.count + composed.log_norm.abs() + (tilt * reference).abs()))
                 * UNIT,
@@ -121,7 +124,11 @@ impl<'a> Tail<'a> {
         // The losses are shifted by at most `shift`: so may be the question.
         let epsilon = epsilon - sign * self.shift;
         let sums = self.walk(|sums| sums.loss <= epsilon);
-        let sum = sums.a - (epsilon - self.reference).exp() * sums.b + sign * self.error(&sums);
+        let mut sum = sums.a - (epsilon - self.reference).exp() * sums.b + sign * self.error(&sums);
+        if self.side == Side::Upper && sums.loss > epsilon {
+            // The whole window lies above ε, and so may what is to the left of it.
+            sum += self.before * (-self.tilt * (epsilon - self.reference)).exp();
+        }
         (self.composed.infinity + (sum.max(0.0).ln() + self.log_scale).exp()).clamp(0.0, 1.0)
     }
 }

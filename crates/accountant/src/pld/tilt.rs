@@ -68,7 +68,9 @@ pub(crate) fn epsilon_at(log_moment: f64, s: f64, log_delta: f64) -> f64 {
 /// The tilt that minimises `of` (an ε or ln δ as a function of s), searched over a geometric range.
 pub(crate) fn best_tilt(scale: f64, mut of: impl FnMut(f64) -> f64) -> f64 {
     let (mut best, mut value) = (scale, f64::INFINITY);
-    for k in -20..=20 {
+    // A rare record hardly moves the variance and yet has all the tail: the tilt may have to be far below the scale.
+    let least = (scale.log2() + 10.0).ceil().clamp(20.0, 1000.0) as i32;
+    for k in -least..=20 {
         let s = scale * 2.0_f64.powi(k);
         let here = of(s);
         if here < value {

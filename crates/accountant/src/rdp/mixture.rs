@@ -16,6 +16,9 @@ fn log_mixture(rate: f64, mu: f64, x: f64) -> f64 {
     let t = mu * (x - mu / 2.0);
     if t > 30.0 {
         t + rate.ln() + ((1.0 - rate) / rate * (-t).exp()).ln_1p()
+    } else if rate > 0.5 && t < -0.5 {
+        // 1 − q is exact, and 1 + q(e^t − 1) would cancel.
+        (1.0 - rate + rate * t.exp()).ln()
     } else {
         (rate * t.exp_m1()).ln_1p()
     }

@@ -1,5 +1,7 @@
 //! Rényi divergence: curves add up, and the best order is chosen at the end.
 
+use crate::round::up;
+
 mod mixture;
 pub(crate) mod without_replacement;
 
@@ -16,14 +18,20 @@ pub(crate) fn mixture_joint_convexity(rate: f64, mu: f64, order: f64) -> f64 {
     if exponent > 700.0 {
         return order * mu * mu / 2.0
             + (rate.ln() / (order - 1.0)).min(0.0)
-            + (1.0 / rate - 1.0) * (-exponent).exp();
+            + (1.0 / rate - 1.0) * (-exponent).exp() / (order - 1.0);
     }
-    (rate * exponent.exp_m1()).ln_1p() / (order - 1.0)
+    // An exponent of 700 with three roundings is off by as many units in e^exponent.
+    up((rate * exponent.exp_m1()).ln_1p() / (order - 1.0), 8.0 + 4.0 * exponent)
+}
+
+/// ln(1 − 1/α), from α − 1, which is exact, where 1 − 1/α would cancel.
+fn log_share(order: f64) -> f64 {
+    if order < 2.0 { ((order - 1.0) / order).ln() } else { (-1.0 / order).ln_1p() }
 }
 
 /// ε from one point of the curve (Canonne–Kamath–Steinke 2020, Prop. 12).
 pub(crate) fn epsilon_tight(order: f64, value: f64, log_delta: f64) -> f64 {
-    (value + (-1.0 / order).ln_1p() - (log_delta + order.ln()) / (order - 1.0)).max(0.0)
+    (value + log_share(order) - (log_delta + order.ln()) / (order - 1.0)).max(0.0)
 }
 
 /// ε from one point of the curve (Mironov 2017, Prop. 3).
@@ -33,7 +41,7 @@ pub(crate) fn epsilon_mironov17(order: f64, value: f64, log_delta: f64) -> f64 {
 
 /// ln δ from one point of the curve, the inverse of [`epsilon_tight`].
 pub(crate) fn log_delta_tight(order: f64, value: f64, epsilon: f64) -> f64 {
-    ((order - 1.0) * (value - epsilon + (-1.0 / order).ln_1p()) - order.ln()).min(0.0)
+    up((order - 1.0) * (value - epsilon + log_share(order)) - order.ln(), 16.0).min(0.0)
 }
 
 /// Orders at which a whole curve is shown.
