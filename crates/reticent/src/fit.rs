@@ -39,7 +39,8 @@ pub struct Fitted {
     pub model: Model,
     /// Iterations made.
     pub iterations: u64,
-    /// How long it took, reading included. After tuning it tells something about the secret number of runs.
+    /// How long it took, reading included. It tells of the number of records, which is private unless one is replaced by
+    /// another, and after tuning of the secret number of runs.
     pub time: Duration,
     /// What came of tuning, if the job was tuned.
     pub tuned: Option<Tuned>,
