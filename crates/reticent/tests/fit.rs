@@ -183,3 +183,19 @@ fn a_run_that_ends_on_its_way_has_spent_its_budget_and_says_so() {
     let error = fit(&none).unwrap_err();
     assert!(error.hint().contains("nothing was released"), "{error}: {}", error.hint());
 }
+
+/// Whether a table can be read depends on every record in it, and the program says where it cannot: no noise covers that, so
+/// the guarantee is among tables that can be read.
+#[test]
+fn a_certificate_says_which_tables_it_is_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = signs(folder.path());
+    let certificate = fit(&spec).unwrap().certificate().clone();
+    assert!(certificate.assumptions.iter().any(|line| line.contains("can be read under the schema")));
+    let data = spec.data.clone().unwrap();
+    let text = std::fs::read_to_string(&data).unwrap();
+    std::fs::write(&data, text.replacen("+1", "+5", 1)).unwrap();
+    assert!(matches!(fit(&spec), Err(Error::Data(_))));
+    std::fs::write(&data, "# nothing\n").unwrap();
+    assert!(matches!(fit(&spec), Err(Error::Data(_))));
+}
