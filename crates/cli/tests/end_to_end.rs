@@ -323,6 +323,23 @@ fn a9a_at_epsilon_one() {
     assert!(quality["accuracy"].as_f64().unwrap() > 0.835, "{quality}");
 }
 
+/// How long a fit takes tells how many records there are.
+#[test]
+fn the_time_is_told_where_the_number_of_records_is_public() {
+    let folder = Folder::new();
+    folder.write("schema.toml", SCHEMA);
+    folder.write("t.csv", csv(300));
+    let fit = "fit t.csv --schema schema.toml --target ill --epsilon 2 --delta 1e-5 --iterations 10 --out m";
+    for (flags, told) in
+        [("", true), ("--adjacency add-remove --public-n 300", false), ("--user-column town", false)]
+    {
+        let object = folder.reticent(&format!("{fit} {flags} --json")).ok().json();
+        assert_eq!(object["seconds"].is_number(), told, "{flags}: {object}");
+        let text = folder.reticent(&format!("{fit} {flags}")).ok().out;
+        assert_eq!(text.contains("10 iterations and "), told, "{flags}: {text}");
+    }
+}
+
 /// Tuning and a learned graph, as a user types them. Nothing in the answer tells how many runs there were.
 #[test]
 fn tuning_and_a_graph_stay_within_the_budget() {

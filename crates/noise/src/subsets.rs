@@ -40,6 +40,17 @@ impl Entropy {
         );
         Ok(())
     }
+
+    /// The numbers 0 … n − 1 in an order that is uniform among all n! (Fisher and Yates).
+    pub fn order(&mut self, n: usize) -> Result<Vec<u32>, EntropyError> {
+        let population = checked(n, 0)?;
+        self.ready()?;
+        let mut order: Vec<u32> = (0..population).map(|number| number as u32).collect();
+        for last in (1..n).rev() {
+            order.swap(last, self.word_below(last as u64 + 1) as usize);
+        }
+        Ok(order)
+    }
 }
 
 fn checked(n: usize, m: usize) -> Result<u64, EntropyError> {

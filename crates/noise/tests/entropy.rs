@@ -67,6 +67,21 @@ fn poisson_samples() {
     }
 }
 
+/// All 4! orders of four, by χ² at a false-alarm rate of 1e-6.
+#[test]
+fn orders() {
+    let mut entropy = Entropy::seeded(47);
+    let mut seen: HashMap<Vec<u32>, u64> = HashMap::new();
+    for _ in 0..50_000 {
+        *seen.entry(entropy.order(4).unwrap()).or_default() += 1;
+    }
+    assert_eq!(seen.len(), 24);
+    assert!(seen.keys().all(|order| (0..4).all(|number| order.contains(&number))));
+    let p = chi_squared(&seen.into_values().collect::<Vec<_>>(), &[1.0 / 24.0; 24]);
+    assert!(p > 1e-6, "{p}");
+    assert!(entropy.order(0).unwrap().is_empty());
+}
+
 /// All C(7, 3) = 35 samples of 3 of 7, and the members of large ones.
 #[test]
 fn samples_without_replacement() {

@@ -7,8 +7,14 @@ use reticent_data::{DataError, Format, Schema, Skew, Table};
 use reticent_noise::{Entropy, EntropyError};
 
 /// Private data, unopened. There is no way to look into it but through a [`Gate`](crate::Gate).
-#[derive(Debug)]
 pub struct PrivateTable(Table);
+
+/// Not derived: it would show the rows.
+impl std::fmt::Debug for PrivateTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PrivateTable(..)")
+    }
+}
 
 impl PrivateTable {
     /// Reads a table under a schema that has the roles of the job (see [`Schema::with_roles`]).

@@ -9,7 +9,8 @@ use reticent_accountant::{Adjacency, Ledger, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::{
     ConsensusTerms, CountTerms, Entropy, Gate, GradientTerms, Law, MinimiserTerms, Moving, ObjectiveTerms,
-    Opening, Oracle, Quadratic, QuantileTerms, Refusal, Rehearsal, Sampling, SecondMomentTerms, Statistic,
+    Opening, Oracle, PrivateTable, Quadratic, QuantileTerms, Refusal, Rehearsal, Sampling, SecondMomentTerms,
+    Statistic,
 };
 use reticent_problem::losses;
 
@@ -163,6 +164,31 @@ fn events_and_shapes_do_not_depend_on_the_data() {
     let other = run(table(&[[1.0, 0.0], [0.0, 0.0]], &[1.0, 1.0], Some(vec![0, 1])), Unit::User);
     assert_eq!(by_user.0, other.0);
     assert_eq!(by_user.1.entries(), other.1.entries());
+}
+
+/// `{:?}` of a handle is text that anybody may print: there is nothing of the rows in it, nor of what is computed from them.
+#[test]
+fn a_handle_on_private_data_shows_none_of_them() {
+    let private = PrivateTable::from(table(&[[0.123_456_5, 0.5]], &[-0.765_432_5], Some(vec![77_777])));
+    let shown = format!("{private:?}");
+    assert!(!["123456", "765432", "77777"].iter().any(|value| shown.contains(value)), "{shown}");
+    let opening = Opening {
+        adjacency: Adjacency::ReplaceOne,
+        unit: Unit::Record,
+        view: View::Central,
+        public_n: None,
+        intercept: 1.0,
+    };
+    let open = |target| {
+        let data = table(&[[0.123_456_5, 0.5]], &[target], None);
+        let loss = losses::parse("logistic", None).unwrap();
+        let mut gate = Gate::open(data.into(), loss, &opening, Entropy::seeded(1)).unwrap();
+        let how = GradientTerms { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
+        gate.gradient(&[0.1; 3], &how).unwrap();
+        format!("{gate:?}")
+    };
+    assert_eq!(open(1.0), open(-1.0));
+    assert!(!open(1.0).contains("123456"));
 }
 
 #[test]

@@ -219,6 +219,9 @@ fn assumptions(terms: &Terms, ledger: &Ledger) -> Vec<String> {
         "the operating system's random numbers are unpredictable".to_owned(),
         "the adversary sees what the view says, the model and this certificate, not the memory or the timing of the run"
             .to_owned(),
+        "every table that is compared can be read under the schema and has a record; one that cannot is refused, and why \
+         is for its owner to know"
+            .to_owned(),
     ];
     list.push(match (terms.adjacency(), terms.unit()) {
         (Adjacency::ReplaceOne, Unit::Record) => "the number of records is public".to_owned(),

@@ -86,6 +86,16 @@ pub enum Error {
     /// The gate did not answer.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// A run that ended on its way, after it was told something about the data.
+    #[error("{why}")]
+    Spent {
+        /// Why it ended.
+        why: Box<Error>,
+        /// The budget that it had.
+        epsilon: f64,
+        /// The same.
+        delta: f64,
+    },
     /// The books do not balance.
     #[error(transparent)]
     Account(#[from] AccountError),
@@ -130,6 +140,10 @@ impl Error {
             Error::Settings(error) => format!("see `reticent fit --help` for {}", error.name),
             Error::Run(RunError::Value { name, .. }) => format!("see `reticent simulate --help` for {name}"),
             Error::Run(RunError::File { .. }) => "check the path and that the disk has room".to_owned(),
+            Error::Spent { epsilon, delta, .. } => format!(
+                "no model was written, but that the run did not get to its end was found out from the data: count \
+                 epsilon = {epsilon} at delta = {delta:e} as spent"
+            ),
             Error::Refused(_) | Error::Account(_) | Error::Run(_) => "nothing was released".to_owned(),
         }
     }

@@ -39,7 +39,8 @@ pub struct Fitted {
     pub model: Model,
     /// Iterations made.
     pub iterations: u64,
-    /// How long it took, reading included. After tuning it tells something about the secret number of runs.
+    /// How long it took, reading included. It tells of the number of records, which is private unless one is replaced by
+    /// another, and after tuning of the secret number of runs.
     pub time: Duration,
     /// What came of tuning, if the job was tuned.
     pub tuned: Option<Tuned>,
@@ -128,13 +129,16 @@ impl Job {
         let (job, outcome, tuned, transcript, ledger) = match (plan, &self.tuning) {
             (Plan::Best(prepared), Some(tuning)) => {
                 gate.bind(prepared.plan.clone());
-                let (job, outcome, tuned, ledger) = tuning.run(gate, prepared)?;
+                let (job, outcome, tuned, ledger) =
+                    tuning.run(gate, prepared).map_err(|why| self.after(true, why))?;
                 (job, outcome, Some(tuned), Vec::new(), ledger)
             }
             (Plan::One(Calibrated { public, noise, plan }), _) => {
                 gate.bind(plan.clone());
                 let mut after = |done, of| progress.iteration(done, of);
-                let outcome = self.perform(&mut gate, public, noise, &mut after)?;
+                let outcome = self
+                    .perform(&mut gate, public, noise, &mut after)
+                    .map_err(|why| self.after(gate.ledger().total_events() > 0, why))?;
                 let transcript = gate.take_transcript();
                 (self, outcome, None, transcript, gate.close()?)
             }
@@ -142,6 +146,14 @@ impl Job {
         };
         let Outcome { parameter, iterations, graph, choice, .. } = outcome;
         Ok(Done { job, parameter, iterations, graph, tuned, converged: None, transcript, ledger, choice })
+    }
+
+    /// What is said of a run that ended for this reason, after it was told something or before.
+    fn after(&self, told: bool, why: Error) -> Error {
+        match self.budget.filter(|_| told) {
+            Some(budget) => budget.spent(why),
+            None => why,
+        }
     }
 
     fn fit_exact(&self, mut gate: Gate) -> Result<Done<'_>, Error> {

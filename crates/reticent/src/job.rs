@@ -50,6 +50,14 @@ pub(crate) struct Budget {
     pub delta: f64,
 }
 
+impl Budget {
+    /// What is wrong with a run that was told something before it ended.
+    pub(crate) fn spent(self, why: Error) -> Error {
+        let Budget { epsilon, delta } = self;
+        Error::Spent { why: Box::new(why), epsilon, delta }
+    }
+}
+
 impl Spec {
     /// Checks everything that can be checked without the data.
     pub fn check(&self) -> Result<Job, Error> {

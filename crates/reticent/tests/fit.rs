@@ -7,6 +7,7 @@ use std::path::Path;
 
 use reticent::{Error, Model, Quality, Spec, write_model};
 use reticent_accountant::{Adjacency, Unit};
+use reticent_admm::Settings;
 
 /// 400 records whose label is the sign of the first feature, in LIBSVM format.
 fn signs(folder: &Path) -> Spec {
@@ -150,4 +151,51 @@ fn a_guarantee_for_tables_of_a_certain_size_says_so() {
     };
     assert!(said("amp", Adjacency::AddRemove) && said("objp", Adjacency::AddRemove));
     assert!(!said("amp", Adjacency::ReplaceOne) && !said("ssadmm", Adjacency::AddRemove));
+}
+
+/// That iterates ran away is an answer computed from the data. Whoever tries again with other settings has learnt from it.
+#[test]
+fn a_run_that_ends_on_its_way_has_spent_its_budget_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings {
+        beta: Some(1e20),
+        gamma: Some(1e-10),
+        step: Some("constant:1".parse().unwrap()),
+        iterations: Some(60),
+        ..Settings::default()
+    };
+    let spec = Spec {
+        algorithm: Some("sadmm".into()),
+        penalty: Some("l1:1".into()),
+        settings,
+        ..signs(folder.path())
+    };
+    let error = fit(&spec).unwrap_err();
+    assert!(error.to_string().contains("no longer finite"), "{error}");
+    assert!(error.hint().contains("count epsilon = 8 at delta = 1e-5 as spent"), "{}", error.hint());
+    // What is refused before anything is asked costs nothing.
+    let none = Spec {
+        algorithm: Some("amp".into()),
+        adjacency: Some(Adjacency::AddRemove),
+        public_n: Some(100),
+        ..signs(folder.path())
+    };
+    let error = fit(&none).unwrap_err();
+    assert!(error.hint().contains("nothing was released"), "{error}: {}", error.hint());
+}
+
+/// Whether a table can be read depends on every record in it, and the program says where it cannot: no noise covers that, so
+/// the guarantee is among tables that can be read.
+#[test]
+fn a_certificate_says_which_tables_it_is_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = signs(folder.path());
+    let certificate = fit(&spec).unwrap().certificate().clone();
+    assert!(certificate.assumptions.iter().any(|line| line.contains("can be read under the schema")));
+    let data = spec.data.clone().unwrap();
+    let text = std::fs::read_to_string(&data).unwrap();
+    std::fs::write(&data, text.replacen("+1", "+5", 1)).unwrap();
+    assert!(matches!(fit(&spec), Err(Error::Data(_))));
+    std::fs::write(&data, "# nothing\n").unwrap();
+    assert!(matches!(fit(&spec), Err(Error::Data(_))));
 }

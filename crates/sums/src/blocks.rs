@@ -24,6 +24,8 @@ pub struct Blocks {
     coefficients: Vec<f64>,
     /// A centre for each record, in place of the one for all, once the blocks have not all moved alike.
     own: Option<Vec<f64>>,
+    /// Which unit has which number of a schedule; the unit of the same number if `None`.
+    order: Option<Vec<u32>>,
 }
 
 /// A move of blocks against the consensus `z`.
@@ -50,12 +52,36 @@ const LEAST_STEP: f64 = 1e-8;
 impl Blocks {
     /// The blocks of so many records at `start`.
     pub fn at(start: &[f64], records: usize, outputs: usize) -> Self {
-        Blocks { centre: start.to_vec(), coefficients: vec![0.0; records * outputs], own: None }
+        Blocks { centre: start.to_vec(), coefficients: vec![0.0; records * outputs], own: None, order: None }
     }
 
     /// The `cᵢ`, one row after the other.
     pub fn coefficients(&self) -> &[f64] {
         &self.coefficients
+    }
+
+    /// Whether the units have numbers of their own.
+    pub fn is_numbered(&self) -> bool {
+        self.order.is_some()
+    }
+
+    /// Gives the units numbers of their own: `order` has each unit once.
+    pub fn number(&mut self, order: Vec<u32>) {
+        self.order = Some(order);
+    }
+
+    fn unit(&self, number: usize) -> usize {
+        self.order.as_ref().map_or(number, |order| order[number] as usize)
+    }
+
+    /// Whether each record moves, where the units with these numbers do.
+    pub fn moves(&self, private: &Private, numbers: &[u32]) -> Vec<bool> {
+        let mut moves = vec![false; private.records()];
+        for &number in numbers {
+            let records = private.records_in(self.unit(number as usize));
+            records.iter().for_each(|&i| moves[i as usize] = true);
+        }
+        moves
     }
 
     /// Gives each record a centre of its own.
@@ -76,14 +102,14 @@ impl Blocks {
         moving
     }
 
-    /// The mean of the centres over the units. A user's records move together, and one of them stands for all: were
-    /// they added up, how many they are would show in the last bits.
+    /// The mean of the centres over the units, by their numbers. A user's records move together, and one of them stands for
+    /// all: were they added up, how many they are would show in the last bits.
     pub fn mean_centre(&self, private: &Private) -> Vec<f64> {
         let Some(own) = &self.own else { return self.centre.clone() };
         let (len, units) = (self.centre.len(), private.units());
         let mut mean = vec![0.0; len];
-        for unit in 0..units {
-            let first = private.records_in(unit).first().map_or(0, |&i| i as usize);
+        for number in 0..units {
+            let first = private.records_in(self.unit(number)).first().map_or(0, |&i| i as usize);
             mean.iter_mut().zip(&own[first * len..][..len]).for_each(|(m, p)| *m += p);
         }
         mean.iter_mut().for_each(|m| *m /= units as f64);
@@ -108,7 +134,7 @@ impl Blocks {
 
     /// The `cᵢ⁺`, each from its own record and its `2z − p`.
     fn advance_over(&mut self, rows: &impl RowAccess, private: &Private, loss: &dyn Loss, how: &Move<'_>) {
-        let Blocks { centre, coefficients, own: centres } = self;
+        let Blocks { centre, coefficients, own: centres, .. } = self;
         let Move { z, clip, step, relaxation, moves } = *how;
         let (outputs, len) = (loss.outputs(), z.len());
         let from = |p: &[f64]| z.iter().zip(p).map(|(z, p)| 2.0 * z - p).collect::<Vec<f64>>();

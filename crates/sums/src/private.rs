@@ -36,6 +36,11 @@ pub enum TableError {
         /// The limit.
         allowed: usize,
     },
+    /// Rows that no reader makes.
+    #[error(
+        "the table is not well formed: every number must be finite, and the columns of a sparse row must ascend, below the width"
+    )]
+    Malformed,
 }
 
 /// An upper bound of a norm, from the floating-point sum of its `len` squares: relative error below
@@ -62,6 +67,9 @@ impl Private {
         let count = table.len();
         if count > MAX_RECORDS {
             return Err(TableError::TooManyRecords { allowed: MAX_RECORDS });
+        }
+        if !well_formed(&table.rows) {
+            return Err(TableError::Malformed);
         }
         let square = |i| match &table.rows {
             Rows::Dense(rows) => rows.square_norm(i),
@@ -152,6 +160,22 @@ impl Private {
                 many.iter_mut().zip(last).for_each(|(score, b)| *score = b * self.intercept);
                 rows.dot_many(i, weights, many);
             }
+        }
+    }
+}
+
+/// Whether sums over these rows can be clipped. Readers make no others; a table that was never a file may have been made by
+/// anybody.
+fn well_formed(rows: &Rows) -> bool {
+    let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+    match rows {
+        Rows::Dense(rows) => finite(&rows.values),
+        Rows::Sparse(rows) => {
+            let ascends = |indices: &[u32]| {
+                indices.is_sorted_by(|a, b| a < b)
+                    && indices.last().is_none_or(|&last| (last as usize) < rows.columns)
+            };
+            finite(&rows.values) && (0..rows.rows()).all(|i| ascends(rows.row(i).0))
         }
     }
 }

@@ -7,7 +7,7 @@ use reticent_problem::losses;
 
 use crate::grid::{BITS, Grid};
 use crate::pass::{Ask, Pass, Slopes, Vectors};
-use crate::private::Private;
+use crate::private::{Private, TableError};
 
 const COLUMNS: usize = 4;
 
@@ -240,4 +240,31 @@ fn squares_that_underflow_do_not_pass_the_clip() {
     let ask = Ask { private: &private, loss: &*loss, slopes, clip: 1e-100, chosen: None };
     Pass::default().clipped_sum(&ask, &mut sum);
     assert!(square(&sum, &vec![0; sum.len()]) <= CLIP);
+}
+
+/// One number without a value would make every sum of its column one, and an index that comes twice a row longer than its
+/// norm: no clip would hold either.
+#[test]
+fn rows_that_are_none_are_refused() {
+    let table = |rows| Table { rows, targets: vec![1.0; 2], users: None, names: vec!["x".to_owned(); 2] };
+    let dense = |value| Rows::Dense(Dense { rows: 2, columns: 2, values: vec![0.5, 0.5, value, 0.5] });
+    let sparse = |indices: [u32; 2], value| {
+        let (indices, values) = (indices.to_vec(), vec![1.0, value]);
+        Rows::Sparse(Csr { indptr: vec![0, 0, 2], indices, values, columns: 2 })
+    };
+    for rows in [dense(0.5), sparse([0, 1], 1.0)] {
+        assert!(Private::by_record(table(rows), 0.5).is_ok());
+    }
+    let inf = f64::INFINITY;
+    for rows in [
+        dense(f64::NAN),
+        dense(inf),
+        sparse([0, 1], -inf),
+        sparse([1, 1], 1.0),
+        sparse([1, 0], 1.0),
+        sparse([0, 2], 1.0),
+    ] {
+        let refused = Private::by_record(table(rows.clone()), 0.5).err();
+        assert_eq!(refused, Some(TableError::Malformed), "{rows:?}");
+    }
 }

@@ -10,7 +10,9 @@ use reticent::tables::Format;
 use reticent::{Certificate, Fitted, Model, Spec, Tuned, check_folder, write_model};
 use serde_json::{Value, json};
 
-use super::shared::{algorithm, certificate_fields, certificate_rows, format, not_private, replaces, weak};
+use super::shared::{
+    algorithm, certificate_fields, certificate_rows, format, not_private, replaces, seconds, weak,
+};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
@@ -275,7 +277,7 @@ fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate
     let table = spec.data.as_deref().unwrap_or(Path::new("the table"));
 
     // The time of a tuned fit tells of the number of its runs, which must stay secret.
-    let seconds = tuned.is_none().then_some(time.as_secs_f64());
+    let seconds = seconds(certificate, *time).filter(|_| tuned.is_none());
     let spent = seconds.map(|seconds| format!(" and {seconds:.2} s")).unwrap_or_default();
     let mut text = format!("Fitted {} in {iterations} iterations{spent}.\n\n", table.display());
     let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];

@@ -1,14 +1,24 @@
 //! Flags and words that several commands have in common.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use reticent::accountant::{Adjacency, Unit};
 use reticent::tables::Format;
 use reticent::{Certificate, Error, Model};
 use serde_json::{Map, Value, json};
 
 use crate::number;
+
+/// How long a run took, in seconds, where that tells nothing that is protected: it tells of the number of records, which is public
+/// only if records are replaced or nothing is private. In hundredths: a finer clock sees what single records are like.
+pub fn seconds(certificate: &Certificate, time: Duration) -> Option<f64> {
+    let is_public = (certificate.adjacency, certificate.unit) == (Adjacency::ReplaceOne, Unit::Record)
+        || certificate.epsilon.is_infinite();
+    is_public.then(|| (time.as_secs_f64() * 100.0).round() / 100.0)
+}
 
 /// A saved model and the table it is used on.
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use reticent::{Certificate, Model, check_folder, write_model, write_text};
 use serde_json::{Value, json};
 
 use super::fit::JobFlags;
-use super::shared::{certificate_fields, certificate_rows, not_private, replaces, weak};
+use super::shared::{certificate_fields, certificate_rows, not_private, replaces, seconds, weak};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
@@ -205,10 +205,11 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
     let [loss, penalty, constraint] = model.problem();
     let moved =
         |traffic: &Traffic| format!("; {} messages, {:.1} MB", traffic.messages, traffic.bytes as f64 / 1e6);
+    let seconds = seconds(certificate, *time);
+    let spent = seconds.map(|seconds| format!(" and {seconds:.2} s")).unwrap_or_default();
     let mut text = format!(
-        "Trained between {} in {rounds} rounds and {:.2} s{}.\n\n",
+        "Trained between {} in {rounds} rounds{spent}{}.\n\n",
         if parties.len() == 1 { "1 party".to_owned() } else { format!("{} parties", parties.len()) },
-        time.as_secs_f64(),
         traffic.as_ref().map_or(String::new(), moved)
     );
     let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
@@ -242,7 +243,7 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
     object.extend([
         ("parties".to_owned(), json!(certificate.parties)),
         ("rounds".to_owned(), Value::from(*rounds)),
-        ("seconds".to_owned(), Value::from(time.as_secs_f64())),
+        ("seconds".to_owned(), Value::from(seconds)),
         ("messages".to_owned(), json!(traffic.map(|traffic| traffic.messages))),
         ("bytes".to_owned(), json!(traffic.map(|traffic| traffic.bytes))),
         ("rejections".to_owned(), json!(rejections)),

@@ -23,7 +23,8 @@
 //! Schedules. Where only some blocks move, each has a centre of its own, `uᵢ = pᵢ + aᵢ ⊗ cᵢ`, which is public like `p`:
 //! which blocks move is said by the algorithm, and an algorithm knows nothing that is not public. The mean is still
 //! over all blocks, of which each may differ between neighbours whether it moved or not: every release has the whole
-//! sensitivity, and there is no amplification (E3). Replace-one only: the mean of the `pᵢ` tells their number.
+//! sensitivity, and there is no amplification (E3). Replace-one only: the mean of the `pᵢ` tells their number. Records have
+//! the numbers of their rows; persons, whose place among the others a table does not fix, get numbers by lot.
 //!
 //! As published the noise is on every block that moves, `uᵢ⁺ = … + λη`, and none on the mean (E1, E2): only under a
 //! claim.
@@ -31,10 +32,10 @@
 //! Event: Gaussian with noise multiplier `z`, in units of `B`, under the sampling that was drawn.
 //! Proof: proofs/consensus.md, proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md.
 
-use reticent_accountant::{Adjacency, Event};
+use reticent_accountant::{Adjacency, Event, Unit};
 use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_problem::Shape;
-use reticent_sums::{Grid, Move, Private, Slopes, grid};
+use reticent_sums::{Grid, Move, Slopes, grid};
 
 use super::{GradientTerms, Query, check_noise, check_point, check_range, noisy_mean, wrong};
 use crate::inside::Inside;
@@ -60,7 +61,8 @@ pub struct ConsensusTerms {
     pub block_noise: f64,
 }
 
-/// The blocks that move in a step, by the numbers of their units.
+/// The blocks that move in a step, by the numbers of their units: those of the records, or numbers that persons are given
+/// in secret.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Moving<'a> {
     /// Every block.
@@ -111,7 +113,16 @@ impl Query for Consensus<'_> {
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let Some(mut blocks) = inside.blocks.take() else { return Err(Refusal::NoConsensus) };
         let Inside { private, loss, .. } = &*inside;
-        let moves = self.moves(private);
+        let moves = match self.moving {
+            Moving::All => None,
+            Moving::Only(numbers) => {
+                // Persons are numbered as they come in the table, where one who is replaced moves the others' numbers.
+                if inside.terms.unit() == Unit::User && !blocks.is_numbered() {
+                    blocks.number(entropy.order(private.units())?);
+                }
+                Some(blocks.moves(private, numbers))
+            }
+        };
         if moves.is_some() || self.how.block_noise > 0.0 {
             blocks.part(private.records());
         }
@@ -139,16 +150,6 @@ impl Consensus<'_> {
             return Ok(());
         }
         Err(wrong("a block was to move that does not exist"))
-    }
-
-    /// Whether each record moves; `None` when all do.
-    fn moves(&self, private: &Private) -> Option<Vec<bool>> {
-        let Moving::Only(units) = self.moving else { return None };
-        let mut moves = vec![false; private.records()];
-        for &unit in units {
-            private.records_in(unit as usize).iter().for_each(|&i| moves[i as usize] = true);
-        }
-        Some(moves)
     }
 
     /// The noise on each block that moves, as a published version has it.

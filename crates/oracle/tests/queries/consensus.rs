@@ -1,9 +1,11 @@
 //! The blocks of a consensus.
 
+use std::collections::BTreeSet;
+
 use crate::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
 use reticent_accountant::{Adjacency, Unit};
-use reticent_data::Table;
-use reticent_oracle::{ConsensusTerms, Moving, Opening, Oracle, Refusal, Rehearsal, Sampling};
+use reticent_data::{Dense, Rows, Table};
+use reticent_oracle::{ConsensusTerms, Entropy, Gate, Moving, Opening, Oracle, Refusal, Rehearsal, Sampling};
 use reticent_problem::losses::Loss;
 
 /// The blocks written out in full, as FP23 has them, with the prox of the whole parameter.
@@ -159,6 +161,35 @@ fn naming_every_block_is_moving_all_of_them() {
         assert_ne!(before, one);
         close(&named.consensus(&z, Moving::Only(&[]), &STEP).unwrap().into_inner(), &one, 1e-12);
     }
+}
+
+/// Persons are numbered as they appear in the file, so one who is replaced by somebody whose rows stand elsewhere moves the
+/// numbers of all who stand between. Were these the numbers of a public schedule, many blocks would differ between
+/// neighbours and not one. The outcomes must be those of a set of persons, in whatever order their rows are.
+#[test]
+fn which_person_a_schedule_moves_does_not_follow_from_the_order_of_rows() {
+    let persons = [[0.9, 0.1, -0.3], [-0.5, 0.7, 0.2], [0.1, -0.8, 0.6]];
+    let outcomes = |order: [usize; 3]| -> BTreeSet<Vec<u64>> {
+        let outcome = |seed| {
+            let mut rows = Dense::empty(3);
+            order.iter().for_each(|&person| rows.push_sparse(&[0, 1, 2], &persons[person]));
+            let (rows, names) = (Rows::Dense(rows), vec!["x".to_owned(); 3]);
+            let table = Table { rows, targets: vec![1.0; 3], users: Some(vec![0, 1, 2]), names };
+            let opening = Opening { unit: Unit::User, ..OPENING };
+            let mut gate =
+                Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(seed)).unwrap();
+            gate.open_consensus(&[0.0; 4]).unwrap();
+            let z = [0.2; 4];
+            let first = gate.consensus(&z, Moving::Only(&[0]), &STEP).unwrap().into_inner();
+            let second = gate.consensus(&first, Moving::Only(&[1]), &STEP).unwrap().into_inner();
+            first.iter().chain(&second).map(|v| v.to_bits()).collect()
+        };
+        (0..80).map(outcome).collect()
+    };
+    let found = outcomes([0, 1, 2]);
+    // Each of the 3·2 ways to take two of three; 80 draws miss one of them with probability 6·(5/6)⁸⁰ < 3e-6.
+    assert_eq!(found.len(), 6);
+    assert_eq!(outcomes([2, 0, 1]), found);
 }
 
 #[test]
