@@ -9,7 +9,7 @@ use reticent_accountant::{Adjacency, Unit};
 use reticent_admm::Public;
 use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal, Skew};
 use reticent_problem::{Loss, Shape};
-use reticent_runtime::{self as runtime, Checkpoint, Entry, Price, Recipe, Setup, Topology, Traffic};
+use reticent_runtime::{self as runtime, Checkpoint, Entry, Price, Recipe, RunError, Setup, Topology, Traffic};
 
 use super::{Parties, PartyBooks, Simulation};
 use crate::error::Error;
@@ -223,7 +223,12 @@ impl Simulation {
         if let Some(checkpoint) = key.0 {
             run.resume(&checkpoint)?;
         }
-        while run.step()? {
+        // What stops a run on its way was found out from what parties released.
+        let stopped = |why: RunError| match budget {
+            Some(budget) if matches!(why, RunError::Refused(_)) => budget.spent(why.into()),
+            _ => why.into(),
+        };
+        while run.step().map_err(stopped)? {
             if let Some(file) = keep.checkpoint {
                 run.checkpoint()?.save(file)?;
             }
