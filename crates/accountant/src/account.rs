@@ -72,7 +72,7 @@ pub(crate) fn consistent(ledger: &Ledger) -> Result<(), AccountError> {
     Ok(())
 }
 
-fn check_delta(delta: f64) -> Result<(), AccountError> {
+pub(crate) fn check_delta(delta: f64) -> Result<(), AccountError> {
     if delta > 0.0 && delta < 1.0 { Ok(()) } else { Err(AccountError::Delta { given: delta }) }
 }
 

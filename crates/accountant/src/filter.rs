@@ -8,13 +8,15 @@
 //! is the transcript of one of them, so the δ of the filters add up.) While every step is Gaussian the exact filter
 //! Σμ² ≤ μ*² applies as well (Whitehouse et al. 2023), with a quarter of δ. Proof note: `proofs/filter.md`.
 //!
-//! **Odometer**: says what has been spent so far; after the fact, the ordinary bound of the ledger at the δ asked for. It
-//! is valid at a step fixed in advance; at a step chosen by looking, divide δ by the number of times it is read.
+//! **Odometer**: says what has been spent so far, at any step, one chosen by looking at the results included. The ordinary bound
+//! of the ledger would not do: who spends little after a bad surprise and more after a good one has its reading
+//! exceeded with more than δ, even at a step fixed in advance. So a ladder of filters is kept in mind, δ shared among them, and the
+//! reading is the smallest rung that has admitted everything.
 //!
 //! The state is the ledger itself: it survives serialisation exactly, and nothing is summed twice.
 
 use crate::account::{self, AccountError};
-use crate::bound::Bound;
+use crate::bound::{Bound, Method};
 use crate::event::Event;
 use crate::ledger::Ledger;
 use crate::tally::Tally;
@@ -28,6 +30,10 @@ const CONVERSION_SHARES: [f64; 4] = [0.35, 0.55, 0.75, 0.95];
 const GAUSSIAN_SHARE: f64 = 0.25;
 const ORDER_SHARE: f64 = 0.15;
 const FAILURE_SHARE: f64 = 0.0375;
+
+/// The odometer's ladder: budgets from the lowest up, four to each doubling.
+const LOWEST: f64 = 1.0 / 256.0;
+const RUNGS: u32 = 64;
 
 /// A step that does not fit, or a budget that is none.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -156,11 +162,25 @@ impl Filter {
         (self.epsilon, self.delta)
     }
 
-    /// What has been spent at δ: see the note on odometers above.
+    /// What has been spent at δ, though each step may have been chosen after seeing the results before: see the note on
+    /// odometers above. ∞ beyond the ladder.
     ///
     /// # Errors
     /// δ outside (0, 1).
     pub fn odometer(&self, delta: f64) -> Result<Bound, AccountError> {
-        account::epsilon(&self.spent, delta)
+        account::check_delta(delta)?;
+        if self.spent.entries().is_empty() {
+            return Ok(Bound::new(0.0, 0.0, Method::Trivial));
+        }
+        let share = delta / f64::from(RUNGS);
+        let admits = |epsilon: &f64| {
+            let rung = Self { epsilon: *epsilon, delta: share, spent: Ledger::new() };
+            rung.fits(&self.spent).unwrap_or(false)
+        };
+        let reading = (0..RUNGS).map(|k| LOWEST * 2.0_f64.powf(f64::from(k) / 4.0)).find(admits);
+        Ok(match reading {
+            Some(epsilon) => Bound::new(0.0, epsilon, Method::Rdp),
+            None => Bound::new(0.0, f64::INFINITY, Method::Trivial),
+        })
     }
 }

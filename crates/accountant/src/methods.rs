@@ -66,12 +66,14 @@ pub(crate) fn delta(method: Method, tally: &Tally, epsilon: f64) -> Result<Bound
             (0.0, failing(tally.best_order(convert).ok_or_else(no_curve)?.exp()))
         }
         Method::Mironov17 => {
-            let convert = |order: f64, value: f64| ((order - 1.0) * (value - epsilon)).min(0.0);
+            let convert = |order: f64, value: f64| round::up((order - 1.0) * (value - epsilon), 4.0).min(0.0);
             (0.0, failing(tally.best_order(convert).ok_or_else(no_curve)?.exp()))
         }
         Method::Moments => {
             let curve = tally.rdp().ok_or_else(no_curve)?;
-            let log = rdp::minimise_whole(|order| ((order - 1.0) * (curve(order) - epsilon)).min(0.0));
+            let log = rdp::minimise_whole(|order| {
+                round::up((order - 1.0) * (curve(order) - epsilon), 4.0).min(0.0)
+            });
             (0.0, failing(log.exp()))
         }
         Method::Basic => {

@@ -88,3 +88,49 @@ fn steps_and_rates_are_calibrated_without_overshooting() {
     .unwrap_err();
     assert!(matches!(error, CalibrationError::OutOfReach { .. }), "{error}");
 }
+
+/// An odometer may be read after looking: its reading is a filter's budget, never the bound of a plan fixed in advance.
+#[test]
+fn an_odometer_pays_for_being_read_after_looking() {
+    let mut filter = Filter::new(50.0, 1e-3).unwrap();
+    assert_eq!(filter.odometer(1e-5).unwrap().upper, 0.0);
+    assert!(filter.odometer(0.0).is_err());
+    for z in [40.0, 20.0, 5.0, 2.0] {
+        filter.spend(step(Gaussian::new(z).unwrap()), 3).unwrap();
+        let (read, fixed) =
+            (filter.odometer(1e-5).unwrap().upper, epsilon(filter.spent(), 1e-5).unwrap().upper);
+        assert!(read > fixed && read < 2.0 * fixed, "{z}: {read} {fixed}");
+        // What it says is a budget under which a filter would have admitted all this.
+        let mut rung = Filter::new(read, 1e-5).unwrap();
+        for entry in filter.spent().entries() {
+            rung.spend(entry.event().clone(), entry.count()).unwrap();
+        }
+    }
+}
+
+/// Why the ordinary bound will not do, by the exact law of two Gaussian steps. The second step is made only if the loss of the first was
+/// within its own bound; at step two the ordinary bound of the ledger is exceeded with more than δ.
+#[test]
+fn the_bound_of_the_ledger_is_no_odometer() {
+    let (delta_asked, mu) = (0.01_f64, 1.0_f64);
+    let bound = |count| {
+        let mut ledger = Ledger::new();
+        ledger.append_many(step(Gdp::new(mu).unwrap()), count);
+        epsilon(&ledger, delta_asked).unwrap().upper
+    };
+    let (first, both) = (bound(1), bound(2));
+    // L₁, L₂ ~ N(μ²/2, μ²) independent; E(1 − e^(reading − L))₊ on a grid, L what was lost.
+    let grid: Vec<f64> = (-800..800).map(|k| f64::from(k) / 100.0).collect();
+    let density = |x: f64| (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt() / 100.0;
+    let loss = |x: f64| mu * x + mu * mu / 2.0;
+    let over = |lost: f64, reading: f64| (-(reading - lost).exp_m1()).max(0.0);
+    let exceeded: f64 = grid
+        .iter()
+        .map(|&x| {
+            let one = loss(x);
+            let second = || grid.iter().map(|&y| density(y) * over(one + loss(y), both)).sum::<f64>();
+            density(x) * if one > first { over(one, first) } else { second() }
+        })
+        .sum();
+    assert!(exceeded > 1.1 * delta_asked, "{exceeded}");
+}

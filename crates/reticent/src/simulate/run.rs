@@ -9,7 +9,9 @@ use reticent_accountant::{Adjacency, Unit};
 use reticent_admm::Public;
 use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal, Skew};
 use reticent_problem::{Loss, Shape};
-use reticent_runtime::{self as runtime, Checkpoint, Entry, Price, Recipe, RunError, Setup, Topology, Traffic};
+use reticent_runtime::{
+    self as runtime, Checkpoint, Entry, Price, Recipe, RunError, Setup, Topology, Traffic,
+};
 
 use super::{Parties, PartyBooks, Simulation};
 use crate::error::Error;
