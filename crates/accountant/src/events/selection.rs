@@ -4,7 +4,7 @@
 //! every second order β ≥ 1:  D'_α ≤ D_α + (1+η)(1−1/β) D_β + (1+η) ln(1/γ)/β + ln(E K)/(α−1).
 //! With K Poisson of mean m (Thm. 6): if the run is (ε̂, δ̂)-private with e^ε̂ ≤ 1 + 1/(α−1), the outputs of K ≥ 1 runs add
 //! at most M = m e^{(α−1)(D_α + m δ̂)} to exp((α−1)D'_α). "No run at all" is an output as well and adds p₀ = e^{−m}, which the
-//! theorem as it is printed leaves out: D'_α ≤ ln(p₀ + M)/(α−1), and with K = 0 drawn again D'_α ≤ ln(M/(1−p₀))/(α−1).
+//! usual form of the theorem leaves out: D'_α ≤ ln(p₀ + M)/(α−1), and with K = 0 drawn again D'_α ≤ ln(M/(1−p₀))/(α−1).
 //! Proof note: `proofs/selection.md`.
 
 use super::checked::{out_of_range, positive};
