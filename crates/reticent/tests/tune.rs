@@ -79,15 +79,15 @@ fn the_whole_bill_is_one_selection_within_the_budget() {
 fn settings_are_chosen_by_what_a_run_has_of_the_budget() {
     let folder = tempfile::tempdir().unwrap();
     let iterations = |spec: Spec| {
-        let spec = Spec { algorithm: Some("auto".to_owned()), penalty: Some("l1:1e-4".to_owned()), ..spec };
-        let fitted = fit(&spec);
+        let fitted = fit(&Spec { algorithm: Some("auto".to_owned()), ..spec });
         let chosen = fitted.model.certificate().choice.clone().unwrap().settings.iterations.unwrap();
         assert_eq!(chosen, fitted.iterations);
         chosen
     };
     let alone = iterations(spec(folder.path()));
-    let graph = iterations(Spec { graph: Some("private".to_owned()), ..spec(folder.path()) });
-    let best = iterations(tuned(folder.path(), &["clip=[0.2,0.25,0.3]"]));
+    let penalty = Some("l1:1e-4".to_owned());
+    let graph = iterations(Spec { graph: Some("private".to_owned()), penalty, ..spec(folder.path()) });
+    let best = iterations(tuned(folder.path(), &["penalty=l1:[1e-4,1e-3,1e-2]"]));
     assert!(best < graph && graph < alone, "{best} {graph} {alone}");
 }
 
