@@ -3,6 +3,7 @@
 //! A [`Spec`] describes a job; [`Spec::check`] turns it into a [`Job`](job::Job) without reading the data,
 //! and [`Job::fit`](job::Job::fit) does it. The result is a [`Model`] with its [`Certificate`] inside.
 
+mod axis;
 pub mod certificate;
 mod error;
 mod fit;

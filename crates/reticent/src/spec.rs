@@ -7,10 +7,11 @@ use reticent_admm::Settings;
 use reticent_oracle::tables::Format;
 use serde::{Deserialize, Serialize};
 
+use crate::axis::map_values;
 use crate::error::Error;
 use crate::graph::is_private_graph;
 use crate::settings::in_words;
-use crate::tune::{NO_GRID, map_values};
+use crate::tune::NO_GRID;
 
 /// What to fit, on what, and at what price. Unchecked: [`Job`](crate::job::Job) is the checked form.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

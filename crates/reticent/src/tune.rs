@@ -15,9 +15,10 @@
 //! but the noise of every run grows with `r`.
 
 use reticent_accountant::{Ledger, Repetitions, calibrate, rdp_curve};
-use reticent_admm::{Public, Settings};
+use reticent_admm::Public;
 use reticent_oracle::{Contest, Gate, Oracle, Refusal, Winner};
 
+use crate::axis::Axis;
 use crate::error::Error;
 use crate::job::{Budget, Job};
 use crate::run::{Noise, Outcome};
@@ -26,9 +27,6 @@ use crate::spec::Spec;
 
 /// More points than this is a slip of the keyboard.
 const MOST_POINTS: usize = 1_000;
-
-/// What can be tuned besides the settings of the algorithms.
-const PARTS: [&str; 4] = ["algorithm", "loss", "penalty", "constraint"];
 
 /// The ways of tuning, of which there is one.
 const MODE: &str = "random";
@@ -70,13 +68,7 @@ pub(crate) struct Prepared {
     pub plan: Ledger,
 }
 
-/// One list: the name of what is tuned and the values it may have.
-struct Axis {
-    name: &'static str,
-    values: Vec<String>,
-}
-
-fn refuse(name: &'static str, given: &str, allowed: impl Into<String>) -> Error {
+pub(crate) fn refuse(name: &'static str, given: &str, allowed: impl Into<String>) -> Error {
     Error::Value { name, given: given.to_owned(), allowed: allowed.into() }
 }
 
@@ -90,77 +82,6 @@ pub(crate) fn refuse_list(name: &'static str, text: &str) -> Result<(), Error> {
         ));
     }
     Ok(())
-}
-
-/// The name in `name=before[list]after`, what stands before its list, the list and what stands after it.
-fn parts(text: &str) -> Option<(&str, &str, &str, &str)> {
-    let (name, rest) = text.split_once('=')?;
-    let (before, rest) = rest.split_once('[')?;
-    let (list, after) = rest.split_once(']')?;
-    Some((name.trim(), before.trim(), list, after.trim()))
-}
-
-fn values<'a>(before: &'a str, list: &'a str, after: &'a str) -> impl Iterator<Item = String> + 'a {
-    list.split(',').map(move |value| format!("{before}{}{after}", value.trim()))
-}
-
-/// The list `text` with each of its values changed, if it is of what is called `name`. One that cannot be
-/// read is left for [`Axis::parse`] to refuse.
-pub(crate) fn map_values(text: &str, name: &str, change: impl Fn(&str) -> String) -> String {
-    match parts(text).filter(|parts| parts.0 == name) {
-        None => text.to_owned(),
-        Some((_, before, list, after)) => {
-            let changed: Vec<String> = values(before, list, after).map(|value| change(&value)).collect();
-            format!("{name}=[{}]", changed.join(","))
-        }
-    }
-}
-
-impl Axis {
-    /// Reads `penalty=l1:[1e-5,1e-4]`.
-    fn parse(text: &str) -> Result<Self, Error> {
-        let form = "write it as name=[value,value,…] or name=before[value,value,…]after, for example \
-                    'penalty=l1:[1e-5,1e-4,1e-3]'";
-        let Some((name, before, list, after)) = parts(text) else { return Err(refuse("tune", text, form)) };
-        let known = || PARTS.into_iter().chain(Settings::ALL.iter().map(|(name, _)| *name));
-        let Some(name) = known().find(|known| *known == name) else {
-            let names: Vec<_> = known().filter(|name| *name != "as-published").collect();
-            return Err(refuse("tune", text, format!("what can be tuned is {}", names.join(", "))));
-        };
-        if name == "as-published" {
-            return Err(refuse(
-                "tune",
-                text,
-                "a version whose privacy claim does not hold is nothing to choose privately",
-            ));
-        }
-        let values: Vec<String> = values(before, list, after).collect();
-        if list.split(',').any(|value| value.trim().is_empty()) || after.contains(['[', ']']) {
-            return Err(refuse("tune", text, form));
-        }
-        if values.len() < 2 {
-            let why = format!(
-                "a grid of one leaves nothing to choose, and choosing costs budget: give --{name} {} itself, or more values",
-                values[0]
-            );
-            return Err(refuse("tune", text, why));
-        }
-        if let Some(twice) = values.iter().enumerate().find(|(i, value)| values[..*i].contains(value)) {
-            return Err(refuse("tune", text, format!("{} is there twice", twice.1)));
-        }
-        Ok(Axis { name, values })
-    }
-
-    /// Whether the job says what this is already.
-    fn is_set(&self, spec: &Spec) -> bool {
-        match self.name {
-            "algorithm" => spec.algorithm.is_some(),
-            "loss" => spec.loss.is_some(),
-            "penalty" => spec.penalty.is_some(),
-            "constraint" => spec.constraint.is_some() || spec.graph.is_some(),
-            name => spec.settings.given().iter().any(|(given, _)| *given == name),
-        }
-    }
 }
 
 impl Spec {
@@ -363,40 +284,5 @@ impl Tuning {
             }
         };
         Ok((job, outcome, tuned, ledger))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_list_is_read_with_what_stands_around_it() {
-        let axis = Axis::parse("penalty=l1:[1e-5, 1e-4,1e-3]").unwrap();
-        assert_eq!(
-            (axis.name, axis.values),
-            ("penalty", ["l1:1e-5", "l1:1e-4", "l1:1e-3"].map(String::from).to_vec())
-        );
-        let axis = Axis::parse("penalty=elastic-net:[0.1,0.2],0.5").unwrap();
-        assert_eq!(axis.values, ["elastic-net:0.1,0.5", "elastic-net:0.2,0.5"]);
-        assert_eq!(Axis::parse("clip=[0.5,1]").unwrap().values, ["0.5", "1"]);
-        assert_eq!(Axis::parse("algorithm=[ssadmm,dp-sgd]").unwrap().values, ["ssadmm", "dp-sgd"]);
-    }
-
-    #[test]
-    fn what_is_no_list_is_refused() {
-        let fails = |text: &str| Axis::parse(text).err().map(|error| error.to_string()).unwrap_or_default();
-        for text in ["penalty", "penalty=l1:1", "penalty=l1:[1,2", "clip=[1,,2]", "clip=[]", "clip=[1,2][3]"]
-        {
-            assert!(
-                fails(text).contains("write it as") || fails(text).contains("grid of one"),
-                "{text}: {}",
-                fails(text)
-            );
-        }
-        assert!(fails("clip=[1]").contains("a grid of one leaves nothing to choose"));
-        assert!(fails("epsilon=[1,2]").contains("what can be tuned is algorithm, loss"));
-        assert!(fails("clip=[1,2,1]").contains("1 is there twice"));
-        assert!(fails("as-published=[true,false]").contains("does not hold"));
     }
 }
