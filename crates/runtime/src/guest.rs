@@ -20,26 +20,29 @@ pub(crate) struct Seat {
     pub party: Party,
 }
 
-/// Who sits there.
-pub(crate) trait Guest: Send + 'static {
-    fn seat(&self) -> &Seat;
-
-    fn seat_mut(&mut self) -> &mut Seat;
-
+/// What a party does with what it is asked: an algorithm's part of it.
+pub(crate) trait Guest: Send + Sized + 'static {
     /// How its block moves, if it has one.
     fn block(&self) -> Option<BlockTerms> {
         None
     }
 
     /// A message came; see [`Node::on_message`].
-    fn hear(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected>;
+    fn hear(&mut self, seat: &mut Seat, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected>;
+
+    /// The node of the party that does so.
+    fn seated(self, run: RunId, party: Party) -> Box<dyn Node> {
+        Box::new(Seated { seat: Seat { door: Door::new(run, party.id()), party }, guest: self })
+    }
+}
+
+/// A guest on its seat.
+struct Seated<G> {
+    seat: Seat,
+    guest: G,
 }
 
 impl Seat {
-    pub fn new(run: RunId, party: Party) -> Self {
-        Seat { door: Door::new(run, party.id()), party }
-    }
-
     /// What the server asks, if it is an ask and may come in.
     pub fn asked<A: DeserializeOwned>(&self, envelope: &Envelope) -> Result<(A, Admitted), Rejected> {
         let admitted = self.door.check(envelope, server_only)?;
@@ -66,36 +69,36 @@ impl Seat {
     }
 }
 
-impl<G: Guest> Node for G {
+impl<G: Guest> Node for Seated<G> {
     fn id(&self) -> PartyId {
-        self.seat().party.id()
+        self.seat.party.id()
     }
 
     fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        self.hear(envelope)
+        self.guest.hear(&mut self.seat, envelope)
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        let Seat { door, party } = self.seat();
+        let Seat { door, party } = &self.seat;
         Ok(wire::pack(&(door.memory(), party.books()?))?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
         let (memory, books): (Memory, String) = wire::unpack(snapshot)?;
-        let Seat { door, party } = self.seat_mut();
+        let Seat { door, party } = &mut self.seat;
         door.remember(memory);
         party.recall(&books)
     }
 
     fn catch_up(&mut self, zs: &[Vec<f64>]) -> Result<(), RunError> {
-        match self.block() {
-            Some(how) => self.seat_mut().party.catch_up(zs, &how),
+        match self.guest.block() {
+            Some(how) => self.seat.party.catch_up(zs, &how),
             None => Ok(()),
         }
     }
 
     fn party(&self) -> Option<&Party> {
-        Some(&self.seat().party)
+        Some(&self.seat.party)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use common::{Job, World};
 use reticent_accountant::{Unit, View, epsilon};
-use reticent_admm::{Public, Settings};
+use reticent_admm::Settings;
 use reticent_oracle::{Gate, NoiseKey, Oracle};
 use reticent_problem::losses;
 use reticent_runtime::{
@@ -149,14 +149,7 @@ fn a_person_without_records_is_refused() {
 fn users_alone(world: &World, noise: f64) -> Vec<Box<dyn Node>> {
     let loss: Arc<dyn losses::Loss> = losses::parse("logistic", None).unwrap().into();
     let settings: Settings = serde_json::from_str(r#"{"iterations": 3}"#).unwrap();
-    let public = Public {
-        shape: world.shape(),
-        population: u64::from(world.parties),
-        row_norm: 1.0,
-        lipschitz: loss.lipschitz(),
-        smoothness: loss.smoothness(),
-        whole_budget: 0.0,
-    };
+    let public = world.public(&*loss);
     let recipe = Recipe {
         settings: &settings,
         public: &public,

@@ -91,10 +91,12 @@ impl<E: Exchange> Protocol for Star<E> {
     fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
         let run = RunId::from(start.run);
         let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
-        nodes.extend(parties.into_iter().zip(start.noise).map(|(party, &noise)| {
-            Box::new(Contributor { seat: Seat::new(run, party), noise, about: self.0.clone() })
-                as Box<dyn Node>
-        }));
+        nodes.extend(
+            parties
+                .into_iter()
+                .zip(start.noise)
+                .map(|(party, &noise)| Contributor { noise, about: self.0.clone() }.seated(run, party)),
+        );
         nodes.push(Box::new(Coordinator {
             door: Door::new(run, SERVER),
             noise: start.noise.to_vec(),
@@ -141,22 +143,13 @@ impl<E: Exchange> Protocol for Star<E> {
 
 /// A party, who keeps nothing but its data and its books.
 struct Contributor<E> {
-    seat: Seat,
     noise: f64,
     about: E,
 }
 
 impl<E: Exchange> Guest for Contributor<E> {
-    fn seat(&self) -> &Seat {
-        &self.seat
-    }
-
-    fn seat_mut(&mut self) -> &mut Seat {
-        &mut self.seat
-    }
-
-    fn hear(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let Contributor { seat, noise, about } = self;
+    fn hear(&mut self, seat: &mut Seat, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        let Contributor { noise, about } = self;
         seat.contribute(envelope, |ask, oracle| about.answer(ask, *noise, oracle))
     }
 }

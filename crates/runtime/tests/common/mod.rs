@@ -127,6 +127,17 @@ impl World {
         (self.objective(x) - optimum) / optimum
     }
 
+    pub fn public(&self, loss: &dyn losses::Loss) -> Public {
+        Public {
+            shape: self.shape(),
+            population: u64::from(self.parties),
+            row_norm: 1.0,
+            lipschitz: loss.lipschitz(),
+            smoothness: loss.smoothness(),
+            whole_budget: 0.0,
+        }
+    }
+
     pub fn prepare(&self, job: &Job<'_>) -> Simulation {
         self.try_prepare(job).unwrap()
     }
@@ -136,14 +147,7 @@ impl World {
         let settings: Settings = serde_json::from_str(job.settings).unwrap();
         let topology = Topology::parse(job.topology, self.parties, 1).unwrap();
         let regulariser = self.regulariser();
-        let public = Public {
-            shape: self.shape(),
-            population: u64::from(self.parties),
-            row_norm: 1.0,
-            lipschitz: loss.lipschitz(),
-            smoothness: loss.smoothness(),
-            whole_budget: 0.0,
-        };
+        let public = self.public(&*loss);
         let recipe = Recipe {
             settings: &settings,
             public: &public,

@@ -79,10 +79,9 @@ impl Protocol for Central {
         self.rehearse(PartyId(0), how.noise_multiplier, &mut rehearsal)?;
         trustee.bind_within(&rehearsal.into_plan());
         let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
-        nodes.extend(parties.into_iter().map(|party| {
-            let (seat, seal) = (Seat::new(run, party), trustee.seal());
-            Box::new(User { seat, block: self.1, seal }) as Box<dyn Node>
-        }));
+        nodes.extend(
+            parties.into_iter().map(|party| User { block: self.1, seal: trustee.seal() }.seated(run, party)),
+        );
         let state = State {
             round: 0,
             attempt: 0,
@@ -132,26 +131,17 @@ fn server(nodes: &[Box<dyn Node>]) -> Result<&Server, RunError> {
 
 /// A user: its block is in its gate.
 struct User {
-    seat: Seat,
     block: BlockTerms,
     seal: Seal,
 }
 
 impl Guest for User {
-    fn seat(&self) -> &Seat {
-        &self.seat
-    }
-
-    fn seat_mut(&mut self) -> &mut Seat {
-        &mut self.seat
-    }
-
     fn block(&self) -> Option<BlockTerms> {
         Some(self.block)
     }
 
-    fn hear(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let User { seat, block, seal } = self;
+    fn hear(&mut self, seat: &mut Seat, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        let User { block, seal } = self;
         let (told, admitted): (Told, _) = seat.asked(envelope)?;
         if u64::from(envelope.round) > seat.party.plan().total_events() {
             seat.door.take(envelope, &admitted);

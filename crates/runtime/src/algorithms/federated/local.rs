@@ -78,7 +78,7 @@ impl Protocol for Local {
         nodes.extend(parties.into_iter().zip(noise).map(|(party, &noise_multiplier)| {
             let how = ResidualTerms { noise_multiplier, ..self.0.how };
             let claim = self.0.claim(noise_multiplier);
-            Box::new(User { seat: Seat::new(run, party), how, claim }) as Box<dyn Node>
+            User { how, claim }.seated(run, party)
         }));
         let noisiest = noise.iter().copied().fold(0.0, f64::max);
         nodes.push(Box::new(Server::new(self.0.clone(), noisiest, run, start.server)));
@@ -99,22 +99,13 @@ impl Protocol for Local {
 
 /// A user, who keeps nothing but its data and its books.
 struct User {
-    seat: Seat,
     how: ResidualTerms,
     claim: Option<Claim>,
 }
 
 impl Guest for User {
-    fn seat(&self) -> &Seat {
-        &self.seat
-    }
-
-    fn seat_mut(&mut self) -> &mut Seat {
-        &mut self.seat
-    }
-
-    fn hear(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let User { seat, how, claim } = self;
+    fn hear(&mut self, seat: &mut Seat, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        let User { how, claim } = self;
         seat.contribute(envelope, |ask, oracle| contribute(ask, how, *claim, oracle))
     }
 }

@@ -158,8 +158,7 @@ impl Protocol for Masked {
         let noise = start.noise.first().copied().unwrap_or(0.0);
         let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
         nodes.extend(parties.into_iter().map(|party| {
-            let (seat, about) = (Seat::new(run, party), self.clone());
-            Box::new(User { seat, about, noise, run: *start.run, member: None }) as Box<dyn Node>
+            User { about: self.clone(), noise, run: *start.run, member: None }.seated(run, party)
         }));
         let state = State {
             round: 0,
@@ -201,7 +200,6 @@ fn server(nodes: &[Box<dyn Node>]) -> Result<&Server, RunError> {
 
 /// A user, and the member of the masked sum that it is in this round.
 struct User {
-    seat: Seat,
     about: Masked,
     noise: f64,
     run: Digest,
@@ -209,44 +207,36 @@ struct User {
 }
 
 impl User {
-    fn veil(&mut self, round: u32, place: u32) -> Result<Option<Member>, Rejected> {
+    fn veil(&self, seat: &mut Seat, round: u32, place: u32) -> Result<Option<Member>, Rejected> {
         let agreed = self.about.agreed(&self.run, round, self.noise);
         let Agreed { terms, code, share } = agreed.map_err(|error| Rejected::Gate(error.to_string()))?;
-        self.seat.party.veil(&label(round, place), &code, &share, &terms, place)
+        seat.party.veil(&label(round, place), &code, &share, &terms, place)
     }
 }
 
 impl Guest for User {
-    fn seat(&self) -> &Seat {
-        &self.seat
-    }
-
-    fn seat_mut(&mut self) -> &mut Seat {
-        &mut self.seat
-    }
-
     fn block(&self) -> Option<BlockTerms> {
         Some(self.about.block)
     }
 
-    fn hear(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+    fn hear(&mut self, seat: &mut Seat, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
         if envelope.kind == Kind::Shares {
-            self.seat.door.address(envelope, server_only)?;
+            seat.door.address(envelope, server_only)?;
             let Some((round, member)) = &mut self.member else { return Err(Rejected::Unexpected) };
-            self.seat.door.in_round(envelope, *round)?;
+            seat.door.in_round(envelope, *round)?;
             let said = member.on_message(&envelope.payload).map_err(|_| Rejected::Unexpected)?;
             return Ok(said.into_iter().map(|out| envelope.reply(Kind::Shares, out.bytes)).collect());
         }
-        let (told, admitted): (Told, _) = self.seat.asked(envelope)?;
+        let (told, admitted): (Told, _) = seat.asked(envelope)?;
         if admitted.again {
             return Err(Rejected::Duplicate);
         }
-        let followed = self.seat.party.follow(told.first, &told.zs, &self.about.block)?;
+        let followed = seat.party.follow(told.first, &told.zs, &self.about.block)?;
         if followed < told.first {
             return Ok(vec![envelope.reply(Kind::Receipt, wire::pack(&followed)?)]);
         }
-        let member = self.veil(envelope.round, told.place)?;
-        self.seat.door.take(envelope, &admitted);
+        let member = self.veil(seat, envelope.round, told.place)?;
+        seat.door.take(envelope, &admitted);
         let Some(member) = member else { return Ok(vec![envelope.reply(Kind::Declined, Vec::new())]) };
         let first = member.start().bytes;
         self.member = Some((envelope.round, member));
