@@ -205,7 +205,8 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
     let [loss, penalty, constraint] = model.problem();
     let moved =
         |traffic: &Traffic| format!("; {} messages, {:.1} MB", traffic.messages, traffic.bytes as f64 / 1e6);
-    let seconds = seconds(certificate, *time);
+    // Where the traffic would tell how many were in a secret sample, so would the time.
+    let seconds = seconds(certificate, *time).filter(|_| traffic.is_some());
     let spent = seconds.map(|seconds| format!(" and {seconds:.2} s")).unwrap_or_default();
     let mut text = format!(
         "Trained between {} in {rounds} rounds{spent}{}.\n\n",
