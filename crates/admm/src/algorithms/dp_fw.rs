@@ -11,7 +11,7 @@
 //! ```
 //!
 //! β = 0 is the published iteration. The default of 0.9 keeps a quarter of the noise of a gradient and follows x within ten steps;
-//! β = 1 would keep less, and x would swing around the optimum (Li, Wang and Giannakis 2021 for the rate without noise). The
+//! β = 1 would keep less, and x would swing around the optimum (Li et al. 2021 for the rate without noise). The
 //! solution is a late average of the x, which evens out what swing is left; an entry that one x has touched is in all that
 //! follow, so that the average has the zeros of the last. Both are arithmetic on what
 //! was released.
@@ -23,8 +23,8 @@
 //! Released: g̃, once an iteration, as a Gaussian event under its sampling. The published version releases j alone,
 //! by report-noisy-max with Laplace noise: fewer numbers, but it cannot be composed as tightly.
 //! Requires: the penalty `none` or `l1`; the identity constraint.
-//! Reference: Talwar, Thakurta and Zhang 2015, Algorithm 2; Bach 2015 for the generalised form; Li, Wang and Giannakis 2021 (a
-//! momentum-guided Frank–Wolfe algorithm) for the average.
+//! Reference: Talwar, Thakurta and Zhang 2015, Algorithm 2; Bach 2015 for the generalised form; Li, Coutiño, Giannakis and Leus
+//! 2021 (a momentum-guided Frank–Wolfe algorithm) for the average.
 
 use reticent_oracle::{GradientTerms, Oracle, Refusal};
 use reticent_problem::Shape;
