@@ -3,7 +3,7 @@
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test tools format lint unit bench bench-utility build
+.PHONY: help demo test tools format lint docs unit bench bench-utility build
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -14,7 +14,7 @@ build: ## Build the command line (target/release/reticent)
 demo: build ## Train a private model on built-in data, and say what its certificate means
 	"$${CARGO_TARGET_DIR:-target}/release/reticent" demo --out target/demo
 
-test: tools format lint unit ## Install what the tests need, then check everything
+test: tools format lint docs unit ## Install what the tests need, then check everything
 
 # rustup may be absent where Rust came from a distribution; then its components come from there too.
 tools:
@@ -26,6 +26,9 @@ format:
 
 lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+docs: ## Build the documentation of the crates (target/doc)
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
 
 # Unit, integration and doc tests; the README's commands are one of them. The defects that the audit must catch are in
 # no ordinary build, so they are compiled and tested by themselves.

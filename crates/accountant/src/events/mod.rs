@@ -1,5 +1,5 @@
 //! The mechanisms an event can name, a file each. A member says what it costs to each accountant through
-//! [`Cost`]; repetition and sums are done in one place, by the accountants.
+//! `Cost`; repetition and sums are done in one place, by the accountants.
 //!
 //! To add a mechanism: one file here, one line in the `catalogue!` below, one note in `proofs/`.
 

@@ -9,7 +9,7 @@
 //! u⁺ = u + h + B y⁺
 //! ```
 //!
-//! The first line is Newton's method ([`newton`]), α is over-relaxation. A loss with kinks (hinge, absolute)
+//! The first line is Newton's method (module `newton`), α is over-relaxation. A loss with kinks (hinge, absolute)
 //! has its scores split off as one more constraint `w = X x`, with `w` minimised together with `x`: still two
 //! blocks, `(x, w)` and `y`, so still ADMM with its guarantee.
 //!
