@@ -55,15 +55,15 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     recipe.needs_identity(&ENTRY)?;
     recipe.needs_bounded_smooth(&ENTRY)?;
     let penalty = regulariser.penalty();
-    if !["none", "l2"].contains(&penalty.name()) {
+    let Some(strong) = penalty.ridge() else {
         return Err(SettingsError::new(
             "penalty",
             penalty.spec(),
             "amp minimises a smooth objective: use none or l2:LAMBDA, or objp for other penalties",
         ));
-    }
+    };
     let row_norm = shortened(recipe)?;
-    let ridge = penalty.strong_convexity().max(least_ridge(recipe, row_norm, 1));
+    let ridge = strong.max(least_ridge(recipe, row_norm, 1));
     let algorithm = Amp {
         row_norm,
         smoothness: public.smoothness,

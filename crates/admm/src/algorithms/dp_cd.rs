@@ -49,9 +49,6 @@ const ROUNDS: f64 = 20.0;
 /// The longest step, in 1/L.
 const STEP: f64 = 10.0;
 
-/// The penalties whose prox moves each entry by itself.
-const SEPARABLE: &[&str] = &["none", "l1", "l2", "elastic-net", "scad", "mcp", "box"];
-
 #[derive(Debug)]
 struct DpCd {
     how: GradientTerms,
@@ -67,11 +64,11 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     let penalty = regulariser.penalty();
-    if !SEPARABLE.contains(&penalty.name()) {
+    if !penalty.is_separable() {
         return Err(SettingsError::new(
             "penalty",
             penalty.spec(),
-            format!("dp-cd needs a penalty that is a sum over entries: {}", SEPARABLE.join(", ")),
+            "dp-cd needs a penalty that is a sum over entries, for example none, l1 or l2",
         ));
     }
     let sampling = recipe.sampling();

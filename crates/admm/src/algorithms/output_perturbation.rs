@@ -42,14 +42,13 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     recipe.needs_identity(&ENTRY)?;
     recipe.needs_bounded_smooth(&ENTRY)?;
     let penalty = regulariser.penalty();
-    let ridge = penalty.strong_convexity();
-    if penalty.name() != "l2" || ridge <= 0.0 {
+    let Some(ridge) = penalty.ridge().filter(|ridge| *ridge > 0.0) else {
         return Err(SettingsError::new(
             "penalty",
             penalty.spec(),
             "output-perturbation solves the ridge problem: give l2:LAMBDA with LAMBDA > 0",
         ));
-    }
+    };
     let algorithm = OutputPerturbation {
         row_norm: public.row_norm,
         ridge,

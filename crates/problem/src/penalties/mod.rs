@@ -115,6 +115,19 @@ pub trait Penalty: fmt::Debug + Send + Sync {
     fn smoothness(&self) -> f64 {
         f64::INFINITY
     }
+
+    /// Whether it is a sum over entries, so that its prox moves each of them by itself.
+    fn is_separable(&self) -> bool {
+        false
+    }
+
+    /// `λ` if the penalty is `(λ/2)‖y‖²`, which 0 is too; nothing for any other.
+    ///
+    /// A function whose curvature is bounded from below and from above by the same number is that quadratic, up to
+    /// an affine part that no penalty here has.
+    fn ridge(&self) -> Option<f64> {
+        (self.smoothness() == self.strong_convexity()).then(|| self.strong_convexity())
+    }
 }
 
 #[cfg(test)]

@@ -77,6 +77,10 @@ impl<T: Separable> Penalty for T {
     fn smoothness(&self) -> f64 {
         self.max_bend()
     }
+
+    fn is_separable(&self) -> bool {
+        true
+    }
 }
 
 /// `sign(u)·max(|u| − t, 0)`, the prox of `t|·|`.

@@ -331,3 +331,39 @@ fn huge_tiny_empty_and_broken_input() {
     assert_eq!(norm(&[f64::INFINITY, 1.0]), f64::INFINITY);
     assert!(norm(&[f64::NAN, 0.0]).is_nan());
 }
+
+/// An algorithm that moves one entry at a time believes this.
+#[test]
+fn the_prox_of_a_separable_member_moves_each_entry_by_itself() {
+    for_all(32, &(matrix(), matrix(), steps(), 0..6usize), |penalty, (y, other, step, kept)| {
+        if !penalty.is_separable() {
+            return;
+        }
+        let (mut first, mut second) = (y.clone(), other);
+        second[kept] = y[kept];
+        penalty.prox(&mut first, 1, step);
+        penalty.prox(&mut second, 1, step);
+        assert_eq!(first[kept].to_bits(), second[kept].to_bits());
+    });
+    let together: Vec<_> = members().into_iter().filter(|p| !p.is_separable()).map(|p| p.name()).collect();
+    assert_eq!(together, ["group-lasso", "group-lasso", "nuclear", "l2-ball"]);
+}
+
+/// Minimisers with a strongly convex objective believe this.
+#[test]
+fn a_ridge_is_half_a_multiple_of_the_square() {
+    for_all(32, &(matrix(), steps()), |penalty, (y, step)| {
+        let Some(lambda) = penalty.ridge() else { return };
+        let square: f64 = y.iter().map(|u| u * u).sum();
+        let value = penalty.value(&y, 1);
+        assert!((value - 0.5 * lambda * square).abs() <= 1e-12 * value.abs());
+        let mut moved = y.clone();
+        penalty.prox(&mut moved, 1, step);
+        for (u, w) in y.iter().zip(&moved) {
+            assert!((w - u / (1.0 + lambda * step)).abs() <= 1e-12 * u.abs());
+        }
+    });
+    let ridges: Vec<_> = members().into_iter().filter(|p| p.ridge().is_some()).map(|p| p.spec()).collect();
+    assert!(ridges.contains(&"none".to_owned()) && ridges.contains(&"l2:0.7".to_owned()), "{ridges:?}");
+    assert!(!ridges.iter().any(|spec| spec.starts_with("l1:0.5")), "{ridges:?}");
+}
