@@ -82,13 +82,27 @@ fn one(index: usize, random: &mut Random, found: &mut Findings) {
     let epsilon_asked = random.spread((0.1, 10.0), (1e-6, 1e6));
     let (ledger, pair) = (plan.ledger(), plan.pair());
     let name = || format!("case {index}: {plan:?}");
+    let clock = std::time::Instant::now();
     let by_delta = epsilon(&ledger, delta_asked).unwrap();
+    let first = clock.elapsed();
+    let clock = std::time::Instant::now();
     found.epsilon(&pair, delta_asked, by_delta, &name);
+    if std::env::var("RETICENT_LOUD").is_ok() {
+        eprintln!("{index} first {first:?} second {:?} {by_delta:?} {}", clock.elapsed(), name());
+    }
     // Half of the questions near to where the answer is neither 0 nor 1.
     let near = by_delta.upper.clamp(1e-6, 1e6) * (0.2 + random.uniform());
     let epsilon_asked = if random.chance(0.5) { near } else { epsilon_asked };
+    let clock = std::time::Instant::now();
+    let lap = |what: &str| {
+        if std::env::var("RETICENT_LOUD").is_ok() {
+            eprintln!("    {what} {:?}", clock.elapsed());
+        }
+    };
     let by_epsilon = delta(&ledger, epsilon_asked).unwrap();
+    lap("delta by first");
     found.delta(&pair, epsilon_asked, by_epsilon, &name);
+    lap("delta by second");
     // Between runs.
     let stronger = epsilon(&ledger, delta_asked / 10.0).unwrap();
     found.at_least(stronger.upper, by_delta.lower, || format!("{}: delta from {delta_asked:e} to a tenth", name()));
@@ -97,6 +111,7 @@ fn one(index: usize, random: &mut Random, found: &mut Findings) {
     let more = dearer(&plan, index);
     let cost = epsilon(&more.ledger(), delta_asked).unwrap();
     found.at_least(cost.upper, by_delta.lower, || format!("{}: against {more:?} at {delta_asked:e}", name()));
+    lap("between");
     if index % 4 == 0 {
         let report = report(&ledger, delta_asked).unwrap();
         let bounds: Vec<_> = report.lines.iter().filter_map(|line| line.bound.as_ref().ok()).collect();
@@ -109,6 +124,7 @@ fn one(index: usize, random: &mut Random, found: &mut Findings) {
             }
         }
     }
+    lap("report");
     if index % 10 == 0 {
         calibrated(index, random, found);
     }

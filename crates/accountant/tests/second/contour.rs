@@ -172,7 +172,9 @@ pub fn delta(case: &Case, epsilon: f64, saddle: &Saddle, budget: f64) -> Interva
     let peak = 1.0 / (c.abs() * (c + 1.0));
     let mut horizon = (9.0 / sd).max(4.0 * step);
     let mut line = Line::new(case, c, horizon);
-    let budget = |line: &Line| budget / line.nodes();
+    if line.nodes() * horizon / step > budget {
+        return everything;
+    }
     let (mut total, mut k) = (0.5 * kernel(0.0).0, 0.0);
     let mut phase_error = 0.0f64;
     let left = loop {
@@ -184,7 +186,7 @@ pub fn delta(case: &Case, epsilon: f64, saddle: &Saddle, budget: f64) -> Interva
                 line.ln_envelope(t) + (1.0 / t).ln() < (peak / sd).ln() - 30.0
             };
             let mut over = small(&line, t);
-            if !over {
+            if !over && line.nodes() * 200.0 < budget {
                 let (mut ahead, mut samples) = (t, 0);
                 let mut all = true;
                 let wide = Line::new(case, c, 8.0 * t);
@@ -198,7 +200,7 @@ pub fn delta(case: &Case, epsilon: f64, saddle: &Saddle, budget: f64) -> Interva
             if over {
                 break 1e-13 * peak / sd;
             }
-            if k + horizon / step > budget(&line) {
+            if 1.5 * line.nodes() * (1.5 * k) > budget {
                 break (line.ln_envelope(t).exp() / t).min(1.0 / t);
             }
             horizon *= 1.5;

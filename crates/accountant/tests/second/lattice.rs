@@ -12,7 +12,9 @@ use super::normal::ln_sub;
 use super::{Case, Interval, PRECISE};
 
 /// Products that are added up, at most.
-const WORK: f64 = 3e7;
+const WORK: f64 = 1.5e7;
+/// Cells of one law, at most.
+const CELLS: f64 = 12_000.0;
 
 /// Tilted masses at offset + (first + k)·step; `lost`: tilted mass that was left out, at most.
 #[derive(Clone)]
@@ -107,7 +109,7 @@ fn round(law: Law, c: f64, h: f64) -> Option<(Masses, Masses)> {
     if let Law::Response(e) = law {
         // The step divides 2e: exact.
         let apart = (2.0 * e / h).round();
-        if apart > 60_000.0 {
+        if apart > CELLS {
             return None;
         }
         let (yes, no) = (law.tails(0.0).0, law.tails(0.0).1);
@@ -146,7 +148,7 @@ fn round(law: Law, c: f64, h: f64) -> Option<(Masses, Masses)> {
         begin = begin.max(-(k(c - d) - at_c + 42.0) / d);
     }
     let (begin, end) = ((begin - offset) / h, ((end.min(law.largest()) - offset) / h));
-    if !(end - begin < 60_000.0 && begin.abs() < 1e9 && end.abs() < 1e9) {
+    if !(end - begin < CELLS && begin.abs() < 1e9 && end.abs() < 1e9) {
         return None;
     }
     let mut cells: Vec<(i64, f64, f64)> = Vec::new();
@@ -205,7 +207,7 @@ pub fn delta(case: &Case, epsilon: f64, saddle: &Saddle, decided: impl Fn(&Inter
     let sd = laws.iter().map(|(law, count)| spread(law, *count)).sum::<f64>().sqrt();
     let responses: Vec<f64> =
         laws.iter().filter_map(|(law, _)| if let Law::Response(e) = law { Some(*e) } else { None }).collect();
-    for points in [500.0, 2500.0, 12_500.0, 62_500.0] {
+    for points in [500.0, 3000.0, 18_000.0] {
         let mut h = 20.0 * sd / points;
         if !(h > 0.0 && h.is_finite()) || responses.len() > 1 {
             break;

@@ -59,6 +59,9 @@ pub struct Moments {
 /// Above this exponent 1 is nothing beside e^x, and before it nothing overflows.
 const LARGE: f64 = 500.0;
 
+/// Beyond this exponent the terms of lower order no longer cancel anything, and e^x is never computed by itself.
+const FAR: f64 = 30.0;
+
 fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
@@ -341,10 +344,10 @@ impl Moments {
         let a = self.law.exponent(s).0;
         let wide = |x: f64| {
             // ln |e^x − 1|
-            if x > 30.0 { x } else { x.exp_m1().abs().ln() }
+            if x > FAR { x } else { x.exp_m1().abs().ln() }
         };
         if self.law.one_sided() {
-            if l.abs() > 1.0 {
+            if l.abs() > 1.0 || a * l > FAR {
                 node.ln_w + (a * l).max(0.0).max(l + (1.0 + a.abs()).ln())
             } else {
                 node.ln_w + one_sided_term(C(a, 0.0), l, node.v).norm().ln()
@@ -364,6 +367,9 @@ impl Moments {
             && r * (1.0 + s.norm()) >= 1.0
         {
             return laplace(r, s);
+        }
+        if self.nodes.is_empty() {
+            return C(f64::NAN, f64::NAN);
         }
         let a = self.law.exponent(s);
         let one_sided = self.law.one_sided();
@@ -387,13 +393,13 @@ impl Moments {
         for node in &self.nodes {
             let l = node.l;
             let term = if one_sided {
-                if l > 1.0 {
+                if l > 1.0 || a.0 * l > FAR {
                     let C(re, im) = C(node.ln_w + a.0 * l, a.1 * l).exp();
                     C(re - node.w - a.0 * node.wv, im - a.1 * node.wv)
                 } else {
                     one_sided_term(a, l, node.v).scale(node.w)
                 }
-            } else if l > 1.0 {
+            } else if l > 1.0 || a.0 * l > FAR || -s.0 * l > FAR {
                 let main = C(node.ln_w + a.0 * l, a.1 * l).exp();
                 let mirror = C(node.ln_w - s.0 * l, -s.1 * l).exp();
                 C(main.0 + mirror.0 - node.wv - 2.0 * node.w, main.1 + mirror.1)

@@ -56,7 +56,7 @@ pub struct Case {
 const PRECISE: f64 = 1e-6;
 
 /// Values of an integrand that a contour may take, at first and at last.
-const BUDGETS: [f64; 2] = [2e5, 3e6];
+const BUDGETS: [f64; 2] = [2e5, 1.5e6];
 
 impl Case {
     /// ln δ(ε) of this direction. The computation goes on until the interval is narrow, or leaves out every value that
