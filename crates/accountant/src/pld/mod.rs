@@ -12,11 +12,14 @@ mod compose;
 mod dots;
 pub(crate) mod loss;
 mod plan;
+mod single;
 mod tail;
 mod tilt;
 
+use crate::outward::{Lower, Upper};
 pub(crate) use loss::Loss;
 use plan::Plan;
+pub(crate) use single::floor;
 
 /// Relative precision of ε that is aimed at, and the ε below which it is absolute.
 pub(crate) const FINE: f64 = 2e-5;
@@ -45,30 +48,42 @@ impl Side {
     }
 }
 
+/// Both ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    pub lower: Lower,
+    pub upper: Upper,
+    /// Whether `upper` was read off the lattice. Otherwise the moments of a sketch gave it, and better moments may give less.
+    pub read: bool,
+}
+
 /// Upper bound over both directions (removal, addition) and, if asked for, a lower bound.
 pub(crate) fn bound(
     losses: &[Vec<(Loss, u64)>; 2],
     query: Query,
     precision: f64,
     lower: bool,
-) -> Option<(f64, f64)> {
+) -> Option<Found> {
     let [removal, addition] = losses;
     let mut main = Plan::new(removal, query)?;
-    let mut upper = f64::NEG_INFINITY;
+    let mut found;
     if removal != addition {
         let mut other = Plan::new(addition, query)?;
-        if other.proven > main.proven {
+        if !other.proven.within(main.proven.value()) {
             std::mem::swap(&mut main, &mut other);
         }
-        let first = main.upper(precision);
+        found = main.upper(precision);
+        let first = found.0.value();
         // A coarse look is mostly enough to see that the other direction costs less.
-        if other.proven > first && other.upper(16.0 * precision) > first {
-            upper = other.upper(precision);
+        if !other.proven.within(first) && !other.upper(16.0 * precision).0.within(first) {
+            let (upper, read) = other.upper(precision);
+            found = (upper.largest(found.0), read && found.1);
         }
-        upper = upper.max(first);
     } else {
-        upper = upper.max(main.upper(precision));
+        found = main.upper(precision);
     }
-    let below = if lower { main.answer(Side::Lower, main.tolerance(8.0 * precision)) } else { 0.0 };
-    (upper.is_finite() && below <= upper).then_some((below, upper))
+    let (upper, read) = found;
+    let lower = if lower { main.lower(8.0 * precision) } else { Lower::ZERO };
+    // Two ends that contradict each other prove nothing.
+    (upper.value().is_finite() && !lower.contradicts(upper)).then_some(Found { lower, upper, read })
 }
