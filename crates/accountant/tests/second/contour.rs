@@ -182,9 +182,7 @@ pub fn delta(case: &Case, epsilon: f64, saddle: &Saddle, budget: f64) -> Interva
         let t = k * step;
         if t > horizon {
             // Over? All that is known beyond must be small: the proven bound, or samples up to where it takes over.
-            let small = |line: &Line, t: f64| {
-                line.ln_envelope(t) + (1.0 / t).ln() < (peak / sd).ln() - 30.0
-            };
+            let small = |line: &Line, t: f64| line.ln_envelope(t) + (1.0 / t).ln() < (peak / sd).ln() - 30.0;
             let mut over = small(&line, t);
             if !over && line.nodes() * 200.0 < budget {
                 let (mut ahead, mut samples) = (t, 0);

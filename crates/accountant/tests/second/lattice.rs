@@ -186,7 +186,13 @@ fn round(law: Law, c: f64, h: f64) -> Option<(Masses, Masses)> {
         upper[place(*k)] += (1.0 - share) * at(*k);
         upper[place(*k + 1)] += share * at(*k + 1);
     }
-    let make = |mass: Vec<f64>| Masses { offset, first, mass, ln_scale: largest, lost: (at_c - largest - 40.0).exp() };
+    let make = |mass: Vec<f64>| Masses {
+        offset,
+        first,
+        mass,
+        ln_scale: largest,
+        lost: (at_c - largest - 40.0).exp(),
+    };
     Some((make(lower), make(upper)))
 }
 

@@ -184,13 +184,7 @@ impl Law {
     }
 
     pub fn moments(&self, c: f64, t: f64) -> Moments {
-        let mut out = Moments {
-            law: *self,
-            c,
-            nodes: Vec::new(),
-            at_c: 0.0,
-            envelope: vec![(1.0, 0.0)],
-        };
+        let mut out = Moments { law: *self, c, nodes: Vec::new(), at_c: 0.0, envelope: vec![(1.0, 0.0)] };
         match *self {
             Law::Mixture { .. } => out.integrate(t),
             Law::Laplace(r) if r < 1.0 => {
@@ -335,7 +329,8 @@ impl Moments {
                 }
             }
         }
-        self.nodes = kept.into_iter().filter(|(_, size)| *size > largest - 50.0).map(|(node, _)| node).collect();
+        self.nodes =
+            kept.into_iter().filter(|(_, size)| *size > largest - 50.0).map(|(node, _)| node).collect();
     }
 
     /// ln of (a bound on) what a node adds at c.
@@ -431,8 +426,7 @@ impl Moments {
         let mut bounds = vec![(1.0, 0.0)];
         for (index, node) in self.nodes.iter().enumerate().rev() {
             let main = (node.ln_w + a * node.l - self.at_c).exp();
-            let mirror =
-                if one_sided { 0.0 } else { (node.ln_w - self.c * node.l - self.at_c).exp() };
+            let mirror = if one_sided { 0.0 } else { (node.ln_w - self.c * node.l - self.at_c).exp() };
             mass += main + mirror;
             let ratio = (main + mirror) / (node.dx * node.slope);
             variation += (ratio - before).abs();

@@ -66,7 +66,11 @@ impl Case {
         let failed = (-self.ln_kept.exp_m1()).ln();
         let with = |x: f64, slack: f64| normal::ln_add(failed, self.ln_kept + x) + slack;
         let outer = |x: &Interval| {
-            if self.ln_kept == 0.0 { *x } else { Interval { low: with(x.low, -1e-13), high: with(x.high, 1e-13).min(0.0) } }
+            if self.ln_kept == 0.0 {
+                *x
+            } else {
+                Interval { low: with(x.low, -1e-13), high: with(x.high, 1e-13).min(0.0) }
+            }
         };
         let decided = |x: &Interval| {
             let x = outer(x);
