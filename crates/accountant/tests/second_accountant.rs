@@ -9,6 +9,10 @@ use second::cases::{Plan, Random};
 use second::loss::{Kind, Law};
 use second::{Case, Interval, Pair, contour, crude, lattice};
 
+/// The second accountant's own rounding of its parameters (2/z, say): a claim about the very end of a bounded loss
+/// is not judged by its last bit.
+const HAIR: f64 = 1e-15;
+
 /// What was found, and how sure the second accountant was.
 #[derive(Default)]
 struct Findings {
@@ -38,13 +42,13 @@ impl Findings {
     fn epsilon(&mut self, pair: &Pair, delta: f64, bound: Bound, what: &dyn Fn() -> String) {
         let asked = delta.ln();
         if bound.upper.is_finite() {
-            let truth = pair.ln_delta(bound.upper, &[asked]);
+            let truth = pair.ln_delta(bound.upper * (1.0 + HAIR), &[asked]);
             self.check(true, truth, asked, || {
                 format!("{}: epsilon at {delta:e} is at most {:e}", what(), bound.upper)
             });
         }
         if bound.lower > 0.0 {
-            let truth = pair.ln_delta(bound.lower, &[asked]);
+            let truth = pair.ln_delta(bound.lower * (1.0 - HAIR), &[asked]);
             self.check(false, truth, asked, || {
                 format!("{}: epsilon at {delta:e} is at least {:e}", what(), bound.lower)
             });
@@ -182,7 +186,7 @@ fn the_first_accountant_holds_against_the_second() {
         }
     }
     println!(
-        "{cases} cases: {} claims decided, {} undecided; {} precise truths, {} intervals",
+        "{cases} cases of seed {seed}: {} claims decided, {} undecided; {} precise truths, {} intervals",
         found.decided, found.undecided, found.precise, found.interval
     );
     // A second accountant that cannot say anything would find nothing.
