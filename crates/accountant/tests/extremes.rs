@@ -42,7 +42,8 @@ fn rare_draws_with_little_noise_are_not_free() {
         let bound = epsilon(&ledger, 5e-4).unwrap();
         assert!(bound.upper > 5000.0 && bound.upper < 9000.0, "{bound:?}");
         assert!(bound.lower > 0.8 * bound.upper, "{bound:?}");
-        assert!(delta(&ledger, 2000.0).unwrap().lower > 0.5);
+        let at = delta(&ledger, 2000.0).unwrap();
+        assert!(at.lower > 0.5 && at.upper < 1.01 * at.lower, "{at:?}");
     }
 }
 
@@ -50,7 +51,7 @@ fn rare_draws_with_little_noise_are_not_free() {
 #[test]
 fn many_pure_events_are_not_free() {
     let ledger = ledger(PureDp::new(70.0).unwrap(), Adjacency::ReplaceOne, 100);
-    brackets(delta(&ledger, 601.0).unwrap(), 1.0, 1.001);
+    brackets(delta(&ledger, 601.0).unwrap(), 1.0, 1.02);
     let bound = epsilon(&ledger, 1e-5).unwrap();
     brackets(bound, 7000.0 - 1e-5, 1.001);
 }

@@ -65,23 +65,32 @@ pub(crate) fn bound(
     lower: bool,
 ) -> Option<Found> {
     let [removal, addition] = losses;
-    let mut main = Plan::new(removal, query)?;
-    let mut found;
-    if removal != addition {
-        let mut other = Plan::new(addition, query)?;
-        if !other.proven.within(main.proven.value()) {
-            std::mem::swap(&mut main, &mut other);
+    let plans = (Plan::new(removal, query), (removal != addition).then(|| Plan::new(addition, query)));
+    let (main, found) = match plans {
+        (Some(main), None) => {
+            let found = main.upper(precision);
+            (main, found)
         }
-        found = main.upper(precision);
-        let first = found.0.value();
-        // A coarse look is mostly enough to see that the other direction costs less.
-        if !other.proven.within(first) && !other.upper(16.0 * precision).0.within(first) {
-            let (upper, read) = other.upper(precision);
-            found = (upper.largest(found.0), read && found.1);
+        (Some(one), Some(Some(two))) => {
+            let swap = !two.proven.within(one.proven.value());
+            let (main, other) = if swap { (two, one) } else { (one, two) };
+            let mut found = main.upper(precision);
+            let first = found.0.value();
+            // A coarse look is mostly enough to see that the other direction costs less.
+            if !other.proven.within(first) && !other.upper(16.0 * precision).0.within(first) {
+                let (upper, read) = other.upper(precision);
+                found = (upper.largest(found.0), read && found.1);
+            }
+            (main, found)
         }
-    } else {
-        found = main.upper(precision);
-    }
+        (one, other) => {
+            let unplanned = plan::crude(if one.is_some() { addition } else { removal }, query);
+            let main = one.or(other.flatten())?;
+            let (upper, read) = main.upper(precision);
+            let dearer = !unplanned.within(upper.value());
+            (main, (upper.largest(unplanned), read && !dearer))
+        }
+    };
     let (upper, read) = found;
     let lower = if lower { main.lower(8.0 * precision) } else { Lower::ZERO };
     // Two ends that contradict each other prove nothing.

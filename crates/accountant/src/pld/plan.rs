@@ -21,12 +21,39 @@ const LONGEST: f64 = 1_048_576.0;
 const MOST_CELLS: f64 = 1_048_576.0;
 /// The finest step, as a share of the farthest loss: all lattice points are then whole multiples to the last digit.
 const FINEST: f64 = 1.0 / (1_u64 << 44) as f64;
+/// The largest tilt times step.
+const WIDEST_EXPONENT: f64 = 16.0;
+/// What a window has around it at the least, as a share of the loss that it is about.
+const NARROWEST: f64 = 1e-7;
 /// Tilted mass that may lie outside the window on either side.
 const LOG_OUTSIDE: f64 = -16.0;
 /// Tilted mass times squared width that a coarse cell may have, in fine cells.
 const COARSENING: f64 = 1e-3;
 /// Smallest δ whose tails fit into floats with room for all the factors.
 const SMALLEST_DELTA: f64 = 1e-200;
+
+/// What the largest losses say, all of them together, where there is nothing to plan: the losses of one direction may
+/// end far below the ε that is asked for.
+pub(super) fn crude(losses: &[(Loss, u64)], query: Query) -> Upper {
+    let count: f64 = losses.iter().map(|(_, count)| *count as f64).sum();
+    let reach = match query {
+        Query::Epsilon(delta) => delta * 1e-3 / count,
+        Query::Delta(_) => 1e-60 / count,
+    };
+    let (mut most, mut infinity) = (0.0, 0.0);
+    for (loss, times) in losses {
+        let (_, dots) = dots::sketch(loss, reach, reach, SKETCH);
+        most += *times as f64 * largest(dots.points.iter().map(|point| point.0), 0.0);
+        infinity += *times as f64 * dots.infinity;
+    }
+    let (most, infinity) = (Upper::new(most).up(64.0 + count), Upper::delta(infinity).up(64.0 + count));
+    match query {
+        Query::Epsilon(delta) if infinity.within(delta) => most,
+        Query::Epsilon(_) => Upper::INFINITE,
+        Query::Delta(epsilon) if most.within(epsilon) => infinity,
+        Query::Delta(_) => Upper::delta(1.0),
+    }
+}
 
 /// Everything that both sides of the bound share.
 pub(super) struct Plan<'a> {
@@ -56,8 +83,7 @@ impl<'a> Plan<'a> {
             Query::Epsilon(delta) => Self::draft(losses, query, count, reach(delta)),
             Query::Delta(_) => {
                 let first = Self::draft(losses, query, count, 1e-60)?;
-                let plan = Self::draft(losses, query, count, reach(first.delta))?;
-                (plan.delta >= SMALLEST_DELTA).then_some(plan)
+                Self::draft(losses, query, count, reach(first.delta))
             }
         }
     }
@@ -92,8 +118,11 @@ impl<'a> Plan<'a> {
         let tilt = tilt::best_tilt(scale, objective);
         let estimate = objective(tilt);
         let moments = tilt::total(&parts, tilt);
-        let right = tilt::edge(&parts, tilt, &moments, LOG_OUTSIDE, 1.0);
-        let left = tilt::edge(&parts, tilt, &moments, LOG_OUTSIDE, -1.0);
+        let mut right = tilt::edge(&parts, tilt, &moments, LOG_OUTSIDE, 1.0);
+        let mut left = tilt::edge(&parts, tilt, &moments, LOG_OUTSIDE, -1.0);
+        // A law that is all in one place has a window too; a wider one leaves less outside.
+        let margin = NARROWEST * (1.0 + moments.mean.abs());
+        (right.at, left.at) = (right.at + margin, left.at - margin);
         let delta = match query {
             Query::Epsilon(delta) => delta,
             Query::Delta(_) => estimate.exp() + infinity,
@@ -152,7 +181,9 @@ impl<'a> Plan<'a> {
         if good && (wanted < COMMON_STEP || affordable && tolerance <= FINE * at_least(scale, FLOOR)) {
             wanted = COMMON_STEP;
         }
-        let step = at_most(at_least(wanted, width / (LONGEST / 2.0)), width / 32.0);
+        // A step must not be so wide that the tilted law changes beyond the range of floats on its way.
+        let wanted = at_most(at_most(wanted, width / 32.0), WIDEST_EXPONENT / (self.tilt + 1.0));
+        let step = at_least(wanted, width / (LONGEST / 2.0));
         let step = at_least(step, self.farthest * FINEST);
         // An atom on the lattice costs nothing: the largest is put there, unless it is within the first step.
         let atoms = self.losses.iter().flat_map(|(loss, _)| loss.atoms.iter());
@@ -165,11 +196,15 @@ impl<'a> Plan<'a> {
     fn refine(&self, part: usize, step: f64) -> Grid {
         let (grid, weights) = &self.sketches[part];
         let widest = at_least(1.0 / ((self.tilt + 1.0) * step), 1.0);
+        let segments = &self.losses[part].0.segments;
         grid.iter()
-            .map(|losses| {
+            .zip(segments)
+            .map(|(losses, segment)| {
                 let Some((&first, &last)) = losses.first().zip(losses.last()) else { return Vec::new() };
                 let end = (last / step).ceil();
-                let mut index = (first / step).floor();
+                // One point more where the law has no end: what rounding puts below the first has a place to move down to.
+                let spare = if segment.from.is_finite() { 0.0 } else { 1.0 };
+                let mut index = (first / step).floor() - spare;
                 let narrowest = at_least(((end - index) / MOST_CELLS).ceil(), 1.0);
                 let mut points = vec![index * step];
                 let mut place = weights.partition_point(|w| w.0 < first);
@@ -199,7 +234,8 @@ impl<'a> Plan<'a> {
         let step = self.step(tolerance);
         let needed = ((self.right.at - self.left.at) / step).ceil() + 4.0;
         let first = (self.left.at / step).floor() - 1.0;
-        if !(step.is_normal() && Upper::new(needed).within(2.0 * LONGEST)) {
+        let small = Upper::new(self.delta).within(SMALLEST_DELTA);
+        if small || !step.is_normal() || !Upper::new(needed).within(2.0 * LONGEST) {
             return None;
         }
         let snap = |at: f64| dots::snap(at, step);

@@ -96,7 +96,7 @@ pub(crate) struct Edge {
 
 /// The edge beyond which the tilted mass is at most e^{log_mass}: `sign` +1 for the right, −1 for the left.
 pub(crate) fn edge(parts: &[(Dots, u64)], s: f64, at_s: &Moments, log_mass: f64, sign: f64) -> Edge {
-    let deviation = at_least(at_s.variance.sqrt(), 1e-300);
+    let deviation = at_least(at_s.variance.sqrt(), 1e-9 * (1.0 + at_s.mean.abs()));
     let mut best = Edge { at: sign * f64::INFINITY, step: 0.0 };
     // For a normal law the best step is √(2·ln(1/mass)) deviations; heavier tails want smaller ones.
     let start = (-2.0 * log_mass).sqrt() / deviation;
