@@ -20,6 +20,8 @@ fn real(case: &Case, c: f64) -> f64 {
 
 /// The minimum of a function that falls and then rises, by steps and then by golden section.
 fn least(f: impl Fn(f64) -> f64, from: f64, to: f64, start: f64, step: f64) -> (f64, f64) {
+    // What is no number is no minimum.
+    let f = |x: f64| Some(f(x)).filter(|y| !y.is_nan()).unwrap_or(f64::INFINITY);
     let (mut at, mut value) = (start, f(start));
     let (mut left, mut right) = (at - step, at + step);
     for direction in [1.0, -1.0] {
@@ -29,7 +31,7 @@ fn least(f: impl Fn(f64) -> f64, from: f64, to: f64, start: f64, step: f64) -> (
                 break;
             }
             let there = f(next);
-            if !(there < value) {
+            if there > value || (there == value && value.is_finite()) {
                 break;
             }
             (at, value) = (next, there);
@@ -176,7 +178,7 @@ pub fn delta(case: &Case, epsilon: f64, saddle: &Saddle, budget: f64) -> Interva
         return everything;
     }
     let (mut total, mut k) = (0.5 * kernel(0.0).0, 0.0);
-    let mut phase_error = 0.0f64;
+    let (mut phase_error, mut sizes) = (0.0f64, 0.5 * peak);
     let left = loop {
         k += 1.0;
         let t = k * step;
@@ -210,22 +212,26 @@ pub fn delta(case: &Case, epsilon: f64, saddle: &Saddle, budget: f64) -> Interva
         let scale = im.abs() + (t * epsilon).abs();
         phase_error += 4e-16 * scale * re.exp() * kernel(t).norm();
         total += value.0;
+        sizes += value.norm();
     };
     let pi = std::f64::consts::PI;
     let sum = total * step / pi;
     let sum = if c < 0.0 { -sum } else { sum };
+    // What is wrong with a term is relative to its size, and terms may cancel.
+    let whole_line = sizes * step / pi;
     let mut error = left / pi + phase_error * step / pi + (-wanted).exp();
     // The quadrature against itself with panels cut finer.
     let finer = Line::new(case, c, 2.0 * horizon);
     for t in [0.5 / sd, 1.5 / sd] {
         let (a, b) = (line.relative(t), finer.relative(t));
-        error += 4.0 * C(a.0 - b.0, 0.0).norm() * sum.abs();
+        error += 4.0 * C(a.0 - b.0, 0.0).norm() * whole_line;
         let turn = (a.1 - b.1).rem_euclid(2.0 * pi);
-        error += 4.0 * turn.min(2.0 * pi - turn) * sum.abs();
+        error += 4.0 * turn.min(2.0 * pi - turn) * whole_line;
     }
     let counts: f64 = case.laws.iter().map(|(_, n)| n).sum();
     let whole: f64 = line.laws.iter().map(|(m, n)| m.at_c.abs() * n).sum::<f64>();
     let relative = 4e-16 * (counts + 8.0 * (whole + (c * epsilon).abs() + (at_c).abs())) + 1e-10;
+    error += relative * whole_line;
     let low = at_c + (sum - error).max(0.0).ln() - relative;
     let high = at_c + (sum + error).max(0.0).ln() + relative;
     if c < 0.0 {

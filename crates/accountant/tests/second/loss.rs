@@ -200,6 +200,10 @@ impl Law {
             Law::Laplace(_) | Law::Normal(_) => {}
         }
         out.at_c = out.ln_mgf(C(c, 0.0)).0;
+        if matches!(self, Law::Mixture { .. }) && out.at_c < -18.0 {
+            // 1 was subtracted, and nothing is left of what remains: no value is better than a wrong one.
+            out.at_c = f64::NAN;
+        }
         out.bound_modulus();
         out
     }
@@ -363,6 +367,11 @@ impl Moments {
         {
             return laplace(r, s);
         }
+        if let Law::Response(e) = self.law
+            && e * (1.0 + s.norm()) >= 1.0
+        {
+            return response(e, s);
+        }
         if self.nodes.is_empty() {
             return C(f64::NAN, f64::NAN);
         }
@@ -462,6 +471,15 @@ fn one_sided_term(a: C, l: f64, v: f64) -> C {
     } else {
         C(b.0 * l, b.1 * l).exp_m1().scale(1.0 + v).add(b.scale(-v))
     }
+}
+
+/// Closed form: e with probability e^e/(1 + e^e), else −e; on the side on which the first is the larger part.
+fn response(e: f64, s: C) -> C {
+    let s = if s.0 < -0.5 { C(-1.0 - s.0, -s.1) } else { s };
+    let (yes, no) = (-ln_add(0.0, -e), -ln_add(0.0, e));
+    let ratio = C(no - yes - 2.0 * s.0 * e, -2.0 * s.1 * e).exp();
+    let C(re, im) = ratio.ln_1p();
+    C(s.0 * e + yes + re, s.1 * e + im)
 }
 
 /// Closed form: atoms ½ at r and ½e^{−r} at −r, density ¼e^{(l−r)/2} between.
