@@ -3,7 +3,7 @@
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test tools format lint docs unit bench bench-utility build
+.PHONY: help demo test tools format lint docs unit nightly bench bench-utility build
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -35,6 +35,11 @@ docs: ## Build the documentation of the crates (target/doc)
 unit:
 	$(CARGO) test --locked --workspace
 	$(CARGO) test --locked -p reticent-audit --features seeded-bugs --test seeded_bugs
+
+# A second accountant against the first: ten times the cases of `make test`.
+nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEED=N for others)
+	RETICENT_CASES=2000 RETICENT_SEED="$${RETICENT_SEED:-7}" \
+		$(CARGO) test --locked -p reticent-accountant --test second_accountant -- --nocapture
 
 bench: build ## Measure what the project promises about speed and memory (data: RETICENT_DATA=DIR)
 	$(CARGO) bench --locked -p reticent-oracle -p reticent-noise --bench pass --bench noise
