@@ -122,7 +122,7 @@ impl AuditSpec {
                 others: Others::Opposite,
                 ..bare
             },
-            Bug::TrueCount => AuditSpec { adjacency: Adjacency::AddRemove, ..bare },
+            Bug::TrueCount | Bug::SwallowedRows => AuditSpec { adjacency: Adjacency::AddRemove, ..bare },
             // A gradient that changes with the parameter, beside records that have none.
             Bug::NoiseReused => AuditSpec {
                 loss: "squared".to_owned(),
