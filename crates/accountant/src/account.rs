@@ -12,8 +12,8 @@ use crate::vocabulary::{Adjacency, Unit, View};
 /// A question that has no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AccountError {
-    /// δ outside (0, 1).
-    #[error("delta is {given}, but it must be greater than 0 and less than 1 (common: 1e-5, below 1/n)")]
+    /// δ outside [0, 1).
+    #[error("delta is {given}, but it must be at least 0 and less than 1 (common: 1e-5, below 1/n)")]
     Delta {
         /// What was given.
         given: f64,
@@ -93,7 +93,7 @@ pub fn rdp_curve(ledger: &Ledger) -> Vec<(f64, f64)> {
 /// ε at δ: the smallest sound upper bound, and a lower bound.
 ///
 /// # Errors
-/// δ outside (0, 1), or events that cannot be added up.
+/// δ outside [0, 1), or events that cannot be added up.
 pub fn epsilon(ledger: &Ledger, delta: f64) -> Result<Bound, AccountError> {
     epsilon_with(ledger, delta, pld::FINE, true)
 }
@@ -105,6 +105,10 @@ pub(crate) fn epsilon_with(
     precision: f64,
     lower: bool,
 ) -> Result<Bound, AccountError> {
+    if delta == 0.0 {
+        consistent(ledger)?;
+        return Ok(without_failure(&Tally::of(ledger)));
+    }
     check_delta(delta)?;
     // The commonest question of all is answered without sorting anything.
     if let [only] = ledger.entries()
@@ -115,6 +119,12 @@ pub(crate) fn epsilon_with(
     }
     consistent(ledger)?;
     Ok(methods::best(&Tally::of(ledger), Query::Epsilon(delta), precision, lower))
+}
+
+/// ε at δ = 0: the sum of the pure ε, and infinite unless every event has one and none may fail.
+fn without_failure(tally: &Tally) -> Bound {
+    let pure = tally.pure().filter(|_| tally.failure() == 0.0);
+    Bound::new(0.0, pure.unwrap_or(f64::INFINITY), Method::Basic)
 }
 
 /// δ at ε: the smallest sound upper bound, and a lower bound.
@@ -152,12 +162,14 @@ pub fn curve(ledger: &Ledger, deltas: &[f64]) -> Result<Vec<(f64, Bound)>, Accou
 pub fn report(ledger: &Ledger, delta: f64) -> Result<Report, AccountError> {
     let best = epsilon(ledger, delta)?;
     let tally = Tally::of(ledger);
+    // Without a δ there is one way to count.
+    let asked = |method: Method| method != Method::Trivial && (delta > 0.0 || method == Method::Basic);
     let lines = Method::ALL
         .iter()
-        .filter(|&&method| method != Method::Trivial)
+        .filter(|&&method| asked(method))
         .map(|&method| ReportLine {
             method,
-            bound: methods::epsilon(method, &tally, delta),
+            bound: if delta > 0.0 { methods::epsilon(method, &tally, delta) } else { Ok(best) },
             note: note(method),
         })
         .collect();
