@@ -24,7 +24,7 @@ pub const CASES: &[Case] = &[
         "fit none.csv GOOD --delta 0 --tune clip=[1,2]",
         "delta = 0: epsilon would have to hold without exception, …",
     ),
-    case("fit none.csv GOOD --delta -1e-9", "delta = -0.000000001: it must be at least 0 and less than 1, …"),
+    case("fit none.csv GOOD --delta -1", "delta = -1: it must be at least 0 and less than 1, …"),
     case(
         "fit none.csv GOOD --delta 1",
         "delta = 1: it must be at least 0 and less than 1, for example 1e-5; …",
