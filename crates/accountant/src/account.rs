@@ -142,7 +142,9 @@ fn pure(ledger: &Ledger) -> Result<Bound, AccountError> {
         cost.pure(tally.adjacency).is_none() || cost.failure() != 0.0
     };
     let event = tally.parts.iter().find(|(mechanism, _)| impure(mechanism));
-    Err(AccountError::NotPure { event: event.map_or_else(String::new, |(mechanism, _)| mechanism.to_string()) })
+    Err(AccountError::NotPure {
+        event: event.map_or_else(String::new, |(mechanism, _)| mechanism.to_string()),
+    })
 }
 
 /// δ at ε: the smallest sound upper bound, and a lower bound.
@@ -180,12 +182,14 @@ pub fn curve(ledger: &Ledger, deltas: &[f64]) -> Result<Vec<(f64, Bound)>, Accou
 pub fn report(ledger: &Ledger, delta: f64) -> Result<Report, AccountError> {
     let best = epsilon(ledger, delta)?;
     let tally = Tally::of(ledger);
+    // Without a δ there is one way to count.
+    let asked = |method: Method| method != Method::Trivial && (delta > 0.0 || method == Method::Basic);
     let lines = Method::ALL
         .iter()
-        .filter(|&&method| method != Method::Trivial)
+        .filter(|&&method| asked(method))
         .map(|&method| ReportLine {
             method,
-            bound: methods::epsilon(method, &tally, delta),
+            bound: if delta > 0.0 { methods::epsilon(method, &tally, delta) } else { Ok(best) },
             note: note(method),
         })
         .collect();

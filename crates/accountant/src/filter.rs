@@ -110,7 +110,8 @@ impl Filter {
     fn fits(&self, ledger: &Ledger) -> Result<bool, FilterError> {
         account::consistent(ledger).map_err(|e| FilterError::Uncountable(e.to_string()))?;
         let tally = Tally::of(ledger);
-        if tally.gdp().is_some_and(|mu| gdp::epsilon(mu, GAUSSIAN_SHARE * self.delta).1.within(self.epsilon)) {
+        if tally.gdp().is_some_and(|mu| gdp::epsilon(mu, GAUSSIAN_SHARE * self.delta).1.within(self.epsilon))
+        {
             return Ok(true);
         }
         // Failures have a share of their own, fixed beforehand: a trade between the two that depends on what was seen

@@ -46,6 +46,11 @@ pub fn show_up(value: f64) -> String {
     show(if up.is_finite() { up.max(value) } else { value })
 }
 
+/// δ for people.
+pub fn show_delta(delta: f64) -> String {
+    if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
-//! A sign of life for whatever takes more than two seconds: iterations and time, nothing that is computed
-//! from the data. On standard error, and only when that is a terminal.
+//! A sign of life for whatever takes more than two seconds: what is being done and how many iterations, nothing that is
+//! computed from the data, and no time, which depends on what is in them. On standard error, and only when that is a
+//! terminal.
 
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
@@ -14,7 +15,15 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How often a waiting line moves.
 const TICK: Duration = Duration::from_millis(200);
 
-/// A bar where iterations are told, and a line with a clock where they are not.
+/// The line where iterations are not told.
+const LINE: &str = "{spinner} {msg}";
+
+/// What the bar shows of this many of what is counted.
+fn shown(word: &str) -> String {
+    format!("{{bar:30}} {word} {{pos}} of {{len}}")
+}
+
+/// A bar where iterations are told, and a line that moves where they are not.
 #[derive(Debug)]
 pub struct Bar {
     start: Instant,
@@ -63,12 +72,9 @@ impl Progress for Bar {
             bar.set_position(done);
         } else if self.start.elapsed() > PATIENCE {
             self.waiting = None;
-            let bar = ProgressBar::new(of).with_elapsed(self.start.elapsed());
-            let word = self.word;
-            let style = format!("{{bar:30}} {word} {{pos}} of {{len}}, {{elapsed}} gone, {{eta}} to go");
-            bar.set_style(
-                ProgressStyle::with_template(&style).unwrap_or_else(|_| ProgressStyle::default_bar()),
-            );
+            let bar = ProgressBar::new(of);
+            let style = ProgressStyle::with_template(&shown(self.word));
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.set_position(done);
             self.bar = Some(bar);
         }
@@ -81,7 +87,7 @@ pub fn waiting<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// A line with a clock, from a thread of its own; gone when it is dropped.
+/// A line that moves, from a thread of its own; gone when it is dropped.
 #[derive(Debug)]
 struct Waiting {
     stop: Option<Sender<()>>,
@@ -97,11 +103,9 @@ impl Waiting {
             if stopped.recv_timeout(left) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
-            let line = ProgressBar::new_spinner().with_elapsed(start.elapsed()).with_message(what);
-            line.set_style(
-                ProgressStyle::with_template("{spinner} {msg}, {elapsed} gone")
-                    .unwrap_or_else(|_| ProgressStyle::default_spinner()),
-            );
+            let line = ProgressBar::new_spinner().with_message(what);
+            let style = ProgressStyle::with_template(LINE);
+            line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 line.tick();
             }
@@ -117,5 +121,18 @@ impl Drop for Waiting {
         // Without its sender the thread comes to its end.
         self.stop = None;
         let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_of_life_has_no_time() {
+        for template in [LINE.to_owned(), shown("iteration")] {
+            let clock = ["elapsed", "eta", "duration", "per_sec"].iter().any(|word| template.contains(word));
+            assert!(!clock && ProgressStyle::with_template(&template).is_ok(), "{template}");
+        }
     }
 }

@@ -66,6 +66,8 @@ mod tests {
     fn every_setting_is_read_as_what_it_is() {
         assert_eq!(read("iterations", "10").unwrap().iterations, Some(10));
         assert_eq!(read("clip", "2").unwrap().clip, Some(2.0));
+        assert_eq!(read("rho", ".25").unwrap().rho, Some(0.25));
+        assert_eq!(read("rho", "5.").unwrap().rho, Some(5.0));
         assert_eq!(read("step", "0.5").unwrap().step.unwrap().to_string(), "constant:0.5");
         assert_eq!(read("sampling", "wor:7").unwrap().sampling.unwrap().to_string(), "wor:7");
         assert_eq!(SettingFlags::default().settings().unwrap(), Settings::default());

@@ -14,18 +14,9 @@ const BUDGET: &str = "--epsilon 4 --delta 1e-5 --iterations 60";
 /// Fits on `data` with `flags` and follows the model through every command.
 fn whole_path(folder: &Folder, data: &str, flags: &str) {
     let fit = folder.reticent(&format!("fit {data} {flags} {BUDGET} --out m --json")).ok().json();
-    for field in [
-        "epsilon",
-        "delta",
-        "adjacency",
-        "unit",
-        "view",
-        "certified",
-        "algorithm",
-        "iterations",
-        "seconds",
-        "model",
-    ] {
+    for field in
+        ["epsilon", "delta", "adjacency", "unit", "view", "certified", "algorithm", "iterations", "model"]
+    {
         assert!(!fit[field].is_null(), "{data}: {field} is not in {fit}");
     }
     let epsilon = fit["epsilon"].as_f64().unwrap();
@@ -239,7 +230,12 @@ fn a_draft_fits_the_file_that_it_was_drawn_from() {
     let said = folder.reticent("schema init t.csv --target ill --out s.toml").ok();
     assert!(said.err.contains("taken as PUBLIC"), "{said:?}");
     assert!(folder.read("s.toml").contains("READ FROM THAT FILE"));
-    assert_eq!(folder.reticent("schema init t.csv --target ill").ok().out, folder.read("s.toml"));
+    // Every draft has a key of its own, and all else is the same.
+    let rest = |text: String| {
+        let own = |line: &&str| !line.starts_with("key = ") && !line.starts_with("digest = ");
+        text.lines().filter(own).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(rest(folder.reticent("schema init t.csv --target ill").ok().out), rest(folder.read("s.toml")));
     let words = folder.reticent("schema check t.csv --schema s.toml").ok().out;
     assert!(words.contains("every record fits the schema") && words.contains("town"), "{words}");
     let object = folder.reticent("schema check t.csv --schema s.toml --json").ok().json();
@@ -323,23 +319,6 @@ fn a9a_at_epsilon_one() {
     assert!(quality["accuracy"].as_f64().unwrap() > 0.835, "{quality}");
 }
 
-/// How long a fit takes tells how many records there are.
-#[test]
-fn the_time_is_told_where_the_number_of_records_is_public() {
-    let folder = Folder::new();
-    folder.write("schema.toml", SCHEMA);
-    folder.write("t.csv", csv(300));
-    let fit = "fit t.csv --schema schema.toml --target ill --epsilon 2 --delta 1e-5 --iterations 10 --out m";
-    for (flags, told) in
-        [("", true), ("--adjacency add-remove --public-n 300", false), ("--user-column town", false)]
-    {
-        let object = folder.reticent(&format!("{fit} {flags} --json")).ok().json();
-        assert_eq!(object["seconds"].is_number(), told, "{flags}: {object}");
-        let text = folder.reticent(&format!("{fit} {flags}")).ok().out;
-        assert_eq!(text.contains("10 iterations and "), told, "{flags}: {text}");
-    }
-}
-
 /// Tuning and a learned graph, as a user types them. Nothing in the answer tells how many runs there were.
 #[test]
 fn tuning_and_a_graph_stay_within_the_budget() {
@@ -350,7 +329,6 @@ fn tuning_and_a_graph_stay_within_the_budget() {
     let said =
         folder.reticent(&format!("{fit} --tune penalty=l1:[1e-4,1e-3] --out tuned --json")).ok().json();
     assert!(said["epsilon"].as_f64().unwrap() <= 2.0 && said["certified"] == true, "{said}");
-    assert!(said["seconds"].is_null(), "{said}");
     assert_eq!(said["tuned"]["points"], 2);
     let penalty = said["penalty"].as_str().unwrap();
     assert_eq!(said["tuned"]["chosen"], format!("penalty={penalty}"));

@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [file, rest @ ..] = args.as_slice() else { return Err("measure FILE [SCHEMA [TARGET]]".into()) };
     let Some(schema) = rest.first() else {
-        print!("{}", draft_from_public(Path::new(file), &DraftOptions::default())?.toml);
+        print!("{}", draft_from_public(Path::new(file), &DraftOptions::default(), &[0; 32])?.toml);
         return Ok(());
     };
     let schema = Schema::read(Path::new(schema))?;

@@ -42,13 +42,14 @@ pub use error::{CellProblem, DataError, FileProblem, LineProblem, Place};
 pub use labels::Labels;
 pub use norm::shrink_into;
 pub use schema::{
-    Categorical, Column, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target, TargetKind,
-    Undeclared,
+    Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target,
+    TargetKind, Undeclared,
 };
 #[cfg(feature = "parquet")]
 pub use source::parse_parquet;
 pub use source::{
-    Draft, DraftOptions, Format, check, draft_from_public, load, load_features, parse_csv, parse_libsvm,
+    Draft, DraftOptions, Format, check, draft_from_public, load, load_and_compare, load_features, parse_csv,
+    parse_libsvm,
 };
 pub use sparse::Csr;
 pub use split::{Skew, SkewError};

@@ -66,8 +66,11 @@ fn libsvm_sets() {
         let table = load(&path, None, &schema, None, None).unwrap();
         let Rows::Sparse(csr) = &table.rows else { panic!("sparse by the rule") };
         assert_eq!((csr.rows(), csr.values.len(), positives(&table)), (rows, filled, positive), "{name}");
-        let draft =
-            draft_from_public(&path, &DraftOptions { format: Some(Format::Libsvm), ..Default::default() });
+        let draft = draft_from_public(
+            &path,
+            &DraftOptions { format: Some(Format::Libsvm), ..Default::default() },
+            &[7; 32],
+        );
         assert_eq!(draft.unwrap().schema.features(), Some(features));
     }
 }
@@ -76,7 +79,7 @@ fn libsvm_sets() {
 fn covertype_second_class_against_the_rest() {
     let Some(path) = find("covtype.csv.xz") else { return };
     let options = DraftOptions { target: Some("Cover_Type".into()), ..Default::default() };
-    let draft = draft_from_public(&path, &options).unwrap();
+    let draft = draft_from_public(&path, &options, &[7; 32]).unwrap();
     assert!(draft.toml.contains("READ FROM THAT FILE"));
     let seven = r#"classes = ["1", "2", "3", "4", "5", "6", "7"]"#;
     let schema: Schema = draft.toml.replace(seven, "classes = [[1, 3, 4, 5, 6, 7], [2]]").parse().unwrap();
@@ -89,7 +92,7 @@ fn covertype_second_class_against_the_rest() {
 fn housing_is_a_regression() {
     let Some(path) = find("cal_housing.csv.xz") else { return };
     let options = DraftOptions { target: Some("medianHouseValue".into()), ..Default::default() };
-    let schema: Schema = draft_from_public(&path, &options).unwrap().toml.parse().unwrap();
+    let schema: Schema = draft_from_public(&path, &options, &[7; 32]).unwrap().toml.parse().unwrap();
     let table = load(&path, None, &schema, None, None).unwrap();
     assert_eq!((table.len(), table.rows.columns()), (20_640, 8));
     let value = schema.target().unwrap().1.kind().decode_number(table.targets[0]);
@@ -101,7 +104,7 @@ fn housing_is_a_regression() {
 fn protein_homology_by_block() {
     let Some(path) = find("bio_train.parquet") else { return };
     let options = DraftOptions { target: Some("target".into()), ..Default::default() };
-    let schema = draft_from_public(&path, &options).unwrap().schema;
+    let schema = draft_from_public(&path, &options, &[7; 32]).unwrap().schema;
     assert!(check(&path, None, &schema, false).unwrap().contains("the header fits the schema"));
     let table = load(&path, None, &schema, None, Some("EXAMPLE_ID")).unwrap();
     assert_eq!((table.len(), table.user_count(), positives(&table)), (145_751, 153, 1_296));

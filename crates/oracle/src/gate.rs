@@ -102,6 +102,7 @@ impl Gate {
         source: impl FnOnce(&reticent_data::Table, &dyn Loss) -> Source,
     ) -> Result<Self, Refusal> {
         let source = source(table.table(), &*loss);
+        let unpaid = table.drafted_the_schema();
         let Opening { adjacency, unit, view, public_n, intercept } = *opening;
         let private = match unit {
             Unit::Record => Private::by_record(table.into_table(), intercept)?,
@@ -114,6 +115,9 @@ impl Gate {
         let mut ledger = Ledger::new();
         if seeded {
             ledger.taint(Taint::SeededNoise);
+        }
+        if unpaid {
+            ledger.taint(Taint::UnpaidRead);
         }
         Ok(Gate {
             inside: Inside::new(private, loss, terms),

@@ -7,7 +7,11 @@ use reticent_data::{DataError, Format, Schema, Skew, Table};
 use reticent_noise::{Entropy, EntropyError};
 
 /// Private data, unopened. There is no way to look into it but through a [`Gate`](crate::Gate).
-pub struct PrivateTable(Table);
+pub struct PrivateTable {
+    table: Table,
+    /// Whether the schema was drafted from it.
+    drafted_from: bool,
+}
 
 /// Not derived: it would show the rows.
 impl std::fmt::Debug for PrivateTable {
@@ -19,44 +23,56 @@ impl std::fmt::Debug for PrivateTable {
 impl PrivateTable {
     /// Reads a table under a schema that has the roles of the job (see [`Schema::with_roles`]).
     pub fn load(path: &Path, format: Option<Format>, schema: &Schema) -> Result<Self, DataError> {
-        Ok(PrivateTable(reticent_data::load(path, format, schema, None, None)?))
+        let schema = schema.with_roles(None, None)?;
+        let (table, drafted_from) = reticent_data::load_and_compare(path, format, &schema)?;
+        Ok(PrivateTable { table, drafted_from })
     }
 
     /// Reads a table to predict on, under the schema that a model carries.
     pub fn load_features(path: &Path, format: Option<Format>, schema: &Schema) -> Result<Self, DataError> {
-        Ok(PrivateTable(reticent_data::load_features(path, format, schema)?))
+        Ok(reticent_data::load_features(path, format, schema)?.into())
     }
 
     /// A table for each owner in the user column, in order of first appearance; `None` without such a column.
     pub fn split_by_user(self) -> Option<Vec<PrivateTable>> {
-        Some(self.0.split_by_user()?.into_iter().map(PrivateTable).collect())
+        let drafted_from = self.drafted_from;
+        let part = |table| PrivateTable { table, drafted_from };
+        Some(self.table.split_by_user()?.into_iter().map(part).collect())
     }
 
     /// Tables for `parties` parties, dealt by a public rule and a public seed. For simulations: in a real run every party
     /// loads its own.
     pub fn split(self, parties: usize, skew: Skew, seed: u64) -> Result<Vec<PrivateTable>, EntropyError> {
+        let drafted_from = self.drafted_from;
         let mut entropy = Entropy::seeded(seed);
         let mut uniform = || Ok(entropy.below(1 << 53)? as f64 / (1_u64 << 53) as f64);
-        Ok(self.0.split(parties, skew, &mut uniform)?.into_iter().map(PrivateTable).collect())
+        let part = |table| PrivateTable { table, drafted_from };
+        Ok(self.table.split(parties, skew, &mut uniform)?.into_iter().map(part).collect())
     }
 
     /// The number of records, where it is public: records are protected, and a neighbour replaces one. Otherwise `None`.
     pub fn public_count(&self, unit: Unit, adjacency: Adjacency) -> Option<u64> {
-        ((unit, adjacency) == (Unit::Record, Adjacency::ReplaceOne)).then_some(self.0.len() as u64)
+        ((unit, adjacency) == (Unit::Record, Adjacency::ReplaceOne)).then_some(self.table.len() as u64)
+    }
+
+    /// Whether this is the very table that the schema was drafted from, and nobody says that it is public: what the schema
+    /// says of it was then read without being paid for.
+    pub fn drafted_the_schema(&self) -> bool {
+        self.drafted_from
     }
 
     pub(crate) fn table(&self) -> &Table {
-        &self.0
+        &self.table
     }
 
     pub(crate) fn into_table(self) -> Table {
-        self.0
+        self.table
     }
 }
 
 /// For tables that were never a file: simulations and tests.
 impl From<Table> for PrivateTable {
     fn from(table: Table) -> Self {
-        PrivateTable(table)
+        PrivateTable { table, drafted_from: false }
     }
 }

@@ -1,7 +1,7 @@
 //! A graph of the features, with signed weights.
 //!
-//! Text form, a line per edge: `feature feature [weight]`, with features by name or by number from 0, the
-//! words apart by spaces, tabs or a comma. The weight is 1 unless given; `+` and `-` stand for 1 and −1. An
+//! Text form, a line per edge: `feature feature [weight]`, with features by name or, where no name is a number, by number
+//! from 0, the words apart by spaces, tabs or a comma. The weight is 1 unless given; `+` and `-` stand for 1 and −1. An
 //! edge of weight `w` asks that `x_i` be near `sign(w)·x_j`, `|w|` strong. What follows `#` is a remark.
 
 use crate::ParseError;
@@ -120,20 +120,32 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
         .filter(|(_, words)| !words.is_empty())
 }
 
-/// A feature by its name or, failing that, by its number from 0. The name comes first, so that a table
-/// whose columns are called `1`, `2`, … is read as its owner means it.
+/// A feature by its name or, where no name is a number, by its number from 0. The features of a LIBSVM file are called `1`,
+/// `2`, …: there `0` is nobody, and not a second way to say `1`.
 pub(crate) fn feature(word: &str, features: &[String]) -> Result<usize, String> {
     if let Some(i) = features.iter().position(|f| f == word) {
         return Ok(i);
     }
-    if let Some(i) = word.parse::<usize>().ok().filter(|i| *i < features.len()) {
+    let numbered = features.iter().find(|name| name.parse::<usize>().is_ok());
+    if numbered.is_none()
+        && let Some(i) = word.parse::<usize>().ok().filter(|i| *i < features.len())
+    {
         return Ok(i);
     }
     let guess = nearest(word, features.iter().map(String::as_str))
         .map(|n| format!(" (did you mean `{n}`?)"))
         .unwrap_or_default();
     let n = features.len();
-    Err(format!("`{word}` is no feature{guess}; a feature is given by name or by a number from 0 below {n}"))
+    Err(match (numbered, features.last()) {
+        (Some(first), Some(last)) => {
+            format!(
+                "`{word}` is no feature; a feature is given by its name, and names are numbers here: {first} to {last}"
+            )
+        }
+        _ => format!(
+            "`{word}` is no feature{guess}; a feature is given by name or by a number from 0 below {n}"
+        ),
+    })
 }
 
 /// A finite number.
@@ -165,6 +177,21 @@ mod tests {
     fn a_name_wins_over_a_number() {
         let names = ["1".to_owned(), "0".to_owned()];
         assert_eq!(feature("1", &names), Ok(0));
+    }
+
+    /// Where `0` was taken for a position, `0 2` and `1 2` were one edge, and an edge file that counts from 0 was read
+    /// shifted by one without a word.
+    #[test]
+    fn features_of_libsvm_are_named_from_1_and_there_is_no_feature_0() {
+        let names: Vec<String> = (1..=3).map(|i| i.to_string()).collect();
+        let graph = Graph::parse("1 2\n2 3\n", &names).unwrap();
+        assert_eq!(graph.edges().iter().map(|e| (e.from, e.to)).collect::<Vec<_>>(), [(0, 1), (1, 2)]);
+        let said = Graph::parse("1 2\n0 2\n", &names).unwrap_err().to_string();
+        assert_eq!(
+            said,
+            "line 2: `0` is no feature; a feature is given by its name, and names are numbers here: 1 to 3"
+        );
+        assert!(feature("4", &names).is_err());
     }
 
     #[test]

@@ -2,16 +2,17 @@
 //! officer reads.
 
 use reticent_accountant::{
-    Adjacency, Bound, Entry, Event, Ledger, Mechanism, NonPrivate, Taint, Unit, View, epsilon, extended,
-    gdp_mu, rdp_curve,
+    Adjacency, Entry, Ledger, Mechanism, Taint, Unit, View, extended, gdp_mu, rdp_curve,
 };
 use reticent_admm::Choice;
-use reticent_oracle::{Refusal, Terms};
+use reticent_oracle::Terms;
+use reticent_oracle::tables::Schema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::job::Job;
 use crate::simulate::Spread;
+use crate::verdict::{Scope, Verdict};
 
 /// The format that this version writes and reads.
 const VERSION: u32 = 1;
@@ -33,14 +34,17 @@ pub struct Certificate {
     pub certified: bool,
     /// Why they are not; empty when they are.
     pub reasons: Vec<String>,
-    /// ε at δ: the number to promise.
+    /// ε at δ: the number to promise; infinite where there is no guarantee.
     #[serde(with = "extended")]
     pub epsilon: f64,
     /// What a paper claims ε to be for a run as published, where that does not hold. Not a guarantee of
     /// anything.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub claimed: Option<f64>,
-    /// No analysis of this run can give an ε below this.
+    /// What the events of the ledger would cost were it not for the reasons. Not a guarantee of anything.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub counted: Option<f64>,
+    /// No analysis of all that was released on the way can give an ε below this. The last model alone may tell less.
     #[serde(with = "extended")]
     pub epsilon_lower: f64,
     /// δ.
@@ -112,46 +116,41 @@ impl Certificate {
     /// The certificate of what `ledger` recorded.
     pub(crate) fn new(job: &Job, terms: &Terms, ledger: Ledger) -> Result<Self, Error> {
         let delta = job.budget.map_or(DELTA_WITHOUT_BUDGET, |budget| budget.delta);
-        Self::of(job.entry.name, delta, terms, ledger)
+        let mut certificate = Self::of(job.entry.name, delta, terms, ledger)?;
+        certificate.assumptions.extend(origin(&job.schema));
+        Ok(certificate)
     }
 
     /// The certificate of what `ledger` recorded of a run of `algorithm`, at `delta`.
     pub(crate) fn of(algorithm: &str, delta: f64, terms: &Terms, ledger: Ledger) -> Result<Self, Error> {
-        let published = ledger.taints().iter().any(|taint| matches!(taint, Taint::AsPublished(_)));
-        // The events of a run as published are the paper's claims: a bound of them bounds nothing.
-        let books = if published { unproven(terms)? } else { ledger.clone() };
-        let Bound { lower, upper, method } = epsilon(&books, delta)?;
-        let claimed = if published { Some(epsilon(&ledger, delta)?.upper) } else { None };
-        let mut reasons: Vec<String> = ledger.taints().iter().map(Taint::to_string).collect();
-        if upper.is_infinite() && !published {
-            reasons.push("values were released without noise: epsilon is infinite".to_owned());
-        }
+        let otherwise = Scope { adjacency: terms.adjacency(), unit: terms.unit(), view: terms.view() };
+        let Verdict { certified, reasons, epsilon, counted, claimed, scope, meaning, .. } =
+            Verdict::of(&ledger, delta, otherwise)?;
+        let curve = Verdict::curve(&ledger, &CURVE)?;
+        let proven = |ledger: &Ledger| certified.then(|| gdp_mu(ledger)).flatten();
+        let orders = if certified { rdp_curve(&ledger) } else { Vec::new() };
         let seeded = ledger.taints().contains(&Taint::SeededNoise);
-        let curve = CURVE
-            .iter()
-            .map(|&delta| Ok(Point { delta, epsilon: epsilon(&books, delta)?.upper }))
-            .collect::<Result<_, Error>>()?;
-        let meaning = meaning(terms, upper, delta, &reasons, claimed);
         Ok(Certificate {
             version: VERSION,
-            certified: reasons.is_empty(),
+            certified,
             reasons,
-            epsilon: upper,
-            claimed: claimed.filter(|claimed| claimed.is_finite()),
-            epsilon_lower: lower,
+            epsilon: epsilon.upper,
+            counted,
+            claimed,
+            epsilon_lower: epsilon.lower,
             delta,
-            adjacency: terms.adjacency(),
-            unit: terms.unit(),
-            view: terms.view(),
+            adjacency: scope.adjacency,
+            unit: scope.unit,
+            view: scope.view,
             meaning,
-            accountant: method.to_string(),
+            accountant: epsilon.method.to_string(),
             noise: if seeded { "seeded, NOT PRIVATE" } else { "secure" }.to_owned(),
             algorithm: algorithm.to_owned(),
             choice: None,
             population: terms.population(),
-            curve,
-            mu: gdp_mu(&books),
-            rdp: rdp_curve(&books)
+            curve: curve.iter().map(|(delta, bound)| Point { delta: *delta, epsilon: bound.upper }).collect(),
+            mu: proven(&ledger),
+            rdp: orders
                 .into_iter()
                 .filter(|(alpha, _)| ORDERS.contains(alpha))
                 .map(|(alpha, epsilon)| Order { alpha, epsilon })
@@ -162,53 +161,33 @@ impl Certificate {
             reticent: env!("CARGO_PKG_VERSION").to_owned(),
         })
     }
-}
 
-/// What is proven of a run whose events are claims: nothing.
-fn unproven(terms: &Terms) -> Result<Ledger, Error> {
-    let mut ledger = Ledger::new();
-    let (adjacency, unit, view) = (terms.adjacency(), terms.unit(), terms.view());
-    ledger.append(Event::new(NonPrivate {}, adjacency, unit, view).map_err(Refusal::from)?);
-    Ok(ledger)
-}
-
-/// The guarantee as a sentence.
-fn meaning(terms: &Terms, epsilon: f64, delta: f64, reasons: &[String], claimed: Option<f64>) -> String {
-    let who = match terms.unit() {
-        Unit::Record => "record",
-        Unit::User => "person, with all their records,",
-    };
-    let change = match terms.adjacency() {
-        Adjacency::ReplaceOne => format!("replacing any one {who} by another"),
-        Adjacency::AddRemove => format!("adding or leaving out any one {who}"),
-    };
-    let seen = match terms.view() {
-        View::Central => "whoever sees the model",
-        View::Local => "whoever sees every message of one party",
-        View::SecureAggregation => "whoever sees the sums of messages",
-        View::Network => "another party of the network",
-    };
-    if let Some(claimed) = claimed {
-        return format!(
-            "No guarantee: {}. The paper claims epsilon = {claimed:.4} at delta = {delta:e}; docs/errata.md says why \
-             that does not follow.",
-            reasons.join("; ")
+    /// This certificate as its ledger has it: where the file says more than the events, it is not believed. It may say less,
+    /// as that of a run between parties does, whose other ledgers are not in it.
+    pub fn recounted(mut self) -> Result<Self, Error> {
+        let Certificate { adjacency, unit, view, .. } = self;
+        let verdict = Verdict::of(&self.ledger, self.delta, Scope { adjacency, unit, view })?;
+        // Another version may have counted a little less tightly; less than the least that is possible it cannot.
+        let short = verdict.certified && self.certified && self.epsilon < verdict.epsilon.lower.next_down();
+        if verdict.certified && !short {
+            return Ok(self);
+        }
+        self.reasons.extend(
+            verdict.reasons.into_iter().filter(|reason| !self.reasons.contains(reason)).collect::<Vec<_>>(),
         );
+        if short {
+            let said = format!(
+                "the file says epsilon = {}, and its ledger costs at least {}",
+                self.epsilon, verdict.epsilon.lower
+            );
+            self.reasons.push(said);
+        }
+        if self.certified {
+            self.meaning = format!("No guarantee: {}.", self.reasons.join("; "));
+        }
+        (self.certified, self.epsilon) = (false, f64::INFINITY);
+        Ok(self)
     }
-    if epsilon.is_infinite() {
-        return format!("No guarantee: {change} may change what {seen} learns without any limit.");
-    }
-    if !reasons.is_empty() {
-        return format!("No guarantee: {}.", reasons.join("; "));
-    }
-    // Rounded up, as a promise must be; e to a large power says nothing to anybody.
-    let up = |value: f64| (value * 1e4).ceil() / 1e4;
-    let factor = if epsilon < 10.0 { format!(" = {}", up(epsilon.exp())) } else { String::new() };
-    format!(
-        "For {seen}: {change} changes the probability of any outcome by a factor of at most e^{}{factor}, \
-         but for a probability of {delta:e}.",
-        up(epsilon)
-    )
 }
 
 /// What the guarantee relies on, besides the proofs.
@@ -240,4 +219,10 @@ fn assumptions(terms: &Terms, ledger: &Ledger) -> Vec<String> {
         list.push("a person has one record in the table; who has more is protected less".to_owned());
     }
     list
+}
+
+/// What is taken as given of a schema that was drafted.
+pub(crate) fn origin(schema: &Schema) -> Option<String> {
+    let drafted = schema.drafted()?;
+    Some(format!("the file that the schema was drafted from, {}, is public", drafted.from()))
 }

@@ -1,7 +1,6 @@
 //! From a job to a model: load, rehearse, calibrate, run, close the books.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use reticent_accountant::Ledger;
 use reticent_admm::Choice;
@@ -32,16 +31,13 @@ pub trait Progress {
 /// No progress shown.
 impl Progress for () {}
 
-/// A model and how it came about.
+/// A model and how it came about. How long it took is not told: a time depends on what is in the records.
 #[derive(Debug)]
 pub struct Fitted {
     /// The model, its certificate inside.
     pub model: Model,
     /// Iterations made.
     pub iterations: u64,
-    /// How long it took, reading included. It tells of the number of records, which is private unless one is replaced by
-    /// another, and after tuning of the secret number of runs.
-    pub time: Duration,
     /// What came of tuning, if the job was tuned.
     pub tuned: Option<Tuned>,
     /// Whether the exact solver got to the optimum before its iterations ran out; the others have no such
@@ -77,7 +73,6 @@ pub(crate) struct Done<'j> {
 impl Job {
     /// Does the job.
     pub fn fit(self, progress: &mut dyn Progress) -> Result<Fitted, Error> {
-        let start = Instant::now();
         progress.reading();
         let table = PrivateTable::load(&self.data, self.format, &self.schema)?;
         let gate = self.open(table, 0)?;
@@ -97,7 +92,7 @@ impl Job {
         let Done { job, parameter, iterations, graph, tuned, converged, ledger, choice, .. } = done;
         let certificate = Certificate { choice, ..Certificate::new(job, &terms, ledger)? };
         let model = Model::new(job, parameter, graph.as_ref(), certificate);
-        Ok(Fitted { model, iterations, time: start.elapsed(), tuned, converged })
+        Ok(Fitted { model, iterations, tuned, converged })
     }
 
     /// The gate on `table`. `number` tells runs with the same seed apart.

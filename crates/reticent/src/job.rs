@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, calibrate};
+use reticent_accountant::{
+    Adjacency, Event, Gaussian, Laplace, Ledger, Mechanism, Unit, View, calibrate, epsilon,
+};
 use reticent_admm::catalogue::{self, Entry, Kind, Recipe};
 use reticent_admm::exact::ExactSettings;
 use reticent_admm::{BlockSchedule, Public, Settings};
 use reticent_oracle::tables::{self, Format, Schema, TargetKind};
-use reticent_oracle::{Opening, Sampling};
+use reticent_oracle::{Opening, Sampling, Terms};
 use reticent_problem::{Constraint, Graph, Loss, Regulariser, Shape, Target, constraints, losses, penalties};
 
 use crate::error::{Error, plain};
@@ -62,6 +64,10 @@ impl Spec {
     /// Checks everything that can be checked without the data.
     pub fn check(&self) -> Result<Job, Error> {
         match self.tuning()? {
+            // A score has Gaussian noise, whatever the runs have.
+            Some((Job { budget: Some(Budget { delta: 0.0, .. }), .. }, _)) => {
+                Err(no_pure("a choice among runs"))
+            }
             Some((first, tuning)) => Ok(Job { tuning: Some(tuning), ..first }),
             None => self.check_one(),
         }
@@ -145,6 +151,7 @@ impl Spec {
             Kind::Private(build) => {
                 let public = job.public(job.opening.public_n.unwrap_or(1_000))?;
                 build(&job.recipe(&public, 1.0))?;
+                job.check_pure(&public)?;
             }
             Kind::Exact => {
                 ExactSettings::try_from(&job.settings)?;
@@ -176,8 +183,9 @@ impl Spec {
 
     fn checked_delta(&self) -> Result<Option<f64>, Error> {
         match self.delta {
-            Some(delta) if !(delta > 0.0 && delta < 1.0) => {
-                Err(value("delta", delta, "it must lie strictly between 0 and 1, for example 1e-5"))
+            Some(delta) if !(0.0..1.0).contains(&delta) => {
+                let why = "it must be at least 0 and less than 1, for example 1e-5; 0 is for noise with a pure guarantee";
+                Err(value("delta", delta, why))
             }
             given => Ok(given),
         }
@@ -263,7 +271,12 @@ impl Job {
         let whole_budget = match self.budget {
             Some(Budget { epsilon, delta }) => {
                 let one = |noise| {
-                    Event::new(Gaussian::new(noise)?, adjacency, unit, view).map(|event| {
+                    // Without a δ it is Laplace noise that is measured by.
+                    let mechanism: Mechanism = match delta > 0.0 {
+                        true => Gaussian::new(noise)?.into(),
+                        false => Laplace::new(noise)?.into(),
+                    };
+                    Event::new(mechanism, adjacency, unit, view).map(|event| {
                         let mut ledger = Ledger::new();
                         ledger.append(event);
                         ledger
@@ -297,9 +310,42 @@ impl Job {
         }
     }
 
+    /// Refuses a δ of 0 where the plan has noise for which no ε holds without exception, before any table is read.
+    fn check_pure(&self, public: &Public) -> Result<(), Error> {
+        let Some(Budget { delta: 0.0, .. }) = self.budget else { return Ok(()) };
+        let Opening { adjacency, unit, view, .. } = self.opening;
+        let terms = match adjacency {
+            Adjacency::ReplaceOne => Terms::of_parties(unit, view, public.population),
+            Adjacency::AddRemove => Terms::add_remove(unit, view, public.population)?,
+        };
+        // What a plan for so many records refuses, it may not refuse for the true number.
+        match self.rehearse_on(terms, public, &self.noise(1.0, 1.0, public, false)) {
+            Ok(plan) => self.refuse_impure(&plan, 0.0),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// The same for a plan that is known.
+    pub(crate) fn refuse_impure(&self, plan: &Ledger, delta: f64) -> Result<(), Error> {
+        if delta > 0.0 || epsilon(plan, 0.0).is_ok_and(|bound| bound.upper.is_finite()) {
+            Ok(())
+        } else {
+            Err(no_pure(self.entry.name))
+        }
+    }
+
     pub(crate) fn recipe<'a>(&'a self, public: &'a Public, noise_multiplier: f64) -> Recipe<'a> {
         Recipe { settings: &self.settings, public, regulariser: &self.regulariser, noise_multiplier }
     }
+}
+
+/// The refusal of a δ of 0.
+pub(crate) fn no_pure(name: &str) -> Error {
+    let why = format!(
+        "epsilon would have to hold without exception, and {name} as it is set has noise for which none does; give a delta \
+         such as 1e-5, or --algorithm amp or objp with --law spherical-laplace"
+    );
+    value("delta", 0, &why)
 }
 
 fn find_algorithm(name: &str) -> Result<&'static Entry, Error> {

@@ -5,6 +5,7 @@
 
 mod axis;
 pub mod certificate;
+mod draft;
 mod error;
 mod fit;
 mod graph;
@@ -16,9 +17,11 @@ mod settings;
 pub mod simulate;
 mod spec;
 mod tune;
+mod verdict;
 mod write;
 
 pub use certificate::Certificate;
+pub use draft::draft_schema;
 pub use error::Error;
 pub use fit::{Fitted, Progress};
 pub use model::{Coefficient, Model, Prediction};
@@ -32,4 +35,5 @@ pub use reticent_runtime as runtime;
 pub use settings::{read_settings, setting_fits};
 pub use spec::Spec;
 pub use tune::Tuned;
+pub use verdict::{Scope, Verdict};
 pub use write::{check_folder, write_model, write_text};

@@ -122,7 +122,7 @@ impl Model {
                 .collect(),
             // In units of the score, as whoever uses the model expects.
             intercept: intercept.iter().map(|b| b * constant).collect(),
-            preprocessing: schema.clone(),
+            preprocessing: schema.clone().without_origin(),
             certificate,
         }
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use reticent_accountant::{Ledger, calibrate};
 use reticent_admm::catalogue::{Built, Kind, Recipe};
 use reticent_admm::{Choice, Public, SettingsError, run};
-use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Released};
+use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Released, Terms};
 use reticent_problem::{Constraint, Graph, Regulariser, penalties};
 
 use crate::error::Error;
@@ -89,7 +89,8 @@ impl Job {
         Budget { epsilon, delta }: Budget,
     ) -> Result<f64, Error> {
         // Once before the search, so that a plan that cannot be is refused as itself and not for its price.
-        self.rehearse(gate, public, &Noise::alone(1.0))?;
+        let plan = self.rehearse(gate, public, &Noise::alone(1.0))?;
+        self.refuse_impure(&plan, delta)?;
         let plan = |noise| self.rehearse(gate, public, &Noise::alone(noise));
         Ok(calibrate(epsilon, delta, plan)?.noise_multiplier)
     }
@@ -115,7 +116,12 @@ impl Job {
 
     /// The ledger that the run will have with this noise: the run itself, on a gate without data.
     pub(crate) fn rehearse(&self, gate: &Gate, public: &Public, noise: &Noise) -> Result<Ledger, Error> {
-        let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
+        self.rehearse_on(*gate.terms(), public, noise)
+    }
+
+    /// The same on these terms, before there is a gate.
+    pub(crate) fn rehearse_on(&self, terms: Terms, public: &Public, noise: &Noise) -> Result<Ledger, Error> {
+        let mut rehearsal = Rehearsal::new(public.shape, terms);
         // The plan does not depend on which graph it is, and learning one takes its time.
         let learn = |_: Released<Vec<f64>>, nodes: usize, _: f64| Graph::path(nodes);
         self.ask(&mut rehearsal, public, noise, &learn, &mut |_, _| {})?;

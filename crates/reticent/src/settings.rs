@@ -7,18 +7,16 @@ use crate::error::Error;
 use crate::tune;
 
 /// Reads settings, each a name and what was typed for it. A word that is a number or a truth value is first
-/// tried as that, then as text.
+/// tried as that, then as text. JSON does not know `.25` and `5.`, which people type.
 pub fn read_settings(given: &[(&'static str, String)]) -> Result<Settings, Error> {
     let mut all = Map::new();
     for (name, text) in given {
         tune::refuse_list(name, text)?;
         // JSON has no .25, which is a number to everybody else.
-        let number = text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::from);
-        let value = [serde_json::from_str(text).ok(), number]
-            .into_iter()
-            .flatten()
-            .find(|value: &Value| setting_fits(name, value).is_ok())
-            .unwrap_or_else(|| Value::from(text.as_str()));
+        let number = || text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::from);
+        let fits = |value: &Value| setting_fits(name, value).is_ok();
+        let value = serde_json::from_str(text).ok().filter(fits).or_else(|| number().filter(fits));
+        let value = value.unwrap_or_else(|| Value::from(text.as_str()));
         if let Err(reason) = setting_fits(name, &value) {
             return Err(Error::Value { name, given: text.clone(), allowed: reason });
         }

@@ -84,8 +84,8 @@ fn certificates_of_every_kind_are_valid() {
         assert!(errors.is_empty(), "{kind}: {errors:?}");
         let uncertified = matches!(kind, "seeded" | "exact" | "as published");
         assert_eq!(certificate["certified"], !uncertified, "{kind}");
-        let unbounded = matches!(kind, "exact" | "as published");
-        assert_eq!(certificate["epsilon"] == "infinity", unbounded, "{kind}");
+        assert_eq!(certificate["epsilon"] == "infinity", uncertified, "{kind}");
+        assert_eq!(certificate.get("counted").is_some(), kind == "seeded", "{kind}");
         assert_eq!(certificate.get("claimed").is_some(), kind == "as published", "{kind}");
         assert_eq!(certificate["noise"] == "seeded, NOT PRIVATE", kind == "seeded", "{kind}");
         assert!(certificate["rdp"].as_array().unwrap().len() <= 12, "{kind}");
@@ -120,7 +120,8 @@ fn the_schema_refuses_what_a_certificate_must_not_say() {
     for (pointer, value) in [
         ("/epsilon", json!("infinity")),
         ("/epsilon", json!(-1)),
-        ("/delta", json!(0)),
+        ("/delta", json!(-1e-5)),
+        ("/delta", json!(1)),
         ("/noise", json!("seeded, NOT PRIVATE")),
         ("/reasons", json!(["a reason"])),
         ("/adjacency", json!("replace-two")),
@@ -134,6 +135,13 @@ fn the_schema_refuses_what_a_certificate_must_not_say() {
     }
     let mut bad = good.clone();
     bad["claimed"] = json!(1.0);
+    assert!(!validator.is_valid(&bad));
+    let mut bad = good.clone();
+    bad["counted"] = json!(1.0);
+    assert!(!validator.is_valid(&bad));
+    // What is not certified has no number to promise.
+    let mut bad = certificate(|spec| spec.seed = Some(1));
+    bad["epsilon"] = json!(1.0);
     assert!(!validator.is_valid(&bad));
     let mut bad = good;
     bad["extra"] = json!(1);

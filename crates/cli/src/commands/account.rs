@@ -3,17 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use reticent::accountant::{
-    AccountError, Adjacency, Bound, Ledger, Report, ReportLine, Unit, curve, delta, report, scope,
-};
-use reticent::{Error, write_text};
+use reticent::accountant::{AccountError, Adjacency, Bound, Ledger, ReportLine, Unit, View};
+use reticent::{Error, Scope, Verdict, write_text};
 use serde_json::{Value, json};
 
+use super::shared::{asides, shouted};
 use crate::answer::Answer;
 use crate::event_text::{ledger, mechanism, sampled};
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
-use crate::number::{self, show};
+use crate::number::{self, show, show_delta};
 use crate::plot::{Curve, Plot};
 use crate::progress::waiting;
 
@@ -70,12 +69,22 @@ impl Account {
             (None, None) => Ledger::new(),
         };
         let of = |error: AccountError| Failure::of("account", error.into());
-        let report = waiting("counting", || report(&ledger, self.delta)).map_err(of)?;
+        let otherwise = Scope { adjacency: self.adjacency, unit: self.unit, view: View::Central };
+        let verdict = waiting("counting", || Verdict::of(&ledger, self.delta, otherwise)).map_err(of)?;
+        if self.delta == 0.0 && self.epsilon.is_none() && ledger.taints().is_empty() && !verdict.certified {
+            return Err(without_delta("these events have"));
+        }
         let mut answer = match self.epsilon {
-            None => epsilon_answer(&ledger, &report, self.delta),
-            Some(epsilon) => delta_answer(&ledger, epsilon).map_err(of)?,
+            None => epsilon_answer(&ledger, &verdict).map_err(of)?,
+            Some(epsilon) => delta_answer(&ledger, &verdict, epsilon).map_err(of)?,
         };
         if let Some(path) = &self.plot {
+            if !verdict.certified {
+                return Err(Failure::Usage {
+                    message: format!("there is no curve to draw: {}", verdict.reasons.join("; ")),
+                    hint: "leave out --plot".to_owned(),
+                });
+            }
             write_text(&plot(&ledger)?, path)?;
             answer.text += &format!("\nThe curve is in {}.\n", path.display());
             answer.object["plot"] = json!(path);
@@ -84,43 +93,67 @@ impl Account {
     }
 }
 
-fn epsilon_answer(ledger: &Ledger, report: &Report, delta: f64) -> Answer {
-    let Bound { lower, upper, method } = report.best;
-    let mut text = columns(&rows(ledger, &[("δ", format!("{delta:e}"))]), 2, 2);
-    text += &format!(
-        "\n  ε is at most {upper:.6}, and no analysis can give less than {lower:.6} (by {method}).\n\n"
-    );
-    let mut lines = vec![["method", "lower", "upper", "remark"].map(str::to_owned).to_vec()];
-    lines.extend(report.lines.iter().map(|line| match &line.bound {
-        Ok(bound) => {
-            vec![line.method.to_string(), show(bound.lower), show(bound.upper), line.note.to_owned()]
-        }
-        Err(reason) => vec![line.method.to_string(), "–".to_owned(), "–".to_owned(), reason.clone()],
-    }));
-    text += &columns(&lines, 2, 4);
-    let object = json!({
-        "epsilon": bound(lower, upper),
-        "delta": delta,
-        "method": method.to_string(),
-        "events": ledger.total_events(),
-        "all": report.lines.iter().map(line).collect::<Vec<_>>(),
-    });
-    Answer { text, object: with_scope(object, ledger), remarks: Vec::new() }
+fn epsilon_answer(ledger: &Ledger, verdict: &Verdict) -> Result<Answer, AccountError> {
+    let Bound { lower, upper, method } = verdict.epsilon;
+    let mut text = columns(&rows(ledger, &[("δ", show_delta(verdict.delta))]), 2, 2);
+    let methods = Verdict::methods(ledger, verdict.delta)?.map_or_else(Vec::new, |report| report.lines);
+    if verdict.certified {
+        let bounds = format!(
+            "ε is at most {upper:.6}, and no analysis of all that was released can give less than {lower:.6} (by {method})."
+        );
+        text += &format!("\n{}\n", wrapped(&bounds));
+        let mut lines = vec![["method", "lower", "upper", "remark"].map(str::to_owned).to_vec()];
+        lines.extend(methods.iter().map(|line| match &line.bound {
+            Ok(bound) => {
+                vec![line.method.to_string(), show(bound.lower), show(bound.upper), line.note.to_owned()]
+            }
+            Err(reason) => vec![line.method.to_string(), "–".to_owned(), "–".to_owned(), reason.clone()],
+        }));
+        text += &columns(&lines, 2, 4);
+    } else {
+        text += &format!("\n{}", wrapped(&verdict.meaning));
+    }
+    let mut object = said(ledger, verdict);
+    object["epsilon"] = bound(lower, upper);
+    object["delta"] = json!(verdict.delta);
+    object["method"] = json!(method.to_string());
+    object["all"] = methods.iter().map(line).collect();
+    Ok(Answer { text, object, remarks: remarks(verdict) })
 }
 
-fn delta_answer(ledger: &Ledger, epsilon: f64) -> Result<Answer, AccountError> {
-    let Bound { lower, upper, method } = delta(ledger, epsilon)?;
+fn delta_answer(ledger: &Ledger, verdict: &Verdict, epsilon: f64) -> Result<Answer, AccountError> {
+    let Bound { lower, upper, method } = Verdict::delta_at(ledger, epsilon)?;
     let mut text = columns(&rows(ledger, &[("ε", epsilon.to_string())]), 2, 2);
-    text += &wrapped(&format!(
-        "δ is at most {upper:e}, and no analysis can give less than {lower:e} (by {method})."
-    ));
-    let object = json!({
-        "epsilon": epsilon,
-        "delta": bound(lower, upper),
-        "method": method.to_string(),
+    let tainted = !ledger.taints().is_empty();
+    text += &wrapped(&if tainted {
+        verdict.meaning.clone()
+    } else {
+        format!(
+            "δ is at most {upper:e}, and no analysis of all that was released can give less than {lower:e} (by {method})."
+        )
+    });
+    let mut object = said(ledger, verdict);
+    object["certified"] = json!(upper < 1.0);
+    object["epsilon"] = json!(epsilon);
+    object["delta"] = bound(lower, upper);
+    object["method"] = json!(method.to_string());
+    Ok(Answer { text, object, remarks: if tainted { remarks(verdict) } else { Vec::new() } })
+}
+
+/// What is said of a ledger whatever is asked.
+fn said(ledger: &Ledger, verdict: &Verdict) -> Value {
+    let mut object = json!({
+        "certified": verdict.certified,
+        "reasons": verdict.reasons,
+        "meaning": verdict.meaning,
         "events": ledger.total_events(),
     });
-    Ok(Answer { text, object: with_scope(object, ledger), remarks: Vec::new() })
+    asides(verdict.claimed, verdict.counted).for_each(|(name, value)| object[name] = value);
+    with_scope(object, verdict.scope)
+}
+
+fn remarks(verdict: &Verdict) -> Vec<String> {
+    (!verdict.certified).then(|| shouted(&verdict.reasons)).into_iter().collect()
 }
 
 fn rows(ledger: &Ledger, more: &[(&str, String)]) -> Vec<Vec<String>> {
@@ -144,17 +177,24 @@ fn line(line: &ReportLine) -> Value {
     }
 }
 
+/// The refusal of a δ of 0 where that makes every ε infinite.
+pub(super) fn without_delta(what: &str) -> Failure {
+    Failure::Usage {
+        message: format!("delta = 0: {what} no epsilon that holds without exception"),
+        hint: "give a delta above 0, for example 1e-5; pure-dp and laplace events have an epsilon at 0"
+            .to_owned(),
+    }
+}
+
 pub(super) fn bound(lower: f64, upper: f64) -> Value {
     json!({ "lower": number::json(lower), "upper": number::json(upper) })
 }
 
 /// The object with whom it is about.
-pub(super) fn with_scope(mut object: Value, ledger: &Ledger) -> Value {
-    if let Some((adjacency, unit, view)) = scope(ledger) {
-        object["adjacency"] = json!(adjacency.to_string());
-        object["unit"] = json!(unit.to_string());
-        object["view"] = json!(view.to_string());
-    }
+pub(super) fn with_scope(mut object: Value, scope: Scope) -> Value {
+    object["adjacency"] = json!(scope.adjacency.to_string());
+    object["unit"] = json!(scope.unit.to_string());
+    object["view"] = json!(scope.view.to_string());
     object
 }
 
@@ -177,7 +217,7 @@ fn read_ledger(path: &std::path::Path) -> Result<Ledger, Failure> {
 /// ε against δ, the interval between the bounds.
 fn plot(ledger: &Ledger) -> Result<String, Error> {
     let deltas: Vec<f64> = (4..=48).map(|quarter| 10_f64.powf(f64::from(-quarter) / 4.0)).collect();
-    let points = curve(ledger, &deltas)?;
+    let points = Verdict::curve(ledger, &deltas)?;
     let line = |of: fn(&Bound) -> f64| points.iter().map(|(delta, bound)| (*delta, of(bound))).collect();
     let plot = Plot {
         title: "What the run costs: ε at each δ".to_owned(),

@@ -1,10 +1,13 @@
 //! `reticent calibrate`: the smallest noise (or the most steps, or the largest rate) that fits a budget.
 
 use clap::{Args, ValueEnum};
-use reticent::accountant::{Adjacency, Bound, Ledger, Unit, calibrate, calibrate_rate, calibrate_steps};
+use reticent::Scope;
+use reticent::accountant::{
+    Adjacency, Bound, Ledger, Unit, View, calibrate, calibrate_rate, calibrate_steps,
+};
 use serde_json::json;
 
-use super::account::{bound, with_scope};
+use super::account::{bound, with_scope, without_delta};
 use crate::answer::Answer;
 use crate::event_text::{ledger, mechanism, sampled};
 use crate::failure::Failure;
@@ -68,48 +71,42 @@ impl Calibrate {
 
     fn search(self) -> Result<Answer, Failure> {
         let z = self.noise_multiplier.unwrap_or(1.0);
+        if self.delta == 0.0 {
+            return Err(without_delta("Gaussian noise has"));
+        }
         // What cannot be planned at all is wrong usage, not a budget that is too small.
         self.plan(z, self.steps, self.sampling.as_deref())?;
-        let (found, what, epsilon, ledger) = match self.find {
+        let (found, what, epsilon) = match self.find {
             Find::Noise => {
                 let plan = |z: f64| self.plan(z, self.steps, self.sampling.as_deref());
                 let found = calibrate(self.epsilon, self.delta, plan)?;
                 let z = found.noise_multiplier;
-                (
-                    json!({ "noise_multiplier": z }),
-                    format!("a noise multiplier of {z}"),
-                    found.epsilon,
-                    plan(z)?,
-                )
+                (json!({ "noise_multiplier": z }), format!("a noise multiplier of {z}"), found.epsilon)
             }
             Find::Steps => {
                 let plan = |steps: u64| self.plan(z, steps, self.sampling.as_deref());
                 let found = calibrate_steps(self.epsilon, self.delta, MOST_STEPS, plan)?;
-                (
-                    json!({ "steps": found.steps }),
-                    format!("{} steps", found.steps),
-                    found.epsilon,
-                    plan(found.steps)?,
-                )
+                (json!({ "steps": found.steps }), format!("{} steps", found.steps), found.epsilon)
             }
             Find::Rate => {
                 let plan = |rate: f64| self.plan(z, self.steps, Some(&format!("poisson:{rate}")));
                 let found = calibrate_rate(self.epsilon, self.delta, 1.0, plan)?;
                 let rate = found.rate;
-                (json!({ "rate": rate }), format!("a sampling rate of {rate}"), found.epsilon, plan(rate)?)
+                (json!({ "rate": rate }), format!("a sampling rate of {rate}"), found.epsilon)
             }
         };
         let Bound { lower, upper, method } = epsilon;
+        let scope = Scope { adjacency: self.adjacency, unit: self.unit, view: View::Central };
         let mut object = found;
         object["epsilon"] = bound(lower, upper);
         object["delta"] = json!(self.delta);
         object["method"] = json!(method.to_string());
         let text = wrapped(&format!(
-            "{what} fits: ε is at most {upper:.6} at δ = {:e} (by {method}; no analysis can give less than {lower:.6}), \
-             {} neighbours, {} level.",
+            "{what} fits: ε is at most {upper:.6} at δ = {:e} (by {method}; no analysis of all that \
+             was released can give less than {lower:.6}), {} neighbours, {} level.",
             self.delta, self.adjacency, self.unit
         ));
-        Ok(Answer { text, object: with_scope(object, &ledger), remarks: Vec::new() })
+        Ok(Answer { text, object: with_scope(object, scope), remarks: Vec::new() })
     }
 
     fn plan(&self, z: f64, steps: u64, sampling: Option<&str>) -> Result<Ledger, Failure> {

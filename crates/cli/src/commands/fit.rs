@@ -10,9 +10,7 @@ use reticent::tables::Format;
 use reticent::{Certificate, Fitted, Model, Spec, Tuned, check_folder, write_model};
 use serde_json::{Value, json};
 
-use super::shared::{
-    algorithm, certificate_fields, certificate_rows, format, not_private, replaces, seconds, weak,
-};
+use super::shared::{algorithm, certificate_fields, certificate_rows, format, not_private, replaces, weak};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
@@ -270,16 +268,13 @@ fn range(text: &str) -> Result<[f64; 2], String> {
 }
 
 fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate>) -> Answer {
-    let Fitted { model, iterations, time, tuned, converged } = fitted;
+    let Fitted { model, iterations, tuned, converged } = fitted;
     let certificate = model.certificate();
     let beside = path.with_file_name("certificate.json");
     let [loss, penalty, constraint] = model.problem();
     let table = spec.data.as_deref().unwrap_or(Path::new("the table"));
 
-    // The time of a tuned fit tells of the number of its runs, which must stay secret.
-    let seconds = seconds(certificate, *time).filter(|_| tuned.is_none());
-    let spent = seconds.map(|seconds| format!(" and {seconds:.2} s")).unwrap_or_default();
-    let mut text = format!("Fitted {} in {iterations} iterations{spent}.\n\n", table.display());
+    let mut text = format!("Fitted {} in {iterations} iterations.\n\n", table.display());
     let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
     let mut rows = vec![
         row("algorithm", &algorithm(certificate)),
@@ -302,7 +297,6 @@ fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate
     let mut object = certificate_fields(certificate);
     object.extend([
         ("iterations".to_owned(), Value::from(*iterations)),
-        ("seconds".to_owned(), Value::from(seconds)),
         ("converged".to_owned(), Value::from(*converged)),
         ("tuned".to_owned(), tuned.as_ref().map_or(Value::Null, tuned_fields)),
         ("graph".to_owned(), json!(model.graph())),

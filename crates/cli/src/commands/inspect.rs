@@ -29,7 +29,8 @@ impl Inspect {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
         let model = read_model(&self.model)?;
-        let certificate = model.certificate();
+        // What its ledger says, whatever is written beside it.
+        let certificate = &model.certificate().clone().recounted()?;
         let [loss, penalty, constraint] = model.problem();
         let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
         let mut rows = vec![

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use reticent::tables::{self, DraftOptions, Format, check, draft_from_public};
-use reticent::write_text;
+use reticent::tables::{self, DraftOptions, Format, check};
+use reticent::{draft_schema, write_text};
 use serde_json::json;
 
 use super::shared::format;
@@ -90,7 +90,7 @@ impl Init {
     fn run(self) -> Result<Answer, Failure> {
         let Init { file, target, user_column, no_header, delimiter, format, out } = self;
         let options = DraftOptions { format, no_header, delimiter, target, user: user_column };
-        let draft = waiting("reading the file", || draft_from_public(&file, &options))?;
+        let draft = waiting("reading the file", || draft_schema(&file, &options))?;
         let remark = format!(
             "{} was taken as PUBLIC: what the draft says is read from it. Check every bound and category before \
              you use it on private data.",

@@ -1,24 +1,15 @@
 //! Flags and words that several commands have in common.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reticent::accountant::{Adjacency, Unit};
+use reticent::accountant::Taint;
 use reticent::tables::Format;
 use reticent::{Certificate, Error, Model};
 use serde_json::{Map, Value, json};
 
 use crate::number;
-
-/// How long a run took, in seconds, where that tells nothing that is protected: it tells of the number of records, which is public
-/// only if records are replaced or nothing is private. In hundredths: a finer clock sees what single records are like.
-pub fn seconds(certificate: &Certificate, time: Duration) -> Option<f64> {
-    let is_public = (certificate.adjacency, certificate.unit) == (Adjacency::ReplaceOne, Unit::Record)
-        || certificate.epsilon.is_infinite();
-    is_public.then(|| (time.as_secs_f64() * 100.0).round() / 100.0)
-}
 
 /// A saved model and the table it is used on.
 #[derive(Debug, Args)]
@@ -57,6 +48,7 @@ pub fn certificate_fields(certificate: &Certificate) -> Map<String, Value> {
         "unit": certificate.unit.name(),
         "view": certificate.view.name(),
         "certified": certificate.certified,
+        "reasons": certificate.reasons,
         "noise": certificate.noise,
         "accountant": certificate.accountant,
         "meaning": certificate.meaning,
@@ -65,12 +57,18 @@ pub fn certificate_fields(certificate: &Certificate) -> Map<String, Value> {
     });
     match object {
         Value::Object(mut map) => {
-            // A run as published: what the paper says, which is not what holds.
-            map.extend(certificate.claimed.map(|claimed| ("claimed".to_owned(), claimed.into())));
+            map.extend(asides(certificate.claimed, certificate.counted));
             map
         }
         _ => Map::new(),
     }
+}
+
+/// What a paper says of a run as published, and what events would cost without the reasons why they are no guarantee:
+/// neither is what holds.
+pub fn asides(claimed: Option<f64>, counted: Option<f64>) -> impl Iterator<Item = (String, Value)> {
+    let named = |name: &str, value: Option<f64>| value.map(|value| (name.to_owned(), value.into()));
+    [named("claimed", claimed), named("counted", counted)].into_iter().flatten()
 }
 
 /// The algorithm, and behind `auto` what it chose, as it would be typed.
@@ -86,8 +84,8 @@ pub fn certificate_rows(certificate: &Certificate) -> Vec<Vec<String>> {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let claimed = certificate.claimed.map(|claimed| row("claimed (not proven)", number::show(claimed)));
     let rows = vec![
-        row("epsilon", number::show_up(certificate.epsilon)),
-        row("delta", format!("{:e}", certificate.delta)),
+        row("epsilon", epsilon(certificate)),
+        row("delta", number::show_delta(certificate.delta)),
         row("adjacency", certificate.adjacency.to_string()),
         row("unit", certificate.unit.to_string()),
         row("view", certificate.view.to_string()),
@@ -95,6 +93,11 @@ pub fn certificate_rows(certificate: &Certificate) -> Vec<Vec<String>> {
         row("noise", certificate.noise.clone()),
     ];
     rows.into_iter().chain(claimed).collect()
+}
+
+/// ε as it is shown: a number only where it is a guarantee.
+fn epsilon(certificate: &Certificate) -> String {
+    if certificate.certified { number::show_up(certificate.epsilon) } else { "none (not bounded)".to_owned() }
 }
 
 /// A budget above this is remarked on: odds may move by a factor of more than 20,000.
@@ -124,18 +127,35 @@ pub fn weak(certificate: &Certificate) -> Vec<String> {
 
 /// What to remember when a model takes the place of another.
 pub fn replaces(before: &Certificate) -> String {
+    if !before.certified {
+        return "It replaces the model that was there, which had no guarantee. If that one was seen by anybody, what it \
+                revealed has no bound."
+            .to_owned();
+    }
     format!(
-        "It replaces the model that was there, fitted at epsilon = {}, delta = {:e}. If that one was seen by anybody, \
+        "It replaces the model that was there, fitted at epsilon = {}, delta = {}. If that one was seen by anybody, \
          what both reveal adds up.",
         number::show_up(before.epsilon),
-        before.delta
+        number::show_delta(before.delta)
     )
 }
 
 /// What must be shouted: a run whose numbers are no guarantee.
 pub fn not_private(certificate: &Certificate) -> Option<String> {
-    let reasons: Vec<_> =
-        certificate.reasons.iter().map(|reason| reason.trim_end_matches(": NOT PRIVATE")).collect();
-    let reasons = reasons.join("; ");
-    (!certificate.certified).then(|| format!("NOT PRIVATE: {reasons}. Do not publish this model as private."))
+    let Certificate { certified, reasons, ledger, .. } = certificate;
+    (!certified).then(|| {
+        let todo = if ledger.taints().contains(&Taint::UnpaidRead) {
+            " If the file that the schema was drafted from is public, say so in the schema, with public = true under \
+             [drafted] (docs/schema.md)."
+        } else {
+            ""
+        };
+        format!("{} Do not publish this model as private.{todo}", shouted(reasons))
+    })
+}
+
+/// The reasons why something is no guarantee, for whoever reads nothing else.
+pub fn shouted(reasons: &[String]) -> String {
+    let reasons: Vec<_> = reasons.iter().map(|reason| reason.trim_end_matches(": NOT PRIVATE")).collect();
+    format!("NOT PRIVATE: {}.", reasons.join("; "))
 }

@@ -11,7 +11,7 @@ use reticent::{Certificate, Model, check_folder, write_model, write_text};
 use serde_json::{Value, json};
 
 use super::fit::JobFlags;
-use super::shared::{certificate_fields, certificate_rows, not_private, replaces, seconds, weak};
+use super::shared::{certificate_fields, certificate_rows, not_private, replaces, weak};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
@@ -200,16 +200,13 @@ fn spent(simulated: &Simulated) -> Value {
 }
 
 fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
-    let Simulated { model, parties, rounds, traffic, rejections, time } = simulated;
+    let Simulated { model, parties, rounds, traffic, rejections } = simulated;
     let certificate: &Certificate = model.certificate();
     let [loss, penalty, constraint] = model.problem();
     let moved =
         |traffic: &Traffic| format!("; {} messages, {:.1} MB", traffic.messages, traffic.bytes as f64 / 1e6);
-    // Where the traffic would tell how many were in a secret sample, so would the time.
-    let seconds = seconds(certificate, *time).filter(|_| traffic.is_some());
-    let spent = seconds.map(|seconds| format!(" and {seconds:.2} s")).unwrap_or_default();
     let mut text = format!(
-        "Trained between {} in {rounds} rounds{spent}{}.\n\n",
+        "Trained between {} in {rounds} rounds{}.\n\n",
         if parties.len() == 1 { "1 party".to_owned() } else { format!("{} parties", parties.len()) },
         traffic.as_ref().map_or(String::new(), moved)
     );
@@ -244,7 +241,6 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
     object.extend([
         ("parties".to_owned(), json!(certificate.parties)),
         ("rounds".to_owned(), Value::from(*rounds)),
-        ("seconds".to_owned(), Value::from(seconds)),
         ("messages".to_owned(), json!(traffic.map(|traffic| traffic.messages))),
         ("bytes".to_owned(), json!(traffic.map(|traffic| traffic.bytes))),
         ("rejections".to_owned(), json!(rejections)),

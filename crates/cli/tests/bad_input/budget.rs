@@ -12,8 +12,23 @@ pub const CASES: &[Case] = &[
         "fit good.csv GOOD --epsilon much",
         "invalid value 'much' for '--epsilon <E>': this is not a number; write for example 1, 0.5 or 1e-5",
     ),
-    case("fit good.csv GOOD --delta 0", "delta = 0: it must lie strictly between 0 and 1, for example 1e-5"),
-    case("fit good.csv GOOD --delta 1", "delta = 1: it must lie strictly between 0 and 1, for example 1e-5"),
+    case(
+        "fit none.csv GOOD --delta 0",
+        "delta = 0: epsilon would have to hold without exception, and auto as it is set has noise for which none does; …",
+    ),
+    case(
+        "fit none.csv GOOD --delta 0 --algorithm amp",
+        "delta = 0: epsilon would have to hold without exception, and amp as it is set has noise for which none does; …",
+    ),
+    case(
+        "fit none.csv GOOD --delta 0 --tune clip=[1,2]",
+        "delta = 0: epsilon would have to hold without exception, …",
+    ),
+    case("fit none.csv GOOD --delta -1", "delta = -1: it must be at least 0 and less than 1, …"),
+    case(
+        "fit none.csv GOOD --delta 1",
+        "delta = 1: it must be at least 0 and less than 1, for example 1e-5; …",
+    ),
     case(
         "fit good.csv --schema schema.toml --target ill",
         "the budget is missing: say how much may be spent, with --epsilon E (and --delta D)",

@@ -54,6 +54,7 @@ fn folder() -> Folder {
     folder.write("three.toml", SCHEMA.replace("['no', 'yes']", "['no', 'yes', 'maybe']"));
     folder.write("edges.txt", "age town=A\n");
     folder.write("unknown.txt", "age town=A\nage hieght\n");
+    folder.write("zero.txt", "1 2\n0 2\n");
     folder.write("rank.txt", "0 age 1\n1 age 2\n");
     folder.write("wide.txt", "0 age 1\n1 7 1\n");
     folder.reticent(&format!("fit good.csv {} --out model", GOOD.replace(" --out out", ""))).ok();

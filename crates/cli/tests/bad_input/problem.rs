@@ -84,6 +84,10 @@ pub const CASES: &[Case] = &[
         "`unknown.txt`, line 2: `hieght` is no feature; a feature is given by name or by a number from 0 below 3",
     ),
     case(
+        "fit none.svm --features 3 --row-norm 1 SVM --algorithm sadmm --graph zero.txt",
+        "`zero.txt`, line 2: `0` is no feature; a feature is given by its name, and names are numbers here: 1 to 3",
+    ),
+    case(
         "fit none.csv GOOD --algorithm vradmm --mu 0.1 --constraint matrix:rank.txt",
         "constraint = matrix:rank.txt: in the strongly convex case vradmm needs a matrix A of full row rank, and this one (2 × 3) has dependent rows; …",
     ),

@@ -34,6 +34,9 @@ pub enum SchemaError {
     /// Out of range.
     #[error("public_n is 0; allowed: a whole number from 1")]
     PublicN,
+    /// Not what a draft writes.
+    #[error("[drafted] has a key or a digest that is not one; allowed: 64 hexadecimal digits each")]
+    Drafted,
     /// Not one byte.
     #[error("delimiter is {0:?}; allowed: one ASCII character other than a quote or a line break")]
     Delimiter(String),
@@ -100,6 +103,7 @@ impl SchemaError {
             Self::In { source, .. } => source.hint(),
             Self::RowNorm(_) => "1 is the usual choice; rows with a larger norm are scaled down to it",
             Self::PublicN => "give a count that is public, or leave public_n out",
+            Self::Drafted => "draft the schema again with `reticent schema init FILE`",
             Self::Delimiter(_) => "write for example delimiter = \",\" or delimiter = \"\\t\"",
             Self::Column { .. } => "correct the [[column]] entry; see docs/schema.md",
             Self::DuplicateColumn(_) => "keep one entry per column",

@@ -4,11 +4,14 @@
 //! for the file format with a full example.
 
 mod column;
+mod drafted;
 mod error;
 mod raw;
 mod summary;
 
 pub use column::{Categorical, Column, MissingNumber, Numeric, Role, Scale, Target, TargetKind, Undeclared};
+pub use drafted::Drafted;
+pub(crate) use drafted::Fingerprint;
 pub use error::SchemaError;
 use raw::RawSchema;
 
@@ -32,6 +35,7 @@ pub struct Schema {
     pub(crate) undeclared: Undeclared,
     pub(crate) features: Option<u32>,
     pub(crate) columns: Vec<Column>,
+    pub(crate) drafted: Option<Drafted>,
 }
 
 impl Schema {
@@ -48,6 +52,7 @@ impl Schema {
             undeclared: Undeclared::Refuse,
             features: Some(features),
             columns: vec![Column { name: "label".into(), role: Role::Target(target) }],
+            drafted: None,
         }
         .checked()
     }
@@ -108,6 +113,17 @@ impl Schema {
     /// The declared columns in order.
     pub fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// The file that it was drafted from, if it was.
+    pub fn drafted(&self) -> Option<&Drafted> {
+        self.drafted.as_ref()
+    }
+
+    /// The schema as it may be published with a model: a digest of the file that it was drafted from confirms a guess at it.
+    pub fn without_origin(mut self) -> Self {
+        self.drafted = None;
+        self
     }
 
     /// The target, once there is exactly one (see [`Schema::with_roles`]).
@@ -220,6 +236,7 @@ impl Schema {
         if !(SMALLEST..=LARGEST).contains(&self.row_norm) {
             return Err(SchemaError::RowNorm(self.row_norm));
         }
+        self.drafted.as_ref().map_or(Ok(()), Drafted::check)?;
         if self.public_n == Some(0) {
             return Err(SchemaError::PublicN);
         }

@@ -1,8 +1,8 @@
 //! The schema as it is written: every key optional where a default exists, nothing believed yet.
 
 use super::{
-    Categorical, Column, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target, TargetKind,
-    Undeclared,
+    Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target,
+    TargetKind, Undeclared,
 };
 use crate::Labels;
 use crate::labels::{Spelling, Word};
@@ -26,6 +26,8 @@ pub(super) struct RawSchema {
     missing_tokens: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     undeclared: Option<Undeclared>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    drafted: Option<Drafted>,
     #[serde(default)]
     column: Vec<RawColumn>,
 }
@@ -184,6 +186,7 @@ impl TryFrom<RawSchema> for Schema {
             undeclared: raw.undeclared.unwrap_or_default(),
             features: raw.features,
             columns,
+            drafted: raw.drafted,
         }
         .checked()
     }
@@ -204,6 +207,7 @@ impl From<Schema> for RawSchema {
             trim: (table || !schema.trim).then_some(schema.trim),
             missing_tokens: (table || !usual_tokens).then_some(schema.missing_tokens),
             undeclared: (table || schema.undeclared != Undeclared::default()).then_some(schema.undeclared),
+            drafted: schema.drafted,
             column: schema.columns.into_iter().map(raw_column).collect(),
         }
     }

@@ -13,6 +13,10 @@ impl Schema {
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{} encoded columns, kept {shape}", self.width());
         let _ = writeln!(out, "row norm at most {}; public count: {count}", self.row_norm());
+        if let Some(drafted) = self.drafted() {
+            let known = if drafted.public() { "which is said to be public" } else { "not said to be public" };
+            let _ = writeln!(out, "drafted from {}, {known}", drafted.from());
+        }
         if let Some(n) = self.features() {
             let _ = writeln!(out, "LIBSVM indices 1 to {n}, values as they are");
         } else {

@@ -14,7 +14,7 @@ pub fn check(
 ) -> Result<String, DataError> {
     let purpose = if schema.target().is_some() { Purpose::Fit } else { Purpose::Predict };
     let depth = if values { Depth::Values } else { Depth::Header };
-    read(path, format, schema, purpose, depth)?;
+    read(path, format, schema, purpose, depth, None)?;
     let what = if values { "every record" } else { "the header" };
     Ok(format!("{}: {what} fits the schema.\n\n{}", path.display(), schema.summary()))
 }

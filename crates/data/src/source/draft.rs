@@ -1,9 +1,12 @@
 //! A first schema from data that the user declares PUBLIC.
 
 use super::delimited::Records;
+use super::watch::all;
 use super::{Format, load_features, open};
 use crate::error::{FileProblem, LineProblem};
-use crate::schema::{Categorical, Column, MissingNumber, Numeric, Role, Scale, Schema, Target, TargetKind};
+use crate::schema::{
+    Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, Target, TargetKind,
+};
 use crate::{Cell, DataError, Labels, Rows, SchemaError, norm, number};
 use csv::ByteRecord;
 use std::collections::BTreeSet;
@@ -43,7 +46,9 @@ pub struct Draft {
 
 /// Drafts a schema from `path`. **The result contains bounds, categories and a row norm read from the file**,
 /// so it is safe only if that file is public; the TOML says so.
-pub fn draft_from_public(path: &Path, options: &DraftOptions) -> Result<Draft, DataError> {
+///
+/// The draft carries a digest of the file under `key`, which is to be random and another for every draft.
+pub fn draft_from_public(path: &Path, options: &DraftOptions, key: &[u8; 32]) -> Result<Draft, DataError> {
     let file = path.display().to_string();
     super::open::no_folder(path)?;
     let format = options.format.or_else(|| Format::of(path));
@@ -62,6 +67,7 @@ pub fn draft_from_public(path: &Path, options: &DraftOptions) -> Result<Draft, D
     schema.row_norm = round_up(largest_norm(&table.rows));
     notes.push(format!("Row norm: no row of {file} is longer than {}.", schema.row_norm));
     notes.push("public_n is left out: set it to a public count if you use add-remove adjacency.".into());
+    schema.drafted = Some(origin(path, &file, format, key)?);
     if schema.target().is_none() && schema.features().is_none() {
         notes.push("No target yet: give one column kind = \"target\".".into());
     }
@@ -69,12 +75,27 @@ pub fn draft_from_public(path: &Path, options: &DraftOptions) -> Result<Draft, D
     Ok(Draft { schema, toml })
 }
 
+/// What the file is known by: its contents, unpacked, whatever its name.
+fn origin(path: &Path, file: &str, format: Format, key: &[u8; 32]) -> Result<Drafted, DataError> {
+    let name = path.file_name().map_or_else(|| file.into(), |name| name.to_string_lossy());
+    Drafted::new(&name, key, |fingerprint| {
+        let see = |bytes: &[u8]| fingerprint.update(bytes);
+        let read = match format {
+            Format::Parquet => all(open::plain(path)?, see),
+            _ => all(open::open(path)?, see),
+        };
+        read.map_err(|e| open::failed(file, &e))
+    })
+}
+
 fn commented(file: &str, notes: &[String], schema: &Schema) -> String {
     let mut out = format!(
         "# Drafted from {file}.\n\
          # The bounds, categories, classes and row norm below were READ FROM THAT FILE. This schema keeps a private\n\
          # table private only if that file is public. If it is not, replace every one of them by what you know\n\
-         # without looking at the data.\n#\n"
+         # without looking at the data.\n\
+         # [drafted] is for `reticent fit` to know that file again: a model of it is no guarantee, unless you say with\n\
+         # public = true that the file is public. Do not publish the digest of a file that is private.\n#\n"
     );
     for note in notes {
         out.push_str(&format!("# {}\n", note.replace('\n', " ")));

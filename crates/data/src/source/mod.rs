@@ -7,6 +7,7 @@ mod libsvm;
 mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod watch;
 
 pub use check::check;
 pub use delimited::parse_csv;
@@ -19,7 +20,9 @@ use crate::encode::Builder;
 use crate::error::FileProblem;
 use crate::{DataError, Purpose, Schema, SchemaError, Table};
 use serde::{Deserialize, Serialize};
+use std::io::Read;
 use std::path::Path;
+use watch::Watch;
 
 /// How a file is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,13 +100,25 @@ pub fn load(
     target: Option<&str>,
     user_column: Option<&str>,
 ) -> Result<Table, DataError> {
-    read(path, format, &schema.with_roles(target, user_column)?, Purpose::Fit, Depth::Values)
+    load_and_compare(path, format, &schema.with_roles(target, user_column)?).map(|(table, _)| table)
+}
+
+/// The same under a schema with its roles, and whether this is the very file that the schema was drafted from, unless its
+/// owner says that it is public.
+pub fn load_and_compare(
+    path: &Path,
+    format: Option<Format>,
+    schema: &Schema,
+) -> Result<(Table, bool), DataError> {
+    let watch = schema.drafted().filter(|drafted| !drafted.public()).map(Watch::new);
+    let table = read(path, format, schema, Purpose::Fit, Depth::Values, watch.as_ref())?;
+    Ok((table, watch.is_some_and(|watch| watch.is_it())))
 }
 
 /// Reads a file for predicting: features alone, encoded as [`load`] encodes them under the same schema. The
 /// schema must have its roles settled (a model carries it so).
 pub fn load_features(path: &Path, format: Option<Format>, schema: &Schema) -> Result<Table, DataError> {
-    read(path, format, schema, Purpose::Predict, Depth::Values)
+    read(path, format, schema, Purpose::Predict, Depth::Values, None)
 }
 
 /// How far a file is read.
@@ -121,7 +136,15 @@ fn read(
     schema: &Schema,
     purpose: Purpose,
     depth: Depth,
+    watch: Option<&Watch<'_>>,
 ) -> Result<Table, DataError> {
+    let watched = |path: &Path| -> Result<Box<dyn Read>, DataError> {
+        let reader = open::open(path)?;
+        Ok(match watch {
+            Some(watch) => watch.over(reader),
+            None => reader,
+        })
+    };
     let file = path.display().to_string();
     open::no_folder(path)?;
     let format = Format::decide(path, format, schema).map_err(|p| DataError::file(&file, p))?;
@@ -131,13 +154,19 @@ fn read(
             open::open(path)?;
             Ok(Builder::new(schema, purpose).finish())
         }
-        Format::Libsvm => parse_libsvm(open::open(path)?, &file, schema, purpose),
+        Format::Libsvm => parse_libsvm(watched(path)?, &file, schema, purpose),
         Format::Csv | Format::Tsv => {
-            let records = delimited::Records::new(open::open(path)?, &file, format.delimiter(schema));
+            let records = delimited::Records::new(watched(path)?, &file, format.delimiter(schema));
             delimited::read_csv(records, schema, purpose, depth)
         }
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::read_parquet(open::plain(path)?, &file, schema, purpose, depth),
+        Format::Parquet => {
+            let source = open::plain(path)?;
+            if let Some(watch) = watch {
+                watch.pass(&source).map_err(|e| open::failed(&file, &e))?;
+            }
+            parquet::read_parquet(source, &file, schema, purpose, depth)
+        }
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(DataError::file(&file, FileProblem::NoParquet)),
     }

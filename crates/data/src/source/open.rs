@@ -42,6 +42,6 @@ pub(super) fn no_folder(path: &Path) -> Result<(), DataError> {
     Ok(())
 }
 
-fn failed(name: &str, e: &std::io::Error) -> DataError {
+pub(super) fn failed(name: &str, e: &std::io::Error) -> DataError {
     DataError::file(name, FileProblem::Open(system_words(e)))
 }

@@ -1,7 +1,7 @@
 //! Any public sparse matrix `A`, from lines `row column value`.
 //!
-//! Rows count from 0; a column is a feature, by name or by number from 0. There are as many rows as the
-//! largest row number says. Entries at the same place are added up. What follows `#` is a remark.
+//! Rows count from 0; a column is a feature, by name or, where no name is a number, by number from 0. There are as many
+//! rows as the largest row number says. Entries at the same place are added up. What follows `#` is a remark.
 
 use super::{Constraint, Entry, in_file};
 use crate::catalogue::{Parameter, Range};

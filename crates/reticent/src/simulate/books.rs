@@ -65,10 +65,15 @@ impl PartyBooks {
             };
             of.push(place);
         }
-        let epsilon =
-            |&party: &usize| -> f64 { certificates.get(of[party]).map_or(0.0, |c: &Certificate| c.epsilon) };
-        let worst =
-            (0..of.len()).max_by(|a, b| epsilon(a).total_cmp(&epsilon(b)).then(b.cmp(a))).unwrap_or(0);
+        let spent = |&party: &usize| {
+            let own: Option<&Certificate> = certificates.get(of[party]);
+            own.map_or((0.0, 0.0), |own| (own.epsilon, own.counted.or(own.claimed).unwrap_or(own.epsilon)))
+        };
+        let more = |a: &usize, b: &usize| {
+            let ((a, a_counted), (b, b_counted)) = (spent(a), spent(b));
+            a.total_cmp(&b).then(a_counted.total_cmp(&b_counted))
+        };
+        let worst = (0..of.len()).max_by(|a, b| more(a, b).then(b.cmp(a))).unwrap_or(0);
         Ok(PartyBooks { certificates, of, worst })
     }
 

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use reticent_accountant::{Adjacency, Unit};
+use reticent_accountant::{Adjacency, Taint, Unit};
 use reticent_admm::Public;
 use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal, Skew};
 use reticent_problem::{Loss, Shape};
@@ -14,10 +13,11 @@ use reticent_runtime::{
 };
 
 use super::{Parties, PartyBooks, Simulation};
+use crate::certificate::origin;
 use crate::error::Error;
 use crate::fit::Progress;
 use crate::graph::is_private_graph;
-use crate::job::{Budget, constant, loss_for, value};
+use crate::job::{Budget, constant, loss_for, no_pure, value};
 use crate::model::{Model, Parts};
 
 /// The graph of the parties when none is named.
@@ -62,8 +62,6 @@ pub struct Simulated {
     pub traffic: Option<Traffic>,
     /// Messages that were rejected, by name; none are told where the traffic is not.
     pub rejections: BTreeMap<String, u64>,
-    /// How long it took, reading included.
-    pub time: Duration,
 }
 
 impl Simulation {
@@ -151,7 +149,6 @@ impl Simulation {
 
     /// Does it.
     pub fn run(&self, keep: Keep<'_>, progress: &mut dyn Progress) -> Result<Simulated, Error> {
-        let start = Instant::now();
         let spec = &self.job;
         let data = spec.data.as_deref().ok_or(Error::Missing {
             what: "the table",
@@ -199,7 +196,9 @@ impl Simulation {
         let key = self.key(keep)?;
 
         progress.reading();
-        let tables = self.deal(PrivateTable::load(data, spec.format, &schema)?)?;
+        let table = PrivateTable::load(data, spec.format, &schema)?;
+        let unpaid = table.drafted_the_schema();
+        let tables = self.deal(table)?;
         // How many records a protected user has is the user's secret: no plan may depend on it.
         let count = |table: &PrivateTable| table.public_count(opening.unit, opening.adjacency).unwrap_or(1);
         let records: Vec<u64> = tables.iter().map(count).collect();
@@ -219,7 +218,10 @@ impl Simulation {
             key: key.1,
             job: self.digest()?,
         };
-        let mut run = runtime::prepare(setup, tables)?;
+        let mut run = runtime::prepare(setup, tables).map_err(|why| match (&why, budget) {
+            (RunError::Calibration(_), Some(Budget { delta: 0.0, .. })) => no_pure(entry.name),
+            _ => why.into(),
+        })?;
         progress.running();
         run.fail(self.failures)?;
         if let Some(checkpoint) = key.0 {
@@ -240,7 +242,12 @@ impl Simulation {
         let rounds = run.progress().1;
         let mut assumptions = run.protocol().assumptions();
         assumptions.extend(self.dealt(opening.unit));
-        let outcome = run.complete(|_, _| {})?;
+        assumptions.extend(origin(&schema));
+        let mut outcome = run.complete(|_, _| {})?;
+        // Books that somebody else keeps for a party do not know its table.
+        if unpaid {
+            outcome.parties.iter_mut().for_each(|party| party.ledger.taint(Taint::UnpaidRead));
+        }
         let delta = budget.map_or(spec.delta.unwrap_or(ANY_DELTA), |budget| budget.delta);
         let parties = PartyBooks::new(entry.name, delta, &assumptions, &outcome.parties)?;
         let model = Model::of(
@@ -256,7 +263,7 @@ impl Simulation {
             parties.run()?,
         );
         let (traffic, rejections) = (outcome.traffic, outcome.rejections);
-        Ok(Simulated { model, parties, rounds, traffic, rejections, time: start.elapsed() })
+        Ok(Simulated { model, parties, rounds, traffic, rejections })
     }
 
     /// The terms of every party's gate.

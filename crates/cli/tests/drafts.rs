@@ -1,0 +1,94 @@
+//! A schema that was drafted from a file says so, and a model of that very file is no guarantee.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Folder, csv};
+use std::io::Write;
+
+const BUDGET: &str = "--epsilon 1 --delta 1e-5 --iterations 5 --out m";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("t.csv", csv(200));
+    folder.write("other.csv", csv(150));
+    folder.reticent("schema init t.csv --target ill --out s.toml").ok();
+    folder
+}
+
+#[test]
+fn a_model_of_the_file_that_its_schema_was_drafted_from_is_tainted() {
+    let folder = folder();
+    for line in [
+        format!("fit t.csv --schema s.toml {BUDGET}"),
+        format!("fit t.csv --schema s.toml {BUDGET} --algorithm sadmm --tune penalty=l1:[1e-4,1e-3]"),
+        format!("simulate --data t.csv --schema s.toml {BUDGET} --split 4"),
+        format!("simulate --data t.csv --schema s.toml {BUDGET} --split 4 --trust central"),
+        format!("simulate --data t.csv --schema s.toml {BUDGET} --split 4 --trust secure-aggregation"),
+    ] {
+        let said = folder.reticent(&format!("{line} --json")).ok();
+        let object = said.json();
+        assert_eq!(object["certified"], false, "{line}: {object}");
+        assert!(object["reasons"].to_string().contains("drafted from this very table"), "{line}: {object}");
+        assert!(
+            said.err.contains("NOT PRIVATE") && said.err.contains("public = true"),
+            "{line}: {}",
+            said.err
+        );
+        let certificate = folder.read("m/certificate.json");
+        assert!(certificate.contains("unpaid-read"), "{line}: {certificate}");
+    }
+    let parties = folder.read("m/parties.json");
+    assert!(!parties.contains("\"certified\": true"), "{parties}");
+    let said = folder.reticent(&format!("fit other.csv --schema s.toml {BUDGET} --json")).ok().json();
+    assert_eq!(said["certified"], true, "{said}");
+}
+
+/// The bytes are what counts, not the name, and not how they are packed.
+#[test]
+fn the_same_table_under_another_name_or_packed_is_the_same_table() {
+    let folder = folder();
+    folder.write("copy.csv", csv(200));
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(csv(200).as_bytes()).unwrap();
+    folder.write("packed.csv.gz", packed.finish().unwrap());
+    for file in ["copy.csv", "packed.csv.gz"] {
+        let said = folder.reticent(&format!("fit {file} --schema s.toml {BUDGET} --json")).ok().json();
+        assert_eq!(said["certified"], false, "{file}: {said}");
+    }
+    let piped = folder
+        .shell(&format!("cat t.csv | reticent fit /dev/stdin --format csv --schema s.toml {BUDGET} --json"));
+    assert_eq!(piped.ok().json()["certified"], false);
+}
+
+#[test]
+fn an_owner_who_says_that_the_file_is_public_has_a_guarantee_that_says_so() {
+    let folder = folder();
+    let draft = folder.read("s.toml");
+    assert!(draft.contains("public = false"), "{draft}");
+    folder.write("s.toml", draft.replace("public = false", "public = true"));
+    let said = folder.reticent(&format!("fit t.csv --schema s.toml {BUDGET} --json")).ok().json();
+    assert_eq!(said["certified"], true, "{said}");
+    assert!(folder.read("m/certificate.json").contains("the schema was drafted from, t.csv, is public"));
+}
+
+/// A digest of a private table confirms a guess at it. In a model, which is published, there is none.
+#[test]
+fn neither_the_model_nor_the_certificate_has_the_digest() {
+    let folder = folder();
+    let draft = folder.read("s.toml");
+    let value = |name: &str| {
+        let line = draft.lines().find(|line| line.starts_with(&format!("{name} = "))).unwrap();
+        line.split('"').nth(1).unwrap().to_owned()
+    };
+    let (key, digest) = (value("key"), value("digest"));
+    assert_eq!((key.len(), digest.len()), (64, 64));
+    folder.reticent(&format!("fit t.csv --schema s.toml {BUDGET}")).ok();
+    for file in ["m/model.json", "m/certificate.json"] {
+        let text = folder.read(file);
+        assert!(!text.contains(&key) && !text.contains(&digest) && !text.contains("drafted\":"), "{file}");
+    }
+    // Another draft of the same file has another key, and so another digest.
+    folder.reticent("schema init t.csv --target ill --out again.toml").ok();
+    assert!(!folder.read("again.toml").contains(&digest));
+}

@@ -1,0 +1,175 @@
+//! What a ledger is worth, in numbers and in words: the one way from books to people.
+//!
+//! `fit`, `simulate`, `account`, `inspect` and the certificate all take what they say from a [`Verdict`], so that a reason
+//! why a ledger is no guarantee (a [`Taint`]) cannot be passed over by one of them. Where there is such a reason, ε is
+//! infinite: what its events would cost without it stands apart, under another name.
+
+use reticent_accountant::{
+    AccountError, Adjacency, Bound, Ledger, Mechanism, Method, Report, Taint, Unit, View, curve, delta,
+    epsilon, report, scope,
+};
+
+/// Between which neighbours, for whom and against whom a number holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scope {
+    /// Which tables are neighbours.
+    pub adjacency: Adjacency,
+    /// Whether a record or a user is protected.
+    pub unit: Unit,
+    /// Against whom.
+    pub view: View,
+}
+
+impl Scope {
+    /// What the events of a ledger say; `None` where there is no event.
+    pub fn of(ledger: &Ledger) -> Option<Self> {
+        scope(ledger).map(|(adjacency, unit, view)| Scope { adjacency, unit, view })
+    }
+}
+
+/// Whether a ledger is a guarantee at δ, of what, and why not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// Whether ε is a guarantee.
+    pub certified: bool,
+    /// Why it is not; empty when it is.
+    pub reasons: Vec<String>,
+    /// ε at δ; infinite where there is no guarantee.
+    pub epsilon: Bound,
+    /// What the events would cost were it not for the reasons. Not a guarantee of anything.
+    pub counted: Option<f64>,
+    /// The same for a run as published, whose events are what the paper claims.
+    pub claimed: Option<f64>,
+    /// δ.
+    pub delta: f64,
+    /// Whom it is about.
+    pub scope: Scope,
+    /// All of it as a sentence.
+    pub meaning: String,
+}
+
+/// What is proven where a ledger carries a taint: nothing, from either side.
+const NOTHING: Bound = Bound { lower: 0.0, upper: f64::INFINITY, method: Method::Trivial };
+
+impl Verdict {
+    /// The verdict on `ledger` at `delta`; `otherwise` is whom it is about if it has no event that would say so.
+    pub fn of(ledger: &Ledger, delta: f64, otherwise: Scope) -> Result<Self, AccountError> {
+        let counted = epsilon(ledger, delta)?;
+        let mut reasons = reasons(ledger);
+        let tainted = !reasons.is_empty();
+        if !tainted && counted.upper.is_infinite() {
+            reasons.push(unbounded(ledger, delta));
+        }
+        let published = ledger.taints().iter().any(|taint| matches!(taint, Taint::AsPublished(_)));
+        let aside = Some(counted.upper).filter(|upper| tainted && upper.is_finite());
+        let mut verdict = Verdict {
+            certified: reasons.is_empty(),
+            reasons,
+            epsilon: if tainted && counted.lower.is_finite() { NOTHING } else { counted },
+            counted: aside.filter(|_| !published),
+            claimed: aside.filter(|_| published),
+            delta,
+            scope: Scope::of(ledger).unwrap_or(otherwise),
+            meaning: String::new(),
+        };
+        verdict.meaning = verdict.sentence();
+        Ok(verdict)
+    }
+
+    /// Every method's count at δ, side by side; `None` where the ledger is no guarantee by any of them.
+    pub fn methods(ledger: &Ledger, delta: f64) -> Result<Option<Report>, AccountError> {
+        if reasons(ledger).is_empty() { report(ledger, delta).map(Some) } else { Ok(None) }
+    }
+
+    /// δ at ε; 1 where there is no guarantee.
+    pub fn delta_at(ledger: &Ledger, epsilon: f64) -> Result<Bound, AccountError> {
+        let counted = delta(ledger, epsilon)?;
+        let nothing = Bound { lower: 0.0, upper: 1.0, method: Method::Trivial };
+        Ok(if reasons(ledger).is_empty() { counted } else { nothing })
+    }
+
+    /// ε at each δ; infinite where there is no guarantee.
+    pub fn curve(ledger: &Ledger, deltas: &[f64]) -> Result<Vec<(f64, Bound)>, AccountError> {
+        if reasons(ledger).is_empty() {
+            return curve(ledger, deltas);
+        }
+        Ok(deltas.iter().map(|&delta| (delta, NOTHING)).collect())
+    }
+
+    /// Replacing whom by whom, in words.
+    fn change(&self) -> String {
+        let who = match self.scope.unit {
+            Unit::Record => "record",
+            Unit::User => "person, with all their records,",
+        };
+        match self.scope.adjacency {
+            Adjacency::ReplaceOne => format!("replacing any one {who} by another"),
+            Adjacency::AddRemove => format!("adding or leaving out any one {who}"),
+        }
+    }
+
+    /// The guarantee as a sentence.
+    fn sentence(&self) -> String {
+        let Verdict { reasons, delta, .. } = self;
+        let seen = match self.scope.view {
+            View::Central => "whoever sees the model",
+            View::Local => "whoever sees every message of one party",
+            View::SecureAggregation => "whoever sees the sums of messages",
+            View::Network => "another party of the network",
+        };
+        if let Some(claimed) = self.claimed {
+            return format!(
+                "No guarantee: {}. The paper claims epsilon = {claimed:.4} at delta = {delta:e}; docs/errata.md says why \
+                 that does not follow.",
+                reasons.join("; ")
+            );
+        }
+        if let Some(counted) = self.counted {
+            return format!(
+                "No guarantee: {}. Were it not for that, the same events would cost epsilon = {counted:.4} at delta = \
+                 {delta:e}.",
+                reasons.join("; ")
+            );
+        }
+        let change = self.change();
+        if !self.certified {
+            return format!(
+                "No guarantee: {}; {change} may change what {seen} learns without any limit.",
+                reasons.join("; ")
+            );
+        }
+        // Rounded up, as a promise must be; e to a large power says nothing to anybody.
+        let epsilon = self.epsilon.upper;
+        let up = |value: f64| (value * 1e4).ceil() / 1e4;
+        let factor = if epsilon < 10.0 { format!(" = {}", up(epsilon.exp())) } else { String::new() };
+        let but = if *delta > 0.0 {
+            format!("but for a probability of {delta:e}")
+        } else {
+            "with no chance of failure".to_owned()
+        };
+        format!(
+            "For {seen}: {change} changes the probability of any outcome by a factor of at most e^{}{factor}, {but}.",
+            up(epsilon)
+        )
+    }
+}
+
+/// Why a ledger is no guarantee at any δ.
+fn reasons(ledger: &Ledger) -> Vec<String> {
+    let words = |taint: &Taint| match taint {
+        Taint::UnpaidRead => format!("{taint}: the schema was drafted from this very table"),
+        other => other.to_string(),
+    };
+    ledger.taints().iter().map(words).collect()
+}
+
+/// Why events have no ε at this δ.
+fn unbounded(ledger: &Ledger, delta: f64) -> String {
+    let raw =
+        ledger.entries().iter().any(|entry| matches!(entry.event().mechanism(), Mechanism::NonPrivate(_)));
+    if raw {
+        "values were released without noise: epsilon is infinite".to_owned()
+    } else {
+        format!("no epsilon is proven for these events at delta = {delta:e}")
+    }
+}
