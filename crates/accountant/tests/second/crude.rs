@@ -1,5 +1,6 @@
 //! Bounds from single events: rigorous, and all that is left where nothing better converges.
 
+use super::loss::Law;
 use super::normal::ln_sub;
 use super::{Case, Interval};
 
@@ -9,11 +10,19 @@ pub fn single(case: &Case, epsilon: f64) -> Option<Interval> {
     if case.gaussian > 0.0 || count != 1.0 {
         return None;
     }
+    if let Law::Laplace(r) = law {
+        // 1 − e^{(ε−r)/2}, whatever the last bits of r are.
+        let at = |r: f64| (-((epsilon - r) / 2.0).min(0.0).exp_m1()).ln();
+        return Some(Interval {
+            low: at(r * (1.0 - 4e-16)) - 1e-12,
+            high: (at(r * (1.0 + 4e-16)) + 1e-12).min(0.0),
+        });
+    }
     let (p, q) = law.tails(epsilon);
     let value = ln_sub(p, epsilon + q);
     // What cancels costs digits.
     let error = 1e-12 + 4e-15 * (1.0 + p.abs() + epsilon) * (p - value).exp().min(1e15);
-    Some(Interval::around(value, error)).filter(|x| x.width() < 1e-3)
+    Some(Interval::around(value, error)).filter(|x| value.is_finite() && x.width() < 1e-3)
 }
 
 /// P(S) − e^ε Q(S) for S = "one of the n events has a loss above τ": the best of many τ.

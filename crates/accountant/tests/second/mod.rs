@@ -26,7 +26,9 @@ impl Interval {
     }
 
     fn meet(self, other: Self) -> Self {
-        Self { low: self.low.max(other.low), high: self.high.min(other.high) }
+        // A δ of 0 is found before anything is summed; here it would be a sum that lost all it had.
+        let high = if other.high == f64::NEG_INFINITY { 0.0 } else { other.high };
+        Self { low: self.low.max(other.low), high: self.high.min(high) }
     }
 
     /// Where two computations are both right they overlap; if they do not, one of them is wrong.

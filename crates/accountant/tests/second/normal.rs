@@ -30,7 +30,7 @@ pub fn ln_density(x: f64) -> f64 {
 /// ln(e^a + e^b).
 pub fn ln_add(a: f64, b: f64) -> f64 {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
-    if high == f64::NEG_INFINITY || high == f64::INFINITY { high } else { high + (low - high).exp().ln_1p() }
+    if high.is_infinite() { high } else { high + (low - high).exp().ln_1p() }
 }
 
 /// ln(e^a − e^b) for a ≥ b; −∞ where nothing is left.
