@@ -99,6 +99,7 @@ impl Filter {
     /// # Errors
     /// ε not positive, δ outside (0, 1).
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, FilterError> {
+        // plain: a check of what was given, which NaN does not pass
         if epsilon > 0.0 && epsilon.is_finite() && delta > 0.0 && delta < 1.0 {
             Ok(Self { epsilon, delta, spent: Ledger::new() })
         } else {
@@ -110,7 +111,8 @@ impl Filter {
     fn fits(&self, ledger: &Ledger) -> Result<bool, FilterError> {
         account::consistent(ledger).map_err(|e| FilterError::Uncountable(e.to_string()))?;
         let tally = Tally::of(ledger);
-        if tally.gdp().is_some_and(|mu| gdp::epsilon(mu, GAUSSIAN_SHARE * self.delta).1.within(self.epsilon)) {
+        if tally.gdp().is_some_and(|mu| gdp::epsilon(mu, GAUSSIAN_SHARE * self.delta).1.within(self.epsilon))
+        {
             return Ok(true);
         }
         // Failures have a share of their own, fixed beforehand: a trade between the two that depends on what was seen

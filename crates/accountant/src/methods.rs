@@ -192,9 +192,13 @@ pub(crate) fn best(tally: &Tally, query: Query, precision: f64, lower: bool) -> 
         !alone && !proven.contradicts(upper) && (!alarm || covers(tally, query, upper))
     };
     let least = candidates.into_iter().filter(|(upper, _)| believed(*upper));
-    let (upper, method) = least.fold((none, Method::Trivial), |best, other| {
-        if best.0.within(other.0.value()) { best } else { other }
-    });
+    let (upper, method) =
+        least.fold(
+            (none, Method::Trivial),
+            |best, other| {
+                if best.0.within(other.0.value()) { best } else { other }
+            },
+        );
     Bound::new(proven, upper, method)
 }
 

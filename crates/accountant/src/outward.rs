@@ -121,7 +121,9 @@ mod tests {
             assert_eq!(Lower::new(bad), Lower::ZERO);
         }
         assert!(!Lower::new(1.0).reaches(nan));
-        assert!(Lower::new(1.0).contradicts(Upper::new(0.5)) && !Lower::new(1.0).contradicts(Upper::new(nan)));
+        assert!(
+            Lower::new(1.0).contradicts(Upper::new(0.5)) && !Lower::new(1.0).contradicts(Upper::new(nan))
+        );
         assert!(at_least(nan, 0.0).is_nan() && at_most(nan, 0.0).is_nan());
         assert!(largest([1.0, nan, 2.0], 0.0).is_nan());
         assert_eq!(largest([1.0, 3.0, 2.0], 0.0), 3.0);

@@ -65,7 +65,9 @@ impl Tally {
             return None;
         }
         let upper = Upper::new(self.pure()?);
-        let reached = |m: &Mechanism| if m.cost().losses(self.adjacency).is_some() { m.cost().pure(self.adjacency) } else { Some(0.0) };
+        let reached = |m: &Mechanism| {
+            if m.cost().losses(self.adjacency).is_some() { m.cost().pure(self.adjacency) } else { Some(0.0) }
+        };
         let lower = round::down(self.sum(reached)?, 4.0 + self.parts.len() as f64);
         Some((Lower::new(lower), upper))
     }

@@ -167,11 +167,14 @@ fn bounds_of_related_runs_never_contradict_each_other() {
         let at_delta = if case % 2 == 0 { at_delta.powf(0.03) } else { at_delta };
         let at_epsilon = draws.power(-6.0, 6.0);
         let what = format!("case {case}: {:?} at {at_delta:e}, {at_epsilon:e}", base.entries());
-        if std::env::var("SHOW").is_ok() { eprintln!("{what}"); }
+        if std::env::var("SHOW").is_ok() {
+            eprintln!("{what}");
+        }
         let [one, ten, less] = [&base, &longer, &quieter].map(|ledger| epsilon(ledger, at_delta).unwrap());
         ordered(&one, &ten, &what);
         ordered(&one, &less, &what);
-        let [d_one, d_ten, d_less] = [&base, &longer, &quieter].map(|ledger| delta(ledger, at_epsilon).unwrap());
+        let [d_one, d_ten, d_less] =
+            [&base, &longer, &quieter].map(|ledger| delta(ledger, at_epsilon).unwrap());
         ordered(&d_one, &d_ten, &what);
         ordered(&d_one, &d_less, &what);
         // Asked back, δ at the upper ε is not surely above δ, and ε at the upper δ not surely above ε.

@@ -48,7 +48,12 @@ impl Parallel {
 
     /// The largest of a cost that all parts have.
     fn largest(&self, cost: impl Fn(&dyn Cost) -> Option<f64>) -> Option<f64> {
-        self.parts.iter().try_fold(Upper::epsilon(0.0), |largest, part| Some(largest.largest(Upper::new(cost(part.cost())?)))).map(Upper::value)
+        self.parts
+            .iter()
+            .try_fold(Upper::epsilon(0.0), |largest, part| {
+                Some(largest.largest(Upper::new(cost(part.cost())?)))
+            })
+            .map(Upper::value)
     }
 }
 

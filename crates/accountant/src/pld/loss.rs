@@ -88,7 +88,11 @@ fn removal_cut(rate: f64, mu: f64, epsilon: f64) -> f64 {
             return f64::NEG_INFINITY;
         }
         // 1 + t cancels where nearly everybody is drawn and the loss is close to its end ln(1−q): 1 − q is exact there.
-        if t < -0.5 && rate > 0.5 { at_least((epsilon.exp() - (1.0 - rate)) / rate, 0.0).ln() } else { t.ln_1p() }
+        if t < -0.5 && rate > 0.5 {
+            at_least((epsilon.exp() - (1.0 - rate)) / rate, 0.0).ln()
+        } else {
+            t.ln_1p()
+        }
     };
     log_ratio / mu + mu / 2.0
 }
@@ -201,7 +205,9 @@ impl Pair {
         };
         let mut losses: Vec<f64> = match *self {
             // Two hills far apart: as many points on each as there would be on one.
-            Pair::Removal { rate, mu } | Pair::Exchange { rate, mu } if rate != 1.0 && mu > to - mu - from => {
+            Pair::Removal { rate, mu } | Pair::Exchange { rate, mu }
+                if rate != 1.0 && mu > to - mu - from =>
+            {
                 let (near, far) = (to - mu, mu + from);
                 between(from, near, points)
                     .chain(between(near, far, points / 4))

@@ -162,7 +162,9 @@ impl<'a> Plan<'a> {
     pub(super) fn tolerance(&self, precision: f64) -> f64 {
         match self.query {
             Query::Epsilon(_) => precision * at_least(self.proven.value(), FLOOR),
-            Query::Delta(epsilon) => at_most(precision * at_least(epsilon, FLOOR), 10.0 * precision / self.tilt),
+            Query::Delta(epsilon) => {
+                at_most(precision * at_least(epsilon, FLOOR), 10.0 * precision / self.tilt)
+            }
         }
     }
 
@@ -215,7 +217,8 @@ impl<'a> Plan<'a> {
                         place += 1;
                     }
                     place = place.saturating_sub(1);
-                    let stride = at_most(at_most((COARSENING / mass).sqrt(), widest), (pair[1] - pair[0]) / step);
+                    let stride =
+                        at_most(at_most((COARSENING / mass).sqrt(), widest), (pair[1] - pair[0]) / step);
                     let stride = at_least(if stride >= 2.0 { stride.floor() } else { 1.0 }, narrowest);
                     while index < end && index * step < pair[1] {
                         index = at_most(index + stride, end);

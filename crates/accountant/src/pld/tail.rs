@@ -122,6 +122,7 @@ impl<'a> Tail<'a> {
                     Side::Lower => at_least(log, -700.0).exp(),
                 };
                 // A value at the edge of the range must not be carried on.
+                // plain: NaN is found anew at every point
                 age = if log.abs() <= 600.0 && self.tilt * self.step <= 1.0 { 64 } else { 1 };
             } else {
                 value *= self.decay.0;
@@ -141,12 +142,15 @@ impl<'a> Tail<'a> {
         let (sums, stopped) = self.walk(|sums| {
             seen += 1;
             aim = threshold(sums);
-            sums.loss + self.step < 0.0 && seen > 1 || !Upper::new(self.outer(sums) - sums.b).within(aim)
+            // plain: places, which are whole multiples of the step
+            let past = sums.loss + self.step < 0.0 && seen > 1;
+            past || !Upper::new(self.outer(sums) - sums.b).within(aim)
         });
         // δ may be too large at the first point already: then ε may lie anywhere above the window.
         if stopped && seen == 1 {
             return Upper::INFINITE;
         }
+        // plain: places
         let value = if !stopped || sums.loss + self.step < 0.0 {
             // Down to here δ is kept, at every point.
             sums.loss
@@ -167,7 +171,9 @@ impl<'a> Tail<'a> {
         let mut aim = 0.0;
         let (sums, stopped) = self.walk(|sums| {
             aim = threshold(sums);
-            sums.loss + self.step < 0.0 || Lower::new(self.outer(sums) - sums.b).reaches(aim)
+            // plain: places
+            let past = sums.loss + self.step < 0.0;
+            past || Lower::new(self.outer(sums) - sums.b).reaches(aim)
         });
         if !stopped {
             return Lower::ZERO;
@@ -180,6 +186,7 @@ impl<'a> Tail<'a> {
     pub fn delta(&self, epsilon: f64) -> f64 {
         // The losses are shifted by at most `shift`: so may be the question.
         let epsilon = epsilon - self.side.sign() * self.shift;
+        // plain: places; if ε is no number the whole window is counted
         let (mut sums, stopped) = self.walk(|sums| sums.loss <= epsilon);
         let mut before = 0.0;
         if !stopped {
