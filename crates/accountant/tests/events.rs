@@ -1,6 +1,6 @@
 //! Events and ledgers: checked at the door, refused by name, unchanged by a trip through JSON.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use reticent_accountant::{
     Adjacency, ApproximateDp, Event, EventError, Gaussian, Gdp, Laplace, Ledger, Mechanism, NonPrivate,

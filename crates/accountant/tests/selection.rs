@@ -1,6 +1,6 @@
 //! Events that are made of others: selection, choice, parallel parts, walks, groups.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use reticent_accountant::*;
 

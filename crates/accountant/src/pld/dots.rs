@@ -242,6 +242,7 @@ pub(crate) fn sketch(loss: &Loss, low: f64, high: f64, points: u32) -> (Grid, Do
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods)]
 mod tests {
     use super::*;
 
