@@ -192,3 +192,23 @@ fn bounds_of_related_runs_never_contradict_each_other() {
         }
     }
 }
+
+/// One pure event and one with Laplace noise, in closed form: δ = (1 − e^{ε−r})/(1 + e^{−r}), and δ = 1 − e^{(ε−r)/2}.
+#[test]
+fn one_pure_or_laplace_event_is_bracketed() {
+    for r in [0.01_f64, 0.3, 1.0, 7.0, 70.0, 900.0] {
+        for delta in [1e-12_f64, 1e-5, 1e-3] {
+            let pure = r + (-delta * (1.0 + (-r).exp())).ln_1p();
+            let laplace = r + 2.0 * (-delta).ln_1p();
+            let rounding = 1e-15 * (1.0 + r);
+            for (truth, mechanism) in [
+                (pure, Mechanism::from(PureDp::new(r).unwrap())),
+                (laplace, Laplace::new(1.0 / r).unwrap().into()),
+            ] {
+                let bound = epsilon(&ledger(mechanism, Adjacency::AddRemove, 1), delta).unwrap();
+                let inside = bound.lower <= truth + rounding && truth - rounding <= bound.upper;
+                assert!(inside, "{r} {delta}: {truth} {bound:?}");
+            }
+        }
+    }
+}
