@@ -31,7 +31,8 @@ fn time<T>(runs: usize, mut call: impl FnMut() -> Result<T, Failure>) -> Result<
     for _ in 0..runs {
         let start = Instant::now();
         answer = call()?;
-        least = least.min(start.elapsed().as_secs_f64());
+        let seconds = start.elapsed().as_secs_f64();
+        least = if seconds < least { seconds } else { least };
     }
     Ok((least, answer))
 }

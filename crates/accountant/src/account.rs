@@ -83,6 +83,7 @@ pub(crate) fn consistent(ledger: &Ledger) -> Result<(), AccountError> {
 }
 
 pub(crate) fn check_delta(delta: f64) -> Result<(), AccountError> {
+    // plain: a check of what was given, which NaN does not pass
     if delta > 0.0 && delta < 1.0 { Ok(()) } else { Err(AccountError::Delta { given: delta }) }
 }
 
@@ -152,6 +153,7 @@ fn pure(ledger: &Ledger) -> Result<Bound, AccountError> {
 /// # Errors
 /// ε negative, or events that cannot be added up.
 pub fn delta(ledger: &Ledger, epsilon: f64) -> Result<Bound, AccountError> {
+    // plain: a check of what was given, which NaN does not pass
     if !(epsilon >= 0.0 && epsilon.is_finite()) {
         return Err(AccountError::Epsilon { given: epsilon });
     }

@@ -8,6 +8,7 @@
 use crate::account::{self, AccountError};
 use crate::bound::Bound;
 use crate::ledger::Ledger;
+use crate::outward::{Upper, at_least, at_most};
 use crate::pld;
 
 /// The noise found and what it costs.
@@ -88,6 +89,7 @@ struct Search<P> {
 
 impl<E: std::fmt::Display, P: FnMut(f64) -> Result<Ledger, E>> Search<P> {
     fn new(plan: P, target: f64, delta: f64, what: &'static str) -> Result<Self, CalibrationError> {
+        // plain: a check of what was given, which NaN does not pass
         if !(target > 0.0 && target.is_finite()) {
             return Err(CalibrationError::Target { given: target });
         }
@@ -99,83 +101,96 @@ impl<E: std::fmt::Display, P: FnMut(f64) -> Result<Ledger, E>> Search<P> {
         Ok(account::epsilon_with(&ledger, self.delta, precision, lower)?)
     }
 
-    fn coarse(&mut self, at: f64) -> Result<f64, CalibrationError> {
-        Ok(self.cost(at, pld::COARSE, false)?.upper)
+    fn coarse(&mut self, at: f64) -> Result<Upper, CalibrationError> {
+        Ok(Upper::new(self.cost(at, pld::COARSE, false)?.upper))
     }
 
     /// The bound that goes with a value that was seen to fit. Asking for the lower end as well may have another method
     /// answer; the upper end that was seen is the one that counts.
     fn found(&mut self, at: f64) -> Result<Bound, CalibrationError> {
         let both = self.cost(at, pld::FINE, true)?;
-        if both.upper <= self.target { Ok(both) } else { self.cost(at, pld::FINE, false) }
+        if Upper::new(both.upper).within(self.target) { Ok(both) } else { self.cost(at, pld::FINE, false) }
     }
 
-    fn fine(&mut self, at: f64) -> Result<f64, CalibrationError> {
-        Ok(self.cost(at, pld::FINE, false)?.upper)
+    fn fine(&mut self, at: f64) -> Result<Upper, CalibrationError> {
+        Ok(Upper::new(self.cost(at, pld::FINE, false)?.upper))
     }
 
     /// The smallest x in [from, to] that fits, ε falling in x.
     fn smallest(&mut self, from: f64, start: f64, to: f64) -> Result<f64, CalibrationError> {
         let (what, target) = (self.what, self.target);
-        let out_of_reach = |tried, reached| CalibrationError::OutOfReach { what, tried, target, reached };
+        let out_of_reach =
+            |tried, cost: Upper| CalibrationError::OutOfReach { what, tried, target, reached: cost.value() };
         // Coarse bracket: bad does not fit, good does.
         let (mut bad, mut good) = (start, start);
-        let (mut cost_bad, mut cost_good) = (self.coarse(start)?, 0.0);
-        if cost_bad <= target {
+        let (mut cost_bad, mut cost_good) = (self.coarse(start)?, Upper::epsilon(0.0));
+        if cost_bad.within(target) {
             cost_good = cost_bad;
-            while cost_bad <= target {
+            while cost_bad.within(target) {
                 (good, cost_good) = (bad, cost_bad);
+                // plain: places, which are chosen here
                 if good <= from {
                     break;
                 }
-                bad = (good / 4.0).max(from);
+                bad = at_least(good / 4.0, from);
                 cost_bad = self.coarse(bad)?;
             }
         } else {
-            while cost_bad > target {
+            while !cost_bad.within(target) {
+                // plain: places
                 if bad >= to {
                     return Err(out_of_reach(bad, cost_bad));
                 }
-                good = (bad * 4.0).min(to);
+                good = at_most(bad * 4.0, to);
                 cost_good = self.coarse(good)?;
-                if cost_good <= target {
+                if cost_good.within(target) {
                     break;
                 }
                 (bad, cost_bad) = (good, cost_good);
             }
         }
         for _ in 0..40 {
+            // plain: places
             if good < bad * 1.001 {
                 break;
             }
             let middle = secant(bad, cost_bad, good, cost_good, target, 0.05);
             let cost = self.coarse(middle)?;
-            if cost <= target { (good, cost_good) = (middle, cost) } else { (bad, cost_bad) = (middle, cost) }
+            if cost.within(target) {
+                (good, cost_good) = (middle, cost);
+            } else {
+                (bad, cost_bad) = (middle, cost);
+            }
         }
         // The fine count is a little below the coarse one: `good` surely fits, `bad` may.
-        let slope = ((cost_good / cost_bad).ln() / (good / bad).ln()).min(-0.1);
+        let slope = (cost_good.value() / cost_bad.value()).ln() / (good / bad).ln();
+        let slope = if slope.is_finite() { at_most(slope, -0.1) } else { -0.1 };
         cost_good = self.fine(good)?;
-        while cost_good > target {
+        while !cost_good.within(target) {
+            // plain: places
             if good >= to {
                 return Err(out_of_reach(good, cost_good));
             }
-            (bad, good) = (good, (good * 1.002).min(to));
+            (bad, good) = (good, at_most(good * 1.002, to));
             cost_good = self.fine(good)?;
         }
-        bad = bad.min(good / 1.01).max(from.min(good));
+        bad = at_least(at_most(bad, good / 1.01), at_most(from, good));
         let mut bad_seen = false;
         for _ in 0..60 {
-            if good <= bad * (1.0 + WIDTH) || cost_good > target * (1.0 - CLOSE) {
+            // plain: places
+            let narrow = good <= bad * (1.0 + WIDTH);
+            if narrow || !cost_good.within(target * (1.0 - CLOSE)) {
                 break;
             }
             let middle = if bad_seen {
                 secant(bad, cost_bad, good, cost_good, target, 0.02)
             } else {
                 // From the good side towards the target, a hair short of it.
-                (good * (target * (1.0 - CLOSE / 2.0) / cost_good).powf(1.0 / slope)).clamp(bad, good)
+                let there = good * (target * (1.0 - CLOSE / 2.0) / cost_good.value()).powf(1.0 / slope);
+                at_most(at_least(there, bad), good)
             };
             let cost = self.fine(middle)?;
-            if cost <= target {
+            if cost.within(target) {
                 (good, cost_good) = (middle, cost);
             } else {
                 (bad, cost_bad, bad_seen) = (middle, cost, true);
@@ -186,13 +201,10 @@ impl<E: std::fmt::Display, P: FnMut(f64) -> Result<Ledger, E>> Search<P> {
 }
 
 /// Where the line through two points (in logarithms) meets the target, kept away from both ends by a share.
-fn secant(bad: f64, cost_bad: f64, good: f64, cost_good: f64, target: f64, margin: f64) -> f64 {
-    let share = if cost_bad.is_finite() && cost_good > 0.0 {
-        ((cost_bad / target).ln() / (cost_bad / cost_good).ln()).clamp(margin, 1.0 - margin)
-    } else {
-        0.5
-    };
-    let share = if share.is_nan() { 0.5 } else { share };
+fn secant(bad: f64, cost_bad: Upper, good: f64, cost_good: Upper, target: f64, margin: f64) -> f64 {
+    let (cost_bad, cost_good) = (cost_bad.value(), cost_good.value());
+    let share = (cost_bad / target).ln() / (cost_bad / cost_good).ln();
+    let share = if share.is_finite() { at_most(at_least(share, margin), 1.0 - margin) } else { 0.5 };
     bad * (good / bad).powf(share)
 }
 
@@ -221,7 +233,7 @@ pub fn calibrate_rate<E: std::fmt::Display>(
     mut plan: impl FnMut(f64) -> Result<Ledger, E>,
 ) -> Result<RateCalibration, CalibrationError> {
     let mut search = Search::new(|x: f64| plan(1.0 / x), target, delta, "sampling rate")?;
-    let from = 1.0 / largest.clamp(1e-12, 1.0);
+    let from = 1.0 / at_most(at_least(largest, 1e-12), 1.0);
     let x = search.smallest(from, from, 1e12)?;
     Ok(RateCalibration { rate: 1.0 / x, epsilon: search.found(x)? })
 }
@@ -238,34 +250,38 @@ pub fn calibrate_steps<E: std::fmt::Display>(
 ) -> Result<StepsCalibration, CalibrationError> {
     let mut search = Search::new(|x: f64| plan(x as u64), target, delta, "number of steps")?;
     let first = search.fine(1.0)?;
-    if first > target {
+    if !first.within(target) {
         return Err(CalibrationError::OutOfReach {
             what: "number of steps",
             tried: 1.0,
             target,
-            reached: first,
+            reached: first.value(),
         });
     }
     let (mut good, mut bad) = (1, 1);
+    // plain: whole numbers
     while good < most {
         bad = good.saturating_mul(2).min(most);
-        if search.coarse(bad as f64)? > target {
+        if !search.coarse(bad as f64)?.within(target) {
             break;
         }
         good = bad;
     }
+    // plain: whole numbers
     while bad - good > 1 + good / 1000 {
         let middle = good + (bad - good) / 2;
-        if search.coarse(middle as f64)? <= target { good = middle } else { bad = middle }
+        if search.coarse(middle as f64)?.within(target) { good = middle } else { bad = middle }
     }
     // The fine count allows a little more than the coarse one.
     bad = (bad + bad / 100 + 2).min(most.saturating_add(1)).max(good + 1);
+    // plain: whole numbers
     while bad - good > 1 {
         let middle = good + (bad - good) / 2;
-        if search.fine(middle as f64)? <= target { good = middle } else { bad = middle }
+        if search.fine(middle as f64)?.within(target) { good = middle } else { bad = middle }
     }
     // What fits coarsely nearly always fits finely; one step was seen to.
-    while good > 1 && search.fine(good as f64)? > target {
+    // plain: whole numbers
+    while good > 1 && !search.fine(good as f64)?.within(target) {
         good -= 1 + (good - 1) / 1000;
     }
     Ok(StepsCalibration { steps: good, epsilon: search.found(good as f64)? })

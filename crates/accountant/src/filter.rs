@@ -99,6 +99,7 @@ impl Filter {
     /// # Errors
     /// ε not positive, δ outside (0, 1).
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, FilterError> {
+        // plain: a check of what was given, which NaN does not pass
         if epsilon > 0.0 && epsilon.is_finite() && delta > 0.0 && delta < 1.0 {
             Ok(Self { epsilon, delta, spent: Ledger::new() })
         } else {

@@ -1,10 +1,11 @@
 //! Events and ledgers: checked at the door, refused by name, unchanged by a trip through JSON.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use reticent_accountant::{
-    Adjacency, Event, EventError, Gaussian, Gdp, Ledger, Mechanism, NonPrivate, ObjectivePerturbation,
-    PoissonGaussian, Taint, Unit, View, WithoutReplacementGaussian, calibrate, delta, epsilon,
+    Adjacency, ApproximateDp, Event, EventError, Gaussian, Gdp, Laplace, Ledger, Mechanism, NonPrivate,
+    ObjectivePerturbation, PoissonGaussian, PureDp, Taint, Unit, View, WithoutReplacementGaussian, calibrate,
+    delta, epsilon, report,
 };
 
 fn gaussian(z: f64) -> Event {
@@ -165,4 +166,25 @@ fn a_full_counter_forgets_nothing() {
     halves.append_many(event(1e10 / 2.0_f64.sqrt()), u64::MAX);
     let (both, halves) = (epsilon(&ledger, 1e-5).unwrap().upper, epsilon(&halves, 1e-5).unwrap().upper);
     assert!((both / halves - 1.0).abs() < 1e-9, "{both} {halves}");
+}
+
+/// δ = 0 is a question for pure events, and for them alone.
+#[test]
+fn delta_zero_is_answered_for_pure_events_and_refused_in_words_for_others() {
+    let mut pure = ledger(Laplace::new(2.0).unwrap(), Adjacency::AddRemove, 3);
+    pure.append_many(
+        Event::new(PureDp::new(0.25).unwrap(), Adjacency::AddRemove, Unit::Record, View::Central).unwrap(),
+        2,
+    );
+    let bound = epsilon(&pure, 0.0).unwrap();
+    assert!(bound.lower <= 2.0 && 2.0 <= bound.upper && bound.upper - bound.lower < 1e-12, "{bound:?}");
+    assert_eq!(report(&pure, 0.0).unwrap().best, bound);
+    let gaussian = ledger(Gaussian::new(2.0).unwrap(), Adjacency::AddRemove, 1);
+    let message = epsilon(&gaussian, 0.0).unwrap_err().to_string();
+    assert!(message.starts_with("delta is 0, but Gaussian noise of 2 clips has no guarantee"), "{message}");
+    let failing = ledger(ApproximateDp::new(0.1, 1e-6).unwrap(), Adjacency::AddRemove, 1);
+    assert!(epsilon(&failing, 0.0).is_err() && epsilon(&pure, -0.1).is_err());
+    let plan = |b: f64| Ok::<_, EventError>(ledger(Laplace::new(b)?, Adjacency::AddRemove, 4));
+    let found = calibrate(2.0, 0.0, plan).unwrap();
+    assert!((found.noise_multiplier / 2.0 - 1.0).abs() < 1e-5 && found.epsilon.upper <= 2.0, "{found:?}");
 }

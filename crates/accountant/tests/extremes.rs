@@ -1,6 +1,6 @@
 //! Losses far beyond the range of e^x: every number here was once wrong, or lies where such numbers are.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use reticent_accountant::*;
 
@@ -98,5 +98,117 @@ fn calibration_with_a_rate_below_delta_is_finite_and_fits() {
         assert!(found.noise_multiplier > 0.0 && found.epsilon.upper <= 1.0, "{found:?}");
         let again = epsilon(&plan(found.noise_multiplier).unwrap(), 0.003_01).unwrap();
         assert!(again.upper <= 1.0, "{again:?}");
+    }
+}
+
+/// Numbers in [0, 1) from a fixed start, the same on every machine.
+struct Draws(u64);
+
+impl Draws {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Ten to a power that is uniform between the two.
+    fn power(&mut self, low: f64, high: f64) -> f64 {
+        10.0_f64.powf(low + (high - low) * self.unit())
+    }
+
+    fn below(&mut self, count: u64) -> u64 {
+        (self.unit() * count as f64) as u64
+    }
+}
+
+/// Events of one kind or of several; `noise` and `times` scale what they add and how often they happen.
+fn drawn(draws: &mut Draws) -> impl Fn(f64, u64) -> Ledger + use<> {
+    let adjacency = BOTH[draws.below(2) as usize];
+    let kinds: Vec<(u64, f64, f64, u64)> = (0..1 + draws.below(3) / 2)
+        .map(|_| {
+            let (z, rate) = (draws.power(-3.0, 6.0), draws.power(-9.0, 0.0));
+            (draws.below(8), z, rate, draws.power(0.0, 6.0) as u64)
+        })
+        .collect();
+    move |noise, times| {
+        let mut ledger = Ledger::new();
+        for &(kind, z, rate, count) in &kinds {
+            let z = z * noise;
+            let mechanism: Mechanism = match (kind, adjacency) {
+                (0, _) => Gaussian::new(z).unwrap().into(),
+                (1, _) => Laplace::new(z).unwrap().into(),
+                (2, _) => PureDp::new(1.0 / z).unwrap().into(),
+                (3, Adjacency::ReplaceOne) => {
+                    let of = (1.0 / rate) as u64;
+                    WithoutReplacementGaussian::new(z, 1, of).unwrap().into()
+                }
+                _ => PoissonGaussian::new(z, rate).unwrap().into(),
+            };
+            ledger.append_many(event(mechanism, adjacency), count * times);
+        }
+        ledger
+    }
+}
+
+/// `more` costs at least as much as `less`, by any pair of methods.
+fn ordered(less: &Bound, more: &Bound, what: &str) {
+    assert!(less.lower <= less.upper && more.lower <= more.upper, "{what}: {less:?} {more:?}");
+    assert!(less.lower <= more.upper, "{what}: {less:?} is above {more:?}");
+}
+
+/// Whatever is asked, by whichever way: more steps or less noise never cost surely less, and no method is below another's
+/// lower end.
+#[test]
+fn bounds_of_related_runs_never_contradict_each_other() {
+    let mut draws = Draws(20_240_915);
+    for case in 0..24 {
+        let run = drawn(&mut draws);
+        let (base, longer, quieter) = (run(1.0, 1), run(1.0, 10), run(0.3, 1));
+        let at_delta = draws.power(-300.0, -0.31);
+        let at_delta = if case % 2 == 0 { at_delta.powf(0.03) } else { at_delta };
+        let at_epsilon = draws.power(-6.0, 6.0);
+        let what = format!("case {case}: {:?} at {at_delta:e}, {at_epsilon:e}", base.entries());
+        let [one, ten, less] = [&base, &longer, &quieter].map(|ledger| epsilon(ledger, at_delta).unwrap());
+        ordered(&one, &ten, &what);
+        ordered(&one, &less, &what);
+        let [d_one, d_ten, d_less] =
+            [&base, &longer, &quieter].map(|ledger| delta(ledger, at_epsilon).unwrap());
+        ordered(&d_one, &d_ten, &what);
+        ordered(&d_one, &d_less, &what);
+        // Asked back, δ at the upper ε is not surely above δ, and ε at the upper δ not surely above ε.
+        if one.upper.is_finite() {
+            let back = delta(&base, one.upper).unwrap();
+            assert!(back.lower <= at_delta, "{what}: {one:?} {back:?}");
+        }
+        if d_one.upper > 1e-300 && d_one.upper < 1.0 {
+            let back = epsilon(&base, d_one.upper).unwrap();
+            assert!(back.lower <= at_epsilon, "{what}: {d_one:?} {back:?}");
+        }
+        if case % 8 == 0 {
+            for line in report(&base, at_delta).unwrap().lines {
+                let Ok(bound) = line.bound else { continue };
+                let sane = bound.lower <= one.upper && one.lower <= bound.upper;
+                assert!(sane, "{what}: {one:?} against {:?} {bound:?}", line.method);
+            }
+        }
+    }
+}
+
+/// One pure event and one with Laplace noise, in closed form: δ = (1 − e^{ε−r})/(1 + e^{−r}), and δ = 1 − e^{(ε−r)/2}.
+#[test]
+fn one_pure_or_laplace_event_is_bracketed() {
+    for r in [0.01_f64, 0.3, 1.0, 7.0, 70.0, 900.0] {
+        for delta in [1e-12_f64, 1e-5, 1e-3] {
+            let pure = r + (-delta * (1.0 + (-r).exp())).ln_1p();
+            let laplace = r + 2.0 * (-delta).ln_1p();
+            let rounding = 1e-15 * (1.0 + r);
+            for (truth, mechanism) in [
+                (pure, Mechanism::from(PureDp::new(r).unwrap())),
+                (laplace, Laplace::new(1.0 / r).unwrap().into()),
+            ] {
+                let bound = epsilon(&ledger(mechanism, Adjacency::AddRemove, 1), delta).unwrap();
+                let inside = bound.lower <= truth + rounding && truth - rounding <= bound.upper;
+                assert!(inside, "{r} {delta}: {truth} {bound:?}");
+            }
+        }
     }
 }

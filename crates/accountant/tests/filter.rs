@@ -1,6 +1,6 @@
 //! The filter asks before each step, refuses the one that would overspend, and survives serialisation exactly.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use reticent_accountant::*;
 

@@ -1,6 +1,6 @@
 //! The numbers that the specification names.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use reticent_accountant::*;
 

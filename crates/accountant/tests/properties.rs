@@ -1,7 +1,7 @@
 //! What must hold for every input: no error, hang or NaN; monotone in every argument; order irrelevant; both ends in
 //! order; no method below another's lower bound.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use proptest::prelude::*;
 use reticent_accountant::*;

@@ -1,7 +1,7 @@
 //! 300 random cases against dp_accounting's PLD and the closed form, and the closed form over its whole range.
 //! The files are made by `golden/make_accounting.py`.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use reticent_accountant::*;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Events that are made of others: selection, choice, parallel parts, walks, groups.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use reticent_accountant::*;
 
@@ -191,4 +191,26 @@ fn groups_are_exact_or_refused() {
         message,
         "poisson-gaussian has no exact guarantee for groups of 2: count the event per user instead"
     );
+}
+
+/// Outside values (golden/make_selection.py): the theorems by 20-digit arithmetic of their own, and the true profile of the largest of
+/// K Gaussian answers, which nothing that is booked may be below.
+#[test]
+fn the_best_of_gaussian_runs_agrees_with_outside_values() {
+    let path = format!("{}/../../golden/accountant/selection.json", env!("CARGO_MANIFEST_DIR"));
+    let cases: Vec<serde_json::Value> =
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert!(cases.len() >= 6);
+    for case in &cases {
+        let number = |key: &str| case[key].as_f64().unwrap();
+        let law: Repetitions = serde_json::from_value(case["repetitions"].clone()).unwrap();
+        let run = vec![(Mechanism::from(Gdp::new(number("mu")).unwrap()), 1)];
+        let mut ledger = Ledger::new();
+        let event = Selection::new(run, law).unwrap();
+        ledger.append(Event::new(event, Adjacency::ReplaceOne, Unit::User, View::Central).unwrap());
+        let booked = epsilon(&ledger, number("delta")).unwrap().upper;
+        assert!((booked / number("theorem") - 1.0).abs() < 1e-4, "{case}: {booked}");
+        let at = delta(&ledger, number("truth_at")).unwrap().upper;
+        assert!(at >= number("truth") && number("truth") > 0.0, "{case}: {at}");
+    }
 }

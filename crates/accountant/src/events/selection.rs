@@ -81,9 +81,11 @@ impl TryFrom<Raw> for Selection {
             Repetitions::Poisson { mean } => positive(KIND, "mean", mean)?,
             Repetitions::PositivePoisson { rate } => positive(KIND, "rate", rate)?,
             Repetitions::TruncatedNegativeBinomial { eta, gamma } => {
+                // plain: a check of what was given, which NaN does not pass
                 if !(eta > -1.0 && eta.is_finite()) {
                     return Err(out_of_range(KIND, "eta", eta, "a finite number greater than -1"));
                 }
+                // plain: a check of what was given, which NaN does not pass
                 if !(gamma > 0.0 && gamma < 1.0) {
                     return Err(out_of_range(KIND, "gamma", gamma, "in (0, 1)"));
                 }
@@ -132,7 +134,7 @@ impl Cost for Selection {
 
     fn rdp(&self, adjacency: Adjacency) -> Option<Curve> {
         let tally = Tally::new(adjacency, self.run.iter().cloned());
-        if tally.failure() > 0.0 {
+        if tally.failure() != 0.0 {
             return None;
         }
         let curve = tally.rdp()?;

@@ -128,7 +128,7 @@ pub(crate) fn optimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, f
     points.dedup();
     atoms.retain(|atom| atom.p > 0.0);
     if !loss.atoms.is_empty() {
-        atoms.sort_by(|a, b| (a.p * b.q).total_cmp(&(b.p * a.q)));
+        atoms.sort_by(|a, b| (a.p / a.q).total_cmp(&(b.p / b.q)));
         atoms.sort_by(|a, b| a.floor.total_cmp(&b.floor));
     }
     // Every reach is sound. A long one is best where the density is smooth, a short one where a narrow bulk would eat up
@@ -242,6 +242,7 @@ pub(crate) fn sketch(loss: &Loss, low: f64, high: f64, points: u32) -> (Grid, Do
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods)]
 mod tests {
     use super::*;
 

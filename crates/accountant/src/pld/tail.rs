@@ -85,7 +85,9 @@ impl<'a> Tail<'a> {
 
     /// By what factor sums and scale, seen from `loss`, may be off, less 1. An error of an exponent is one of a logarithm.
     fn relative(&self, loss: f64) -> f64 {
-        ((self.operations + 32.0 * (self.tilt * loss).abs()) * UNIT).exp_m1()
+        let off = (self.operations + 32.0 * (self.tilt * loss).abs()) * UNIT;
+        // e^x − 1 ≤ x + x² up to 1, and is asked for at every point.
+        if Upper::new(off).within(1.0) { off + off * off } else { off.exp_m1() }
     }
 
     /// A + error or A − error, as seen from the present point.
@@ -122,6 +124,7 @@ impl<'a> Tail<'a> {
                     Side::Lower => at_least(log, -700.0).exp(),
                 };
                 // A value at the edge of the range must not be carried on.
+                // plain: NaN is found anew at every point
                 age = if log.abs() <= 600.0 && self.tilt * self.step <= 1.0 { 64 } else { 1 };
             } else {
                 value *= self.decay.0;
@@ -141,12 +144,15 @@ impl<'a> Tail<'a> {
         let (sums, stopped) = self.walk(|sums| {
             seen += 1;
             aim = threshold(sums);
-            sums.loss + self.step < 0.0 && seen > 1 || !Upper::new(self.outer(sums) - sums.b).within(aim)
+            // plain: places, which are whole multiples of the step
+            let past = sums.loss + self.step < 0.0 && seen > 1;
+            past || !Upper::new(self.outer(sums) - sums.b).within(aim)
         });
         // δ may be too large at the first point already: then ε may lie anywhere above the window.
         if stopped && seen == 1 {
             return Upper::INFINITE;
         }
+        // plain: places
         let value = if !stopped || sums.loss + self.step < 0.0 {
             // Down to here δ is kept, at every point.
             sums.loss
@@ -167,7 +173,9 @@ impl<'a> Tail<'a> {
         let mut aim = 0.0;
         let (sums, stopped) = self.walk(|sums| {
             aim = threshold(sums);
-            sums.loss + self.step < 0.0 || Lower::new(self.outer(sums) - sums.b).reaches(aim)
+            // plain: places
+            let past = sums.loss + self.step < 0.0;
+            past || Lower::new(self.outer(sums) - sums.b).reaches(aim)
         });
         if !stopped {
             return Lower::ZERO;
@@ -180,6 +188,7 @@ impl<'a> Tail<'a> {
     pub fn delta(&self, epsilon: f64) -> f64 {
         // The losses are shifted by at most `shift`: so may be the question.
         let epsilon = epsilon - self.side.sign() * self.shift;
+        // plain: places; if ε is no number the whole window is counted
         let (mut sums, stopped) = self.walk(|sums| sums.loss <= epsilon);
         let mut before = 0.0;
         if !stopped {

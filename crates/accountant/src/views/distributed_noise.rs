@@ -75,6 +75,7 @@ fn tau(share: f64, parties: u64) -> f64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods)]
 mod tests {
     use super::*;
 
