@@ -18,6 +18,7 @@ mod exact;
 mod gate;
 mod inside;
 mod keyed;
+mod lattice;
 mod law;
 pub mod not_private;
 mod oracle;
@@ -37,6 +38,7 @@ pub use claim::Claim;
 pub use exact::ExactOracle;
 pub use gate::{Contest, Gate, Opening, Winner};
 pub use keyed::Books;
+pub use lattice::{Lattice, WalkTerms};
 pub use law::{Law, LawError};
 pub use oracle::Oracle;
 pub use queries::{

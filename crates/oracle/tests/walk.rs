@@ -6,7 +6,7 @@
 use proptest::prelude::*;
 use reticent_accountant::{Adjacency, Mechanism, Unit, View};
 use reticent_data::{Dense, Rows, Table};
-use reticent_oracle::{Entropy, Gate, Opening, Oracle, ResidualTerms};
+use reticent_oracle::{Entropy, Gate, Opening, Oracle, ResidualTerms, WalkTerms};
 use reticent_problem::losses;
 
 const USERS: u64 = 20;
@@ -37,7 +37,7 @@ fn terms(step: f64, inner: u32, noise_multiplier: f64) -> ResidualTerms {
         step,
         inner,
         noise_multiplier,
-        walk: Some(USERS),
+        walk: Some(WalkTerms { users: USERS, relaxation: 0.5 }),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reticent_accountant::{Adjacency, Unit};
+use reticent_accountant::{Adjacency, Taint, Unit};
 use reticent_admm::Public;
 use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal, Skew};
 use reticent_problem::{Loss, Shape};
@@ -240,7 +240,11 @@ impl Simulation {
         let rounds = run.progress().1;
         let mut assumptions = run.protocol().assumptions();
         assumptions.extend(self.dealt(opening.unit));
-        let outcome = run.complete(|_, _| {})?;
+        let mut outcome = run.complete(|_, _| {})?;
+        // Whoever is dealt records by their labels has as many as the labels say: nobody has paid for reading them.
+        if self.skew()?.reads_labels() {
+            outcome.parties.iter_mut().for_each(|party| party.ledger.taint(Taint::UnpaidRead));
+        }
         let delta = budget.map_or(spec.delta.unwrap_or(ANY_DELTA), |budget| budget.delta);
         let parties = PartyBooks::new(entry.name, delta, &assumptions, &outcome.parties)?;
         let model = Model::of(
@@ -336,6 +340,11 @@ impl Simulation {
         let Simulation { job, parties, failures } = self;
         let mut hasher = reticent_noise::Hasher::new("reticent simulation");
         let job = crate::Spec { out: None, ..job.clone() };
+        // What a file says is part of what was asked for, and not only its name; the tables are bound by the run itself.
+        let graph = parties.topology.as_deref().and_then(|graph| graph.strip_prefix("file:"));
+        for file in job.schema.as_deref().into_iter().chain(graph.map(Path::new)) {
+            hasher.field(&std::fs::read(file).unwrap_or_default());
+        }
         hasher
             .field(toml::to_string(&job).map_err(Error::spec_form)?.as_bytes())
             .debug(parties)

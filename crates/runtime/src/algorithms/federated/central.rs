@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use super::course::{Course, Told, label};
 use super::{Federated, fewest_records};
-use crate::algorithms::{Network, Protocol, Start, Witness, party_at};
+use crate::algorithms::{Network, Protocol, Start, Witness};
 use crate::door::{Door, Memory};
 use crate::error::RunError;
 use crate::guest::{Guest, Seat};
@@ -36,7 +36,6 @@ use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
 use crate::node::Node;
 use crate::party::Party;
 use crate::rejected::Rejected;
-use crate::run::first;
 use crate::wire;
 
 #[derive(Debug)]
@@ -112,12 +111,6 @@ impl Protocol for Central {
 
     fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError> {
         Ok(server(nodes)?.state.course.solution(&self.0))
-    }
-
-    /// The trustee's entries; of a user who stays away in the end, no more than it has allowed. All are of one kind.
-    fn books(&self, party: PartyId, nodes: &[Box<dyn Node>]) -> Result<(Ledger, Terms), RunError> {
-        let (trustee, allowed) = (&server(nodes)?.trustee, party_at(nodes, party)?.plan().total_events());
-        Ok((first(trustee.ledger(), allowed), *trustee.terms()))
     }
 
     /// The mean of every round, which the view may see: each is an entry.
