@@ -100,7 +100,7 @@ settings! {
     "shrink" shrink: bool,
     /// The law of a random linear term: normal, or spherical-laplace for a pure ε.
     "law" law: Law,
-    /// The fraction of the parties of a masked sum that is assumed honest.
+    /// The fraction of all parties that is assumed honest, where sums are masked.
     "honest" honest: f64,
     /// Run the paper's own version, whose privacy claim does not hold; the result is not certified.
     "as-published" as_published: bool,

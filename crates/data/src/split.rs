@@ -21,6 +21,13 @@ pub enum Skew {
     Size(f64),
 }
 
+impl Skew {
+    /// Whether who gets a record, and so how many each has, follows from labels: from what is private.
+    pub fn reads_labels(self) -> bool {
+        matches!(self, Skew::Label(_))
+    }
+}
+
 impl Table {
     /// A table for each owner in the user column, in order of first appearance; `None` without such a column.
     pub fn split_by_user(&self) -> Option<Vec<Table>> {

@@ -124,7 +124,7 @@ impl Sparsity {
 }
 
 /// P(at least `least` of `drawn` members, drawn without replacement from `members`, are among `marked`).
-fn hypergeometric_tail(members: u32, marked: u32, drawn: u32, least: u32) -> f64 {
+pub(crate) fn hypergeometric_tail(members: u32, marked: u32, drawn: u32, least: u32) -> f64 {
     let marked = marked.min(members);
     let first = drawn.saturating_sub(members - marked);
     // pmf(j + 1)/pmf(j) is rational; start from the first possible count in logarithms.

@@ -17,6 +17,7 @@
 //! [`NoiseShare`] (each member's part of the noise of the sum).
 
 mod collector;
+mod corrupt;
 mod fixed_point;
 mod graph;
 mod keys;
@@ -31,6 +32,7 @@ mod tests;
 mod wire;
 
 pub use collector::{Abort, Collector, Sum};
+pub use corrupt::Corrupt;
 pub use fixed_point::{FixedPoint, FixedPointError};
 pub use graph::{Sparsity, SparsityError};
 pub use member::Member;

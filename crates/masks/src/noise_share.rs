@@ -1,16 +1,16 @@
 //! Each member's share of the noise of the sum.
 //!
-//! The sum must carry noise of parameter σ although only ⌊h·m⌋ of the m members are honest: each adds a discrete Gaussian of
-//! parameter s = σ/√⌊h·m⌋. When members leave, their shares leave with them. The threshold T says how many stay at least, of
-//! whom m − ⌊h·m⌋ may be corrupt, so the noise of
+//! The sum must carry noise of parameter σ although c of the m members may be corrupt ([`crate::Corrupt`]): each adds a discrete
+//! Gaussian of parameter s = σ/√(m − c). When members leave, their shares leave with them. The threshold T says how many
+//! stay at least, of whom c may be corrupt, so the noise of
 //!
-//! > n = T − (m − ⌊h·m⌋) honest members
+//! > n = T − c honest members
 //!
-//! is certain to be in every sum that is ever opened, and this n, not the hoped-for ⌊h·m⌋, is what is counted. More only adds
-//! independent noise. Proof note: `proofs/noise-distributed.md`.
+//! is in every sum that is ever opened, and this n, not the hoped-for m − c, is what is counted. More only adds
+//! independent noise. The chance that more than c are corrupt, or that masks hide nothing, is part of the event. Proof note: `proofs/noise-distributed.md`.
 
-use reticent_accountant::views::{self, AggregationError, DistributedNoiseError};
-use reticent_accountant::{Adjacency, Event, EventError, Unit, View, Zcdp};
+use reticent_accountant::views::{self, DistributedNoiseError};
+use reticent_accountant::{Adjacency, ApproximateZcdp, Event, EventError, Mechanism, Unit, View, Zcdp};
 use reticent_noise::grid::{DiscreteGaussian, GridNoise, NoiseError};
 use reticent_noise::{Entropy, EntropyError};
 
@@ -19,9 +19,6 @@ use crate::Terms;
 /// Shares that give no guarantee.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoiseShareError {
-    /// An honest fraction under which nobody is certainly honest.
-    #[error(transparent)]
-    Honest(#[from] AggregationError),
     /// So many may be corrupt, and so few must stay, that the sum may hold no honest noise.
     #[error(
         "of {members} members {corrupt} may be corrupt and {threshold} must stay: no honest noise is certain; raise the threshold \
@@ -54,25 +51,31 @@ pub struct NoiseShare {
     certain: u64,
     members: u32,
     dimension: u32,
+    failure: f64,
 }
 
 impl NoiseShare {
-    /// Shares of a noise of parameter `sigma`, in steps of the grid, for members of whom a fraction `honest` is honest.
+    /// Shares of a noise of parameter `sigma`, in steps of the grid, for members of whom `corrupt` at the most are corrupt.
     ///
     /// # Errors
     /// When no honest noise is certain, or a share is below half a step.
-    pub fn new(terms: &Terms, honest: f64, sigma: f64) -> Result<Self, NoiseShareError> {
+    pub fn new(terms: &Terms, corrupt: u32, sigma: f64) -> Result<Self, NoiseShareError> {
         let (members, threshold) = (terms.members(), terms.threshold());
-        let share = views::share_of_noise(sigma, u64::from(members), honest)?;
-        let corrupt = u64::from(members) - (honest * f64::from(members)).floor() as u64;
-        let certain = u64::from(threshold).saturating_sub(corrupt);
+        let certain = u64::from(threshold.saturating_sub(corrupt));
         if certain == 0 {
-            return Err(NoiseShareError::NobodyHonestStays { members, corrupt, threshold });
+            return Err(NoiseShareError::NobodyHonestStays { members, corrupt: corrupt.into(), threshold });
         }
+        let share = sigma / f64::from(members - corrupt).sqrt();
         // The theorem's condition on the share, at the door and not at the first event.
         views::distributed_gaussian(share, certain, 0.0, 1)?;
         let law = DiscreteGaussian::new(share, 0)?;
-        Ok(Self { law, share, certain, members, dimension: terms.dimension() })
+        Ok(Self { law, share, certain, members, dimension: terms.dimension(), failure: 0.0 })
+    }
+
+    /// The same where with a chance of `failure` at the most a sum has more corrupt members, or its masks hide nothing.
+    #[must_use]
+    pub fn failing(self, failure: f64) -> Self {
+        Self { failure: failure.clamp(0.0, 1.0), ..self }
     }
 
     /// The parameter of one member's noise, in steps.
@@ -121,7 +124,12 @@ impl NoiseShare {
         adjacency: Adjacency,
         unit: Unit,
     ) -> Result<Event, NoiseShareError> {
-        Ok(Event::new(self.cost(sensitivity)?, adjacency, unit, View::SecureAggregation)?)
+        let cost = self.cost(sensitivity)?;
+        let mechanism: Mechanism = match self.failure {
+            0.0 => cost.into(),
+            failure => ApproximateZcdp::new(cost.rho(), failure)?.into(),
+        };
+        Ok(Event::new(mechanism, adjacency, unit, View::SecureAggregation)?)
     }
 }
 
@@ -137,12 +145,12 @@ mod unit {
 
     #[test]
     fn the_worst_survivors_are_counted() {
-        let all = NoiseShare::new(&terms(10, 10), 1.0, 1000.0).unwrap();
+        let all = NoiseShare::new(&terms(10, 10), 0, 1000.0).unwrap();
         assert_eq!(all.certain(), 10);
         let half = 0.5 * (50.0_f64 / 1000.0).powi(2);
         assert!((all.cost(50.0).unwrap().rho() / half - 1.0).abs() < 1e-9);
         // Eight honest, of whom two may leave: 6/8 of the variance.
-        let worst = NoiseShare::new(&terms(10, 8), 0.8, 1000.0).unwrap();
+        let worst = NoiseShare::new(&terms(10, 8), 2, 1000.0).unwrap();
         assert_eq!(worst.certain(), 6);
         assert!((worst.cost(50.0).unwrap().rho() / (half * 8.0 / 6.0) - 1.0).abs() < 1e-9);
         let counted = reticent_accountant::views::surviving_noise(1000.0, 10, 0.8, 6).unwrap();
@@ -151,18 +159,17 @@ mod unit {
 
     #[test]
     fn shares_without_a_guarantee_are_refused_by_name() {
-        assert!(matches!(NoiseShare::new(&terms(10, 6), 0.0, 10.0), Err(NoiseShareError::Honest(_))));
         assert!(matches!(
-            NoiseShare::new(&terms(10, 6), 0.4, 10.0),
+            NoiseShare::new(&terms(10, 6), 6, 10.0),
             Err(NoiseShareError::NobodyHonestStays { corrupt: 6, .. })
         ));
-        assert!(matches!(NoiseShare::new(&terms(10, 8), 1.0, 1.0), Err(NoiseShareError::Theorem(_))));
-        assert!(matches!(NoiseShare::new(&terms(10, 8), 1.0, 1e300), Err(NoiseShareError::Noise(_))));
+        assert!(matches!(NoiseShare::new(&terms(10, 8), 0, 1.0), Err(NoiseShareError::Theorem(_))));
+        assert!(matches!(NoiseShare::new(&terms(10, 8), 0, 1e300), Err(NoiseShareError::Noise(_))));
     }
 
     #[test]
     fn the_event_is_for_those_who_see_sums() {
-        let event = NoiseShare::new(&terms(4, 4), 1.0, 100.0)
+        let event = NoiseShare::new(&terms(4, 4), 0, 100.0)
             .unwrap()
             .event(1.0, Adjacency::ReplaceOne, Unit::User)
             .unwrap();
@@ -174,7 +181,7 @@ mod unit {
     #[test]
     fn a_noisy_sum_from_end_to_end() {
         let terms = Terms::complete([0; 32], 0, 8, 6, 400).unwrap();
-        let share = NoiseShare::new(&terms, 1.0, 4096.0).unwrap();
+        let share = NoiseShare::new(&terms, 0, 4096.0).unwrap();
         let fixed = FixedPoint::new(1.0, 16, 8, share.whole()).unwrap();
         let inputs: Vec<Vec<u64>> = (0..8)
             .map(|id| share.perturb(&mut Entropy::seeded(id), &fixed.encode(&[0.25; 400])).unwrap())

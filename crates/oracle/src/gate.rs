@@ -178,6 +178,15 @@ impl Gate {
         }
     }
 
+    /// Stands for its table, its terms and its key: what noise is repeated for must not have changed. `None` for a gate
+    /// without a key.
+    pub fn fingerprint(&self) -> Result<Option<Digest>, Refusal> {
+        match &self.source {
+            Source::Stream(_) => Ok(None),
+            Source::Keyed(keyed) => Ok(Some(keyed.fingerprint()?)),
+        }
+    }
+
     /// What must survive a crash, for [`Gate::recall`]; `None` for a gate without a key, which cannot go on.
     pub fn books(&self) -> Option<Books> {
         match &self.source {

@@ -13,7 +13,7 @@
 
 use reticent_accountant::Ledger;
 use reticent_data::{Rows, Table};
-use reticent_noise::{Digest, Entropy, Hasher, NoiseKey};
+use reticent_noise::{Digest, Entropy, EntropyError, Hasher, NoiseKey};
 use serde::{Deserialize, Serialize};
 
 /// The key of a gate, what it is bound to, and what it has answered in the current step.
@@ -80,6 +80,12 @@ impl Keyed {
     /// Remembers that the books have an entry for this context.
     pub fn remember(&mut self, context: Digest) {
         self.step.answered.push(context);
+    }
+
+    /// Stands for the table, the terms and the key together: a digest that tells nothing to whoever has not the key.
+    pub fn fingerprint(&self) -> Result<Digest, EntropyError> {
+        let context = Hasher::new("reticent fingerprint").field(&self.bound).finish();
+        Ok(*self.key.entropy(&context).key()?)
     }
 
     pub fn entropy(&self, context: &Digest) -> Entropy {

@@ -13,10 +13,12 @@
 #[cfg(feature = "seeded-bugs")]
 mod bug;
 mod claim;
+mod drawn;
 mod exact;
 mod gate;
 mod inside;
 mod keyed;
+mod lattice;
 mod law;
 pub mod not_private;
 mod oracle;
@@ -36,6 +38,7 @@ pub use claim::Claim;
 pub use exact::ExactOracle;
 pub use gate::{Contest, Gate, Opening, Winner};
 pub use keyed::Books;
+pub use lattice::{Lattice, WalkTerms};
 pub use law::{Law, LawError};
 pub use oracle::Oracle;
 pub use queries::{

@@ -157,7 +157,11 @@ impl Verdict {
 /// Why a ledger is no guarantee at any δ.
 fn reasons(ledger: &Ledger) -> Vec<String> {
     let words = |taint: &Taint| match taint {
-        Taint::UnpaidRead => format!("{taint}: the schema was drafted from this very table"),
+        Taint::UnpaidRead => {
+            format!(
+                "{taint}: a schema that was drafted from this very table, or records dealt out by their labels"
+            )
+        }
         other => other.to_string(),
     };
     ledger.taints().iter().map(words).collect()

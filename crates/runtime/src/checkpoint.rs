@@ -18,12 +18,14 @@ use crate::failures::Parcel;
 use crate::message::PartyId;
 use crate::wire;
 
-const MAGIC: &[u8; 8] = b"RTCTRUN2";
+const MAGIC: &[u8; 8] = b"RTCTRUN3";
 
 /// All that a simulation must know to go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
     pub(crate) job: Digest,
+    /// Stands for every party's table, under the key.
+    pub(crate) tables: Digest,
     key: [u8; 32],
     seeded: bool,
     pub(crate) round: u32,
@@ -34,10 +36,11 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    pub(crate) fn new(job: Digest, key: &NoiseKey, round: u32) -> Self {
+    pub(crate) fn new(job: Digest, tables: Digest, key: &NoiseKey, round: u32) -> Self {
         let (bytes, seeded) = key.expose();
         Checkpoint {
             job,
+            tables,
             key: *bytes,
             seeded,
             round,

@@ -65,7 +65,7 @@ pub struct Outcome {
     pub rejections: BTreeMap<String, u64>,
 }
 
-/// What one party has spent.
+/// What one party has set aside, and how much of it was asked for.
 #[derive(Clone, Debug)]
 pub struct PartyReport {
     /// Who.
@@ -102,6 +102,10 @@ pub fn prepare(setup: Setup<'_>, tables: Vec<PrivateTable>) -> Result<Simulation
             "a party without records cannot be protected as a person: take fewer parties, or protect records";
         return Err(RunError::value("parties", gates.len(), why));
     }
+    let mut tables = Hasher::new("reticent tables");
+    for gate in &gates {
+        tables.field(&gate.fingerprint()?.unwrap_or_default());
+    }
     // Public, and another for every run: the key is.
     let run = Hasher::new("reticent run").field(&job).number(key.entropy(&job).below(u64::MAX)?).finish();
     let mut classes: BTreeMap<u64, (f64, Ledger)> = BTreeMap::new();
@@ -127,6 +131,7 @@ pub fn prepare(setup: Setup<'_>, tables: Vec<PrivateTable>) -> Result<Simulation
     let start = Start { run: &run, noise: &noise, server: key.child(u64::MAX) };
     let network = protocol.network(parties, start)?;
     let mut simulation = Simulation::new(protocol, network, job, key);
+    simulation.tables = tables.numbers(&noise).finish();
     simulation.noise = noise;
     Ok(simulation)
 }
@@ -187,7 +192,7 @@ fn front(plan: &Ledger, budget: Budget) -> Result<Ledger, RunError> {
 }
 
 /// The first `count` events of a ledger, with all its taints.
-pub(crate) fn first(ledger: &Ledger, mut count: u64) -> Ledger {
+fn first(ledger: &Ledger, mut count: u64) -> Ledger {
     let mut front = Ledger::new();
     for entry in ledger.entries() {
         let taken = entry.count().min(count);

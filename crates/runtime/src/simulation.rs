@@ -51,6 +51,8 @@ pub struct Simulation {
     /// The noise multiplier of each party.
     pub(crate) noise: Vec<f64>,
     job: Digest,
+    /// Stands for every party's table and noise.
+    pub(crate) tables: Digest,
     key: NoiseKey,
 }
 
@@ -78,6 +80,7 @@ impl Simulation {
             tap: None,
             noise: Vec::new(),
             job,
+            tables: [0; 32],
             key,
         }
     }
@@ -161,7 +164,7 @@ impl Simulation {
 
     /// All that it takes to go on from here.
     pub fn checkpoint(&self) -> Result<Checkpoint, RunError> {
-        let mut checkpoint = Checkpoint::new(self.job, &self.key, self.round);
+        let mut checkpoint = Checkpoint::new(self.job, self.tables, &self.key, self.round);
         checkpoint.traffic = (self.traffic.messages, self.traffic.bytes);
         checkpoint.rejections = self.rejections.clone().into_iter().collect();
         checkpoint.late = self.late.iter().map(|p| (p.from, p.to, p.bytes.clone())).collect();
@@ -179,6 +182,11 @@ impl Simulation {
         }
         if checkpoint.nodes.len() != self.nodes.len() {
             return Err(RunError::Snapshot("it has another number of parties"));
+        }
+        // Whose table is the same would say what it said before with the same noise, in answer to other things: the difference
+        // of the two runs would show the tables that are not.
+        if checkpoint.tables != self.tables {
+            return Err(RunError::Snapshot("a table, its schema or the noise is not what it was"));
         }
         for (node, snapshot) in self.nodes.iter_mut().zip(&checkpoint.nodes) {
             node.restore(snapshot)?;

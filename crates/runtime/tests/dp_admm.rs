@@ -100,8 +100,8 @@ fn whatever_fails_no_ledger_understates_and_nobody_moves_the_mean_too_far() {
         };
         simulation.fail(failures).unwrap();
         let outcome = simulation.complete(|_, _| {}).unwrap();
-        assert!(outcome.parties.iter().all(|party| party.ledger.total_events() <= 12));
-        assert!(outcome.parties.iter().any(|party| party.ledger.total_events() > 6));
+        assert!(outcome.parties.iter().all(|party| party.answers <= 12));
+        assert!(outcome.parties.iter().any(|party| party.answers > 6));
         assert!(outcome.parameter.iter().all(|x| x.abs() < 1e3), "{:?}", outcome.parameter);
     }
 }

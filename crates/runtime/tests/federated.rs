@@ -55,7 +55,7 @@ fn who_has_a_smaller_budget_stops_and_the_run_goes_on() {
     let world = World::even(300, 4, 30);
     let price = Price::Within(BUDGET, BTreeMap::from([(3, 1.0), (4, 1e-9)]));
     let outcome = world.run(&Job { settings: r#"{"iterations": 20}"#, price, ..Job::default() });
-    let events: Vec<u64> = outcome.parties.iter().map(|party| party.ledger.total_events()).collect();
+    let events: Vec<u64> = outcome.parties.iter().map(|party| party.answers).collect();
     assert!(epsilon(&outcome.parties[3].ledger, BUDGET.delta).unwrap().upper <= 1.0);
     assert!(events[3] > 0 && events[3] < 10 && events[4] == 0, "{events:?}");
     assert!(events[5..].iter().all(|&events| events == 20));
@@ -89,4 +89,29 @@ fn as_published_is_flagged_and_claims_too_little() {
     let ours = world.prepare(&Job { settings: r#"{"iterations": 20}"#, price, ..Job::default() }).noise()[0];
     let theirs = world.prepare(&job).noise()[0];
     assert!((ours / theirs / 30.0 - 1.0).abs() < 1e-3, "{ours} {theirs}");
+}
+
+/// How often a party is asked is up to the server, who may look at its answers first, or to a chance that is seen: the sum of
+/// what was used is then no bound, and what a certificate counts is what the party was ready for.
+#[test]
+fn what_is_certified_is_the_plan_and_not_what_was_used_of_it() {
+    let world = World::even(60, 3, 12);
+    for (view, sampling) in [
+        (View::Local, "poisson:0.3"),
+        (View::Local, "wor:2"),
+        (View::SecureAggregation, "wor:8"),
+        (View::Central, "poisson:0.3"),
+    ] {
+        let settings = format!(r#"{{"iterations": 20, "sampling": "{sampling}"}}"#);
+        let price = Price::Within(BUDGET, BTreeMap::new());
+        let outcome = world.run(&Job { settings: &settings, view, price, ..Job::default() });
+        let planned = outcome.parties[0].ledger.total_events();
+        assert!(
+            outcome.parties.iter().all(|party| party.ledger.total_events() == planned),
+            "{view} {sampling}"
+        );
+        let spent = epsilon(&outcome.parties[0].ledger, BUDGET.delta).unwrap().upper;
+        assert!(spent > 0.99 * BUDGET.epsilon && spent <= BUDGET.epsilon, "{view} {sampling}: {spent}");
+        assert!(outcome.parties.iter().any(|party| party.answers < planned), "{view} {sampling}");
+    }
 }

@@ -109,7 +109,7 @@ fn a_resumed_round_repeats_its_misfortunes_too() {
             second.resume(&Checkpoint::load(&file).unwrap()).unwrap();
             let resumed = second.complete(|_, _| {}).unwrap();
             assert_eq!(resumed.parameter, whole.parameter, "{view}, stopped at {stop}");
-            let events = |o: &Outcome| o.parties.iter().map(|p| p.ledger.total_events()).collect::<Vec<_>>();
+            let events = |o: &Outcome| o.parties.iter().map(|p| p.answers).collect::<Vec<_>>();
             assert_eq!(events(&resumed), events(&whole), "{view}");
         }
     }

@@ -1,9 +1,8 @@
 //! The network adversary is one peer, honest but curious, that sees the tokens that pass through it.
 //!
 //! A contribution of a stateless step with an L-Lipschitz loss and step γ moves the token by at most 4γL against noise σ,
-//! ε_loc(α) = 8αγ²L²/σ²; another user's view of it is amplified as in [`crate::Iteration`]. It assumes that the
-//! receiver cannot tell who sent the token; where the transport shows the sender, count the local event instead. (The
-//! proof holds for a receiver who knows the whole path; the assumption is kept because the view promises it.)
+//! ε_loc(α) = 8αγ²L²/σ²; another user's view of it is amplified as in [`crate::Iteration`], even if
+//! that user knows the whole path of the token, and so who sent it.
 
 use crate::events::{EventError, Iteration};
 use crate::vocabulary::View;

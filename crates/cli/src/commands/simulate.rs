@@ -55,7 +55,8 @@ struct PartyFlags {
     #[arg(long, value_name = "N", value_parser = number::whole::<u32>, allow_negative_numbers = true)]
     split: Option<u32>,
 
-    /// How records are dealt: iid, label:A or size:A [default: iid]
+    /// How records are dealt: iid, label:A or size:A [default: iid]. label:A deals by a private column: for made-up data,
+    /// without a certificate
     #[arg(long, value_name = "HOW")]
     skew: Option<String>,
 
@@ -183,7 +184,11 @@ fn no_party(party: u32, count: usize) -> Failure {
     }
 }
 
-/// What each party has spent.
+/// What a walk's guarantee says of the model.
+const FOR_PARTY_0: &str = "Only party 0 may see this model: it is the token that party 0 saw last, and the guarantee is against \
+                           one other party. Whoever else is shown it sees more than was counted.";
+
+/// What each party has set aside: its plan, whatever was used of it.
 fn spent(simulated: &Simulated) -> Value {
     let one = |party: usize| {
         let own = simulated.parties.party(party)?;
@@ -233,9 +238,12 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
         rows.push(row("rejected", &list.join(", ")));
     }
     text += &columns(&rows, 2, 2);
-    text += &format!("\nWrote {path} (the model, the certificate of the party who spent most inside)\n");
-    text += &format!("  and {beside} (what each party spent).\n\n");
+    text += &format!("\nWrote {path} (the model, the certificate of the party with most to spend inside)\n");
+    text += &format!("  and {beside} (what each party may spend, all of which counts).\n\n");
     text += &wrapped(&format!("What the certificate means. {}", certificate.meaning));
+    if certificate.view == View::Network {
+        text += &format!("\n{}", wrapped(FOR_PARTY_0));
+    }
 
     let mut object = certificate_fields(certificate);
     object.extend([

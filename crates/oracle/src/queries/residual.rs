@@ -19,6 +19,7 @@ use reticent_sums::{Grid, Prox, finite, norm_above};
 
 use super::{Query, add_noise, check_clip, check_noise, check_point, check_range};
 use crate::inside::Inside;
+use crate::lattice::{Lattice, MOST_NOISE, WalkTerms};
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 use reticent_noise::Sampling;
@@ -39,22 +40,28 @@ pub struct ResidualTerms {
     pub inner: u32,
     /// The standard deviation of the noise, in units of `B`.
     pub noise_multiplier: f64,
-    /// The number of users of a stateless walk on the complete graph, to be counted as another of them sees it.
-    pub walk: Option<u64>,
+    /// The stateless walk that this is a step of, to be counted as another of its users sees it.
+    pub walk: Option<WalkTerms>,
 }
 
-/// What rounding adds to the path of a token, relative to the clip and per coordinate and user (proofs/walk.md).
-const WALK_ROUNDING: f64 = 1.0 / (1_u64 << 24) as f64;
-
 impl ResidualTerms {
-    /// The event of a walk among `users`. Whether the token goes where chance sends it is the protocol's to see to.
-    fn walk(&self, users: u64, query: &Residual<'_>, terms: &Terms) -> Result<Mechanism, Refusal> {
+    /// The lattice that the tokens of its walk are on, for parameters of length `len`.
+    pub fn lattice(&self, len: usize) -> Option<Lattice> {
+        self.walk.map(|walk| Lattice::new(self, &walk, len))
+    }
+
+    /// The event of a step. Whether the token goes where chance sends it, and is kept on its lattice, is the protocol's to
+    /// see to.
+    fn walk(&self, walk: &WalkTerms, query: &Residual<'_>, terms: &Terms) -> Result<Mechanism, Refusal> {
+        check_range("noise multiplier of a walk", self.noise_multiplier, 0.0, MOST_NOISE)?;
+        check_range("relaxation", walk.relaxation, 1e-6, 1.0)?;
+        let lattice = Lattice::new(self, walk, query.z.len());
         let reach = norm_above(query.z.iter().map(|z| z * z).sum(), query.z.len());
         let sound = terms.view() == View::Network
             && terms.unit() == Unit::User
             && query.v == query.z
             && self.clip >= self.step * self.record_clip
-            && reach * users as f64 <= self.clip / WALK_ROUNDING * 4.0;
+            && reach <= 2.0 * lattice.radius();
         if !sound {
             return Err(Refusal::BadQuery(
                 "a walk is counted for another peer where the user is protected, the prox is taken at the token, the \
@@ -65,8 +72,9 @@ impl ResidualTerms {
         if self.noise_multiplier == 0.0 {
             return Ok(terms.mechanism(Sampling::Full, 0.0)?);
         }
-        let rounding = 1.0 + users as f64 * (query.z.len() as f64).sqrt() * WALK_ROUNDING;
-        Ok(Iteration::new(2.0 / self.noise_multiplier * rounding, users)?.into())
+        // The shift of a contribution is taken off within as many steps as there are users.
+        let rounding = (1.0 + walk.users as f64 * lattice.expansion(self)) * (1.0 + 1e-9);
+        Ok(Iteration::new(2.0 / self.noise_multiplier * rounding, walk.users)?.into())
     }
 
     fn prox(&self) -> Prox {
@@ -106,7 +114,7 @@ impl Query for Residual<'_> {
             ));
         }
         let mechanism = match self.how.walk {
-            Some(users) => self.how.walk(users, self, terms)?,
+            Some(walk) => self.how.walk(&walk, self, terms)?,
             None => terms.mechanism(Sampling::Full, self.how.noise_multiplier)?,
         };
         Ok(vec![terms.event(mechanism)?])

@@ -47,7 +47,8 @@ pub struct Parties {
     /// table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<u32>,
-    /// How records are dealt: iid, label:A or size:A.
+    /// How records are dealt: iid, label:A or size:A. The second reads labels that nobody pays for: it is for made-up
+    /// data, and taints the books.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skew: Option<String>,
     /// Who looks: local, secure-aggregation, central or network.

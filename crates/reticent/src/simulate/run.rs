@@ -244,8 +244,9 @@ impl Simulation {
         assumptions.extend(self.dealt(opening.unit));
         assumptions.extend(origin(&schema));
         let mut outcome = run.complete(|_, _| {})?;
-        // Books that somebody else keeps for a party do not know its table.
-        if unpaid {
+        // Books that somebody else keeps for a party do not know its table; and whoever is dealt records by their labels has as
+        // many as the labels say. Nobody has paid for reading either.
+        if unpaid || self.skew()?.reads_labels() {
             outcome.parties.iter_mut().for_each(|party| party.ledger.taint(Taint::UnpaidRead));
         }
         let delta = budget.map_or(spec.delta.unwrap_or(ANY_DELTA), |budget| budget.delta);
@@ -343,6 +344,11 @@ impl Simulation {
         let Simulation { job, parties, failures } = self;
         let mut hasher = reticent_noise::Hasher::new("reticent simulation");
         let job = crate::Spec { out: None, ..job.clone() };
+        // What a file says is part of what was asked for, and not only its name; the tables are bound by the run itself.
+        let graph = parties.topology.as_deref().and_then(|graph| graph.strip_prefix("file:"));
+        for file in job.schema.as_deref().into_iter().chain(graph.map(Path::new)) {
+            hasher.field(&std::fs::read(file).unwrap_or_default());
+        }
         hasher
             .field(toml::to_string(&job).map_err(Error::spec_form)?.as_bytes())
             .debug(parties)

@@ -115,11 +115,14 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         *own
     }
 
-    /// The books that count for a party, and their terms: its own, unless somebody else keeps them for all or what is
-    /// proven is about more than was used.
+    /// The books that count for a party, and their terms: its whole plan, used or not, with what taints its own books. What was
+    /// used is decided on the way, by chance that is seen or by an asker who may choose by looking at the answers, and a
+    /// sum of what such a choice came to bounds nothing (proofs/filter.md).
     fn books(&self, party: PartyId, nodes: &[Box<dyn Node>]) -> Result<(Ledger, Terms), RunError> {
         let party = party_at(nodes, party)?;
-        Ok((party.ledger().clone(), *party.terms()))
+        let mut ledger = party.plan().clone();
+        party.ledger().taints().iter().for_each(|&taint| ledger.taint(taint));
+        Ok((ledger, self.books_terms(party.terms())))
     }
 
     /// The public z's so far, where parties keep blocks that follow from them; else none.

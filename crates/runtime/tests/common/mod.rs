@@ -210,9 +210,9 @@ impl World {
     }
 }
 
-/// How many entries each party has.
-pub fn ledgers(outcome: &Outcome) -> Vec<u64> {
-    outcome.parties.iter().map(|party| party.ledger.total_events()).collect()
+/// How often each party's gate has answered, and what is counted for it.
+pub fn ledgers(outcome: &Outcome) -> Vec<(u64, u64)> {
+    outcome.parties.iter().map(|party| (party.answers, party.ledger.total_events())).collect()
 }
 
 /// The different things that each party said, with the rounds, heard on the wire.

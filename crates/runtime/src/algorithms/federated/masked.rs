@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use reticent_accountant::{Adjacency, Ledger, Unit};
 use reticent_masks::{
-    Collector, FixedPoint, Member, NoiseShare, Outgoing, Party as End, Sparsity, Terms as MaskTerms,
+    Collector, Corrupt, FixedPoint, Member, NoiseShare, Outgoing, Party as End, Sparsity, Terms as MaskTerms,
 };
 use reticent_noise::{Digest, Hasher, NoiseKey};
 use reticent_oracle::{BlockTerms, Oracle, Refusal, Sampling};
@@ -46,11 +46,14 @@ const STAY: f64 = 0.75;
 /// Powers of two by which a sparse graph may fail: privacy, and a round.
 const FAILURE: (u32, u32) = (40, 20);
 
+/// The chance that a sum has more corrupt members than are counted with; all sums of a party together are in its δ.
+const MORE_CORRUPT: f64 = 1.0 / (1_u64 << 30) as f64;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Masked {
     pub about: Federated,
     pub block: BlockTerms,
-    /// The fraction of the members that is assumed honest.
+    /// The fraction of all parties that is assumed honest.
     pub honest: f64,
     /// What is protected.
     pub unit: Unit,
@@ -84,12 +87,14 @@ impl Masked {
             |error: &dyn std::fmt::Display| RunError::value("trust", "secure-aggregation", error.to_string());
         let (members, len) = (self.members(), self.about.len() as u32);
         let threshold = ((f64::from(members) * STAY).ceil() as u32).max(members / 2 + 1).min(members);
+        let corrupt = Corrupt::among(members, self.about.parties, self.honest, MORE_CORRUPT);
+        let mut failure = corrupt.chance;
         let terms = if members <= COMPLETE {
             MaskTerms::complete(*run, round.into(), members, threshold, len)
         } else {
-            let corrupt = members - (self.honest * f64::from(members)).floor() as u32;
-            let graph = Sparsity::choose(members, corrupt, members - threshold, FAILURE.0, FAILURE.1);
+            let graph = Sparsity::choose(members, corrupt.most, members - threshold, FAILURE.0, FAILURE.1);
             let graph = graph.map_err(|error| refuse(&error))?;
+            failure += graph.privacy_failure;
             MaskTerms::sparse(*run, round.into(), members, threshold, len, graph.degree, graph.quorum)
         };
         let terms = terms.map_err(|error| refuse(&error))?;
@@ -100,7 +105,8 @@ impl Masked {
         let half = 0.5 * self.block.moves_in_steps(1.0 / (1_u64 << bits) as f64, self.about.len());
         // A share is a step at least: without noise there would be nothing that the theorem holds for.
         let sigma = (noise * half).max(f64::from(members).sqrt());
-        let share = NoiseShare::new(&terms, self.honest, sigma).map_err(|error| refuse(&error))?;
+        let share =
+            NoiseShare::new(&terms, corrupt.most, sigma).map_err(|error| refuse(&error))?.failing(failure);
         let code = FixedPoint::new(bound, bits, members, share.whole()).map_err(|error| refuse(&error))?;
         Ok(Agreed { terms, code, share })
     }
@@ -123,8 +129,8 @@ impl Protocol for Masked {
 
     fn assumptions(&self) -> Vec<String> {
         let mut assumptions = vec![format!(
-            "the server follows the protocol of the masked sums, and of the members of each sum a fraction of at least {} does \
-             so too, adds its share of the noise and tells nobody",
+            "the server follows the protocol of the masked sums and draws their members by chance, and of all parties a fraction \
+             of at least {} follows it too, adds its share of the noise and tells nobody; who does not was settled before",
             self.honest
         )];
         assumptions.push(
@@ -132,11 +138,10 @@ impl Protocol for Masked {
                 .to_owned(),
         );
         if self.members() > COMPLETE {
-            assumptions.push(format!(
-                "who is corrupt and who leaves does not depend on who has masks in common with whom; then the masks of a sum \
-                 fail to hide its members with a chance below 2^-{}, which is not in delta",
-                FAILURE.0
-            ));
+            assumptions.push(
+                "who is corrupt and who leaves does not depend on who has masks in common with whom"
+                    .to_owned(),
+            );
         }
         assumptions.extend(fewest_records(&self.block));
         assumptions

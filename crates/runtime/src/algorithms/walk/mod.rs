@@ -30,12 +30,12 @@ mod peer;
 
 use std::sync::Arc;
 
-use reticent_accountant::{Ledger, Unit, View};
+use reticent_accountant::{Unit, View};
 use reticent_admm::{SettingsError, Walk as Memory, fraction, positive};
-use reticent_oracle::{Claim, Oracle, Refusal, ResidualTerms, Sampling, Terms};
+use reticent_oracle::{Claim, Lattice, Oracle, Refusal, ResidualTerms, Sampling, WalkTerms};
 use reticent_problem::Regulariser;
 
-use super::{Entry, Network, Protocol, Recipe, Start, Witness, party_at, shorten};
+use super::{Entry, Network, Protocol, Recipe, Start, Witness, shorten};
 use crate::door::Door;
 use crate::error::RunError;
 use crate::message::{Kind, PartyId, RunId};
@@ -69,11 +69,6 @@ const HOPS: u32 = 50;
 
 /// More would be clipping by rounding.
 const NO_CLIPPING: f64 = 1.0 + 1e-9;
-
-/// A token stays within so many clips, divided by the number of users: half of where the gate would refuse it, because it
-/// could not tell steps from roundings. A step that is refused would stop the walk, and show everybody something of a
-/// token that they have not seen; the nearest point in a ball is one more non-expansive map.
-const FAR: f64 = (1_u64 << 25) as f64;
 
 /// The number of the erratum.
 const E12: u8 = 12;
@@ -114,12 +109,13 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
         certifiable(recipe, memory, clip)?;
     }
     let gamma = recipe.gamma()?;
+    let lambda = fraction("lambda", settings.lambda.unwrap_or(LAMBDA))?;
     let hops = recipe.rounds(VISITS.saturating_mul(u64::from(parties)))?;
     Ok(Box::new(Walk {
         parties,
         hops,
         memory,
-        lambda: fraction("lambda", settings.lambda.unwrap_or(LAMBDA))?,
+        lambda,
         view: recipe.view,
         published,
         regulariser: Arc::clone(recipe.regulariser),
@@ -130,7 +126,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
             step: gamma,
             inner: settings.inner.unwrap_or(INNER).clamp(1, 1_000_000) as u32,
             noise_multiplier: 0.0,
-            walk: (recipe.view == View::Network && !published).then_some(u64::from(parties)),
+            walk: (recipe.view == View::Network && !published)
+                .then_some(WalkTerms { users: parties.into(), relaxation: lambda }),
         },
     }))
 }
@@ -154,6 +151,9 @@ fn certifiable(recipe: &Recipe<'_>, memory: Memory, clip: f64) -> Result<(), Set
         return refuse(
             "a clip below the loss's own bound makes steps that are not non-expansive: leave it out",
         );
+    }
+    if recipe.regulariser.penalty().spec().starts_with("nuclear") {
+        return refuse("its penalty is found by iterations whose error nobody has bounded: use another one");
     }
     if recipe.unit != Unit::User {
         return refuse(
@@ -185,9 +185,17 @@ impl Walk {
         Ok(oracle.residual(v, z, &how)?.into_inner())
     }
 
+    /// The lattice of the token, where steps are to hide one another.
+    fn lattice(&self) -> Option<Lattice> {
+        self.how.lattice(self.len())
+    }
+
     /// The consensus that a token stands for.
     fn consensus(&self, token: &[f64]) -> Vec<f64> {
         let mut z = token.to_vec();
+        if let Some(lattice) = self.lattice() {
+            lattice.round(&mut z);
+        }
         if self.memory == Memory::Stateful {
             self.regulariser.prox_y(&mut z, self.how.step);
         }
@@ -206,12 +214,18 @@ impl Walk {
     fn moved(&self, token: &[f64], u: &[f64], message: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let n = f64::from(self.parties);
         let step = 2.0 * self.lambda;
-        let mut next: Vec<f64> = token.iter().zip(message).map(|(t, m)| t + step * m / n).collect();
+        let lattice = self.lattice();
+        let mut next: Vec<f64> = match &lattice {
+            Some(lattice) => lattice.sum(token, message),
+            None => token.iter().zip(message).map(|(t, m)| t + step * m / n).collect(),
+        };
         match self.memory {
             Memory::Stateless => {
                 self.regulariser.prox_y(&mut next, step * self.how.step / n);
-                if self.how.walk.is_some() {
-                    shorten(&mut next, FAR * self.how.clip / n);
+                if let Some(lattice) = &lattice {
+                    // A token that the gate would refuse would stop the walk, and show something that nobody was to see.
+                    shorten(&mut next, lattice.radius());
+                    lattice.round(&mut next);
                 }
                 (next, Vec::new())
             }
@@ -237,16 +251,6 @@ impl Protocol for Walk {
     fn rehearse(&self, _: PartyId, noise: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let zeros = vec![0.0; self.len()];
         (0..self.cap()).try_for_each(|_| self.contribute(&zeros, &zeros, noise, oracle).map(|_| ()))
-    }
-
-    /// Seen by a peer, what is proven is about all contributions that a user may make: how many it has made is a function of
-    /// the token's path, and given that number the path is no longer what the proof takes it for (proofs/iteration.md).
-    fn books(&self, party: PartyId, nodes: &[Box<dyn Node>]) -> Result<(Ledger, Terms), RunError> {
-        let party = party_at(nodes, party)?;
-        let spent = party.ledger();
-        let mut ledger = if self.how.walk.is_some() { party.plan().clone() } else { spent.clone() };
-        spent.taints().iter().for_each(|&taint| ledger.taint(taint));
-        Ok((ledger, *party.terms()))
     }
 
     fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
@@ -299,10 +303,10 @@ impl Protocol for Walk {
             return Vec::new();
         }
         vec![
-            "a receiver cannot tell who sent the token: the channel hides it, and the return address in a message".to_owned(),
             "the adversary is one user who follows the protocol, not several who pool what they see".to_owned(),
             "every user draws the next one uniformly from all, itself included, and keeps the draw to itself".to_owned(),
-            "the model stays with the user who prints it; whoever publishes a token shows it to more than one".to_owned(),
+            "the model is for party 0 alone, who saw it as a token; whoever shows it to others shows them more than is counted"
+                .to_owned(),
         ]
     }
 }
@@ -357,16 +361,38 @@ mod tests {
     #[test]
     fn no_token_is_too_long_for_the_gate() {
         let mut walk = walk(Memory::Stateless);
-        walk.how.walk = Some(4);
+        walk.how.walk = Some(WalkTerms { users: 4, relaxation: 0.5 });
+        let radius = walk.lattice().unwrap().radius();
         let far = |token: f64| walk.moved(&[token], &[], &[1.0]).0[0];
-        assert_eq!(far(3.0), 3.0 + 0.25 - 0.25 * 0.1);
-        assert_eq!(far(1e12), FAR / 4.0);
-        assert!((far(1e12) - far(-2e12)).abs() <= 3e12);
+        assert!((far(3.0) - (3.0 + 0.25 - 0.25 * 0.1)).abs() < 1e-9);
+        assert!((far(0.9e4) - radius).abs() < 1e-9);
+        assert!((far(1e4) - far(-2e4)).abs() <= 3e4);
         let shape = walk.regulariser.shape();
         let terms = reticent_oracle::Terms::of_parties(Unit::User, View::Network, 1);
         let mut gate = reticent_oracle::Rehearsal::new(shape, terms);
-        assert!(walk.contribute(&[far(1e300)], &[far(1e300)], 1.0, &mut gate).is_ok());
+        assert!(walk.contribute(&[far(1e5)], &[far(1e5)], 1.0, &mut gate).is_ok());
         assert!(walk.contribute(&[1e9], &[1e9], 1.0, &mut gate).is_err());
+    }
+
+    /// A token with a penalty: what it is beside the lattice would tell the sign of the one before it (l1), or the whole of
+    /// it (l2). Two tokens that a message brings to the same place go on from it in the same way.
+    #[test]
+    fn what_a_token_was_is_not_in_its_last_bits() {
+        for penalty in ["l1:0.1", "l2:1e-11", "none"] {
+            let mut walk = walk(Memory::Stateless);
+            walk.how.walk = Some(WalkTerms { users: 7, relaxation: 0.3 });
+            let penalty = penalties::parse(penalty).unwrap();
+            walk.regulariser = Arc::new(Regulariser::plain(penalty, walk.regulariser.shape()));
+            let lattice = walk.lattice().unwrap();
+            let token = |steps: i64| lattice.sum(&[0.0], &lattice.message(&[steps]));
+            for (before, after) in [(-3_000_000_001, 12_345), (77, 5_000_000_000), (-9_999, -1)] {
+                let far = walk.moved(&token(before), &[], &lattice.message(&[after - before])).0;
+                assert_eq!(far, walk.moved(&[0.0], &[], &lattice.message(&[after])).0);
+                let mut on = far.clone();
+                lattice.round(&mut on);
+                assert_eq!(far, on);
+            }
+        }
     }
 
     /// E14: the stateful token is the mean of the u, and the penalty is applied to it once, not again and again.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_noise::{Digest, Hasher, NoiseKey};
+use reticent_oracle::Lattice;
 use serde::{Deserialize, Serialize};
 
 use super::{HOPS, Memory, Walk};
@@ -86,16 +87,15 @@ impl Peer {
         Ok(self.draw("reticent route", label).below(u64::from(self.about.parties))? as u32)
     }
 
-    /// What a user adds who has no contribution left. Where others' steps are to be hidden, noise of the usual size.
-    fn noise_alone(&self, label: &Digest) -> Result<Vec<f64>, RunError> {
+    /// What a user adds who has no contribution left: where others' steps are to be hidden, noise as that of a release, on
+    /// the same grid.
+    fn noise_alone(&self, lattice: &Lattice, label: &Digest) -> Result<Vec<f64>, RunError> {
         let mut steps = vec![0; self.about.len()];
-        if self.about.how.walk.is_some() && self.noise > 0.0 {
+        if self.noise > 0.0 {
             let grid = GaussianGrid::new(self.noise, BITS).map_err(|_| RunError::Snapshot("noise"))?;
             grid.fill(&mut self.draw("reticent cover", label), &mut steps)?;
         }
-        // No less than a release has, whose grid is a little wider than 2⁻³² of the clip.
-        let step = self.about.how.clip * (1.0 + 1e-6) / (1_u64 << BITS) as f64;
-        Ok(steps.into_iter().map(|steps| steps as f64 * step).collect())
+        Ok(lattice.message(&steps))
     }
 
     /// The step on a token that came; changes nothing but the party's books.
@@ -105,11 +105,14 @@ impl Peer {
         let v = about.point(&z, &self.state.u);
         let noise = self.noise;
         let answer = self.party.step(label, |oracle| about.contribute(&v, &z, noise, oracle));
-        let message = match answer.map_err(|refusal| Rejected::Gate(refusal.to_string()))? {
-            Some(message) => message,
-            // A stateful walk is counted message by message: there is nothing to cover, and the token stays as it is.
-            None if about.how.walk.is_none() => return Ok((token.to_vec(), self.state.u.clone())),
-            None => self.noise_alone(label).map_err(|error| Rejected::Gate(error.to_string()))?,
+        let answer = answer.map_err(|refusal| Rejected::Gate(refusal.to_string()))?;
+        let message = match (answer, about.lattice()) {
+            (Some(message), _) => message,
+            // A walk that is counted message by message: there is nothing to cover, and the token stays as it is.
+            (None, None) => return Ok((token.to_vec(), self.state.u.clone())),
+            (None, Some(lattice)) => {
+                self.noise_alone(&lattice, label).map_err(|error| Rejected::Gate(error.to_string()))?
+            }
         };
         Ok(about.moved(token, &self.state.u, &message))
     }
