@@ -185,13 +185,13 @@ pub fn report(ledger: &Ledger, delta: f64) -> Result<Report, AccountError> {
     let best = epsilon(ledger, delta)?;
     let tally = Tally::of(ledger);
     // Without a δ there is one way to count.
-    let asked = |method: Method| method != Method::Trivial && (delta > 0.0 || method == Method::Basic);
+    let asked = |method: Method| method != Method::Trivial && (delta != 0.0 || method == Method::Basic);
     let lines = Method::ALL
         .iter()
         .filter(|&&method| asked(method))
         .map(|&method| ReportLine {
             method,
-            bound: if delta > 0.0 { methods::epsilon(method, &tally, delta) } else { Ok(best) },
+            bound: methods::epsilon(method, &tally, delta),
             note: note(method),
         })
         .collect();
