@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::{Coefficient, Error, Model};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::shared::{algorithm, certificate_fields, certificate_rows, not_private, read_model};
 use crate::answer::Answer;
@@ -48,6 +48,7 @@ impl Inspect {
         let mut object = serde_json::to_value(&model)
             .map_err(|error| Error::Model { file: self.model, reason: error.to_string() })?;
         if let Value::Object(fields) = &mut object {
+            fields.insert("certificate".to_owned(), json!(certificate));
             fields.extend(certificate_fields(certificate));
         }
         Ok(Answer { text, object, remarks: not_private(certificate).into_iter().collect() })
