@@ -171,6 +171,11 @@ impl Tuning {
         &self.points[0]
     }
 
+    /// All of them, the first included.
+    pub fn points_mut(&mut self) -> impl Iterator<Item = &mut Job> {
+        self.points.iter_mut()
+    }
+
     /// The laws that miss a point as seldom as is asked for; see the top of this file.
     fn laws(&self) -> Vec<Repetitions> {
         let (points, rate) = (self.points.len() as f64, self.runs as f64);
