@@ -46,9 +46,9 @@ pub use calibrate::{
 };
 pub use event::Event;
 pub use events::{
-    ApproximateDp, Choice, EventError, Gaussian, Gdp, Iteration, Laplace, Mechanism, NonPrivate,
-    ObjectivePerturbation, Parallel, PoissonGaussian, PureDp, Repetitions, Selection,
-    WithoutReplacementGaussian, Zcdp,
+    ApproximateDp, ApproximateZcdp, Choice, EventError, Gaussian, Gdp, Iteration, Laplace, Mechanism,
+    NonPrivate, ObjectivePerturbation, Parallel, PoissonGaussian, PureDp, Repetitions, Selection,
+    ShownSample, WithoutReplacementGaussian, Zcdp,
 };
 pub use filter::{Filter, FilterError};
 pub use ledger::{Entry, Ledger, LedgerError, Taint};

@@ -9,14 +9,16 @@ use crate::failure::Failure;
 const SHORT: &[(&str, &str)] = &[("z", "noise_multiplier"), ("q", "rate")];
 
 /// Events that are made of numbers, as they are typed; the others stand in ledgers alone.
-const EXAMPLES: [&str; 9] = [
+const EXAMPLES: [&str; 11] = [
     "gaussian:z=2",
     "poisson-gaussian:z=1,rate=0.01",
     "without-replacement-gaussian:z=2,size=326,population=32561",
+    "shown-sample:z=2,rate=0.1",
     "laplace:z=2",
     "pure-dp:epsilon=0.1",
     "approximate-dp:epsilon=0.1,delta=1e-6",
     "zcdp:rho=0.5",
+    "approximate-zcdp:rho=0.5,delta=1e-9",
     "gdp:mu=1",
     "non-private",
 ];

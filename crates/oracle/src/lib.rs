@@ -13,6 +13,7 @@
 #[cfg(feature = "seeded-bugs")]
 mod bug;
 mod claim;
+mod drawn;
 mod exact;
 mod gate;
 mod inside;

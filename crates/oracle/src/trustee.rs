@@ -1,21 +1,22 @@
 //! Somebody whom the parties trust with their blocks: it adds them up, adds noise, and keeps the books.
 //!
 //! ```text
-//! party: Entrusted = clipped block, sealed      trustee: opens, Σ over the invited + N(0, (zB)² I), event first
+//! party: Entrusted = clipped block, sealed      trustee: opens, Σ over the invited + N(0, (zS)² I), event first
 //! ```
 //!
 //! What travels is sealed: in this process only the trustee can read it. (Parties share the key of the seal; a network needs
 //! an encrypted channel from each to the trustee besides.) The trustee draws who is invited itself: sampling and its event are made from the same value. A party that is invited and stays away makes
-//! the sum smaller and the sampling rarer; both cost less than what is entered. Proof: proofs/trust.md.
+//! the sum smaller and the sampling rarer; both cost less than what is entered. S and the event: `drawn.rs`. Proof: proofs/trust.md.
 
 use std::sync::Arc;
 
-use reticent_accountant::{Ledger, Taint, Unit, View};
+use reticent_accountant::{Event, Ledger, Taint, Unit, View};
 use reticent_noise::{Digest, Entropy, EntropyError, Hasher, NoiseKey};
 use reticent_sums::grid::{BITS, nearest};
 use reticent_sums::{BlockTerms, Grid, norm_above};
 use serde::{Deserialize, Serialize};
 
+use crate::drawn::Drawn;
 use crate::gate::unit;
 use crate::plan::Plan;
 use crate::queries::{GradientTerms, add_noise, wrong};
@@ -109,6 +110,12 @@ impl Trustee {
         }
     }
 
+    /// What one release costs, on the terms of its books.
+    pub fn event(&self, how: &GradientTerms) -> Result<Event, Refusal> {
+        how.check()?;
+        Drawn::new(self.seal.how(), how, self.terms.population(), self.len).event(how, &self.terms)
+    }
+
     /// What the parties close their blocks with.
     pub fn seal(&self) -> Seal {
         self.seal.clone()
@@ -158,6 +165,7 @@ impl Trustee {
     ) -> Result<Released<Vec<f64>>, Refusal> {
         how.check()?;
         let block = *self.seal.how();
+        let drawn = Drawn::new(&block, how, self.terms.population(), self.len);
         if how.clip != block.bound() {
             return Err(wrong("what is summed is clipped to the bound of the blocks, and nothing else"));
         }
@@ -175,17 +183,14 @@ impl Trustee {
             if self.last.is_some_and(|(last, _)| round <= last) {
                 return Err(Refusal::RoundReleased(round));
             }
-            let event = how.event(&self.terms)?;
+            let event = drawn.event(how, &self.terms)?;
             if let Some(plan) = &mut self.plan {
                 plan.foresees(&event)?;
             }
             self.ledger.append(event);
             self.last = Some((round, context));
         }
-        // Noise is in units of half the distance of neighbours: for whole parties the bound, for a record less.
-        let apart = block.moves_in_steps(Grid::new(self.len).step(how.clip), self.len);
-        let share = block.one_record.map_or(1.0, |_| (0.5 * apart / (1_u64 << BITS) as f64).min(1.0));
-        add_noise(&mut self.key.entropy(&context), how.noise_multiplier * share, &mut sum)?;
+        add_noise(&mut self.key.entropy(&context), how.noise_multiplier * drawn.share, &mut sum)?;
         let normaliser = how.sampling.normaliser(self.terms.population() as f64);
         let step = Grid::new(self.len).step(how.clip) / normaliser;
         Ok(Released::new(sum.iter().map(|&steps| steps as f64 * step).collect()))

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use common::{Job, World};
 use reticent_accountant::{Unit, View, epsilon};
-use reticent_runtime::{Budget, Failures, Kind, Price, wire};
+use reticent_runtime::{Budget, Failures, Kind, PartyId, Price, Witness, wire};
 
 const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
 
@@ -137,5 +137,64 @@ fn one_record_of_many_needs_less_noise_than_a_party() {
         }
         let (record, party) = (world.gap(&record.parameter), world.gap(&party.parameter));
         assert!(record < 0.01 && party > 10.0 * record, "{view}: {record:e} {party:e}");
+    }
+}
+
+/// H_α(P ‖ Q) at α = e^ε for P = (1 − q)N(0, σ²) + qN(b, σ²) and Q with b′ in its place, all on one line.
+fn exact_delta(rate: f64, sigma: f64, [b, other]: [f64; 2], epsilon: f64) -> f64 {
+    let (steps, far) = (200_000, b.abs().max(other.abs()) + 12.0 * sigma);
+    let width = 2.0 * far / f64::from(steps);
+    let normal = |x: f64| (-0.5 * (x / sigma).powi(2)).exp() / (sigma * std::f64::consts::TAU.sqrt());
+    let law = |x: f64, b: f64| (1.0 - rate) * normal(x) + rate * normal(x - b);
+    let excess = |k: u32| {
+        let x = -far + (f64::from(k) + 0.5) * width;
+        (law(x, b) - epsilon.exp() * law(x, other)).max(0.0)
+    };
+    (0..steps).map(|k| excess(k) * width).sum()
+}
+
+/// The means that are released in a run.
+fn means(world: &World, job: &Job<'_>) -> Vec<Vec<f64>> {
+    let mut simulation = world.prepare(job);
+    simulation.run(|_, _| {}).unwrap();
+    simulation.finish().unwrap();
+    let (nodes, victim, observer) = (simulation.nodes(), PartyId(0), PartyId(1));
+    simulation.protocol().transcript(&Witness { heard: &[], nodes, victim, observer, noise: 0.0 })
+}
+
+fn of_records(settings: &str) -> Job<'_> {
+    Job { unit: Unit::Record, ..job(View::Central, settings) }
+}
+
+/// Whether a party was drawn is seen in the mean when its other records are as long as they can be: what is drawn is the
+/// party and what is protected one record, so that chance must not be counted as hiding the record. The pair is worked out
+/// exactly from the blocks without noise and the noise that is there, whatever the books say.
+#[test]
+fn a_party_that_is_drawn_shows_itself_and_its_records_pay_for_it() {
+    let budget = Budget { epsilon: 1.0, delta: 1e-5 };
+    let mut world = World { penalty: "none", ..World::even(400, 400, 10) };
+    world.data.features.fill(0.0);
+    world.data.targets.fill(1.0);
+    let silent = World { data: world.data.clone(), owners: world.owners.clone(), ..world };
+    let mine: Vec<usize> = (0..400).filter(|&i| world.owners[i] == 3).collect();
+    mine.iter().for_each(|&i| world.data.features[400 * i] = 1.0);
+    let everybody = of_records(r#"{"iterations": 1, "clip": 0.1}"#);
+    let block = |world: &World| 10.0 * means(world, &everybody)[0][0];
+    let b = block(&world);
+    world.data.features[400 * mine[0]] = -1.0;
+    let other = block(&world);
+    assert!(b.abs() > 0.2 && (b - other).abs() > 0.01, "{b} {other}");
+    for (sampling, rate) in [("poisson:0.1", 0.1), ("poisson:0.3", 0.3), ("wor:1", 0.1), ("full", 1.0)] {
+        let settings = format!(r#"{{"iterations": 1, "clip": 0.1, "sampling": "{sampling}"}}"#);
+        let price = Price::Within(budget, BTreeMap::new());
+        let noise = world.prepare(&Job { price, ..of_records(&settings) }).noise()[0];
+        // 400 coordinates of noise alone: within a fifth of its size but for a chance below 1e-7, and that much is allowed.
+        let released = &means(&silent, &Job { price: Price::Noise(noise), ..of_records(&settings) })[0];
+        let sigma = 1.2 * 10.0 * rate * (released.iter().map(|x| x * x).sum::<f64>() / 400.0).sqrt();
+        for pair in [[b, other], [other, b]] {
+            let delta = exact_delta(rate, sigma, pair, budget.epsilon);
+            println!("{sampling}: sigma {sigma}, blocks {pair:?}, delta {delta:e}");
+            assert!(delta <= budget.delta, "{sampling}: {delta:e} at epsilon 1");
+        }
     }
 }

@@ -7,6 +7,7 @@ use crate::pld::Loss;
 use crate::vocabulary::Adjacency;
 
 mod approximate;
+mod approximate_zcdp;
 mod checked;
 mod choice;
 mod gaussian;
@@ -19,10 +20,12 @@ mod parallel;
 mod poisson_gaussian;
 mod pure;
 mod selection;
+mod shown_sample;
 mod without_replacement;
 mod zcdp;
 
 pub use approximate::ApproximateDp;
+pub use approximate_zcdp::ApproximateZcdp;
 pub use choice::Choice;
 pub use gaussian::Gaussian;
 pub use gdp::Gdp;
@@ -34,6 +37,7 @@ pub use parallel::Parallel;
 pub use poisson_gaussian::PoissonGaussian;
 pub use pure::PureDp;
 pub use selection::{Repetitions, Selection};
+pub use shown_sample::ShownSample;
 pub use without_replacement::WithoutReplacementGaussian;
 pub use zcdp::Zcdp;
 
@@ -172,6 +176,8 @@ catalogue! {
     PoissonGaussian = "poisson-gaussian",
     /// Gaussian noise on a sum over a sample of fixed size.
     WithoutReplacementGaussian = "without-replacement-gaussian",
+    /// Gaussian noise on a sum over a sample that is seen.
+    ShownSample = "shown-sample",
     /// Laplace noise on a sum over all records.
     Laplace = "laplace",
     /// The exact minimiser of an objective with a Gaussian linear term.
@@ -182,6 +188,8 @@ catalogue! {
     ApproximateDp = "approximate-dp",
     /// Anything that is ρ-zCDP.
     Zcdp = "zcdp",
+    /// Anything that is ρ-zCDP but for a probability δ.
+    ApproximateZcdp = "approximate-zcdp",
     /// Anything that is μ-GDP.
     Gdp = "gdp",
     /// The best of a random number of runs.

@@ -10,18 +10,20 @@
 //! has a smaller budget of its own stays away after the rounds that it allows, which are the first ones: the others are
 //! none of its business.
 //!
-//! The invited are a secret sample of the users, and a user's block does not depend on whether it was invited before, so a
-//! Poisson sample amplifies (proofs/trust.md; the printed algorithm's state does, E3). Released: one mean a round,
-//! the same Gaussian event under its sampling for every user, in the trustee's books.
+//! The invited are a secret sample of the users, and a user's block does not depend on whether it was invited before, so the
+//! sample amplifies where the user is protected (proofs/trust.md; the printed algorithm's state does, E3). Where one of its records
+//! is, the mean may show that the user was invited, and the sample is counted as seen. Released: one mean a round, the
+//! same event for every user, in the trustee's books.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Ledger, View};
+use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{
-    BlockTerms, Entrusted, GradientTerms, Oracle, Refusal, Rehearsal, Sampling, Seal, Terms, Trustee,
-    TrusteeBooks,
+    BlockTerms, Entrusted, GradientTerms, Oracle, Refusal, Sampling, Seal, Terms, Trustee, TrusteeBooks,
 };
+use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
 
 use super::course::{Course, Told, label};
@@ -44,6 +46,10 @@ impl Central {
     fn sum(&self, noise_multiplier: f64) -> GradientTerms {
         GradientTerms { clip: self.1.bound(), noise_multiplier, sampling: self.0.sampling }
     }
+
+    fn trustee(&self, key: &NoiseKey, run: &Digest) -> Trustee {
+        Trustee::new(u64::from(self.0.parties), self.0.len(), self.1, key, run)
+    }
 }
 
 impl Protocol for Central {
@@ -55,10 +61,16 @@ impl Protocol for Central {
         (8 * self.0.len() + 10) * (self.0.rounds as usize + 1) + 10 * self.0.len() + 100
     }
 
-    /// The trustee's release is a clipped, sampled, noisy mean over the users: the event of a gradient on their terms.
-    fn rehearse(&self, _: PartyId, noise: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let (zeros, how) = (vec![0.0; self.0.len()], self.sum(noise));
-        (0..self.0.rounds).try_for_each(|_| oracle.gradient(&zeros, &how).map(|_| ()))
+    fn rehearse(&self, _: PartyId, _: f64, _: &mut dyn Oracle) -> Result<(), Refusal> {
+        Err(Refusal::BadQuery("what a trustee releases is planned by the trustee".to_owned()))
+    }
+
+    /// What a release costs follows from public numbers alone.
+    fn plan(&self, _: PartyId, noise: f64, _: Shape, _: &Terms) -> Result<Ledger, RunError> {
+        let trustee = self.trustee(&NoiseKey::seeded(0), &[0; 32]);
+        let mut plan = Ledger::new();
+        plan.append_many(trustee.event(&self.sum(noise))?, self.0.rounds.into());
+        Ok(plan)
     }
 
     fn assumptions(&self) -> Vec<String> {
@@ -73,11 +85,9 @@ impl Protocol for Central {
     fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
         let run = RunId::from(start.run);
         let how = self.sum(start.noise.first().copied().unwrap_or(0.0));
-        let mut trustee =
-            Trustee::new(u64::from(self.0.parties), self.0.len(), self.1, &start.server, start.run);
-        let mut rehearsal = Rehearsal::new(self.0.regulariser.shape(), *trustee.terms());
-        self.rehearse(PartyId(0), how.noise_multiplier, &mut rehearsal)?;
-        trustee.bind_within(&rehearsal.into_plan());
+        let mut trustee = self.trustee(&start.server, start.run);
+        let (shape, terms) = (self.0.regulariser.shape(), *trustee.terms());
+        trustee.bind_within(&self.plan(PartyId(0), how.noise_multiplier, shape, &terms)?);
         let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
         nodes.extend(
             parties.into_iter().map(|party| User { block: self.1, seal: trustee.seal() }.seated(run, party)),

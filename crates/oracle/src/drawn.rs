@@ -1,0 +1,54 @@
+//! What a noisy sum over drawn parties costs, where one of them or one record is protected.
+//!
+//! Parties are drawn. Where a party is protected it is hidden by the draw as well: noise of `z` bounds `B` and the sampled
+//! events. Where a record is, its party's block of length up to `B` may show in the sum whether the party was drawn, so the
+//! draw hides nothing; but the block moves by `D` alone, and only where it was drawn: noise of `z` times `D/2`, and an event
+//! whose sample is seen. Both hold for a record, whatever the numbers. Over many rounds the first costs about `(2qB/σ)²`
+//! a round and the second `q(D/σ)²`; the cheaper is taken, by public numbers. Proof: proofs/trust.md.
+
+use reticent_accountant::{Event, Mechanism, ShownSample};
+use reticent_noise::Sampling;
+use reticent_sums::grid::BITS;
+use reticent_sums::{BlockTerms, Grid};
+
+use crate::queries::GradientTerms;
+use crate::refusal::Refusal;
+use crate::terms::Terms;
+
+/// How a sum is counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Drawn {
+    /// What the noise multiplier is in units of, as a part of the bound of a block.
+    pub share: f64,
+    /// The chance that a party is drawn, if who is drawn counts as seen.
+    seen: Option<f64>,
+}
+
+impl Drawn {
+    pub fn new(block: &BlockTerms, how: &GradientTerms, parties: u64, len: usize) -> Self {
+        let steps = (1_u64 << BITS) as f64;
+        let apart = block.moves_in_steps(Grid::new(len).step(how.clip), len);
+        let share = block.one_record.map_or(1.0, |_| (0.5 * apart / steps).min(1.0));
+        let rate = match how.sampling {
+            Sampling::Full => 1.0,
+            Sampling::Poisson(rate) => rate,
+            Sampling::WithoutReplacement(size) => (size as f64 / parties.max(1) as f64).next_up().min(1.0),
+        };
+        if share * share < rate {
+            Drawn { share, seen: Some(rate) }
+        } else {
+            Drawn { share: 1.0, seen: None }
+        }
+    }
+
+    pub fn event(&self, how: &GradientTerms, terms: &Terms) -> Result<Event, Refusal> {
+        match self.seen {
+            Some(rate) if rate < 1.0 && how.noise_multiplier > 0.0 => {
+                let seen: Mechanism = ShownSample::new(how.noise_multiplier, rate)?.into();
+                Ok(terms.event(seen)?)
+            }
+            Some(_) => Ok(terms.noisy(how.noise_multiplier)?),
+            None => how.event(terms),
+        }
+    }
+}
