@@ -134,3 +134,50 @@ fn the_bound_of_the_ledger_is_no_odometer() {
         .sum();
     assert!(exceeded > 1.1 * delta_asked, "{exceeded}");
 }
+
+/// A plan of 64 Gaussian steps, and an asker who stops at the first step at which more was lost than the bound of what was
+/// used says. The losses are a walk with steps N(μ²/2, μ²), followed on a grid; δ at the stop is many times the δ of the bound of
+/// what was used, and not above it where the plan is counted.
+#[test]
+fn who_stops_by_looking_exceeds_what_was_used_and_not_the_plan() {
+    const STEPS: usize = 64;
+    const WIDTH: f64 = 0.01;
+    let (asked, mu) = (1e-3_f64, 0.25_f64);
+    let bound = |count: usize| {
+        let mut ledger = Ledger::new();
+        ledger.append_many(step(Gdp::new(mu).unwrap()), count as u64);
+        epsilon(&ledger, asked).unwrap().upper
+    };
+    let reach = (8.0 * mu / WIDTH) as i32;
+    let density = |x: f64| (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    let kernel: Vec<f64> =
+        (-reach..=reach).map(|k| density((f64::from(k) * WIDTH - mu * mu / 2.0) / mu) * WIDTH / mu).collect();
+    let (offset, cells) = (1000_usize, 2600_usize);
+    let loss = |cell: usize| (cell as f64 - offset as f64) * WIDTH;
+    let over = |reading: f64, lost: f64| (-(reading - lost).exp_m1()).max(0.0);
+    let planned = bound(STEPS);
+    let mut walk = vec![0.0; cells];
+    walk[offset] = 1.0;
+    let (mut by_used, mut by_plan) = (0.0, 0.0);
+    for t in 1..=STEPS {
+        let mut next = vec![0.0; cells];
+        for (cell, &mass) in walk.iter().enumerate().filter(|(_, mass)| **mass > 1e-18) {
+            for (k, weight) in kernel.iter().enumerate() {
+                let place = (cell + k).saturating_sub(reach as usize).min(cells - 1);
+                next[place] += mass * weight;
+            }
+        }
+        let reading = bound(t);
+        for (cell, mass) in next.iter_mut().enumerate() {
+            if t == STEPS || loss(cell) > reading {
+                by_used += *mass * over(reading, loss(cell));
+                by_plan += *mass * over(planned, loss(cell));
+                *mass = 0.0;
+            }
+        }
+        walk = next;
+    }
+    println!("{by_used} {by_plan}");
+    assert!(by_used > 2.0 * asked, "{by_used}");
+    assert!(by_plan <= asked, "{by_plan}");
+}

@@ -85,7 +85,8 @@ settings! {
     "nu" nu: f64,
     /// The averaging parameter λ of a fixed-point iteration (FP23).
     "lambda" lambda: f64,
-    /// How much of the penalty's strong convexity μ is counted with the loss; 0 is the general convex case.
+    /// The strong convexity μ that step sizes count on, where it is not the penalty's; 0 is the general convex case. A wrong one
+    /// costs accuracy and no privacy: no noise depends on it.
     "mu" mu: f64,
     /// The radius of the ball that the parameter is sought in.
     "radius" radius: f64,

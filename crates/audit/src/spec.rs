@@ -132,7 +132,7 @@ impl AuditSpec {
             Bug::PoissonCounted => {
                 AuditSpec { adjacency: Adjacency::AddRemove, sampling: Sampling::Poisson(0.5), ..bare }
             }
-            Bug::TrueCount => AuditSpec { adjacency: Adjacency::AddRemove, ..bare },
+            Bug::TrueCount | Bug::SwallowedRows => AuditSpec { adjacency: Adjacency::AddRemove, ..bare },
             // A gradient that changes with the parameter.
             Bug::NoiseReused => {
                 AuditSpec { loss: "squared".to_owned(), iterations: bare.iterations.max(2), ..bare }

@@ -34,11 +34,14 @@ pub enum Bug {
     /// The mean of m messages with noise for a gain of 1/m² where it is 1/m (FP23, Theorem 3; erratum E3): 1/√m of
     /// the noise on the mean of consensus blocks.
     GainSquared,
+    /// A table of as many units as the public number, or more, is answered with zeros: a refusal that looks at the records,
+    /// swallowed on its way.
+    SwallowedRows,
 }
 
 impl Bug {
     /// Every defect.
-    pub const ALL: [Bug; 8] = [
+    pub const ALL: [Bug; 9] = [
         Bug::NoiseHalved,
         Bug::ClipMissing,
         Bug::PoissonCounted,
@@ -47,6 +50,7 @@ impl Bug {
         Bug::SnapshotUnnoised,
         Bug::StepForgotten,
         Bug::GainSquared,
+        Bug::SwallowedRows,
     ];
 
     /// The step at which [`Bug::StepForgotten`] forgets it.
@@ -63,6 +67,7 @@ impl Bug {
             Bug::SnapshotUnnoised => "snapshot-unnoised",
             Bug::StepForgotten => "step-forgotten",
             Bug::GainSquared => "gain-squared",
+            Bug::SwallowedRows => "swallowed-rows",
         }
     }
 
@@ -99,7 +104,9 @@ pub(crate) fn spoiled(
         Some(Bug::GainSquared) if matches!(slopes, Slopes::Stored(_)) => {
             how.noise_multiplier /= normaliser.max(1.0).sqrt();
         }
-        Some(Bug::SnapshotUnnoised | Bug::NoiseReused | Bug::GainSquared) | None => {}
+        // Whatever is divided by it is zero.
+        Some(Bug::SwallowedRows) if units as u64 >= inside.terms.population() => divisor = f64::INFINITY,
+        Some(Bug::SnapshotUnnoised | Bug::NoiseReused | Bug::GainSquared | Bug::SwallowedRows) | None => {}
     }
     (how, divisor)
 }

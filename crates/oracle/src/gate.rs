@@ -210,11 +210,14 @@ impl Gate {
         &self.ledger
     }
 
-    /// Closes the gate; the data go, the books stay. A plan that was not followed to its end is an error of the
-    /// program: what was calibrated is not what ran.
+    /// Closes the gate; the data go, the books stay. Of a gate that was bound they say the plan, whatever was used of it: that
+    /// little was used may be the doing of an answer. A plan that must be followed to its end and was not is an error of
+    /// the program: what was calibrated is not what ran.
     pub fn close(self) -> Result<Ledger, Refusal> {
-        self.plan.map_or(Ok(()), Plan::finish)?;
-        Ok(self.ledger)
+        let Some(plan) = self.plan else { return Ok(self.ledger) };
+        let mut ledger = plan.finish()?;
+        self.ledger.taints().iter().for_each(|&taint| ledger.taint(taint));
+        Ok(ledger)
     }
 
     /// The stream that noise is drawn from, for a gate without a key.

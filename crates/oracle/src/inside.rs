@@ -45,8 +45,16 @@ impl Inside {
         self.private.shape(self.loss.outputs())
     }
 
-    /// Where the descent on a risk of these records ends.
-    pub fn minimise(&mut self, descent: &Descent, risk: &Risk<'_>, clip: f64, hidden: &[f64]) -> Vec<f64> {
-        descent.run(risk, clip, hidden, (&self.private, self.terms.population()), &mut self.pass)
+    /// Where the descent on a risk of these records ends; of the units, those of `chosen`, or all of them.
+    pub fn minimise(
+        &mut self,
+        descent: &Descent,
+        risk: &Risk<'_>,
+        clip: f64,
+        hidden: &[f64],
+        chosen: Option<&[u32]>,
+    ) -> Vec<f64> {
+        let population = self.terms.population();
+        descent.run(risk, clip, hidden, (&self.private, population, chosen), &mut self.pass)
     }
 }

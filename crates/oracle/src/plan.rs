@@ -8,7 +8,7 @@ pub(crate) enum Plan {
     /// Every event, in its order.
     Exact { ledger: Ledger, entry: usize, used: u64 },
     /// No event more often than the ledger has it; in any order, and not necessarily all of them.
-    Within { left: Vec<(Event, u64)> },
+    Within { ledger: Ledger, left: Vec<(Event, u64)> },
 }
 
 impl Plan {
@@ -24,7 +24,7 @@ impl Plan {
                 None => left.push((entry.event().clone(), entry.count())),
             }
         }
-        Plan::Within { left }
+        Plan::Within { ledger: ledger.clone(), left }
     }
 
     /// Moves past `event` if it is foreseen; refuses it otherwise.
@@ -44,8 +44,8 @@ impl Plan {
                 }),
             },
             // A budget too small for a single answer.
-            Plan::Within { left } if left.is_empty() => Err(Refusal::Exhausted),
-            Plan::Within { left } => match left.iter_mut().find(|(planned, _)| planned == event) {
+            Plan::Within { left, .. } if left.is_empty() => Err(Refusal::Exhausted),
+            Plan::Within { left, .. } => match left.iter_mut().find(|(planned, _)| planned == event) {
                 Some((_, count)) if *count > 0 => {
                     *count -= 1;
                     Ok(())
@@ -61,11 +61,17 @@ impl Plan {
         }
     }
 
-    /// Refuses a plan that has not been followed to the end that it must be followed to.
-    pub fn finish(self) -> Result<(), Refusal> {
-        let Plan::Exact { ledger, entry, .. } = self else { return Ok(()) };
+    /// What is to be certified: all of it. Refuses a plan that has not been followed to the end that it must be followed to.
+    ///
+    /// Who may stop early may stop because of an answer, and the bound of what was used does not hold at a step that was chosen by
+    /// looking (proofs/filter.md).
+    pub fn finish(self) -> Result<Ledger, Refusal> {
+        let (ledger, entry) = match self {
+            Plan::Within { ledger, .. } => return Ok(ledger),
+            Plan::Exact { ledger, entry, .. } => (ledger, entry),
+        };
         match ledger.entries().get(entry) {
-            None => Ok(()),
+            None => Ok(ledger),
             Some(left) => Err(Refusal::Unplanned {
                 asked: "nothing more".to_owned(),
                 planned: left.event().to_string(),

@@ -4,7 +4,8 @@ use reticent_noise::entropy::EntropyError;
 use reticent_noise::grid::NoiseError;
 use reticent_sums::{TableError, Unsolvable};
 
-/// Why the gate did not answer. Never says anything about the data.
+/// Why the gate did not answer. Never says anything about the data, and none of it depends on a record: docs/refusals.md has
+/// what each depends on.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// Add-remove without a public count.
@@ -43,9 +44,13 @@ pub enum Refusal {
         "the books of this gate already have entries and are not replaced: recall them before the first query"
     )]
     BooksInUse,
-    /// A query whose numbers cannot be: the text says which and what is allowed.
+    /// A query whose numbers cannot be, by public quantities alone: the text says which and what is allowed.
     #[error("{0}")]
     BadQuery(String),
+    /// A query whose numbers cannot be because of the answers before it: the iterates ran away. A function of what was
+    /// released, so that of several runs to choose among it may be the one that loses.
+    #[error("{0}")]
+    Diverged(String),
     /// A step of consensus before its blocks were put anywhere.
     #[error("there are no blocks to move: open_consensus(start) must come before consensus(z, …)")]
     NoConsensus,
@@ -63,8 +68,6 @@ pub enum Refusal {
     Entropy(#[from] EntropyError),
 }
 
-/// A minimiser that cannot be proven to any accuracy is a query whose numbers cannot be, like any other: who runs several
-/// and keeps one must be able to tell those from broken plans.
 impl From<Unsolvable> for Refusal {
     fn from(why: Unsolvable) -> Self {
         Refusal::BadQuery(why.to_string())

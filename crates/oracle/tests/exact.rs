@@ -166,6 +166,6 @@ fn every_use_is_a_non_private_event_and_a_bound_gate_refuses() {
 fn points_that_cannot_be_are_refused_without_an_entry() {
     let mut gate = open(table(10, 2), "logistic", &OPENING);
     assert!(matches!(gate.loss(&[0.0; 5]), Err(Refusal::BadQuery(_))));
-    assert!(matches!(gate.loss(&[f64::NAN; 6]), Err(Refusal::BadQuery(_))));
+    assert!(matches!(gate.loss(&[f64::NAN; 6]), Err(Refusal::Diverged(_))));
     assert!(gate.ledger().entries().is_empty());
 }

@@ -118,6 +118,21 @@ fn a_plan_is_not_exceeded_in_any_order() {
     assert_eq!(gate.ledger().total_events(), 2);
 }
 
+/// The bound of what was used does not hold where an answer decided that no more was used.
+#[test]
+fn who_may_stop_early_is_charged_the_plan() {
+    let mut rehearsal = Rehearsal::new(gate().shape(), *gate().terms());
+    (0..2).for_each(|_| _ = rehearsal.residual(&[0.0; 2], &[0.0; 2], &how()).unwrap());
+    let plan = rehearsal.into_plan();
+    let mut gate = gate();
+    gate.bind_within(&plan).unwrap();
+    ask(&mut gate, 1, 0.1);
+    assert_eq!(gate.ledger().total_events(), 1);
+    let taints = gate.ledger().taints().to_vec();
+    let closed = gate.close().unwrap();
+    assert_eq!((closed.entries(), closed.taints()), (plan.entries(), &*taints));
+}
+
 const BLOCK: BlockTerms =
     BlockTerms { clip: 1.0, row_norm: 1.0, step: 2.0, inner: 5, relaxation: 0.5, one_record: None };
 

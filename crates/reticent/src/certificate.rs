@@ -230,11 +230,6 @@ fn assumptions(terms: &Terms, ledger: &Ledger) -> Vec<String> {
             "the public number in the field population was not taken from the data".to_owned()
         }
     });
-    if terms.adjacency() == Adjacency::AddRemove
-        && ledger.entries().iter().any(|entry| of_an_objective(entry.event().mechanism()))
-    {
-        list.push("there are at most twice as many as that public number".to_owned());
-    }
     let selected = |entry: &Entry| matches!(entry.event().mechanism(), Mechanism::Selection(_));
     if ledger.entries().iter().any(selected) {
         list.push(
@@ -245,16 +240,4 @@ fn assumptions(terms: &Terms, ledger: &Ledger) -> Vec<String> {
         list.push("a person has one record in the table; who has more is protected less".to_owned());
     }
     list
-}
-
-/// Whether a minimiser of a perturbed objective was released, whose guarantee is for tables of so many
-/// records (proofs/objective.md).
-fn of_an_objective(mechanism: &Mechanism) -> bool {
-    let any = |run: &[(Mechanism, u64)]| run.iter().any(|(mechanism, _)| of_an_objective(mechanism));
-    match mechanism {
-        Mechanism::ObjectivePerturbation(_) | Mechanism::PureDp(_) => true,
-        Mechanism::Selection(selection) => any(selection.run()),
-        Mechanism::Choice(choice) => choice.runs().iter().any(|run| any(run)),
-        _ => false,
-    }
 }

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use reticent_accountant::{Ledger, calibrate};
 use reticent_admm::catalogue::{Built, Kind, Recipe};
-use reticent_admm::{Choice, Public, run};
-use reticent_oracle::{Gate, Oracle, Rehearsal, Released};
+use reticent_admm::{Choice, Public, SettingsError, run};
+use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Released};
 use reticent_problem::{Constraint, Graph, Regulariser, penalties};
 
 use crate::error::Error;
@@ -62,6 +62,11 @@ pub(crate) struct Outcome {
     pub score: Option<Released<f64>>,
     /// What `auto` has chosen, where it was to choose.
     pub choice: Option<Choice>,
+}
+
+/// What is wrong with a graph that was learned is a function of what was released.
+fn unsuitable(why: Error) -> Error {
+    Refusal::Diverged(format!("the graph that was learned does not suit: {why}")).into()
 }
 
 impl Job {
@@ -156,7 +161,7 @@ impl Job {
             None => None,
         };
         let regulariser = match &graph {
-            Some(graph) => Arc::new(self.along(graph)?),
+            Some(graph) => Arc::new(self.along(graph).map_err(unsuitable)?),
             None => Arc::clone(&self.regulariser),
         };
         let recipe = Recipe {
@@ -165,8 +170,13 @@ impl Job {
             regulariser: &regulariser,
             noise_multiplier: noise.algorithm,
         };
-        let choice = self.entry.choice(&recipe)?;
-        let Built { mut algorithm, iterations } = build(&recipe)?;
+        // What does not suit a public constraint was refused before the table was read.
+        let learned = |error: SettingsError| match &graph {
+            Some(_) => unsuitable(error.into()),
+            None => error.into(),
+        };
+        let choice = self.entry.choice(&recipe).map_err(learned)?;
+        let Built { mut algorithm, iterations } = build(&recipe).map_err(learned)?;
         let parameter = run(&mut *algorithm, iterations, oracle, |done| after(done, iterations))?;
         let score = noise.score.map(|noise| oracle.score(&parameter, noise)).transpose()?;
         Ok(Outcome { parameter, iterations, graph, score, choice })

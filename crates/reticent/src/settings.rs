@@ -12,9 +12,12 @@ pub fn read_settings(given: &[(&'static str, String)]) -> Result<Settings, Error
     let mut all = Map::new();
     for (name, text) in given {
         tune::refuse_list(name, text)?;
-        let value = serde_json::from_str(text)
-            .ok()
-            .filter(|value: &Value| setting_fits(name, value).is_ok())
+        // JSON has no .25, which is a number to everybody else.
+        let number = text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::from);
+        let value = [serde_json::from_str(text).ok(), number]
+            .into_iter()
+            .flatten()
+            .find(|value: &Value| setting_fits(name, value).is_ok())
             .unwrap_or_else(|| Value::from(text.as_str()));
         if let Err(reason) = setting_fits(name, &value) {
             return Err(Error::Value { name, given: text.clone(), allowed: reason });
@@ -48,5 +51,25 @@ pub(crate) fn in_words(text: &str) -> String {
         Some((before, names)) if before.starts_with("unknown variant") => format!("it is one of {names}"),
         _ if text.starts_with("unknown field") => "there is no such key".to_owned(),
         _ => text.trim_end().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `--rho .25` was refused as text.
+    #[test]
+    fn a_number_needs_no_leading_zero() {
+        for (text, value) in [(".25", 0.25), ("+0.25", 0.25), ("2.", 2.0), ("1e-3", 1e-3)] {
+            assert_eq!(read_settings(&[("rho", text.to_owned())]).unwrap().rho, Some(value), "{text}");
+        }
+        for text in ["nan", "inf", "1e999", ".", "a"] {
+            assert!(read_settings(&[("rho", text.to_owned())]).is_err(), "{text}");
+        }
+        assert_eq!(
+            read_settings(&[("step", ".5".to_owned())]).unwrap().step.unwrap().to_string(),
+            "constant:0.5"
+        );
     }
 }

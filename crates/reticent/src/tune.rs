@@ -47,15 +47,15 @@ pub(crate) struct Tuning {
 /// What came of tuning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuned {
-    /// The point that won, as `name=value` words; `None` when the numbers of every run ran away.
-    pub chosen: Option<String>,
+    /// The point that won, as `name=value` words.
+    pub chosen: String,
     /// How many points there were.
     pub points: usize,
     /// How many runs were to be expected. How many there were is secret.
     pub expected_runs: f64,
     /// The noisy score of the winner: the mean squared error of its predictions, in [0, 1] but for the noise,
     /// and lucky as winners are.
-    pub score: Option<f64>,
+    pub score: f64,
 }
 
 /// A contest and the noise of each point.
@@ -261,33 +261,32 @@ impl Tuning {
         Ok((Prepared { noises: noises(s), publics, contest, plan }, s))
     }
 
-    /// Runs the contest: the job that won and what it gave, or zeros when nobody did, and the ledger.
+    /// Runs the contest: the job that won and what it gave, and the ledger.
     pub fn run(&self, gate: Gate, prepared: &Prepared) -> Result<(&Job, Outcome, Tuned, Ledger), Error> {
         let Prepared { publics, noises, contest, .. } = prepared;
-        let shape = self.first().regulariser.shape();
         let run = |oracle: &mut dyn Oracle, i: usize| {
             match self.points[i].perform(oracle, &publics[i], &noises[i], &mut |_, _| {}) {
                 Ok(outcome) => Ok(outcome.score.clone().map(|score| (outcome, score))),
-                // The plan was rehearsed, so what the gate finds wrong now is that the numbers ran away. To
-                // say so would tell of a run that is not released; it has lost, that is all.
-                Err(Error::Refused(Refusal::BadQuery(_))) => Ok(None),
+                // A function of what this run was told, and no record decides it (proofs/gate.md). To say so would tell
+                // of a run that is not released; it has lost, that is all.
+                Err(Error::Refused(Refusal::Diverged(_))) => Ok(None),
                 Err(other) => Err(other),
             }
         };
         let (winner, ledger) = gate.select(contest, run)?;
+        // That nobody won is what the selection released, as a model would be. It is no model.
+        let Some(Winner { result, candidate, score }) = winner else {
+            return Err(Refusal::Diverged(
+                "the numbers of every run ran away: give smaller steps or a larger ridge".to_owned(),
+            )
+            .into());
+        };
         let tuned = Tuned {
-            chosen: winner.as_ref().map(|winner| self.names[winner.candidate].clone()),
+            chosen: self.names[candidate].clone(),
             points: self.points.len(),
             expected_runs: contest.law.mean(),
-            score: winner.as_ref().map(|winner| *winner.score.get()),
+            score: *score.get(),
         };
-        let (job, outcome) = match winner {
-            Some(Winner { result, candidate, .. }) => (&self.points[candidate], result),
-            None => {
-                let parameter = vec![0.0; shape.len()];
-                (self.first(), Outcome { parameter, iterations: 0, graph: None, score: None, choice: None })
-            }
-        };
-        Ok((job, outcome, tuned, ledger))
+        Ok((&self.points[candidate], result, tuned, ledger))
     }
 }

@@ -69,7 +69,7 @@ fn the_whole_bill_is_one_selection_within_the_budget() {
         let tuned = tuned.unwrap();
         assert_eq!(tuned.points, 4);
         assert!((tuned.expected_runs - selection.repetitions().mean()).abs() < 1e-12);
-        let chosen = tuned.chosen.unwrap();
+        let chosen = tuned.chosen;
         assert!(chosen.contains(&format!("penalty={}", model.problem()[1])), "{chosen}");
     }
 }
@@ -258,7 +258,7 @@ fn tuning_and_a_learned_graph_go_together() {
         ..tuned(folder.path(), &["penalty=l1:[1e-4,1e-2]"])
     };
     let Fitted { model, tuned, .. } = fit(&spec);
-    assert!(model.certificate().epsilon <= 4.0 && tuned.unwrap().chosen.is_some());
+    assert!(model.certificate().epsilon <= 4.0 && tuned.is_some());
     assert_eq!(model.certificate().ledger.total_events(), 1);
     assert!(model.graph().is_some());
 }

@@ -46,7 +46,7 @@ pub struct Risk<'a> {
     pub shape: Shape,
     /// The loss of a record.
     pub loss: &'a dyn Loss,
-    /// `κ`: how many times `n` units there may be.
+    /// `κ`: how many times `n` units are taken at the most.
     pub crowd: f64,
     /// A bound of the norm of a further linear term that is not public.
     pub hidden: f64,
@@ -73,6 +73,8 @@ pub struct Bounds {
     pub reach: f64,
     /// `e`.
     error: f64,
+    /// `N`: as many products as are added up anywhere, entries of the parameter and of the image of `A`.
+    terms: usize,
 }
 
 /// A number of steps, and what it achieves.
@@ -130,15 +132,17 @@ impl Risk<'_> {
         let offsets = norm(public.linear)
             + hidden
             + public.penalty.map_or(0.0, |(_, _, v)| gram.sqrt() * norm(v) / gamma);
+        // The transpose of A adds up a column of it, which may be longer than the parameter.
+        let terms = start.len() + public.penalty.map_or(0, |(_, _, v)| v.len());
         let error = crowd * clip * (0.51 * Grid::new(start.len()).step(1.0) * root + 1e-13)
-            + 4.0 * unit(start.len()) * (smooth * reach + offsets);
-        Ok(Bounds { clip, convex, smooth, gram, omega, gamma, potential, reach, error })
+            + 4.0 * unit(terms) * (smooth * reach + offsets);
+        Ok(Bounds { clip, convex, smooth, gram, omega, gamma, potential, reach, error, terms })
     }
 }
 
-/// The error of a sum of products of this length, relative to the product of the norms.
-fn unit(len: usize) -> f64 {
-    f64::EPSILON * (len as f64 + 64.0)
+/// The error of a sum of so many products, relative to the product of the norms.
+fn unit(terms: usize) -> f64 {
+    f64::EPSILON * (terms as f64 + 64.0)
 }
 
 /// The largest loss of a score of zero; ∞ where targets are not bounded. Losses are not negative.
@@ -173,9 +177,9 @@ impl Bounds {
         Descent { iterations, momentum: theta, short: 1.0 / more, long: theta / less, potential }
     }
 
-    /// The rounding of the last operations on a point of this length and size.
-    pub fn rounding(&self, len: usize, size: f64) -> f64 {
-        4.0 * unit(len) * size
+    /// The rounding of the last operations on a point of this size.
+    pub fn rounding(&self, size: f64) -> f64 {
+        4.0 * unit(self.terms) * size
     }
 }
 
@@ -186,17 +190,17 @@ impl Descent {
     }
 
     /// `r`, from `V_T`: how far the last iterate may be from the minimiser.
-    pub fn radius(&self, bounds: &Bounds, len: usize) -> f64 {
-        (2.0 * self.potential / bounds.convex).sqrt() + bounds.rounding(len, bounds.reach)
+    pub fn radius(&self, bounds: &Bounds) -> f64 {
+        (2.0 * self.potential / bounds.convex).sqrt() + bounds.rounding(bounds.reach)
     }
 
-    /// The last iterate, with `hidden` added to the linear term.
+    /// The last iterate, with `hidden` added to the linear term; of the units, those of `chosen`, or all of them.
     pub fn run(
         &self,
         risk: &Risk<'_>,
         clip: f64,
         hidden: &[f64],
-        (private, population): (&Private, u64),
+        (private, population, chosen): (&Private, u64, Option<&[u32]>),
         pass: &mut Pass,
     ) -> Vec<f64> {
         let Risk { row_norm, public, start, shape, loss, .. } = *risk;
@@ -211,7 +215,7 @@ impl Descent {
                 y[i] = (x[i] + momentum * z[i]) / (1.0 + momentum);
             }
             let slopes = Slopes::Shortened(&y, row_norm);
-            pass.clipped_sum(&Ask { private, loss, slopes, clip, chosen: None }, &mut sum);
+            pass.clipped_sum(&Ask { private, loss, slopes, clip, chosen }, &mut sum);
             g.iter_mut().zip(&sum).for_each(|(g, &steps)| *g = steps as f64 * scale);
             public.add_gradient(&y, shape, &mut g);
             for i in 0..y.len() {

@@ -2,11 +2,12 @@
 //!
 //! With μ₁ the norm of one record's gradient over the noise, and s the logarithm by which one record changes the
 //! determinant of the Hessian, the profile is bounded for ε ≥ ε₀ by that of a Gaussian, pushed outward:
-//! - add-remove   δ(ε) ≤ δ_G(ε − s; μ₁),    ε₀ = s
-//! - replace-one  δ(ε) ≤ δ_G(ε − 2s; 2μ₁),  ε₀ = 2s + μ₁²,  for μ₁ ≤ 3/2
+//!
+//! δ(ε) ≤ δ_G(ε − 2s; 2μ₁),  ε₀ = 2s + μ₁²,  for μ₁ ≤ 3/2,
 //!
 //! in both directions, and between −ε₀ and ε₀ by the chord, because profiles are convex in e^ε. It holds for losses of
-//! one score whose slope never changes sign. Proof note: `proofs/objective.md`.
+//! one score whose slope never changes sign, and for both adjacencies: of more records than a public number allows a random
+//! subset is taken, so that who is added may push another out. Proof note: `proofs/objective.md`.
 
 use super::Cost;
 use super::checked::{checked, not_negative, positive};
@@ -16,7 +17,7 @@ use crate::vocabulary::Adjacency;
 checked! {
     /// The exact minimiser of an objective with a Gaussian linear term.
     pub struct ObjectivePerturbation = "objective-perturbation" {
-        /// Standard deviation of the linear term over the largest gradient of a record, whatever the adjacency.
+        /// Standard deviation of the linear term over the largest gradient of a record.
         noise_multiplier: f64,
         /// A bound of the logarithm of the factor by which adding one record changes the Hessian's determinant.
         log_determinant: f64,
@@ -27,7 +28,7 @@ checked! {
     }
 }
 
-/// The largest μ₁ that the bound for replacements is proven for.
+/// The largest μ₁ that the bound is proven for.
 const MOST: f64 = 1.5;
 
 impl std::fmt::Display for ObjectivePerturbation {
@@ -45,15 +46,12 @@ impl Cost for ObjectivePerturbation {
         Self::KIND
     }
 
-    fn losses(&self, adjacency: Adjacency) -> Option<(Loss, Loss)> {
+    fn losses(&self, _: Adjacency) -> Option<(Loss, Loss)> {
         let (one, push) = (1.0 / self.noise_multiplier, self.log_determinant);
-        let loss = match adjacency {
-            Adjacency::AddRemove => Loss::pushed(one, push, push),
-            Adjacency::ReplaceOne if one <= MOST => {
-                Loss::pushed(2.0 * one, 2.0 * push, 2.0 * push + one * one)
-            }
-            Adjacency::ReplaceOne => return None,
-        };
+        if one > MOST {
+            return None;
+        }
+        let loss = Loss::pushed(2.0 * one, 2.0 * push, 2.0 * push + one * one);
         Some((loss.clone(), loss))
     }
 }

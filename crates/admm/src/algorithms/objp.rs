@@ -15,7 +15,7 @@
 //! more where the determinants of all iterations would otherwise take more than a tenth of ε (see amp).
 //! Requires: a convex penalty with a prox and the identity constraint; a loss with a bounded and continuous derivative; for the
 //! normal law one score whose slope has one sign, and records.
-//! Reference: Chen and Lee 2020 (RDP20), section 6, as corrected in E7; Iyengar et al. 2019, Algorithm 1.
+//! Reference: Chen and Lee 2020 (RDP20), section 5.2, as corrected in E7; Iyengar et al. 2019, Algorithm 1.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use crate::settings::{SettingsError, positive};
 pub(crate) const ENTRY: Entry = Entry {
     name: "objp",
     about: "ADMM that minimises a randomly tilted objective in every iteration; few iterations",
-    reference: "RDP20, section 6, with the mechanism of Iyengar et al. 2019",
+    reference: "RDP20, section 5.2, with the mechanism of Iyengar et al. 2019",
     takes: &["iterations", "clip", "rho", "law"],
     kind: Kind::Private(build),
 };

@@ -25,7 +25,8 @@
 //! Budget. A snapshot has noise of `z` clips and a correction of `z·q√(3m)` clips, `q` the fraction sampled: in
 //! the regime where sampling divides μ by 1/q, snapshots then have three quarters of the sum of squares
 //! S/z² + Smq²/z_c². The error that the two leave after m steps is in proportion to C² and C_t² over their
-//! shares, which is least for shares as C to C_t, and C_t is about C/3 over a run.
+//! shares, which is least for shares as C to C_t, and C_t is about C/3 over a run. The regime ends where the noise is no
+//! longer above what one record can do, so a correction has 2 clips at least, however small the sample.
 //!
 //! The paper's p̃ has no noise and λ₀ hands it on; ours is a released value wherever it appears (E5). As published:
 //! p̃ without noise, corrections with noise in proportion to 2C, and only these counted.
@@ -70,6 +71,9 @@ const SAMPLING: Sampling = Sampling::Poisson(0.1);
 
 /// Where 2n/b is less, as without sampling, so many inner steps still pay for a snapshot.
 const FEW_INNER: f64 = 10.0;
+
+/// The least noise of a correction, in clips.
+const LEAST_NOISE: f64 = 2.0;
 
 /// The least C_t, in clips: where x is x̃ there is nothing to clip, and the gate is asked all the same.
 const LEAST_CLIP: f64 = 1e-9;
@@ -123,11 +127,16 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         return Err(SettingsError::new("shrink", true, "the published version has noise of one size only"));
     }
     let share = if as_published { 1.0 } else { (3.0 * inner as f64).sqrt() / per_epoch.max(1.0) };
+    let least = if as_published || *noise_multiplier == 0.0 { 0.0 } else { LEAST_NOISE };
     let snapshot_noise = if as_published { 0.0 } else { *noise_multiplier };
     let (x_len, y_len) = (admm.x.len(), admm.y.len());
     let algorithm = Vradmm {
         snapshots: GradientTerms { clip, noise_multiplier: snapshot_noise, sampling: Sampling::Full },
-        corrections: GradientTerms { clip: 2.0 * clip, noise_multiplier: noise_multiplier * share, sampling },
+        corrections: GradientTerms {
+            clip: 2.0 * clip,
+            noise_multiplier: (noise_multiplier * share).max(least),
+            sampling,
+        },
         smooth: if shrinks { public.gradient_lipschitz() } else { f64::INFINITY },
         as_published,
         inner,

@@ -291,7 +291,6 @@ fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate
         rows.push(row("graph", &format!("{} edges, learned within the budget", graph.len())));
     }
     if let Some(Tuned { chosen, points, expected_runs, .. }) = tuned {
-        let chosen = chosen.as_deref().unwrap_or("none");
         rows.push(row("tuned", &format!("{chosen} (of {points} points, {expected_runs:.1} runs expected)")));
     }
     rows.extend(certificate_rows(certificate));
@@ -321,12 +320,6 @@ fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate
             "The exact solver did not get to the optimum in {iterations} iterations: the model is not the minimiser. \
              Give it more with --iterations, or a penalty if the problem has no minimiser."
         ));
-    }
-    if tuned.as_ref().is_some_and(|tuned| tuned.chosen.is_none()) {
-        remarks.push(
-            "The iterates of every run grew beyond all numbers, so the model is all zeros: give smaller steps."
-                .to_owned(),
-        );
     }
     remarks.extend(weak(certificate));
     remarks.extend(before.map(replaces));

@@ -97,13 +97,13 @@ impl Gate {
             let given = run(&mut self, candidate)?;
             self.ledger.taints().iter().for_each(|&taint| ledger.taint(taint));
             if let Some((result, score)) = given {
-                self.plan.take().map_or(Ok(()), Plan::finish)?;
+                self.plan.take().map(Plan::finish).transpose()?;
                 if best.as_ref().is_none_or(|best| score.get() < best.score.get()) {
                     best = Some(Winner { result, candidate, score });
                 }
             }
         }
-        whole.map_or(Ok(()), Plan::finish)?;
+        whole.map(Plan::finish).transpose()?;
         Ok((best, ledger))
     }
 }

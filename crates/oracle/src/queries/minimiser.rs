@@ -22,7 +22,7 @@ use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 use reticent_sums::Grid;
 
-use super::{Query, add_noise, check_noise, check_point, check_range, wrong};
+use super::{Query, add_noise, check_finite, check_noise, check_point, check_range, too_flat, wrong};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
@@ -72,7 +72,7 @@ const SHARE: f64 = 0.01;
 impl Minimiser<'_> {
     /// proofs/minimiser.md, in its order and with its letters. Public quantities alone.
     fn prove(&self, inside: &Inside) -> Result<Proven, Refusal> {
-        let MinimiserTerms { public, start, image, .. } = *self.how;
+        let MinimiserTerms { public, image, .. } = *self.how;
         if inside.terms.adjacency() != Adjacency::ReplaceOne {
             return Err(wrong(
                 "the minimiser cannot be released: only replace-one makes the number of records public; ask for \
@@ -94,14 +94,11 @@ impl Minimiser<'_> {
         };
         let descent = bounds.descend((SHARE * exact).powi(2) / weight);
         let largest = if image { gram.sqrt() * reach } else { reach };
-        let radius = (weight * descent.potential).sqrt() + bounds.rounding(start.len(), largest);
+        let radius = (weight * descent.potential).sqrt() + bounds.rounding(largest);
         let half_sensitivity = (exact + radius) * UP;
         let fits = radius <= exact && largest / half_sensitivity <= (1_u64 << 28) as f64;
         if !fits {
-            return Err(wrong(
-                "the minimiser cannot be released: the objective is too flat for its solution to be computed \
-                 accurately: give a larger ridge",
-            ));
+            return Err(too_flat());
         }
         Ok(Proven { bounds, descent, half_sensitivity })
     }
@@ -113,6 +110,8 @@ impl Query for Minimiser<'_> {
         check_noise(noise_multiplier)?;
         check_range("row norm", row_norm, 1e-20, 1e20)?;
         check_point(start, shape)?;
+        check_finite(public.linear)?;
+        check_finite(public.penalty.map_or(&[], |(_, _, v)| v))?;
         if image && public.penalty.is_none() {
             return Err(wrong("A x was asked for without an A"));
         }
@@ -166,7 +165,7 @@ impl Minimiser<'_> {
         let loss = inside.loss.clone();
         let risk = self.how.risk(inside.shape(), &*loss);
         let nothing = vec![0.0; self.how.start.len()];
-        inside.minimise(&proven.descent, &risk, proven.bounds.clip, &nothing)
+        inside.minimise(&proven.descent, &risk, proven.bounds.clip, &nothing, None)
     }
 }
 

@@ -100,3 +100,22 @@ fn images_under_a_shrinking_matrix() {
     // ω_A/γ-strong convexity would say 2C/(n·ω_A/γ) for x, and ‖A‖ times that for Ax.
     assert!(moved > c * 2.0 * gamma / c);
 }
+
+/// A column of `A` is added up over its rows, of which there may be far more than parameters; rounding was bounded by the
+/// number of parameters. Of the same `AᵀA` in more rows the bound is larger, by what the rows can add.
+#[test]
+fn rounding_is_bounded_by_the_rows_of_a() {
+    let rounding = |copies: usize| {
+        let share = 1.0 / (copies as f64).sqrt();
+        let entries: Vec<_> = (0..COLUMNS * copies).map(|row| (row, row % COLUMNS, share)).collect();
+        let a = Constraint::from_matrix(SparseMatrix::from_triplets(COLUMNS * copies, COLUMNS, &entries));
+        let (linear, v) = (vec![0.0; COLUMNS], vec![0.0; COLUMNS * copies]);
+        let public = Quadratic { ridge: 1.0, linear: &linear, penalty: Some((&a, 1.0, &v)) };
+        let how =
+            MinimiserTerms { row_norm: 1.0, public, start: &linear, image: false, noise_multiplier: 1.0 };
+        let inside = inside(&[(vec![1.0; COLUMNS], true)]);
+        Minimiser { how: &how }.prove(&inside).unwrap().bounds.rounding(1.0)
+    };
+    let (few, many) = (rounding(1), rounding(1000));
+    assert!(many - few >= 4.0 * f64::EPSILON * 2990.0, "{few:e} {many:e}");
+}

@@ -115,6 +115,8 @@ pub(crate) fn check_range(name: &str, value: f64, least: f64, most: f64) -> Resu
     if (least..=most).contains(&value) {
         return Ok(());
     }
+    // Settings are finite; what is not was computed from answers.
+    check_finite(&[value])?;
     Err(Refusal::BadQuery(format!("{name} = {value}: it must be between {least} and {most}")))
 }
 
@@ -147,11 +149,26 @@ pub(crate) fn check_point(at: &[f64], shape: Shape) -> Result<(), Refusal> {
             shape.len()
         )));
     }
-    if at.iter().any(|v| !v.is_finite()) {
-        return Err(Refusal::BadQuery(
-            "the iterates are no longer finite: take a smaller step size or more noise-robust settings"
-                .to_owned(),
-        ));
+    check_finite(at)
+}
+
+/// Refuses numbers that ran away.
+pub(crate) fn check_finite(values: &[f64]) -> Result<(), Refusal> {
+    if values.iter().all(|v| v.is_finite()) {
+        return Ok(());
     }
-    Ok(())
+    Err(Refusal::Diverged(
+        "the iterates are no longer finite: take a smaller step size or more noise-robust settings"
+            .to_owned(),
+    ))
+}
+
+/// Refuses a minimiser that cannot be computed accurately. How accurately depends on where its solver starts and on where it
+/// is pulled to, which were computed from answers.
+fn too_flat() -> Refusal {
+    Refusal::Diverged(
+        "the minimiser cannot be released: the objective is too flat for its solution to be computed accurately: give a \
+         larger ridge"
+            .to_owned(),
+    )
 }

@@ -12,9 +12,13 @@
 //! determinant of the Hessian by a factor between 1 and `1 + c`. The solver is that of the minimiser query, with a
 //! public number of steps and a public `r`; noise in proportion to `r` covers the distance from the exact minimiser.
 //!
+//! Crowds. The solver is proven for a number of units, which add-remove keeps private. There `n` is the public number, and
+//! of more than `2n` units a subset of `2n` is taken, uniform among all: a part of the mechanism, on every table. Who is
+//! added may then push another out, so that add-remove is counted as a replacement.
+//!
 //! Event, normal `b`: objective perturbation with multiplier `z`, and a Gaussian of multiplier `8z` for the distance. For
 //! losses of one score whose slope has one sign, records only.
-//! Event, spherical Laplace `b`: pure, `ln(1 + c) + (1 + 1/64)/z` (add-remove; twice the last under replace-one).
+//! Event, spherical Laplace `b`: pure, `ln(1 + c) + (2 + 1/32)/z`.
 //! Proof: proofs/objective.md, proofs/minimiser.md, proofs/noise-objective-perturbation.md.
 
 use reticent_accountant::{Adjacency, Event, Gaussian, NonPrivate, ObjectivePerturbation, PureDp, Unit};
@@ -23,7 +27,7 @@ use reticent_problem::losses::Loss;
 use reticent_sums::{Bounds, Descent, Grid, Quadratic, Risk, UP, grid, norm};
 
 use super::minimiser::noisy_point;
-use super::{Query, check_noise, check_point, check_range, wrong};
+use super::{Query, check_finite, check_noise, check_point, check_range, too_flat, wrong};
 use crate::inside::Inside;
 use crate::law::Law;
 use crate::refusal::Refusal;
@@ -76,8 +80,8 @@ const COVER_PURE: f64 = 1.0 / 64.0;
 const SHARE: f64 = 1e-4;
 const MOST: f64 = 0.1;
 
-/// Under add-remove the number of units is private, and the solver has to be proven for all that are admitted.
-const CROWD: f64 = 2.0;
+/// Under add-remove, the most units that are taken, as a multiple of the public number.
+const CROWD: u64 = 2;
 
 /// Deviations beyond which a norm is not found: probability below e⁻¹¹².
 const TAIL: f64 = 15.0;
@@ -85,7 +89,7 @@ const TAIL: f64 = 15.0;
 impl Objective<'_> {
     fn risk<'b>(&'b self, loss: &'b dyn Loss, adjacency: Adjacency, scale: f64) -> Risk<'b> {
         let ObjectiveTerms { row_norm, public, start, .. } = *self.how;
-        let crowd = if adjacency == Adjacency::AddRemove { CROWD } else { 1.0 };
+        let crowd = if adjacency == Adjacency::AddRemove { CROWD as f64 } else { 1.0 };
         Risk { row_norm, public, start, shape: self.shape, loss, crowd, hidden: scale * self.longest() }
     }
 
@@ -105,8 +109,8 @@ impl Objective<'_> {
     }
 
     fn prove(&self, inside: &Inside) -> Result<Proven, Refusal> {
-        let ObjectiveTerms { smoothness, start, law, noise_multiplier, .. } = *self.how;
-        let Inside { loss, terms, private, .. } = inside;
+        let ObjectiveTerms { smoothness, law, noise_multiplier, .. } = *self.how;
+        let Inside { loss, terms, .. } = inside;
         let n = terms.population() as f64;
         if loss.smoothness() > smoothness {
             return Err(wrong("the loss bends more than the smoothness that was declared for it"));
@@ -117,12 +121,6 @@ impl Objective<'_> {
                  (logistic, huberised-hinge): use the spherical Laplace law",
             ));
         }
-        if terms.adjacency() == Adjacency::AddRemove && private.units() as f64 > CROWD * n {
-            return Err(wrong(
-                "there are more than twice as many records as --public-n says, and minimisers are proven for no more: \
-                 correct the public number",
-            ));
-        }
         let scale = noise_multiplier * loss.lipschitz() * self.how.row_norm * UP / n;
         let bounds = self.risk(&**loss, terms.adjacency(), scale).bounds()?;
         let exact = bounds.clip / (n * bounds.convex);
@@ -130,15 +128,12 @@ impl Objective<'_> {
         let off = scale * self.farthest() / bounds.convex;
         // A solution may be nearer than the noise that covers the distance can be drawn for beside a point of that size.
         let finest = bounds.reach / (1_u64 << 28) as f64;
-        let proven = (descent.radius(&bounds, start.len()) + off) * UP;
+        let proven = (descent.radius(&bounds) + off) * UP;
         // Each by itself: a bound that is not a number fits nowhere, and `max` would pass over it.
         let fits = proven <= MOST * exact && finest <= MOST * exact;
         let radius = proven.max(finest);
         if !fits {
-            return Err(wrong(
-                "the minimiser cannot be released: the objective is too flat for its solution to be computed \
-                 accurately: give a larger ridge",
-            ));
+            return Err(too_flat());
         }
         Ok(Proven { bounds, descent, radius, scale })
     }
@@ -162,17 +157,30 @@ impl Objective<'_> {
         if terms.adjacency() == Adjacency::AddRemove { 2.0 } else { 1.0 }
     }
 
+    /// The units that are taken; `None` for all of them.
+    fn taken(&self, inside: &Inside, entropy: &mut Entropy) -> Result<Option<Vec<u32>>, Refusal> {
+        let most = inside.terms.population().saturating_mul(CROWD);
+        let units = inside.private.units();
+        if inside.terms.adjacency() == Adjacency::ReplaceOne || units as u64 <= most {
+            return Ok(None);
+        }
+        let mut taken = Vec::new();
+        entropy.subset(units, most as usize, &mut taken)?;
+        Ok(Some(taken))
+    }
+
     fn draw(&self, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let len = self.shape.len();
-        let Near { values, off } = match self.how.law {
-            Law::Normal => normal(entropy, len)?,
-            Law::SphericalLaplace => spherical_laplace(entropy, len)?,
-        };
-        // A matter of the random words alone, and of fewer tables of them than there are keys to try.
-        if norm(&values) > self.longest() || off > self.farthest() {
-            return Err(wrong("the random linear term was longer than any that is foreseen: run again"));
+        loop {
+            let Near { values, off } = match self.how.law {
+                Law::Normal => normal(entropy, len)?,
+                Law::SphericalLaplace => spherical_laplace(entropy, len)?,
+            };
+            // Otherwise once more: a matter of the random words alone, and of fewer of them than there are keys to try.
+            if norm(&values) <= self.longest() && off <= self.farthest() {
+                return Ok(values);
+            }
         }
-        Ok(values)
     }
 }
 
@@ -184,6 +192,8 @@ impl Query for Objective<'_> {
         check_range("row norm", row_norm, 1e-20, 1e20)?;
         check_range("smoothness", smoothness, 0.0, 1e20)?;
         check_point(start, shape)?;
+        check_finite(public.linear)?;
+        check_finite(public.penalty.map_or(&[], |(_, _, v)| v))?;
         public.check(shape)?;
         if public.convexity(shape) <= 0.0 {
             return Err(wrong("the public part of the objective is not strongly convex: give a ridge"));
@@ -208,7 +218,7 @@ impl Query for Objective<'_> {
                 terms.event(Gaussian::new(COVER * z)?)?,
             ]),
             Law::SphericalLaplace => {
-                let epsilon = log_determinant + (2.0 / self.moves(terms) + 2.0 * COVER_PURE) / z;
+                let epsilon = log_determinant + (2.0 + 2.0 * COVER_PURE) / z;
                 Ok(vec![terms.event(PureDp::new(epsilon * UP)?)?])
             }
         }
@@ -228,7 +238,8 @@ impl Query for Objective<'_> {
         }
         let loss = inside.loss.clone();
         let risk = self.risk(&*loss, inside.terms.adjacency(), scale);
-        let x = inside.minimise(&descent, &risk, bounds.clip, &b);
+        let taken = self.taken(inside, entropy)?;
+        let x = inside.minimise(&descent, &risk, bounds.clip, &b, taken.as_deref());
         match self.how.law {
             Law::SphericalLaplace if z > 0.0 => laplace_point(&x, radius, z / COVER_PURE, entropy),
             _ => noisy_point(&x, radius, COVER * z * self.moves(&inside.terms), entropy),

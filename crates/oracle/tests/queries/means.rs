@@ -89,7 +89,7 @@ fn a_score_is_the_mean_error_of_the_predictions() {
         let answer = gate(name, &OPENING).score(&at, 0.0).unwrap().into_inner();
         assert!((answer - expected / COUNT as f64).abs() < 1e-8, "{name}: {answer}");
     }
-    assert!(matches!(gate("logistic", &OPENING).score(&[f64::NAN; 4], 1.0), Err(Refusal::BadQuery(_))));
+    assert!(matches!(gate("logistic", &OPENING).score(&[f64::NAN; 4], 1.0), Err(Refusal::Diverged(_))));
 }
 
 /// The empirical standard deviation of a query's noise, 4000 draws at a fixed seed: within 6 standard errors

@@ -4,7 +4,7 @@ use crate::{COLUMNS, COUNT, OPENING, close, gate, loss, noiseless, point};
 use reticent_accountant::{Adjacency, Mechanism, Unit};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::{
-    Entropy, Gate, Law, MinimiserTerms, ObjectiveTerms, Opening, Oracle, Quadratic, Refusal,
+    Entropy, Gate, Law, MinimiserTerms, ObjectiveTerms, Opening, Oracle, Quadratic, Refusal, Rehearsal,
 };
 use reticent_problem::constraints::Constraint;
 use reticent_testkit::statistics::{gamma_cdf, kolmogorov};
@@ -75,7 +75,7 @@ fn a_minimiser_without_a_proof_is_refused_before_the_ledger() {
         ("logistic", add_remove, how),
     ] {
         let mut gate = gate(name, &opening);
-        assert!(matches!(gate.minimiser(&how), Err(Refusal::BadQuery(_))), "{name}");
+        assert!(matches!(gate.minimiser(&how), Err(Refusal::BadQuery(_) | Refusal::Diverged(_))), "{name}");
         assert!(gate.ledger().entries().is_empty());
     }
     assert!(gate("logistic", &OPENING).minimiser(&how).is_ok());
@@ -176,18 +176,44 @@ fn perturbed_objectives_are_recorded_as_what_they_are() {
     }
 }
 
+/// Twelve records, announced as 5, 6 and 7: there is an answer, the books say the same, and more than twice the public number
+/// are never taken. Of rows that agree the sum shows how many were: x = −min(12, 2n)/n·slope/ridge, to first order.
+#[test]
+fn of_a_crowd_a_subset_is_taken() {
+    let zeros = vec![0.0; COLUMNS + 1];
+    let public = Quadratic { ridge: 100.0, linear: &zeros, penalty: None };
+    for public_n in [5_u64, 6, 7] {
+        let opening = Opening { adjacency: Adjacency::AddRemove, public_n: Some(public_n), ..OPENING };
+        for law in [Law::Normal, Law::SphericalLaplace] {
+            let mut asked = gate("logistic", &opening);
+            asked.objective(&perturbed(public, &zeros, law, 3.0)).unwrap();
+            let mut rehearsal = Rehearsal::new(asked.shape(), *asked.terms());
+            rehearsal.objective(&perturbed(public, &zeros, law, 3.0)).unwrap();
+            assert_eq!(asked.ledger().entries(), rehearsal.into_plan().entries());
+        }
+        let mut rows = Dense::empty(1);
+        (0..COUNT).for_each(|_| rows.push_sparse(&[0], &[1.0]));
+        let names = vec!["x".to_owned()];
+        let table = Table { rows: Rows::Dense(rows), targets: vec![1.0; COUNT], users: None, names };
+        let opening = Opening { intercept: 0.0, ..opening };
+        let mut gate = Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(8)).unwrap();
+        let public = Quadratic { linear: &[0.0], ..public };
+        let x = gate.objective(&perturbed(public, &[0.0], Law::Normal, 0.0)).unwrap().into_inner();
+        let taken = COUNT.min(2 * public_n as usize) as f64;
+        close(&x, &[0.5 * taken / public_n as f64 / 100.0], 1e-4);
+    }
+}
+
 #[test]
 fn what_is_not_proven_is_refused_before_the_ledger() {
     let zeros = vec![0.0; COLUMNS + 1];
     let ridge = |ridge| Quadratic { ridge, linear: &zeros, penalty: None };
     let good = perturbed(ridge(0.5), &zeros, Law::Normal, 3.0);
     let by_user = Opening { unit: Unit::User, ..OPENING };
-    let few = Opening { adjacency: Adjacency::AddRemove, public_n: Some(5), ..OPENING };
     for (name, opening, how) in [
         ("huber:1", OPENING, ObjectiveTerms { smoothness: 1.0, ..good }),
         ("hinge", OPENING, good),
         ("logistic", by_user, good),
-        ("logistic", few, good),
         ("logistic", OPENING, ObjectiveTerms { smoothness: 0.2, ..good }),
         ("logistic", OPENING, ObjectiveTerms { public: ridge(0.0), ..good }),
         ("logistic", OPENING, ObjectiveTerms { noise_multiplier: -1.0, ..good }),

@@ -8,7 +8,7 @@ use crate::algorithms::Entry;
 pub(crate) const ENTRY: Entry = Entry {
     name: "admm-network",
     about: "peers on a graph without noise: NOT PRIVATE, for comparison",
-    reference: "RA18, equations 6 and 7",
+    reference: "RA18, equations 8 and 9",
     takes: &["iterations", "release", "clip", "eta", "gamma", "radius"],
     views: &[View::Local],
     private: false,
