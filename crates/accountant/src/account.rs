@@ -1,6 +1,7 @@
 //! From a ledger to a bound: every method that applies, and the best of them.
 
 use crate::bound::{Bound, Method};
+use crate::events::Mechanism;
 use crate::gdp;
 use crate::ledger::Ledger;
 use crate::methods;
@@ -12,11 +13,20 @@ use crate::vocabulary::{Adjacency, Unit, View};
 /// A question that has no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AccountError {
-    /// δ outside (0, 1).
-    #[error("delta is {given}, but it must be greater than 0 and less than 1 (common: 1e-5, below 1/n)")]
+    /// δ outside [0, 1).
+    #[error("delta is {given}, but it must be at least 0 and less than 1 (common: 1e-5, below 1/n)")]
     Delta {
         /// What was given.
         given: f64,
+    },
+    /// δ = 0, and an event that has no guarantee without a δ.
+    #[error(
+        "delta is 0, but {event} has no guarantee at delta = 0: give a delta above 0, or use mechanisms that \
+         are pure, such as laplace and pure-dp"
+    )]
+    NotPure {
+        /// The first such event.
+        event: String,
     },
     /// ε negative or not a number.
     #[error("epsilon is {given}, but it must be a number, 0 or greater")]
@@ -93,7 +103,7 @@ pub fn rdp_curve(ledger: &Ledger) -> Vec<(f64, f64)> {
 /// ε at δ: the smallest sound upper bound, and a lower bound.
 ///
 /// # Errors
-/// δ outside (0, 1), or events that cannot be added up.
+/// δ outside [0, 1), δ = 0 for events that are not pure, or events that cannot be added up.
 pub fn epsilon(ledger: &Ledger, delta: f64) -> Result<Bound, AccountError> {
     epsilon_with(ledger, delta, pld::FINE, true)
 }
@@ -105,6 +115,9 @@ pub(crate) fn epsilon_with(
     precision: f64,
     lower: bool,
 ) -> Result<Bound, AccountError> {
+    if delta == 0.0 {
+        return pure(ledger);
+    }
     check_delta(delta)?;
     // The commonest question of all is answered without sorting anything.
     if let [only] = ledger.entries()
@@ -115,6 +128,21 @@ pub(crate) fn epsilon_with(
     }
     consistent(ledger)?;
     Ok(methods::best(&Tally::of(ledger), Query::Epsilon(delta), precision, lower))
+}
+
+/// ε at δ = 0: for events that are pure, and for those alone.
+fn pure(ledger: &Ledger) -> Result<Bound, AccountError> {
+    consistent(ledger)?;
+    let tally = Tally::of(ledger);
+    if let Some((lower, upper)) = tally.pure_ends() {
+        return Ok(Bound::new(lower, upper, Method::Basic));
+    }
+    let impure = |mechanism: &Mechanism| {
+        let cost = mechanism.cost();
+        cost.pure(tally.adjacency).is_none() || cost.failure() != 0.0
+    };
+    let event = tally.parts.iter().find(|(mechanism, _)| impure(mechanism));
+    Err(AccountError::NotPure { event: event.map_or_else(String::new, |(mechanism, _)| mechanism.to_string()) })
 }
 
 /// δ at ε: the smallest sound upper bound, and a lower bound.

@@ -1,6 +1,7 @@
 //! The answer: an interval that contains the truth, and the method that proved it.
 
 use crate::names::named;
+use crate::outward::{Lower, Upper};
 use serde::{Deserialize, Serialize};
 
 named! {
@@ -40,10 +41,9 @@ pub struct Bound {
 
 impl Bound {
     /// An interval; the ends are put in order if rounding has crossed them.
-    pub(crate) fn new(lower: f64, upper: f64, method: Method) -> Self {
-        let upper = if upper.is_nan() { f64::INFINITY } else { upper };
-        let lower = if lower.is_nan() { 0.0 } else { lower.min(upper) };
-        Self { lower, upper, method }
+    pub(crate) fn new(lower: Lower, upper: Upper, method: Method) -> Self {
+        let (low, upper) = (lower.value(), upper.value());
+        Self { lower: if lower.reaches(upper) { upper } else { low }, upper, method }
     }
 }
 
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn infinity_survives_json() {
-        let bound = Bound::new(1.5, f64::INFINITY, Method::Trivial);
+        let bound = Bound::new(Lower::new(1.5), Upper::INFINITE, Method::Trivial);
         let text = serde_json::to_string(&bound).unwrap();
         assert_eq!(text, r#"{"lower":1.5,"upper":"infinity","method":"trivial"}"#);
         assert_eq!(serde_json::from_str::<Bound>(&text).unwrap(), bound);

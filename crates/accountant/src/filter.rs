@@ -19,8 +19,9 @@ use crate::account::{self, AccountError};
 use crate::bound::{Bound, Method};
 use crate::event::Event;
 use crate::ledger::Ledger;
+use crate::outward::{Lower, Upper};
 use crate::tally::Tally;
-use crate::{gdp, rdp, round};
+use crate::{gdp, rdp};
 use serde::{Deserialize, Serialize};
 
 /// The orders that are tracked: those at which ln(1/δ)/(α−1) is these shares of ε. Fixed by the budget, not by
@@ -109,12 +110,12 @@ impl Filter {
     fn fits(&self, ledger: &Ledger) -> Result<bool, FilterError> {
         account::consistent(ledger).map_err(|e| FilterError::Uncountable(e.to_string()))?;
         let tally = Tally::of(ledger);
-        if tally.gdp().is_some_and(|mu| gdp::epsilon(mu, GAUSSIAN_SHARE * self.delta).1 <= self.epsilon) {
+        if tally.gdp().is_some_and(|mu| gdp::epsilon(mu, GAUSSIAN_SHARE * self.delta).1.within(self.epsilon)) {
             return Ok(true);
         }
         // Failures have a share of their own, fixed beforehand: a trade between the two that depends on what was seen
         // would not be covered by the theorem.
-        if tally.failure() > FAILURE_SHARE * self.delta {
+        if !Upper::new(tally.failure()).within(FAILURE_SHARE * self.delta) {
             return Ok(false);
         }
         let Some(curve) = tally.rdp() else {
@@ -123,7 +124,7 @@ impl Filter {
         let log_delta = (ORDER_SHARE * self.delta).ln();
         Ok(CONVERSION_SHARES.iter().any(|share| {
             let order = 1.0 - log_delta / (share * self.epsilon);
-            round::up(rdp::epsilon_tight(order, curve(order), log_delta), 64.0) <= self.epsilon
+            Upper::new(rdp::epsilon_tight(order, curve(order), log_delta)).up(64.0).within(self.epsilon)
         }))
     }
 
@@ -170,7 +171,7 @@ impl Filter {
     pub fn odometer(&self, delta: f64) -> Result<Bound, AccountError> {
         account::check_delta(delta)?;
         if self.spent.entries().is_empty() {
-            return Ok(Bound::new(0.0, 0.0, Method::Trivial));
+            return Ok(Bound::new(Lower::ZERO, Upper::epsilon(0.0), Method::Trivial));
         }
         let share = delta / f64::from(RUNGS);
         let admits = |epsilon: &f64| {
@@ -179,8 +180,8 @@ impl Filter {
         };
         let reading = (0..RUNGS).map(|k| LOWEST * 2.0_f64.powf(f64::from(k) / 4.0)).find(admits);
         Ok(match reading {
-            Some(epsilon) => Bound::new(0.0, epsilon, Method::Rdp),
-            None => Bound::new(0.0, f64::INFINITY, Method::Trivial),
+            Some(epsilon) => Bound::new(Lower::ZERO, Upper::epsilon(epsilon), Method::Rdp),
+            None => Bound::new(Lower::ZERO, Upper::INFINITE, Method::Trivial),
         })
     }
 }

@@ -4,6 +4,7 @@
 //! As e^ε φ(b) = φ(a), δ = φ(a) (R(a) − R(b)) with R Mills' ratio: no exponential can overflow, and for small μ the
 //! difference is expanded around the midpoint instead of cancelling.
 
+use crate::outward::{Lower, Upper, at_least};
 use crate::round;
 use crate::special::{LN_SQRT_2PI, log_ndtr, mills};
 
@@ -54,30 +55,30 @@ fn operations(mu: f64, epsilon: f64) -> f64 {
 }
 
 /// δ at ε, rounded outward.
-pub(crate) fn delta(mu: f64, epsilon: f64) -> (f64, f64) {
+pub(crate) fn delta(mu: f64, epsilon: f64) -> (Lower, Upper) {
     if mu == 0.0 {
-        return (0.0, 0.0);
+        return (Lower::ZERO, Upper::delta(0.0));
     }
     let value = log_delta(mu, epsilon).exp();
     let operations = operations(mu, epsilon);
-    (round::down_to_zero(value, operations), round::up(value, operations).min(1.0))
+    (Lower::new(round::down_to_zero(value, operations)), Upper::delta(round::up(value, operations)))
 }
 
 /// The ε at which the profile equals δ, not rounded: 0 when δ(0) ≤ δ already.
 pub(crate) fn epsilon_at(mu: f64, delta: f64) -> f64 {
     let target = delta.ln();
-    if mu == 0.0 || log_delta(mu, 0.0) <= target {
+    if mu == 0.0 || Upper::new(log_delta(mu, 0.0)).within(target) {
         return 0.0;
     }
     // δ ≤ φ(a)/a-like tail: a ≤ √(2 ln(1/δ)) brackets the root from above.
-    let (mut low, mut high) = (0.0, mu * ((-2.0 * target).max(0.0).sqrt() + mu / 2.0 + 1.0));
+    let (mut low, mut high) = (0.0, mu * (at_least(-2.0 * target, 0.0).sqrt() + mu / 2.0 + 1.0));
     let mut epsilon = 0.5 * (low + high);
     for _ in 0..200 {
         let (value, slope) = log_delta_slope(mu, epsilon);
-        if value > target {
-            low = epsilon;
-        } else {
+        if Upper::new(value).within(target) {
             high = epsilon;
+        } else {
+            low = epsilon;
         }
         let newton = epsilon + (value - target) / slope;
         let inside = newton > low && newton < high;
@@ -94,19 +95,20 @@ pub(crate) fn epsilon_at(mu: f64, delta: f64) -> f64 {
 
 /// ε at δ, rounded outward: by the error of ε itself, and by that of ln δ over the slope, which is what counts near
 /// ε = 0. ln δ is concave in ε, so that to the right the slope is not less.
-pub(crate) fn epsilon(mu: f64, delta: f64) -> (f64, f64) {
+pub(crate) fn epsilon(mu: f64, delta: f64) -> (Lower, Upper) {
     if mu == 0.0 {
-        return (0.0, 0.0);
+        return (Lower::ZERO, Upper::epsilon(0.0));
     }
     let value = epsilon_at(mu, delta);
     let doubt = operations(mu, value) * round::UNIT;
     let (log, slope) = log_delta_slope(mu, value);
     if value == 0.0 {
-        let short = log + doubt - delta.ln();
-        return (0.0, if short <= 0.0 { 0.0 } else { round::up(short / slope, OPERATIONS) });
+        let short = Upper::new(log + doubt - delta.ln());
+        let upper = if short.within(0.0) { 0.0 } else { round::up(short.value() / slope, OPERATIONS) };
+        return (Lower::ZERO, Upper::epsilon(upper));
     }
     let (low, high) = (value - 2.0 * doubt / slope, value + doubt / slope);
-    (round::down_to_zero(low, OPERATIONS), round::up(high, OPERATIONS))
+    (Lower::new(round::down_to_zero(low, OPERATIONS)), Upper::epsilon(round::up(high, OPERATIONS)))
 }
 
 #[cfg(test)]
@@ -115,10 +117,10 @@ mod tests {
 
     #[test]
     fn golden_single_gaussian() {
-        assert!((epsilon(0.5, 1e-5).1 - 1.993).abs() < 5e-4);
-        assert!((epsilon(1.0, 1e-5).1 - 4.377).abs() < 5e-4);
+        assert!((epsilon(0.5, 1e-5).1.value() - 1.993).abs() < 5e-4);
+        assert!((epsilon(1.0, 1e-5).1.value() - 4.377).abs() < 5e-4);
         // mpmath 1.3.0, 60 digits; a pessimistic numeric accountant says 20,853.
-        assert!((epsilon(200.0, 1e-5).1 / 20_851.988_679_700_93 - 1.0).abs() < 1e-12);
+        assert!((epsilon(200.0, 1e-5).1.value() / 20_851.988_679_700_93 - 1.0).abs() < 1e-12);
     }
 
     /// Cases in which the bounds used to be on the wrong side of the truth (mpmath, 80 digits).
@@ -130,6 +132,7 @@ mod tests {
             (0.047_364_402_990_895_15, 0.0, 0.018_893_896_826_021_72),
         ] {
             let (low, high) = delta(mu, epsilon);
+            let (low, high) = (low.value(), high.value());
             assert!(
                 low <= truth && truth <= high && high < low * (1.0 + 1e-10),
                 "{mu} {epsilon}: {low:e} {high:e}"
@@ -139,6 +142,7 @@ mod tests {
         let at_zero = 0.018_893_896_826_021_72;
         for below in [1e-15, 1e-14, 1e-13, 1e-12, 1e-9] {
             let (low, high) = epsilon(0.047_364_402_990_895_15, at_zero * (1.0 - below));
+            let (low, high) = (low.value(), high.value());
             // −d ln δ/dε at 0 is Φ(−μ/2)/δ(0).
             let truth = below * at_zero / crate::special::ndtr(-0.047_364_402_990_895_15 / 2.0);
             assert!(low <= truth && high >= truth * (1.0 - 1e-6), "{below}: {low:e} {truth:e} {high:e}");

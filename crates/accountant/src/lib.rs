@@ -27,6 +27,7 @@ mod gdp;
 mod ledger;
 mod methods;
 mod names;
+mod outward;
 mod pld;
 mod rdp;
 mod round;

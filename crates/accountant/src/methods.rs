@@ -1,7 +1,8 @@
 //! The accountants side by side. Each answers for a tally or says why it cannot.
 
 use crate::bound::{Bound, Method};
-use crate::pld::{self, Query};
+use crate::outward::{Lower, Upper, at_most};
+use crate::pld::{self, Found, Query};
 use crate::tally::Tally;
 use crate::{gdp, rdp, round};
 
@@ -11,7 +12,7 @@ pub(crate) type Reason = String;
 /// δ left for the guarantee after the failures.
 fn left(tally: &Tally, delta: f64) -> Result<f64, Reason> {
     let left = round::down(delta - tally.failure(), 4.0);
-    if left > 0.0 {
+    if Lower::new(left).reaches(f64::MIN_POSITIVE) {
         Ok(left)
     } else {
         Err(format!("events fail outright with probability {}", tally.failure()))
@@ -24,82 +25,86 @@ fn no_curve() -> Reason {
 
 /// ε by one method.
 pub(crate) fn epsilon(method: Method, tally: &Tally, delta: f64) -> Result<Bound, Reason> {
+    if delta == 0.0 && method != Method::Basic {
+        return Err("it needs a δ above 0".into());
+    }
+    let log_left = || Ok::<_, Reason>(round::down(left(tally, delta)?.ln(), 4.0));
     let (lower, upper) = match method {
-        Method::Exact => {
-            let mu = tally.gdp().ok_or("not every event is Gaussian on all the data")?;
-            gdp::epsilon(mu, delta)
+        Method::Exact => gdp::epsilon(tally.gdp().ok_or_else(not_gaussian)?, delta),
+        Method::Pld => {
+            let found = pld_bound(tally, Query::Epsilon(delta), pld::FINE, true)?;
+            (found.lower, found.upper)
         }
-        Method::Pld => pld_bound(tally, Query::Epsilon(delta), pld::FINE, true)?,
         Method::Rdp => {
-            let log_delta = round::down(left(tally, delta)?.ln(), 4.0);
+            let log_delta = log_left()?;
             let convert = |order, value| rdp::epsilon_tight(order, value, log_delta);
-            (0.0, tally.best_order(convert).ok_or_else(no_curve)?)
+            (Lower::ZERO, tally.best_order(convert).ok_or_else(no_curve)?)
         }
         Method::Mironov17 => {
-            let log_delta = round::down(left(tally, delta)?.ln(), 4.0);
+            let log_delta = log_left()?;
             let convert = |order, value| rdp::epsilon_mironov17(order, value, log_delta);
-            (0.0, tally.best_order(convert).ok_or_else(no_curve)?)
+            (Lower::ZERO, tally.best_order(convert).ok_or_else(no_curve)?)
         }
         Method::Moments => {
-            let log_delta = round::down(left(tally, delta)?.ln(), 4.0);
+            let log_delta = log_left()?;
             let curve = tally.rdp().ok_or_else(no_curve)?;
-            (0.0, rdp::minimise_whole(|order| rdp::epsilon_mironov17(order, curve(order), log_delta)))
+            let convert = |order| rdp::epsilon_mironov17(order, curve(order), log_delta);
+            (Lower::ZERO, rdp::minimise_whole(convert))
         }
-        Method::Basic => (0.0, shares(tally, left(tally, delta)?)?.iter().map(|(e, n)| e * n).sum()),
-        Method::Advanced => (0.0, advanced(tally, left(tally, delta)?)?),
-        Method::Trivial => (0.0, f64::INFINITY),
+        Method::Basic if delta == 0.0 => tally.pure_ends().ok_or("some event is not pure")?,
+        Method::Basic => {
+            let sum = shares(tally, left(tally, delta)?)?.iter().map(|(e, n)| e * n).sum();
+            (Lower::ZERO, Upper::epsilon(sum))
+        }
+        Method::Advanced => (Lower::ZERO, Upper::epsilon(advanced(tally, left(tally, delta)?)?)),
+        Method::Trivial => (Lower::ZERO, Upper::INFINITE),
     };
     Ok(Bound::new(lower, outward(method, upper), method))
 }
 
 /// δ by one method.
 pub(crate) fn delta(method: Method, tally: &Tally, epsilon: f64) -> Result<Bound, Reason> {
-    let failing = |value: f64| (value + tally.failure()).min(1.0);
+    let failing = |log: Upper| (Lower::ZERO, Upper::delta(log.value().exp() + tally.failure()));
+    let older = |order: f64, value: f64| at_most(round::up((order - 1.0) * (value - epsilon), 4.0), 0.0);
     let (lower, upper) = match method {
-        Method::Exact => {
-            let mu = tally.gdp().ok_or("not every event is Gaussian on all the data")?;
-            gdp::delta(mu, epsilon)
+        Method::Exact => gdp::delta(tally.gdp().ok_or_else(not_gaussian)?, epsilon),
+        Method::Pld => {
+            let found = pld_bound(tally, Query::Delta(epsilon), pld::FINE, true)?;
+            (found.lower, found.upper)
         }
-        Method::Pld => pld_bound(tally, Query::Delta(epsilon), pld::FINE, true)?,
         Method::Rdp => {
             let convert = |order, value| rdp::log_delta_tight(order, value, epsilon);
-            (0.0, failing(tally.best_order(convert).ok_or_else(no_curve)?.exp()))
+            failing(tally.best_order(convert).ok_or_else(no_curve)?)
         }
-        Method::Mironov17 => {
-            let convert = |order: f64, value: f64| round::up((order - 1.0) * (value - epsilon), 4.0).min(0.0);
-            (0.0, failing(tally.best_order(convert).ok_or_else(no_curve)?.exp()))
-        }
+        Method::Mironov17 => failing(tally.best_order(older).ok_or_else(no_curve)?),
         Method::Moments => {
             let curve = tally.rdp().ok_or_else(no_curve)?;
-            let log = rdp::minimise_whole(|order| {
-                round::up((order - 1.0) * (curve(order) - epsilon), 4.0).min(0.0)
-            });
-            (0.0, failing(log.exp()))
+            failing(rdp::minimise_whole(|order| older(order, curve(order))))
         }
         Method::Basic => {
-            let pure = tally.pure().ok_or("some event has no pure ε")?;
-            (0.0, if pure <= epsilon { failing(0.0) } else { 1.0 })
+            let pure = Upper::new(tally.pure().ok_or("some event has no pure ε")?);
+            let log = if pure.within(epsilon) { f64::NEG_INFINITY } else { 0.0 };
+            failing(Upper::new(log))
         }
         Method::Advanced => return Err("advanced composition is offered for ε at δ only".into()),
-        Method::Trivial => (0.0, 1.0),
+        Method::Trivial => (Lower::ZERO, Upper::delta(1.0)),
     };
-    Ok(Bound::new(lower, outward(method, upper).min(1.0), method))
+    Ok(Bound::new(lower, Upper::delta(outward(method, upper).value()), method))
+}
+
+fn not_gaussian() -> Reason {
+    "not every event is Gaussian on all the data".into()
 }
 
 /// The methods whose arithmetic has not been rounded outward on the way.
-fn outward(method: Method, value: f64) -> f64 {
+fn outward(method: Method, value: Upper) -> Upper {
     match method {
         Method::Exact | Method::Pld | Method::Trivial => value,
-        _ => round::up(value, 256.0),
+        _ => value.up(256.0),
     }
 }
 
-pub(crate) fn pld_bound(
-    tally: &Tally,
-    query: Query,
-    precision: f64,
-    lower: bool,
-) -> Result<(f64, f64), Reason> {
+fn pld_bound(tally: &Tally, query: Query, precision: f64, lower: bool) -> Result<Found, Reason> {
     let losses = tally.losses().ok_or("some event has no known worst pair of neighbours")?;
     pld::bound(&losses, query, precision, lower).ok_or_else(|| "beyond the range of this method".into())
 }
@@ -119,7 +124,7 @@ fn shares(tally: &Tally, delta: f64) -> Result<Vec<(f64, f64)>, Reason> {
             let (pure, mu) = (mechanism.cost().pure(tally.adjacency), mechanism.cost().gdp(tally.adjacency));
             let epsilon = match (pure, mu) {
                 (Some(pure), _) => pure,
-                (_, Some(mu)) => gdp::epsilon(mu, round::down(delta / needy, 4.0)).1,
+                (_, Some(mu)) => gdp::epsilon(mu, round::down(delta / needy, 4.0)).1.value(),
                 _ => return Err(format!("{} has no (ε, δ) of its own in closed form", mechanism.kind())),
             };
             Ok((epsilon, *count as f64))
@@ -135,34 +140,71 @@ fn advanced(tally: &Tally, delta: f64) -> Result<f64, Reason> {
     Ok(drift + (2.0 * (2.0 / delta).ln() * square).sqrt())
 }
 
-/// The smallest sound upper bound, without running methods that another one is known to beat.
+/// An ε below this is an alarm: it is believed only when δ at it is proven as well.
+const ALARM: f64 = 1e-9;
+
+/// How far the two ends may lie apart before other methods are asked.
+const WIDE: f64 = 1.05;
+
+/// The smallest sound upper bound, without running methods that another one is known to beat; never one below what a
+/// single event costs, or below the lower end of another method.
 pub(crate) fn best(tally: &Tally, query: Query, precision: f64, lower: bool) -> Bound {
-    let trivial = match query {
-        Query::Epsilon(_) => Bound::new(0.0, f64::INFINITY, Method::Trivial),
-        Query::Delta(_) => Bound::new(0.0, 1.0, Method::Trivial),
+    let (none, all) = match query {
+        Query::Epsilon(_) => (Upper::INFINITE, Lower::INFINITE),
+        Query::Delta(_) => (Upper::delta(1.0), Lower::new(1.0)),
     };
     let by = |method| match query {
         Query::Epsilon(at) => epsilon(method, tally, at),
         Query::Delta(at) => delta(method, tally, at),
     };
     if tally.parts.is_empty() {
-        return Bound::new(0.0, 0.0, Method::Trivial);
+        return Bound::new(Lower::ZERO, Upper::epsilon(0.0), Method::Trivial);
     }
-    if tally.parts.iter().any(|(mechanism, _)| mechanism.cost().failure() >= 1.0) {
-        let lower = if let Query::Epsilon(_) = query { f64::INFINITY } else { 1.0 };
-        return Bound { lower, ..trivial };
+    if tally.parts.iter().any(|(mechanism, _)| mechanism.cost().failure() == 1.0) {
+        return Bound::new(all, none, Method::Trivial);
     }
     if let Ok(bound) = by(Method::Exact) {
         return bound;
     }
-    // The moments are a by-product of the PLD, so RDP is asked only where the PLD has no answer.
-    let numeric =
-        pld_bound(tally, query, precision, lower).map(|(low, high)| Bound::new(low, high, Method::Pld));
-    let numeric = numeric.or_else(|_| by(Method::Rdp)).unwrap_or(trivial);
-    [Method::Basic, Method::Advanced].into_iter().filter_map(|method| by(method).ok()).fold(
-        numeric,
-        |best, other| {
-            if other.upper < best.upper { Bound::new(best.lower, other.upper, other.method) } else { best }
-        },
-    )
+    let losses = tally.losses();
+    // What one event costs alone, and the other ends that were proven.
+    let single = |query| losses.as_ref().map_or(Lower::ZERO, |losses| pld::floor(losses, query));
+    let mut proven = if lower { single(query) } else { Lower::ZERO };
+    let mut candidates = Vec::new();
+    let mut enough = false;
+    if let Some(found) = losses.as_ref().and_then(|losses| pld::bound(losses, query, precision, lower)) {
+        proven = proven.largest(found.lower);
+        // The moments are a by-product of the PLD, so RDP is asked only where the lattice saw little.
+        enough = found.read && (!lower || found.upper.within(WIDE * proven.value()));
+        candidates.push((found.upper, Method::Pld));
+    }
+    let others = [Method::Rdp, Method::Basic, Method::Advanced];
+    for method in others.into_iter().filter(|method| *method != Method::Rdp || !enough) {
+        candidates.extend(by(method).ok().map(|bound| (Upper::new(bound.upper), method)));
+    }
+    let believed = |upper: Upper| {
+        let alone = match query {
+            // δ of a single event at this ε is above the δ asked for: then so is δ of all of them.
+            Query::Epsilon(delta) => !Upper::new(single(Query::Delta(upper.value())).value()).within(delta),
+            Query::Delta(_) => single(query).contradicts(upper),
+        };
+        let alarm = matches!(query, Query::Epsilon(_)) && upper.within(ALARM);
+        !alone && !proven.contradicts(upper) && (!alarm || covers(tally, query, upper))
+    };
+    let least = candidates.into_iter().filter(|(upper, _)| believed(*upper));
+    let (upper, method) = least.fold((none, Method::Trivial), |best, other| {
+        if best.0.within(other.0.value()) { best } else { other }
+    });
+    Bound::new(proven, upper, method)
+}
+
+/// Whether δ provably covers all that is beyond an ε that is next to nothing: asked the other way round.
+fn covers(tally: &Tally, query: Query, epsilon: Upper) -> bool {
+    let Query::Epsilon(delta) = query else { return true };
+    let numeric = pld_bound(tally, Query::Delta(epsilon.value()), pld::FINE, false).map(|found| found.upper);
+    let moments = self::delta(Method::Rdp, tally, epsilon.value()).map(|bound| Upper::new(bound.upper));
+    let pure = tally.pure().map_or(Upper::INFINITE, Upper::new);
+    let total = Upper::new(tally.failure());
+    pure.within(epsilon.value()) && total.within(delta)
+        || [numeric, moments].into_iter().flatten().any(|upper| upper.within(delta))
 }

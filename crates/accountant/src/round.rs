@@ -16,7 +16,7 @@ pub(crate) fn down(value: f64, operations: f64) -> f64 {
 
 /// An ε or δ never is negative.
 pub(crate) fn down_to_zero(value: f64, operations: f64) -> f64 {
-    down(value, operations).max(0.0)
+    crate::outward::at_least(down(value, operations), 0.0)
 }
 
 #[cfg(test)]

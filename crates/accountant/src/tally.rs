@@ -2,6 +2,7 @@
 
 use crate::events::Mechanism;
 use crate::ledger::Ledger;
+use crate::outward::{Lower, Upper, largest};
 use crate::pld::Loss;
 use crate::rdp;
 use crate::round;
@@ -58,10 +59,21 @@ impl Tally {
         self.sum(|m| m.cost().pure(self.adjacency)).map(|sum| round::up(sum, 4.0 + self.parts.len() as f64))
     }
 
+    /// Both ends of ε at δ = 0, if every event is pure and none can fail. What has a worst pair reaches its ε.
+    pub(crate) fn pure_ends(&self) -> Option<(Lower, Upper)> {
+        if self.failure() != 0.0 {
+            return None;
+        }
+        let upper = Upper::new(self.pure()?);
+        let reached = |m: &Mechanism| if m.cost().losses(self.adjacency).is_some() { m.cost().pure(self.adjacency) } else { Some(0.0) };
+        let lower = round::down(self.sum(reached)?, 4.0 + self.parts.len() as f64);
+        Some((Lower::new(lower), upper))
+    }
+
     /// Probability that some event fails altogether.
     pub(crate) fn failure(&self) -> f64 {
         let sum = self.sum(|m| Some(m.cost().failure())).unwrap_or(1.0);
-        if sum > 0.0 { round::up(sum, 4.0 + self.parts.len() as f64).min(1.0) } else { 0.0 }
+        if sum == 0.0 { 0.0 } else { Upper::delta(round::up(sum, 4.0 + self.parts.len() as f64)).value() }
     }
 
     /// The Rényi curves as functions of the order; costs that do not depend on the order are prepared once.
@@ -73,8 +85,7 @@ impl Tally {
         let operations = 16.0 + curves.len() as f64;
         Some(move |order: f64| {
             let sum = curves.iter().map(|(c, n)| c(order) * n).sum::<f64>();
-            // What is not a number would be passed over by every maximum and minimum to come.
-            if sum.is_nan() { f64::INFINITY } else { round::up(sum, operations) }
+            Upper::new(sum).up(operations).value()
         })
     }
 
@@ -100,7 +111,7 @@ impl Tally {
     }
 
     /// ε at ln δ by the best order, with the given conversion.
-    pub(crate) fn best_order(&self, convert: impl Fn(f64, f64) -> f64) -> Option<f64> {
+    pub(crate) fn best_order(&self, convert: impl Fn(f64, f64) -> f64) -> Option<Upper> {
         let curve = self.rdp()?;
         Some(rdp::minimise(|order: f64| convert(order, curve(order))))
     }
@@ -108,7 +119,7 @@ impl Tally {
 
 /// √(Σ count·μ²), relative to the largest μ: the squares of small ones are beyond the range of floats, and would be free.
 fn length(ratios: &[(f64, u64)]) -> f64 {
-    let largest = ratios.iter().map(|(mu, _)| *mu).fold(0.0, f64::max);
+    let largest = largest(ratios.iter().map(|(mu, _)| *mu), 0.0);
     if largest == 0.0 || largest.is_infinite() {
         return largest;
     }

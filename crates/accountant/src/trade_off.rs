@@ -5,6 +5,7 @@
 
 use crate::account::{self, AccountError};
 use crate::ledger::Ledger;
+use crate::outward::{Lower, at_most};
 
 /// Largest ε looked at, and how many.
 const LARGEST: f64 = 60.0;
@@ -22,11 +23,12 @@ pub fn trade_off(ledger: &Ledger, levels: &[f64]) -> Result<Vec<(f64, f64)>, Acc
     Ok(levels
         .iter()
         .map(|&level| {
-            let best = profile.iter().fold(0.0_f64, |best, (epsilon, bound)| {
+            let best = profile.iter().fold(Lower::ZERO, |best, (epsilon, bound)| {
                 let rest = 1.0 - bound.upper;
-                best.max(rest - epsilon.exp() * level).max((-epsilon).exp() * (rest - level))
+                let (one, other) = (rest - epsilon.exp() * level, (-epsilon).exp() * (rest - level));
+                best.largest(Lower::new(one)).largest(Lower::new(other))
             });
-            (level, best.min(1.0 - level).max(0.0))
+            (level, Lower::new(at_most(best.value(), 1.0 - level)).value())
         })
         .collect())
 }

@@ -4,6 +4,7 @@
 
 use super::checked::out_of_range;
 use super::{Cost, Curve, EventError, Mechanism};
+use crate::outward::largest;
 use crate::tally::Tally;
 use crate::vocabulary::Adjacency;
 use serde::{Deserialize, Serialize};
@@ -69,16 +70,17 @@ impl Cost for Choice {
     }
 
     fn pure(&self, adjacency: Adjacency) -> Option<f64> {
-        self.tallies(adjacency).try_fold(0.0_f64, |largest, run| Some(largest.max(run.pure()?)))
+        let all: Option<Vec<f64>> = self.tallies(adjacency).map(|run| run.pure()).collect();
+        Some(largest(all?, 0.0))
     }
 
     fn failure(&self) -> f64 {
         // The adjacency plays no part in it.
-        self.tallies(Adjacency::default()).map(|run| run.failure()).fold(0.0, f64::max)
+        largest(self.tallies(Adjacency::default()).map(|run| run.failure()), 0.0)
     }
 
     fn rdp(&self, adjacency: Adjacency) -> Option<Curve> {
         let curves: Vec<_> = self.tallies(adjacency).map(|run| run.rdp()).collect::<Option<_>>()?;
-        Some(Box::new(move |order| curves.iter().map(|curve| curve(order)).fold(0.0, f64::max)))
+        Some(Box::new(move |order| largest(curves.iter().map(|curve| curve(order)), 0.0)))
     }
 }

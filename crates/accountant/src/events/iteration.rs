@@ -13,6 +13,7 @@
 
 use super::checked::{checked, out_of_range, positive};
 use super::{Cost, Curve, EventError};
+use crate::outward::Upper;
 use crate::round::up;
 use crate::vocabulary::Adjacency;
 
@@ -64,7 +65,8 @@ impl Cost for Iteration {
                 return local;
             }
             let excess: f64 = parts.iter().map(|(length, mass)| mass * (most / length).exp_m1()).sum();
-            local.min(up(excess.ln_1p() / (order - 1.0), 64.0 + parts.len() as f64))
+            let seen = Upper::new(up(excess.ln_1p() / (order - 1.0), 64.0 + parts.len() as f64));
+            seen.least(Upper::new(local)).value()
         }))
     }
 }

@@ -5,6 +5,7 @@
 
 use super::checked::{checked, positive};
 use super::{Cost, Curve, Mechanism, ratio};
+use crate::outward::at_least;
 use crate::pld::Loss;
 use crate::special::log_add;
 use crate::vocabulary::Adjacency;
@@ -38,7 +39,7 @@ impl Cost for Laplace {
         Some(Box::new(move |order| {
             let (near, far) =
                 ((order / (2.0 * order - 1.0)).ln(), ((order - 1.0) / (2.0 * order - 1.0)).ln());
-            (log_add(near + (order - 1.0) * r, far - order * r).max(0.0) + 1e-15) / (order - 1.0)
+            (at_least(log_add(near + (order - 1.0) * r, far - order * r), 0.0) + 1e-15) / (order - 1.0)
         }))
     }
 

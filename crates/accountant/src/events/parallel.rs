@@ -4,6 +4,7 @@
 
 use super::checked::out_of_range;
 use super::{Cost, Curve, EventError, Mechanism};
+use crate::outward::{Upper, largest};
 use crate::vocabulary::Adjacency;
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +48,7 @@ impl Parallel {
 
     /// The largest of a cost that all parts have.
     fn largest(&self, cost: impl Fn(&dyn Cost) -> Option<f64>) -> Option<f64> {
-        self.parts.iter().try_fold(0.0_f64, |largest, part| Some(largest.max(cost(part.cost())?)))
+        self.parts.iter().try_fold(Upper::epsilon(0.0), |largest, part| Some(largest.largest(Upper::new(cost(part.cost())?)))).map(Upper::value)
     }
 }
 
@@ -75,11 +76,11 @@ impl Cost for Parallel {
     }
 
     fn failure(&self) -> f64 {
-        self.parts.iter().map(|part| part.cost().failure()).fold(0.0, f64::max)
+        largest(self.parts.iter().map(|part| part.cost().failure()), 0.0)
     }
 
     fn rdp(&self, adjacency: Adjacency) -> Option<Curve> {
         let curves: Vec<Curve> = self.parts.iter().map(|p| p.cost().rdp(adjacency)).collect::<Option<_>>()?;
-        Some(Box::new(move |order| curves.iter().map(|curve| curve(order)).fold(0.0, f64::max)))
+        Some(Box::new(move |order| largest(curves.iter().map(|curve| curve(order)), 0.0)))
     }
 }

@@ -3,6 +3,7 @@
 
 use super::checked::{checked, not_negative};
 use super::{Cost, Curve, Mechanism};
+use crate::outward::{Upper, at_least};
 use crate::pld::Loss;
 use crate::special::log_add;
 use crate::vocabulary::Adjacency;
@@ -22,7 +23,7 @@ pub(super) fn response_curve(epsilon: f64) -> Curve {
         let log_total = log_add(epsilon, 0.0);
         let value = log_add(order * epsilon - log_total, (1.0 - order) * epsilon - log_total);
         // Never above ε itself; rounding alone can bring it there.
-        ((value.max(0.0) + 1e-15) / (order - 1.0)).min(epsilon)
+        Upper::new((at_least(value, 0.0) + 1e-15) / (order - 1.0)).least(Upper::new(epsilon)).value()
     })
 }
 

@@ -9,6 +9,7 @@
 
 use super::checked::{out_of_range, positive};
 use super::{Cost, Curve, EventError, Mechanism};
+use crate::outward::{Upper, at_least};
 use crate::special::log_add;
 use crate::tally::Tally;
 use crate::vocabulary::Adjacency;
@@ -139,20 +140,21 @@ impl Cost for Selection {
             Repetitions::TruncatedNegativeBinomial { eta, gamma } => {
                 let mean = self.repetitions.mean();
                 // The second order is free: its best value serves every first order.
-                let extra = rdp::minimise(|beta| (1.0 - 1.0 / beta) * curve(beta) - gamma.ln() / beta);
+                let extra =
+                    rdp::minimise(|beta| (1.0 - 1.0 / beta) * curve(beta) - gamma.ln() / beta).value();
                 Some(Box::new(move |order| {
-                    (curve(order) + (1.0 + eta) * extra + mean.ln() / (order - 1.0)).max(0.0)
+                    at_least(curve(order) + (1.0 + eta) * extra + mean.ln() / (order - 1.0), 0.0)
                 }))
             }
             Repetitions::Poisson { mean } => {
                 let some = poisson(tally.gdp(), curve, mean);
                 Some(Box::new(move |order| {
-                    (log_add(-mean, (order - 1.0) * some(order)) / (order - 1.0)).max(0.0)
+                    at_least(log_add(-mean, (order - 1.0) * some(order)) / (order - 1.0), 0.0)
                 }))
             }
             Repetitions::PositivePoisson { rate } => {
                 let (some, none) = (poisson(tally.gdp(), curve, rate), (-rate).exp_m1());
-                Some(Box::new(move |order| (some(order) - (-none).ln() / (order - 1.0)).max(0.0)))
+                Some(Box::new(move |order| at_least(some(order) - (-none).ln() / (order - 1.0), 0.0)))
             }
         }
     }
@@ -170,11 +172,12 @@ fn poisson(mu: Option<f64>, curve: impl Fn(f64) -> f64 + 'static, mean: f64) -> 
         // A hair below, so that e^ε̂ ≤ 1 + 1/(α−1) whatever the rounding.
         let epsilon = (1.0 / (order - 1.0)).ln_1p() * (1.0 - 4.0 * f64::EPSILON);
         let delta = match mu {
-            Some(mu) => gdp::delta(mu, epsilon).1,
+            Some(mu) => gdp::delta(mu, epsilon).1.value(),
             None => sweep
                 .iter()
-                .map(|&(beta, value)| rdp::log_delta_tight(beta, value, epsilon))
-                .fold(0.0, f64::min)
+                .map(|&(beta, value)| Upper::new(rdp::log_delta_tight(beta, value, epsilon)))
+                .fold(Upper::new(0.0), Upper::least)
+                .value()
                 .exp(),
         };
         curve(order) + mean * delta + mean.ln() / (order - 1.0)

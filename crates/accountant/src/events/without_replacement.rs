@@ -6,6 +6,7 @@
 
 use super::checked::{checked, out_of_range, positive};
 use super::{Cost, Curve, EventError, ratio};
+use crate::outward::Upper;
 use crate::pld::Loss;
 use crate::rdp;
 use crate::vocabulary::Adjacency;
@@ -70,8 +71,8 @@ impl Cost for WithoutReplacementGaussian {
         Some(Box::new(move |order| {
             // Two mixtures that share (1−q) of the batches: sound for every order, and better for large ones.
             let crude = rdp::mixture_joint_convexity(rate, mu, order);
-            rdp::without_replacement::divergence(rate, mu, order, &even)
-                .map_or(crude, |value| value.min(crude))
+            let fine = rdp::without_replacement::divergence(rate, mu, order, &even);
+            fine.map_or(Upper::INFINITE, Upper::new).least(Upper::new(crude)).value()
         }))
     }
 

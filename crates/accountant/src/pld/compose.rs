@@ -9,7 +9,8 @@
 
 use super::dots::Dots;
 use super::tilt;
-use crate::round::{UNIT, up};
+use crate::outward::{Lower, Upper, at_least, at_most};
+use crate::round::{UNIT, down};
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex64;
 use std::cell::RefCell;
@@ -37,8 +38,9 @@ pub(crate) struct Composed {
     pub rounding: f64,
     /// ln of what the tilted masses have to be multiplied with, besides e^{−sℓ}.
     pub log_norm: f64,
-    /// Mass at infinity of the whole composition.
+    /// Mass at infinity of the whole composition, from above and from below.
     pub infinity: f64,
+    pub infinity_below: f64,
 }
 
 /// A length with small factors, not below `least`.
@@ -90,7 +92,7 @@ pub(crate) fn compose(parts: &[(Dots, u64)], step: f64, s: f64, first: i64, leng
         let (weights, shift) = tilt::tilted(dots, s);
         let total: f64 = weights.iter().sum();
         log_norm += *count as f64 * (total.ln() + shift);
-        finite += *count as f64 * (-dots.infinity.min(1.0)).ln_1p();
+        finite += *count as f64 * (-at_most(dots.infinity, 1.0)).ln_1p();
         buffer.fill(0.0);
         for (&(loss, _), weight) in dots.points.iter().zip(&weights) {
             let index = (loss / step).round() as i64;
@@ -122,9 +124,11 @@ pub(crate) fn compose(parts: &[(Dots, u64)], step: f64, s: f64, first: i64, leng
     let scale = 1.0 / length as f64;
     let rounding = (rounding + error * size_sum) * scale;
     // Nothing at infinity stays nothing.
-    let infinity = if finite < 0.0 { up(-finite.exp_m1(), 8.0 + parts.len() as f64).min(1.0) } else { 0.0 };
+    let (mass, operations) = (-finite.exp_m1(), 8.0 + parts.len() as f64);
+    let infinity = if finite == 0.0 { 0.0 } else { Upper::delta(mass).up(operations).value() };
+    let infinity_below = Lower::new(down(mass, operations)).value();
     let start = first.rem_euclid(modulus) as usize;
     buffer.rotate_left(start);
-    buffer.iter_mut().for_each(|value| *value = (*value * scale).max(0.0));
-    Composed { first, values: buffer, rounding, log_norm, infinity }
+    buffer.iter_mut().for_each(|value| *value = at_least(*value * scale, 0.0));
+    Composed { first, values: buffer, rounding, log_norm, infinity, infinity_below }
 }

@@ -13,10 +13,11 @@
 //! Evaluation errors push outward: see `SLACK`.
 
 use super::loss::{Cut, Loss};
+use crate::outward::{at_least, at_most};
 use crate::round::UNIT;
 
 /// Error of a tail mass in units of roundings (erfc below 1 ulp, two products, one sum, one cut position).
-const SLACK: f64 = 8.0 * UNIT;
+pub(super) const SLACK: f64 = 8.0 * UNIT;
 
 /// Below this a Q-mass has lost digits to underflow and is not relied on.
 const TINY: f64 = 1e-290;
@@ -30,7 +31,7 @@ pub(crate) struct Dots {
 
 /// How wrong the (P, Q) between two cuts can be.
 fn slack(low: &Cut, high: &Cut) -> (f64, f64) {
-    let one = |above: f64, below: f64| SLACK * above.min(below);
+    let one = |above: f64, below: f64| SLACK * at_most(above, below);
     (
         one(low.p_above, low.p_below) + one(high.p_above, high.p_below),
         one(low.q_above, low.q_below) + one(high.q_above, high.q_below),
@@ -45,7 +46,7 @@ fn split(p: f64, q: f64, low: f64, high: f64, doubt: f64) -> (f64, f64) {
     if q < TINY {
         return (0.0, p);
     }
-    let up = ((p - low.exp() * q + doubt) / -(low - high).exp_m1()).clamp(0.0, p);
+    let up = at_most(at_least((p - low.exp() * q + doubt) / -(low - high).exp_m1(), 0.0), p);
     (p - up, up)
 }
 
@@ -62,14 +63,14 @@ pub(crate) fn pessimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, 
             let high_cut = segment.pair.cut(high);
             let (p, q) = Cut::between(&low_cut, &high_cut);
             let (doubt_p, doubt_q) = slack(&low_cut, &high_cut);
-            let (down, up) = split(p, q, low, high, doubt_p + low.exp().min(1e300) * doubt_q);
+            let (down, up) = split(p, q, low, high, doubt_p + at_most(low.exp(), 1e300) * doubt_q);
             points.push((low, carried + down));
             carried = up;
             (low, low_cut) = (high, high_cut);
         }
         if segment.to.is_finite() {
             // Rounding may have left the last point a hair short of the end.
-            carried += Cut::between(&low_cut, &segment.pair.cut(segment.to.max(low))).0;
+            carried += Cut::between(&low_cut, &segment.pair.cut(at_least(segment.to, low))).0;
         }
         points.push((low, carried));
         if !segment.to.is_finite() {
@@ -101,7 +102,7 @@ pub(crate) fn optimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, f
         let mut take = |floor: f64, high_cut: Cut| {
             let (p, q) = Cut::between(&low_cut, &high_cut);
             let (doubt_p, doubt_q) = slack(&low_cut, &high_cut);
-            atoms.push(Atom { floor, p: (p - doubt_p).max(0.0), q: q + doubt_q });
+            atoms.push(Atom { floor, p: at_least(p - doubt_p, 0.0), q: q + doubt_q });
             low_cut = high_cut;
         };
         for pair in losses.windows(2) {
@@ -133,7 +134,7 @@ pub(crate) fn optimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, f
     // Every reach is sound. A long one is best where the density is smooth, a short one where a narrow bulk would eat up
     // its thin tail: the one that leaves the largest moment is taken.
     let moment = |masses: &[(f64, f64)]| {
-        masses.iter().map(|&(at, mass)| (tilt * at).min(700.0).exp() * mass).sum::<f64>()
+        masses.iter().map(|&(at, mass)| at_most(tilt * at, 700.0).exp() * mass).sum::<f64>()
     };
     let merged = REACHES.map(|reach| merge(&points, &atoms, reach));
     let best = merged.into_iter().max_by(|a, b| moment(a).total_cmp(&moment(b)));
@@ -185,7 +186,7 @@ fn merge(points: &[f64], atoms: &[Atom], reach: usize) -> Vec<(f64, f64)> {
             };
             let surplus = rest * (atom.p - scale * atom.q);
             if surplus > missing {
-                let share = (missing / surplus * (1.0 + 8.0 * UNIT)).min(1.0);
+                let share = at_most(missing / surplus * (1.0 + 8.0 * UNIT), 1.0);
                 high += share * rest * atom.p;
                 rest *= 1.0 - share;
                 missing = 0.0;
@@ -218,7 +219,8 @@ fn gather(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
         }
         same
     });
-    points.retain(|&(_, mass)| mass > 0.0);
+    // What is not a number is kept: it must not pass for nothing.
+    points.retain(|&(_, mass)| mass != 0.0);
     points
 }
 

@@ -6,6 +6,7 @@
 //! - addition  the two exchanged:                          L(x) = −L_removal(x)
 //! - exchange  P = (1−q)N(0)+qN(μ), Q = (1−q)N(0)+qN(−μ):  μx = ε/2 + asinh((1−q)/q · e^{μ²/2} sinh(ε/2))
 
+use crate::outward::{at_least, at_most};
 use crate::special::ndtr;
 
 /// P- and Q-mass above and below a loss, each accurate relative to itself.
@@ -29,7 +30,7 @@ impl Cut {
             if low.p_above < high.p_below { low.p_above - high.p_above } else { high.p_below - low.p_below };
         let q =
             if low.q_above < high.q_below { low.q_above - high.q_above } else { high.q_below - low.q_below };
-        (p.max(0.0), q.max(0.0))
+        (at_least(p, 0.0), at_least(q, 0.0))
     }
 }
 
@@ -87,7 +88,7 @@ fn removal_cut(rate: f64, mu: f64, epsilon: f64) -> f64 {
             return f64::NEG_INFINITY;
         }
         // 1 + t cancels where nearly everybody is drawn and the loss is close to its end ln(1−q): 1 − q is exact there.
-        if t < -0.5 && rate > 0.5 { ((epsilon.exp() - (1.0 - rate)) / rate).max(0.0).ln() } else { t.ln_1p() }
+        if t < -0.5 && rate > 0.5 { at_least((epsilon.exp() - (1.0 - rate)) / rate, 0.0).ln() } else { t.ln_1p() }
     };
     log_ratio / mu + mu / 2.0
 }
@@ -157,17 +158,17 @@ impl Pair {
                 }
             }
             Pair::Above { mu, by, from } => {
-                let cut = Pair::Removal { rate: 1.0, mu }.cut(epsilon.max(from) - by);
+                let cut = Pair::Removal { rate: 1.0, mu }.cut(at_least(epsilon, from) - by);
                 let less = (-by).exp();
                 Cut { q_above: less * cut.q_above, q_below: less * cut.q_below, ..cut }
             }
             Pair::Below { mu, by, from } => {
-                let cut = Pair::Removal { rate: 1.0, mu }.cut(epsilon.min(-from) + by);
+                let cut = Pair::Removal { rate: 1.0, mu }.cut(at_most(epsilon, -from) + by);
                 let less = (-by).exp();
                 Cut { p_above: less * cut.p_above, p_below: less * cut.p_below, ..cut }
             }
             Pair::Laplace { ratio } => {
-                let e = epsilon.clamp(-ratio, ratio);
+                let e = at_most(at_least(epsilon, -ratio), ratio);
                 let (up, down) = (-((e - ratio) / 2.0).exp_m1() / 2.0, (-(e + ratio) / 2.0).exp_m1() / -2.0);
                 Cut {
                     p_above: up,
@@ -195,8 +196,20 @@ impl Pair {
     /// Losses, ascending, that follow the pair's own scale: a first picture of where the mass lies.
     pub(crate) fn sketch(&self, low: f64, high: f64, points: u32) -> Vec<f64> {
         let (from, to) = self.range(low, high);
-        let mut losses: Vec<f64> =
-            (0..=points).map(|k| self.loss(from + (to - from) * f64::from(k) / f64::from(points))).collect();
+        let between = |from: f64, to: f64, points: u32| {
+            (0..=points).map(move |k| self.loss(from + (to - from) * f64::from(k) / f64::from(points)))
+        };
+        let mut losses: Vec<f64> = match *self {
+            // Two hills far apart: as many points on each as there would be on one.
+            Pair::Removal { rate, mu } | Pair::Exchange { rate, mu } if rate != 1.0 && mu > to - mu - from => {
+                let (near, far) = (to - mu, mu + from);
+                between(from, near, points)
+                    .chain(between(near, far, points / 4))
+                    .chain(between(far, to, points))
+                    .collect()
+            }
+            _ => between(from, to, points).collect(),
+        };
         if losses[0] > losses[losses.len() - 1] {
             losses.reverse();
         }
@@ -268,7 +281,7 @@ impl Loss {
         let (above, below) = (Pair::Above { mu, by, from }, Pair::Below { mu, by, from });
         // P above `from`, and P below −`from`; what they leave of 1 goes to the atoms, P against Q as their losses say.
         let left = above.cut(from).p_below - below.cut(-from).p_below;
-        let atom = left.max(0.0) / (1.0 + (-from).exp());
+        let atom = at_least(left, 0.0) / (1.0 + (-from).exp());
         Self {
             segments: vec![
                 Segment { pair: below, from: f64::NEG_INFINITY, to: -from },

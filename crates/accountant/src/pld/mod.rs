@@ -12,11 +12,14 @@ mod compose;
 mod dots;
 pub(crate) mod loss;
 mod plan;
+mod single;
 mod tail;
 mod tilt;
 
+use crate::outward::{Lower, Upper};
 pub(crate) use loss::Loss;
 use plan::Plan;
+pub(crate) use single::floor;
 
 /// Relative precision of ε that is aimed at, and the ε below which it is absolute.
 pub(crate) const FINE: f64 = 2e-5;
@@ -45,30 +48,51 @@ impl Side {
     }
 }
 
+/// Both ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    pub lower: Lower,
+    pub upper: Upper,
+    /// Whether `upper` was read off the lattice. Otherwise the moments of a sketch gave it, and better moments may give less.
+    pub read: bool,
+}
+
 /// Upper bound over both directions (removal, addition) and, if asked for, a lower bound.
 pub(crate) fn bound(
     losses: &[Vec<(Loss, u64)>; 2],
     query: Query,
     precision: f64,
     lower: bool,
-) -> Option<(f64, f64)> {
+) -> Option<Found> {
     let [removal, addition] = losses;
-    let mut main = Plan::new(removal, query)?;
-    let mut upper = f64::NEG_INFINITY;
-    if removal != addition {
-        let mut other = Plan::new(addition, query)?;
-        if other.proven > main.proven {
-            std::mem::swap(&mut main, &mut other);
+    let plans = (Plan::new(removal, query), (removal != addition).then(|| Plan::new(addition, query)));
+    let (main, found) = match plans {
+        (Some(main), None) => {
+            let found = main.upper(precision);
+            (main, found)
         }
-        let first = main.upper(precision);
-        // A coarse look is mostly enough to see that the other direction costs less.
-        if other.proven > first && other.upper(16.0 * precision) > first {
-            upper = other.upper(precision);
+        (Some(one), Some(Some(two))) => {
+            let swap = !two.proven.within(one.proven.value());
+            let (main, other) = if swap { (two, one) } else { (one, two) };
+            let mut found = main.upper(precision);
+            let first = found.0.value();
+            // A coarse look is mostly enough to see that the other direction costs less.
+            if !other.proven.within(first) && !other.upper(16.0 * precision).0.within(first) {
+                let (upper, read) = other.upper(precision);
+                found = (upper.largest(found.0), read && found.1);
+            }
+            (main, found)
         }
-        upper = upper.max(first);
-    } else {
-        upper = upper.max(main.upper(precision));
-    }
-    let below = if lower { main.answer(Side::Lower, main.tolerance(8.0 * precision)) } else { 0.0 };
-    (upper.is_finite() && below <= upper).then_some((below, upper))
+        (one, other) => {
+            let unplanned = plan::crude(if one.is_some() { addition } else { removal }, query);
+            let main = one.or(other.flatten())?;
+            let (upper, read) = main.upper(precision);
+            let dearer = !unplanned.within(upper.value());
+            (main, (upper.largest(unplanned), read && !dearer))
+        }
+    };
+    let (upper, read) = found;
+    let lower = if lower { main.lower(8.0 * precision) } else { Lower::ZERO };
+    // Two ends that contradict each other prove nothing.
+    (upper.value().is_finite() && !lower.contradicts(upper)).then_some(Found { lower, upper, read })
 }

@@ -3,8 +3,10 @@
 use super::compose;
 use super::dots::{self, Dots, Grid};
 use super::tail::Tail;
-use super::tilt::{self, Edge, Moments};
+use super::tilt::{self, Edge};
 use super::{FINE, FLOOR, Loss, Query, Side};
+use crate::outward::{Lower, Upper, at_least, at_most, largest};
+use crate::round::UNIT;
 
 /// The step that other accountants use, and the relative error of ε up to which it is good enough.
 const COMMON_STEP: f64 = 1e-4;
@@ -17,12 +19,41 @@ const SKETCH: u32 = 240;
 const LONGEST: f64 = 1_048_576.0;
 /// Cells that one loss is cut into at the most. Beyond, all are wider: a coarser cut is still a bound.
 const MOST_CELLS: f64 = 1_048_576.0;
+/// The finest step, as a share of the farthest loss: all lattice points are then whole multiples to the last digit.
+const FINEST: f64 = 1.0 / (1_u64 << 44) as f64;
+/// The largest tilt times step.
+const WIDEST_EXPONENT: f64 = 16.0;
+/// What a window has around it at the least, as a share of the loss that it is about.
+const NARROWEST: f64 = 1e-7;
 /// Tilted mass that may lie outside the window on either side.
 const LOG_OUTSIDE: f64 = -16.0;
 /// Tilted mass times squared width that a coarse cell may have, in fine cells.
 const COARSENING: f64 = 1e-3;
 /// Smallest δ whose tails fit into floats with room for all the factors.
 const SMALLEST_DELTA: f64 = 1e-200;
+
+/// What the largest losses say, all of them together, where there is nothing to plan: the losses of one direction may
+/// end far below the ε that is asked for.
+pub(super) fn crude(losses: &[(Loss, u64)], query: Query) -> Upper {
+    let count: f64 = losses.iter().map(|(_, count)| *count as f64).sum();
+    let reach = match query {
+        Query::Epsilon(delta) => delta * 1e-3 / count,
+        Query::Delta(_) => 1e-60 / count,
+    };
+    let (mut most, mut infinity) = (0.0, 0.0);
+    for (loss, times) in losses {
+        let (_, dots) = dots::sketch(loss, reach, reach, SKETCH);
+        most += *times as f64 * largest(dots.points.iter().map(|point| point.0), 0.0);
+        infinity += *times as f64 * dots.infinity;
+    }
+    let (most, infinity) = (Upper::new(most).up(64.0 + count), Upper::delta(infinity).up(64.0 + count));
+    match query {
+        Query::Epsilon(delta) if infinity.within(delta) => most,
+        Query::Epsilon(_) => Upper::INFINITE,
+        Query::Delta(epsilon) if most.within(epsilon) => infinity,
+        Query::Delta(_) => Upper::delta(1.0),
+    }
+}
 
 /// Everything that both sides of the bound share.
 pub(super) struct Plan<'a> {
@@ -33,12 +64,13 @@ pub(super) struct Plan<'a> {
     /// The query's δ, or an estimate of it.
     delta: f64,
     pub tilt: f64,
-    pub moments: Moments,
     pub right: Edge,
     pub left: Edge,
     /// Bound by moments alone, which the sketch has already proven: ε or δ, as asked.
-    pub proven: f64,
+    pub proven: Upper,
     pub count: f64,
+    /// The largest loss of the sketches, in size.
+    farthest: f64,
 }
 
 impl<'a> Plan<'a> {
@@ -46,13 +78,12 @@ impl<'a> Plan<'a> {
     pub(super) fn new(losses: &'a [(Loss, u64)], query: Query) -> Option<Self> {
         let count: f64 = losses.iter().map(|(_, count)| *count as f64).sum();
         // The tails must reach beyond what the answer can see.
-        let reach = |delta: f64| (delta * 1e-9 / count).max(SMALLEST_DELTA * 1e-20);
+        let reach = |delta: f64| at_least(delta * 1e-9 / count, SMALLEST_DELTA * 1e-20);
         match query {
             Query::Epsilon(delta) => Self::draft(losses, query, count, reach(delta)),
             Query::Delta(_) => {
                 let first = Self::draft(losses, query, count, 1e-60)?;
-                let plan = Self::draft(losses, query, count, reach(first.delta))?;
-                (plan.delta >= SMALLEST_DELTA).then_some(plan)
+                Self::draft(losses, query, count, reach(first.delta))
             }
         }
     }
@@ -76,27 +107,39 @@ impl<'a> Plan<'a> {
             return None;
         }
         let plain = tilt::total(&parts, 0.0);
-        let scale = 1.0 / plain.variance.sqrt().max(1e-12);
+        let scale = 1.0 / at_least(plain.variance.sqrt(), 1e-12);
         let objective = |s: f64| {
             let log = tilt::total_log(&parts, s);
             match query {
-                Query::Epsilon(delta) => tilt::epsilon_at(log, s, (delta - infinity).max(0.0).ln()),
+                Query::Epsilon(delta) => tilt::epsilon_at(log, s, at_least(delta - infinity, 0.0).ln()),
                 Query::Delta(epsilon) => crate::rdp::log_delta_tight(1.0 + s, log / s, epsilon),
             }
         };
         let tilt = tilt::best_tilt(scale, objective);
         let estimate = objective(tilt);
         let moments = tilt::total(&parts, tilt);
-        let right = tilt::edge(&parts, tilt, &moments, LOG_OUTSIDE, 1.0);
-        let left = tilt::edge(&parts, tilt, &moments, LOG_OUTSIDE, -1.0);
+        let mut right = tilt::edge(&parts, tilt, &moments, LOG_OUTSIDE, 1.0);
+        let mut left = tilt::edge(&parts, tilt, &moments, LOG_OUTSIDE, -1.0);
+        // A law that is all in one place has a window too; a wider one leaves less outside.
+        let margin = NARROWEST * (1.0 + moments.mean.abs());
+        (right.at, left.at) = (right.at + margin, left.at - margin);
         let delta = match query {
             Query::Epsilon(delta) => delta,
             Query::Delta(_) => estimate.exp() + infinity,
         };
+        let farthest = largest(
+            parts.iter().flat_map(|(dots, _)| &dots.points).map(|point| point.0.abs()),
+            at_least(right.at.abs(), left.at.abs()),
+        );
+        // K(s) is off by a few hundred roundings per event and by those of its exponents, and ε by that over s.
+        let (per_event, exponents) = (1e-13 * count, 64.0 * UNIT * count * farthest);
         let proven = match query {
-            // K(s) is off by a few hundred roundings per event, and ε by that over s.
-            Query::Epsilon(_) => estimate * (1.0 + 1e-10) + 1e-13 * count * (1.0 + 1.0 / tilt),
-            Query::Delta(_) => delta * (1.0 + 1e-10 + 1e-13 * count * (1.0 + tilt)),
+            Query::Epsilon(_) => {
+                Upper::epsilon(estimate * (1.0 + 1e-10) + per_event * (1.0 + 1.0 / tilt) + exponents)
+            }
+            Query::Delta(_) => {
+                Upper::delta(delta * (1e-10 + per_event * (1.0 + tilt) + exponents * tilt).exp())
+            }
         };
         let usable = [tilt, estimate, moments.log, moments.mean, moments.variance, right.at, left.at];
         if !usable.iter().all(|value| value.is_finite()) || right.at <= left.at {
@@ -112,14 +155,14 @@ impl<'a> Plan<'a> {
                 (grid, dots.points.iter().zip(weights).map(|(point, weight)| (point.0, weight)).collect())
             })
             .collect();
-        Some(Self { losses, sketches, query, delta, tilt, moments, right, left, proven, count })
+        Some(Self { losses, sketches, query, delta, tilt, right, left, proven, count, farthest })
     }
 
     /// The tolerance that goes with a relative precision of ε.
     pub(super) fn tolerance(&self, precision: f64) -> f64 {
         match self.query {
-            Query::Epsilon(_) => precision * self.proven.max(FLOOR),
-            Query::Delta(epsilon) => (precision * epsilon.max(FLOOR)).min(10.0 * precision / self.tilt),
+            Query::Epsilon(_) => precision * at_least(self.proven.value(), FLOOR),
+            Query::Delta(epsilon) => at_most(precision * at_least(epsilon, FLOOR), 10.0 * precision / self.tilt),
         }
     }
 
@@ -128,20 +171,23 @@ impl<'a> Plan<'a> {
         let per_square = self.count * (self.tilt + 1.0) / 12.0;
         let mut wanted = (tolerance / per_square).sqrt();
         let scale = match self.query {
-            Query::Epsilon(_) => self.proven,
+            Query::Epsilon(_) => self.proven.value(),
             Query::Delta(epsilon) => epsilon,
         };
         let width = self.right.at - self.left.at;
         // Where the common step is good enough and affordable it is taken: the error is then that of other accountants.
         let good = per_square * COMMON_STEP.powi(2) <= GOOD_ENOUGH * scale;
         let affordable = width / COMMON_STEP * self.losses.len() as f64 <= AFFORDABLE;
-        if good && (wanted < COMMON_STEP || affordable && tolerance <= FINE * scale.max(FLOOR)) {
+        if good && (wanted < COMMON_STEP || affordable && tolerance <= FINE * at_least(scale, FLOOR)) {
             wanted = COMMON_STEP;
         }
-        let step = wanted.max(width / (LONGEST / 2.0)).min(width / 32.0);
+        // A step must not be so wide that the tilted law changes beyond the range of floats on its way.
+        let wanted = at_most(at_most(wanted, width / 32.0), WIDEST_EXPONENT / (self.tilt + 1.0));
+        let step = at_least(wanted, width / (LONGEST / 2.0));
+        let step = at_least(step, self.farthest * FINEST);
         // An atom on the lattice costs nothing: the largest is put there, unless it is within the first step.
         let atoms = self.losses.iter().flat_map(|(loss, _)| loss.atoms.iter());
-        let largest = atoms.fold(0.0_f64, |largest, atom| largest.max(atom.0.abs()));
+        let largest = largest(atoms.map(|atom| atom.0.abs()), 0.0);
         if largest > step { largest / (largest / step).ceil() } else { step }
     }
 
@@ -149,13 +195,17 @@ impl<'a> Plan<'a> {
     /// A cell of width w and tilted mass m adds as much error as m·(w/step)² cells of width one step.
     fn refine(&self, part: usize, step: f64) -> Grid {
         let (grid, weights) = &self.sketches[part];
-        let widest = (1.0 / ((self.tilt + 1.0) * step)).max(1.0);
+        let widest = at_least(1.0 / ((self.tilt + 1.0) * step), 1.0);
+        let segments = &self.losses[part].0.segments;
         grid.iter()
-            .map(|losses| {
+            .zip(segments)
+            .map(|(losses, segment)| {
                 let Some((&first, &last)) = losses.first().zip(losses.last()) else { return Vec::new() };
                 let end = (last / step).ceil();
-                let mut index = (first / step).floor();
-                let narrowest = ((end - index) / MOST_CELLS).ceil().max(1.0);
+                // One point more where the law has no end: what rounding puts below the first has a place to move down to.
+                let spare = if segment.from.is_finite() { 0.0 } else { 1.0 };
+                let mut index = (first / step).floor() - spare;
+                let narrowest = at_least(((end - index) / MOST_CELLS).ceil(), 1.0);
                 let mut points = vec![index * step];
                 let mut place = weights.partition_point(|w| w.0 < first);
                 for pair in losses.windows(2) {
@@ -165,10 +215,10 @@ impl<'a> Plan<'a> {
                         place += 1;
                     }
                     place = place.saturating_sub(1);
-                    let stride = (COARSENING / mass).sqrt().min(widest).min((pair[1] - pair[0]) / step);
-                    let stride = if stride >= 2.0 { stride.floor() } else { 1.0 }.max(narrowest);
+                    let stride = at_most(at_most((COARSENING / mass).sqrt(), widest), (pair[1] - pair[0]) / step);
+                    let stride = at_least(if stride >= 2.0 { stride.floor() } else { 1.0 }, narrowest);
                     while index < end && index * step < pair[1] {
-                        index = (index + stride).min(end);
+                        index = at_most(index + stride, end);
                         points.push(index * step);
                     }
                 }
@@ -178,9 +228,16 @@ impl<'a> Plan<'a> {
             .collect()
     }
 
-    /// One side of the bound, with an error of about `tolerance` in ε.
-    pub(super) fn answer(&self, side: Side, tolerance: f64) -> f64 {
+    /// One side of the bound, with an error of about `tolerance` in ε; `None` where no lattice of allowed size is fine enough
+    /// to see anything.
+    fn answer(&self, side: Side, tolerance: f64) -> Option<f64> {
         let step = self.step(tolerance);
+        let needed = ((self.right.at - self.left.at) / step).ceil() + 4.0;
+        let first = (self.left.at / step).floor() - 1.0;
+        let small = Upper::new(self.delta).within(SMALLEST_DELTA);
+        if small || !step.is_normal() || !Upper::new(needed).within(2.0 * LONGEST) {
+            return None;
+        }
         let snap = |at: f64| dots::snap(at, step);
         let parts: Vec<(Dots, u64)> = (0..self.losses.len())
             .map(|part| {
@@ -193,18 +250,23 @@ impl<'a> Plan<'a> {
                 (dots, *count)
             })
             .collect();
-        let first = (self.left.at / step).floor() as i64 - 1;
-        let needed = ((self.right.at - self.left.at) / step).ceil() as usize + 4;
-        let composed = compose::compose(&parts, step, self.tilt, first, compose::length(needed));
+        let length = compose::length(needed as usize);
+        let composed = compose::compose(&parts, step, self.tilt, first as i64, length);
         let tail = Tail::new(self, &parts, &composed, step, side);
-        match self.query {
+        Some(match self.query {
             Query::Epsilon(delta) => tail.epsilon(delta),
             Query::Delta(epsilon) => tail.delta(epsilon),
-        }
+        })
     }
 
-    /// The upper side, to a relative precision of ε.
-    pub(super) fn upper(&self, precision: f64) -> f64 {
-        self.answer(Side::Upper, self.tolerance(precision)).min(self.proven)
+    /// The upper side, to a relative precision of ε, and whether the lattice said so rather than the moments.
+    pub(super) fn upper(&self, precision: f64) -> (Upper, bool) {
+        let read = self.answer(Side::Upper, self.tolerance(precision)).map_or(Upper::INFINITE, Upper::new);
+        (read.least(self.proven), read.within(self.proven.value()))
+    }
+
+    /// The lower side.
+    pub(super) fn lower(&self, precision: f64) -> Lower {
+        self.answer(Side::Lower, self.tolerance(precision)).map_or(Lower::ZERO, Lower::new)
     }
 }

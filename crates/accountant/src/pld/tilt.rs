@@ -5,6 +5,7 @@
 //! 1e-200; and bounds on the mass outside a window follow from K at two other points (Chernoff).
 
 use super::dots::Dots;
+use crate::outward::{at_least, at_most, largest};
 
 /// ln E[e^{sL}; L < ∞] with the first two derivatives.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,13 +18,13 @@ pub(crate) struct Moments {
 /// The tilted masses e^{sℓ}·mass scaled by e^{−shift}, and the shift.
 pub(crate) fn tilted(dots: &Dots, s: f64) -> (Vec<f64>, f64) {
     let points = &dots.points;
-    let reach = points.first().map_or(0.0, |p| p.0.abs()).max(points.last().map_or(0.0, |p| p.0.abs()));
+    let reach = largest(points.first().into_iter().chain(points.last()).map(|point| point.0.abs()), 0.0);
     if s.abs() * reach < 600.0 {
         return (points.iter().map(|&(loss, mass)| mass * (s * loss).exp()).collect(), 0.0);
     }
     // Beyond the range of floats: in logarithms, relative to the largest.
     let logs: Vec<f64> = points.iter().map(|&(loss, mass)| mass.ln() + s * loss).collect();
-    let shift = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let shift = largest(logs.iter().copied(), f64::NEG_INFINITY);
     (logs.iter().map(|log| (log - shift).exp()).collect(), shift)
 }
 
@@ -69,7 +70,7 @@ pub(crate) fn epsilon_at(log_moment: f64, s: f64, log_delta: f64) -> f64 {
 pub(crate) fn best_tilt(scale: f64, mut of: impl FnMut(f64) -> f64) -> f64 {
     let (mut best, mut value) = (scale, f64::INFINITY);
     // A rare record hardly moves the variance and yet has all the tail: the tilt may have to be far below the scale.
-    let least = (scale.log2() + 10.0).ceil().clamp(20.0, 1000.0) as i32;
+    let least = at_most(at_least((scale.log2() + 10.0).ceil(), 20.0), 1000.0) as i32;
     for k in -least..=20 {
         let s = scale * 2.0_f64.powi(k);
         let here = of(s);
@@ -95,7 +96,7 @@ pub(crate) struct Edge {
 
 /// The edge beyond which the tilted mass is at most e^{log_mass}: `sign` +1 for the right, −1 for the left.
 pub(crate) fn edge(parts: &[(Dots, u64)], s: f64, at_s: &Moments, log_mass: f64, sign: f64) -> Edge {
-    let deviation = at_s.variance.sqrt().max(1e-300);
+    let deviation = at_least(at_s.variance.sqrt(), 1e-9 * (1.0 + at_s.mean.abs()));
     let mut best = Edge { at: sign * f64::INFINITY, step: 0.0 };
     // For a normal law the best step is √(2·ln(1/mass)) deviations; heavier tails want smaller ones.
     let start = (-2.0 * log_mass).sqrt() / deviation;

@@ -6,6 +6,7 @@
 //! whose integrand is never negative: no cancellation, however small q is. The integrand is analytic around the real line, so the
 //! trapezoid rule converges exponentially; its step comes from the width of the strip without singularities, π/(2μ).
 
+use crate::outward::{at_least, at_most, largest};
 use crate::special::LN_SQRT_2PI;
 use std::f64::consts::PI;
 
@@ -26,10 +27,10 @@ fn log_mixture(rate: f64, mu: f64, x: f64) -> f64 {
 
 /// D_α of the pair; `exchange` says which one. `None` when too many points would be needed.
 pub(super) fn divergence(rate: f64, mu: f64, order: f64, exchange: bool) -> Option<f64> {
-    let strip = (PI / (2.0 * mu)).min(6.0);
+    let strip = at_most(PI / (2.0 * mu), 6.0);
     // An exchange divides by a mixture, which on the edge of the strip is at least 1/√2 of its real value.
     let growth = if exchange { 0.35 * order } else { 0.0 };
-    let step = (2.0 * PI * strip / (38.0 + strip * strip / 2.0 + growth)).min(0.5);
+    let step = at_most(2.0 * PI * strip / (38.0 + strip * strip / 2.0 + growth), 0.5);
     // The integrand's last peak is at αμ for a removal, at most (2α−1)μ for an exchange.
     let (from, to) =
         if exchange { (-14.0 - mu, 2.0 * order * mu + 14.0) } else { (-14.0, order * mu + 14.0) };
@@ -49,14 +50,14 @@ pub(super) fn divergence(rate: f64, mu: f64, order: f64, exchange: bool) -> Opti
         for (loss, log_density) in points {
             let density = log_density.exp();
             let tilted = (order * loss).exp_m1();
-            sum += density * (tilted - order * loss.exp_m1()).max(0.0);
+            sum += density * at_least(tilted - order * loss.exp_m1(), 0.0);
             doubt += density * (tilted.abs() + order * loss.abs());
         }
         let moment = step * (sum * (1.0 + 1e-11) + doubt * 4.0 * f64::EPSILON);
         return Some(moment.ln_1p() / (order - 1.0));
     }
     let logs: Vec<f64> = points.map(|(loss, log_density)| order * loss + log_density).collect();
-    let peak = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let peak = largest(logs.iter().copied(), f64::NEG_INFINITY);
     let sum: f64 = logs.iter().map(|log| (log - peak).exp()).sum();
     Some((peak + (sum * step).ln() + 1e-10 + peak.abs() * 1e-14) / (order - 1.0))
 }

@@ -1,5 +1,6 @@
 //! Rényi divergence: curves add up, and the best order is chosen at the end.
 
+use crate::outward::{Upper, at_least, at_most};
 use crate::round::up;
 
 mod mixture;
@@ -8,7 +9,8 @@ pub(crate) mod without_replacement;
 /// D_α of the Poisson-subsampled Gaussian, as a removal or an exchange.
 pub(crate) fn poisson(rate: f64, mu: f64, order: f64, exchange: bool) -> f64 {
     let crude = mixture_joint_convexity(rate, if exchange { 2.0 * mu } else { mu }, order);
-    mixture::divergence(rate, mu, order, exchange).map_or(crude, |value| value.min(crude))
+    let fine = mixture::divergence(rate, mu, order, exchange).map_or(Upper::INFINITE, Upper::new);
+    fine.least(Upper::new(crude)).value()
 }
 
 /// D_α of `(1−q)Q + qP` from `Q`, or of two mixtures that share `(1−q)Q`, for D_α(P‖Q) = αμ²/2: joint convexity of
@@ -17,7 +19,7 @@ pub(crate) fn mixture_joint_convexity(rate: f64, mu: f64, order: f64) -> f64 {
     let exponent = order * (order - 1.0) * mu * mu / 2.0;
     if exponent > 700.0 {
         return order * mu * mu / 2.0
-            + (rate.ln() / (order - 1.0)).min(0.0)
+            + rate.ln() / (order - 1.0)
             + (1.0 / rate - 1.0) * (-exponent).exp() / (order - 1.0);
     }
     // An exponent of 700 with three roundings is off by as many units in e^exponent.
@@ -31,17 +33,17 @@ fn log_share(order: f64) -> f64 {
 
 /// ε from one point of the curve (Canonne–Kamath–Steinke 2020, Prop. 12).
 pub(crate) fn epsilon_tight(order: f64, value: f64, log_delta: f64) -> f64 {
-    (value + log_share(order) - (log_delta + order.ln()) / (order - 1.0)).max(0.0)
+    at_least(value + log_share(order) - (log_delta + order.ln()) / (order - 1.0), 0.0)
 }
 
 /// ε from one point of the curve (Mironov 2017, Prop. 3).
 pub(crate) fn epsilon_mironov17(order: f64, value: f64, log_delta: f64) -> f64 {
-    (value - log_delta / (order - 1.0)).max(0.0)
+    at_least(value - log_delta / (order - 1.0), 0.0)
 }
 
 /// ln δ from one point of the curve, the inverse of [`epsilon_tight`].
 pub(crate) fn log_delta_tight(order: f64, value: f64, epsilon: f64) -> f64 {
-    up((order - 1.0) * (value - epsilon + log_share(order)) - order.ln(), 16.0).min(0.0)
+    at_most(up((order - 1.0) * (value - epsilon + log_share(order)) - order.ln(), 16.0), 0.0)
 }
 
 /// Orders at which a whole curve is shown.
@@ -64,15 +66,16 @@ pub(crate) fn sweep() -> impl Iterator<Item = f64> {
 }
 
 /// Smallest value of `of` over the orders: a geometric sweep of α − 1, then golden section around the best.
-pub(crate) fn minimise(mut of: impl FnMut(f64) -> f64) -> f64 {
+pub(crate) fn minimise(mut of: impl FnMut(f64) -> f64) -> Upper {
+    let mut of = move |order: f64| Upper::new(of(order));
     let at = |exponent: f64| 1.0 + exponent.exp();
     let (low, high, count) = (LOW, HIGH, COUNT);
     let step = (high - low) / f64::from(count);
-    let (mut best, mut best_value) = (low, f64::INFINITY);
+    let (mut best, mut best_value) = (low, Upper::INFINITE);
     for k in 0..=count {
         let exponent = low + step * f64::from(k);
         let value = of(at(exponent));
-        if value < best_value {
+        if !best_value.within(value.value()) {
             (best, best_value) = (exponent, value);
         }
     }
@@ -81,32 +84,34 @@ pub(crate) fn minimise(mut of: impl FnMut(f64) -> f64) -> f64 {
     for _ in 0..24 {
         let (a, b) = (right - GOLDEN * (right - left), left + GOLDEN * (right - left));
         let (value_a, value_b) = (of(at(a)), of(at(b)));
-        best_value = best_value.min(value_a).min(value_b);
-        if value_a < value_b { right = b } else { left = a }
+        best_value = best_value.least(value_a).least(value_b);
+        if value_a.within(value_b.value()) { right = b } else { left = a }
     }
     best_value
 }
 
 /// Smallest value of `of` over the whole orders 2, 3, …: the same sweep, on whole numbers.
-pub(crate) fn minimise_whole(mut of: impl FnMut(f64) -> f64) -> f64 {
+pub(crate) fn minimise_whole(mut of: impl FnMut(f64) -> f64) -> Upper {
+    let mut of = move |order: f64| Upper::new(of(order));
     const LARGEST: f64 = 1e9;
     let (mut best, mut best_value) = (2.0, of(2.0));
     let mut order = 3.0;
     while order < LARGEST {
         let value = of(order);
-        if value < best_value {
+        if !best_value.within(value.value()) {
             (best, best_value) = (order, value);
         }
         order = (order * 1.25_f64).ceil();
     }
-    let (mut left, mut right) = ((best / 1.3_f64).floor().max(2.0), (best * 1.3_f64).ceil());
+    let (mut left, mut right) = (at_least((best / 1.3_f64).floor(), 2.0), (best * 1.3_f64).ceil());
     // Ternary search; the objective is the sum of a convex function and a decreasing one, hence has one minimum.
     while right - left > 2.0 {
-        let third = ((right - left) / 3.0).floor().max(1.0);
-        if of(left + third) < of(right - third) { right -= third } else { left += third }
+        let third = at_least(((right - left) / 3.0).floor(), 1.0);
+        let inner = of(left + third);
+        if inner.within(of(right - third).value()) { right -= third } else { left += third }
     }
     while left <= right {
-        best_value = best_value.min(of(left));
+        best_value = best_value.least(of(left));
         left += 1.0;
     }
     best_value

@@ -6,6 +6,7 @@
 //! (α−1)D_α is convex in α, so the line between two whole orders bounds a fractional one. B is computed by quadrature of a positive integrand;
 //! the alternating sum of the paper loses its digits.
 
+use crate::outward::{at_least, at_most};
 use crate::special::{LN_SQRT_2PI, log_add};
 
 /// Beyond this order the even moments are not worth their cost, and beyond the next the sum is not.
@@ -15,7 +16,7 @@ const LARGEST_ORDER: f64 = 1024.0;
 /// ln E[(R−1)^l] for l even, R = e^{μx−μ²/2}, x ~ N(0,1).
 fn log_even_moment(mu: f64, l: u32) -> f64 {
     let strip = std::f64::consts::PI / (2.0 * mu);
-    let step = (std::f64::consts::TAU * strip.min(6.0) / 42.0).clamp(1e-3, 0.5);
+    let step = at_least(at_most(std::f64::consts::TAU * at_most(strip, 6.0) / 42.0, 0.5), 1e-3);
     let (from, to) = (-14.0, f64::from(l) * mu + 14.0);
     let mut total = f64::NEG_INFINITY;
     for k in 0..=((to - from) / step) as u32 {
@@ -49,7 +50,7 @@ fn log_moment(rate: f64, mu: f64, order: u32, even: &[f64]) -> f64 {
                 _ => f64::INFINITY,
             }
         };
-        total = log_add(total, log_choose + index * log_rate + crude.min(fine));
+        total = log_add(total, log_choose + index * log_rate + at_most(crude, fine));
     }
     // ln(1 + e^total)
     log_add(0.0, total)

@@ -65,7 +65,7 @@ pub fn distributed_gaussian(
 
 /// τ, rounded up. It falls with the share and is below 10⁻³⁰⁰ long before 10³ steps, where squares are still finite.
 fn tau(share: f64, parties: u64) -> f64 {
-    let share = share.min(1e3);
+    let share = crate::outward::at_most(share, 1e3);
     let full = down(2.0 * std::f64::consts::PI.powi(2) * share * share, 10.0);
     let term = |k: u64| up((-down(full * k as f64 / (k as f64 + 1.0), 6.0)).exp(), 4.0);
     let last = parties.saturating_sub(1).min(TERMS);
