@@ -31,7 +31,8 @@ impl AuditSpec {
             delta: DELTA,
             adjacency,
             sampling: sampling(drawn),
-            iterations: if course.is_tuned() { 1 } else { 2 },
+            // Of a sample one answer shows most; that answers add up is seen in full batches.
+            iterations: if course.is_tuned() || drawn != Drawn::Full { 1 } else { 2 },
             step: takes.contains(&"step").then(|| StepSize::constant(STEP).ok()).flatten(),
             loss: if normal { ONE_SIDED.to_owned() } else { usual.loss.clone() },
             penalty: (course.has_graph()).then(|| "l1:0.1".to_owned()),
@@ -72,6 +73,7 @@ impl AuditSpec {
                 _ if walks => 40,
                 _ if seen_draws => 16,
                 View::Local => 1,
+                _ if cell.drawn != Drawn::Full => 1,
                 _ => 2,
             },
             // What a party keeps would otherwise move its contribution to where it is cut.
@@ -94,7 +96,7 @@ impl AuditSpec {
 fn sampling(drawn: Drawn) -> reticent_oracle::Sampling {
     let text = match drawn {
         Drawn::Full => "full",
-        Drawn::Poisson => "poisson:0.3",
+        Drawn::Poisson => "poisson:0.5",
         Drawn::WithoutReplacement => "wor:1",
     };
     text.parse().unwrap_or_default()
@@ -107,7 +109,6 @@ fn records(cell: &Cell) -> usize {
         // As many as make a party much larger than a record.
         (true, Unit::Record, Drawn::Full) => 8,
         (true, Unit::Record, _) => 40,
-        (false, _, Drawn::Full) => 2,
-        (false, ..) => 3,
+        (false, ..) => 2,
     }
 }

@@ -78,7 +78,12 @@ pub fn markdown(reports: &[CellReport]) -> String {
     for report in reports {
         let notes: Vec<_> =
             report.proofs.iter().map(|note| format!("[{note}](../proofs/{note}.md)")).collect();
-        let tight = if report.slack.is_empty() { "yes" } else { report.slack };
+        let few = format!("yes, and {} runs are few", report.audit.runs);
+        let tight = match report.slack {
+            "" if report.share() >= TIGHT => "yes",
+            "" => &few,
+            slack => slack,
+        };
         let statistic = format!("{:?}", report.audit.statistic).to_lowercase();
         let _ = writeln!(
             text,

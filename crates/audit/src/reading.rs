@@ -26,9 +26,12 @@ use crate::threshold::Limits;
 /// Where the profile is looked at.
 const EPSILONS: [f64; 9] = [0.0, 0.4, 0.8, 1.3, 1.8, 2.5, 3.3, 4.3, 6.0];
 
-/// Scales of the noise that are tried: from so many times less to so many times more, and in how many halvings. At 1 there is
-/// no scale: who is at the border is not above it.
-const SCALES: (f64, f64, u32) = (0.2, 12.0, 8);
+/// Scales of the noise that are tried: from so many times less to so many times more. At 1 there is none: who is at the border
+/// is not above it.
+const SCALES: (f64, f64) = (0.2, 12.0);
+
+/// How often the range of scales is halved, when a test is chosen and when its limits are read.
+const HALVINGS: [u32; 2] = [5, 8];
 
 /// What is known of the law of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,17 +67,26 @@ impl<'a> Reading<'a> {
 
     /// The least ε that the limits allow, by all that is known.
     pub fn epsilon(&self, limits: Limits) -> Result<f64, Error> {
+        self.by_halving(limits, HALVINGS[1])
+    }
+
+    /// The same, for choosing.
+    pub fn rough(&self, limits: Limits) -> Result<f64, Error> {
+        self.by_halving(limits, HALVINGS[0])
+    }
+
+    fn by_halving(&self, limits: Limits, halvings: u32) -> Result<f64, Error> {
         let plain = limits.epsilon(self.delta);
         Ok(plain.max(match self.family {
             Family::Gaussian => epsilon_of(mu_above(limits), self.delta, self.adjacency)?,
-            Family::Books => self.by_scale(limits),
+            Family::Books => self.by_scale(limits, halvings),
             Family::Unknown => 0.0,
         }))
     }
 
     /// ε of the largest scale that the limits contradict.
-    fn by_scale(&self, limits: Limits) -> f64 {
-        let (least, most, halvings) = SCALES;
+    fn by_scale(&self, limits: Limits, halvings: u32) -> f64 {
+        let (least, most) = SCALES;
         let (mut low, mut high) = (least.ln(), most.ln());
         let Some(mut found) = self.contradicted(low.exp(), limits) else { return 0.0 };
         for _ in 0..halvings {

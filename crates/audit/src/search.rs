@@ -1,9 +1,9 @@
 //! The worst pair is searched, not believed.
 //!
 //! ```text
-//! 3/8 of the runs   on all pairs of the family alike; the pair that shows most is taken
-//! 1/8               on that pair: the likelihood is learned, statistic, side and threshold are chosen
-//! 4/8               on that pair: counted, and nothing is chosen any more
+//! a quarter of the runs   on all pairs of the family alike; the pair that shows most is taken
+//! a quarter               on that pair: the likelihood is learned, statistic, side and threshold are chosen
+//! a half                  on that pair: counted, and nothing is chosen any more
 //! ```
 //!
 //! What is counted is independent of all that was chosen, so the confidence is that of one test.
@@ -37,7 +37,7 @@ pub(crate) fn search(
     let counter = Counter::new(spec.runs, told);
     let pairs = spec.pairs();
     // On each of the two tables.
-    let eighth = spec.runs / 16;
+    let quarter = spec.runs / 8;
     let confidence = 0.5 + 0.5 * spec.confidence;
     let z = normal_quantile(confidence);
     let on = |pair: &Neighbours, first: u64, runs: u64| {
@@ -45,7 +45,7 @@ pub(crate) fn search(
         scores(subject, &worlds, (first, runs), &counter)
     };
     let mut best: Option<(f64, Neighbours, [Vec<Scores>; 2])> = None;
-    let each = (3 * eighth / pairs.len() as u64).max(25);
+    let each = (quarter / pairs.len() as u64).max(25);
     for (i, pair) in pairs.iter().enumerate() {
         let mut runs = on(pair, i as u64 * each, each)?;
         Likelihood::learn(&runs).fill(&mut runs);
@@ -59,7 +59,7 @@ pub(crate) fn search(
     }
     let Some((_, pair, mut known)) = best else { return Err(subject.nothing_seen()) };
     let begun = pairs.len() as u64 * each;
-    for (known, more) in known.iter_mut().zip(on(&pair, begun, eighth)?) {
+    for (known, more) in known.iter_mut().zip(on(&pair, begun, quarter)?) {
         known.extend(more);
     }
     // Learned on other runs than the test is chosen on: what was learned by heart would look better than it is.
@@ -67,14 +67,14 @@ pub(crate) fn search(
     let likelihood = Likelihood::learn(&learned);
     likelihood.fill(&mut known);
     let mut chosen: Option<(f64, Test)> = None;
-    for test in best_tests(&known, spec.delta, z) {
-        let worth = reading.epsilon(test.rough_limits(&known, z))?;
+    for test in best_tests(&known, spec.delta, z).into_iter().chain(Test::spread(&known)) {
+        let worth = reading.rough(test.rough_limits(&known, z))?;
         if chosen.as_ref().is_none_or(|(most, _)| worth > *most) {
             chosen = Some((worth, test));
         }
     }
     let Some((_, test)) = chosen else { return Err(subject.nothing_seen()) };
-    let mut counted = on(&pair, begun + eighth, 4 * eighth)?;
+    let mut counted = on(&pair, begun + quarter, 2 * quarter)?;
     likelihood.fill(&mut counted);
     let epsilon = reading.epsilon(test.limits(&counted, confidence))?;
     Ok(Found { pair, statistic: Statistic::ALL[test.statistic], epsilon })

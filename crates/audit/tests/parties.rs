@@ -146,12 +146,12 @@ fn a_party_that_is_drawn_shows_by_its_other_records() {
             trust: Some(View::Central),
             unit: Some(Unit::Record),
             sampling: sampling.parse().unwrap(),
-            parties: 4,
+            parties: 10,
             records: Some(40),
-            runs: 16_000,
+            runs: 6_000,
             ..spec("federated", 1.0)
         };
         let report = report(&spec);
-        assert!(std::env::var("SEE").is_ok() || !report.exceeded, "{report:?}");
+        assert!(!report.exceeded, "{report:?}");
     }
 }

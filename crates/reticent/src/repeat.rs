@@ -68,7 +68,7 @@ impl Repeat {
         }
         let Done { parameter, mut transcript, tuned, .. } = self.job.execute(gate, &self.plan, &mut ())?;
         // Of a choice the score of the winner is released as well.
-        transcript.extend(tuned.and_then(|tuned| tuned.score).map(|score| vec![score]));
+        transcript.extend(tuned.map(|tuned| vec![tuned.score]));
         Ok(Seen { parameter, transcript })
     }
 

@@ -49,8 +49,7 @@ pub(super) const GRAPH: &str = "no record moves the second moments and the gradi
 
 const PART: &str = "corrections are counted in full, and this record moves them less";
 const SCHEDULED: &str = "every release is counted in full, and a block that has not moved yet says nothing";
-const PERTURBED: &str =
-    "the determinant and the solver's distance are counted beside the noise, and a record that pushes another out";
+const PERTURBED: &str = "the determinant and the solver's distance are counted beside the noise, and a record that pushes another out";
 const CAPPED: &str = "visits are counted up to a cap that few users reach";
 const HIDDEN: &str = "what the steps of others hide is a bound, averaged over where the token goes";
 const CERTAIN: &str =
