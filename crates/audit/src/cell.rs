@@ -25,6 +25,8 @@ impl AuditSpec {
         let takes = catalogue::find(algorithm).map_or(&[][..], |entry| entry.takes);
         let between = crate::crowd::knows(algorithm);
         let normal = ["normal", "normal-objective"].contains(&form);
+        // Its first step goes to the border of its ball.
+        let far = algorithm == "dp-fw";
         let spec = AuditSpec {
             algorithm: algorithm.to_owned(),
             epsilon: EPSILON,
@@ -32,7 +34,7 @@ impl AuditSpec {
             adjacency,
             sampling: sampling(drawn),
             // Of a sample one answer shows most; that answers add up is seen in full batches.
-            iterations: if course.is_tuned() || drawn != Drawn::Full { 1 } else { 2 },
+            iterations: if course.is_tuned() || drawn != Drawn::Full || far { 1 } else { 2 },
             step: takes.contains(&"step").then(|| StepSize::constant(STEP).ok()).flatten(),
             loss: if normal { ONE_SIDED.to_owned() } else { usual.loss.clone() },
             penalty: (course.has_graph()).then(|| "l1:0.1".to_owned()),

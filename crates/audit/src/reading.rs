@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 
 use reticent::Error;
 use reticent::accountant::{
-    Adjacency, Event, Gdp, Ledger, Unit, View, delta as delta_at, epsilon as epsilon_at,
+    Adjacency, Entry, Event, Gdp, Ledger, Unit, View, delta as delta_at, epsilon as epsilon_at,
 };
 use reticent_statistics::normal_quantile;
 
@@ -24,14 +24,14 @@ use crate::subject::Subject;
 use crate::threshold::Limits;
 
 /// Where the profile is looked at.
-const EPSILONS: [f64; 9] = [0.0, 0.4, 0.8, 1.3, 1.8, 2.5, 3.3, 4.3, 6.0];
+const EPSILONS: [f64; 5] = [0.0, 0.5, 1.2, 2.2, 3.6];
 
 /// Scales of the noise that are tried: from so many times less to so many times more. At 1 there is none: who is at the border
 /// is not above it.
-const SCALES: (f64, f64) = (0.2, 12.0);
+const SCALES: (f64, f64) = (0.4, 6.0);
 
 /// How often the range of scales is halved, when a test is chosen and when its limits are read.
-const HALVINGS: [u32; 2] = [5, 8];
+const HALVINGS: [u32; 2] = [4, 7];
 
 /// What is known of the law of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +50,12 @@ pub(crate) struct Reading<'a> {
     pub family: Family,
     pub delta: f64,
     pub adjacency: Adjacency,
-    profiles: Mutex<BTreeMap<u64, Option<Scale>>>,
+    /// The plan as it is, by which profiles are known again.
+    plan: String,
 }
+
+/// Profiles that were computed, by plan and scale: many cells of the map have the same.
+static KNOWN: Mutex<BTreeMap<(String, u64), Option<Scale>>> = Mutex::new(BTreeMap::new());
 
 /// The profile of the plan at one scale, and its ε.
 #[derive(Clone, Debug)]
@@ -62,7 +66,11 @@ struct Scale {
 
 impl<'a> Reading<'a> {
     pub fn new(subject: &'a Subject, family: Family, delta: f64, adjacency: Adjacency) -> Self {
-        Reading { subject, family, delta, adjacency, profiles: Mutex::new(BTreeMap::new()) }
+        let plan = match (family, subject.plan_at(1.0)) {
+            (Family::Books, Ok(plan)) => words(&plan, delta),
+            _ => String::new(),
+        };
+        Reading { subject, family, delta, adjacency, plan }
     }
 
     /// The least ε that the limits allow, by all that is known.
@@ -84,16 +92,16 @@ impl<'a> Reading<'a> {
         }))
     }
 
-    /// ε of the largest scale that the limits contradict.
+    /// ε of the least scale that the limits contradict: all above it are contradicted too.
     fn by_scale(&self, limits: Limits, halvings: u32) -> f64 {
         let (least, most) = SCALES;
         let (mut low, mut high) = (least.ln(), most.ln());
-        let Some(mut found) = self.contradicted(low.exp(), limits) else { return 0.0 };
+        let Some(mut found) = self.contradicted(high.exp(), limits) else { return 0.0 };
         for _ in 0..halvings {
             let middle = 0.5 * (low + high);
             match self.contradicted(middle.exp(), limits) {
-                Some(epsilon) => (low, found) = (middle, epsilon),
-                None => high = middle,
+                Some(epsilon) => (high, found) = (middle, epsilon),
+                None => low = middle,
             }
         }
         found
@@ -101,8 +109,9 @@ impl<'a> Reading<'a> {
 
     /// ε of this scale, if the limits contradict it.
     fn contradicted(&self, scale: f64, limits: Limits) -> Option<f64> {
-        let mut known = self.profiles.lock().unwrap_or_else(PoisonError::into_inner);
-        let profile = known.entry(scale.to_bits()).or_insert_with(|| self.profile(scale)).clone()?;
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = (self.plan.clone(), scale.to_bits());
+        let profile = known.entry(place).or_insert_with(|| self.profile(scale)).clone()?;
         let Limits { often, seldom } = limits;
         let broken = |(epsilon, delta): (&f64, &f64)| {
             let factor = epsilon.exp();
@@ -119,6 +128,16 @@ impl<'a> Reading<'a> {
             epsilon: epsilon_at(&plan, self.delta).ok()?.lower.max(0.0),
         })
     }
+}
+
+/// All of a plan that its profile depends on: not whom it protects and from whom.
+fn words(plan: &Ledger, delta: f64) -> String {
+    let entry = |entry: &Entry| {
+        let event = entry.event();
+        format!("{:?} {} {}", event.mechanism(), event.adjacency(), entry.count())
+    };
+    let entries: Vec<String> = plan.entries().iter().map(entry).collect();
+    format!("{delta} {}", entries.join(", "))
 }
 
 /// The least μ that the limits allow.

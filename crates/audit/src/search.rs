@@ -67,7 +67,7 @@ pub(crate) fn search(
     let likelihood = Likelihood::learn(&learned);
     likelihood.fill(&mut known);
     let mut chosen: Option<(f64, Test)> = None;
-    for test in best_tests(&known, spec.delta, z).into_iter().chain(Test::spread(&known)) {
+    for test in best_tests(&known, spec.delta, z) {
         let worth = reading.rough(test.rough_limits(&known, z))?;
         if chosen.as_ref().is_none_or(|(most, _)| worth > *most) {
             chosen = Some((worth, test));
@@ -80,9 +80,16 @@ pub(crate) fn search(
     Ok(Found { pair, statistic: Statistic::ALL[test.statistic], epsilon })
 }
 
-/// The best test far out and the best one in the middle of the curve.
-fn best_tests(runs: &[Vec<Scores>; 2], delta: f64, z: f64) -> [Test; 2] {
-    [Test::choose(runs, z, |limits| limits.epsilon(delta)), Test::choose(runs, z, mu_above)]
+/// The best test far out, the best one in the middle of the curve, and the best ones on its slopes: which of them says most is
+/// for the reading to tell.
+fn best_tests(runs: &[Vec<Scores>; 2], delta: f64, z: f64) -> Vec<Test> {
+    let mut tests =
+        vec![Test::choose(runs, z, |limits| limits.epsilon(delta)), Test::choose(runs, z, mu_above)];
+    tests.extend(
+        [0.0_f64, 1.0, 2.0]
+            .map(|epsilon| Test::choose(runs, z, |limits| limits.often - epsilon.exp() * limits.seldom)),
+    );
+    tests
 }
 
 /// What limits are worth, quickly.

@@ -15,9 +15,6 @@ use reticent_statistics::{lower_bound, upper_bound};
 
 use crate::attack::{Scores, Statistic};
 
-/// Where in the order of all runs a threshold may be.
-const PLACES: [f64; 13] = [0.01, 0.03, 0.06, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.94, 0.97, 0.99];
-
 /// A set S, and which of the two tables it speaks for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Test {
@@ -66,22 +63,6 @@ impl Test {
             often: wilson(inside as f64, of as f64, -z),
             seldom: wilson(others as f64, of_others as f64, z),
         }
-    }
-
-    /// Tests at a few places of every statistic, to be compared by what takes too long for all.
-    pub fn spread(runs: &[Vec<Scores>; 2]) -> Vec<Self> {
-        let mut tests = Vec::new();
-        for statistic in 0..Statistic::ALL.len() {
-            let mut column: Vec<f64> = runs.iter().flatten().map(|scores| scores[statistic]).collect();
-            column.sort_by(f64::total_cmp);
-            for place in PLACES {
-                let threshold = column[((column.len() - 1) as f64 * place) as usize];
-                for (above, swapped) in [(false, false), (false, true), (true, false), (true, true)] {
-                    tests.push(Test { statistic, above, threshold, swapped });
-                }
-            }
-        }
-        tests
     }
 
     /// The best by `value` of approximate limits: quick, and what is chosen here is measured exactly
