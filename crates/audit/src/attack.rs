@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use reticent::{Error, Seen};
+use reticent_data::Table;
 use serde::Serialize;
 
 use crate::subject::Subject;
@@ -16,28 +17,41 @@ pub enum Statistic {
     First,
     /// The last answer: of a random walk it has all the steps in it.
     Last,
-    /// The sum of all answers: for a canary that pulls the same way in every iteration there is nothing
+    /// The sum of all answers: for a canary that pulls the same way in every iteration of full batches there is nothing
     /// better.
     Sum,
     /// How far the last answer is from the first: what is left when the same noise was used in both.
     Contrast,
     /// The length of all answers together: sees noise of the wrong size.
     Energy,
+    /// The longest answer: sees that somebody was drawn.
+    Peak,
     /// The model.
     Model,
+    /// The sum over the answers and the model of the logarithm of how much oftener each was seen on one table than on the
+    /// other: for samples, where one answer with the canary in it says more than many without.
+    Likelihood,
 }
 
-/// All the statistics of one run.
-pub(crate) type Scores = [f64; 6];
+/// Answers that are looked at one by one.
+pub(crate) const ANSWERS: usize = 6;
+
+/// Of one run: the statistics, then its first answers and the model.
+pub(crate) type Scores = [f64; 8 + ANSWERS + 1];
+
+/// Where the parts of the likelihood begin.
+pub(crate) const PARTS: usize = 8;
 
 impl Statistic {
-    pub(crate) const ALL: [Statistic; 6] = [
+    pub(crate) const ALL: [Statistic; 8] = [
         Statistic::First,
         Statistic::Last,
         Statistic::Sum,
         Statistic::Contrast,
         Statistic::Energy,
+        Statistic::Peak,
         Statistic::Model,
+        Statistic::Likelihood,
     ];
 
     /// Of the coordinate `j` alone: canaries point along the axes.
@@ -51,25 +65,69 @@ impl Statistic {
             Statistic::Sum => answers.iter().map(at).sum(),
             Statistic::Contrast => (last - first).abs(),
             Statistic::Energy => answers.iter().map(|answer| at(answer).powi(2)).sum(),
+            Statistic::Peak => {
+                answers.iter().map(at).max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
+            }
             Statistic::Model => at(&seen.parameter),
+            // Learned from many runs, and filled in later.
+            Statistic::Likelihood => 0.0,
         }
     }
 }
 
-/// The scores of `runs` runs on each of the two tables.
+/// The scores of a run; of one that was refused, the same that no other has. Whether a run is refused is seen by everybody.
+fn scores_of(seen: Result<Seen, Error>) -> Scores {
+    let mut scores = [f64::INFINITY; PARTS + ANSWERS + 1];
+    if let Ok(seen) = seen {
+        for (score, statistic) in scores.iter_mut().zip(Statistic::ALL) {
+            *score = statistic.of(&seen, 0);
+        }
+        for i in 0..ANSWERS {
+            let answer = seen.transcript.get(i).and_then(|answer| answer.first());
+            scores[PARTS + i] = answer.copied().unwrap_or(f64::INFINITY);
+        }
+        scores[PARTS + ANSWERS] = Statistic::Model.of(&seen, 0);
+    }
+    // What is not a number is one outcome like another, and has a place in the order.
+    scores.map(|score| if score.is_nan() { f64::INFINITY } else { score })
+}
+
+/// Counts the runs of an audit.
+pub(crate) struct Counter<'a> {
+    of: u64,
+    done: AtomicU64,
+    told: &'a (dyn Fn(u64, u64) + Sync),
+}
+
+impl<'a> Counter<'a> {
+    pub fn new(of: u64, told: &'a (dyn Fn(u64, u64) + Sync)) -> Self {
+        Counter { of, done: AtomicU64::new(0), told }
+    }
+
+    fn one(&self) {
+        (self.told)(self.done.fetch_add(1, Ordering::Relaxed) + 1, self.of);
+    }
+}
+
+/// The scores of `runs` runs on each of two worlds, of which the first has the number `first`. An error when nothing but
+/// refusals is seen.
 pub(crate) fn scores(
     subject: &Subject,
-    runs: u64,
-    told: &(dyn Fn(u64, u64) + Sync),
+    worlds: &[Vec<Table>; 2],
+    (first, runs): (u64, u64),
+    counter: &Counter<'_>,
 ) -> Result<[Vec<Scores>; 2], Error> {
-    let done = AtomicU64::new(0);
-    let side = |with: bool| {
+    let side = |which: usize| -> Vec<Result<Seen, Error>> {
         let run = |i: u64| {
-            let seen = subject.run(with, 2 * i + u64::from(!with))?;
-            told(done.fetch_add(1, Ordering::Relaxed) + 1, 2 * runs);
-            Ok(Statistic::ALL.map(|statistic| statistic.of(&seen, 0)))
+            counter.one();
+            subject.run(&worlds[which], 2 * (first + i) + which as u64)
         };
-        (0..runs).into_par_iter().map(run).collect::<Result<Vec<_>, Error>>()
+        (0..runs).into_par_iter().map(run).collect()
     };
-    Ok([side(true)?, side(false)?])
+    let sides = [side(0), side(1)];
+    if sides.iter().flatten().all(Result::is_err) {
+        let why = sides.into_iter().flatten().find_map(Result::err);
+        return Err(why.unwrap_or_else(|| subject.nothing_seen()));
+    }
+    Ok(sides.map(|side| side.into_iter().map(scores_of).collect()))
 }

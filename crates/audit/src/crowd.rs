@@ -1,10 +1,5 @@
 //! Runs of many parties, of which one, the victim, has either of two tables: what its view's adversary sees
-//! of the messages is the transcript.
-//!
-//! ```text
-//! victim:          the canary, or the same row with the other target
-//! everybody else:  rows of zeros, whose gradient is zero
-//! ```
+//! of the messages is the transcript. What the tables are is said by the pair.
 //!
 //! Locally the adversary sees all that the victim sends; in a network, one other party sees what comes by it.
 
@@ -22,11 +17,11 @@ use reticent::{Error, Seen};
 use reticent_data::Table;
 use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal, Sampling};
 
-use crate::pair::Pair;
+use crate::pair::VICTIM as PLACE;
 use crate::spec::AuditSpec;
 
-/// Who is attacked, and who looks where a peer does: not the first, who starts some algorithms.
-const VICTIM: PartyId = PartyId(1);
+/// Who is attacked, and who looks where a peer does.
+const VICTIM: PartyId = PartyId(PLACE as u32);
 const OBSERVER: PartyId = PartyId(0);
 
 /// A run that can be repeated.
@@ -40,9 +35,8 @@ pub(crate) struct Crowd {
     loss: Arc<dyn Loss>,
     opening: Opening,
     records: Vec<u64>,
-    /// The table of the victim, twice, and that of everybody else.
-    pair: Pair,
-    other: Table,
+    /// A world of the kind that it was calibrated for.
+    like: Vec<Table>,
     seed: Option<u64>,
     noise: f64,
     plan: Ledger,
@@ -77,7 +71,7 @@ impl Crowd {
             smoothness: loss.smoothness(),
             whole_budget: 0.0,
         };
-        let records = spec.records.unwrap_or(1);
+        let like = spec.pairs()[0].world(true, &spec.layout());
         let mut crowd = Crowd {
             entry,
             settings: settings(spec, entry),
@@ -87,14 +81,13 @@ impl Crowd {
             loss,
             opening: Opening {
                 adjacency: Adjacency::ReplaceOne,
-                unit: spec.unit,
+                unit: spec.unit(),
                 view,
                 public_n: None,
                 intercept: 0.0,
             },
-            records: vec![records as u64; spec.parties as usize],
-            pair: owned(Pair::new(Adjacency::ReplaceOne, spec.others, records)),
-            other: owned(Pair::blank(records)).with,
+            records: like.iter().map(|table| table.len() as u64).collect(),
+            like,
             seed: spec.seed,
             noise: 0.0,
             plan: Ledger::new(),
@@ -102,17 +95,28 @@ impl Crowd {
         };
         let budget = Budget { epsilon: spec.epsilon, delta: spec.delta };
         let price = Price::Within(budget, std::collections::BTreeMap::new());
-        let simulation = crowd.prepare(true, u64::MAX, price)?;
+        let simulation = crowd.prepare(&crowd.like, u64::MAX, price)?;
         crowd.noise = simulation.noise()[VICTIM.index()];
-        let party = simulation.nodes()[VICTIM.index()].party();
-        let terms =
-            *party.ok_or_else(|| value("algorithm", entry.name, "its nodes have no parties"))?.terms();
-        let plan = simulation.protocol().plan(VICTIM, crowd.noise, shape, &terms);
-        crowd.plan = plan.map_err(|error| crowd.failed(&error))?;
+        crowd.plan = crowd.planned(&simulation, crowd.noise)?;
         Ok(crowd)
     }
 
-    fn prepare(&self, with: bool, number: u64, price: Price) -> Result<Simulation, Error> {
+    /// The victim's plan with this noise.
+    fn planned(&self, simulation: &Simulation, noise: f64) -> Result<Ledger, Error> {
+        let party = simulation.nodes()[VICTIM.index()].party();
+        let terms =
+            *party.ok_or_else(|| value("algorithm", self.entry.name, "its nodes have no parties"))?.terms();
+        let plan = simulation.protocol().plan(VICTIM, noise, self.public.shape, &terms);
+        plan.map_err(|error| self.failed(&error))
+    }
+
+    /// The same with so many times the noise.
+    pub fn plan_at(&self, scale: f64) -> Result<Ledger, Error> {
+        let simulation = self.prepare(&self.like, u64::MAX, Price::Noise(self.noise))?;
+        self.planned(&simulation, scale * self.noise)
+    }
+
+    fn prepare(&self, world: &[Table], number: u64, price: Price) -> Result<Simulation, Error> {
         let recipe = Recipe {
             settings: &self.settings,
             public: &self.public,
@@ -135,17 +139,13 @@ impl Crowd {
             key,
             job: [0; 32],
         };
-        let tables = (0..self.records.len()).map(|i| match (i == VICTIM.index(), with) {
-            (true, true) => PrivateTable::from(self.pair.with.clone()),
-            (true, false) => PrivateTable::from(self.pair.without.clone()),
-            _ => PrivateTable::from(self.other.clone()),
-        });
+        let tables = world.iter().map(|table| PrivateTable::from(table.clone()));
         prepare(setup, tables.collect()).map_err(|error| self.failed(&error))
     }
 
     /// One run.
-    pub fn run(&self, with: bool, number: u64) -> Result<Seen, Error> {
-        let mut simulation = self.prepare(with, number, Price::Noise(self.noise))?;
+    pub fn run(&self, world: &[Table], number: u64) -> Result<Seen, Error> {
+        let mut simulation = self.prepare(world, number, Price::Noise(self.noise))?;
         let heard = Arc::new(Mutex::new(Vec::new()));
         let ours = Arc::clone(&heard);
         simulation.listen(Box::new(move |_, bytes| {
@@ -197,15 +197,10 @@ fn settings(spec: &AuditSpec, entry: &Entry) -> Settings {
         step: spec.step,
         walk: spec.walk,
         release: spec.release,
+        lambda: spec.lambda.filter(|_| has("lambda")),
         as_published: spec.as_published.then_some(true),
         ..Settings::default()
     }
-}
-
-/// The same tables with all records in one person's hands, so that the person can be protected.
-fn owned(pair: Pair) -> Pair {
-    let one = |table: Table| Table { users: Some(vec![0; table.len()]), ..table };
-    Pair { with: one(pair.with), without: one(pair.without) }
 }
 
 fn value(name: &'static str, given: impl ToString, allowed: &str) -> Error {

@@ -9,19 +9,24 @@
 //! below it proves nothing: another attack may do better.
 
 mod attack;
+mod cell;
 mod crowd;
-mod gdp;
+mod likelihood;
+mod map;
 mod method;
 mod one_run;
 mod pair;
+mod reading;
 mod report;
+mod search;
 mod spec;
 mod subject;
 mod threshold;
 
 pub use attack::Statistic;
+pub use map::{CellReport, TIGHT, audit_map, markdown};
 pub use method::Method;
-pub use pair::Others;
+pub use pair::{Change, Neighbours, Others};
 pub use report::AuditReport;
 pub use reticent_oracle::Sampling;
 pub use spec::AuditSpec;
@@ -39,6 +44,9 @@ struct NoBugByDefault;
 
 use reticent::Error;
 
+use reading::Family;
+use subject::Subject;
+
 /// Does what the specification asks for.
 pub fn run(spec: &AuditSpec) -> Result<AuditReport, Error> {
     run_told(spec, &|_, _| {})
@@ -47,9 +55,23 @@ pub fn run(spec: &AuditSpec) -> Result<AuditReport, Error> {
 /// The same, and `told` hears how many of how many runs are done, from several threads.
 pub fn run_told(spec: &AuditSpec, told: &(dyn Fn(u64, u64) + Sync)) -> Result<AuditReport, Error> {
     spec.check()?;
-    match spec.method {
-        Method::Threshold => threshold::audit(spec, told),
-        Method::Gdp => gdp::audit(spec, told),
-        Method::OneRun => one_run::audit(spec),
+    if spec.method == Method::OneRun {
+        return one_run::audit(spec);
     }
+    let subject = Subject::new(spec)?;
+    let family = match (spec.method, subject.family()) {
+        (Method::Gdp, Family::Gaussian) | (Method::Profile, Family::Gaussian) => Family::Gaussian,
+        (Method::Gdp, _) => {
+            return Err(Error::Value {
+                name: "method",
+                given: "gdp".to_owned(),
+                allowed: "a run like this is not exactly Gaussian, and the fit would not be a bound; use threshold or profile"
+                    .to_owned(),
+            });
+        }
+        (Method::Profile, family) => family,
+        _ => Family::Unknown,
+    };
+    let found = search::search(spec, &subject, family, told)?;
+    spec.report((subject.epsilon()?, subject.view()), found)
 }

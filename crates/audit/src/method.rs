@@ -13,19 +13,22 @@ pub enum Method {
     Threshold,
     /// The same test, read as a statement on μ-GDP; for runs that are exactly Gaussian.
     Gdp,
+    /// The same test, read by all that is known of the law of the run.
+    Profile,
     /// Many canaries in one run.
     OneRun,
 }
 
 impl Method {
     /// Every method.
-    pub const ALL: [Method; 3] = [Method::Threshold, Method::Gdp, Method::OneRun];
+    pub const ALL: [Method; 4] = [Method::Threshold, Method::Gdp, Method::Profile, Method::OneRun];
 
     /// The name users type.
     pub fn name(self) -> &'static str {
         match self {
             Method::Threshold => "threshold",
             Method::Gdp => "gdp",
+            Method::Profile => "profile",
             Method::OneRun => "one-run",
         }
     }

@@ -21,6 +21,7 @@ use reticent_statistics::{binomial_point, binomial_upper_tail};
 
 use crate::attack::Statistic;
 use crate::report::AuditReport;
+use crate::search::Found;
 use crate::spec::AuditSpec;
 
 /// Statistics that have a sign.
@@ -80,7 +81,8 @@ pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
     let guess = best.1;
     let index = TRIED.iter().position(|&tried| tried == guess.statistic).unwrap_or(0);
     let epsilon = spec.bound(2 * guess.each, fit.right(index, guess));
-    spec.report((repeat.epsilon()?, View::Central), epsilon, guess.statistic)
+    let found = Found { pair: spec.pairs()[0], statistic: guess.statistic, epsilon };
+    spec.report((repeat.epsilon()?, View::Central), found)
 }
 
 /// Keeps the coins apart from the noise of seeded runs.

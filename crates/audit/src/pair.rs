@@ -1,73 +1,218 @@
-//! Two tables that differ in one record, as much as a record can.
+//! Two worlds that differ in one unit, as much as a unit can, and a family of them to search.
 //!
-//! The canary is the row (1) with target +1 in a table with one feature of range ±1. Where its gradient is
-//! longer than the clip at every parameter that a short run visits, it moves the clipped sum by exactly one
-//! clip, and a canary with the target −1 in its place moves it by another one the other way: the two then
-//! have the sensitivity that the accountant counts, and the mechanism is as bad as it may be.
+//! ```text
+//! the canary       the row (1) with target +1, of all that a record may pull
+//! its neighbour    flipped: the other target;  mirrored: the row (−1);  vanished: a row of zeros, which is what a missing
+//!                  value becomes;  turned: another feature;  under add-remove: nobody
+//! the others       aligned: like the canary;  opposing: like the flipped one;  silent: rows of zeros, whose gradient is zero
+//! ```
+//!
+//! Which of them shows most depends on what is drawn and on what is kept: silent others hide nothing of a full batch, but
+//! where whole parties are drawn it is the aligned ones that tell whether a party was. So none is believed to be the
+//! worst; see `search.rs`.
+
+use std::fmt;
 
 use reticent::accountant::Adjacency;
 use reticent_data::{Dense, Rows, Table};
+use serde::{Serialize, Serializer};
 
-/// The records beside the canary.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What the records beside the canary do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Others {
-    /// The canary's row with the other target: under add-remove they are in the table beside it, under
-    /// replace-one one of them takes its place.
-    #[default]
-    Opposite,
-    /// Rows of zeros, whose gradient is zero everywhere.
-    Blank,
+    /// They pull like the canary.
+    Aligned,
+    /// They pull against it.
+    Opposing,
+    /// They do not pull.
+    Silent,
 }
 
-/// The two tables.
-#[derive(Clone, Debug)]
-pub(crate) struct Pair {
-    pub with: Table,
-    pub without: Table,
+/// What stands in the canary's place in the other world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The same row with the other target.
+    Flipped,
+    /// The opposite row with the same target.
+    Mirrored,
+    /// A row of zeros.
+    Vanished,
+    /// Another feature, for tables with two.
+    Turned,
+    /// Nobody.
+    Removed,
+}
+
+/// A pair of neighbouring worlds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Neighbours {
+    /// What stands in the canary's place.
+    pub change: Change,
+    /// The others in the canary's table.
+    pub others: Others,
+    /// The records of the other parties, where there are any.
+    pub elsewhere: Others,
+    /// How many there are beside the canary in its table.
+    pub beside: usize,
+    /// How many rows the canary has, where a person is protected.
+    pub rows: usize,
 }
 
 /// A row and its target.
-type Record = (f64, f64);
+type Record = ([f64; 2], f64);
 
-const CANARY: Record = (1.0, 1.0);
-const BLANK: Record = (0.0, 1.0);
+/// Who is attacked among several parties: not the first, who starts some algorithms.
+pub(crate) const VICTIM: usize = 1;
 
-impl Pair {
-    /// A pair whose larger table has `n` records.
-    pub fn new(adjacency: Adjacency, others: Others, n: usize) -> Self {
-        let other = match others {
-            Others::Opposite => (1.0, -1.0),
-            Others::Blank => BLANK,
-        };
-        let (mut with, mut without) = match adjacency {
-            // Beside two opposite canaries records that do nothing are as bad as any.
-            Adjacency::ReplaceOne => (vec![BLANK; n - 1], vec![BLANK; n - 1]),
-            Adjacency::AddRemove => (vec![other; n - 1], vec![other; n - 1]),
-        };
-        with.push(CANARY);
-        if adjacency == Adjacency::ReplaceOne {
-            without.push(other);
+/// What a world is made for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    /// 0 for one table.
+    pub parties: usize,
+    /// Columns of a table, one or two.
+    pub features: usize,
+    /// Whether a whole party is the canary.
+    pub whole: bool,
+}
+
+impl Others {
+    /// Every one.
+    pub const ALL: [Others; 3] = [Others::Silent, Others::Aligned, Others::Opposing];
+
+    fn record(self) -> Record {
+        match self {
+            Others::Aligned => ([1.0, 0.0], 1.0),
+            Others::Opposing => ([1.0, 0.0], -1.0),
+            Others::Silent => ([0.0, 0.0], 1.0),
         }
-        Pair { with: table(&with), without: table(&without) }
     }
 
-    /// A table of `n` records that do nothing, twice.
-    pub fn blank(n: usize) -> Self {
-        let blank = table(&vec![BLANK; n]);
-        Pair { with: blank.clone(), without: blank }
+    fn name(self) -> &'static str {
+        match self {
+            Others::Aligned => "aligned",
+            Others::Opposing => "opposing",
+            Others::Silent => "silent",
+        }
     }
 }
 
-fn table(records: &[Record]) -> Table {
+impl Change {
+    fn record(self) -> Option<Record> {
+        match self {
+            Change::Flipped => Some(([1.0, 0.0], -1.0)),
+            Change::Mirrored => Some(([-1.0, 0.0], 1.0)),
+            Change::Vanished => Some(([0.0, 0.0], 1.0)),
+            Change::Turned => Some(([0.0, 1.0], -1.0)),
+            Change::Removed => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Change::Flipped => "flipped",
+            Change::Mirrored => "mirrored",
+            Change::Vanished => "vanished",
+            Change::Turned => "turned",
+            Change::Removed => "removed",
+        }
+    }
+}
+
+impl fmt::Display for Neighbours {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Neighbours { change, others, elsewhere, beside, rows } = *self;
+        f.write_str(change.name())?;
+        match beside {
+            0 => f.write_str(", alone")?,
+            _ => write!(f, ", {beside} {}", others.name())?,
+        }
+        if rows > 1 {
+            write!(f, ", {rows} rows")?;
+        }
+        if elsewhere != Others::Silent {
+            write!(f, ", {} elsewhere", elsewhere.name())?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Neighbours {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Neighbours {
+    /// The tables of one world, one for each party, or one in all.
+    pub(crate) fn world(&self, with: bool, layout: &Layout) -> Vec<Table> {
+        let Neighbours { change, others, elsewhere, beside, rows } = *self;
+        let canary = if with { Some(Others::Aligned.record()) } else { change.record() };
+        let mut records = Vec::new();
+        if layout.whole {
+            // All that a party has is the canary; the others in its table change with it or stay.
+            records.extend(vec![canary.unwrap_or(Others::Silent.record()); rows]);
+            records.extend(vec![others.record(); beside]);
+        } else {
+            records.extend(vec![others.record(); beside]);
+            records.extend(vec![canary; rows].into_iter().flatten());
+        }
+        let owner = |i: usize| if i < beside && !layout.whole { i as u32 } else { beside as u32 };
+        let owners =
+            if layout.parties > 0 { vec![0; records.len()] } else { (0..records.len()).map(owner).collect() };
+        let own = table(&records, layout.features, owners);
+        let stranger = vec![elsewhere.record(); (beside + rows).max(1)];
+        let party = |i: usize| match i == VICTIM {
+            true => own.clone(),
+            false => table(&stranger, layout.features, vec![0; stranger.len()]),
+        };
+        if layout.parties == 0 { vec![own] } else { (0..layout.parties).map(party).collect() }
+    }
+
+    /// The family that is searched: every change beside every kind of others, alone, with several rows, and where the
+    /// number is private a crowd beside which the canary is one too many.
+    pub(crate) fn family(adjacency: Adjacency, beside: usize, rows: usize, layout: &Layout) -> Vec<Self> {
+        let mut family = Vec::new();
+        let changes: &[Change] = match (adjacency, layout.features) {
+            (Adjacency::AddRemove, _) => &[Change::Removed],
+            (_, 1) => &[Change::Flipped, Change::Mirrored, Change::Vanished],
+            _ => &[Change::Flipped, Change::Turned, Change::Vanished],
+        };
+        // Without others it does not matter what they do.
+        let kinds = if beside == 0 { &Others::ALL[..1] } else { &Others::ALL[..] };
+        for &change in changes {
+            for &others in kinds {
+                let silent = Others::Silent;
+                family.push(Neighbours { change, others, elsewhere: silent, beside, rows: 1 });
+            }
+        }
+        let usual = family[0];
+        if rows > 1 {
+            family.push(Neighbours { rows, ..usual });
+        }
+        if layout.parties > 0 {
+            family.push(Neighbours { elsewhere: Others::Aligned, ..usual });
+            family.push(Neighbours { elsewhere: Others::Opposing, ..usual });
+            family.push(Neighbours { elsewhere: Others::Opposing, others: Others::Aligned, ..usual });
+        }
+        if adjacency == Adjacency::AddRemove {
+            family.push(Neighbours { beside: 0, ..usual });
+            // Twice the public number, and one more.
+            family.push(Neighbours { beside: 2 * (beside + 1), ..usual });
+        }
+        family
+    }
+}
+
+fn table(records: &[Record], features: usize, owners: Vec<u32>) -> Table {
     Table {
         rows: Rows::Dense(Dense {
-            values: records.iter().map(|record| record.0).collect(),
+            values: records.iter().flat_map(|record| record.0[..features].to_vec()).collect(),
             rows: records.len(),
-            columns: 1,
+            columns: features,
         }),
         targets: records.iter().map(|record| record.1).collect(),
-        users: None,
-        names: vec!["1".to_owned()],
+        users: Some(owners),
+        names: (0..features).map(|j| j.to_string()).collect(),
     }
 }
 
@@ -75,16 +220,34 @@ fn table(records: &[Record]) -> Table {
 mod tests {
     use super::*;
 
+    const ONE: Layout = Layout { parties: 0, features: 1, whole: false };
+
     #[test]
-    fn neighbours_differ_in_one_record() {
-        for others in [Others::Opposite, Others::Blank] {
-            let pair = Pair::new(Adjacency::AddRemove, others, 3);
-            assert_eq!((pair.with.len(), pair.without.len()), (3, 2));
-            assert_eq!(pair.with.targets[..2], pair.without.targets);
-            let pair = Pair::new(Adjacency::ReplaceOne, others, 3);
-            assert_eq!((pair.with.len(), pair.without.len()), (3, 3));
-            assert_eq!(pair.with.targets[..2], pair.without.targets[..2]);
-            assert_ne!(pair.with, pair.without);
+    fn neighbours_differ_in_one_record_or_in_one_person() {
+        for pair in Neighbours::family(Adjacency::AddRemove, 2, 3, &ONE) {
+            let [with, without] = [true, false].map(|with| pair.world(with, &ONE).remove(0));
+            assert_eq!(with.len(), without.len() + pair.rows, "{pair}");
+            assert_eq!(with.targets[..without.len()], without.targets);
+            assert_eq!(with.user_count(), without.user_count() + 1);
+        }
+        for pair in Neighbours::family(Adjacency::ReplaceOne, 2, 3, &ONE) {
+            let [with, without] = [true, false].map(|with| pair.world(with, &ONE).remove(0));
+            assert_eq!((with.len(), with.user_count()), (without.len(), 3), "{pair}");
+            assert_eq!(with.targets[..2], without.targets[..2]);
+            assert_ne!(with, without);
+        }
+    }
+
+    #[test]
+    fn parties_but_the_victim_have_the_same_in_both_worlds() {
+        for whole in [false, true] {
+            let layout = Layout { parties: 3, features: 1, whole };
+            for pair in Neighbours::family(Adjacency::ReplaceOne, 4, 1, &layout) {
+                let [with, without] = [true, false].map(|with| pair.world(with, &layout));
+                assert_eq!((&with[0], &with[2]), (&without[0], &without[2]));
+                assert_ne!(with[VICTIM], without[VICTIM]);
+                assert!(with.iter().all(|table| table.len() == 5));
+            }
         }
     }
 }

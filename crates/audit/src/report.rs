@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::attack::Statistic;
 use crate::method::Method;
+use crate::pair::Neighbours;
 
 /// The result of one audit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -31,6 +32,8 @@ pub struct AuditReport {
     pub method: Method,
     /// The number that told the tables apart best.
     pub statistic: Statistic,
+    /// The pair of worlds that could be told apart best.
+    pub pair: Neighbours,
     /// Whether the lower bound is above what is certified: then something is wrong.
     pub exceeded: bool,
     /// The defect that was switched on.

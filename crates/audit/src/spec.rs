@@ -2,15 +2,16 @@
 
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent::admm::catalogue::{self, Entry};
-use reticent::admm::{Release, Settings, StepSize, Walk};
+use reticent::admm::{BlockSchedule, Release, Settings, StepSize, Walk};
+use reticent::map::Course;
 use reticent::{Error, Repeat, Spec};
 use reticent_data::Table;
 use reticent_oracle::{Law, Sampling};
 
-use crate::attack::Statistic;
 use crate::method::Method;
-use crate::pair::{Others, Pair};
+use crate::pair::{Layout, Neighbours};
 use crate::report::AuditReport;
+use crate::search::Found;
 
 /// The loss of an audit: a derivative that is at its bound for every residual above 0.01, so that the canary,
 /// one unit away from its target, pulls with all that a record may.
@@ -46,8 +47,8 @@ pub struct AuditSpec {
     pub constraint: Option<String>,
     /// Who looks, for an algorithm of many parties; the one it is usually run against when it is not given.
     pub trust: Option<View>,
-    /// What is protected, for an algorithm of many parties.
-    pub unit: Unit,
+    /// What is protected; where it is not given, a record of one table, and a user among many parties.
+    pub unit: Option<Unit>,
     /// How many parties there are, for an algorithm of many.
     pub parties: u32,
     /// What the users of a random walk keep.
@@ -56,8 +57,16 @@ pub struct AuditSpec {
     pub release: Option<Release>,
     /// The paper's own version: what is measured against is its claim, and nothing is certified.
     pub as_published: bool,
-    /// The records beside the canary.
-    pub others: Others,
+    /// The law of a random linear term, where there is one.
+    pub law: Option<Law>,
+    /// Which blocks of a consensus move.
+    pub schedule: Option<BlockSchedule>,
+    /// The averaging parameter, where it matters.
+    pub lambda: Option<f64>,
+    /// Whether the run is one of several to choose among, and whether it learns a graph first.
+    pub course: Course,
+    /// The pair of worlds; the worst of a family when it is not given.
+    pub pair: Option<Neighbours>,
     /// Records in the larger table; as few as the sampling allows when it is not given.
     pub records: Option<usize>,
     /// Fits in all, or canaries for [`Method::OneRun`].
@@ -88,12 +97,16 @@ impl Default for AuditSpec {
             penalty: None,
             constraint: None,
             trust: None,
-            unit: Unit::User,
+            unit: None,
             parties: 2,
             walk: None,
             release: None,
             as_published: false,
-            others: Others::default(),
+            law: None,
+            schedule: None,
+            lambda: None,
+            course: Course::Alone,
+            pair: None,
             records: None,
             runs: RUNS,
             method: Method::default(),
@@ -116,20 +129,14 @@ impl AuditSpec {
             Bug::NoiseHalved => bare,
             // A residual of 1 is a gradient of a hundred clips.
             Bug::ClipMissing => AuditSpec { loss: "squared".to_owned(), clip: Some(0.01), ..bare },
-            Bug::PoissonCounted => AuditSpec {
-                adjacency: Adjacency::AddRemove,
-                sampling: Sampling::Poisson(0.5),
-                others: Others::Opposite,
-                ..bare
-            },
+            Bug::PoissonCounted => {
+                AuditSpec { adjacency: Adjacency::AddRemove, sampling: Sampling::Poisson(0.5), ..bare }
+            }
             Bug::TrueCount | Bug::SwallowedRows => AuditSpec { adjacency: Adjacency::AddRemove, ..bare },
-            // A gradient that changes with the parameter, beside records that have none.
-            Bug::NoiseReused => AuditSpec {
-                loss: "squared".to_owned(),
-                iterations: bare.iterations.max(2),
-                others: Others::Blank,
-                ..bare
-            },
+            // A gradient that changes with the parameter.
+            Bug::NoiseReused => {
+                AuditSpec { loss: "squared".to_owned(), iterations: bare.iterations.max(2), ..bare }
+            }
             Bug::SnapshotUnnoised => AuditSpec { algorithm: "vradmm".to_owned(), ..bare },
             Bug::StepForgotten => AuditSpec {
                 algorithm: "mpadmm".to_owned(),
@@ -203,14 +210,46 @@ impl AuditSpec {
         }
     }
 
-    /// The two tables.
-    pub(crate) fn pair(&self) -> Pair {
-        Pair::new(self.adjacency, self.others, self.size())
+    /// What is protected.
+    pub(crate) fn unit(&self) -> Unit {
+        self.unit.unwrap_or(if crate::crowd::knows(&self.algorithm) { Unit::User } else { Unit::Record })
+    }
+
+    /// What worlds are made for.
+    pub(crate) fn layout(&self) -> Layout {
+        let crowd = crate::crowd::knows(&self.algorithm);
+        Layout {
+            parties: if crowd { self.parties as usize } else { 0 },
+            features: if self.course.has_graph() { 2 } else { 1 },
+            whole: crowd && self.unit() == Unit::User,
+        }
+    }
+
+    /// The pairs that are searched.
+    pub(crate) fn pairs(&self) -> Vec<Neighbours> {
+        if let Some(pair) = self.pair {
+            return vec![pair];
+        }
+        let (layout, size) = (self.layout(), self.size());
+        if layout.whole {
+            let family = Neighbours::family(self.adjacency, 0, 1, &layout);
+            return family.into_iter().map(|pair| Neighbours { rows: size, ..pair }).collect();
+        }
+        let rows = if self.unit() == Unit::User { 3 } else { 1 };
+        Neighbours::family(self.adjacency, size - 1, rows, &layout)
+    }
+
+    /// A table that the noise is calibrated for.
+    pub(crate) fn like(&self) -> Table {
+        self.pairs()[0].world(true, &self.layout()).swap_remove(0)
     }
 
     /// Records in the larger table. Samples without replacement need others to choose from; under add-remove
     /// the smaller table should not be empty.
     fn size(&self) -> usize {
+        if crate::crowd::knows(&self.algorithm) {
+            return self.records.unwrap_or(1);
+        }
         let least = match self.sampling {
             Sampling::WithoutReplacement(size) => 2 * size as usize,
             Sampling::Poisson(_) => 2,
@@ -219,30 +258,34 @@ impl AuditSpec {
         self.records.unwrap_or(least)
     }
 
-    /// The calibrated job for the pair.
-    pub(crate) fn repeat(&self) -> Result<Repeat, Error> {
-        self.repeat_on(self.pair().with, 1)
-    }
-
     /// The calibrated job for tables like this one.
     pub(crate) fn repeat_on(&self, like: Table, features: u32) -> Result<Repeat, Error> {
         let entry = catalogue::find(&self.algorithm);
+        let units = if self.unit() == Unit::User { like.user_count() } else { like.len() } as u64;
+        let tuned = self.course.is_tuned();
         let spec = Spec {
             data: Some("the tables of the audit".into()),
             features: Some(features),
             row_norm: Some(1.0),
-            target_range: Some([-1.0, 1.0]),
+            // Losses of classes have theirs, and losses of numbers these.
+            target_range: (!self.is_of_classes()).then_some([-1.0, 1.0]),
             epsilon: Some(self.epsilon),
             delta: Some(self.delta),
             adjacency: Some(self.adjacency),
-            public_n: Some(like.len() as u64),
+            public_n: Some(units),
             algorithm: Some(self.algorithm.clone()),
             loss: Some(self.loss.clone()),
             // The one algorithm that needs a penalty needs this one.
             penalty: self
                 .penalty
                 .clone()
-                .or_else(|| (self.algorithm == "output-perturbation").then(|| "l2:0.1".to_owned())),
+                .or_else(|| (self.algorithm == "output-perturbation").then(|| "l2:0.1".to_owned()))
+                .filter(|_| !tuned),
+            tune: tuned.then(|| {
+                let kind = if ["dp-fw"].contains(&&*self.algorithm) { "l1" } else { "l2" };
+                vec![format!("penalty={kind}:[0.1,0.2]")]
+            }),
+            graph: self.course.has_graph().then(|| "private".to_owned()),
             constraint: self.constraint.clone(),
             intercept: Some(false),
             settings: entry.map(|entry| self.settings(entry)).unwrap_or_default(),
@@ -250,7 +293,11 @@ impl AuditSpec {
             ..Spec::default()
         };
         #[allow(unused_mut, reason = "a defect is switched on in audit builds alone")]
-        let mut repeat = spec.check()?.repeat(like.into())?;
+        let mut repeat = {
+            let job = spec.check()?;
+            let job = if self.unit() == Unit::User { job.of_persons() } else { job };
+            job.repeat(like.into())?
+        };
         #[cfg(feature = "seeded-bugs")]
         if let Some(bug) = self.bug {
             repeat.spoil(bug);
@@ -270,19 +317,26 @@ impl AuditSpec {
             sampling: (sampled || has("sampling")).then_some(self.sampling),
             clip: self.clip,
             step: self.step,
-            // The normal law is for losses of classes, and the tables of the audit have numbers for targets.
-            law: has("law").then_some(Law::SphericalLaplace),
+            // The normal law is for losses of classes, and the usual loss is of numbers.
+            law: has("law").then_some(self.law.unwrap_or(Law::SphericalLaplace)),
+            schedule: self.schedule,
+            lambda: self.lambda.filter(|_| has("lambda")),
             as_published: self.as_published.then_some(true),
             ..Settings::default()
         }
+    }
+
+    fn is_of_classes(&self) -> bool {
+        ["logistic", "hinge", "huberised-hinge", "squared-hinge"]
+            .iter()
+            .any(|name| self.loss.split(':').next() == Some(name))
     }
 
     /// The report of a bound.
     pub(crate) fn report(
         &self,
         (epsilon_certified, view): (f64, View),
-        epsilon_lower: f64,
-        statistic: Statistic,
+        Found { pair, statistic, epsilon: epsilon_lower }: Found,
     ) -> Result<AuditReport, Error> {
         #[cfg(feature = "seeded-bugs")]
         let seeded_bug = self.bug.map(|bug| bug.to_string());
@@ -300,6 +354,7 @@ impl AuditSpec {
             runs: self.runs,
             method: self.method,
             statistic,
+            pair,
             exceeded: epsilon_lower > epsilon_certified,
             seeded_bug,
         })

@@ -1,16 +1,18 @@
 //! What is attacked: a fit of one table, or a run of many parties.
 
-use reticent::accountant::View;
+use reticent::accountant::{Ledger, View};
 use reticent::{Error, Repeat, Seen};
+use reticent_data::Table;
 
 use crate::crowd::{self, Crowd};
-use crate::pair::Pair;
+use crate::reading::Family;
 use crate::spec::AuditSpec;
 
-/// A calibrated job that can be run on either of two neighbours.
+/// A calibrated job that can be run on one world after the other.
 #[derive(Debug)]
 pub(crate) enum Subject {
-    Fit(Box<(Repeat, Pair)>),
+    /// The job, and a table of the kind that it was calibrated for.
+    Fit(Box<(Repeat, Table)>),
     Crowd(Box<Crowd>),
 }
 
@@ -19,19 +21,17 @@ impl Subject {
         Ok(if crowd::knows(&spec.algorithm) {
             Subject::Crowd(Box::new(Crowd::new(spec)?))
         } else {
-            Subject::Fit(Box::new((spec.repeat()?, spec.pair())))
+            let like = spec.like();
+            Subject::Fit(Box::new((spec.repeat_on(like.clone(), spec.layout().features as u32)?, like)))
         })
     }
 
-    /// A run with the canary, or without. Numbers tell runs with the same seed apart.
-    pub fn run(&self, with: bool, number: u64) -> Result<Seen, Error> {
-        match self {
-            Subject::Fit(fit) => {
-                let (repeat, pair) = &**fit;
-                let table = if with { &pair.with } else { &pair.without };
-                repeat.run(table.clone().into(), number)
-            }
-            Subject::Crowd(crowd) => crowd.run(with, number),
+    /// A run on a world. Numbers tell runs with the same seed apart.
+    pub fn run(&self, world: &[Table], number: u64) -> Result<Seen, Error> {
+        match (self, world) {
+            (Subject::Fit(fit), [table]) => fit.0.run(table.clone().into(), number),
+            (Subject::Fit(_), _) => Err(self.nothing_seen()),
+            (Subject::Crowd(crowd), _) => crowd.run(world, number),
         }
     }
 
@@ -43,11 +43,26 @@ impl Subject {
         }
     }
 
-    /// μ of Gaussian differential privacy, when a run is exactly that.
-    pub fn mu(&self) -> Option<f64> {
+    /// What would be entered with so many times the noise.
+    pub fn plan_at(&self, scale: f64) -> Result<Ledger, Error> {
         match self {
+            Subject::Fit(fit) => fit.0.plan_at(scale, fit.1.clone().into()),
+            Subject::Crowd(crowd) => crowd.plan_at(scale),
+        }
+    }
+
+    /// What is known of the law of a run.
+    pub fn family(&self) -> Family {
+        let mu = match self {
             Subject::Fit(fit) => fit.0.mu(),
             Subject::Crowd(crowd) => crowd.mu(),
+        };
+        match self {
+            _ if mu.is_some() => Family::Gaussian,
+            // Sums of many discrete Gaussians of billions of steps each, counted by their moments.
+            Subject::Crowd(crowd) if crowd.view() == View::SecureAggregation => Family::Gaussian,
+            _ if self.plan_at(1.0).is_ok() => Family::Books,
+            _ => Family::Unknown,
         }
     }
 
@@ -56,6 +71,16 @@ impl Subject {
         match self {
             Subject::Fit(..) => View::Central,
             Subject::Crowd(crowd) => crowd.view(),
+        }
+    }
+
+    /// There is nothing to make a bound from.
+    pub fn nothing_seen(&self) -> Error {
+        Error::Value {
+            name: "runs",
+            given: "0".to_owned(),
+            allowed: "no run came to its end, so that there is nothing to look at; give more of them"
+                .to_owned(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The best threshold on one half of the runs, and its error rates on the other half.
+//! A test of two tables by a threshold, and what its error rates say of ε.
 //!
 //! For an (ε, δ)-private mechanism and any set S of outcomes P(S | D) ≤ e^ε P(S | D') + δ, so
 //!
@@ -8,16 +8,12 @@
 //!
 //! with p̲ a lower and p̄' an upper Clopper–Pearson limit, each at error (1 − confidence)/2. S is "the
 //! statistic is on this side of the threshold". Statistic, side, threshold and which of the two tables is D
-//! are chosen on runs that are not counted afterwards, so the choice costs no confidence. Proof note:
+//! are chosen on runs that are not counted afterwards (`search.rs`), so the choice costs no confidence. Proof note:
 //! `proofs/audit.md`.
 
-use reticent::Error;
-use reticent_statistics::{lower_bound, normal_quantile, upper_bound};
+use reticent_statistics::{lower_bound, upper_bound};
 
-use crate::attack::{Scores, Statistic, scores};
-use crate::report::AuditReport;
-use crate::spec::AuditSpec;
-use crate::subject::Subject;
+use crate::attack::{Scores, Statistic};
 
 /// A set S, and which of the two tables it speaks for.
 #[derive(Clone, Copy, Debug)]
@@ -42,54 +38,40 @@ impl Limits {
     }
 }
 
-/// The audit.
-pub(crate) fn audit(spec: &AuditSpec, told: &(dyn Fn(u64, u64) + Sync)) -> Result<AuditReport, Error> {
-    let subject = Subject::new(spec)?;
-    let (test, limits) = best(spec, &subject, told, |limits| limits.epsilon(spec.delta))?;
-    spec.report(
-        (subject.epsilon()?, subject.view()),
-        limits.epsilon(spec.delta),
-        Statistic::ALL[test.statistic],
-    )
-}
-
-/// The test that is best by `value` on half of the runs, and its limits on the other half.
-pub(crate) fn best(
-    spec: &AuditSpec,
-    subject: &Subject,
-    told: &(dyn Fn(u64, u64) + Sync),
-    value: impl Fn(Limits) -> f64,
-) -> Result<(Test, Limits), Error> {
-    let [with, without] = scores(subject, spec.runs / 2, told)?;
-    let (choose_with, with) = with.split_at(with.len() / 2);
-    let (choose_without, without) = without.split_at(without.len() / 2);
-    let each = 0.5 + 0.5 * spec.confidence;
-    let test = Test::choose(choose_with, choose_without, normal_quantile(each), value);
-    Ok((test, test.limits(with, without, each)))
-}
-
 impl Test {
     fn holds(&self, scores: &Scores) -> bool {
         let score = scores[self.statistic];
         if self.above { score >= self.threshold } else { score <= self.threshold }
     }
 
-    /// Clopper–Pearson, each limit at the confidence `each`.
-    fn limits(&self, with: &[Scores], without: &[Scores], each: f64) -> Limits {
+    fn counts(&self, [with, without]: &[Vec<Scores>; 2]) -> [(u64, u64); 2] {
         let (d, other) = if self.swapped { (without, with) } else { (with, without) };
-        let count = |runs: &[Scores]| runs.iter().filter(|scores| self.holds(scores)).count() as u64;
+        [d, other]
+            .map(|runs| (runs.iter().filter(|scores| self.holds(scores)).count() as u64, runs.len() as u64))
+    }
+
+    /// Clopper–Pearson, each limit at the confidence `each`.
+    pub fn limits(&self, runs: &[Vec<Scores>; 2], each: f64) -> Limits {
+        let [(inside, of), (others, of_others)] = self.counts(runs);
+        Limits { often: lower_bound(inside, of, each), seldom: upper_bound(others, of_others, each) }
+    }
+
+    /// Limits that are quick and approximate, for choosing.
+    pub fn rough_limits(&self, runs: &[Vec<Scores>; 2], z: f64) -> Limits {
+        let [(inside, of), (others, of_others)] = self.counts(runs);
         Limits {
-            often: lower_bound(count(d), d.len() as u64, each),
-            seldom: upper_bound(count(other), other.len() as u64, each),
+            often: wilson(inside as f64, of as f64, -z),
+            seldom: wilson(others as f64, of_others as f64, z),
         }
     }
 
     /// The best by `value` of approximate limits: quick, and what is chosen here is measured exactly
     /// elsewhere. Stricter limits for the choice, to keep it from the thin end of the tail, were tried: no
     /// gain over 8 seeds.
-    fn choose(with: &[Scores], without: &[Scores], z: f64, value: impl Fn(Limits) -> f64) -> Self {
+    pub fn choose([with, without]: &[Vec<Scores>; 2], z: f64, value: impl Fn(Limits) -> f64) -> Self {
         let mut best =
             (f64::NEG_INFINITY, Test { statistic: 0, above: true, threshold: 0.0, swapped: false });
+        let totals = [with.len() as f64, without.len() as f64];
         for statistic in 0..Statistic::ALL.len() {
             let column = |runs: &[Scores], is_with: bool| {
                 runs.iter().map(|scores| (scores[statistic], is_with)).collect::<Vec<_>>()
@@ -106,7 +88,6 @@ impl Test {
                     tied.iter().for_each(|(_, is_with)| inside[usize::from(!is_with)] += 1.0);
                     for swapped in [false, true] {
                         let (d, other) = (usize::from(swapped), usize::from(!swapped));
-                        let totals = [with.len() as f64, without.len() as f64];
                         let limits = Limits {
                             often: wilson(inside[d], totals[d], -z),
                             seldom: wilson(inside[other], totals[other], z),
@@ -145,12 +126,18 @@ mod tests {
     #[test]
     fn the_telling_statistic_is_found_on_its_side() {
         let runs = |shift: f64| -> Vec<Scores> {
-            (0..1000).map(|i| [f64::from(i % 7), -f64::from(i % 10) - shift, 0.0, 0.0, 0.0, 0.0]).collect()
+            let one = |i: i32| {
+                let mut scores = [0.0; 15];
+                scores[0] = f64::from(i % 7);
+                scores[1] = -f64::from(i % 10) - shift;
+                scores
+            };
+            (0..1000).map(one).collect()
         };
-        let (with, without) = (runs(5.0), runs(0.0));
-        let test = Test::choose(&with, &without, 2.0, |limits| limits.epsilon(0.0));
+        let runs = [runs(5.0), runs(0.0)];
+        let test = Test::choose(&runs, 2.0, |limits| limits.epsilon(0.0));
         assert_eq!((test.statistic, test.above != test.swapped), (1, false));
-        let Limits { often, seldom } = test.limits(&with, &without, 0.975);
+        let Limits { often, seldom } = test.limits(&runs, 0.975);
         assert!(often > 0.45 && seldom < 0.01, "{often} {seldom}");
     }
 }

@@ -19,6 +19,16 @@ pub struct Answer {
     pub remarks: Vec<String>,
 }
 
+/// What a remark begins with that says that a guarantee does not hold.
+pub const ALARM: &str = "ALARM";
+
+impl Answer {
+    /// 1 where there is an alarm, so that whoever runs an audit unseen is told.
+    pub fn code(&self) -> ExitCode {
+        ExitCode::from(u8::from(self.remarks.iter().any(|remark| remark.starts_with(ALARM))))
+    }
+}
+
 /// How it is said.
 #[derive(Clone, Copy, Debug)]
 pub struct Voice {

@@ -38,8 +38,8 @@ fn main() -> ExitCode {
     match Cli::try_parse_from(&words) {
         Ok(cli) => {
             let voice = Voice { json: cli.json };
-            match cli.command.run().and_then(|answer| voice.say(&answer)) {
-                Ok(()) => ExitCode::SUCCESS,
+            match cli.command.run().and_then(|answer| voice.say(&answer).map(|()| answer.code())) {
+                Ok(code) => code,
                 Err(failure) => voice.fail(&failure),
             }
         }

@@ -21,6 +21,21 @@ fn an_audit_reports_its_bound_beside_what_is_certified() {
     assert!(said.contains("certified ε") && said.contains("ε is at least"), "{said}");
 }
 
+/// The whole map takes minutes; a part of it is enough to see the table.
+#[test]
+fn a_part_of_the_map_is_attacked_and_listed() {
+    let folder = Folder::new();
+    let line = "audit --all --only mpadmm --runs 400 --seed 3";
+    let report = folder.reticent(&format!("{line} --json")).ok().json();
+    assert_eq!(report["alarms"], 0, "{report}");
+    let cells = report["cells"].as_array().unwrap();
+    assert!(cells.len() == 8 && cells.iter().all(|cell| cell["cell"][0] == "mpadmm"), "{report}");
+    let table = folder.reticent(&format!("{line} --markdown")).ok().out;
+    assert_eq!(table.lines().filter(|row| row.starts_with("| mpadmm |")).count(), 8, "{table}");
+    let refused = folder.reticent("audit --all --epsilon 1");
+    assert_eq!(refused.code, 2, "{}", refused.err);
+}
+
 #[test]
 fn what_an_audit_has_no_use_for_is_refused() {
     let folder = Folder::new();
@@ -58,6 +73,7 @@ fn a_defect_cannot_be_switched_on() {
 fn a_defect_raises_the_alarm() {
     let folder = Folder::new();
     let line = "audit --epsilon 1 --delta 1e-3 --runs 2000 --seeded-bug clip-missing";
-    let said = folder.reticent(line).ok();
+    let said = folder.reticent(line);
+    assert_eq!(said.code, 1, "{}", said.err);
     assert!(said.err.contains("ALARM"), "{}", said.err);
 }

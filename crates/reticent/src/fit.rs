@@ -62,7 +62,7 @@ pub(crate) struct Done<'j> {
     pub parameter: Vec<f64>,
     iterations: u64,
     graph: Option<Graph>,
-    tuned: Option<Tuned>,
+    pub tuned: Option<Tuned>,
     converged: Option<bool>,
     /// Every answer that was released on the way, if they were kept.
     pub transcript: Vec<Vec<f64>>,

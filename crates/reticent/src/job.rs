@@ -15,6 +15,7 @@ use reticent_problem::{Constraint, Graph, Loss, Regulariser, Shape, Target, cons
 
 use crate::error::{Error, plain};
 use crate::graph::PrivateGraph;
+use crate::map::{self, Cell, Course};
 use crate::spec::Spec;
 use crate::tune::Tuning;
 
@@ -69,12 +70,12 @@ impl Spec {
                 Err(no_pure("a choice among runs"))
             }
             Some((first, tuning)) => Ok(Job { tuning: Some(tuning), ..first }),
-            None => self.check_one(),
+            None => self.check_one(false),
         }
     }
 
-    /// The same for a job that is not tuned.
-    pub(crate) fn check_one(&self) -> Result<Job, Error> {
+    /// The same for one point, which is one of several to choose among or not.
+    pub(crate) fn check_one(&self, tuned: bool) -> Result<Job, Error> {
         let data = self.data.clone().ok_or(Error::Missing {
             what: "the table",
             todo: "give a CSV, LIBSVM or Parquet file: reticent fit FILE …",
@@ -151,6 +152,10 @@ impl Spec {
             Kind::Private(build) => {
                 let public = job.public(job.opening.public_n.unwrap_or(1_000))?;
                 build(&job.recipe(&public, 1.0))?;
+                // What is published with a claim that does not hold is offered with that said, and promises nothing.
+                if self.settings.as_published != Some(true) {
+                    map::offered(&job.cell(tuned))?;
+                }
                 job.check_pure(&public)?;
             }
             Kind::Exact => {
@@ -265,6 +270,20 @@ impl Spec {
 }
 
 impl Job {
+    /// Where on the map it is.
+    fn cell(&self, tuned: bool) -> Cell {
+        let Opening { unit, adjacency, view, .. } = self.opening;
+        Cell {
+            algorithm: self.entry.name,
+            form: map::form(self.entry.takes, &self.settings),
+            course: Course::of(tuned, self.graph.is_some()),
+            view,
+            unit,
+            adjacency,
+            drawn: self.settings.sampling.unwrap_or_default().into(),
+        }
+    }
+
     /// The public facts, once the public number of units is known.
     pub(crate) fn public(&self, population: u64) -> Result<Public, Error> {
         let Opening { intercept, adjacency, unit, view, .. } = self.opening;

@@ -10,6 +10,7 @@ mod error;
 mod fit;
 mod graph;
 pub mod job;
+pub mod map;
 mod model;
 mod repeat;
 mod run;

@@ -4,12 +4,13 @@
 //! the same gate. Only the reading of a file and the writing of a certificate are left out, and the
 //! calibration is done once, as it depends on public quantities alone.
 
-use reticent_accountant::{Ledger, epsilon, gdp_mu};
+use reticent_accountant::{Ledger, Unit, epsilon, gdp_mu};
 use reticent_oracle::{Gate, PrivateTable};
 
 use crate::error::Error;
 use crate::fit::{Done, Plan};
 use crate::job::{Budget, Job};
+use crate::run::Calibrated;
 
 /// A calibrated job.
 #[derive(Debug)]
@@ -26,11 +27,20 @@ pub struct Repeat {
 pub struct Seen {
     /// The parameter of the model.
     pub parameter: Vec<f64>,
-    /// Every answer of the gate, in order; none where only the best of several runs is released.
+    /// Every answer of the gate, in order; where only the best of several runs is released, its score.
     pub transcript: Vec<Vec<f64>>,
 }
 
 impl Job {
+    /// The same job for tables that say themselves whose each row is, with the person protected.
+    pub fn of_persons(mut self) -> Self {
+        self.opening.unit = Unit::User;
+        if let Some(tuning) = &mut self.tuning {
+            tuning.points_mut().for_each(|job| job.opening.unit = Unit::User);
+        }
+        self
+    }
+
     /// Calibrates the job for tables with as many units as `like`, which is not used for anything else.
     pub fn repeat(self, like: PrivateTable) -> Result<Repeat, Error> {
         let Some(budget) = self.budget else { return Err(self.not_private()) };
@@ -56,7 +66,9 @@ impl Repeat {
         if let Some(bug) = self.bug {
             gate.spoil(bug)?;
         }
-        let Done { parameter, transcript, .. } = self.job.execute(gate, &self.plan, &mut ())?;
+        let Done { parameter, mut transcript, tuned, .. } = self.job.execute(gate, &self.plan, &mut ())?;
+        // Of a choice the score of the winner is released as well.
+        transcript.extend(tuned.map(|tuned| vec![tuned.score]));
         Ok(Seen { parameter, transcript })
     }
 
@@ -64,6 +76,17 @@ impl Repeat {
     #[cfg(feature = "seeded-bugs")]
     pub fn spoil(&mut self, bug: reticent_oracle::Bug) {
         self.bug = Some(bug);
+    }
+
+    /// What a run would record with so many times the noise; nothing where only the best of several is released. `like` is
+    /// a table as it was calibrated for.
+    pub fn plan_at(&self, scale: f64, like: PrivateTable) -> Result<Ledger, Error> {
+        match &self.plan {
+            Plan::One(Calibrated { public, noise, .. }) => {
+                self.job.rehearse(&self.job.open(like, 0)?, public, &noise.scaled(scale))
+            }
+            Plan::Best(_) => Err(self.job.not_private()),
+        }
     }
 
     /// What every run records.

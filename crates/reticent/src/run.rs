@@ -37,6 +37,12 @@ impl Noise {
     pub fn alone(algorithm: f64) -> Self {
         Noise { algorithm, graph: None, score: None }
     }
+
+    /// So many times as much of all of it.
+    pub fn scaled(&self, by: f64) -> Self {
+        let part = |noise: Option<f64>| noise.map(|noise| by * noise);
+        Noise { algorithm: by * self.algorithm, graph: part(self.graph), score: part(self.score) }
+    }
 }
 
 /// The noise of a job, and what it will record with it.

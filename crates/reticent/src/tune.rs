@@ -150,7 +150,7 @@ impl Spec {
             }
             over.settings = read_settings(&settings)?;
             let point = plain.clone().overlaid(over)?;
-            let job = point.check_one()?;
+            let job = point.check_one(true)?;
             if job.budget.is_none() {
                 return Err(job.not_private());
             }
@@ -158,7 +158,7 @@ impl Spec {
                 let why = "a version whose privacy claim does not hold is nothing to choose privately; leave it out";
                 return Err(refuse("as-published", "true", why));
             }
-            first = first.map_or_else(|| point.check_one().map(Some), |first| Ok(Some(first)))?;
+            first = first.map_or_else(|| point.check_one(true).map(Some), |first| Ok(Some(first)))?;
             jobs.push(job);
             names.push(words.join(" "));
         }
@@ -169,6 +169,11 @@ impl Spec {
 impl Tuning {
     pub fn first(&self) -> &Job {
         &self.points[0]
+    }
+
+    /// All of them, the first included.
+    pub fn points_mut(&mut self) -> impl Iterator<Item = &mut Job> {
+        self.points.iter_mut()
     }
 
     /// The laws that miss a point as seldom as is asked for; see the top of this file.

@@ -5,10 +5,11 @@ use std::sync::{Mutex, PoisonError};
 use clap::Args;
 use reticent::Progress;
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent_audit::{AuditReport, AuditSpec, Method, Sampling};
+use reticent::map::Cell;
+use reticent_audit::{AuditReport, AuditSpec, CellReport, Method, Sampling, audit_map, markdown};
 use serde_json::json;
 
-use crate::answer::Answer;
+use crate::answer::{ALARM, Answer};
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
@@ -25,12 +26,24 @@ pub struct Audit {
     algorithm: String,
 
     /// The budget ε that it is run with
-    #[arg(long, value_parser = number::parse, allow_negative_numbers = true)]
-    epsilon: f64,
+    #[arg(long, value_parser = number::parse, allow_negative_numbers = true, required_unless_present = "all")]
+    epsilon: Option<f64>,
 
     /// The budget δ
-    #[arg(long, value_parser = number::parse, allow_negative_numbers = true)]
-    delta: f64,
+    #[arg(long, value_parser = number::parse, allow_negative_numbers = true, required_unless_present = "all")]
+    delta: Option<f64>,
+
+    /// Attack every combination that is offered, at (4, 1e-3); exits with 1 on an alarm
+    #[arg(long, conflicts_with_all = ["epsilon", "delta", "algorithm"])]
+    all: bool,
+
+    /// With --all: the table of docs/guarantees.md
+    #[arg(long, requires = "all")]
+    markdown: bool,
+
+    /// With --all: combinations of these algorithms alone
+    #[arg(long, requires = "all", value_delimiter = ',', value_name = "NAME,…")]
+    only: Vec<String>,
 
     /// Which tables are neighbours: replace-one or add-remove
     #[arg(long, default_value_t)]
@@ -44,11 +57,11 @@ pub struct Audit {
     #[arg(long, default_value_t = 1, value_parser = number::times, allow_negative_numbers = true)]
     iterations: u64,
 
-    /// Runs in all; for one-run, the number of canaries
+    /// Runs in all, or in each combination; for one-run, the number of canaries
     #[arg(long, default_value_t = 40_000, value_parser = number::whole::<u64>, allow_negative_numbers = true)]
     runs: u64,
 
-    /// How the bound is made: threshold, gdp or one-run
+    /// How the bound is made: threshold, gdp, profile or one-run
     #[arg(long, default_value_t)]
     method: Method,
 
@@ -81,9 +94,9 @@ pub struct Audit {
     #[arg(long)]
     trust: Option<View>,
 
-    /// What is protected, for an algorithm of many parties: user or record
-    #[arg(long, default_value = "user")]
-    unit: Unit,
+    /// What is protected: user or record [default: a record of one table, a user among many parties]
+    #[arg(long)]
+    unit: Option<Unit>,
 
     /// How many parties there are, for an algorithm of many
     #[arg(long, default_value_t = 2, value_parser = number::whole::<u32>, allow_negative_numbers = true)]
@@ -110,10 +123,13 @@ pub struct Audit {
 impl Audit {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
+        if self.all {
+            return self.map();
+        }
         let spec = AuditSpec {
             algorithm: self.algorithm,
-            epsilon: self.epsilon,
-            delta: self.delta,
+            epsilon: self.epsilon.unwrap_or(0.0),
+            delta: self.delta.unwrap_or(0.0),
             adjacency: self.adjacency,
             sampling: self.sampling,
             iterations: self.iterations,
@@ -153,11 +169,65 @@ impl Audit {
                 "The lower bound is above what the paper claims; the claim does not hold (docs/errata.md)"
                     .to_owned()
             } else {
-                "ALARM: the lower bound is above what is certified; the guarantee does not hold".to_owned()
+                format!("{ALARM}: the lower bound is above what is certified; the guarantee does not hold")
             }
         });
         Ok(Answer { text: text(&report), object: json!(report), remarks: exceeded.into_iter().collect() })
     }
+}
+
+impl Audit {
+    /// Every combination.
+    fn map(self) -> Result<Answer, Failure> {
+        let mut bar = Bar::new("combination");
+        let wanted =
+            |cell: &Cell| self.only.is_empty() || self.only.iter().any(|name| name == cell.algorithm);
+        let reports = audit_map(self.runs, self.seed, wanted, |done, of| bar.iteration(done, of));
+        bar.finish();
+        let reports = reports.map_err(|error| Failure::of("audit", error))?;
+        let alarms: Vec<String> = reports
+            .iter()
+            .filter(|report| report.audit.exceeded)
+            .map(|report| {
+                let AuditReport { epsilon_lower, epsilon_certified, .. } = report.audit;
+                let cell = report.cell.join(" · ");
+                format!(
+                    "{ALARM}: {cell}: ε is at least {}, certified {}",
+                    show(epsilon_lower),
+                    show(epsilon_certified)
+                )
+            })
+            .collect();
+        let text = if self.markdown { markdown(&reports) } else { list(&reports) };
+        let object = json!({ "cells": reports, "alarms": alarms.len() });
+        Ok(Answer { text, object, remarks: alarms })
+    }
+}
+
+fn list(reports: &[CellReport]) -> String {
+    let heads = [
+        "algorithm",
+        "version",
+        "course",
+        "trust",
+        "unit",
+        "neighbours",
+        "sampling",
+        "certified",
+        "ε ≥",
+        "share",
+    ];
+    let mut rows = vec![heads.map(str::to_owned).to_vec()];
+    rows.extend(reports.iter().map(|report| {
+        let mut row: Vec<String> = report.cell.iter().map(|&word| word.to_owned()).collect();
+        row.extend([
+            format!("{:.3}", report.audit.epsilon_certified),
+            format!("{:.2}", report.audit.epsilon_lower),
+            format!("{:.0} %", 100.0 * report.share()),
+        ]);
+        row
+    }));
+    format!("{}\n{}", columns(&rows, 2, 7), wrapped(NOTE))
 }
 
 fn text(report: &AuditReport) -> String {
@@ -171,6 +241,7 @@ fn text(report: &AuditReport) -> String {
         ("confidence", show(report.confidence)),
         ("method", report.method.to_string()),
         ("runs", report.runs.to_string()),
+        ("pair", report.pair.to_string()),
         ("seeded bug", report.seeded_bug.clone().unwrap_or("none".to_owned())),
     ]
     .into_iter()

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::fit::Progress;
 use crate::graph::is_private_graph;
 use crate::job::{Budget, constant, loss_for, no_pure, value};
+use crate::map::{self, Cell, Course};
 use crate::model::{Model, Parts};
 
 /// The graph of the parties when none is named.
@@ -200,6 +201,18 @@ impl Simulation {
             unit: opening.unit,
         };
         self.try_out(recipe, entry, schema.user().is_some())?;
+        // What promises nothing is not on the map.
+        if entry.private && spec.settings.as_published != Some(true) {
+            map::offered(&Cell {
+                algorithm: entry.name,
+                form: map::form(entry.takes, &spec.settings),
+                course: Course::Alone,
+                view: opening.view,
+                unit: opening.unit,
+                adjacency: opening.adjacency,
+                drawn: spec.settings.sampling.unwrap_or_default().into(),
+            })?;
+        }
         let key = self.key(keep)?;
 
         progress.reading();

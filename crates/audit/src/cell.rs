@@ -1,0 +1,116 @@
+//! From a cell of the map to an audit of it: the run that shows most of what is certified.
+
+use reticent::accountant::{Unit, View};
+use reticent::admm::{Release, StepSize, Walk, catalogue};
+use reticent::map::{Cell, Drawn};
+
+use crate::method::Method;
+use crate::spec::AuditSpec;
+
+/// The budget of the map.
+const EPSILON: f64 = 4.0;
+const DELTA: f64 = 1e-3;
+
+/// A step so short that the parameter stays where every canary pulls with all its weight.
+const STEP: f64 = 1e-3;
+
+/// One-sided, with a slope that is at its bound where the parameter starts.
+const ONE_SIDED: &str = "huberised-hinge:0.5";
+
+impl AuditSpec {
+    /// The audit of a cell with so many runs.
+    pub fn of(cell: &Cell, runs: u64, seed: Option<u64>) -> Self {
+        let Cell { algorithm, form, course, view, unit, adjacency, drawn } = *cell;
+        let usual = AuditSpec::default();
+        let takes = catalogue::find(algorithm).map_or(&[][..], |entry| entry.takes);
+        let between = crate::crowd::knows(algorithm);
+        let normal = ["normal", "normal-objective"].contains(&form);
+        // Its first step goes to the border of its ball.
+        let far = algorithm == "dp-fw";
+        let spec = AuditSpec {
+            algorithm: algorithm.to_owned(),
+            epsilon: EPSILON,
+            delta: DELTA,
+            adjacency,
+            sampling: sampling(drawn),
+            // Of a sample one answer shows most; that answers add up is seen in full batches.
+            iterations: if course.is_tuned() || drawn != Drawn::Full || far { 1 } else { 2 },
+            step: takes.contains(&"step").then(|| StepSize::constant(STEP).ok()).flatten(),
+            loss: if normal { ONE_SIDED.to_owned() } else { usual.loss.clone() },
+            penalty: (course.has_graph()).then(|| "l1:0.1".to_owned()),
+            trust: between.then_some(view),
+            unit: Some(unit),
+            walk: [("stateless", Walk::Stateless), ("stateful", Walk::Stateful)]
+                .into_iter()
+                .find_map(|(name, walk)| (name == form).then_some(walk)),
+            release: Release::ALL.into_iter().find(|release| release.to_string() == form),
+            law: form.parse().ok(),
+            schedule: match form {
+                "permutation" | "single" => form.parse().ok(),
+                "blocks" => "blocks:2".parse().ok(),
+                _ => None,
+            },
+            course,
+            records: Some(records(cell)),
+            runs,
+            method: Method::Profile,
+            seed,
+            ..usual
+        };
+        if between { spec.among_parties(cell) } else { spec }
+    }
+
+    fn among_parties(self, cell: &Cell) -> Self {
+        let masked = cell.view == View::SecureAggregation;
+        let walks = cell.algorithm == "walk";
+        let seen_draws = cell.view == View::Local && cell.drawn != Drawn::Full;
+        AuditSpec {
+            parties: match (masked, cell.drawn) {
+                (true, _) => 5,
+                (_, Drawn::Full) => 2,
+                _ => 4,
+            },
+            // Where a party is drawn in the open, few rounds leave its number to chance.
+            iterations: match cell.view {
+                _ if walks => 40,
+                _ if seen_draws => 16,
+                View::Local => 1,
+                _ if cell.drawn != Drawn::Full => 1,
+                _ => 2,
+            },
+            // What a party keeps would otherwise move its contribution to where it is cut.
+            lambda: (walks || cell.view == View::Local).then_some(0.01),
+            // A masked sum is many messages.
+            runs: if masked { self.runs / 4 } else { self.runs },
+            sampling: match (masked, cell.drawn) {
+                (true, Drawn::WithoutReplacement) => "wor:4",
+                (_, Drawn::WithoutReplacement) => "wor:2",
+                (_, Drawn::Poisson) => "poisson:0.5",
+                _ => "full",
+            }
+            .parse()
+            .unwrap_or_default(),
+            ..self
+        }
+    }
+}
+
+fn sampling(drawn: Drawn) -> reticent_oracle::Sampling {
+    let text = match drawn {
+        Drawn::Full => "full",
+        Drawn::Poisson => "poisson:0.5",
+        Drawn::WithoutReplacement => "wor:1",
+    };
+    text.parse().unwrap_or_default()
+}
+
+/// Records of the larger table, or of each party.
+fn records(cell: &Cell) -> usize {
+    match (crate::crowd::knows(cell.algorithm), cell.unit, cell.drawn) {
+        (true, Unit::User, _) => 1,
+        // As many as make a party much larger than a record.
+        (true, Unit::Record, Drawn::Full) => 8,
+        (true, Unit::Record, _) => 40,
+        (false, ..) => 2,
+    }
+}

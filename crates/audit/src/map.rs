@@ -1,0 +1,101 @@
+//! The whole map under attack: every cell that is offered, its lower bound beside what is certified.
+
+use std::fmt::Write;
+
+use reticent::Error;
+use reticent::map::{Cell, Row, cells};
+use serde::Serialize;
+
+use crate::report::AuditReport;
+use crate::spec::AuditSpec;
+
+/// What was found in one cell.
+#[derive(Clone, Debug, Serialize)]
+pub struct CellReport {
+    /// The words of the cell: algorithm, version, course, view, unit, adjacency, sampling.
+    pub cell: [&'static str; 7],
+    /// The notes that it rests on.
+    pub proofs: Vec<&'static str>,
+    /// Why what is certified may be more than what is true; empty where nothing is lost that is known of.
+    pub slack: &'static str,
+    /// The audit.
+    pub audit: AuditReport,
+}
+
+/// The share of the certified ε that an audit should find where the analysis is tight.
+pub const TIGHT: f64 = 0.6;
+
+impl CellReport {
+    /// The lower bound as a part of what is certified.
+    pub fn share(&self) -> f64 {
+        self.audit.epsilon_lower / self.audit.epsilon_certified
+    }
+}
+
+/// Attacks every cell for which `wanted` holds, with so many runs each. `told` hears how many of how many cells are done.
+pub fn audit_map(
+    runs: u64,
+    seed: Option<u64>,
+    wanted: impl Fn(&Cell) -> bool,
+    mut told: impl FnMut(u64, u64),
+) -> Result<Vec<CellReport>, Error> {
+    let all: Vec<(Cell, &Row)> = cells().into_iter().filter(|(cell, _)| wanted(cell)).collect();
+    let mut reports = Vec::with_capacity(all.len());
+    for (i, (cell, row)) in all.iter().enumerate() {
+        let seed = seed.map(|seed| seed.wrapping_add(i as u64));
+        let audit = crate::run(&AuditSpec::of(cell, runs, seed))?;
+        reports.push(CellReport {
+            cell: cell.words(),
+            proofs: row.notes(cell),
+            slack: row.slack(cell),
+            audit,
+        });
+        told(i as u64 + 1, all.len() as u64);
+    }
+    Ok(reports)
+}
+
+/// The heads of the columns of [`markdown`]; the first seven are those of a cell.
+const HEADS: [&str; 13] = [
+    "algorithm",
+    "version",
+    "course",
+    "trust",
+    "unit",
+    "neighbours",
+    "sampling",
+    "proofs",
+    "pair",
+    "statistic",
+    "ε ≥",
+    "share",
+    "tight",
+];
+
+/// The rows of docs/guarantees.md.
+pub fn markdown(reports: &[CellReport]) -> String {
+    let mut text = format!("| {} |\n|{}\n", HEADS.join(" | "), " --- |".repeat(HEADS.len()));
+    for report in reports {
+        let notes: Vec<_> =
+            report.proofs.iter().map(|note| format!("[{note}](../proofs/{note}.md)")).collect();
+        let few = format!("yes, and {} runs are few", report.audit.runs);
+        let tight = match report.slack {
+            "" if report.share() >= TIGHT => "yes",
+            "" => &few,
+            slack => slack,
+        };
+        let statistic = format!("{:?}", report.audit.statistic).to_lowercase();
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {:.2} | {:.0} % | {} |",
+            report.cell.join(" | "),
+            notes.join(", "),
+            report.audit.pair,
+            statistic,
+            report.audit.epsilon_lower,
+            100.0 * report.share(),
+            tight
+        );
+    }
+    text
+}

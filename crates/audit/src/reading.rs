@@ -1,0 +1,189 @@
+//! How the limits of a test are read as an ε.
+//!
+//! By a threshold they are, whatever the mechanism. Where the law of the mechanism is known but for the scale of its noise,
+//! they say more: let δ_s(ε) be the profile that the books give to the same run with s times the noise. If
+//!
+//! ```text
+//! p̲ > e^ε p̄' + δ_s(ε)   or   1 − p̄' > e^ε (1 − p̲) + δ_s(ε)      for some ε
+//! ```
+//!
+//! then the run is not one with s times the noise or more, and its ε is at least that of s. At s = 1 it contradicts the books
+//! outright: the alarm does not hang on the family. For Gaussian runs it is Φ⁻¹(p̲) − Φ⁻¹(p̄') (Nasr et al. 2023, section 3).
+//! All counts are used where they are large, which is much sharper than a threshold far out. Proof note: `proofs/audit.md`.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use reticent::Error;
+use reticent::accountant::{
+    Adjacency, Entry, Event, Gdp, Ledger, Unit, View, delta as delta_at, epsilon as epsilon_at,
+};
+use reticent_statistics::normal_quantile;
+
+use crate::subject::Subject;
+use crate::threshold::Limits;
+
+/// Where the profile is looked at.
+const EPSILONS: [f64; 5] = [0.0, 0.5, 1.2, 2.2, 3.6];
+
+/// Scales of the noise that are tried: from so many times less to so many times more. At 1 there is none: who is at the border
+/// is not above it.
+const SCALES: (f64, f64) = (0.4, 6.0);
+
+/// How often the range of scales is halved, when a test is chosen and when its limits are read.
+const HALVINGS: [u32; 2] = [4, 7];
+
+/// What is known of the law of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// Gaussian privacy, of whatever μ.
+    Gaussian,
+    /// The plan with more noise or less.
+    Books,
+    /// Nothing.
+    Unknown,
+}
+
+/// A reader of limits, for one audit.
+pub(crate) struct Reading<'a> {
+    pub subject: &'a Subject,
+    pub family: Family,
+    pub delta: f64,
+    pub adjacency: Adjacency,
+    /// The plan as it is, by which profiles are known again.
+    plan: String,
+}
+
+/// Profiles that were computed, by plan and scale: many cells of the map have the same.
+static KNOWN: Mutex<BTreeMap<(String, u64), Option<Scale>>> = Mutex::new(BTreeMap::new());
+
+/// The profile of the plan at one scale, and its ε.
+#[derive(Clone, Debug)]
+struct Scale {
+    deltas: Vec<f64>,
+    epsilon: f64,
+}
+
+impl<'a> Reading<'a> {
+    pub fn new(subject: &'a Subject, family: Family, delta: f64, adjacency: Adjacency) -> Self {
+        let plan = match (family, subject.plan_at(1.0)) {
+            (Family::Books, Ok(plan)) => words(&plan, delta),
+            _ => String::new(),
+        };
+        Reading { subject, family, delta, adjacency, plan }
+    }
+
+    /// The least ε that the limits allow, by all that is known.
+    pub fn epsilon(&self, limits: Limits) -> Result<f64, Error> {
+        self.by_halving(limits, HALVINGS[1])
+    }
+
+    /// The same, for choosing.
+    pub fn rough(&self, limits: Limits) -> Result<f64, Error> {
+        self.by_halving(limits, HALVINGS[0])
+    }
+
+    fn by_halving(&self, limits: Limits, halvings: u32) -> Result<f64, Error> {
+        let plain = limits.epsilon(self.delta);
+        Ok(plain.max(match self.family {
+            Family::Gaussian => epsilon_of(mu_above(limits), self.delta, self.adjacency)?,
+            Family::Books => self.by_scale(limits, halvings),
+            Family::Unknown => 0.0,
+        }))
+    }
+
+    /// ε of the least scale that the limits contradict: all above it are contradicted too.
+    fn by_scale(&self, limits: Limits, halvings: u32) -> f64 {
+        let (least, most) = SCALES;
+        let (mut low, mut high) = (least.ln(), most.ln());
+        let Some(mut found) = self.contradicted(high.exp(), limits) else { return 0.0 };
+        for _ in 0..halvings {
+            let middle = 0.5 * (low + high);
+            match self.contradicted(middle.exp(), limits) {
+                Some(epsilon) => (high, found) = (middle, epsilon),
+                None => low = middle,
+            }
+        }
+        found
+    }
+
+    /// ε of this scale, if the limits contradict it.
+    fn contradicted(&self, scale: f64, limits: Limits) -> Option<f64> {
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = (self.plan.clone(), scale.to_bits());
+        let profile = known.entry(place).or_insert_with(|| self.profile(scale)).clone()?;
+        let Limits { often, seldom } = limits;
+        let broken = |(epsilon, delta): (&f64, &f64)| {
+            let factor = epsilon.exp();
+            often > factor * seldom + delta || 1.0 - seldom > factor * (1.0 - often) + delta
+        };
+        EPSILONS.iter().zip(&profile.deltas).any(broken).then_some(profile.epsilon)
+    }
+
+    fn profile(&self, scale: f64) -> Option<Scale> {
+        let plan = self.subject.plan_at(scale).ok()?;
+        let deltas = EPSILONS.iter().map(|&epsilon| Some(delta_at(&plan, epsilon).ok()?.upper));
+        Some(Scale {
+            deltas: deltas.collect::<Option<_>>()?,
+            epsilon: epsilon_at(&plan, self.delta).ok()?.lower.max(0.0),
+        })
+    }
+}
+
+/// All of a plan that its profile depends on: not whom it protects and from whom.
+fn words(plan: &Ledger, delta: f64) -> String {
+    let entry = |entry: &Entry| {
+        let event = entry.event();
+        format!("{:?} {} {}", event.mechanism(), event.adjacency(), entry.count())
+    };
+    let entries: Vec<String> = plan.entries().iter().map(entry).collect();
+    format!("{delta} {}", entries.join(", "))
+}
+
+/// The least μ that the limits allow.
+pub(crate) fn mu_above(Limits { often, seldom }: Limits) -> f64 {
+    if often <= 0.0 || seldom >= 1.0 {
+        return 0.0;
+    }
+    // Limits of 1 and 0 do not occur with finite counts but for rounding.
+    (normal_quantile(often.min(1.0 - 1e-12)) - normal_quantile(seldom.max(1e-300))).max(0.0)
+}
+
+/// ε(δ) of μ-GDP, from below.
+pub(crate) fn epsilon_of(mu: f64, delta: f64, adjacency: Adjacency) -> Result<f64, Error> {
+    if mu == 0.0 {
+        return Ok(0.0);
+    }
+    let refuse = |error: &dyn std::fmt::Display| Error::Value {
+        name: "epsilon",
+        given: format!("a measured mu of {mu}"),
+        allowed: error.to_string(),
+    };
+    let gdp = Gdp::new(mu).map_err(|error| refuse(&error))?;
+    let event = Event::new(gdp, adjacency, Unit::Record, View::Central).map_err(|error| refuse(&error))?;
+    let mut ledger = Ledger::new();
+    ledger.append(event);
+    Ok(epsilon_at(&ledger, delta)?.lower.max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_statistics::normal_cdf;
+
+    #[test]
+    fn the_curve_of_a_gaussian_gives_its_mu_at_every_threshold() {
+        for t in [-1.0, 0.0, 2.5] {
+            let limits = Limits { often: normal_cdf(1.2 - t), seldom: normal_cdf(-t) };
+            assert!((mu_above(limits) - 1.2).abs() < 1e-9);
+        }
+        assert_eq!(mu_above(Limits { often: 0.0, seldom: 0.1 }), 0.0);
+    }
+
+    #[test]
+    fn epsilon_of_mu_is_the_known_one() {
+        // dp_accounting: get_epsilon_gaussian(1/1.2, 1e-3)
+        let found = epsilon_of(1.2, 1e-3, Adjacency::ReplaceOne).unwrap();
+        assert!((3.8..4.1).contains(&found), "{found}");
+    }
+}

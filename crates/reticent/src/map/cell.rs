@@ -1,0 +1,161 @@
+//! One combination that can be asked for: algorithm, version, course of the run, who looks, what is protected, which tables are
+//! neighbours, and what is drawn. It is what a guarantee is proven for, and what an audit attacks.
+
+use std::fmt;
+
+use reticent_accountant::{Adjacency, Unit, View};
+use reticent_admm::{BlockSchedule, Settings};
+use reticent_oracle::Sampling;
+
+/// How the units of an answer are chosen, whatever the rate or the size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drawn {
+    /// All of them.
+    Full,
+    /// A Poisson sample.
+    Poisson,
+    /// A sample of fixed size.
+    WithoutReplacement,
+}
+
+/// What a run is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Course {
+    /// The algorithm alone.
+    Alone,
+    /// A graph that is learned first.
+    Graph,
+    /// The best of a random number of runs.
+    Tuned,
+    /// The same, with a learned graph in each.
+    TunedGraph,
+}
+
+/// One combination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The algorithm, by the name users type.
+    pub algorithm: &'static str,
+    /// Which of its versions: the word for its schedule, law, walk or release; empty if it has none of them.
+    pub form: &'static str,
+    /// What the run is made of.
+    pub course: Course,
+    /// Who looks.
+    pub view: View,
+    /// What is protected.
+    pub unit: Unit,
+    /// Which tables are neighbours.
+    pub adjacency: Adjacency,
+    /// What is drawn.
+    pub drawn: Drawn,
+}
+
+impl Drawn {
+    /// Every one.
+    pub const ALL: [Drawn; 3] = [Drawn::Full, Drawn::Poisson, Drawn::WithoutReplacement];
+
+    /// The word that users type, without its number.
+    pub fn name(self) -> &'static str {
+        match self {
+            Drawn::Full => "full",
+            Drawn::Poisson => "poisson",
+            Drawn::WithoutReplacement => "wor",
+        }
+    }
+}
+
+impl From<Sampling> for Drawn {
+    fn from(sampling: Sampling) -> Self {
+        match sampling {
+            Sampling::Full => Drawn::Full,
+            Sampling::Poisson(_) => Drawn::Poisson,
+            Sampling::WithoutReplacement(_) => Drawn::WithoutReplacement,
+        }
+    }
+}
+
+impl Course {
+    /// Every one.
+    pub const ALL: [Course; 4] = [Course::Alone, Course::Graph, Course::Tuned, Course::TunedGraph];
+
+    /// The course of a job that is tuned or not, and learns a graph or not.
+    pub fn of(tuned: bool, graph: bool) -> Self {
+        match (tuned, graph) {
+            (false, false) => Course::Alone,
+            (false, true) => Course::Graph,
+            (true, false) => Course::Tuned,
+            (true, true) => Course::TunedGraph,
+        }
+    }
+
+    /// Whether only the best of several runs is released.
+    pub fn is_tuned(self) -> bool {
+        matches!(self, Course::Tuned | Course::TunedGraph)
+    }
+
+    /// Whether a graph is learned.
+    pub fn has_graph(self) -> bool {
+        matches!(self, Course::Graph | Course::TunedGraph)
+    }
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Course::Alone => "alone",
+            Course::Graph => "learned graph",
+            Course::Tuned => "tuned",
+            Course::TunedGraph => "tuned, learned graph",
+        }
+    }
+}
+
+/// The version that the settings ask for, of an algorithm that takes these: the word that users type.
+pub(crate) fn form(takes: &[&str], settings: &Settings) -> &'static str {
+    use reticent_admm::{Release, Walk};
+    use reticent_oracle::Law;
+    let has = |name: &str| takes.contains(&name);
+    if has("schedule") {
+        return match settings.schedule.unwrap_or_default() {
+            BlockSchedule::All => "all",
+            BlockSchedule::Permutation => "permutation",
+            BlockSchedule::Single => "single",
+            BlockSchedule::Blocks(_) => "blocks",
+        };
+    }
+    if has("law") {
+        return match settings.law.unwrap_or_default() {
+            Law::Normal => "normal",
+            Law::SphericalLaplace => "spherical-laplace",
+        };
+    }
+    if has("walk") {
+        return match settings.walk.unwrap_or_default() {
+            Walk::Stateless => "stateless",
+            Walk::Stateful => "stateful",
+        };
+    }
+    if has("release") {
+        return match settings.release.unwrap_or(Release::Gradient) {
+            Release::Gradient => "gradient",
+            Release::Minimiser => "minimiser",
+            Release::Objective => "objective",
+            Release::NormalObjective => "normal-objective",
+        };
+    }
+    ""
+}
+
+impl Cell {
+    /// The words of its axes, as a table has them: algorithm, version, course, view, unit, adjacency, sampling.
+    pub fn words(&self) -> [&'static str; 7] {
+        let Cell { algorithm, form, course, view, unit, adjacency, drawn } = *self;
+        let form = if form.is_empty() { "–" } else { form };
+        [algorithm, form, course.name(), view.name(), unit.name(), adjacency.name(), drawn.name()]
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words().join(" · "))
+    }
+}

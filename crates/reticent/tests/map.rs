@@ -1,0 +1,198 @@
+//! The map and the program agree: what is accepted has a row, and what has a row is accepted.
+//!
+//! Every combination of the flags that choose a cell is put to the program, on a table that does not exist: what is refused
+//! is refused before anything is read.
+
+use std::path::Path;
+
+use reticent::accountant::{Adjacency, Unit, View};
+use reticent::admm::catalogue::{CATALOGUE, Kind};
+use reticent::admm::{Release, Settings, Walk};
+use reticent::map::{self, Cell, Course, Drawn};
+use reticent::simulate::{Keep, Parties, Simulation};
+use reticent::{Error, Spec, runtime};
+
+const NOWHERE: &str = "there is no such table.csv";
+
+const SCHEMA: &str = r#"
+row_norm = 1.0
+public_n = 100
+[[column]]
+name = "a"
+kind = "numeric"
+lower = -1
+upper = 1
+[[column]]
+name = "b"
+kind = "numeric"
+lower = -1
+upper = 1
+[[column]]
+name = "y"
+kind = "target"
+classes = ["no", "yes"]
+"#;
+
+const PERSON: &str = "[[column]]\nname = \"who\"\nkind = \"user\"\n";
+
+/// The words for the versions of an algorithm, as settings.
+fn versions(takes: &[&str]) -> Vec<(&'static str, Settings)> {
+    let usual = Settings::default();
+    let schedule = |word: &str| Settings { schedule: word.parse().ok(), ..usual.clone() };
+    if takes.contains(&"schedule") {
+        return vec![
+            ("all", usual.clone()),
+            ("permutation", schedule("permutation")),
+            ("single", schedule("single")),
+            ("blocks", schedule("blocks:2")),
+        ];
+    }
+    if takes.contains(&"law") {
+        let law = |word: &str| Settings { law: word.parse().ok(), ..usual.clone() };
+        return vec![("normal", law("normal")), ("spherical-laplace", law("spherical-laplace"))];
+    }
+    if takes.contains(&"walk") {
+        let walk = |walk| Settings { walk: Some(walk), ..usual.clone() };
+        return vec![("stateless", walk(Walk::Stateless)), ("stateful", walk(Walk::Stateful))];
+    }
+    if takes.contains(&"release") {
+        let release = |release| Settings { release: Some(release), ..usual.clone() };
+        let words = ["gradient", "minimiser", "objective", "normal-objective"];
+        return words.into_iter().zip(Release::ALL.map(release)).collect();
+    }
+    vec![("", usual)]
+}
+
+fn drawn(drawn: Drawn) -> &'static str {
+    match drawn {
+        Drawn::Full => "full",
+        Drawn::Poisson => "poisson:0.5",
+        Drawn::WithoutReplacement => "wor:5",
+    }
+}
+
+/// Every combination of a fit, with the job that asks for it.
+fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
+    let schema = |unit| folder.join(if unit == Unit::User { "people.toml" } else { "records.toml" });
+    let mut all = Vec::new();
+    for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, Kind::Private(_))) {
+        for (form, settings) in versions(entry.takes) {
+            for course in Course::ALL {
+                for unit in [Unit::Record, Unit::User] {
+                    for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
+                        for how in Drawn::ALL {
+                            let sampled = how != Drawn::Full || entry.takes.contains(&"sampling");
+                            let sampling = if sampled { drawn(how).parse().ok() } else { None };
+                            let penalty = if course.has_graph() || entry.name == "dp-fw" {
+                                "l1:0.01"
+                            } else {
+                                "l2:0.01"
+                            };
+                            let tuned = course.is_tuned();
+                            let lists = format!("penalty={}[1,2]", &penalty[..3]);
+                            let spec = Spec {
+                                data: Some(NOWHERE.into()),
+                                schema: Some(schema(unit)),
+                                epsilon: Some(1.0),
+                                delta: Some(1e-6),
+                                algorithm: Some(entry.name.to_owned()),
+                                penalty: (!tuned).then(|| penalty.to_owned()),
+                                tune: tuned.then(|| vec![lists]),
+                                graph: course.has_graph().then(|| "private".to_owned()),
+                                unit: Some(unit),
+                                adjacency: Some(adjacency),
+                                settings: Settings { sampling, ..settings.clone() },
+                                ..Spec::default()
+                            };
+                            let cell = Cell {
+                                algorithm: entry.name,
+                                form,
+                                course,
+                                view: View::Central,
+                                unit,
+                                adjacency,
+                                drawn: how,
+                            };
+                            all.push((cell, spec));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Every combination of a simulation.
+fn simulations(folder: &Path) -> Vec<(Cell, Simulation)> {
+    let mut all = Vec::new();
+    for entry in runtime::CATALOGUE.iter().filter(|entry| entry.private) {
+        for (form, settings) in versions(entry.takes) {
+            for &view in View::ALL {
+                for unit in [Unit::Record, Unit::User] {
+                    for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
+                        for how in Drawn::ALL {
+                            let sampled = how != Drawn::Full || entry.takes.contains(&"sampling");
+                            let sampling = if sampled { drawn(how).parse().ok() } else { None };
+                            let job = Spec {
+                                data: Some(NOWHERE.into()),
+                                schema: Some(folder.join("records.toml")),
+                                epsilon: Some(1.0),
+                                delta: Some(1e-6),
+                                algorithm: Some(entry.name.to_owned()),
+                                unit: Some(unit),
+                                adjacency: Some(adjacency),
+                                settings: Settings { sampling, ..settings.clone() },
+                                ..Spec::default()
+                            };
+                            let parties =
+                                Parties { split: Some(20), trust: Some(view), ..Parties::default() };
+                            let course = Course::Alone;
+                            let cell = Cell {
+                                algorithm: entry.name,
+                                form,
+                                course,
+                                view,
+                                unit,
+                                adjacency,
+                                drawn: how,
+                            };
+                            all.push((cell, Simulation { job, parties, ..Simulation::default() }));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+/// What the program says of a simulation before it looks for the table.
+fn accepts(simulation: &Simulation) -> Result<(), Error> {
+    match simulation.run(Keep::default(), &mut ()) {
+        Ok(_) => panic!("a run without a table"),
+        Err(error) if error.to_string().contains(NOWHERE) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+#[test]
+fn what_is_accepted_has_a_row_and_what_has_a_row_is_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("records.toml"), SCHEMA).unwrap();
+    std::fs::write(folder.path().join("people.toml"), format!("{SCHEMA}{PERSON}")).unwrap();
+    let asked = fits(folder.path()).into_iter().map(|(cell, spec)| (cell, spec.check().map(drop)));
+    let between = simulations(folder.path()).into_iter().map(|(cell, job)| (cell, accepts(&job)));
+    let (mut wrong, mut accepted) = (Vec::new(), 0);
+    for (cell, said) in asked.chain(between) {
+        accepted += usize::from(said.is_ok());
+        if said.is_ok() != map::find(&cell).is_some() {
+            wrong.push(match said {
+                Ok(()) => format!("accepted without a row: {cell}"),
+                Err(error) => format!("a row, and refused: {cell}: {error}"),
+            });
+        }
+    }
+    assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!(accepted, map::cells().len());
+}
