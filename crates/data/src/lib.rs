@@ -24,6 +24,8 @@
 //! # Ok::<(), reticent_data::DataError>(())
 //! ```
 
+mod counts;
+mod day;
 mod dense;
 mod encode;
 mod error;
@@ -35,7 +37,9 @@ mod source;
 mod sparse;
 mod split;
 mod table;
+mod text;
 
+pub use counts::{ColumnCounts, Counts};
 pub use dense::Dense;
 pub use encode::{Cell, Encoder, Purpose, Row};
 pub use error::{CellProblem, DataError, FileProblem, LineProblem, Place};
@@ -43,13 +47,15 @@ pub use labels::Labels;
 pub use norm::shrink_into;
 pub use schema::{
     Categorical, Column, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target, TargetKind,
-    Undeclared,
+    Undeclared, Unknown,
 };
 #[cfg(feature = "parquet")]
 pub use source::parse_parquet;
 pub use source::{
-    Draft, DraftOptions, Format, check, draft_from_public, load, load_features, parse_csv, parse_libsvm,
+    Checked, Draft, DraftOptions, Format, Reading, Thoroughness, check, draft_from_public, load, load_all,
+    load_features, parse_csv, parse_libsvm, skeleton,
 };
 pub use sparse::Csr;
 pub use split::{Skew, SkewError};
 pub use table::{Rows, Table};
+pub use text::read_text;

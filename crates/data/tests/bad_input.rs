@@ -150,7 +150,7 @@ fn schemas() {
         ),
         (
             numeric("lower = 0\nupper = 1\nclasses = [1, 2]"),
-            "column `a` has the key `classes`, which its kind does not use; allowed: lower, upper, scale, missing",
+            "column `a` has the key `classes`, which its kind does not use; allowed: lower, upper, scale, quantiles, missing",
         ),
         (text("unknown = 'x'"), "column `a` needs `categories`, the public list of its values"),
         (text("categories = []"), "column `a` has no categories; allowed: at least one"),
@@ -160,7 +160,7 @@ fn schemas() {
         ),
         (
             text("categories = ['x']\nunknown = 'y'"),
-            "column `a` has unknown = \"y\"; allowed: one of its categories, or \"ignore\"",
+            "column `a` has unknown = \"y\"; allowed: one of its categories, or \"ignore\" or \"error\"",
         ),
         (
             text("categories = ['ignore']\nmissing = 'ignore'"),
@@ -255,7 +255,7 @@ fn files() {
     assert_eq!(says(&file(&dir, "e.csv", b"")), "DIR/e.csv: the file is empty");
     assert_eq!(
         says(&file(&dir, "x.txt", b"1")),
-        "DIR/x.txt: the name does not tell the format; known: .csv .tsv .data .libsvm .svm .parquet, also with .gz or .xz"
+        "DIR/x.txt: the name does not tell the format; known: .csv .tsv .data .libsvm .svm .parquet, also with .gz .xz .bz2 .zst or .zip"
     );
     assert_eq!(
         says(&file(&dir, "x.svm", b"1")),

@@ -37,6 +37,8 @@ impl Progress for () {}
 pub struct Fitted {
     /// The model, its certificate inside.
     pub model: Model,
+    /// Records read, where their number is public: records are protected, and one is replaced by another.
+    pub records: Option<u64>,
     /// Iterations made.
     pub iterations: u64,
     /// How long it took, reading included. It tells of the number of records, which is private unless one is replaced by
@@ -79,7 +81,8 @@ impl Job {
     pub fn fit(self, progress: &mut dyn Progress) -> Result<Fitted, Error> {
         let start = Instant::now();
         progress.reading();
-        let table = PrivateTable::load(&self.data, self.format, &self.schema)?;
+        let table = PrivateTable::load_all(&self.data, self.reading, &self.schema)?;
+        let records = table.public_count(self.opening.unit, self.opening.adjacency);
         let gate = self.open(table, 0)?;
         let terms = *gate.terms();
         let done = match self.budget {
@@ -97,7 +100,7 @@ impl Job {
         let Done { job, parameter, iterations, graph, tuned, converged, ledger, choice, .. } = done;
         let certificate = Certificate { choice, ..Certificate::new(job, &terms, ledger)? };
         let model = Model::new(job, parameter, graph.as_ref(), certificate);
-        Ok(Fitted { model, iterations, time: start.elapsed(), tuned, converged })
+        Ok(Fitted { model, records, iterations, time: start.elapsed(), tuned, converged })
     }
 
     /// The gate on `table`. `number` tells runs with the same seed apart.

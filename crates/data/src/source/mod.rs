@@ -1,25 +1,34 @@
 //! Files to tables.
 
+mod ask;
 mod check;
 mod delimited;
 mod draft;
 mod libsvm;
+mod lines;
 mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod reading;
+mod records;
+mod skeleton;
+mod zip;
 
-pub use check::check;
+pub use check::{Checked, Thoroughness, check};
 pub use delimited::parse_csv;
 pub use draft::{Draft, DraftOptions, draft_from_public};
 pub use libsvm::parse_libsvm;
 #[cfg(feature = "parquet")]
 pub use parquet::parse_parquet;
+use reading::Limits;
+pub use reading::Reading;
+pub use skeleton::skeleton;
 
-use crate::encode::Builder;
+use crate::encode::Filling;
 use crate::error::FileProblem;
 use crate::{DataError, Purpose, Schema, SchemaError, Table};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How a file is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,10 +49,11 @@ impl Format {
     pub const ALL: [(&'static str, Format); 4] =
         [("csv", Self::Csv), ("tsv", Self::Tsv), ("libsvm", Self::Libsvm), ("parquet", Self::Parquet)];
 
-    /// The format that the name of a file tells, `.gz` and `.xz` aside. The content is never looked at.
+    /// The format that the name of a file tells, packing aside. The content is never looked at.
     pub fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let name = name.strip_suffix(".gz").or(name.strip_suffix(".xz")).unwrap_or(&name);
+        let packed = [".gz", ".xz", ".bz2", ".zst", ".zip"].iter().find_map(|end| name.strip_suffix(end));
+        let name = packed.unwrap_or(&name);
         match name.rsplit_once('.')?.1 {
             "csv" | "data" => Some(Self::Csv),
             "tsv" => Some(Self::Tsv),
@@ -92,18 +102,25 @@ impl std::str::FromStr for Format {
 /// roles as [`Schema::with_roles`] does.
 pub fn load(
     path: &Path,
-    format: Option<Format>,
+    reading: impl Into<Reading>,
     schema: &Schema,
     target: Option<&str>,
     user_column: Option<&str>,
 ) -> Result<Table, DataError> {
-    read(path, format, &schema.with_roles(target, user_column)?, Purpose::Fit, Depth::Values)
+    read(&[path], reading.into(), &schema.with_roles(target, user_column)?, Purpose::Fit)
+}
+
+/// Reads several files as one table, one behind the other; an owner is the same in all of them. The schema must
+/// have its roles settled.
+pub fn load_all(paths: &[PathBuf], reading: impl Into<Reading>, schema: &Schema) -> Result<Table, DataError> {
+    let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    read(&paths, reading.into(), schema, Purpose::Fit)
 }
 
 /// Reads a file for predicting: features alone, encoded as [`load`] encodes them under the same schema. The
 /// schema must have its roles settled (a model carries it so).
-pub fn load_features(path: &Path, format: Option<Format>, schema: &Schema) -> Result<Table, DataError> {
-    read(path, format, schema, Purpose::Predict, Depth::Values)
+pub fn load_features(path: &Path, reading: impl Into<Reading>, schema: &Schema) -> Result<Table, DataError> {
+    read(&[path], reading.into(), schema, Purpose::Predict)
 }
 
 /// How far a file is read.
@@ -115,29 +132,43 @@ enum Depth {
     Values,
 }
 
-fn read(
+fn read(paths: &[&Path], reading: Reading, schema: &Schema, purpose: Purpose) -> Result<Table, DataError> {
+    let mut filling = Filling::new(schema, purpose);
+    for path in paths {
+        read_into(path, reading, &mut filling, Depth::Values)?;
+    }
+    Ok(filling.finish())
+}
+
+fn read_into(
     path: &Path,
-    format: Option<Format>,
-    schema: &Schema,
-    purpose: Purpose,
+    reading: Reading,
+    filling: &mut Filling<'_>,
     depth: Depth,
-) -> Result<Table, DataError> {
-    let file = path.display().to_string();
+) -> Result<(), DataError> {
+    let (file, schema) = (open::name(path), filling.schema);
     open::no_folder(path)?;
-    let format = Format::decide(path, format, schema).map_err(|p| DataError::file(&file, p))?;
+    let format = Format::decide(path, reading.format, schema).map_err(|p| DataError::file(&file, p))?;
+    ready(schema, filling.purpose)?;
     match format {
         // A LIBSVM file has no header: that it opens is all there is to see.
-        Format::Libsvm if depth == Depth::Header => {
-            open::open(path)?;
-            Ok(Builder::new(schema, purpose).finish())
+        Format::Libsvm if depth == Depth::Header => open::open(path).map(|_| ()),
+        Format::Libsvm => {
+            libsvm::read_libsvm(lines::Lines::new(open::open(path)?, &file, reading.limits()), filling)
         }
-        Format::Libsvm => parse_libsvm(open::open(path)?, &file, schema, purpose),
         Format::Csv | Format::Tsv => {
-            let records = delimited::Records::new(open::open(path)?, &file, format.delimiter(schema));
-            delimited::read_csv(records, schema, purpose, depth)
+            let delimiter = format.delimiter(schema);
+            if delimiter == b',' && schema.decimal_comma() {
+                return Err(SchemaError::DecimalIsDelimiter.into());
+            }
+            let records = records::Records::new(open::open(path)?, &file, delimiter, reading.limits());
+            delimited::read_csv(records, filling, depth)
+        }
+        Format::Parquet if open::is_standard(path) => {
+            Err(DataError::file(&file, FileProblem::NotFromStandardInput("a Parquet file")))
         }
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::read_parquet(open::plain(path)?, &file, schema, purpose, depth),
+        Format::Parquet => parquet::read_parquet(open::plain(path)?, &file, filling, depth),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(DataError::file(&file, FileProblem::NoParquet)),
     }

@@ -153,10 +153,13 @@ impl Simulation {
     pub fn run(&self, keep: Keep<'_>, progress: &mut dyn Progress) -> Result<Simulated, Error> {
         let start = Instant::now();
         let spec = &self.job;
-        let data = spec.data.as_deref().ok_or(Error::Missing {
-            what: "the table",
-            todo: "name a CSV, LIBSVM or Parquet file with --data, or data in the job file",
-        })?;
+        let data = spec.files();
+        if data.is_empty() {
+            return Err(Error::Missing {
+                what: "the table",
+                todo: "name a CSV, LIBSVM or Parquet file with --data, or data in the job file",
+            });
+        }
         let entry = find(spec.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
         self.nothing_unused(entry)?;
         let budget = if entry.private { Some(spec.budget()?) } else { None };
@@ -199,7 +202,7 @@ impl Simulation {
         let key = self.key(keep)?;
 
         progress.reading();
-        let tables = self.deal(PrivateTable::load(data, spec.format, &schema)?)?;
+        let tables = self.deal(PrivateTable::load_all(&data, spec.reading(), &schema)?)?;
         // How many records a protected user has is the user's secret: no plan may depend on it.
         let count = |table: &PrivateTable| table.public_count(opening.unit, opening.adjacency).unwrap_or(1);
         let records: Vec<u64> = tables.iter().map(count).collect();
