@@ -185,6 +185,9 @@ pub enum LineProblem {
     /// Twice the same LIBSVM index.
     #[error("a feature index occurs twice")]
     IndexTwice,
+    /// A LIBSVM index below the one before it.
+    #[error("item {0} has an index below that of the item before it")]
+    Descending(usize),
     /// A LIBSVM value that is not a number.
     #[error("the value of item {0} is not a number")]
     NotNumber(usize),
@@ -304,6 +307,9 @@ impl LineProblem {
             }
             Self::IndexZero(_) => "add one to every index of the file",
             Self::IndexTwice => "keep one value per feature",
+            Self::Descending(_) => {
+                "sort the items of each record by index; two records that have run into one look like this too"
+            }
             Self::NotNumber(_) | Self::NotFinite(_) => {
                 "write a finite decimal number such as 1, -0.5 or 2e-3"
             }

@@ -29,6 +29,7 @@ mod day;
 mod dense;
 mod encode;
 mod error;
+mod filling;
 mod labels;
 mod norm;
 mod number;

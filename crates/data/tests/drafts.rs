@@ -51,9 +51,16 @@ fn identifiers_days_codes_and_weights_are_asked_about() {
 }
 
 #[test]
+fn a_draft_in_which_everything_is_asked_is_a_draft() {
+    let days: String = (1..29).map(|i| format!("2024-01-{i:02},{}\n", ["no", "yes"][i % 2])).collect();
+    let Draft { toml, questions, .. } = draft(&format!("day,ill\n{days}"));
+    assert_eq!((questions.len(), toml.matches("kind = \"TODO\"").count()), (1, 1));
+}
+
+#[test]
 fn a_header_of_numbers_hints_at_a_missing_header() {
     let folder = tempfile::tempdir().unwrap();
-    let bare = file(&folder, "t.csv", "5.1,3.5,0,yes\n4.9,3.0,1,no\n");
+    let bare = file(&folder, "t.csv", "5.1,3.5,0,yes\n4.9,3.0,1,no\n4.8,3.1,0,no\n");
     let said = draft_from_public(&bare, &DraftOptions::default()).unwrap().remarks;
     assert!(said[0].contains("--no-header"), "{said:?}");
     let refused = skeleton(&bare, &DraftOptions::default()).unwrap_err();

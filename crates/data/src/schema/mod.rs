@@ -7,6 +7,7 @@ mod column;
 mod error;
 mod raw;
 mod summary;
+mod words;
 
 pub use column::{
     Categorical, Column, MissingNumber, Numeric, Role, Scale, Target, TargetKind, Undeclared, Unknown,

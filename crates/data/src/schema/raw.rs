@@ -1,11 +1,12 @@
 //! The schema as it is written: every key optional where a default exists, nothing believed yet.
 
+use super::words::{Bound, Kind, List, TODO, day};
 use super::{
     Categorical, Column, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target, TargetKind,
     Undeclared, Unknown,
 };
 use crate::Labels;
-use crate::labels::{Spelling, Word};
+use crate::labels::Word;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -31,105 +32,6 @@ pub(super) struct RawSchema {
     undeclared: Option<Undeclared>,
     #[serde(default)]
     column: Vec<RawColumn>,
-}
-
-/// What stands in a draft where a person has to decide; no table is read before it is filled in.
-pub(crate) const TODO: &str = "TODO";
-
-/// A number, or a word in its place: a day, or what is still to be filled in.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-enum Bound {
-    Number(f64),
-    Text(String),
-}
-
-impl Bound {
-    fn number(self, key: &str) -> Result<f64, String> {
-        match self {
-            Self::Number(x) => Ok(x),
-            Self::Text(text) if text == TODO => Err(open(key)),
-            Self::Text(text) => Err(format!("has {key} = {text:?}; allowed: a number")),
-        }
-    }
-
-    fn day(self, key: &str) -> Result<f64, String> {
-        match self {
-            Self::Text(text) if text == TODO => Err(open(key)),
-            Self::Text(text) => day(key, &text),
-            Self::Number(x) => Err(format!("has {key} = {x}; allowed: a day, as in \"1970-01-31\"")),
-        }
-    }
-}
-
-fn open(key: &str) -> String {
-    format!("still has {key} = \"TODO\": write what is known without looking at private data")
-}
-
-fn day(key: &str, text: &str) -> Result<f64, String> {
-    let day = crate::day::parse(text.as_bytes()).filter(|_| text.len() == 10);
-    day.map(|day| day as f64)
-        .ok_or_else(|| format!("has {key} = {text:?}; allowed: a day, as in \"1970-01-31\""))
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
-    Numeric,
-    Date,
-    Categorical,
-    Target,
-    Ignored,
-    User,
-}
-
-impl Kind {
-    const ALL: [(&str, Self); 6] = [
-        ("numeric", Self::Numeric),
-        ("date", Self::Date),
-        ("categorical", Self::Categorical),
-        ("target", Self::Target),
-        ("ignored", Self::Ignored),
-        ("user", Self::User),
-    ];
-
-    fn read(text: &str) -> Result<Self, String> {
-        let known = Self::ALL.iter().find(|(name, _)| *name == text).map(|&(_, kind)| kind);
-        known.ok_or_else(|| match text {
-            TODO => "still has kind = \"TODO\": say what it is".to_string(),
-            "weight" | "weights" => format!(
-                "has kind = {text:?}: records cannot be weighted, because a weight would multiply what one of \
-                 them can move; allowed: a numeric feature, or ignored"
-            ),
-            _ => {
-                let names: Vec<_> = Self::ALL.iter().map(|(name, _)| *name).collect();
-                format!("has kind = {text:?}; allowed: {}", names.join(", "))
-            }
-        })
-    }
-
-    fn name(self) -> String {
-        Self::ALL.iter().find(|(_, kind)| *kind == self).map(|(name, _)| (*name).into()).unwrap_or_default()
-    }
-}
-
-/// A list, or the word that says that it is still to be written.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(untagged)]
-enum List {
-    Known(Vec<Spelling>),
-    Open(String),
-}
-
-impl List {
-    fn labels(self, key: &str) -> Result<Labels, String> {
-        match self {
-            Self::Known(raw) => Labels::from_raw(raw).map_err(|what| format!("`{key}` {what}")),
-            Self::Open(text) if text == TODO => Err(open(key)),
-            Self::Open(text) => {
-                Err(format!("has {key} = {text:?}; allowed: a list, as in [\"no\", \"yes\"]"))
-            }
-        }
-    }
 }
 
 /// One flat struct for all kinds rather than an enum by `kind`: the message for a key that is missing or out

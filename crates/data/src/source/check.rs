@@ -1,7 +1,7 @@
 //! Does this file fit this schema?
 
 use super::{Depth, Reading, read_into};
-use crate::encode::Filling;
+use crate::filling::Filling;
 use crate::{Counts, DataError, Purpose, Schema};
 use std::path::Path;
 

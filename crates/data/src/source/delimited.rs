@@ -2,8 +2,8 @@
 
 use super::records::{Record, Records};
 use super::{Depth, Limits, ready};
-use crate::encode::Filling;
 use crate::error::{FileProblem, LineProblem};
+use crate::filling::Filling;
 use crate::{Cell, DataError, Encoder, Purpose, Schema, Table, Undeclared};
 use std::collections::HashMap;
 use std::io::Read;

@@ -82,9 +82,13 @@ pub fn draft_from_public(path: &Path, options: &DraftOptions) -> Result<Draft, D
         };
         table(scans, options, &mut notes, &mut asked)?
     };
-    let table = load_features(path, options.reading(format), &schema)?;
-    schema.row_norm = round_up(largest_norm(&table.rows));
-    notes.push(format!("Row norm: no row of {file} is longer than {}.", schema.row_norm));
+    schema.row_norm = 1.0;
+    if schema.width() > 0 {
+        let wide = Schema { row_norm: norm::LARGEST, ..schema.clone() };
+        let table = load_features(path, options.reading(format), &wide)?;
+        schema.row_norm = round_up(largest_norm(&table.rows));
+        notes.push(format!("Row norm: no row of {file} is longer than {}.", schema.row_norm));
+    }
     notes.push("public_n is left out: set it to a public count if you use add-remove adjacency.".into());
     if schema.target().is_none() && schema.features().is_none() {
         notes.push("No target yet: give one column kind = \"target\".".into());
@@ -262,8 +266,9 @@ fn table(
         features: None,
         columns,
         ..Schema::libsvm(1, 1.0, TargetKind::Range { lower: 0.0, upper: 1.0 })?
-    }
-    .checked()?;
+    };
+    // Where every feature is still to be decided there is none yet.
+    let schema = if schema.width() == 0 && !asked.is_empty() { schema } else { schema.checked()? };
     for name in [&options.target, &options.user].into_iter().flatten() {
         schema.find(name)?;
     }

@@ -2,14 +2,14 @@
 
 use super::lines::Lines;
 use super::{Limits, ready};
-use crate::encode::Filling;
 use crate::error::{FileProblem, LineProblem};
+use crate::filling::Filling;
 use crate::{Cell, CellProblem, DataError, Purpose, Schema, SchemaError, Table, number};
 use std::io::Read;
 
 /// Reads LIBSVM text under a schema with `features`. `file` is the name for messages.
 ///
-/// Indices need not ascend in the file. For prediction the label is not looked at and may be absent.
+/// Indices must ascend, as the format says. For prediction the label is not looked at and may be absent.
 pub fn parse_libsvm<R: Read>(
     reader: R,
     file: &str,
@@ -54,11 +54,12 @@ pub(super) fn read_libsvm<R: Read>(
         for (i, item) in items.enumerate() {
             pairs.push(pair(item, i + 1, features).map_err(refuse)?);
         }
-        if !pairs.is_sorted_by_key(|p| p.0) {
-            pairs.sort_unstable_by_key(|p| p.0);
-        }
         if pairs.windows(2).any(|w| w[0].0 == w[1].0) {
             return Err(refuse(LineProblem::IndexTwice));
+        }
+        // Two records that have run into one, `…:0.5\n-1 1:…` by `…:0.5e-1 1:…`, are seen by this alone.
+        if let Some(at) = pairs.windows(2).position(|w| w[0].0 > w[1].0) {
+            return Err(refuse(LineProblem::Descending(at + 2)));
         }
         for &(index, value) in &pairs {
             filling.push(index, value);

@@ -24,8 +24,8 @@ use reading::Limits;
 pub use reading::Reading;
 pub use skeleton::skeleton;
 
-use crate::encode::Filling;
 use crate::error::FileProblem;
+use crate::filling::Filling;
 use crate::{DataError, Purpose, Schema, SchemaError, Table};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

@@ -8,8 +8,8 @@ mod pages;
 
 use super::delimited::place;
 use super::{Depth, ready};
-use crate::encode::Filling;
 use crate::error::FileProblem;
+use crate::filling::Filling;
 use crate::{Cell, CellProblem, DataError, Purpose, Role, Schema, Table};
 use column::{Batch, Meaning};
 use guard::guarded;
