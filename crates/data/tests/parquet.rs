@@ -227,3 +227,20 @@ fn text_that_is_not_utf8_is_refused() {
                   'ill'\nkind = 'target'\nclasses = [0, 1]\n";
     assert_eq!(read(&bytes, schema).unwrap_err(), "t:1: column `x` holds text that is not UTF-8");
 }
+
+#[test]
+fn a_skeleton_knows_the_types() {
+    let message = "message m { required double x; required boolean b; required int32 d (DATE); required binary t \
+                   (STRING); required int96 old; required int64 ill; }";
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.parquet");
+    std::fs::write(&path, write(message, &[])).unwrap();
+    let options = reticent_data::DraftOptions { target: Some("ill".into()), ..Default::default() };
+    let (text, _) = reticent_data::skeleton(&path, &options).unwrap();
+    let kinds: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("kind = ")).collect();
+    assert_eq!(
+        kinds,
+        ["\"numeric\"", "\"numeric\"", "\"date\"", "\"categorical\"", "\"ignored\"", "\"target\""]
+    );
+    assert_eq!(text.matches("= \"TODO\"").count(), 8, "{text}");
+}
