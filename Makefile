@@ -44,6 +44,9 @@ nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEE
 bench: build ## Measure what the project promises about speed and memory (data: RETICENT_DATA=DIR)
 	$(CARGO) bench --locked -p reticent-oracle -p reticent-noise --bench pass --bench noise
 	python3 benches/accounting.py --venv "$${CARGO_TARGET_DIR:-target}/bench-venv"
+	$(CARGO) build --release --locked -p reticent-data --example measure
+	python3 benches/reading.py --measure "$${CARGO_TARGET_DIR:-target}/release/examples/measure" \
+	    --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 	python3 benches/fit.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 
 bench-utility: build ## Measure how good private models are on public data sets (data: RETICENT_DATA=DIR)

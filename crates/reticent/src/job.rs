@@ -9,7 +9,7 @@ use reticent_accountant::{
 use reticent_admm::catalogue::{self, Entry, Kind, Recipe};
 use reticent_admm::exact::ExactSettings;
 use reticent_admm::{BlockSchedule, Public, Settings};
-use reticent_oracle::tables::{self, Format, Schema, TargetKind};
+use reticent_oracle::tables::{self, Reading, Schema, TargetKind};
 use reticent_oracle::{Opening, Sampling, Terms};
 use reticent_problem::{Constraint, Graph, Loss, Regulariser, Shape, Target, constraints, losses, penalties};
 
@@ -29,8 +29,8 @@ const INTERCEPT: f64 = 0.3;
 /// What [`Spec::check`] made of a [`Spec`].
 #[derive(Debug)]
 pub struct Job {
-    pub(crate) data: PathBuf,
-    pub(crate) format: Option<Format>,
+    pub(crate) data: Vec<PathBuf>,
+    pub(crate) reading: Reading,
     pub(crate) schema: Schema,
     pub(crate) entry: &'static Entry,
     pub(crate) loss: Arc<dyn Loss>,
@@ -75,10 +75,13 @@ impl Spec {
 
     /// The same for a job that is not tuned.
     pub(crate) fn check_one(&self) -> Result<Job, Error> {
-        let data = self.data.clone().ok_or(Error::Missing {
-            what: "the table",
-            todo: "give a CSV, LIBSVM or Parquet file: reticent fit FILE …",
-        })?;
+        let data = self.files();
+        if data.is_empty() {
+            return Err(Error::Missing {
+                what: "the table",
+                todo: "give a CSV, LIBSVM or Parquet file: reticent fit FILE …",
+            });
+        }
         let entry = find_algorithm(self.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
         let budget = match entry.kind {
             // Not spent, but a number that cannot be is a mistake all the same.
@@ -128,7 +131,7 @@ impl Spec {
         };
         let job = Job {
             data,
-            format: self.format,
+            reading: self.reading(),
             schema,
             entry,
             loss: loss.into(),
@@ -253,7 +256,7 @@ impl Spec {
         let context = constraints::Context {
             features: &schema.encoded_names(),
             read: &|file| {
-                std::fs::read_to_string(Path::new(file))
+                tables::read_text(Path::new(file))
                     .map_err(|error| std::io::Error::new(error.kind(), plain(&error)))
             },
         };

@@ -129,7 +129,8 @@ impl Model {
 
     /// Reads a model file.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = std::fs::read_to_string(path).map_err(|error| Error::read(path, "the model", &error))?;
+        let text = reticent_oracle::tables::read_text(path)
+            .map_err(|error| Error::read(path, "the model", &error))?;
         let refuse = |reason: String| Error::Model { file: path.to_owned(), reason };
         let model: Model = serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
         model.check().map_err(refuse)?;

@@ -17,7 +17,7 @@ pub struct ModelAndData {
     /// The model: model.json, or the folder that it is in
     pub model: PathBuf,
 
-    /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz or .xz
+    /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz, .xz, .bz2, .zst or .zip
     pub data: PathBuf,
 
     /// How the table is written, where its name does not tell

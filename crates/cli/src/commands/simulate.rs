@@ -96,7 +96,7 @@ impl Simulate {
     pub fn run(self) -> Result<Answer, Failure> {
         let Simulate { job, data, parties, keep, flags } = self;
         let party = parties.party;
-        let mut spec = flags.spec(data)?;
+        let mut spec = flags.spec(data.into_iter().collect())?;
         if let Some(column) = &parties.users_from {
             spec.user_column = Some(column.clone());
         }

@@ -31,7 +31,17 @@ pub const CASES: &[Case] = &[
     case(
         "fit good.txt GOOD",
         "good.txt: the name does not tell the format; known: .csv .tsv .data .libsvm .svm .parquet, also with \
-         .gz or .xz",
+         .gz .xz .bz2 .zst or .zip",
+    ),
+    case("fit quote.csv GOOD", "quote.csv:3: a quoted field is not closed before the end of the file"),
+    case("fit quotes.csv GOOD", "quotes.csv:2: a quoted field goes on behind its closing quote"),
+    case("fit latin.csv GOOD", "latin.csv:2: the text is not UTF-8"),
+    case("fit utf16.csv GOOD", "utf16.csv: the text is in UTF-16, and only UTF-8 is read"),
+    case("fit good.csv GOOD --max-line 5", "good.csv:1: the record is longer than 5 bytes"),
+    case(
+        "fit label.svm --features 3 --row-norm 1 SVM",
+        "label.svm:1: column `label` holds a label outside its \
+         classes; allowed: -1, +1",
     ),
     case("fit cut.csv.gz GOOD", "cut.csv.gz: reading failed after line …"),
     case("fit not.parquet GOOD", "not.parquet: reading failed after line 0: …"),
@@ -139,6 +149,7 @@ pub const CASES: &[Case] = &[
     case("fitt good.csv", "unrecognized subcommand 'fitt'…"),
     case("list lossses", "invalid value 'lossses' for '<WHAT>' …"),
     case("schema init empty.csv", "empty.csv: the file is empty"),
+    case("schema init good.csv --out good.csv", "good.csv is there already"),
     case(
         "schema check ragged.csv --schema schema.toml",
         "ragged.csv:3: the record has 2 fields where 3 are expected",

@@ -68,8 +68,8 @@ pub struct Parties {
 impl Simulation {
     /// Reads a job file. Paths in it are relative to the file.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text =
-            std::fs::read_to_string(path).map_err(|error| Error::read(path, "the job file", &error))?;
+        let text = reticent_oracle::tables::read_text(path)
+            .map_err(|error| Error::read(path, "the job file", &error))?;
         let refuse = |error: toml::de::Error| Error::SpecSyntax {
             file: path.to_owned(),
             message: error.to_string().trim_end().to_owned(),
