@@ -1,6 +1,7 @@
 //! A sign of life for whatever takes more than two seconds: iterations and time, nothing that is computed
 //! from the data. On standard error, and only when that is a terminal.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -13,6 +14,17 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How often a waiting line moves.
 const TICK: Duration = Duration::from_millis(200);
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Shows nothing from now on.
+pub fn set_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
 
 /// A bar where iterations are told, and a line with a clock where they are not.
 #[derive(Debug)]
@@ -61,7 +73,7 @@ impl Progress for Bar {
     fn iteration(&mut self, done: u64, of: u64) {
         if let Some(bar) = &self.bar {
             bar.set_position(done);
-        } else if self.start.elapsed() > PATIENCE {
+        } else if self.start.elapsed() > PATIENCE && !is_quiet() {
             self.waiting = None;
             let bar = ProgressBar::new(of).with_elapsed(self.start.elapsed());
             let word = self.word;
@@ -91,6 +103,9 @@ struct Waiting {
 impl Waiting {
     /// `None` where no thread can be had: then there is no line.
     fn new(what: &'static str, start: Instant) -> Option<Self> {
+        if is_quiet() {
+            return None;
+        }
         let (stop, stopped) = mpsc::channel();
         let show = move || {
             let left = PATIENCE.saturating_sub(start.elapsed());

@@ -90,6 +90,12 @@ pub enum FileProblem {
     /// A declared column is not there.
     #[error("the file has no column `{0}`, which the schema declares")]
     MissingColumn(String),
+    /// A column that was asked for is not there.
+    #[error("the file has no column `{0}` to keep")]
+    NoSuchColumn(String),
+    /// A Parquet file has its contents at the end, so it cannot be read as it comes.
+    #[error("Parquet cannot be read from a pipe; give the file by its name, or pipe CSV")]
+    PipedParquet,
     /// A column is there that nobody declared.
     #[error("column {position} of the file is not declared in the schema; declared: {declared}")]
     UndeclaredColumn {
@@ -216,6 +222,11 @@ impl FileProblem {
                 "check the spelling in the schema; if the fields are not between commas, set delimiter; if the file \
                  has no header line, set header = false"
             }
+            Self::NoSuchColumn(_) => {
+                "name a column as its header does; a LIBSVM file has none, and without a header only declared columns \
+                 have a name"
+            }
+            Self::PipedParquet => "give the file by its name, or pipe CSV",
             Self::UndeclaredColumn { .. } => {
                 "add a [[column]] entry (kind = \"ignored\" skips it), or set undeclared = \"ignore\"; if the first \
                  line is a record, set header = false"

@@ -48,7 +48,8 @@ pub use schema::{
 #[cfg(feature = "parquet")]
 pub use source::parse_parquet;
 pub use source::{
-    Draft, DraftOptions, Format, check, draft_from_public, load, load_features, parse_csv, parse_libsvm,
+    Draft, DraftOptions, Format, Head, Kept, KeptKind, Visitor, check, draft_from_public, load,
+    load_features, parse_csv, parse_libsvm, visit,
 };
 pub use sparse::Csr;
 pub use split::{Skew, SkewError};

@@ -22,11 +22,6 @@ impl PrivateTable {
         Ok(PrivateTable(reticent_data::load(path, format, schema, None, None)?))
     }
 
-    /// Reads a table to predict on, under the schema that a model carries.
-    pub fn load_features(path: &Path, format: Option<Format>, schema: &Schema) -> Result<Self, DataError> {
-        Ok(PrivateTable(reticent_data::load_features(path, format, schema)?))
-    }
-
     /// A table for each owner in the user column, in order of first appearance; `None` without such a column.
     pub fn split_by_user(self) -> Option<Vec<PrivateTable>> {
         Some(self.0.split_by_user()?.into_iter().map(PrivateTable).collect())

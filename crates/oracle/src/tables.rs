@@ -1,6 +1,6 @@
 //! What is public about tables: schemas, formats and the errors of reading. Rows are not among them.
 
 pub use reticent_data::{
-    DataError, Draft, DraftOptions, Format, Labels, Schema, SchemaError, Target, TargetKind, check,
-    draft_from_public,
+    Categorical, DataError, Draft, DraftOptions, Format, Head, Kept, KeptKind, Labels, Numeric, Role, Scale,
+    Schema, SchemaError, Target, TargetKind, check, draft_from_public,
 };

@@ -55,7 +55,7 @@ pub struct Certificate {
     pub meaning: String,
     /// How ε was computed.
     pub accountant: String,
-    /// `secure`, or `seeded, NOT PRIVATE`.
+    /// `secure`, `seeded, NOT PRIVATE`, or `none` where none was drawn.
     pub noise: String,
     /// The algorithm that was asked for.
     pub algorithm: String,
@@ -126,7 +126,6 @@ impl Certificate {
         if upper.is_infinite() && !published {
             reasons.push("values were released without noise: epsilon is infinite".to_owned());
         }
-        let seeded = ledger.taints().contains(&Taint::SeededNoise);
         let curve = CURVE
             .iter()
             .map(|&delta| Ok(Point { delta, epsilon: epsilon(&books, delta)?.upper }))
@@ -145,7 +144,7 @@ impl Certificate {
             view: terms.view(),
             meaning,
             accountant: method.to_string(),
-            noise: if seeded { "seeded, NOT PRIVATE" } else { "secure" }.to_owned(),
+            noise: noise(&ledger).to_owned(),
             algorithm: algorithm.to_owned(),
             choice: None,
             population: terms.population(),
@@ -161,6 +160,18 @@ impl Certificate {
             ledger,
             reticent: env!("CARGO_PKG_VERSION").to_owned(),
         })
+    }
+}
+
+/// Where the noise came from, if there was any.
+fn noise(ledger: &Ledger) -> &'static str {
+    let bare = |entry: &Entry| matches!(entry.event().mechanism(), Mechanism::NonPrivate(_));
+    if ledger.taints().contains(&Taint::SeededNoise) {
+        "seeded, NOT PRIVATE"
+    } else if !ledger.entries().is_empty() && ledger.entries().iter().all(bare) {
+        "none"
+    } else {
+        "secure"
     }
 }
 

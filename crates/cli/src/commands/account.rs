@@ -187,6 +187,7 @@ fn plot(ledger: &Ledger) -> Result<String, Error> {
             Curve { name: "upper bound (promise this)".to_owned(), points: line(|bound| bound.upper) },
             Curve { name: "lower bound".to_owned(), points: line(|bound| bound.lower) },
         ],
+        shares: false,
     };
     Ok(plot.svg())
 }

@@ -52,7 +52,7 @@ pub fn format() -> impl TypedValueParser<Value = Format> {
 pub fn certificate_fields(certificate: &Certificate) -> Map<String, Value> {
     let object = json!({
         "epsilon": number::json(certificate.epsilon),
-        "delta": certificate.delta,
+        "delta": given_delta(certificate),
         "adjacency": certificate.adjacency.name(),
         "unit": certificate.unit.name(),
         "view": certificate.view.name(),
@@ -81,19 +81,25 @@ pub fn algorithm(certificate: &Certificate) -> String {
     }
 }
 
+/// A run without any noise has no δ that somebody gave.
+fn given_delta(certificate: &Certificate) -> Option<f64> {
+    (certificate.noise != "none").then_some(certificate.delta)
+}
+
 /// The same for people, as rows of a table.
 pub fn certificate_rows(certificate: &Certificate) -> Vec<Vec<String>> {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let claimed = certificate.claimed.map(|claimed| row("claimed (not proven)", number::show(claimed)));
-    let rows = vec![
-        row("epsilon", number::show_up(certificate.epsilon)),
-        row("delta", format!("{:e}", certificate.delta)),
+    let delta = given_delta(certificate).map(|delta| row("delta", format!("{delta:e}")));
+    let mut rows = vec![row("epsilon", number::show_up(certificate.epsilon))];
+    rows.extend(delta);
+    rows.extend([
         row("adjacency", certificate.adjacency.to_string()),
         row("unit", certificate.unit.to_string()),
         row("view", certificate.view.to_string()),
         row("certified", if certificate.certified { "yes" } else { "NO" }.to_owned()),
         row("noise", certificate.noise.clone()),
-    ];
+    ]);
     rows.into_iter().chain(claimed).collect()
 }
 
@@ -124,6 +130,9 @@ pub fn weak(certificate: &Certificate) -> Vec<String> {
 
 /// What to remember when a model takes the place of another.
 pub fn replaces(before: &Certificate) -> String {
+    if before.noise == "none" {
+        return "It replaces the model that was there, which was fitted without privacy.".to_owned();
+    }
     format!(
         "It replaces the model that was there, fitted at epsilon = {}, delta = {:e}. If that one was seen by anybody, \
          what both reveal adds up.",

@@ -65,6 +65,11 @@ impl<'a, R: Read> Records<'a, R> {
         }
     }
 
+    /// A blank line is a record where a record has one field.
+    pub(super) fn keep_blank_of_one(&mut self, fields: usize) {
+        self.skip_blank = fields > 1;
+    }
+
     /// The line where the last record starts. The reader knows where it was before the record, which is too
     /// early when blank lines were skipped, and where it is now, which is a record's length too late.
     pub(super) fn line(&self, record: &ByteRecord) -> u64 {
@@ -97,7 +102,7 @@ pub(super) fn read_csv<R: Read>(
     } else {
         (Layout::by_position(&record, schema, purpose, &encoder, file, records.line(&record))?, true)
     };
-    records.skip_blank = layout.fields > 1;
+    records.keep_blank_of_one(layout.fields);
     if depth == Depth::Header {
         return Ok(builder.finish());
     }
@@ -107,10 +112,7 @@ pub(super) fn read_csv<R: Read>(
         if !std::mem::take(&mut pending) && !records.next(&mut record)? {
             break;
         }
-        if record.len() != layout.fields {
-            let problem = LineProblem::Ragged { found: record.len(), expected: layout.fields };
-            return Err(DataError::line(file, records.line(&record), problem));
-        }
+        layout.check(&record).map_err(|p| DataError::line(file, records.line(&record), p))?;
         row.clear();
         for &(slot, field) in &layout.columns {
             encoder.put(slot, Cell::Text(&record[field]), &mut row).map_err(|p| {
@@ -128,15 +130,33 @@ pub(super) fn read_csv<R: Read>(
 }
 
 /// Which field of a record belongs to which schema column.
-struct Layout {
+pub(super) struct Layout {
     /// Fields per record.
-    fields: usize,
+    pub(super) fields: usize,
     /// (schema column, field), in schema order.
-    columns: Vec<(usize, usize)>,
+    pub(super) columns: Vec<(usize, usize)>,
 }
 
 impl Layout {
-    fn from_header(
+    pub(super) fn check(&self, record: &ByteRecord) -> Result<(), LineProblem> {
+        let (found, expected) = (record.len(), self.fields);
+        if found == expected { Ok(()) } else { Err(LineProblem::Ragged { found, expected }) }
+    }
+
+    /// What the schema calls the fields of a file without a header; empty where that cannot be told.
+    pub(super) fn names(&self, schema: &Schema) -> Vec<Vec<u8>> {
+        let all = schema.columns().iter().map(|column| column.name().as_bytes().to_vec());
+        if self.fields == schema.columns().len() {
+            return all.collect();
+        }
+        let mut names = vec![Vec::new(); self.fields];
+        for &(slot, field) in &self.columns {
+            names[field] = schema.columns()[slot].name().as_bytes().to_vec();
+        }
+        names
+    }
+
+    pub(super) fn from_header(
         record: &ByteRecord,
         schema: &Schema,
         encoder: &Encoder,
@@ -150,7 +170,7 @@ impl Layout {
 
     /// Without a header the schema lists the fields in order. A file for prediction may lack the columns that
     /// prediction does not read.
-    fn by_position(
+    pub(super) fn by_position(
         first: &ByteRecord,
         schema: &Schema,
         purpose: Purpose,

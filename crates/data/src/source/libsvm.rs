@@ -15,10 +15,25 @@ pub fn parse_libsvm<R: Read>(
     schema: &Schema,
     purpose: Purpose,
 ) -> Result<Table, DataError> {
+    let mut builder = Builder::new(schema, purpose);
+    each(reader, file, schema, purpose, |row| {
+        builder.push(row);
+        true
+    })?;
+    Ok(builder.finish())
+}
+
+/// Hands every record to `f` until it says `false`.
+pub(super) fn each<R: Read>(
+    reader: R,
+    file: &str,
+    schema: &Schema,
+    purpose: Purpose,
+    mut f: impl FnMut(&Row) -> bool,
+) -> Result<(), DataError> {
     ready(schema, purpose)?;
     let features = schema.features().ok_or(SchemaError::NoFeatures)?;
     let mut encoder = Encoder::new(schema, purpose);
-    let mut builder = Builder::new(schema, purpose);
     let target = schema.columns().iter().position(|c| matches!(c.role(), crate::Role::Target(_)));
     let mut reader = BufReader::with_capacity(1 << 16, reader);
     let mut text = Vec::new();
@@ -59,13 +74,12 @@ pub fn parse_libsvm<R: Read>(
             row.push(index, value);
         }
         encoder.finish(&mut row);
-        builder.push(&row);
         empty = false;
+        if !f(&row) {
+            break;
+        }
     }
-    if empty {
-        return Err(DataError::file(file, FileProblem::Empty));
-    }
-    Ok(builder.finish())
+    if empty { Err(DataError::file(file, FileProblem::Empty)) } else { Ok(()) }
 }
 
 /// `index:value` with the index brought to 0, 1, 2, ….

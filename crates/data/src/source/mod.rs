@@ -7,6 +7,7 @@ mod libsvm;
 mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod stream;
 
 pub use check::check;
 pub use delimited::parse_csv;
@@ -14,6 +15,7 @@ pub use draft::{Draft, DraftOptions, draft_from_public};
 pub use libsvm::parse_libsvm;
 #[cfg(feature = "parquet")]
 pub use parquet::parse_parquet;
+pub use stream::{Head, Kept, KeptKind, Visitor, visit};
 
 use crate::encode::Builder;
 use crate::error::FileProblem;

@@ -12,11 +12,15 @@ const BUFFER: usize = 1 << 18;
 
 /// Opens `path`. Compression is told by the first bytes, which belong to the container and not to the data.
 pub(super) fn open(path: &Path) -> Result<Box<dyn Read>, DataError> {
-    let mut file = BufReader::with_capacity(BUFFER, plain(path)?);
-    let name = path.display().to_string();
-    let start = file.fill_buf().map_err(|e| failed(&name, &e))?;
+    unpacked(plain(path)?, &path.display().to_string())
+}
+
+/// Bytes from elsewhere, unpacked likewise; `name` is for messages.
+pub(super) fn unpacked(source: impl Read + 'static, name: &str) -> Result<Box<dyn Read>, DataError> {
+    let mut file = BufReader::with_capacity(BUFFER, source);
+    let start = file.fill_buf().map_err(|e| failed(name, &e))?;
     if start.is_empty() {
-        return Err(DataError::file(&name, FileProblem::Empty));
+        return Err(DataError::file(name, FileProblem::Empty));
     }
     Ok(if start.starts_with(&[0x1f, 0x8b]) {
         Box::new(MultiGzDecoder::new(file))

@@ -96,6 +96,25 @@ impl<'a> Source<'a> {
         readable(&self.leaf(leaf))
     }
 
+    /// What a readable column holds.
+    pub(super) fn kind(&self, leaf: usize) -> super::KeptKind {
+        use super::KeptKind as K;
+        use ConvertedType as C;
+        let leaf = self.leaf(leaf);
+        let decimal = leaf.converted_type() == C::DECIMAL
+            || matches!(leaf.logical_type_ref(), Some(LogicalType::Decimal { .. }));
+        match leaf.physical_type() {
+            Type::BOOLEAN => K::Flag,
+            Type::FLOAT | Type::DOUBLE => K::Number,
+            Type::INT32 | Type::INT64 if decimal => K::Number,
+            Type::INT32 | Type::INT64 => match leaf.converted_type() {
+                C::UINT_8 | C::UINT_16 | C::UINT_32 | C::UINT_64 => K::Unsigned,
+                _ => K::Whole,
+            },
+            _ => K::Text,
+        }
+    }
+
     /// Hands every cell of the columns `leaves` to `f` as (record from 1, position in `leaves`, cell), record
     /// by record; returns the number of records.
     pub(super) fn each(
