@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::number::shortened;
 
 /// What a command has to say.
 #[derive(Debug, Default)]
@@ -34,11 +35,11 @@ impl Voice {
         let said = match (self.json, self.quiet && is_report) {
             (true, _) => print(&format!("{}\n", answer.object)),
             (false, true) => Ok(()),
-            (false, false) => print(&answer.text),
+            (false, false) => print(&shortened(&answer.text)),
         };
         said.map_err(Failure::Output)?;
         let shouted = |remark: &&String| !self.quiet || remark.starts_with("NOT PRIVATE");
-        answer.remarks.iter().filter(shouted).for_each(|remark| aside(remark));
+        answer.remarks.iter().filter(shouted).for_each(|remark| aside(&shortened(remark)));
         Ok(())
     }
 
@@ -48,7 +49,7 @@ impl Voice {
             // Whoever read the output has had enough; that is not an error.
             return ExitCode::SUCCESS;
         }
-        self.error(&failure.to_string(), &failure.hint());
+        self.error(&shortened(&failure.to_string()), &shortened(&failure.hint()));
         ExitCode::from(failure.code())
     }
 

@@ -413,7 +413,7 @@ fn completions_and_manual_pages() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = folder.reticent(&format!("completions {shell}")).ok().out;
-        assert!(script.contains("sklearn-json") && script.contains("keep"), "{shell}");
+        assert!(script.contains("export") && script.contains("keep"), "{shell}");
     }
     folder.reticent("man --out pages").ok();
     let page = folder.read("pages/reticent-predict.1");

@@ -70,6 +70,18 @@ fn standard_input_goes_to_standard_output() {
     assert!(said.code == 2 && said.err.contains("standard input:202: column `age`"), "{said:?}");
 }
 
+/// A million records in less memory than their predictions take.
+#[test]
+fn memory_does_not_grow_with_the_table() {
+    let folder = fitted("--target ill");
+    let said = folder
+        .shell(
+            "ulimit -v 200000; (head -1 t.csv; yes 50,A,no | head -1000000) | reticent predict m - | tail -1",
+        )
+        .ok();
+    assert!(said.out.starts_with("no,") && said.err.is_empty(), "{said:?}");
+}
+
 #[test]
 fn the_name_of_the_output_says_its_format_and_keys_keep_their_type() {
     use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -279,6 +291,23 @@ fn numbers_are_short() {
     assert!(text.lines().all(|line| line.len() < 80), "{text}");
     let p = text.lines().nth(1).unwrap().rsplit_once(',').unwrap().1.parse::<f64>().unwrap();
     assert!(p > 0.0 && p < 1e-200, "{p}");
+}
+
+#[test]
+fn messages_have_no_numbers_of_three_hundred_digits() {
+    let folder = fitted("--target ill");
+    for line in [
+        "fit t.csv --schema schema.toml --target ill --epsilon -1e300 --delta 1e-5",
+        "fit t.csv --schema schema.toml --target ill --epsilon 1 --delta 1e-5 --clip 1e300",
+        "account --event gaussian:z=1e300",
+        "account --event gaussian:z=1 --epsilon 1e300",
+        "calibrate --epsilon 1e-300 --delta 1e-300",
+    ] {
+        let said = folder.reticent(line);
+        let words = said.out + &said.err;
+        assert!(words.contains("1e300") || words.contains("1e-300"), "{line}: {words}");
+        assert!(words.split_whitespace().all(|word| word.len() < 100), "{line}: {words}");
+    }
 }
 
 #[test]

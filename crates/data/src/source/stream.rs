@@ -73,6 +73,9 @@ pub fn visit(
     ready(schema, purpose)?;
     let piped = path == Path::new(STANDARD_INPUT);
     let file = if piped { "standard input".to_owned() } else { path.display().to_string() };
+    if !piped {
+        open::no_folder(path)?;
+    }
     // A stream has no name to tell its format; text is what is piped.
     let usual = if schema.features().is_some() { Format::Libsvm } else { Format::Csv };
     let format = Format::decide(path, format.or(piped.then_some(usual)), schema)
