@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::certificate::Certificate;
 use crate::error::Error;
-use crate::job::Job;
+use crate::job::{Job, loss_for};
 
 /// The format that this version writes and reads.
 const VERSION: u32 = 1;
@@ -125,11 +125,18 @@ impl Model {
             return Err(format!("it has version {}, this program reads {VERSION}", self.version));
         }
         let outputs = self.outputs.len();
-        let fits = outputs > 0
+        let Some(kind) = self.kind() else { return Err("its preprocessing has no target".to_owned()) };
+        loss_for(Some(&self.loss), kind).map_err(|error| error.to_string())?;
+        let expected = match kind {
+            TargetKind::Classes(labels) if labels.len() > 2 => labels.len(),
+            _ => 1,
+        };
+        let names = || self.coefficients.iter().map(|coefficient| &coefficient.name);
+        let fits = outputs == expected
             && self.coefficients.len() == self.preprocessing.width()
             && self.coefficients.iter().all(|coefficient| coefficient.values.len() == outputs)
             && (self.intercept.is_empty() || self.intercept.len() == outputs)
-            && self.preprocessing.target().is_some();
+            && names().eq(&self.preprocessing.encoded_names());
         if fits {
             Ok(())
         } else {

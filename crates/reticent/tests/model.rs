@@ -92,6 +92,49 @@ fn what_is_no_model_is_refused() {
     refused(&|value| drop(value.as_object_mut().unwrap().remove("certificate")));
 }
 
+/// A damaged file is refused or read; it is no panic. What it is read as cannot always be told from a good one: a digit of a
+/// weight is as good as another.
+#[test]
+fn a_damaged_model_is_no_panic() {
+    let (folder, _, good) = two();
+    let (data, damaged) = (folder.path().join("new.csv"), folder.path().join("damaged.json"));
+    std::fs::write(&data, "age,town\n25,a\n,C\n").unwrap();
+    let good = serde_json::to_vec(&good).unwrap();
+    let mut refused = 0;
+    for i in 0..400_usize {
+        let mut bytes = good.clone();
+        let at = i * 7919 % bytes.len();
+        bytes[at] ^= 1 << (i % 8);
+        std::fs::write(&damaged, bytes).unwrap();
+        match Model::read(&damaged) {
+            Ok(model) => drop(model.predict(&data, None)),
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(refused > 100, "{refused}");
+}
+
+/// Scores and classes that do not belong together are found out when the file is read.
+#[test]
+fn a_model_whose_parts_do_not_fit_is_refused() {
+    let (folder, _, good) = two();
+    let path = folder.path().join("other.json");
+    let refused = |change: &dyn Fn(&mut Value)| {
+        let mut value = good.clone();
+        change(&mut value);
+        std::fs::write(&path, value.to_string()).unwrap();
+        Model::read(&path).unwrap_err().to_string()
+    };
+    let target = |value: &mut Value, key: &str, new: Value| value["preprocessing"]["column"][3][key] = new;
+    let said = refused(&|value| target(value, "classes", json!(["a", "b", "c"])));
+    assert!(said.contains("the target is 3 classes"), "{said}");
+    refused(&|value| value["loss"] = json!("squared"));
+    refused(&|value| value["loss"] = json!("unknown"));
+    refused(&|value| value["outputs"] = json!(["no", "yes"]));
+    let said = refused(&|value| value["coefficients"][0]["name"] = json!("aga"));
+    assert!(said.contains("do not fit together"), "{said}");
+}
+
 /// docs/model.md tells how to score a record by hand; this does it.
 #[test]
 fn a_record_can_be_scored_by_hand() {

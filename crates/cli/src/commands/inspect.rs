@@ -54,6 +54,9 @@ impl Inspect {
     }
 }
 
+/// Which of a column's weights are shown: those of the encoded column, those per unit.
+type Pick<'a> = &'a dyn Fn(&[f64], &[f64]) -> Vec<f64>;
+
 fn coefficients(model: &Model, all: bool) -> String {
     let units = model.units();
     let mut sorted: Vec<(&Coefficient, &Coefficient)> =
@@ -63,7 +66,7 @@ fn coefficients(model: &Model, all: bool) -> String {
     let shown = if all { sorted.len() } else { MANY.min(sorted.len()) };
     // Of one output the two numbers stand side by side, of several in two tables.
     let side_by_side = units.of.len() == 1;
-    let table = |heads: Vec<String>, values: &dyn Fn(&[f64], &[f64]) -> Vec<f64>| {
+    let table = |heads: Vec<String>, values: Pick<'_>| {
         let line = |name: &str, encoded: &[f64], units: &[f64]| {
             let numbers = values(encoded, units).into_iter().map(show);
             std::iter::once(name.to_owned()).chain(numbers).collect::<Vec<_>>()
