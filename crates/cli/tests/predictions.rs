@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{Folder, SCHEMA, csv};
 use serde_json::Value;
 
@@ -106,6 +108,60 @@ fn the_name_of_the_output_says_its_format_and_keys_keep_their_type() {
     let text = folder.reticent("predict m keyed.csv").ok().out;
     let first = text.lines().nth(1).unwrap().split(',').nth(1).unwrap().parse::<f64>().unwrap();
     assert_eq!(columns[2].1, Field::Double(first));
+
+    folder.write("t.parquet", parquet());
+    folder.reticent("predict m t.parquet --keep id --keep age --out q.parquet").ok();
+    let reader = read("q.parquet");
+    let cells: Vec<Vec<Field>> = reader
+        .get_row_iter(None)
+        .unwrap()
+        .map(|row| row.unwrap().get_column_iter().take(2).map(|(_, field)| field.clone()).collect())
+        .collect();
+    assert_eq!(cells, [[Field::Long(7), Field::Long(30)], [Field::Long(i64::MAX), Field::Null]]);
+    let text = folder.reticent("predict m t.parquet --keep id --keep age").ok().out;
+    assert!(text.lines().nth(2).unwrap().starts_with("9223372036854775807,,"), "{text}");
+}
+
+/// Two people with a key, one of an unknown age.
+fn parquet() -> Vec<u8> {
+    use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
+    let schema = "message t { required int64 id; optional int32 age; required binary town (UTF8); }";
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let mut bytes = Vec::new();
+    let mut file =
+        parquet::file::writer::SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
+    let mut group = file.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int64Type>().write_batch(&[7, i64::MAX], None, None).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int32Type>().write_batch(&[30], Some(&[1, 0]), None).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    let towns = ["A", "B"].map(ByteArray::from);
+    column.typed::<ByteArrayType>().write_batch(&towns, None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    file.close().unwrap();
+    bytes
+}
+
+/// Without a header the schema has the names.
+#[test]
+fn a_table_without_a_header_has_keys_too() {
+    let folder = Folder::new();
+    folder.write("s.toml", format!("header = false\n{SCHEMA}[[column]]\nname = 'id'\nkind = 'ignored'\n"));
+    let lines: String =
+        csv(60).lines().skip(1).enumerate().map(|(i, line)| format!("{line},k{i}\n")).collect();
+    folder.write("t.csv", lines);
+    folder.reticent(&format!("fit t.csv --schema s.toml {EXACT} --out m")).ok();
+    let said = folder.reticent("predict m t.csv --keep id").ok();
+    assert!(said.out.starts_with("id,prediction,") && said.out.contains("\nk59,"), "{said:?}");
+    assert!(said.err.is_empty(), "{said:?}");
+    folder.write("bare.csv", "50,A\n");
+    let said = folder.reticent("predict m bare.csv --keep id");
+    assert!(said.code == 2 && said.err.contains("has no column `id` to keep"), "{said:?}");
+    folder.reticent("predict m bare.csv").ok();
 }
 
 #[test]
@@ -204,6 +260,8 @@ fn nothing_of_somebody_else_is_overwritten_without_force() {
         format!("simulate --data t.csv {job} --split 4 --out mine"),
         format!("simulate --data t.csv {job} --split 4 --out new --checkpoint run.bin"),
         "demo --out d".to_owned(),
+        "account --event gaussian:z=2 --plot schema.toml".to_owned(),
+        "export m --to sql --out schema.toml".to_owned(),
     ] {
         let said = folder.reticent(&line);
         assert!(said.code == 2 && said.err.contains("is there already"), "{line}: {said:?}");

@@ -6,7 +6,7 @@ use clap::Args;
 use reticent::accountant::{
     AccountError, Adjacency, Bound, Ledger, Report, ReportLine, Unit, curve, delta, report, scope,
 };
-use reticent::{Error, write_text};
+use reticent::{Error, check_new, write_text};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -54,11 +54,18 @@ pub struct Account {
     /// Draw ε against δ into this SVG file
     #[arg(long)]
     plot: Option<PathBuf>,
+
+    /// Draw over a file that is there
+    #[arg(long, requires = "plot")]
+    force: bool,
 }
 
 impl Account {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
+        if let Some(path) = &self.plot {
+            check_new(path, self.force)?;
+        }
         let ledger = match (&self.event, &self.ledger) {
             (Some(event), _) => ledger(
                 sampled(mechanism(event)?, self.sampling.as_deref())?,
