@@ -2,7 +2,7 @@
 //! memory. Columns that no entry declares are not read here: the model has its features, and what else a table holds
 //! changes no prediction. A caller may ask for columns to be handed on as they are, declared or not.
 
-use super::delimited::{Layout, Records, place};
+use super::delimited::{Layout, Records};
 use super::{Format, libsvm, open, ready};
 use crate::error::FileProblem;
 use crate::{Cell, DataError, Encoder, Purpose, Row, Schema, Undeclared};
@@ -205,7 +205,12 @@ fn parquet(
     let source = super::parquet::Source::open(source, file)?;
     let mut encoder = Encoder::new(schema, purpose);
     let names: Vec<Vec<u8>> = source.names().into_iter().map(String::into_bytes).collect();
-    let columns = place(&names.iter().map(Vec::as_slice).collect::<Vec<_>>(), schema, &encoder, file)?;
+    let columns = super::delimited::place(
+        &names.iter().map(Vec::as_slice).collect::<Vec<_>>(),
+        schema,
+        &encoder,
+        file,
+    )?;
     let fields = wanted(&names, keep, file)?;
     let named = columns.iter().map(|&(slot, leaf)| (schema.columns()[slot].name(), leaf));
     for (column, leaf) in named.chain(keep.iter().map(String::as_str).zip(fields.iter().copied())) {
