@@ -36,7 +36,8 @@ impl Model {
                         Scale::None => (1.0, 0.0),
                     });
                 }
-                _ => encodings.extend(std::iter::repeat_n((1.0, 0.0), column.width())),
+                Role::Categorical(_) => encodings.extend(std::iter::repeat_n((1.0, 0.0), column.width())),
+                Role::Target(_) | Role::Ignored | Role::User => {}
             }
         }
         // The values of a LIBSVM file are as they are.
