@@ -105,6 +105,9 @@ pub enum FileProblem {
     /// A declared column is not there.
     #[error("the file has no column `{0}`, which the schema declares")]
     MissingColumn(String),
+    /// A column that was asked for is not there.
+    #[error("the file has no column `{0}` to keep")]
+    NoSuchColumn(String),
     /// A column is there that nobody declared.
     #[error("column {position} of the file is not declared in the schema; declared: {declared}")]
     UndeclaredColumn {
@@ -273,6 +276,10 @@ impl FileProblem {
             Self::MissingColumn(_) => {
                 "check the spelling in the schema; if the fields are not between commas, set delimiter; if the file \
                  has no header line, set header = false"
+            }
+            Self::NoSuchColumn(_) => {
+                "name a column as its header does; a LIBSVM file has none, and without a header only declared columns \
+                 have a name"
             }
             Self::UndeclaredColumn { .. } => {
                 "add a [[column]] entry (kind = \"ignored\" skips it), or set undeclared = \"ignore\"; if the first \

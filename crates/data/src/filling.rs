@@ -78,6 +78,15 @@ impl<'s> Filling<'s> {
         Ok(())
     }
 
+    /// The record is complete and handed to `f`; nothing of it is kept.
+    pub(crate) fn hand_on<T>(&mut self, f: impl FnOnce(&Row) -> T) -> T {
+        self.encoder.finish(&mut self.row);
+        self.records += 1;
+        let said = f(&self.row);
+        self.row.clear();
+        said
+    }
+
     fn keep(&mut self) -> Result<(), TryReserveError> {
         let Table { rows, targets, users, .. } = &mut self.table;
         rows.push(&self.row.indices, &self.row.values)?;

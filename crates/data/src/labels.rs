@@ -106,6 +106,11 @@ impl Labels {
         self.spellings.iter().map(|l| l[0].as_str())
     }
 
+    /// The spellings of label `i`.
+    pub(crate) fn of(&self, i: usize) -> &[String] {
+        &self.spellings[i]
+    }
+
     /// Every spelling in order.
     pub(crate) fn spellings(&self) -> impl Iterator<Item = &str> {
         self.spellings.iter().flatten().map(String::as_str)

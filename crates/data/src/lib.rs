@@ -53,8 +53,8 @@ pub use schema::{
 #[cfg(feature = "parquet")]
 pub use source::parse_parquet;
 pub use source::{
-    Checked, Draft, DraftOptions, Format, Reading, Thoroughness, check, draft_from_public, load,
-    load_and_compare, load_features, parse_csv, parse_libsvm, skeleton,
+    Checked, Draft, DraftOptions, Format, Head, Kept, KeptKind, Reading, Thoroughness, Visitor, check,
+    draft_from_public, load, load_and_compare, load_features, parse_csv, parse_libsvm, skeleton, visit,
 };
 pub use sparse::Csr;
 pub use split::{Skew, SkewError};

@@ -37,15 +37,6 @@ impl PrivateTable {
         Ok(PrivateTable { table, drafted_from })
     }
 
-    /// Reads a table to predict on, under the schema that a model carries.
-    pub fn load_features(
-        path: &Path,
-        reading: impl Into<Reading>,
-        schema: &Schema,
-    ) -> Result<Self, DataError> {
-        Ok(reticent_data::load_features(path, reading, schema)?.into())
-    }
-
     /// A table for each owner in the user column, in order of first appearance; `None` without such a column.
     pub fn split_by_user(self) -> Option<Vec<PrivateTable>> {
         let drafted_from = self.drafted_from;

@@ -59,7 +59,7 @@ pub struct Certificate {
     pub meaning: String,
     /// How ε was computed.
     pub accountant: String,
-    /// `secure`, or `seeded, NOT PRIVATE`.
+    /// `secure`, `seeded, NOT PRIVATE`, or `none` where none was drawn.
     pub noise: String,
     /// The algorithm that was asked for.
     pub algorithm: String,
@@ -129,7 +129,6 @@ impl Certificate {
         let curve = Verdict::curve(&ledger, &CURVE)?;
         let proven = |ledger: &Ledger| certified.then(|| gdp_mu(ledger)).flatten();
         let orders = if certified { rdp_curve(&ledger) } else { Vec::new() };
-        let seeded = ledger.taints().contains(&Taint::SeededNoise);
         Ok(Certificate {
             version: VERSION,
             certified,
@@ -144,7 +143,7 @@ impl Certificate {
             view: scope.view,
             meaning,
             accountant: epsilon.method.to_string(),
-            noise: if seeded { "seeded, NOT PRIVATE" } else { "secure" }.to_owned(),
+            noise: noise(&ledger).to_owned(),
             algorithm: algorithm.to_owned(),
             choice: None,
             population: terms.population(),
@@ -187,6 +186,18 @@ impl Certificate {
         }
         (self.certified, self.epsilon) = (false, f64::INFINITY);
         Ok(self)
+    }
+}
+
+/// Where the noise came from, if there was any.
+fn noise(ledger: &Ledger) -> &'static str {
+    let bare = |entry: &Entry| matches!(entry.event().mechanism(), Mechanism::NonPrivate(_));
+    if ledger.taints().contains(&Taint::SeededNoise) {
+        "seeded, NOT PRIVATE"
+    } else if !ledger.entries().is_empty() && ledger.entries().iter().all(bare) {
+        "none"
+    } else {
+        "secure"
     }
 }
 

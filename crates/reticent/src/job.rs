@@ -356,7 +356,11 @@ fn find_algorithm(name: &str) -> Result<&'static Entry, Error> {
         let names: Vec<_> = catalogue::CATALOGUE.iter().map(|entry| entry.name).collect();
         let party =
             reticent_runtime::find(name).map_or("", |_| "`reticent simulate` runs it between parties; here ");
-        value("algorithm", name, &format!("{party}there are {}", names.join(", ")))
+        let nearest = reticent_problem::catalogue::nearest(name, names.iter().copied())
+            .filter(|_| party.is_empty())
+            .map(|name| format!("did you mean `{name}`? "))
+            .unwrap_or_default();
+        value("algorithm", name, &format!("{nearest}{party}there are {}", names.join(", ")))
     })
 }
 

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::{Adjacency, Unit};
 use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::Format;
-use reticent::{Certificate, Fitted, Model, Spec, Tuned, check_folder, write_model};
+use reticent::{Certificate, Fitted, Model, Spec, Tuned, check_folder, check_results, write_model};
 use serde_json::{Value, json};
 
 use super::shared::{algorithm, certificate_fields, certificate_rows, format, not_private, replaces, weak};
@@ -54,6 +54,10 @@ pub struct JobFlags {
     /// Draw the noise from this seed, for tests: the result is then NOT PRIVATE
     #[arg(long, value_name = "N", value_parser = number::whole::<u64>, allow_negative_numbers = true, help_heading = RESULT)]
     seed: Option<u64>,
+
+    /// Replace files in that folder that this program did not write
+    #[arg(long, help_heading = RESULT)]
+    force: bool,
 
     #[command(flatten)]
     table: TableFlags,
@@ -195,10 +199,12 @@ struct TuningFlags {
 impl Fit {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
+        let force = self.job.force();
         let spec = self.spec()?;
         let out = JobFlags::out(&spec);
         let job = spec.check()?;
         check_folder(&out)?;
+        check_results(&out, force)?;
         let mut bar = Bar::new("iteration");
         let fitted = job.fit(&mut bar);
         bar.finish();
@@ -222,7 +228,7 @@ impl JobFlags {
     /// The job that the flags alone make.
     pub fn spec(self, data: Vec<PathBuf>) -> Result<Spec, Failure> {
         let mut data = data.into_iter();
-        let JobFlags { out, seed, table, budget, problem, tuning, settings } = self;
+        let JobFlags { out, seed, force: _, table, budget, problem, tuning, settings } = self;
         Ok(Spec {
             data: data.next(),
             more_data: Some(data.collect::<Vec<_>>()).filter(|more| !more.is_empty()),
@@ -255,6 +261,11 @@ impl JobFlags {
             seed,
             out,
         })
+    }
+
+    /// Whether what somebody else wrote may be replaced.
+    pub fn force(&self) -> bool {
+        self.force
     }
 
     /// The folder to write to.

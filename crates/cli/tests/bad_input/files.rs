@@ -137,6 +137,9 @@ pub const CASES: &[Case] = &[
         "fit none.csv GOOD --out good.csv",
         "cannot write good.csv: good.csv is a file, and a folder is needed; nothing was left behind",
     ),
+    case("predict model good.csv --out good.csv", "good.csv is there already, a file: nothing was written"),
+    case("predict model good.csv --keep name", "good.csv: the file has no column `name` to keep"),
+    case("predict model good.csv --threshold 2", "threshold = 2: a probability from 0 to 1 is needed"),
     case(
         "predict model good.csv --out none/p.csv",
         "cannot write none/p.csv: no such file; nothing was left behind",

@@ -3,6 +3,7 @@
 //! The schema is the only source of the encoding: nothing is read off the private data. See `docs/schema.md`
 //! for the file format with a full example.
 
+mod access;
 mod column;
 mod drafted;
 mod error;

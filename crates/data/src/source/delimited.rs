@@ -47,10 +47,7 @@ pub(super) fn read_csv<R: Read>(
         if !std::mem::take(&mut pending) && !records.next(&mut record)? {
             break;
         }
-        if record.len() != layout.fields {
-            let problem = LineProblem::Ragged { found: record.len(), expected: layout.fields };
-            return Err(DataError::line(file, records.line(), problem));
-        }
+        layout.check(&record).map_err(|p| DataError::line(file, records.line(), p))?;
         for &(slot, field) in &layout.columns {
             filling.put(slot, Cell::Text(record.field(field)), file, records.line())?;
         }
@@ -63,15 +60,33 @@ pub(super) fn read_csv<R: Read>(
 }
 
 /// Which field of a record belongs to which schema column.
-struct Layout {
+pub(super) struct Layout {
     /// Fields per record.
-    fields: usize,
+    pub(super) fields: usize,
     /// (schema column, field), in schema order.
-    columns: Vec<(usize, usize)>,
+    pub(super) columns: Vec<(usize, usize)>,
 }
 
 impl Layout {
-    fn from_header(
+    pub(super) fn check(&self, record: &Record) -> Result<(), LineProblem> {
+        let (found, expected) = (record.len(), self.fields);
+        if found == expected { Ok(()) } else { Err(LineProblem::Ragged { found, expected }) }
+    }
+
+    /// What the schema calls the fields of a file without a header; empty where that cannot be told.
+    pub(super) fn names(&self, schema: &Schema) -> Vec<Vec<u8>> {
+        let all = schema.columns().iter().map(|column| column.name().as_bytes().to_vec());
+        if self.fields == schema.columns().len() {
+            return all.collect();
+        }
+        let mut names = vec![Vec::new(); self.fields];
+        for &(slot, field) in &self.columns {
+            names[field] = schema.columns()[slot].name().as_bytes().to_vec();
+        }
+        names
+    }
+
+    pub(super) fn from_header(
         record: &Record,
         schema: &Schema,
         encoder: &Encoder,
@@ -85,7 +100,12 @@ impl Layout {
 
     /// Without a header the schema lists the fields in order. A file for prediction may lack the columns that
     /// prediction does not read.
-    fn by_position(first: &Record, filling: &Filling<'_>, file: &str, line: u64) -> Result<Self, DataError> {
+    pub(super) fn by_position(
+        first: &Record,
+        filling: &Filling<'_>,
+        file: &str,
+        line: u64,
+    ) -> Result<Self, DataError> {
         let Filling { schema, encoder, purpose, .. } = filling;
         let all = schema.columns().len();
         let read: Vec<usize> = (0..all).filter(|&s| encoder.reads(s)).collect();

@@ -22,9 +22,16 @@ pub fn parse_libsvm<R: Read>(
     Ok(filling.finish())
 }
 
-pub(super) fn read_libsvm<R: Read>(
+pub(super) fn read_libsvm<R: Read>(lines: Lines<'_, R>, filling: &mut Filling<'_>) -> Result<(), DataError> {
+    let file = lines.file();
+    each(lines, filling, |filling| filling.end(file).map(|()| true))
+}
+
+/// Tells `end` of every record that is complete, until it says `false`.
+pub(super) fn each<R: Read>(
     mut lines: Lines<'_, R>,
     filling: &mut Filling<'_>,
+    mut end: impl FnMut(&mut Filling<'_>) -> Result<bool, DataError>,
 ) -> Result<(), DataError> {
     let (schema, file) = (filling.schema, lines.file());
     let features = schema.features().ok_or(SchemaError::NoFeatures)?;
@@ -64,7 +71,9 @@ pub(super) fn read_libsvm<R: Read>(
         for &(index, value) in &pairs {
             filling.push(index, value);
         }
-        filling.end(file)?;
+        if !end(filling)? {
+            return Ok(());
+        }
     }
     if filling.records() == before {
         return Err(DataError::file(file, FileProblem::Empty));

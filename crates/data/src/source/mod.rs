@@ -12,6 +12,7 @@ mod parquet;
 mod reading;
 mod records;
 mod skeleton;
+mod stream;
 mod watch;
 mod zip;
 
@@ -24,6 +25,7 @@ pub use parquet::parse_parquet;
 use reading::Limits;
 pub use reading::Reading;
 pub use skeleton::skeleton;
+pub use stream::{Head, Kept, KeptKind, Visitor, visit};
 
 use crate::error::FileProblem;
 use crate::filling::Filling;
@@ -86,8 +88,13 @@ impl Format {
         }
     }
 
-    fn delimiter(self, schema: &Schema) -> u8 {
-        schema.delimiter().unwrap_or(if self == Self::Tsv { b'\t' } else { b',' })
+    /// What is between fields; refused where it is in the middle of numbers too.
+    fn delimiter(self, schema: &Schema) -> Result<u8, SchemaError> {
+        let delimiter = schema.delimiter().unwrap_or(if self == Self::Tsv { b'\t' } else { b',' });
+        if delimiter == b',' && schema.decimal_comma() {
+            return Err(SchemaError::DecimalIsDelimiter);
+        }
+        Ok(delimiter)
     }
 }
 
@@ -177,10 +184,7 @@ fn read_into(
             libsvm::read_libsvm(lines::Lines::new(watched()?, &file, reading.limits()), filling)
         }
         Format::Csv | Format::Tsv => {
-            let delimiter = format.delimiter(schema);
-            if delimiter == b',' && schema.decimal_comma() {
-                return Err(SchemaError::DecimalIsDelimiter.into());
-            }
+            let delimiter = format.delimiter(schema)?;
             let records = records::Records::new(watched()?, &file, delimiter, reading.limits());
             delimited::read_csv(records, filling, depth)
         }

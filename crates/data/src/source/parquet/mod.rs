@@ -127,6 +127,23 @@ impl<'a> Source<'a> {
         })
     }
 
+    /// What a column holds that is to be handed on as it is; otherwise the name of its type. A point in time is not among
+    /// them: only its day is read.
+    pub(super) fn kind(&self, leaf: usize) -> Result<super::KeptKind, String> {
+        use super::KeptKind as K;
+        use parquet::basic::Type;
+        let leaf = self.leaf(leaf);
+        Ok(match (Meaning::of(&leaf)?, leaf.physical_type()) {
+            (Meaning::Times(_), physical) => return Err(format!("{physical} (a point in time)")),
+            (Meaning::Days, _) => K::Text,
+            (Meaning::Decimal(_) | Meaning::Half, _) | (_, Type::FLOAT | Type::DOUBLE) => K::Number,
+            (Meaning::Unsigned, _) => K::Unsigned,
+            (Meaning::Plain, Type::BOOLEAN) => K::Flag,
+            (Meaning::Plain, Type::INT32 | Type::INT64) => K::Whole,
+            (Meaning::Plain, _) => K::Text,
+        })
+    }
+
     /// Hands every cell of the columns `leaves` to `f` as (record from 1, position in `leaves`, cell), record
     /// by record; returns the number of records.
     pub(super) fn each(
