@@ -94,10 +94,12 @@ pub fn gdp_mu(ledger: &Ledger) -> Option<f64> {
     Tally::of(ledger).gdp()
 }
 
-/// (order, Rényi divergence) at the standard orders; empty when some event has no curve.
+/// (order, Rényi divergence) at the standard orders; empty when some event has no curve, or may fail: then no divergence
+/// is bounded.
 #[must_use]
 pub fn rdp_curve(ledger: &Ledger) -> Vec<(f64, f64)> {
-    let curve = consistent(ledger).ok().and_then(|()| Tally::of(ledger).rdp());
+    let tally = consistent(ledger).ok().map(|()| Tally::of(ledger)).filter(|tally| tally.failure() == 0.0);
+    let curve = tally.as_ref().and_then(Tally::rdp);
     curve.map_or_else(Vec::new, |curve| rdp::standard_orders().map(|order| (order, curve(order))).collect())
 }
 
@@ -185,13 +187,13 @@ pub fn report(ledger: &Ledger, delta: f64) -> Result<Report, AccountError> {
     let best = epsilon(ledger, delta)?;
     let tally = Tally::of(ledger);
     // Without a δ there is one way to count.
-    let asked = |method: Method| method != Method::Trivial && (delta > 0.0 || method == Method::Basic);
+    let asked = |method: Method| method != Method::Trivial && (delta != 0.0 || method == Method::Basic);
     let lines = Method::ALL
         .iter()
         .filter(|&&method| asked(method))
         .map(|&method| ReportLine {
             method,
-            bound: if delta > 0.0 { methods::epsilon(method, &tally, delta) } else { Ok(best) },
+            bound: methods::epsilon(method, &tally, delta),
             note: note(method),
         })
         .collect();

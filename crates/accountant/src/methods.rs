@@ -1,6 +1,7 @@
 //! The accountants side by side. Each answers for a tally or says why it cannot.
 
 use crate::bound::{Bound, Method};
+use crate::events::Mechanism;
 use crate::outward::{Lower, Upper, at_most};
 use crate::pld::{self, Found, Query};
 use crate::tally::Tally;
@@ -161,7 +162,9 @@ pub(crate) fn best(tally: &Tally, query: Query, precision: f64, lower: bool) -> 
         return Bound::new(Lower::ZERO, Upper::epsilon(0.0), Method::Trivial);
     }
     if tally.parts.iter().any(|(mechanism, _)| mechanism.cost().failure() == 1.0) {
-        return Bound::new(all, none, Method::Trivial);
+        // What is released as it is costs everything; of what may fail outright nothing is known, from either side.
+        let raw = tally.parts.iter().any(|(mechanism, _)| matches!(mechanism, Mechanism::NonPrivate(_)));
+        return Bound::new(if raw { all } else { Lower::ZERO }, none, Method::Trivial);
     }
     if let Ok(bound) = by(Method::Exact) {
         return bound;

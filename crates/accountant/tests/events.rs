@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use reticent_accountant::{
-    Adjacency, ApproximateDp, Event, EventError, Gaussian, Gdp, Laplace, Ledger, Mechanism, NonPrivate,
-    ObjectivePerturbation, PoissonGaussian, PureDp, Taint, Unit, View, WithoutReplacementGaussian, calibrate,
-    delta, epsilon, report,
+    Adjacency, ApproximateDp, ApproximateZcdp, Event, EventError, Gaussian, Gdp, Iteration, Laplace, Ledger,
+    Mechanism, NonPrivate, ObjectivePerturbation, PoissonGaussian, PureDp, Taint, Unit, View,
+    WithoutReplacementGaussian, calibrate, delta, epsilon, rdp_curve, report,
 };
 
 fn gaussian(z: f64) -> Event {
@@ -187,4 +187,31 @@ fn delta_zero_is_answered_for_pure_events_and_refused_in_words_for_others() {
     let plan = |b: f64| Ok::<_, EventError>(ledger(Laplace::new(b)?, Adjacency::AddRemove, 4));
     let found = calibrate(2.0, 0.0, plan).unwrap();
     assert!((found.noise_multiplier / 2.0 - 1.0).abs() < 1e-5 && found.epsilon.upper <= 2.0, "{found:?}");
+}
+
+/// Where an event may fail outright no Rényi divergence is bounded, however small its ρ.
+#[test]
+fn no_renyi_curve_is_shown_for_what_may_fail() {
+    let of = |delta| rdp_curve(&ledger(ApproximateZcdp::new(0.1, delta).unwrap(), Adjacency::ReplaceOne, 1));
+    assert!(!of(0.0).is_empty());
+    assert_eq!(of(8.6e-10), []);
+}
+
+/// Of a mechanism of which nothing is known nothing is known from below either; what is released as it is costs everything.
+#[test]
+fn nothing_said_is_not_everything_released() {
+    let silent = epsilon(&ledger(ApproximateZcdp::new(0.0, 1.0).unwrap(), Adjacency::ReplaceOne, 1), 1e-5);
+    assert_eq!(silent.map(|bound| (bound.lower, bound.upper)).unwrap(), (0.0, f64::INFINITY));
+    let raw = epsilon(&ledger(NonPrivate::new().unwrap(), Adjacency::ReplaceOne, 1), 1e-5).unwrap();
+    assert_eq!((raw.lower, raw.upper), (f64::INFINITY, f64::INFINITY));
+}
+
+/// The lengths of a walk's excursions overflowed, which is a panic or, without checks, a loop without end.
+#[test]
+fn a_walk_among_more_users_than_there_are_is_counted() {
+    let event = Iteration::new(1.0, u64::MAX).unwrap();
+    let walk = Event::new(event, Adjacency::ReplaceOne, Unit::User, View::Network).unwrap();
+    let mut ledger = Ledger::new();
+    ledger.append(walk);
+    assert!(epsilon(&ledger, 1e-5).unwrap().upper > 0.0);
 }

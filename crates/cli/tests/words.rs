@@ -191,7 +191,7 @@ fn a_delta_of_zero_is_for_pure_guarantees() {
     ] {
         let refused = folder.reticent(line);
         assert!(refused.code == 2 && refused.err.contains("delta = 0: "), "{line}: {refused:?}");
-        let why = ["without exception", "no guarantee at delta = 0"];
+        let why = ["without exception", "mechanisms that are pure"];
         assert!(why.iter().any(|why| refused.err.contains(why)), "{line}: {refused:?}");
     }
 }

@@ -126,9 +126,6 @@ impl Certificate {
         let otherwise = Scope { adjacency: terms.adjacency(), unit: terms.unit(), view: terms.view() };
         let Verdict { certified, reasons, epsilon, counted, claimed, scope, meaning, .. } =
             Verdict::of(&ledger, delta, otherwise)?;
-        let curve = Verdict::curve(&ledger, &CURVE)?;
-        let proven = |ledger: &Ledger| certified.then(|| gdp_mu(ledger)).flatten();
-        let orders = if certified { rdp_curve(&ledger) } else { Vec::new() };
         Ok(Certificate {
             version: VERSION,
             certified,
@@ -147,13 +144,9 @@ impl Certificate {
             algorithm: algorithm.to_owned(),
             choice: None,
             population: terms.population(),
-            curve: curve.iter().map(|(delta, bound)| Point { delta: *delta, epsilon: bound.upper }).collect(),
-            mu: proven(&ledger),
-            rdp: orders
-                .into_iter()
-                .filter(|(alpha, _)| ORDERS.contains(alpha))
-                .map(|(alpha, epsilon)| Order { alpha, epsilon })
-                .collect(),
+            curve: points(&ledger)?,
+            mu: certified.then(|| gdp_mu(&ledger)).flatten(),
+            rdp: if certified { orders(&ledger) } else { Vec::new() },
             parties: None,
             assumptions: assumptions(terms, &ledger),
             ledger,
@@ -161,13 +154,22 @@ impl Certificate {
         })
     }
 
-    /// This certificate as its ledger has it: where the file says more than the events, it is not believed. It may say less,
-    /// as that of a run between parties does, whose other ledgers are not in it.
+    /// This certificate as its ledger has it: where the file promises more than the events, it is not believed. It may promise
+    /// less, as another version does that counts less tightly. Numbers and words that follow from the ledger are made anew.
     pub fn recounted(mut self) -> Result<Self, Error> {
         let Certificate { adjacency, unit, view, .. } = self;
         let verdict = Verdict::of(&self.ledger, self.delta, Scope { adjacency, unit, view })?;
-        // Another version may have counted a little less tightly; less than the least that is possible it cannot.
+        // Another version may have counted a little more tightly; less than the least that is possible it cannot.
         let short = verdict.certified && self.certified && self.epsilon < verdict.epsilon.lower.next_down();
+        if verdict.certified && self.certified && !short {
+            // An ε that only has to be above a lower end of 0 says nothing: what is shown is never below our own count.
+            let verdict = verdict.at_least(self.epsilon);
+            (self.epsilon, self.meaning) = (verdict.epsilon.upper, verdict.meaning);
+            self.curve = points(&self.ledger)?;
+            self.mu = gdp_mu(&self.ledger);
+            self.rdp = orders(&self.ledger);
+            return Ok(self);
+        }
         if verdict.certified && !short {
             return Ok(self);
         }
@@ -201,14 +203,28 @@ fn noise(ledger: &Ledger) -> &'static str {
     }
 }
 
+/// ε of a ledger at the δ of the curve.
+fn points(ledger: &Ledger) -> Result<Vec<Point>, Error> {
+    let curve = Verdict::curve(ledger, &CURVE)?;
+    Ok(curve.iter().map(|(delta, bound)| Point { delta: *delta, epsilon: bound.upper }).collect())
+}
+
+/// Rényi divergences of a ledger at the orders that are shown.
+fn orders(ledger: &Ledger) -> Vec<Order> {
+    let shown = rdp_curve(ledger).into_iter().filter(|(alpha, _)| ORDERS.contains(alpha));
+    shown.map(|(alpha, epsilon)| Order { alpha, epsilon }).collect()
+}
+
 /// What the guarantee relies on, besides the proofs.
 fn assumptions(terms: &Terms, ledger: &Ledger) -> Vec<String> {
     let mut list = vec![
         "the schema (bounds, categories, classes, row norm) was not taken from the private data".to_owned(),
         "the job (loss, penalty, settings) was not chosen by looking at the private data".to_owned(),
         "the operating system's random numbers are unpredictable".to_owned(),
-        "the adversary sees what the view says, the model and this certificate, not the memory or the timing of the run"
-            .to_owned(),
+        format!(
+            "the adversary sees {} and this certificate, not the memory or the timing of the run",
+            if terms.view() == View::Network { "what the view says, not the model," } else { "what the view says, the model" }
+        ),
         "every table that is compared can be read under the schema and has a record; one that cannot is refused, and why \
          is for its owner to know"
             .to_owned(),
@@ -236,4 +252,35 @@ fn assumptions(terms: &Terms, ledger: &Ledger) -> Vec<String> {
 pub(crate) fn origin(schema: &Schema) -> Option<String> {
     let drafted = schema.drafted()?;
     Some(format!("the file that the schema was drafted from, {}, is public", drafted.from()))
+}
+
+#[cfg(test)]
+mod tests {
+    use reticent_accountant::{Event, Zcdp};
+
+    use super::*;
+
+    /// A ledger that is counted by Rényi alone has a lower end of 0, and any ε of a file lies above that.
+    #[test]
+    fn a_forged_epsilon_is_not_shown_where_the_lower_end_is_nothing() {
+        let terms = Terms::of_parties(Unit::User, View::SecureAggregation, 40);
+        let mut ledger = Ledger::new();
+        let zcdp = Zcdp::new(0.1).unwrap();
+        ledger.append(Event::new(zcdp, terms.adjacency(), terms.unit(), terms.view()).unwrap());
+        let honest = Certificate::of("federated", 1e-5, &terms, ledger).unwrap();
+        assert!(honest.certified && honest.epsilon > 1.0);
+        assert_eq!(honest.clone().recounted().unwrap(), honest);
+
+        let mut forged = honest.clone();
+        forged.epsilon = 0.001;
+        forged.meaning = "Perfectly private.".to_owned();
+        forged.curve.iter_mut().for_each(|point| point.epsilon = 0.0);
+        forged.rdp.clear();
+        forged.mu = Some(0.0);
+        assert_eq!(forged.recounted().unwrap(), honest);
+
+        // One who promises less may.
+        let modest = Certificate { epsilon: 9.0, ..honest }.recounted().unwrap();
+        assert!(modest.epsilon == 9.0 && modest.meaning.contains("e^9 "), "{}", modest.meaning);
+    }
 }

@@ -51,6 +51,10 @@ pub struct Verdict {
 /// What is proven where a ledger carries a taint: nothing, from either side.
 const NOTHING: Bound = Bound { lower: 0.0, upper: f64::INFINITY, method: Method::Trivial };
 
+/// What a walk's guarantee says of the model.
+const FOR_PARTY_0: &str = " Only party 0 may see the model: it is the token that party 0 saw last, and whoever else is shown \
+                           it sees more than was counted.";
+
 impl Verdict {
     /// The verdict on `ledger` at `delta`; `otherwise` is whom it is about if it has no event that would say so.
     pub fn of(ledger: &Ledger, delta: f64, otherwise: Scope) -> Result<Self, AccountError> {
@@ -74,6 +78,15 @@ impl Verdict {
         };
         verdict.meaning = verdict.sentence();
         Ok(verdict)
+    }
+
+    /// The same with an ε that is at least the one given.
+    pub(crate) fn at_least(mut self, epsilon: f64) -> Self {
+        if epsilon > self.epsilon.upper {
+            self.epsilon.upper = epsilon;
+            self.meaning = self.sentence();
+        }
+        self
     }
 
     /// Every method's count at δ, side by side; `None` where the ledger is no guarantee by any of them.
@@ -148,8 +161,9 @@ impl Verdict {
             "with no chance of failure".to_owned()
         };
         format!(
-            "For {seen}: {change} changes the probability of any outcome by a factor of at most e^{}{factor}, {but}.",
-            up(epsilon)
+            "For {seen}: {change} changes the probability of any outcome by a factor of at most e^{}{factor}, {but}.{}",
+            up(epsilon),
+            if self.scope.view == View::Network { FOR_PARTY_0 } else { "" }
         )
     }
 }

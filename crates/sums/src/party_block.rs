@@ -170,8 +170,8 @@ impl PartyBlock {
         let rounding =
             self.how.prox().rounding(self.how.prox().curvature(smoothness), z.len(), records, reach);
         // A bound that is not a number is no reason to go on; without a curvature nothing is claimed of rounding.
-        let seen = 2.0 * rounding > SLACK * self.how.one_step(records as u64);
-        self.followed < rounds && (smoothness.is_infinite() || !seen)
+        let unseen = 2.0 * rounding <= SLACK * self.how.one_step(records as u64);
+        self.followed < rounds && (smoothness.is_infinite() || unseen)
     }
 
     /// Moves along `z`.

@@ -85,7 +85,7 @@ fn lengths(users: u64) -> Vec<(f64, f64)> {
     let beyond = |k: u64| if k == 0 { 1.0 } else { (k as f64 * stay).exp() };
     let (mut parts, mut first) = (Vec::new(), 1);
     while first < users {
-        let next = (first + 1 + first / FINE).min(users);
+        let next = first.saturating_add(1 + first / FINE).min(users);
         let mass = if users > 2 { -((next - first) as f64 * stay).exp_m1() } else { 1.0 };
         parts.push((first as f64, up(beyond(first - 1) * mass, 64.0)));
         first = next;

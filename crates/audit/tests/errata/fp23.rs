@@ -116,7 +116,7 @@ fn e03_a_block_that_remembers_is_not_amplified() {
 fn e13_the_printed_bound_lacks_noise_for_a_small_matrix() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("quarter");
-    std::fs::write(&file, "0 0 0.25\n").unwrap();
+    std::fs::write(&file, "0 1 0.25\n").unwrap();
     let constraint = Some(format!("matrix:{}", file.display()));
     broken_and_mended("E13", &AuditSpec { constraint, ..spec("general") });
 }

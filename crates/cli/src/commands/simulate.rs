@@ -190,10 +190,6 @@ fn no_party(party: u32, count: usize) -> Failure {
     }
 }
 
-/// What a walk's guarantee says of the model.
-const FOR_PARTY_0: &str = "Only party 0 may see this model: it is the token that party 0 saw last, and the guarantee is against \
-                           one other party. Whoever else is shown it sees more than was counted.";
-
 /// What each party has set aside: its plan, whatever was used of it.
 fn spent(simulated: &Simulated) -> Value {
     let one = |party: usize| {
@@ -247,9 +243,6 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
     text += &format!("\nWrote {path} (the model, the certificate of the party with most to spend inside)\n");
     text += &format!("  and {beside} (what each party may spend, all of which counts).\n\n");
     text += &wrapped(&format!("What the certificate means. {}", certificate.meaning));
-    if certificate.view == View::Network {
-        text += &format!("\n{}", wrapped(FOR_PARTY_0));
-    }
 
     let mut object = certificate_fields(certificate);
     object.extend([

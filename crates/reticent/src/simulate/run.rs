@@ -34,6 +34,13 @@ const NOBODY: Error = Error::Missing {
 /// Algorithms whose parties talk to a server, or pass a token to anybody: they have no graph.
 const WITHOUT_GRAPH: [&str; 4] = ["federated", "dp-admm", "dp-admm-exact", "walk"];
 
+/// What every guarantee between parties relies on: proofs/derived-noise.md and proofs/trust.md.
+const BETWEEN_PARTIES: [&str; 2] = [
+    "HKDF and HMAC with SHA-256 and ChaCha20, by which parties draw noise from their keys, are as hard to break as they are \
+     believed to be",
+    "whether and when a party answers does not depend on its records",
+];
+
 /// Records of each party while there is no table yet: so many that no setting is refused for their number.
 const MANY: u64 = 1 << 20;
 
@@ -244,6 +251,7 @@ impl Simulation {
         }
         let rounds = run.progress().1;
         let mut assumptions = run.protocol().assumptions();
+        assumptions.extend(BETWEEN_PARTIES.map(str::to_owned));
         assumptions.extend(self.dealt(opening.unit));
         assumptions.extend(origin(&schema));
         let mut outcome = run.complete(|_, _| {})?;

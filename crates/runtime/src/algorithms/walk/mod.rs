@@ -304,6 +304,7 @@ impl Protocol for Walk {
         }
         vec![
             "the adversary is one user who follows the protocol, not several who pool what they see".to_owned(),
+            "every other user follows the protocol too, and adds its noise".to_owned(),
             "every user draws the next one uniformly from all, itself included, and keeps the draw to itself".to_owned(),
             "the model is for party 0 alone, who saw it as a token; whoever shows it to others shows them more than is counted"
                 .to_owned(),
