@@ -75,6 +75,11 @@ fn inspect_reads_the_ledger_and_not_only_the_words_beside_it() {
             (&json!(false), &json!("infinity")),
             "{taint}"
         );
+        let inner = &object["certificate"];
+        assert_eq!((&inner["certified"], &inner["epsilon"]), (&json!(false), &json!("infinity")), "{taint}");
+        assert!(inner["rdp"] == json!([]) && inner["mu"].is_null(), "{taint}: {inner}");
+        let curve = inner["curve"].as_array().unwrap();
+        assert!(curve.iter().all(|point| point["epsilon"] == json!("infinity")), "{taint}: {inner}");
     }
     // Nor is a smaller number than the events cost.
     folder.reticent(&format!("{FIT} --out m")).ok();

@@ -186,7 +186,9 @@ impl Certificate {
         if self.certified {
             self.meaning = format!("No guarantee: {}.", self.reasons.join("; "));
         }
-        (self.certified, self.epsilon) = (false, f64::INFINITY);
+        (self.certified, self.epsilon, self.epsilon_lower) = (false, f64::INFINITY, 0.0);
+        self.curve.iter_mut().for_each(|point| point.epsilon = f64::INFINITY);
+        (self.mu, self.rdp) = (None, Vec::new());
         Ok(self)
     }
 }

@@ -48,6 +48,7 @@ impl Inspect {
         let mut object = serde_json::to_value(&model)
             .map_err(|error| Error::Model { file: self.model, reason: error.to_string() })?;
         if let Value::Object(fields) = &mut object {
+            fields.insert("certificate".to_owned(), json!(certificate));
             fields.extend(certificate_fields(certificate));
             fields.insert("units".to_owned(), json!(model.units()));
         }

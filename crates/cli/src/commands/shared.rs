@@ -137,14 +137,15 @@ pub fn weak(certificate: &Certificate) -> Vec<String> {
 
 /// What to remember when a model takes the place of another.
 pub fn replaces(before: &Certificate) -> String {
-    if !before.certified {
+    // Of a file that is there already its ledger is believed, and not what is written beside it.
+    let Some(before) = before.clone().recounted().ok().filter(|before| before.certified) else {
         return "It replaces the model that was there, which had no guarantee. If that one was seen by anybody, what it \
                 revealed has no bound."
             .to_owned();
-    }
+    };
     format!(
         "It replaces the model that was there, fitted at epsilon = {}, delta = {}. If that one was seen by anybody, \
-         what both reveal adds up.",
+         what both reveal adds up, if both are about the same neighbours and unit (docs/which-epsilon.md).",
         number::show_up(before.epsilon),
         number::show_delta(before.delta)
     )

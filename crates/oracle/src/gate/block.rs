@@ -56,9 +56,10 @@ impl Gate {
         if party.followed() >= first {
             for z in zs.iter().skip((party.followed() - first) as usize) {
                 if !party.may_follow(z, rows_and_loss.0.records()) {
-                    return Err(wrong(
+                    return Err(Refusal::Diverged(
                         "a block was to move more often than foreseen, or along numbers so large that rounding would be \
-                         seen beside one record",
+                         seen beside one record"
+                            .to_owned(),
                     ));
                 }
                 party.advance(rows_and_loss, z);
