@@ -3,7 +3,7 @@
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test tools format lint docs unit nightly bench bench-utility build
+.PHONY: help demo test tools format lint docs unit exports nightly bench bench-utility build
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -14,7 +14,7 @@ build: ## Build the command line (target/release/reticent)
 demo: build ## Train a private model on built-in data, and say what its certificate means
 	"$${CARGO_TARGET_DIR:-target}/release/reticent" demo --out target/demo
 
-test: tools format lint docs unit ## Install what the tests need, then check everything
+test: tools format lint docs unit exports ## Install what the tests need, then check everything
 
 # rustup may be absent where Rust came from a distribution; then its components come from there too.
 tools:
@@ -41,10 +41,22 @@ nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEE
 	RETICENT_CASES=2000 RETICENT_SEED="$${RETICENT_SEED:-7}" \
 		$(CARGO) test --locked -p reticent-accountant --test second_accountant -- --nocapture
 
+# Exported models against the program itself, in SQLite, onnxruntime and scikit-learn; what cannot be had is skipped with a
+# message.
+exports:
+	$(CARGO) build --locked -p reticent-cli
+	@command -v python3 >/dev/null || { echo "skipped: exports, because there is no python3 here"; exit 0; }; \
+	python3 crates/cli/tests/exports.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" \
+		--venv "$${CARGO_TARGET_DIR:-target}/export-venv"
+
 bench: build ## Measure what the project promises about speed and memory (data: RETICENT_DATA=DIR)
 	$(CARGO) bench --locked -p reticent-oracle -p reticent-noise --bench pass --bench noise
 	python3 benches/accounting.py --venv "$${CARGO_TARGET_DIR:-target}/bench-venv"
+	$(CARGO) build --release --locked -p reticent-data --example measure
+	python3 benches/reading.py --measure "$${CARGO_TARGET_DIR:-target}/release/examples/measure" \
+	    --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 	python3 benches/fit.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
+	python3 benches/predict.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 
 bench-utility: build ## Measure how good private models are on public data sets (data: RETICENT_DATA=DIR)
 	python3 benches/utility.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"

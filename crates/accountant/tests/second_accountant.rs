@@ -1,6 +1,6 @@
 //! The first accountant against a second one that shares no code with it. Note: `proofs/second-accountant.md`.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 mod second;
 

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::number::shortened;
 
 /// What a command has to say.
 #[derive(Debug, Default)]
@@ -34,14 +35,21 @@ impl Answer {
 pub struct Voice {
     /// As JSON.
     pub json: bool,
+    /// Without what can be done without. That a model is not private is said all the same.
+    pub quiet: bool,
 }
 
 impl Voice {
-    /// Says an answer.
-    pub fn say(self, answer: &Answer) -> Result<(), Failure> {
-        let said = if self.json { print(&format!("{}\n", answer.object)) } else { print(&answer.text) };
+    /// Says an answer; one that is a mere report of what was written can be left unsaid.
+    pub fn say(self, answer: &Answer, is_report: bool) -> Result<(), Failure> {
+        let said = match (self.json, self.quiet && is_report) {
+            (true, _) => print(&format!("{}\n", answer.object)),
+            (false, true) => Ok(()),
+            (false, false) => print(&shortened(&answer.text)),
+        };
         said.map_err(Failure::Output)?;
-        answer.remarks.iter().for_each(|remark| aside(remark));
+        let shouted = |remark: &&String| !self.quiet || remark.starts_with("NOT PRIVATE");
+        answer.remarks.iter().filter(shouted).for_each(|remark| aside(&shortened(remark)));
         Ok(())
     }
 
@@ -51,7 +59,7 @@ impl Voice {
             // Whoever read the output has had enough; that is not an error.
             return ExitCode::SUCCESS;
         }
-        self.error(&failure.to_string(), &failure.hint());
+        self.error(&shortened(&failure.to_string()), &shortened(&failure.hint()));
         ExitCode::from(failure.code())
     }
 

@@ -10,6 +10,7 @@ mod failure;
 mod layout;
 mod number;
 mod plot;
+mod predictions;
 mod progress;
 mod settings;
 
@@ -31,14 +32,24 @@ struct Cli {
     /// Print one JSON object on standard output, and nothing else there
     #[arg(long, global = true)]
     json: bool,
+
+    /// No progress, no remarks, and no report where a file is written; results and errors are said
+    #[arg(long, global = true)]
+    quiet: bool,
 }
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     match Cli::try_parse_from(&words) {
         Ok(cli) => {
-            let voice = Voice { json: cli.json };
-            match cli.command.run().and_then(|answer| voice.say(&answer).map(|()| answer.code())) {
+            let voice = Voice { json: cli.json, quiet: cli.quiet };
+            progress::set_quiet(cli.quiet);
+            let is_report = cli.command.is_report();
+            let said = cli
+                .command
+                .run(voice)
+                .and_then(|answer| voice.say(&answer, is_report).map(|()| answer.code()));
+            match said {
                 Ok(code) => code,
                 Err(failure) => voice.fail(&failure),
             }
@@ -47,7 +58,7 @@ fn main() -> ExitCode {
         Err(error) => {
             let words = words.iter().take_while(|word| *word != "--");
             let json = words.into_iter().any(|word| word == "--json");
-            Voice { json }.usage(&error)
+            Voice { json, quiet: false }.usage(&error)
         }
     }
 }

@@ -51,6 +51,28 @@ pub fn show_delta(delta: f64) -> String {
     if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") }
 }
 
+/// Longer than any number is that a person would write out.
+const LONG: usize = 40;
+
+/// Text in which no number has hundreds of digits: 1e300 is that, whoever wrote the message. One place for all of them, for
+/// a number may be put into words in any crate.
+pub fn shortened(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(start);
+        let end = from.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(from.len());
+        let (digits, after) = from.split_at(end);
+        out.push_str(before);
+        match digits.trim_end_matches('.').parse::<f64>() {
+            Ok(number) if digits.len() > LONG => out.push_str(&format!("{number:e}")),
+            _ => out.push_str(digits),
+        }
+        rest = after;
+    }
+    out + rest
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +90,13 @@ mod tests {
             assert!(whole::<u64>(text).is_err() && times(text).is_err(), "{text}");
         }
         assert!(whole::<u32>("4294967296").is_err() && times("0").is_err());
+    }
+
+    #[test]
+    fn no_number_has_hundreds_of_digits() {
+        let text = format!("clip = {}: above {} and 0.25, v1.2.", -1e300, 3e-300);
+        assert_eq!(shortened(&text), "clip = -1e300: above 3e-300 and 0.25, v1.2.");
+        assert_eq!(shortened("ε 12 ≤ 1234567890123456789012345"), "ε 12 ≤ 1234567890123456789012345");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Curves as an SVG picture: a logarithmic axis across, a linear one up.
+//! Curves as an SVG picture: a logarithmic axis across, or shares from 0 to 1 on both.
 
 use std::fmt::Write;
 
@@ -22,6 +22,8 @@ pub struct Plot {
     pub y_label: String,
     /// In it.
     pub curves: Vec<Curve>,
+    /// Whether both axes are shares from 0 to 1; otherwise the one across is logarithmic.
+    pub shares: bool,
 }
 
 const WIDTH: f64 = 720.0;
@@ -37,8 +39,7 @@ const COLOURS: [&str; 4] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
 impl Plot {
     /// The picture.
     pub fn svg(&self) -> String {
-        let points =
-            || self.curves.iter().flat_map(|curve| &curve.points).filter(|p| p.0 > 0.0 && p.1.is_finite());
+        let points = || self.curves.iter().flat_map(|curve| &curve.points).filter(|p| self.is_shown(**p));
         let (mut low, mut high, mut top) = (f64::INFINITY, f64::NEG_INFINITY, 0.0_f64);
         for (x, y) in points() {
             (low, high, top) = (low.min(x.log10()), high.max(x.log10()), top.max(*y));
@@ -46,9 +47,13 @@ impl Plot {
         if low >= high {
             (low, high) = (-1.0, 0.0);
         }
+        if self.shares {
+            top = 1.0;
+        }
         let step = tick(if top > 0.0 { top } else { 1.0 });
         let top = (top / step).ceil().max(1.0) * step;
-        let across = |x: f64| LEFT + (x.log10() - low) / (high - low) * (WIDTH - LEFT - RIGHT);
+        let part = |x: f64| if self.shares { x } else { (x.log10() - low) / (high - low) };
+        let across = |x: f64| LEFT + part(x) * (WIDTH - LEFT - RIGHT);
         let up = |y: f64| HEIGHT - BOTTOM - y / top * (HEIGHT - TOP - BOTTOM);
 
         let mut svg = format!(
@@ -63,10 +68,16 @@ impl Plot {
             text(&mut svg, LEFT - 8.0, place + 4.0, "end", &format!("{}", (y / step).round() * step), "");
             y += step;
         }
-        for power in low.ceil() as i32..=high.floor() as i32 {
-            let place = across(10_f64.powi(power));
+        let marks: Vec<(f64, String)> = if self.shares {
+            (0..=5).map(|k| (f64::from(k) / 5.0, format!("{}", f64::from(k) / 5.0))).collect()
+        } else {
+            let powers = low.ceil() as i32..=high.floor() as i32;
+            powers.map(|power| (10_f64.powi(power), format!("1e{power}"))).collect()
+        };
+        for (x, words) in marks {
+            let place = across(x);
             line(&mut svg, place, TOP, place, HEIGHT - BOTTOM, "#eee");
-            text(&mut svg, place, HEIGHT - BOTTOM + 20.0, "middle", &format!("1e{power}"), "");
+            text(&mut svg, place, HEIGHT - BOTTOM + 20.0, "middle", &words, "");
         }
         for (k, curve) in self.curves.iter().enumerate() {
             let colour = COLOURS[k % COLOURS.len()];
@@ -74,7 +85,7 @@ impl Plot {
             let path: Vec<String> = curve
                 .points
                 .iter()
-                .filter(|(x, y)| *x > 0.0 && y.is_finite())
+                .filter(|point| self.is_shown(**point))
                 .map(|(x, y)| format!("{:.2},{:.2}", across(*x), up(*y)))
                 .collect();
             let _ = writeln!(
@@ -82,7 +93,10 @@ impl Plot {
                 "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>",
                 path.join(" ")
             );
-            let place = TOP + 14.0 + 20.0 * k as f64;
+            // Curves of shares fill the top; the bottom has room.
+            let first =
+                if self.shares { HEIGHT - BOTTOM - 20.0 * self.curves.len() as f64 } else { TOP + 14.0 };
+            let place = first + 20.0 * k as f64;
             let _ = writeln!(
                 svg,
                 "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>",
@@ -97,6 +111,10 @@ impl Plot {
         let middle = (TOP + HEIGHT - BOTTOM) / 2.0;
         text(&mut svg, 20.0, middle, "middle", &self.y_label, "");
         svg + "</svg>\n"
+    }
+
+    fn is_shown(&self, (x, y): (f64, f64)) -> bool {
+        (self.shares || x > 0.0) && x.is_finite() && y.is_finite()
     }
 }
 
@@ -135,7 +153,13 @@ mod tests {
     fn points_that_are_not_finite_are_left_out() {
         let curve =
             Curve { name: "a < b".into(), points: vec![(1e-3, 1.0), (1e-2, f64::INFINITY), (1e-1, 0.5)] };
-        let plot = Plot { title: "t".into(), x_label: "x".into(), y_label: "y".into(), curves: vec![curve] };
+        let plot = Plot {
+            title: "t".into(),
+            x_label: "x".into(),
+            y_label: "y".into(),
+            curves: vec![curve],
+            shares: false,
+        };
         let svg = plot.svg();
         assert!(!svg.contains("inf") && !svg.contains("NaN"));
         assert!(svg.contains("a &lt; b"));

@@ -2,6 +2,7 @@
 //! computed from the data, and no time, which depends on what is in them. On standard error, and only when that is a
 //! terminal.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -21,6 +22,17 @@ const LINE: &str = "{spinner} {msg}";
 /// What the bar shows of this many of what is counted.
 fn shown(word: &str) -> String {
     format!("{{bar:30}} {word} {{pos}} of {{len}}")
+}
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Shows nothing from now on.
+pub fn set_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
 }
 
 /// A bar where iterations are told, and a line that moves where they are not.
@@ -70,7 +82,7 @@ impl Progress for Bar {
     fn iteration(&mut self, done: u64, of: u64) {
         if let Some(bar) = &self.bar {
             bar.set_position(done);
-        } else if self.start.elapsed() > PATIENCE {
+        } else if self.start.elapsed() > PATIENCE && !is_quiet() {
             self.waiting = None;
             let bar = ProgressBar::new(of);
             let style = ProgressStyle::with_template(&shown(self.word));
@@ -97,6 +109,9 @@ struct Waiting {
 impl Waiting {
     /// `None` where no thread can be had: then there is no line.
     fn new(what: &'static str, start: Instant) -> Option<Self> {
+        if is_quiet() {
+            return None;
+        }
         let (stop, stopped) = mpsc::channel();
         let show = move || {
             let left = PATIENCE.saturating_sub(start.elapsed());

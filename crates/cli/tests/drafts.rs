@@ -59,6 +59,24 @@ fn the_same_table_under_another_name_or_packed_is_the_same_table() {
     let piped = folder
         .shell(&format!("cat t.csv | reticent fit /dev/stdin --format csv --schema s.toml {BUDGET} --json"));
     assert_eq!(piped.ok().json()["certified"], false);
+    let piped =
+        folder.shell(&format!("cat t.csv | reticent fit - --format csv --schema s.toml {BUDGET} --json"));
+    assert_eq!(piped.ok().json()["certified"], false);
+}
+
+/// Of several files that are one table, each is compared.
+#[test]
+fn one_of_several_files_is_the_one_that_the_schema_was_drafted_from() {
+    let folder = folder();
+    for (files, certified) in [
+        ("t.csv other.csv", false),
+        ("other.csv t.csv", false),
+        ("other.csv t.csv other.csv", false),
+        ("other.csv other.csv", true),
+    ] {
+        let said = folder.reticent(&format!("fit {files} --schema s.toml {BUDGET} --json")).ok().json();
+        assert_eq!(said["certified"], certified, "{files}: {said}");
+    }
 }
 
 #[test]

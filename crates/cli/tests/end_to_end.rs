@@ -31,7 +31,7 @@ fn whole_path(folder: &Folder, data: &str, flags: &str) {
     let object = folder.reticent(&format!("predict m {data} --json")).ok().json();
     assert_eq!(object["predictions"].as_array().unwrap().len(), 600);
     assert_eq!(object["predictions"][0]["class"].as_str(), lines[1].split(',').next());
-    folder.reticent(&format!("predict m/model.json {data} --out p.csv")).ok();
+    folder.reticent(&format!("predict m/model.json {data} --out p.csv --force")).ok();
     assert_eq!(folder.read("p.csv"), predicted);
 
     let quality = folder.reticent(&format!("evaluate m {data} --json")).ok().json();
@@ -370,6 +370,36 @@ fn an_exact_fit_that_was_cut_short_says_so() {
     assert!(list.err.contains("docs/errata.md"), "{list:?}");
 }
 
+/// What nobody gave is not printed, and no noise is not secure noise.
+#[test]
+fn an_exact_fit_has_no_delta_and_no_noise() {
+    let folder = Folder::new();
+    folder.write("schema.toml", SCHEMA);
+    folder.write("t.csv", csv(100));
+    let line = "fit t.csv --schema schema.toml --algorithm exact --penalty l2:1e-3 --out m";
+    let said = folder.reticent(line).ok();
+    assert!(!said.out.contains("delta") && !said.out.contains("secure"), "{}", said.out);
+    let object = folder.reticent(&format!("{line} --json")).ok().json();
+    assert_eq!((&object["delta"], &object["noise"]), (&Value::Null, &Value::from("none")));
+    let said = folder.reticent("inspect m").ok();
+    assert!(!said.out.contains("1e-5") && said.out.contains("noise       none"), "{}", said.out);
+}
+
+/// What a shell completes and `man` shows comes from the flags themselves.
+#[test]
+fn completions_and_manual_pages() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = folder.reticent(&format!("completions {shell}")).ok().out;
+        assert!(script.contains("export") && script.contains("keep"), "{shell}");
+    }
+    folder.reticent("man --out pages").ok();
+    let page = folder.read("pages/reticent-predict.1");
+    assert!(page.contains("reticent") && page.contains("keep"), "{page}");
+    folder.read("pages/reticent-schema-init.1");
+    assert_eq!(folder.reticent("man --out pages").code, 2);
+}
+
 /// A terminal of 80 columns is enough, and the help of a command has only what the command takes.
 #[test]
 fn the_help_fits_and_has_no_flags_of_other_commands() {
@@ -380,6 +410,7 @@ fn the_help_fits_and_has_no_flags_of_other_commands() {
         "predict",
         "evaluate",
         "inspect",
+        "export",
         "account",
         "calibrate",
         "audit",
@@ -387,6 +418,8 @@ fn the_help_fits_and_has_no_flags_of_other_commands() {
         "schema check",
         "list",
         "demo",
+        "completions",
+        "man",
     ];
     for command in commands {
         let said = folder.shell(&format!("COLUMNS=80 reticent {command} --help")).ok().out;
@@ -461,7 +494,10 @@ fn every_field_of_json_is_in_the_readme() {
         ("simulate", format!("simulate --data t.csv {job} --split 4 --iterations 2 --party 1")),
         ("predict", "predict m t.csv".to_owned()),
         ("predict", "predict m t.csv --out p.csv".to_owned()),
-        ("evaluate", "evaluate m t.csv".to_owned()),
+        ("evaluate", "evaluate m t.csv --plots pictures".to_owned()),
+        ("export", "export m --to sql --out score.sql".to_owned()),
+        ("man", "man --out pages".to_owned()),
+        ("completions", "completions fish".to_owned()),
         ("schema init", "schema init t.csv".to_owned()),
         ("schema init", "schema init t.csv --out x.toml".to_owned()),
         ("schema check", "schema check t.csv --schema s.toml".to_owned()),

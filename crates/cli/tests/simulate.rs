@@ -17,6 +17,23 @@ fn folder() -> Folder {
     folder
 }
 
+/// The key is that of the flag.
+#[test]
+fn users_from_may_stand_in_the_job_file() {
+    let folder = Folder::new();
+    folder.write("s.toml", common::SCHEMA);
+    folder.write("t.csv", common::csv(60));
+    folder.write(
+        "job.toml",
+        "data = 't.csv'\nschema = 's.toml'\ntarget = 'ill'\nepsilon = 8.0\ndelta = 1e-5\niterations = 2\nout = 'm'\n\
+         [parties]\nusers-from = 'town'\n",
+    );
+    let said = folder.reticent("simulate job.toml --json").ok().json();
+    assert_eq!(said["parties"]["count"], 2, "{said}");
+    let said = folder.reticent("simulate job.toml --split 5 --json").ok().json();
+    assert_eq!(said["parties"]["count"], 5, "{said}");
+}
+
 #[test]
 fn a_run_has_a_certificate_and_every_party_its_own() {
     let folder = folder();

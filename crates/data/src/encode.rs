@@ -1,8 +1,9 @@
 //! Fields to numbers. Fitting and predicting use this one encoder, so a model sees what it was trained on.
 
+use crate::counts::Counts;
 use crate::labels::Lookup;
-use crate::schema::{Numeric, Role, Schema, TargetKind};
-use crate::{CellProblem, Csr, Dense, Rows, Table, norm, number};
+use crate::schema::{Numeric, Role, Schema, TargetKind, Unknown};
+use crate::{CellProblem, day, norm, number};
 use std::collections::HashMap;
 
 /// What the table is for.
@@ -27,6 +28,8 @@ pub enum Cell<'a> {
     Whole(i128),
     /// A truth value: 1 or 0 as a number, `true` or `false` as a category.
     Flag(bool),
+    /// A day, counted from 1970-01-01.
+    Day(i64),
 }
 
 /// One encoded record. Kept and cleared between records, so that reading allocates nothing per record.
@@ -63,14 +66,18 @@ pub struct Encoder {
     slots: Vec<Slot>,
     tokens: Vec<Vec<u8>>,
     trim: bool,
+    comma: bool,
     row_norm: f64,
     users: HashMap<Vec<u8>, u32>,
+    /// What was met, where somebody asked for it.
+    counts: Option<Counts>,
 }
 
 #[derive(Debug)]
 enum Slot {
     Number { at: u32, numeric: Numeric, missing: f64 },
-    Category { at: u32, lookup: Lookup, missing: Option<u32>, unknown: Option<u32> },
+    Day { at: u32, numeric: Numeric, missing: f64 },
+    Category { at: u32, lookup: Lookup, missing: Option<u32>, unknown: Unknown },
     Class { kind: TargetKind, lookup: Lookup, missing: Option<f64>, allowed: String },
     Range { kind: TargetKind, missing: Option<f64> },
     User,
@@ -86,11 +93,12 @@ impl Encoder {
         for column in schema.columns() {
             slots.push(match column.role() {
                 Role::Numeric(n) => Slot::Number { at, numeric: n.clone(), missing: n.encoded_missing() },
+                Role::Date(n) => Slot::Day { at, numeric: n.clone(), missing: n.encoded_missing() },
                 Role::Categorical(c) => Slot::Category {
                     at,
                     lookup: Lookup::new(&c.categories),
                     missing: c.missing.map(|i| i as u32),
-                    unknown: c.unknown.map(|i| i as u32),
+                    unknown: c.unknown,
                 },
                 Role::Target(t) if fit => match &t.kind {
                     TargetKind::Classes(labels) => {
@@ -119,9 +127,23 @@ impl Encoder {
             slots,
             tokens: schema.missing_tokens().iter().map(|t| t.clone().into_bytes()).collect(),
             trim: schema.trim(),
+            comma: schema.decimal_comma(),
             row_norm: schema.row_norm(),
             users: HashMap::new(),
+            counts: None,
         }
+    }
+
+    /// Counts what it meets from now on.
+    pub(crate) fn counting(mut self, schema: &Schema) -> Self {
+        self.counts = Some(Counts::new(schema));
+        self
+    }
+
+    /// What was met.
+    pub(crate) fn counts(self) -> Option<Counts> {
+        let users = self.slots.iter().any(|s| matches!(s, Slot::User)).then_some(self.users.len() as u64);
+        self.counts.map(|counts| Counts { users, ..counts })
     }
 
     /// Whether schema column `slot` has to be in the file.
@@ -132,28 +154,74 @@ impl Encoder {
     /// Encodes one field of schema column `slot` into `row`. Columns must come in schema order.
     pub fn put(&mut self, slot: usize, cell: Cell<'_>, row: &mut Row) -> Result<(), CellProblem> {
         let cell = self.meant(cell);
+        let mut count = self.counts.as_mut().map(|counts| &mut counts.columns[slot]);
+        if cell == Cell::Missing
+            && let Some(count) = &mut count
+        {
+            count.missing += 1;
+        }
         match &self.slots[slot] {
             Slot::Skip => {}
             Slot::Number { at, numeric, missing } => {
-                let value = finite(cell)?.map_or(*missing, |x| numeric.encode(x));
-                row.push(*at, value);
+                let x = finite(cell, self.comma)?;
+                let inside = x.is_none_or(|x| (numeric.lower..=numeric.upper).contains(&x));
+                if !inside && let Some(count) = count {
+                    count.outside();
+                }
+                row.push(*at, x.map_or(*missing, |x| numeric.encode(x)));
+            }
+            Slot::Day { at, numeric, missing } => {
+                let x = whole_day(cell)?;
+                let inside = x.is_none_or(|x| (numeric.lower..=numeric.upper).contains(&x));
+                if !inside && let Some(count) = count {
+                    count.outside();
+                }
+                row.push(*at, x.map_or(*missing, |x| numeric.encode(x)));
             }
             Slot::Category { at, lookup, missing, unknown } => {
-                let category = with_text(cell, |text| lookup.find(text).or(*unknown)).unwrap_or(*missing);
+                let category = match (with_text(cell, |text| lookup.find(text)), unknown) {
+                    (None, _) => *missing,
+                    (Some(None), Unknown::Refuse) if count.is_none() => {
+                        return Err(CellProblem::OutsideCategories);
+                    }
+                    (Some(None), _) => {
+                        if let Some(count) = count.take() {
+                            count.unlisted();
+                        }
+                        if let Unknown::Category(i) = unknown { Some(*i as u32) } else { None }
+                    }
+                    (Some(known), _) => known,
+                };
                 if let Some(i) = category {
+                    if let Some(count) = count {
+                        count.label(i as usize);
+                    }
                     row.push(at + i, 1.0);
                 }
             }
             Slot::Class { kind, lookup, missing, allowed } => {
                 row.target = match with_text(cell, |text| lookup.find(text)) {
-                    Some(Some(i)) => kind.encode_class(i as usize),
+                    Some(Some(i)) => {
+                        if let Some(count) = count {
+                            count.label(i as usize);
+                        }
+                        kind.encode_class(i as usize)
+                    }
                     Some(None) => return Err(CellProblem::OutsideClasses(allowed.clone())),
                     None => missing.ok_or(CellProblem::TargetMissing)?,
                 };
             }
             Slot::Range { kind, missing } => {
-                row.target = match finite(cell)? {
-                    Some(x) => kind.encode_number(x),
+                row.target = match finite(cell, self.comma)? {
+                    Some(x) => {
+                        let TargetKind::Range { lower, upper } = kind else { return Ok(()) };
+                        if !(*lower..=*upper).contains(&x)
+                            && let Some(count) = count
+                        {
+                            count.outside();
+                        }
+                        kind.encode_number(x)
+                    }
                     None => missing.ok_or(CellProblem::TargetMissing)?,
                 };
             }
@@ -174,8 +242,13 @@ impl Encoder {
     }
 
     /// Scales a complete record into the row norm.
-    pub fn finish(&self, row: &mut Row) {
+    pub fn finish(&mut self, row: &mut Row) {
+        let length = self.counts.as_ref().map(|_| row.values.iter().map(|v| v * v).sum::<f64>().sqrt());
         norm::shrink_into(&mut row.values, self.row_norm);
+        if let (Some(counts), Some(length)) = (&mut self.counts, length) {
+            counts.records += 1;
+            counts.shortened += u64::from(length > self.row_norm);
+        }
     }
 
     /// Cuts spaces off and recognises the missing tokens.
@@ -193,15 +266,38 @@ impl Encoder {
 }
 
 /// The finite number in a cell, `None` when it is missing.
-fn finite(cell: Cell<'_>) -> Result<Option<f64>, CellProblem> {
+fn finite(cell: Cell<'_>, comma: bool) -> Result<Option<f64>, CellProblem> {
     let x = match cell {
         Cell::Missing => return Ok(None),
         Cell::Number(x) => x,
         Cell::Whole(n) => n as f64,
         Cell::Flag(b) => f64::from(b),
-        Cell::Text(text) => number::parse(text).ok_or(CellProblem::NotNumber)?,
+        Cell::Day(_) => return Err(CellProblem::NotNumber),
+        Cell::Text(text) => {
+            let x = if comma { with_comma(text) } else { number::parse(text) };
+            x.or_else(|| number::truth(text).map(f64::from)).ok_or(CellProblem::NotNumber)?
+        }
     };
     if x.is_finite() { Ok(Some(x)) } else { Err(CellProblem::NotFinite) }
+}
+
+/// A number with a decimal comma. A point in it is no number: it would be one of thousands.
+fn with_comma(text: &[u8]) -> Option<f64> {
+    if text.contains(&b'.') {
+        return None;
+    }
+    number::parse(&text.iter().map(|&b| if b == b',' { b'.' } else { b }).collect::<Vec<_>>())
+}
+
+/// The day in a cell, `None` when it is missing.
+fn whole_day(cell: Cell<'_>) -> Result<Option<f64>, CellProblem> {
+    let day = match cell {
+        Cell::Missing => return Ok(None),
+        Cell::Day(day) => Some(day).filter(|day| (day::FIRST..=day::LAST).contains(day)),
+        Cell::Text(text) => day::parse(text),
+        Cell::Number(_) | Cell::Whole(_) | Cell::Flag(_) => None,
+    };
+    day.map(|day| Some(day as f64)).ok_or(CellProblem::NotDay)
 }
 
 /// A cell as text, `None` when it is missing.
@@ -212,38 +308,6 @@ fn with_text<T>(cell: Cell<'_>, f: impl FnOnce(&[u8]) -> T) -> Option<T> {
         Cell::Number(x) => Some(f(x.to_string().as_bytes())),
         Cell::Whole(n) => Some(f(n.to_string().as_bytes())),
         Cell::Flag(b) => Some(f(if b { b"true" } else { b"false" })),
-    }
-}
-
-/// A table that grows by records.
-pub(crate) struct Builder {
-    table: Table,
-    fit: bool,
-}
-
-impl Builder {
-    pub(crate) fn new(schema: &Schema, purpose: Purpose) -> Self {
-        let width = schema.width();
-        let rows =
-            if schema.sparse() { Rows::Sparse(Csr::empty(width)) } else { Rows::Dense(Dense::empty(width)) };
-        let fit = purpose == Purpose::Fit;
-        let user = fit && schema.columns().iter().any(|c| matches!(c.role(), Role::User));
-        let users = user.then(Vec::new);
-        Self { table: Table { rows, targets: Vec::new(), users, names: schema.encoded_names() }, fit }
-    }
-
-    pub(crate) fn push(&mut self, row: &Row) {
-        self.table.rows.push(&row.indices, &row.values);
-        if self.fit {
-            self.table.targets.push(row.target);
-        }
-        if let Some(users) = &mut self.table.users {
-            users.push(row.user);
-        }
-    }
-
-    pub(crate) fn finish(mut self) -> Table {
-        self.table.shrink();
-        self.table
+        Cell::Day(day) => Some(f(day::text(day.clamp(day::FIRST, day::LAST)).as_bytes())),
     }
 }

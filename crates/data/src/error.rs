@@ -72,9 +72,24 @@ pub enum FileProblem {
     },
     /// Neither the name nor the schema says which format it is.
     #[error(
-        "the name does not tell the format; known: .csv .tsv .data .libsvm .svm .parquet, also with .gz or .xz"
+        "the name does not tell the format; known: .csv .tsv .data .libsvm .svm .parquet, also with .gz .xz .bz2 .zst or .zip"
     )]
     UnknownFormat,
+    /// Another encoding of text.
+    #[error("the text is in UTF-16, and only UTF-8 is read")]
+    Utf16,
+    /// Bytes that no text has.
+    #[error("the file is not text: it has zero bytes in its first line")]
+    NotText,
+    /// An archive that is not one packed file.
+    #[error("the .zip archive cannot be read: {0}")]
+    Zip(String),
+    /// It has to be read from its end.
+    #[error("{0} cannot be read from standard input")]
+    NotFromStandardInput(&'static str),
+    /// More than the memory holds.
+    #[error("the table does not fit into the memory")]
+    TooLarge,
     /// Format and schema do not go together.
     #[error("{0}")]
     WrongFormat(&'static str),
@@ -90,6 +105,9 @@ pub enum FileProblem {
     /// A declared column is not there.
     #[error("the file has no column `{0}`, which the schema declares")]
     MissingColumn(String),
+    /// A column that was asked for is not there.
+    #[error("the file has no column `{0}` to keep")]
+    NoSuchColumn(String),
     /// A column is there that nobody declared.
     #[error("column {position} of the file is not declared in the schema; declared: {declared}")]
     UndeclaredColumn {
@@ -101,9 +119,12 @@ pub enum FileProblem {
     /// Twice the same name.
     #[error("the header names column `{0}` twice")]
     DuplicateColumn(String),
+    /// A header that seems to be a record.
+    #[error("the first line is made of numbers and does not look like the names of columns")]
+    HeaderOfValues,
     /// A Parquet column of a kind that has no meaning here.
     #[error(
-        "column `{column}` has the type {found}; readable are numbers, text and truth values, not nested"
+        "column `{column}` has the type {found}; readable are numbers, text, truth values and days, not nested"
     )]
     ColumnType {
         /// Column name from the schema.
@@ -132,6 +153,24 @@ pub enum LineProblem {
         /// Fields as in the header or schema.
         expected: usize,
     },
+    /// A quote that is opened and not closed.
+    #[error("a quoted field is not closed before the end of the file")]
+    Unclosed,
+    /// A quote that is closed by another field's.
+    #[error("a quoted field goes on behind its closing quote")]
+    BehindQuote,
+    /// An empty line where it might be a record.
+    #[error("the line is empty, which for a single column is neither a record nor nothing")]
+    Blank,
+    /// Bytes that are no text.
+    #[error("the text is not UTF-8")]
+    NotUtf8,
+    /// Too long.
+    #[error("the record is longer than {0} bytes")]
+    TooLong(usize),
+    /// A LIBSVM comment that might have been a record.
+    #[error("there is a comment where a record or a part of one may have been")]
+    Comment,
     /// A LIBSVM item that is no `index:value`.
     #[error("item {0} is not of the form index:value")]
     Pair(usize),
@@ -149,6 +188,9 @@ pub enum LineProblem {
     /// Twice the same LIBSVM index.
     #[error("a feature index occurs twice")]
     IndexTwice,
+    /// A LIBSVM index below the one before it.
+    #[error("item {0} has an index below that of the item before it")]
+    Descending(usize),
     /// A LIBSVM value that is not a number.
     #[error("the value of item {0} is not a number")]
     NotNumber(usize),
@@ -169,6 +211,18 @@ pub enum CellProblem {
     /// A label that no class spells.
     #[error("holds a label outside its classes; allowed: {0}")]
     OutsideClasses(String),
+    /// A label that no class spells, in a LIBSVM file.
+    #[error("holds a label outside its classes; allowed: {0}")]
+    OutsideLabels(String),
+    /// A category that is not in the list, under `unknown = "error"`.
+    #[error("holds a value outside its categories")]
+    OutsideCategories,
+    /// No day.
+    #[error("is a date, but the field is not a day from 0001-01-01 to 9999-12-31 written as YYYY-MM-DD")]
+    NotDay,
+    /// Text that is no text.
+    #[error("holds text that is not UTF-8")]
+    NotUtf8,
     /// No label.
     #[error("is the target, but the field is missing")]
     TargetMissing,
@@ -210,18 +264,32 @@ impl FileProblem {
             Self::WrongFormat(_) => {
                 "`features` in a schema is for LIBSVM files, [[column]] entries are for tables"
             }
+            Self::Utf16 | Self::NotText => {
+                "write it as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`; if it is a Parquet file, give --format \
+                 parquet"
+            }
+            Self::Zip(_) => "unpack it, or pack the one table with gzip",
+            Self::NotFromStandardInput(_) => "save it to a file and give its name",
+            Self::TooLarge => "use a machine with more memory, or leave columns out",
             Self::NoParquet => "build with the feature `parquet`, or convert the file to CSV",
             Self::Empty | Self::NoRecords => "give a file with at least one record",
             Self::MissingColumn(_) => {
                 "check the spelling in the schema; if the fields are not between commas, set delimiter; if the file \
                  has no header line, set header = false"
             }
+            Self::NoSuchColumn(_) => {
+                "name a column as its header does; a LIBSVM file has none, and without a header only declared columns \
+                 have a name"
+            }
             Self::UndeclaredColumn { .. } => {
                 "add a [[column]] entry (kind = \"ignored\" skips it), or set undeclared = \"ignore\"; if the first \
                  line is a record, set header = false"
             }
+            Self::HeaderOfValues => "if the first line is a record, give --no-header",
             Self::DuplicateColumn(_) => "rename one of the two columns in the file",
-            Self::ColumnType { .. } => "declare the column as ignored, or convert it before writing the file",
+            Self::ColumnType { .. } => {
+                "give days kind = \"date\"; declare others as ignored, or convert them before writing the file"
+            }
         }
     }
 }
@@ -230,12 +298,25 @@ impl LineProblem {
     fn hint(&self) -> &'static str {
         match self {
             Self::Ragged { .. } => "check the delimiter and the quoting of this line",
+            Self::Unclosed | Self::BehindQuote => {
+                "close the quote, or double it where it is meant: \"a \"\"quoted\"\" word\"; records behind an open \
+                 quote would be lost"
+            }
+            Self::Blank => "write \"\" for a missing value, or remove the line",
+            Self::NotUtf8 => "write the file as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`",
+            Self::TooLong(_) => {
+                "check that the file is a table and that its quotes are closed; --max-line allows longer records"
+            }
+            Self::Comment => "remove the comment, or write it without `number:number` behind a record",
             Self::Pair(_) => "a LIBSVM line reads: label index:value index:value …",
             Self::IndexBeyond { .. } => {
                 "declare the full number of features, the same for every file of a job"
             }
             Self::IndexZero(_) => "add one to every index of the file",
             Self::IndexTwice => "keep one value per feature",
+            Self::Descending(_) => {
+                "sort the items of each record by index; two records that have run into one look like this too"
+            }
             Self::NotNumber(_) | Self::NotFinite(_) => {
                 "write a finite decimal number such as 1, -0.5 or 2e-3"
             }
@@ -250,6 +331,16 @@ impl CellProblem {
                 "correct the field; if it stands for a missing value, add its spelling to missing_tokens"
             }
             Self::OutsideClasses(_) => "correct the label, or add its spelling to the classes in the schema",
+            Self::OutsideLabels(_) => {
+                "say the labels of the file with --classes, for example --classes 0,1, or in the schema"
+            }
+            Self::OutsideCategories => {
+                "add it to the categories, or let unknown name a category or \"ignore\""
+            }
+            Self::NotDay => {
+                "write days as 1970-01-31; if it stands for a missing value, add it to missing_tokens"
+            }
+            Self::NotUtf8 => "write the file with text as UTF-8",
             Self::TargetMissing => "remove the record, or give the target a `missing` value in the schema",
             Self::UserMissing => "every record needs an owner when records are grouped by user",
         }

@@ -1,5 +1,6 @@
 //! The names of categories and classes, with other spellings of the same thing.
 
+use crate::number;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -105,6 +106,11 @@ impl Labels {
         self.spellings.iter().map(|l| l[0].as_str())
     }
 
+    /// The spellings of label `i`.
+    pub(crate) fn of(&self, i: usize) -> &[String] {
+        &self.spellings[i]
+    }
+
     /// Every spelling in order.
     pub(crate) fn spellings(&self) -> impl Iterator<Item = &str> {
         self.spellings.iter().flatten().map(String::as_str)
@@ -120,41 +126,58 @@ impl Labels {
 ///
 /// Text is compared first. When it is not found and the labels that are numbers differ as numbers, the
 /// comparison is by number, so that `+1`, `1` and `1.0` are one label; where `01` and `1` are both declared,
-/// only the text counts.
+/// only the text counts. In the same way `true`, `True` and `TRUE` are one label, and a truth value is also
+/// looked for as 1 or 0.
 #[derive(Debug, Clone)]
 pub(crate) struct Lookup {
     by_text: HashMap<Vec<u8>, u32>,
-    by_number: Vec<(f64, u32)>,
+    by_number: HashMap<u64, u32>,
+    /// The labels for false and true.
+    by_truth: [Option<u32>; 2],
+}
+
+/// Equal for equal numbers: −0 is 0.
+fn bits(x: f64) -> u64 {
+    (x + 0.0).to_bits()
 }
 
 impl Lookup {
     pub(crate) fn new(labels: &Labels) -> Self {
         let mut by_text = HashMap::new();
-        let mut by_number: Vec<(f64, u32)> = Vec::new();
-        let mut ambiguous = false;
+        let mut by_number = HashMap::new();
+        let mut by_truth = [None; 2];
+        let (mut number_twice, mut truth_twice) = (false, false);
         for (i, list) in labels.spellings.iter().enumerate() {
             for text in list {
                 by_text.insert(text.clone().into_bytes(), i as u32);
-                if let Some(x) = crate::number::parse(text.as_bytes()).filter(|x| x.is_finite()) {
-                    ambiguous |= by_number.iter().any(|&(y, j)| x == y && j != i as u32);
-                    by_number.push((x, i as u32));
+                if let Some(x) = number::parse(text.as_bytes()).filter(|x| x.is_finite()) {
+                    number_twice |= by_number.insert(bits(x), i as u32).is_some_and(|j| j != i as u32);
+                }
+                if let Some(b) = number::truth(text.as_bytes()) {
+                    truth_twice |= by_truth[usize::from(b)].replace(i as u32).is_some_and(|j| j != i as u32);
                 }
             }
         }
-        if ambiguous {
+        if number_twice {
             by_number.clear();
         }
-        Self { by_text, by_number }
+        if truth_twice {
+            by_truth = [None; 2];
+        }
+        Self { by_text, by_number, by_truth }
     }
 
     pub(crate) fn find(&self, text: &[u8]) -> Option<u32> {
-        self.by_text.get(text).copied().or_else(|| {
-            if self.by_number.is_empty() {
-                return None;
-            }
-            let x = crate::number::parse(text)?;
-            self.by_number.iter().find(|&&(y, _)| x == y).map(|&(_, i)| i)
+        self.by_text.get(text).copied().or_else(|| match number::truth(text) {
+            Some(b) => self.truth(b),
+            None if self.by_number.is_empty() => None,
+            None => self.by_number.get(&bits(number::parse(text)?)).copied(),
         })
+    }
+
+    /// The label of a truth value: one that spells it, or the number that it is.
+    fn truth(&self, b: bool) -> Option<u32> {
+        self.by_truth[usize::from(b)].or_else(|| self.by_number.get(&bits(f64::from(b))).copied())
     }
 }
 
@@ -171,6 +194,19 @@ mod tests {
         let zip = Lookup::new(&Labels::new(["01", "1"]).unwrap());
         assert_eq!(zip.find(b"01"), Some(0));
         assert_eq!(zip.find(b"1.0"), None);
+    }
+
+    #[test]
+    fn truth_values_match_however_they_are_spelled_unless_ambiguous() {
+        let lookup = Lookup::new(&Labels::new(["False", "True"]).unwrap());
+        assert_eq!(
+            [lookup.find(b"true"), lookup.find(b"FALSE"), lookup.find(b"1")],
+            [Some(1), Some(0), None]
+        );
+        let numbers = Lookup::new(&Labels::new(["0", "1"]).unwrap());
+        assert_eq!([numbers.find(b"True"), numbers.find(b"false")], [Some(1), Some(0)]);
+        let two = Lookup::new(&Labels::new(["true", "True"]).unwrap());
+        assert_eq!([two.find(b"True"), two.find(b"TRUE")], [Some(1), None]);
     }
 
     #[test]

@@ -24,9 +24,12 @@
 //! # Ok::<(), reticent_data::DataError>(())
 //! ```
 
+mod counts;
+mod day;
 mod dense;
 mod encode;
 mod error;
+mod filling;
 mod labels;
 mod norm;
 mod number;
@@ -35,7 +38,9 @@ mod source;
 mod sparse;
 mod split;
 mod table;
+mod text;
 
+pub use counts::{ColumnCounts, Counts};
 pub use dense::Dense;
 pub use encode::{Cell, Encoder, Purpose, Row};
 pub use error::{CellProblem, DataError, FileProblem, LineProblem, Place};
@@ -43,14 +48,15 @@ pub use labels::Labels;
 pub use norm::shrink_into;
 pub use schema::{
     Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target,
-    TargetKind, Undeclared,
+    TargetKind, Undeclared, Unknown,
 };
 #[cfg(feature = "parquet")]
 pub use source::parse_parquet;
 pub use source::{
-    Draft, DraftOptions, Format, check, draft_from_public, load, load_and_compare, load_features, parse_csv,
-    parse_libsvm,
+    Checked, Draft, DraftOptions, Format, Head, Kept, KeptKind, Reading, Thoroughness, Visitor, check,
+    draft_from_public, load, load_and_compare, load_features, parse_csv, parse_libsvm, skeleton, visit,
 };
 pub use sparse::Csr;
 pub use split::{Skew, SkewError};
 pub use table::{Rows, Table};
+pub use text::read_text;

@@ -1,20 +1,73 @@
 //! Text to number.
 
+/// Powers of ten that a double holds exactly.
+const TENS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22,
+];
+
 /// The number in `text`, or `None` when it is not one. Infinite and NaN come back as such: the caller refuses
 /// them with a message of their own.
 ///
-/// Plain integers of up to 15 digits, most of what tables hold, are exact in a double and take the short way;
-/// the rest goes through the standard library, which rounds correctly.
+/// Plain decimals of up to 15 digits, most of what tables hold, take the short way: digits and power of ten are
+/// exact in a double, so that their quotient is rounded once, as it should be. The rest goes through the
+/// standard library, which rounds correctly.
 pub(crate) fn parse(text: &[u8]) -> Option<f64> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, text),
     };
-    if (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit) {
-        let whole = digits.iter().fold(0_u64, |n, d| n * 10 + u64::from(d - b'0')) as f64;
-        return Some(if negative { -whole } else { whole });
+    if (1..=16).contains(&digits.len()) && digits[0] != b'.' {
+        let (mut whole, mut places, mut point) = (0_u64, 0_usize, false);
+        let plain = digits.iter().all(|&b| match b {
+            b'0'..=b'9' => {
+                whole = whole * 10 + u64::from(b - b'0');
+                places += usize::from(point);
+                true
+            }
+            b'.' if !point => {
+                point = true;
+                true
+            }
+            _ => false,
+        });
+        // Sixteen bytes are fifteen digits and a point, or too many digits.
+        if plain && (point || digits.len() <= 15) {
+            let x = whole as f64 / TENS[places];
+            return Some(if negative { -x } else { x });
+        }
     }
     std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// `digits · 10^-places`, rounded once.
+pub(crate) fn decimal(digits: i128, places: i32) -> f64 {
+    const EXACT: i128 = 1 << 53;
+    match usize::try_from(places).ok().and_then(|p| TENS.get(p)) {
+        Some(ten) if (-EXACT..=EXACT).contains(&digits) => digits as f64 / ten,
+        _ => format!("{digits}e{}", -i64::from(places)).parse().unwrap_or(f64::NAN),
+    }
+}
+
+/// The truth value in `text`, as the usual programs write it.
+pub(crate) fn truth(text: &[u8]) -> Option<bool> {
+    match text {
+        b"true" | b"True" | b"TRUE" => Some(true),
+        b"false" | b"False" | b"FALSE" => Some(false),
+        _ => None,
+    }
+}
+
+/// A number in half precision, from its bits.
+pub(crate) fn half(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+    sign * match exponent {
+        0 => fraction * 2_f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        e => (1024.0 + fraction) * 2_f64.powi(e - 25),
+    }
 }
 
 #[cfg(test)]
@@ -27,6 +80,9 @@ mod tests {
         for text in ["", "-", "+", "1,5", "0x10", "1 2", "--1", "é", "1_000"] {
             assert_eq!(parse(text.as_bytes()), None, "{text}");
         }
+        assert_eq!([parse(b"."), parse(b"-."), parse(b"1.2.3")], [None; 3]);
+        assert_eq!([parse(b".5"), parse(b"5."), parse(b"-0")], [Some(0.5), Some(5.0), Some(-0.0)]);
+        assert_eq!([0x3c00, 0xc000, 0x0001, 0x7bff].map(half), [1.0, -2.0, 2_f64.powi(-24), 65504.0]);
         assert!(parse(b"1e999").is_some_and(f64::is_infinite));
         assert!(parse(b"NaN").is_some_and(f64::is_nan));
     }
@@ -36,6 +92,16 @@ mod tests {
         fn agrees_with_the_standard_library(x in any::<f64>(), n in any::<i64>()) {
             prop_assert_eq!(parse(n.to_string().as_bytes()), Some(n as f64));
             prop_assert_eq!(parse(format!("{x:e}").as_bytes()).map(f64::to_bits), Some(x.to_bits()));
+        }
+
+        #[test]
+        fn decimals_are_rounded_once(n in -999_999_999_999_999_i64..=999_999_999_999_999, places in 0..15_usize) {
+            let negative = if n < 0 { "-" } else { "" };
+            let digits = format!("{:0width$}", n.unsigned_abs(), width = places + 1);
+            let (whole, part) = digits.split_at(digits.len() - places);
+            let text = format!("{negative}{whole}.{part}");
+            prop_assert_eq!(parse(text.as_bytes()), text.parse().ok(), "{}", text);
+            prop_assert_eq!(Some(decimal(i128::from(n), places as i32)), text.parse().ok(), "{}", text);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Encoded rows with their targets and owners.
 
 use crate::{Csr, Dense};
+use std::collections::TryReserveError;
 use std::mem::size_of;
 
 /// The features, dense or sparse. Which of the two is decided by the schema alone, never by the data.
@@ -49,11 +50,21 @@ impl Rows {
         }
     }
 
-    pub(crate) fn push(&mut self, indices: &[u32], values: &[f64]) {
+    /// Appends a row, or says that there is no memory for it.
+    pub(crate) fn push(&mut self, indices: &[u32], values: &[f64]) -> Result<(), TryReserveError> {
         match self {
-            Self::Dense(m) => m.push_sparse(indices, values),
-            Self::Sparse(m) => m.push(indices, values),
+            Self::Dense(m) => {
+                m.values.try_reserve(m.columns)?;
+                m.push_sparse(indices, values);
+            }
+            Self::Sparse(m) => {
+                m.indptr.try_reserve(1)?;
+                m.indices.try_reserve(indices.len())?;
+                m.values.try_reserve(values.len())?;
+                m.push(indices, values);
+            }
         }
+        Ok(())
     }
 }
 

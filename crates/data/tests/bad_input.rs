@@ -114,6 +114,11 @@ fn libsvm_text() {
         ("1 2:SECRET\n", "f.svm:1: the value of item 1 is not a number"),
         ("1 2:nan\n", "f.svm:1: the value of item 1 is not finite (NaN or infinity)"),
         ("1 2:1 2:1\n", "f.svm:1: a feature index occurs twice"),
+        ("1 1:1 3:1 2:1\n", "f.svm:1: item 3 has an index below that of the item before it"),
+        ("1 3:0.5e-1 1:1\n", "f.svm:1: item 2 has an index below that of the item before it"),
+        ("1 3:1\n#1 1:1\n", "f.svm:2: there is a comment where a record or a part of one may have been"),
+        ("1 1:1 #:0.5\n", "f.svm:1: there is a comment where a record or a part of one may have been"),
+        ("1 1:1#2\n", "f.svm:1: there is a comment where a record or a part of one may have been"),
         ("7 1:1\n", "f.svm:1: column `label` holds a label outside its classes; allowed: -1, 1"),
         ("1:1 2:1\n", "f.svm:1: column `label` holds a label outside its classes; allowed: -1, 1"),
     ] {
@@ -150,7 +155,7 @@ fn schemas() {
         ),
         (
             numeric("lower = 0\nupper = 1\nclasses = [1, 2]"),
-            "column `a` has the key `classes`, which its kind does not use; allowed: lower, upper, scale, missing",
+            "column `a` has the key `classes`, which its kind does not use; allowed: lower, upper, scale, quantiles, missing",
         ),
         (text("unknown = 'x'"), "column `a` needs `categories`, the public list of its values"),
         (text("categories = []"), "column `a` has no categories; allowed: at least one"),
@@ -160,7 +165,7 @@ fn schemas() {
         ),
         (
             text("categories = ['x']\nunknown = 'y'"),
-            "column `a` has unknown = \"y\"; allowed: one of its categories, or \"ignore\"",
+            "column `a` has unknown = \"y\"; allowed: one of its categories, or \"ignore\" or \"error\"",
         ),
         (
             text("categories = ['ignore']\nmissing = 'ignore'"),
@@ -255,7 +260,7 @@ fn files() {
     assert_eq!(says(&file(&dir, "e.csv", b"")), "DIR/e.csv: the file is empty");
     assert_eq!(
         says(&file(&dir, "x.txt", b"1")),
-        "DIR/x.txt: the name does not tell the format; known: .csv .tsv .data .libsvm .svm .parquet, also with .gz or .xz"
+        "DIR/x.txt: the name does not tell the format; known: .csv .tsv .data .libsvm .svm .parquet, also with .gz .xz .bz2 .zst or .zip"
     );
     assert_eq!(
         says(&file(&dir, "x.svm", b"1")),

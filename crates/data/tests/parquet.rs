@@ -139,3 +139,108 @@ fn refusals() {
     );
     assert_eq!(named("double x;"), "t: the file has a header but no records");
 }
+
+const TYPED: &str = "
+row_norm = 1000
+[[column]]
+name = 'price'
+kind = 'numeric'
+lower = -100
+upper = 100
+scale = 'none'
+[[column]]
+name = 'half'
+kind = 'numeric'
+lower = -9
+upper = 9
+scale = 'none'
+[[column]]
+name = 'born'
+kind = 'date'
+lower = '1970-01-01'
+upper = '1970-01-11'
+scale = 'zero_to_one'
+[[column]]
+name = 'seen'
+kind = 'date'
+lower = '1970-01-01'
+upper = '1970-01-11'
+scale = 'zero_to_one'
+[[column]]
+name = 'smoker'
+kind = 'categorical'
+categories = ['False', 'True']
+[[column]]
+name = 'flag'
+kind = 'numeric'
+lower = 0
+upper = 1
+scale = 'zero_to_one'
+[[column]]
+name = 'ill'
+kind = 'target'
+classes = [0, 1]
+";
+
+/// One frame, written by one program as CSV and as Parquet.
+#[test]
+fn a_frame_is_the_same_table_as_csv_and_as_parquet() {
+    use parquet::data_type::{FixedLenByteArray, FixedLenByteArrayType};
+    let message = "message m { required fixed_len_byte_array(5) price (DECIMAL(11,2)); required \
+                   fixed_len_byte_array(2) half (FLOAT16); required int32 born (DATE); \
+                   required int64 seen (TIMESTAMP(MICROS,true)); required boolean smoker; required boolean flag; \
+                   required boolean ill; }";
+    let group = |g: &mut Group| {
+        let fixed = |bytes: &[u8]| FixedLenByteArray::from(bytes.to_vec());
+        column::<FixedLenByteArrayType>(
+            g,
+            &[fixed(&[0, 0, 0, 4, 210]), fixed(&[255, 255, 255, 255, 133])],
+            None,
+        );
+        column::<FixedLenByteArrayType>(g, &[fixed(&[0, 0x3e]), fixed(&[0, 0xc0])], None);
+        column::<Int32Type>(g, &[5, -3], None);
+        column::<Int64Type>(g, &[86_400_000_000 * 4 + 7, -1], None);
+        for _ in 0..3 {
+            column::<BoolType>(g, &[true, false], None);
+        }
+    };
+    let columnar = read(&write(message, &[&group]), TYPED).unwrap();
+    let text = "price,half,born,seen,smoker,flag,ill\n\
+                12.34,1.5,1970-01-06,1970-01-05 00:00:00.000007,True,True,True\n\
+                -1.23,-2.0,1969-12-29,1969-12-31T23:59:59.999999,False,False,False\n";
+    let schema: Schema = TYPED.parse().unwrap();
+    let delimited =
+        reticent_data::parse_csv(text.as_bytes(), "t", &schema, b',', reticent_data::Purpose::Fit).unwrap();
+    assert_eq!(columnar, delimited);
+    assert_eq!(columnar.rows.dense_row(0), [12.34, 1.5, 0.5, 0.4, 0.0, 1.0, 1.0]);
+    assert_eq!(columnar.targets, [1.0, -1.0]);
+}
+
+#[test]
+fn text_that_is_not_utf8_is_refused() {
+    let group = |g: &mut Group| {
+        column::<ByteArrayType>(g, &[ByteArray::from(vec![b'A', 0xe9])], None);
+        column::<DoubleType>(g, &[1.0], None);
+    };
+    let bytes = write("message m { required binary x (STRING); required double ill; }", &[&group]);
+    let schema = "row_norm = 1\n[[column]]\nname = 'x'\nkind = 'categorical'\ncategories = ['A']\n[[column]]\nname = \
+                  'ill'\nkind = 'target'\nclasses = [0, 1]\n";
+    assert_eq!(read(&bytes, schema).unwrap_err(), "t:1: column `x` holds text that is not UTF-8");
+}
+
+#[test]
+fn a_skeleton_knows_the_types() {
+    let message = "message m { required double x; required boolean b; required int32 d (DATE); required binary t \
+                   (STRING); required int96 old; required int64 ill; }";
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.parquet");
+    std::fs::write(&path, write(message, &[])).unwrap();
+    let options = reticent_data::DraftOptions { target: Some("ill".into()), ..Default::default() };
+    let (text, _) = reticent_data::skeleton(&path, &options).unwrap();
+    let kinds: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("kind = ")).collect();
+    assert_eq!(
+        kinds,
+        ["\"numeric\"", "\"numeric\"", "\"date\"", "\"categorical\"", "\"ignored\"", "\"target\""]
+    );
+    assert_eq!(text.matches("= \"TODO\"").count(), 8, "{text}");
+}

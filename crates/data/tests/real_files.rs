@@ -3,7 +3,9 @@
 // The lint spares test functions but not the helpers beside them.
 #![allow(clippy::unwrap_used)]
 
-use reticent_data::{DraftOptions, Format, Rows, Schema, Table, Target, check, draft_from_public, load};
+use reticent_data::{
+    DraftOptions, Format, Rows, Schema, Table, Target, Thoroughness, check, draft_from_public, load,
+};
 use std::path::{Path, PathBuf};
 
 fn find(name: &str) -> Option<PathBuf> {
@@ -46,7 +48,8 @@ fn adult() {
         let Some(path) = find(name) else { return };
         let table = load(&path, None, schema, None, None).unwrap();
         assert_eq!((table.len(), positives(&table)), (rows, rich));
-        assert!(check(&path, None, schema, true).unwrap().contains("every record fits the schema"));
+        let checked = check(&path, None, schema, Thoroughness::Values).unwrap();
+        assert!(checked.summary.contains(&format!("every record fits the schema; {rows} records were read")));
         let Rows::Sparse(csr) = &table.rows else { panic!("sparse by the rule") };
         for i in 0..csr.rows() {
             assert!(csr.row(i).1.iter().map(|v| v * v).sum::<f64>().sqrt() <= 1.0);
@@ -105,8 +108,9 @@ fn protein_homology_by_block() {
     let Some(path) = find("bio_train.parquet") else { return };
     let options = DraftOptions { target: Some("target".into()), ..Default::default() };
     let schema = draft_from_public(&path, &options, &[7; 32]).unwrap().schema;
-    assert!(check(&path, None, &schema, false).unwrap().contains("the header fits the schema"));
+    let checked = check(&path, None, &schema, Thoroughness::Header).unwrap();
+    assert!(checked.summary.contains("the header fits the schema"));
     let table = load(&path, None, &schema, None, Some("EXAMPLE_ID")).unwrap();
     assert_eq!((table.len(), table.user_count(), positives(&table)), (145_751, 153, 1_296));
-    assert_eq!(table.rows.columns(), 75, "74 features and the other identifier");
+    assert_eq!(table.rows.columns(), 74, "both identifiers are asked about and not guessed");
 }

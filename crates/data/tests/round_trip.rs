@@ -98,21 +98,20 @@ proptest! {
     #[test]
     fn libsvm(
         records in prop::collection::vec(
-            (any::<bool>(), prop::collection::btree_map(1..=40_u32, prop::num::f64::NORMAL, 0..12), any::<bool>()), 1..20),
+            (any::<bool>(), prop::collection::btree_map(1..=40_u32, prop::num::f64::NORMAL, 0..12)), 1..20),
         norm in prop_oneof![Just(1e100), Just(1.0), 0.1..10.0],
     ) {
         let mut text = String::new();
-        for (label, row, backwards) in &records {
+        for (label, row) in &records {
             text += if *label { "+1" } else { "-1" };
-            let mut items: Vec<_> = row.iter().map(|(j, v)| format!(" {j}:{v:e}")).collect();
-            if *backwards { items.reverse(); }
+            let items: Vec<_> = row.iter().map(|(j, v)| format!(" {j}:{v:e}")).collect();
             writeln!(text, "{} # a comment", items.concat()).unwrap();
         }
         let schema = Schema::libsvm(40, norm, Target::classes(["-1", "1"]).unwrap()).unwrap();
         let table = parse_libsvm(text.as_bytes(), "t.svm", &schema, Purpose::Fit).unwrap();
         let Rows::Sparse(csr) = &table.rows else { panic!("LIBSVM rows are sparse") };
         prop_assert_eq!(csr.rows(), records.len());
-        for (i, (label, row, _)) in records.iter().enumerate() {
+        for (i, (label, row)) in records.iter().enumerate() {
             prop_assert_eq!(table.targets[i], if *label { 1.0 } else { -1.0 });
             let (indices, values) = csr.row(i);
             let length = values.iter().map(|v| v * v).sum::<f64>().sqrt();

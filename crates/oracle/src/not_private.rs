@@ -1,14 +1,13 @@
 //! Values that leave without noise. Nothing here is protected, and the names say so: predictions for records
 //! that somebody asked about, and the quality of a model on a table.
 
-use reticent_data::{Rows, Table};
+use std::path::Path;
+
+use reticent_data::{DataError, Head, Kept, Purpose, Reading, Row, Schema, Visitor, visit};
 use reticent_problem::Shape;
-use reticent_statistics::quality::{classification, regression};
-use reticent_sums::RowAccess;
 
-use crate::table::PrivateTable;
-
-pub use reticent_statistics::quality::Quality;
+pub use reticent_statistics::quality::{Confusion, Quality, Scores, regression};
+pub use reticent_statistics::ranking::Curves;
 
 /// A linear model: a row-major matrix of this shape, and the constant that its intercept is multiplied with.
 #[derive(Clone, Copy, Debug)]
@@ -21,45 +20,106 @@ pub struct Linear<'a> {
     pub intercept: f64,
 }
 
-/// The scores of every record, a row of `shape.outputs` each.
-pub fn scores(table: &PrivateTable, model: &Linear<'_>) -> Vec<f64> {
-    all_scores(table.table(), model)
-}
-
-fn all_scores(table: &Table, model: &Linear<'_>) -> Vec<f64> {
-    match &table.rows {
-        Rows::Dense(rows) => scores_of(rows, table.len(), model),
-        Rows::Sparse(rows) => scores_of(rows, table.len(), model),
+impl Linear<'_> {
+    fn add_scores(&self, row: &Row, all: &mut Vec<f64>) {
+        let Shape { features, outputs, .. } = self.shape;
+        let (weights, last) = self.parameter.split_at(features * outputs);
+        let start = all.len();
+        all.resize(start + outputs, 0.0);
+        let scores = &mut all[start..];
+        scores.iter_mut().zip(last).for_each(|(score, b)| *score = b * self.intercept);
+        for (&feature, &value) in row.indices.iter().zip(&row.values) {
+            for (score, weight) in scores.iter_mut().zip(&weights[feature as usize * outputs..]) {
+                *score += value * weight;
+            }
+        }
     }
 }
 
-fn scores_of(rows: &impl RowAccess, count: usize, model: &Linear<'_>) -> Vec<f64> {
-    let Shape { features, outputs, .. } = model.shape;
-    let (weights, last) = model.parameter.split_at(features * outputs);
-    let mut all = vec![0.0; count * outputs];
-    for (i, scores) in all.chunks_exact_mut(outputs).enumerate() {
-        scores.iter_mut().zip(last).for_each(|(score, b)| *score = b * model.intercept);
-        rows.dot_many(i, weights, scores);
-    }
-    all
+/// A table to score.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The file; `-` is standard input.
+    pub path: &'a Path,
+    /// How it is read.
+    pub reading: Reading,
+    /// The schema that the model carries.
+    pub schema: &'a Schema,
+    /// Whether the targets are read too.
+    pub targets: bool,
+    /// Columns to hand on as they are.
+    pub keep: &'a [String],
 }
 
-/// The quality of `model` on a table with targets; `decode` brings an encoded number back to its own units, and
-/// is `None` for classes.
-pub fn evaluate(table: &PrivateTable, model: &Linear<'_>, decode: Option<&dyn Fn(f64) -> f64>) -> Quality {
-    let table = table.table();
-    let scores = all_scores(table, model);
-    let targets = &table.targets;
-    match decode {
-        Some(decode) => regression(&scores, targets, decode),
-        None if model.shape.outputs == 1 => {
-            let both: Vec<f64> = scores.iter().flat_map(|&s| [0.0, s]).collect();
-            let classes: Vec<usize> = targets.iter().map(|&b| usize::from(b > 0.0)).collect();
-            classification(&both, &classes, 2)
+/// The next records of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scored {
+    /// The scores, a row of `shape.outputs` for each record.
+    pub scores: Vec<f64>,
+    /// The encoded targets, where they were asked for.
+    pub targets: Vec<f64>,
+    /// The columns to hand on, each with a cell for each record.
+    pub kept: Vec<Vec<Kept>>,
+    /// Records.
+    pub records: usize,
+}
+
+/// So many records are handed on at a time.
+const BATCH: usize = 4096;
+
+/// Scores every record of a table in the memory of a few thousand, and hands them on. `head` is told what is known
+/// before the first of them; what says `false` ends it.
+pub fn score(
+    source: &Source<'_>,
+    model: &Linear<'_>,
+    head: &mut dyn FnMut(Head) -> bool,
+    each: &mut dyn FnMut(Scored) -> bool,
+) -> Result<(), DataError> {
+    let purpose = if source.targets { Purpose::Fit } else { Purpose::Predict };
+    let mut batches = Batches { model, source, batch: Scored::default(), head, each, goes_on: true };
+    visit(source.path, source.reading, source.schema, purpose, source.keep, &mut batches)?;
+    if batches.goes_on && batches.batch.records > 0 {
+        batches.hand_on();
+    }
+    Ok(())
+}
+
+struct Batches<'a> {
+    model: &'a Linear<'a>,
+    source: &'a Source<'a>,
+    batch: Scored,
+    head: &'a mut dyn FnMut(Head) -> bool,
+    each: &'a mut dyn FnMut(Scored) -> bool,
+    goes_on: bool,
+}
+
+impl Batches<'_> {
+    fn hand_on(&mut self) {
+        let kept = vec![Vec::new(); self.source.keep.len()];
+        let next = Scored { kept, scores: Vec::with_capacity(self.batch.scores.len()), ..Scored::default() };
+        self.goes_on = (self.each)(std::mem::replace(&mut self.batch, next));
+    }
+}
+
+impl Visitor for Batches<'_> {
+    fn head(&mut self, head: Head) -> bool {
+        self.batch.kept = vec![Vec::new(); self.source.keep.len()];
+        self.goes_on = (self.head)(head);
+        self.goes_on
+    }
+
+    fn record(&mut self, row: &Row, kept: &[Kept]) -> bool {
+        self.model.add_scores(row, &mut self.batch.scores);
+        if self.source.targets {
+            self.batch.targets.push(row.target);
         }
-        None => {
-            let classes: Vec<usize> = targets.iter().map(|&b| b as usize).collect();
-            classification(&scores, &classes, model.shape.outputs)
+        for (column, cell) in self.batch.kept.iter_mut().zip(kept) {
+            column.push(cell.clone());
         }
+        self.batch.records += 1;
+        if self.batch.records == BATCH {
+            self.hand_on();
+        }
+        self.goes_on
     }
 }

@@ -1,9 +1,9 @@
 //! A handle on a private table: it can be loaded and handed to a gate, and nothing else.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use reticent_accountant::{Adjacency, Unit};
-use reticent_data::{DataError, Format, Schema, Skew, Table};
+use reticent_data::{DataError, Reading, Schema, Skew, Table};
 use reticent_noise::{Entropy, EntropyError};
 
 /// Private data, unopened. There is no way to look into it but through a [`Gate`](crate::Gate).
@@ -22,15 +22,19 @@ impl std::fmt::Debug for PrivateTable {
 
 impl PrivateTable {
     /// Reads a table under a schema that has the roles of the job (see [`Schema::with_roles`]).
-    pub fn load(path: &Path, format: Option<Format>, schema: &Schema) -> Result<Self, DataError> {
-        let schema = schema.with_roles(None, None)?;
-        let (table, drafted_from) = reticent_data::load_and_compare(path, format, &schema)?;
-        Ok(PrivateTable { table, drafted_from })
+    pub fn load(path: &Path, reading: impl Into<Reading>, schema: &Schema) -> Result<Self, DataError> {
+        Self::load_all(&[path.to_path_buf()], reading, schema)
     }
 
-    /// Reads a table to predict on, under the schema that a model carries.
-    pub fn load_features(path: &Path, format: Option<Format>, schema: &Schema) -> Result<Self, DataError> {
-        Ok(reticent_data::load_features(path, format, schema)?.into())
+    /// Reads several files as one table; a person is the same in all of them.
+    pub fn load_all(
+        paths: &[PathBuf],
+        reading: impl Into<Reading>,
+        schema: &Schema,
+    ) -> Result<Self, DataError> {
+        let schema = schema.with_roles(None, None)?;
+        let (table, drafted_from) = reticent_data::load_and_compare(paths, reading, &schema)?;
+        Ok(PrivateTable { table, drafted_from })
     }
 
     /// A table for each owner in the user column, in order of first appearance; `None` without such a column.

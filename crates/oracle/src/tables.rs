@@ -1,6 +1,7 @@
 //! What is public about tables: schemas, formats and the errors of reading. Rows are not among them.
 
 pub use reticent_data::{
-    DataError, Draft, DraftOptions, Drafted, Format, Labels, Schema, SchemaError, Target, TargetKind, check,
-    draft_from_public,
+    Categorical, Checked, ColumnCounts, Counts, DataError, Draft, DraftOptions, Drafted, Format, Head, Kept,
+    KeptKind, Labels, Numeric, Reading, Role, Scale, Schema, SchemaError, Target, TargetKind, Thoroughness,
+    Unknown, check, draft_from_public, read_text, skeleton,
 };

@@ -59,7 +59,7 @@ pub struct Certificate {
     pub meaning: String,
     /// How ε was computed.
     pub accountant: String,
-    /// `secure`, or `seeded, NOT PRIVATE`.
+    /// `secure`, `seeded, NOT PRIVATE`, or `none` where none was drawn.
     pub noise: String,
     /// The algorithm that was asked for.
     pub algorithm: String,
@@ -126,7 +126,6 @@ impl Certificate {
         let otherwise = Scope { adjacency: terms.adjacency(), unit: terms.unit(), view: terms.view() };
         let Verdict { certified, reasons, epsilon, counted, claimed, scope, meaning, .. } =
             Verdict::of(&ledger, delta, otherwise)?;
-        let seeded = ledger.taints().contains(&Taint::SeededNoise);
         Ok(Certificate {
             version: VERSION,
             certified,
@@ -141,7 +140,7 @@ impl Certificate {
             view: scope.view,
             meaning,
             accountant: epsilon.method.to_string(),
-            noise: if seeded { "seeded, NOT PRIVATE" } else { "secure" }.to_owned(),
+            noise: noise(&ledger).to_owned(),
             algorithm: algorithm.to_owned(),
             choice: None,
             population: terms.population(),
@@ -191,6 +190,18 @@ impl Certificate {
         self.curve.iter_mut().for_each(|point| point.epsilon = f64::INFINITY);
         (self.mu, self.rdp) = (None, Vec::new());
         Ok(self)
+    }
+}
+
+/// Where the noise came from, if there was any.
+fn noise(ledger: &Ledger) -> &'static str {
+    let bare = |entry: &Entry| matches!(entry.event().mechanism(), Mechanism::NonPrivate(_));
+    if ledger.taints().contains(&Taint::SeededNoise) {
+        "seeded, NOT PRIVATE"
+    } else if !ledger.entries().is_empty() && ledger.entries().iter().all(bare) {
+        "none"
+    } else {
+        "secure"
     }
 }
 

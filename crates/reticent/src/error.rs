@@ -31,6 +31,14 @@ pub enum Error {
         /// The kind of failure.
         reason: String,
     },
+    /// Something else is where the result is to go.
+    #[error("{} is there already, {what}: nothing was written", file.display())]
+    Exists {
+        /// Its path.
+        file: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
     /// A job file that is not one.
     #[error("{} is not a job file: {message}", file.display())]
     SpecSyntax {
@@ -113,6 +121,11 @@ impl Error {
         Error::Write { file: file.to_owned(), reason: plain(error) }
     }
 
+    /// A file that could not be written to its end.
+    pub fn written(file: &Path, error: &io::Error) -> Self {
+        Error::write(file, error)
+    }
+
     pub(crate) fn spec_form(error: impl std::fmt::Display) -> Self {
         Error::Value { name: "job", given: "the flags".to_owned(), allowed: error.to_string() }
     }
@@ -122,6 +135,7 @@ impl Error {
         match self {
             Error::Read { .. } => "check the path and that you may read it".to_owned(),
             Error::Write { .. } => "check that the folder can be written and the disk has room".to_owned(),
+            Error::Exists { .. } => "give another name with --out, or --force to replace it".to_owned(),
             Error::SpecSyntax { .. } => {
                 "keys are the flags of `reticent fit` without the dashes in front, as in public-n = 1000 (but \
                  intercept = false for --no-intercept); [parties] and [failures] are for `reticent simulate`"

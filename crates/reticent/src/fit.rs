@@ -36,6 +36,8 @@ impl Progress for () {}
 pub struct Fitted {
     /// The model, its certificate inside.
     pub model: Model,
+    /// Records read, where their number is public: records are protected, and one is replaced by another.
+    pub records: Option<u64>,
     /// Iterations made.
     pub iterations: u64,
     /// What came of tuning, if the job was tuned.
@@ -74,7 +76,8 @@ impl Job {
     /// Does the job.
     pub fn fit(self, progress: &mut dyn Progress) -> Result<Fitted, Error> {
         progress.reading();
-        let table = PrivateTable::load(&self.data, self.format, &self.schema)?;
+        let table = PrivateTable::load_all(&self.data, self.reading, &self.schema)?;
+        let records = table.public_count(self.opening.unit, self.opening.adjacency);
         let gate = self.open(table, 0)?;
         let terms = *gate.terms();
         let done = match self.budget {
@@ -92,7 +95,7 @@ impl Job {
         let Done { job, parameter, iterations, graph, tuned, converged, ledger, choice, .. } = done;
         let certificate = Certificate { choice, ..Certificate::new(job, &terms, ledger)? };
         let model = Model::new(job, parameter, graph.as_ref(), certificate);
-        Ok(Fitted { model, iterations, tuned, converged })
+        Ok(Fitted { model, records, iterations, tuned, converged })
     }
 
     /// The gate on `table`. `number` tells runs with the same seed apart.

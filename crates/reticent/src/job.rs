@@ -9,7 +9,7 @@ use reticent_accountant::{
 use reticent_admm::catalogue::{self, Entry, Kind, Recipe};
 use reticent_admm::exact::ExactSettings;
 use reticent_admm::{BlockSchedule, Public, Settings};
-use reticent_oracle::tables::{self, Format, Schema, TargetKind};
+use reticent_oracle::tables::{self, Reading, Schema, TargetKind};
 use reticent_oracle::{Opening, Sampling, Terms};
 use reticent_problem::{Constraint, Graph, Loss, Regulariser, Shape, Target, constraints, losses, penalties};
 
@@ -30,8 +30,8 @@ const INTERCEPT: f64 = 0.3;
 /// What [`Spec::check`] made of a [`Spec`].
 #[derive(Debug)]
 pub struct Job {
-    pub(crate) data: PathBuf,
-    pub(crate) format: Option<Format>,
+    pub(crate) data: Vec<PathBuf>,
+    pub(crate) reading: Reading,
     pub(crate) schema: Schema,
     pub(crate) entry: &'static Entry,
     pub(crate) loss: Arc<dyn Loss>,
@@ -76,10 +76,13 @@ impl Spec {
 
     /// The same for one point, which is one of several to choose among or not.
     pub(crate) fn check_one(&self, tuned: bool) -> Result<Job, Error> {
-        let data = self.data.clone().ok_or(Error::Missing {
-            what: "the table",
-            todo: "give a CSV, LIBSVM or Parquet file: reticent fit FILE …",
-        })?;
+        let data = self.files();
+        if data.is_empty() {
+            return Err(Error::Missing {
+                what: "the table",
+                todo: "give a CSV, LIBSVM or Parquet file: reticent fit FILE …",
+            });
+        }
         let entry = find_algorithm(self.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
         let budget = match entry.kind {
             // Not spent, but a number that cannot be is a mistake all the same.
@@ -129,7 +132,7 @@ impl Spec {
         };
         let job = Job {
             data,
-            format: self.format,
+            reading: self.reading(),
             schema,
             entry,
             loss: loss.into(),
@@ -258,7 +261,7 @@ impl Spec {
         let context = constraints::Context {
             features: &schema.encoded_names(),
             read: &|file| {
-                std::fs::read_to_string(Path::new(file))
+                tables::read_text(Path::new(file))
                     .map_err(|error| std::io::Error::new(error.kind(), plain(&error)))
             },
         };
@@ -372,7 +375,11 @@ fn find_algorithm(name: &str) -> Result<&'static Entry, Error> {
         let names: Vec<_> = catalogue::CATALOGUE.iter().map(|entry| entry.name).collect();
         let party =
             reticent_runtime::find(name).map_or("", |_| "`reticent simulate` runs it between parties; here ");
-        value("algorithm", name, &format!("{party}there are {}", names.join(", ")))
+        let nearest = reticent_problem::catalogue::nearest(name, names.iter().copied())
+            .filter(|_| party.is_empty())
+            .map(|name| format!("did you mean `{name}`? "))
+            .unwrap_or_default();
+        value("algorithm", name, &format!("{nearest}{party}there are {}", names.join(", ")))
     })
 }
 

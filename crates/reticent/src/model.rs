@@ -2,20 +2,22 @@
 
 use std::path::Path;
 
-use reticent_oracle::PrivateTable;
-use reticent_oracle::not_private::{self, Linear, Quality};
-use reticent_oracle::tables::{Format, Schema, TargetKind};
+use reticent_oracle::not_private::Linear;
+use reticent_oracle::tables::{Schema, TargetKind};
 use reticent_problem::{Edge, Graph, Loss, Regulariser, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::Certificate;
 use crate::error::Error;
-use crate::job::Job;
+use crate::job::{Job, loss_for};
 
 /// The format that this version writes and reads.
 const VERSION: u32 = 1;
 
-/// What `model.json` holds.
+/// The losses whose scores are log-odds.
+const LOG_ODDS: [&str; 2] = ["logistic", "multinomial"];
+
+/// What `model.json` holds: docs/model.md and schemas/model.schema.json.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
@@ -44,24 +46,6 @@ pub struct Coefficient {
     pub name: String,
     /// One weight for each output.
     pub values: Vec<f64>,
-}
-
-/// What a model says about one record.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Prediction {
-    /// A class and the probability of each class, scores read as log-odds.
-    Class {
-        /// The likeliest class.
-        class: String,
-        /// The probabilities, in the order of the classes.
-        probabilities: Vec<f64>,
-    },
-    /// A number, in the units of the target.
-    Number {
-        /// The number.
-        value: f64,
-    },
 }
 
 /// What a model is made of, beside its parameter.
@@ -129,7 +113,8 @@ impl Model {
 
     /// Reads a model file.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = std::fs::read_to_string(path).map_err(|error| Error::read(path, "the model", &error))?;
+        let text = reticent_oracle::tables::read_text(path)
+            .map_err(|error| Error::read(path, "the model", &error))?;
         let refuse = |reason: String| Error::Model { file: path.to_owned(), reason };
         let model: Model = serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
         model.check().map_err(refuse)?;
@@ -141,11 +126,18 @@ impl Model {
             return Err(format!("it has version {}, this program reads {VERSION}", self.version));
         }
         let outputs = self.outputs.len();
-        let fits = outputs > 0
+        let Some(kind) = self.kind() else { return Err("its preprocessing has no target".to_owned()) };
+        loss_for(Some(&self.loss), kind).map_err(|error| error.to_string())?;
+        let expected = match kind {
+            TargetKind::Classes(labels) if labels.len() > 2 => labels.len(),
+            _ => 1,
+        };
+        let names = || self.coefficients.iter().map(|coefficient| &coefficient.name);
+        let fits = outputs == expected
             && self.coefficients.len() == self.preprocessing.width()
             && self.coefficients.iter().all(|coefficient| coefficient.values.len() == outputs)
             && (self.intercept.is_empty() || self.intercept.len() == outputs)
-            && self.preprocessing.target().is_some();
+            && names().eq(&self.preprocessing.encoded_names());
         if fits {
             Ok(())
         } else {
@@ -196,60 +188,62 @@ impl Model {
         &self.intercept
     }
 
-    /// Predictions for the records of a file.
-    pub fn predict(&self, data: &Path, format: Option<Format>) -> Result<Vec<Prediction>, Error> {
-        let table = PrivateTable::load_features(data, format, &self.preprocessing)?;
-        let parameter = self.parameter();
-        let scores = not_private::scores(&table, &self.linear(&parameter));
-        Ok(scores.chunks_exact(self.outputs.len()).map(|scores| self.prediction(scores)).collect())
+    /// What is known of the columns that it reads.
+    pub fn preprocessing(&self) -> &Schema {
+        &self.preprocessing
     }
 
-    /// The quality of the model on a file with targets. Not private.
-    pub fn evaluate(&self, data: &Path, format: Option<Format>) -> Result<Quality, Error> {
-        let table = PrivateTable::load(data, format, &self.preprocessing)?;
-        let parameter = self.parameter();
-        let decode = |encoded: f64| self.decode(encoded);
-        let is_range = matches!(self.kind(), Some(TargetKind::Range { .. }));
-        let decode: Option<&dyn Fn(f64) -> f64> = if is_range { Some(&decode) } else { None };
-        Ok(not_private::evaluate(&table, &self.linear(&parameter), decode))
+    /// What is predicted, and what its values may be.
+    pub(crate) fn target(&self) -> Option<(&str, &TargetKind)> {
+        self.preprocessing.target().map(|(name, target)| (name, target.kind()))
+    }
+
+    /// Whether a score is a log-odds, so that there are probabilities. A margin, as of a hinge loss, is none.
+    pub fn has_probabilities(&self) -> bool {
+        LOG_ODDS.contains(&self.loss.split(':').next().unwrap_or_default())
     }
 
     fn kind(&self) -> Option<&TargetKind> {
-        self.preprocessing.target().map(|(_, target)| target.kind())
+        self.target().map(|(_, kind)| kind)
     }
 
-    fn decode(&self, encoded: f64) -> f64 {
-        self.preprocessing.target().map_or(encoded, |(_, target)| target.kind().decode_number(encoded))
-    }
-
-    fn prediction(&self, scores: &[f64]) -> Prediction {
-        let Some(TargetKind::Classes(labels)) = self.kind() else {
-            return Prediction::Number { value: self.decode(scores[0]) };
-        };
-        let both = match scores {
-            [score] => vec![0.0, *score],
-            many => many.to_vec(),
-        };
-        let best = (1..both.len()).fold(0, |best, k| if both[k] > both[best] { k } else { best });
-        let weights: Vec<f64> = both.iter().map(|score| (score - both[best]).exp()).collect();
-        let total: f64 = weights.iter().sum();
-        Prediction::Class {
-            class: labels.name(best).to_owned(),
-            probabilities: weights.iter().map(|weight| weight / total).collect(),
+    /// An encoded number in the units of the target, within its declared range: nothing outside can be true.
+    pub(crate) fn decode(&self, encoded: f64) -> f64 {
+        let Some(kind) = self.kind() else { return encoded };
+        match kind {
+            TargetKind::Range { lower, upper } => kind.decode_number(encoded).clamp(*lower, *upper),
+            TargetKind::Classes(_) => encoded,
         }
     }
 
-    fn parameter(&self) -> Vec<f64> {
+    pub(crate) fn parameter(&self) -> Vec<f64> {
         let weights = self.coefficients.iter().flat_map(|coefficient| &coefficient.values);
         weights.chain(&self.intercept).copied().collect()
     }
 
-    fn linear<'a>(&self, parameter: &'a [f64]) -> Linear<'a> {
+    pub(crate) fn linear<'a>(&self, parameter: &'a [f64]) -> Linear<'a> {
         let shape = Shape {
             features: self.coefficients.len(),
             outputs: self.outputs.len(),
             intercept: !self.intercept.is_empty(),
         };
         Linear { shape, parameter, intercept: 1.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LOG_ODDS;
+    use reticent_problem::{Target, losses};
+
+    /// Who adds a loss of classes has to say whether it has probabilities.
+    #[test]
+    fn every_loss_of_classes_has_probabilities_or_margins() {
+        let of_classes = losses::CATALOGUE.iter().filter(|entry| {
+            losses::parse(entry.name, Some(3)).is_ok_and(|loss| loss.target() != Target::Real)
+        });
+        let names: Vec<&str> = of_classes.map(|entry| entry.name).collect();
+        let margins = ["huberised-hinge", "hinge", "squared-hinge"];
+        assert_eq!(names, LOG_ODDS.into_iter().chain(margins).collect::<Vec<_>>());
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use reticent_accountant::{Adjacency, Unit};
 use reticent_admm::Settings;
-use reticent_oracle::tables::Format;
+use reticent_oracle::tables::{Format, Reading, read_text};
 use serde::{Deserialize, Serialize};
 
 use crate::axis::map_values;
@@ -23,6 +23,12 @@ pub struct Spec {
     /// How the table is written, where its name does not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
+    /// Further files of the same table, read behind the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_data: Option<Vec<PathBuf>>,
+    /// The longest record of a text file, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_line: Option<u64>,
     /// The schema of the table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<PathBuf>,
@@ -109,8 +115,7 @@ pub struct Spec {
 impl Spec {
     /// Reads a job file. Paths in it are relative to the file.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text =
-            std::fs::read_to_string(path).map_err(|error| Error::read(path, "the job file", &error))?;
+        let text = read_text(path).map_err(|error| Error::read(path, "the job file", &error))?;
         Ok(Spec::of_table(table(&text, path)?, path)?.relative_to(path))
     }
 
@@ -150,8 +155,9 @@ impl Spec {
     /// Paths of a job file are relative to it.
     pub(crate) fn relative_to(mut self, path: &Path) -> Self {
         let base = path.parent().unwrap_or(Path::new(""));
-        for file in [&mut self.data, &mut self.schema, &mut self.out].into_iter().flatten() {
-            if file.is_relative() {
+        let files = [&mut self.data, &mut self.schema, &mut self.out].into_iter().flatten();
+        for file in files.chain(self.more_data.iter_mut().flatten()) {
+            if file.is_relative() && file.as_os_str() != "-" {
                 *file = base.join(&*file);
             }
         }
@@ -167,6 +173,16 @@ impl Spec {
         }
         self.graph = self.graph.map(|text| if is_private_graph(&text) { text } else { beside(base, &text) });
         self
+    }
+
+    /// How the table is to be read.
+    pub(crate) fn reading(&self) -> Reading {
+        Reading { format: self.format, max_line: self.max_line }
+    }
+
+    /// The files of the table, in order; empty where none is named.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.data.iter().chain(self.more_data.iter().flatten()).cloned().collect()
     }
 
     /// This job with whatever `over` says laid over it: flags win over the file they are given with.

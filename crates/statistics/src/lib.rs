@@ -6,6 +6,7 @@
 mod clopper_pearson;
 mod normal;
 pub mod quality;
+pub mod ranking;
 
 pub use clopper_pearson::{
     binomial_lower_tail, binomial_point, binomial_upper_tail, clopper_pearson, lower_bound, upper_bound,

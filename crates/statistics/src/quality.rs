@@ -1,17 +1,21 @@
-//! How good predictions are: accuracy, area under the ROC curve, log-loss; R² and error.
+//! How good predictions are: accuracy, confusion, area under the ROC curve, log-loss; R² and errors.
+
+use crate::ranking::{Curves, area, curves};
 
 /// How good a model is on a table.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Quality {
     /// For classes.
     Classes {
-        /// The share of records whose best-scored class is theirs.
+        /// The share of records whose predicted class is theirs.
         accuracy: f64,
-        /// The area under the ROC curve; the mean over classes against the rest when there are more than two.
-        /// NaN when a class does not occur.
+        /// The area under the ROC curve of the second class; of more than two, the plain mean over the classes, each
+        /// ranked against the rest by its probability ("macro, one against the rest"). NaN when a class does not occur.
         auc: f64,
-        /// The mean negative log-likelihood, scores read as log-odds.
+        /// The mean negative log-likelihood; NaN where scores are no log-odds.
         log_loss: f64,
+        /// Who was taken for what.
+        confusion: Confusion,
         /// Records.
         n: usize,
     },
@@ -21,87 +25,190 @@ pub enum Quality {
         r2: f64,
         /// The root of the mean squared error.
         rmse: f64,
+        /// The mean absolute error.
+        mae: f64,
         /// Records.
         n: usize,
     },
 }
 
-/// The quality of predicted numbers, which `decode` brings back to their own units as it does the targets.
-pub fn regression(scores: &[f64], targets: &[f64], decode: &dyn Fn(f64) -> f64) -> Quality {
+/// Counts of records by their class and the predicted one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Confusion {
+    classes: usize,
+    counts: Vec<u64>,
+}
+
+impl Confusion {
+    /// No records of so many classes.
+    pub fn new(classes: usize) -> Self {
+        Confusion { classes, counts: vec![0; classes * classes] }
+    }
+
+    /// One more record.
+    pub fn add(&mut self, class: usize, predicted: usize) {
+        self.counts[class * self.classes + predicted] += 1;
+    }
+
+    /// How many of a class were taken for another, or itself.
+    pub fn count(&self, class: usize, predicted: usize) -> u64 {
+        self.counts[class * self.classes + predicted]
+    }
+
+    /// How many are of a class.
+    pub fn size(&self, class: usize) -> u64 {
+        (0..self.classes).map(|k| self.count(class, k)).sum()
+    }
+
+    fn taken_for(&self, class: usize) -> u64 {
+        (0..self.classes).map(|k| self.count(k, class)).sum()
+    }
+
+    /// The share of those taken for a class that are of it; NaN if there are none.
+    pub fn precision(&self, class: usize) -> f64 {
+        self.count(class, class) as f64 / self.taken_for(class) as f64
+    }
+
+    /// The share of a class that was taken for it; NaN if there is none.
+    pub fn recall(&self, class: usize) -> f64 {
+        self.count(class, class) as f64 / self.size(class) as f64
+    }
+
+    /// The harmonic mean of the two; NaN where there is nothing of the class at all.
+    pub fn f1(&self, class: usize) -> f64 {
+        2.0 * self.count(class, class) as f64 / (self.size(class) + self.taken_for(class)) as f64
+    }
+}
+
+/// The quality of predicted numbers, both in the units of the target.
+pub fn regression(predicted: &[f64], targets: &[f64]) -> Quality {
     let n = targets.len();
-    let targets: Vec<f64> = targets.iter().map(|&b| decode(b)).collect();
     let mean = targets.iter().sum::<f64>() / n as f64;
-    let error: f64 = targets.iter().zip(scores).map(|(b, &s)| (b - decode(s)).powi(2)).sum();
+    let errors = || targets.iter().zip(predicted).map(|(b, s)| b - s);
+    let squares: f64 = errors().map(|error| error * error).sum();
     let spread: f64 = targets.iter().map(|b| (b - mean).powi(2)).sum();
-    Quality::Range { r2: 1.0 - error / spread, rmse: (error / n as f64).sqrt(), n }
+    let mae = errors().map(f64::abs).sum::<f64>() / n as f64;
+    Quality::Range { r2: 1.0 - squares / spread, rmse: (squares / n as f64).sqrt(), mae, n }
 }
 
-/// The quality of scores, a row of `outputs` for each record: the class with the largest is predicted.
-pub fn classification(scores: &[f64], classes: &[usize], outputs: usize) -> Quality {
-    let n = classes.len();
-    let mut right = 0;
-    let mut log_loss = 0.0;
-    for (scores, &class) in scores.chunks_exact(outputs).zip(classes) {
-        let best = (1..outputs).fold(0, |best, k| if scores[k] > scores[best] { k } else { best });
-        right += usize::from(best == class);
-        let top = scores[best];
-        log_loss += top - scores[class] + scores.iter().map(|s| (s - top).exp()).sum::<f64>().ln();
-    }
-    let against_rest = |k: usize| {
-        let ranked =
-            scores.chunks_exact(outputs).zip(classes).map(|(scores, &class)| (scores[k], class == k));
-        area(ranked.collect())
-    };
-    let auc = match outputs {
-        2 => against_rest(1),
-        _ => (0..outputs).map(against_rest).sum::<f64>() / outputs as f64,
-    };
-    Quality::Classes { accuracy: right as f64 / n as f64, auc, log_loss: log_loss / n as f64, n }
+/// Scores of records, a row of `outputs` each, with their classes.
+#[derive(Clone, Copy, Debug)]
+pub struct Scores<'a> {
+    /// Row after row.
+    pub values: &'a [f64],
+    /// The class of each record.
+    pub classes: &'a [usize],
+    /// The number of classes, at least two.
+    pub outputs: usize,
+    /// Whether scores are log-odds, so that there are probabilities.
+    pub log_odds: bool,
 }
 
-/// The probability that a positive scores above a negative, ties counting half (Mann–Whitney).
-fn area(mut ranked: Vec<(f64, bool)>) -> f64 {
-    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut below, mut pairs) = (0.0, 0.0);
-    for tied in ranked.chunk_by(|a, b| a.0 == b.0) {
-        let positive = tied.iter().filter(|(_, positive)| *positive).count() as f64;
-        let negative = tied.len() as f64 - positive;
-        pairs += positive * (below + 0.5 * negative);
-        below += negative;
+impl Scores<'_> {
+    /// The quality, when `predict` says which class a row of scores is taken for.
+    pub fn quality(&self, predict: impl Fn(&[f64]) -> usize) -> Quality {
+        let n = self.classes.len();
+        let mut confusion = Confusion::new(self.outputs);
+        let mut log_loss = 0.0;
+        for (scores, &class) in self.rows() {
+            confusion.add(class, predict(scores));
+            let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            log_loss += top - scores[class] + scores.iter().map(|s| (s - top).exp()).sum::<f64>().ln();
+        }
+        let right: u64 = (0..self.outputs).map(|k| confusion.count(k, k)).sum();
+        let auc = match self.outputs {
+            2 => area(self.ranked(1)),
+            many => (0..many).map(|k| area(self.ranked(k))).sum::<f64>() / many as f64,
+        };
+        let log_loss = if self.log_odds { log_loss / n as f64 } else { f64::NAN };
+        Quality::Classes { accuracy: right as f64 / n as f64, auc, log_loss, confusion, n }
     }
-    pairs / (below * (ranked.len() as f64 - below))
+
+    /// The curves of class `k` against the rest.
+    pub fn curves(&self, k: usize) -> Curves {
+        let probability = |log_odds: f64| 1.0 / (1.0 + (-log_odds).exp());
+        curves(self.ranked(k), if self.log_odds { Some(&probability) } else { None })
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (&[f64], &usize)> {
+        self.values.chunks_exact(self.outputs).zip(self.classes)
+    }
+
+    /// The records by the log-odds of class `k` against all others: s_k − ln Σ_{j≠k} e^{s_j}. They rank as the
+    /// probabilities do, and those near 0 and 1 are still told apart; the bare score s_k ranks differently.
+    fn ranked(&self, k: usize) -> Vec<(f64, bool)> {
+        let log_odds = |scores: &[f64]| {
+            let others = || scores.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, s)| *s);
+            let top = others().fold(f64::NEG_INFINITY, f64::max);
+            scores[k] - top - others().map(|s| (s - top).exp()).sum::<f64>().ln()
+        };
+        self.rows().map(|(scores, &class)| (log_odds(scores), class == k)).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_area_counts_pairs() {
-        assert_eq!(area(vec![(0.1, false), (0.4, true), (0.35, false), (0.8, true)]), 1.0);
-        assert_eq!(area(vec![(0.1, true), (0.4, false)]), 0.0);
-        assert_eq!(area(vec![(0.3, true), (0.3, false)]), 0.5);
-        assert_eq!(
-            area(vec![(0.1, false), (0.4, true), (0.35, true), (0.2, false), (0.3, true), (0.33, false)]),
-            8.0 / 9.0
-        );
+    fn best(scores: &[f64]) -> usize {
+        (1..scores.len()).fold(0, |best, k| if scores[k] > scores[best] { k } else { best })
     }
 
     #[test]
     fn classes_are_scored_as_log_odds() {
-        let Quality::Classes { accuracy, log_loss, n, .. } =
-            classification(&[0.0, 2.0, 0.0, -1.0], &[1, 1], 2)
-        else {
-            panic!("classes were asked for")
-        };
+        let scores = Scores { values: &[0.0, 2.0, 0.0, -1.0], classes: &[1, 1], outputs: 2, log_odds: true };
+        let Quality::Classes { accuracy, log_loss, n, .. } = scores.quality(best) else { panic!("classes") };
         assert_eq!((accuracy, n), (0.5, 2));
         let expected = ((-2.0_f64).exp().ln_1p() + 1.0_f64.exp().ln_1p()) / 2.0;
         assert!((log_loss - expected).abs() < 1e-15);
+        let Quality::Classes { log_loss, .. } = (Scores { log_odds: false, ..scores }).quality(best) else {
+            panic!("classes")
+        };
+        assert!(log_loss.is_nan(), "margins have no likelihood");
+    }
+
+    /// Raw scores of one class are not comparable between records: adding a constant to a row changes no probability.
+    #[test]
+    fn the_auc_of_many_classes_ranks_probabilities_and_not_raw_scores() {
+        let values = [1.0, 0.0, 0.0, 11.0, 12.0, 10.0, 5.0, 5.0, 6.0, -3.0, -2.0, -1.0];
+        let moved: Vec<f64> = values
+            .chunks_exact(3)
+            .enumerate()
+            .flat_map(|(i, row)| row.iter().map(move |s| s - 7.0 * i as f64))
+            .collect();
+        let auc = |values: &[f64]| {
+            let scores = Scores { values, classes: &[0, 1, 2, 1], outputs: 3, log_odds: true };
+            match scores.quality(best) {
+                Quality::Classes { auc, .. } => auc,
+                Quality::Range { .. } => panic!("classes"),
+            }
+        };
+        // By hand, with probabilities: class 0 ranks its record first, class 1 both of its own before the other two (by
+        // raw scores one of them comes last), class 2 its record above two of three.
+        let expected = (1.0 + 1.0 + 2.0 / 3.0) / 3.0;
+        assert!((auc(&values) - expected).abs() < 1e-15, "{}", auc(&values));
+        assert_eq!(auc(&values), auc(&moved));
+    }
+
+    #[test]
+    fn who_was_taken_for_what() {
+        let scores = Scores {
+            values: &[0.0, 1.0, 0.0, -1.0, 0.0, 1.0, 0.0, -1.0],
+            classes: &[1, 1, 0, 0],
+            outputs: 2,
+            log_odds: true,
+        };
+        let Quality::Classes { confusion, .. } = scores.quality(best) else { panic!("classes") };
+        assert_eq!([(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| confusion.count(a, b)), [1, 1, 1, 1]);
+        assert_eq!((confusion.precision(1), confusion.recall(1), confusion.f1(1)), (0.5, 0.5, 0.5));
+        let Quality::Classes { confusion, .. } = scores.quality(|_| 0) else { panic!("classes") };
+        assert!(confusion.precision(1).is_nan());
+        assert_eq!((confusion.recall(1), confusion.f1(1)), (0.0, 0.0));
     }
 
     #[test]
     fn the_mean_explains_nothing() {
-        let quality = regression(&[0.0, 0.0], &[1.0, -1.0], &|b| 10.0 * b);
-        assert_eq!(quality, Quality::Range { r2: 0.0, rmse: 10.0, n: 2 });
+        let quality = regression(&[0.0, 0.0], &[10.0, -10.0]);
+        assert_eq!(quality, Quality::Range { r2: 0.0, rmse: 10.0, mae: 10.0, n: 2 });
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::accountant::{AccountError, Adjacency, Bound, Ledger, ReportLine, Unit, View};
-use reticent::{Error, Scope, Verdict, write_text};
+use reticent::{Error, Scope, Verdict, check_new, write_text};
 use serde_json::{Value, json};
 
 use super::shared::{asides, shouted};
@@ -53,11 +53,18 @@ pub struct Account {
     /// Draw ε against δ into this SVG file
     #[arg(long)]
     plot: Option<PathBuf>,
+
+    /// Draw over a file that is there
+    #[arg(long, requires = "plot")]
+    force: bool,
 }
 
 impl Account {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
+        if let Some(path) = &self.plot {
+            check_new(path, self.force)?;
+        }
         let ledger = match (&self.event, &self.ledger) {
             (Some(event), _) => ledger(
                 sampled(mechanism(event)?, self.sampling.as_deref())?,
@@ -227,6 +234,7 @@ fn plot(ledger: &Ledger) -> Result<String, Error> {
             Curve { name: "upper bound (promise this)".to_owned(), points: line(|bound| bound.upper) },
             Curve { name: "lower bound".to_owned(), points: line(|bound| bound.lower) },
         ],
+        shares: false,
     };
     Ok(plot.svg())
 }

@@ -1,56 +1,193 @@
 //! `reticent evaluate`: how good a model is on a table. Not private, and it says so.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
-use reticent::Quality;
-use serde_json::json;
+use reticent::tables::Reading;
+use reticent::{Asked, Confusion, Curves, Error, Measured, Model, Quality, check_new, write_text};
+use serde_json::{Value, json};
 
 use super::shared::{ModelAndData, read_model};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
+use crate::plot::{Curve, Plot};
 use crate::progress::waiting;
 
 const NOTE: &str = "These numbers are NOT PRIVATE: they are computed from the table as it is, without noise, and \
                     no certificate covers them. Publish them only if the table is public.";
+
+/// Which of the many averages of a multi-class AUC it is.
+const AVERAGE: &str = "macro, one against the rest";
+
+/// Confusion of more classes is no table for people.
+const MANY: usize = 20;
 
 #[derive(Debug, Args)]
 #[command(after_help = NOTE)]
 pub struct Evaluate {
     #[command(flatten)]
     what: ModelAndData,
+
+    /// Two classes: the probability above which the second is predicted (of a hinge loss, the score)
+    /// [default: 0.5, score 0]
+    #[arg(long, value_name = "T", value_parser = number::parse, allow_negative_numbers = true)]
+    threshold: Option<f64>,
+
+    /// Draw roc.svg, precision-recall.svg and calibration.svg (where there are probabilities) into this folder
+    #[arg(long, value_name = "DIR")]
+    plots: Option<PathBuf>,
+
+    /// Draw over pictures that are there
+    #[arg(long, requires = "plots")]
+    force: bool,
 }
 
 impl Evaluate {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
-        let ModelAndData { model, data, format } = self.what;
-        let model = read_model(&model)?;
-        let quality = waiting("reading and evaluating", || model.evaluate(&data, format))?;
-        let (rows, mut object) = match quality {
-            Quality::Classes { accuracy, auc, log_loss, n } => (
-                vec![
-                    ("accuracy", show(accuracy)),
-                    ("AUC", show(auc)),
-                    ("log loss", show(log_loss)),
-                    ("records", n.to_string()),
-                ],
-                json!({
-                    "accuracy": number::json(accuracy),
-                    "auc": number::json(auc),
-                    "log_loss": number::json(log_loss),
+        let ModelAndData { model, data, format, max_line } = &self.what;
+        let model = read_model(model)?;
+        if let Some(folder) = &self.plots {
+            let names = ["roc.svg", "precision-recall.svg", "calibration.svg"];
+            names.iter().try_for_each(|name| check_new(&folder.join(name), self.force))?;
+        }
+        let asked = Asked {
+            data,
+            reading: Reading { format: *format, max_line: *max_line },
+            keep: &[],
+            threshold: self.threshold,
+        };
+        let measured = waiting("reading and evaluating", || model.measure(&asked))?;
+        let (mut text, mut object) = match &measured.quality {
+            Quality::Classes { accuracy, auc, log_loss, confusion, n } => {
+                let several = confusion_names(&model).len() > 2;
+                let area = if several { format!("AUC ({AVERAGE})") } else { "AUC".to_owned() };
+                let mut rows = vec![("accuracy", show(*accuracy)), (area.as_str(), show(*auc))];
+                let loss = if model.has_probabilities() {
+                    show(*log_loss)
+                } else {
+                    "not defined: the loss has no probabilities".to_owned()
+                };
+                rows.push(("log loss", loss));
+                rows.extend(self.threshold.map(|threshold| ("threshold", show(threshold))));
+                rows.push(("records", n.to_string()));
+                let mut object = json!({
+                    "accuracy": number::json(*accuracy),
+                    "auc": number::json(*auc),
+                    "auc_average": several.then_some(AVERAGE),
+                    "log_loss": number::json(*log_loss),
+                    "threshold": self.threshold,
                     "n": n,
+                });
+                let (table, fields) = by_class(&confusion_names(&model), confusion);
+                if let (Value::Object(all), Value::Object(fields)) = (&mut object, fields) {
+                    all.extend(fields);
+                }
+                (lines(&rows) + &table, object)
+            }
+            Quality::Range { r2, rmse, mae, n } => (
+                lines(&[
+                    ("R²", show(*r2)),
+                    ("RMSE", show(*rmse)),
+                    ("MAE", show(*mae)),
+                    ("records", n.to_string()),
+                ]),
+                json!({
+                    "r2": number::json(*r2), "rmse": number::json(*rmse), "mae": number::json(*mae), "n": n
                 }),
             ),
-            Quality::Range { r2, rmse, n } => (
-                vec![("R²", show(r2)), ("RMSE", show(rmse)), ("records", n.to_string())],
-                json!({ "r2": number::json(r2), "rmse": number::json(rmse), "n": n }),
-            ),
         };
+        if let Some(folder) = &self.plots {
+            let drawn = draw(&measured, folder)?;
+            if drawn.is_empty() {
+                text += "\nNothing was drawn: the pictures are for classes.\n";
+            } else {
+                text += &format!("\nDrew {}.\n", drawn.join(", "));
+            }
+            object["plots"] = json!(drawn);
+        }
         object["private"] = false.into();
         object["note"] = NOTE.into();
-        let rows: Vec<_> = rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
-        let text = format!("{}\n{}", columns(&rows, 2, 1), wrapped(NOTE));
+        text += &format!("\n{}", wrapped(NOTE));
         Ok(Answer { text, object, remarks: Vec::new() })
     }
+}
+
+fn lines(rows: &[(&str, String)]) -> String {
+    let rows: Vec<_> = rows.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
+    columns(&rows, 2, 1)
+}
+
+fn confusion_names(model: &Model) -> Vec<&str> {
+    model.classes().unwrap_or_default()
+}
+
+/// Precision, recall and F1 of each class, and who was taken for what.
+fn by_class(names: &[&str], confusion: &Confusion) -> (String, Value) {
+    let heads = |first: &str, rest: &[&str]| -> Vec<String> {
+        std::iter::once(first).chain(rest.iter().copied()).map(str::to_owned).collect()
+    };
+    let numbers = |k: usize| [confusion.precision(k), confusion.recall(k), confusion.f1(k)];
+    let mut rows = vec![heads("class", &["precision", "recall", "F1", "records"])];
+    for (k, name) in names.iter().enumerate() {
+        let mut row = vec![(*name).to_owned()];
+        row.extend(numbers(k).map(show));
+        row.push(confusion.size(k).to_string());
+        rows.push(row);
+    }
+    let mut text = format!("\n{}", columns(&rows, 2, 1));
+    let counts = |k: usize| -> Vec<u64> { (0..names.len()).map(|other| confusion.count(k, other)).collect() };
+    if names.len() <= MANY {
+        let mut rows = vec![heads("taken for", names)];
+        for (k, name) in names.iter().enumerate() {
+            let mut row = vec![(*name).to_owned()];
+            row.extend(counts(k).iter().map(u64::to_string));
+            rows.push(row);
+        }
+        text += &format!("\n{}", columns(&rows, 2, 1));
+    }
+    let class = |(k, name): (usize, &&str)| {
+        let [precision, recall, f1] = numbers(k).map(number::json);
+        json!({ "class": name, "precision": precision, "recall": recall, "f1": f1, "records": confusion.size(k) })
+    };
+    let all: Vec<Value> = names.iter().enumerate().map(class).collect();
+    let matrix: Vec<Vec<u64>> = (0..names.len()).map(counts).collect();
+    (text, json!({ "by_class": all, "confusion": { "classes": names, "counts": matrix } }))
+}
+
+/// The three pictures.
+fn draw(measured: &Measured, folder: &Path) -> Result<Vec<String>, Failure> {
+    type Points = fn(&Curves) -> &Vec<(f64, f64)>;
+    let pictures: [(&str, &str, &str, &str, Points); 3] = [
+        ("roc.svg", "ROC", "share of the others", "share of the class", |curves| &curves.roc),
+        ("precision-recall.svg", "Precision and recall", "recall", "precision", |curves| {
+            &curves.precision_recall
+        }),
+        ("calibration.svg", "Calibration", "mean probability", "share of the class", |curves| {
+            &curves.calibration
+        }),
+    ];
+    let mut drawn = Vec::new();
+    for (file, title, x_label, y_label, points) in pictures {
+        let curve =
+            |(name, curves): &(String, Curves)| Curve { name: name.clone(), points: points(curves).clone() };
+        let curves: Vec<Curve> = measured.curves.iter().map(curve).collect();
+        if curves.iter().all(|curve| curve.points.is_empty()) {
+            continue;
+        }
+        std::fs::create_dir_all(folder).map_err(|error| Error::written(folder, &error))?;
+        let path = folder.join(file);
+        let plot = Plot {
+            title: format!("{title} (NOT PRIVATE)"),
+            x_label: x_label.to_owned(),
+            y_label: y_label.to_owned(),
+            curves,
+            shares: true,
+        };
+        write_text(&plot.svg(), &path)?;
+        drawn.push(path.display().to_string());
+    }
+    Ok(drawn)
 }

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::{Adjacency, Unit};
 use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::Format;
-use reticent::{Certificate, Fitted, Model, Spec, Tuned, check_folder, write_model};
+use reticent::{Certificate, Fitted, Model, Spec, Tuned, check_folder, check_results, write_model};
 use serde_json::{Value, json};
 
 use super::shared::{algorithm, certificate_fields, certificate_rows, format, not_private, replaces, weak};
@@ -32,8 +32,9 @@ const RESULT: &str = "The result";
     mut_args(of_a_fit)
 )]
 pub struct Fit {
-    /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz or .xz
-    data: Option<PathBuf>,
+    /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz, .xz, .bz2, .zst or .zip; - is standard input.
+    /// Several files are read as one table
+    data: Vec<PathBuf>,
 
     /// A job file (TOML); flags win over it
     #[arg(long, value_name = "FILE")]
@@ -53,6 +54,10 @@ pub struct JobFlags {
     /// Draw the noise from this seed, for tests: the result is then NOT PRIVATE
     #[arg(long, value_name = "N", value_parser = number::whole::<u64>, allow_negative_numbers = true, help_heading = RESULT)]
     seed: Option<u64>,
+
+    /// Replace files in that folder that this program did not write
+    #[arg(long, help_heading = RESULT)]
+    force: bool,
 
     #[command(flatten)]
     table: TableFlags,
@@ -88,6 +93,10 @@ struct TableFlags {
     /// How the table is written, where its name does not tell
     #[arg(long, value_parser = format())]
     format: Option<Format>,
+
+    /// The longest record of a text file, in bytes [default: 64000000]
+    #[arg(long, value_name = "BYTES", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
+    max_line: Option<u64>,
 
     /// LIBSVM without a schema: the number of features
     #[arg(long, value_name = "N", requires = "row_norm", conflicts_with = "schema",
@@ -190,10 +199,12 @@ struct TuningFlags {
 impl Fit {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
+        let force = self.job.force();
         let spec = self.spec()?;
         let out = JobFlags::out(&spec);
         let job = spec.check()?;
         check_folder(&out)?;
+        check_results(&out, force)?;
         let mut bar = Bar::new("iteration");
         let fitted = job.fit(&mut bar);
         bar.finish();
@@ -215,10 +226,13 @@ impl Fit {
 
 impl JobFlags {
     /// The job that the flags alone make.
-    pub fn spec(self, data: Option<PathBuf>) -> Result<Spec, Failure> {
-        let JobFlags { out, seed, table, budget, problem, tuning, settings } = self;
+    pub fn spec(self, data: Vec<PathBuf>) -> Result<Spec, Failure> {
+        let mut data = data.into_iter();
+        let JobFlags { out, seed, force: _, table, budget, problem, tuning, settings } = self;
         Ok(Spec {
-            data,
+            data: data.next(),
+            more_data: Some(data.collect::<Vec<_>>()).filter(|more| !more.is_empty()),
+            max_line: table.max_line,
             format: table.format,
             schema: table.schema,
             features: table.features,
@@ -249,6 +263,11 @@ impl JobFlags {
         })
     }
 
+    /// Whether what somebody else wrote may be replaced.
+    pub fn force(&self) -> bool {
+        self.force
+    }
+
     /// The folder to write to.
     pub fn out(spec: &Spec) -> PathBuf {
         spec.out.clone().unwrap_or_else(|| OUT.into())
@@ -268,13 +287,18 @@ fn range(text: &str) -> Result<[f64; 2], String> {
 }
 
 fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate>) -> Answer {
-    let Fitted { model, iterations, tuned, converged } = fitted;
+    let Fitted { model, records, iterations, tuned, converged } = fitted;
     let certificate = model.certificate();
     let beside = path.with_file_name("certificate.json");
     let [loss, penalty, constraint] = model.problem();
-    let table = spec.data.as_deref().unwrap_or(Path::new("the table"));
+    let table = match (spec.data.as_deref(), spec.more_data.as_deref().map_or(0, <[_]>::len)) {
+        (Some(file), 0) => file.display().to_string(),
+        (Some(file), more) => format!("{} and {more} more", file.display()),
+        (None, _) => "the table".to_owned(),
+    };
+    let read = records.map(|n| format!("{n} records of ")).unwrap_or_default();
 
-    let mut text = format!("Fitted {} in {iterations} iterations.\n\n", table.display());
+    let mut text = format!("Fitted {read}{table} in {iterations} iterations.\n\n");
     let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
     let mut rows = vec![
         row("algorithm", &algorithm(certificate)),
@@ -296,6 +320,7 @@ fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate
 
     let mut object = certificate_fields(certificate);
     object.extend([
+        ("records".to_owned(), Value::from(*records)),
         ("iterations".to_owned(), Value::from(*iterations)),
         ("converged".to_owned(), Value::from(*converged)),
         ("tuned".to_owned(), tuned.as_ref().map_or(Value::Null, tuned_fields)),

@@ -50,28 +50,50 @@ impl Inspect {
         if let Value::Object(fields) = &mut object {
             fields.insert("certificate".to_owned(), json!(certificate));
             fields.extend(certificate_fields(certificate));
+            fields.insert("units".to_owned(), json!(model.units()));
         }
         Ok(Answer { text, object, remarks: not_private(certificate).into_iter().collect() })
     }
 }
 
+/// Which of a column's weights are shown: those of the encoded column, those per unit.
+type Pick<'a> = &'a dyn Fn(&[f64], &[f64]) -> Vec<f64>;
+
 fn coefficients(model: &Model, all: bool) -> String {
-    let mut sorted: Vec<&Coefficient> = model.coefficients().iter().collect();
+    let units = model.units();
+    let mut sorted: Vec<(&Coefficient, &Coefficient)> =
+        model.coefficients().iter().zip(&units.coefficients).collect();
     let size = |c: &Coefficient| c.values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
-    sorted.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    sorted.sort_by(|a, b| size(b.0).total_cmp(&size(a.0)));
     let shown = if all { sorted.len() } else { MANY.min(sorted.len()) };
-    let line = |name: &str, values: &[f64]| {
-        std::iter::once(name.to_owned()).chain(values.iter().map(|value| show(*value))).collect::<Vec<_>>()
+    // Of one output the two numbers stand side by side, of several in two tables.
+    let side_by_side = units.of.len() == 1;
+    let table = |heads: Vec<String>, values: Pick<'_>| {
+        let line = |name: &str, encoded: &[f64], units: &[f64]| {
+            let numbers = values(encoded, units).into_iter().map(show);
+            std::iter::once(name.to_owned()).chain(numbers).collect::<Vec<_>>()
+        };
+        let mut rows = vec![heads];
+        if !model.intercept().is_empty() {
+            rows.push(line("(intercept)", model.intercept(), &units.intercept));
+        }
+        rows.extend(sorted[..shown].iter().map(|(a, b)| line(&a.name, &a.values, &b.values)));
+        columns(&rows, 2, 1)
     };
-    let mut rows = vec![vec!["coefficient".to_owned()]];
-    rows[0].extend(model.outputs().iter().cloned());
-    if !model.intercept().is_empty() {
-        rows.push(line("(intercept)", model.intercept()));
-    }
-    rows.extend(sorted[..shown].iter().map(|coefficient| line(&coefficient.name, &coefficient.values)));
-    let mut text = columns(&rows, 2, 1);
+    let head = |first: &str, rest: &[String]| {
+        std::iter::once(first.to_owned()).chain(rest.iter().cloned()).collect::<Vec<_>>()
+    };
+    let mut text = if side_by_side {
+        let names = ["encoded".to_owned(), "per unit".to_owned()];
+        let both = |encoded: &[f64], units: &[f64]| vec![encoded[0], units[0]];
+        format!("What moves the {}:\n{}", units.of[0], table(head("coefficient", &names), &both))
+    } else {
+        let encoded = table(head("encoded", &units.of), &|encoded, _| encoded.to_vec());
+        encoded + "\n" + &table(head("per unit", &units.of), &|_, units| units.to_vec())
+    };
     if shown < sorted.len() {
         text += &format!("  … and {} smaller ones; --all shows them\n", sorted.len() - shown);
     }
-    text + "  (of the encoded columns: numbers scaled by their bounds, 0/1 for a category)\n"
+    text + "  (encoded: numbers scaled by their bounds, 0/1 for a category; per unit: for one more of the\n   \
+            column as the table has it, within its bounds and the row norm)\n"
 }

@@ -4,11 +4,14 @@
 mod account;
 mod audit;
 mod calibrate;
+mod completions;
 mod demo;
 mod evaluate;
+mod export;
 mod fit;
 mod inspect;
 mod list;
+mod man;
 mod predict;
 mod schema;
 mod shared;
@@ -16,7 +19,7 @@ mod simulate;
 
 use clap::Subcommand;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Voice};
 use crate::failure::Failure;
 
 /// What can be done.
@@ -32,6 +35,8 @@ pub enum Command {
     Evaluate(evaluate::Evaluate),
     /// Show what a model is and what its certificate guarantees
     Inspect(inspect::Inspect),
+    /// Write a model for other tools: ONNX, PMML, scikit-learn, SQL
+    Export(export::Export),
     /// Count what a list of events costs, by every method side by side
     Account(account::Account),
     /// Find the smallest noise that fits a budget
@@ -45,23 +50,40 @@ pub enum Command {
     List(list::List),
     /// Run the whole path once on built-in data
     Demo(demo::Demo),
+    /// Print what a shell needs to complete commands and flags
+    Completions(completions::Completions),
+    /// Write a manual page for every command
+    Man(man::Man),
 }
 
 impl Command {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self, voice: Voice) -> Result<Answer, Failure> {
         match self {
             Command::Fit(fit) => fit.run(),
             Command::Simulate(simulate) => simulate.run(),
-            Command::Predict(predict) => predict.run(),
+            Command::Predict(predict) => predict.run(voice.json),
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Inspect(inspect) => inspect.run(),
+            Command::Export(export) => export.run(voice.json),
             Command::Account(account) => account.run(),
             Command::Calibrate(calibrate) => calibrate.run(),
             Command::Audit(audit) => audit.run(),
             Command::Schema(schema) => schema.run(),
             Command::List(list) => Ok(list.run()),
             Command::Demo(demo) => demo.run(),
+            Command::Completions(completions) => Ok(completions.run()),
+            Command::Man(man) => man.run(),
+        }
+    }
+
+    /// Whether its answer to people is a mere report of what was written.
+    pub fn is_report(&self) -> bool {
+        match self {
+            Command::Fit(_) | Command::Simulate(_) => true,
+            Command::Predict(predict) => predict.writes_a_file(),
+            Command::Export(export) => export.writes_a_file(),
+            _ => false,
         }
     }
 }

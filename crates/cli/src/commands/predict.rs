@@ -1,67 +1,170 @@
-//! `reticent predict`: a line for each record.
+//! `reticent predict`: a line for each record, written as the table is read.
 
 use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
 
 use clap::Args;
-use reticent::{Error, Model, Prediction, write_text};
-use serde_json::json;
+use reticent::tables::{Head, Kept, Reading};
+use reticent::{Asked, Model, Predicted, check_new};
+use serde_json::{Map, Value, json};
 
 use super::shared::{ModelAndData, read_model};
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::number;
+use crate::predictions::{Columns, Sink, sink};
 use crate::progress::waiting;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Columns that the model was not trained on (the target among them) may be absent.\n\
-                        The answer is CSV: the prediction and, for classes, the probability of each.\n\
-                        With --json and without --out it is {n, classes, predictions}.")]
+#[command(
+    after_help = "Columns that the model was not trained on (the target among them) are not read; --keep hands \
+                        them on. DATA may be - for standard input: CSV, or LIBSVM where the model is of such a file.\n\
+                        The answer is a table: what is kept, the prediction and, for classes, the probability of each \
+                        (of a hinge loss, which has none, the score). With --json and without --out it is \
+                        {n, classes, predictions}, held in memory; else memory does not grow with the table."
+)]
 pub struct Predict {
     #[command(flatten)]
     what: ModelAndData,
 
-    /// Write to this file instead of standard output
+    /// Write to this file instead of standard output: Parquet if it ends in .parquet, otherwise CSV
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+
+    /// Write over a file that is there
+    #[arg(long, requires = "out")]
+    force: bool,
+
+    /// A column of the table to put before the prediction, such as a key; may be repeated
+    #[arg(long, value_name = "COLUMN")]
+    keep: Vec<String>,
+
+    /// Two classes: the probability above which the second is predicted (of a hinge loss, the score)
+    /// [default: 0.5, score 0]
+    #[arg(long, value_name = "T", value_parser = number::parse, allow_negative_numbers = true)]
+    threshold: Option<f64>,
+}
+
+/// What goes to the thread that writes.
+enum Piece {
+    Head(Head),
+    Batch(Predicted),
 }
 
 impl Predict {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
-        let ModelAndData { model, data, format } = self.what;
+    pub fn run(self, json: bool) -> Result<Answer, Failure> {
+        let ModelAndData { model, data, format, max_line } = self.what;
         let model = read_model(&model)?;
-        let predictions = waiting("reading and predicting", || model.predict(&data, format))?;
-        let n = predictions.len();
-        let Some(out) = self.out else {
-            let object = json!({ "n": n, "classes": model.classes(), "predictions": predictions });
-            return Ok(Answer { text: csv(&model, &predictions)?, object, remarks: Vec::new() });
+        let asked = Asked {
+            data: &data,
+            reading: Reading { format, max_line },
+            keep: &self.keep,
+            threshold: self.threshold,
         };
-        write_text(&csv(&model, &predictions)?, &out)?;
+        let columns = Columns::new(&model, &self.keep)?;
+        let Some(out) = self.out else {
+            if json {
+                return waiting("reading and predicting", || all(&model, &asked));
+            }
+            let (_, remarks) = stream(&model, &asked, sink(None, columns)?)?;
+            return Ok(Answer { remarks, ..Answer::default() });
+        };
+        check_new(&out, self.force)?;
+        let sink = sink(Some(&out), columns)?;
+        let (n, remarks) = waiting("reading and predicting", || stream(&model, &asked, sink))?;
         let out = out.display().to_string();
         let text = format!("Wrote {n} predictions to {out}.\n");
-        Ok(Answer { text, object: json!({ "n": n, "out": out }), remarks: Vec::new() })
+        Ok(Answer { text, object: json!({ "n": n, "out": out }), remarks })
+    }
+
+    /// Whether all that it says is that a file was written.
+    pub fn writes_a_file(&self) -> bool {
+        self.out.is_some()
     }
 }
 
-fn csv(model: &Model, predictions: &[Prediction]) -> Result<String, Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut write = || -> csv::Result<()> {
-        let header = model.classes().into_iter().flatten().map(|class| format!("probability of {class}"));
-        writer.write_record(std::iter::once("prediction".to_owned()).chain(header))?;
-        for prediction in predictions {
-            match prediction {
-                Prediction::Class { class, probabilities } => {
-                    let numbers = probabilities.iter().map(f64::to_string);
-                    writer.write_record(std::iter::once(class.clone()).chain(numbers))?;
+/// Reads on this thread and writes on another: the number of records, and what is to be remarked.
+fn stream(
+    model: &Model,
+    asked: &Asked<'_>,
+    mut sink: Box<dyn Sink>,
+) -> Result<(usize, Vec<String>), Failure> {
+    let (give, take) = mpsc::sync_channel(2);
+    let mut remarks = Vec::new();
+    let (read, written) = thread::scope(|scope| {
+        let writer = scope.spawn(move || {
+            let mut records = 0;
+            for piece in take {
+                match piece {
+                    Piece::Head(head) => sink.head(&head.kept)?,
+                    Piece::Batch(batch) => {
+                        records += batch.records;
+                        sink.put(batch)?;
+                    }
                 }
-                Prediction::Number { value } => writer.write_record([value.to_string()])?,
             }
-        }
-        writer.flush()?;
-        Ok(())
+            Ok::<_, Failure>((records, sink))
+        });
+        let head = |head: Head| {
+            remarks.extend(unread(&head));
+            give.send(Piece::Head(head)).is_ok()
+        };
+        let read = model.predict_each(asked, head, |batch| give.send(Piece::Batch(batch)).is_ok());
+        drop(give);
+        (read, writer.join())
+    });
+    // A writer that failed ended the reading, so its reason comes first.
+    let (records, sink) = match written {
+        Ok(written) => written?,
+        Err(panic) => std::panic::resume_unwind(panic),
     };
-    // Writing to memory does not fail; should it, it is no worse than a file that cannot be written.
-    let fail = |reason: String| Error::Write { file: "the predictions".into(), reason };
-    write().map_err(|error| fail(error.to_string()))?;
-    let bytes = writer.into_inner().map_err(|error| fail(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|error| fail(error.to_string()))
+    read?;
+    sink.finish()?;
+    Ok((records, remarks))
+}
+
+/// For programs that want one object.
+fn all(model: &Model, asked: &Asked<'_>) -> Result<Answer, Failure> {
+    let mut remarks = Vec::new();
+    let mut predictions = Vec::new();
+    let head = |head: Head| {
+        remarks.extend(unread(&head));
+        true
+    };
+    model.predict_each(asked, head, |batch| {
+        predictions.extend((0..batch.records).map(|i| {
+            let mut one = json!(model.prediction(&batch, i));
+            if let (Value::Object(fields), false) = (&mut one, asked.keep.is_empty()) {
+                let cell = |(name, column): (&String, &Vec<Kept>)| (name.clone(), value(&column[i]));
+                fields.insert(
+                    "kept".to_owned(),
+                    asked.keep.iter().zip(&batch.kept).map(cell).collect::<Map<_, _>>().into(),
+                );
+            }
+            one
+        }));
+        true
+    })?;
+    let object = json!({ "n": predictions.len(), "classes": model.classes(), "predictions": predictions });
+    Ok(Answer { text: String::new(), object, remarks })
+}
+
+fn value(cell: &Kept) -> Value {
+    match cell {
+        Kept::Missing => Value::Null,
+        Kept::Text(bytes) => String::from_utf8_lossy(bytes).into(),
+        Kept::Number(x) => number::json(*x),
+        Kept::Whole(n) => i64::try_from(*n).map_or_else(|_| n.to_string().into(), Value::from),
+        Kept::Flag(b) => (*b).into(),
+    }
+}
+
+/// Nothing is left out without a word. By number: where a header is missing, "names" are values.
+fn unread(head: &Head) -> Option<String> {
+    let (are, know) = if head.unread == 1 { ("column is", "it") } else { ("columns are", "them") };
+    (head.unread > 0).then(|| {
+        format!("{} {are} not read: the model does not know {know}; --keep hands a column on.", head.unread)
+    })
 }

@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use reticent::tables::{self, DraftOptions, Format, check};
+use reticent::tables::{self, Counts, DraftOptions, Format, Reading, Thoroughness, check, skeleton};
 use reticent::{draft_schema, write_text};
 use serde_json::json;
 
 use super::shared::format;
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::layout::{columns, wrapped};
+use crate::number;
 use crate::progress::waiting;
 
 #[derive(Debug, Subcommand)]
@@ -22,8 +24,16 @@ pub enum Schema {
 
 #[derive(Debug, Args)]
 pub struct Init {
-    /// A public file of the same shape as the private table
+    /// A public file of the same shape as the private table; with --header-only the table itself
     file: PathBuf,
+
+    /// Read the names (and in Parquet the types) of the columns and no value, and leave what you have to know as TODO
+    #[arg(long)]
+    header_only: bool,
+
+    /// Write over --out where there is such a file
+    #[arg(long, requires = "out")]
+    force: bool,
 
     /// The column to predict
     #[arg(long, value_name = "COLUMN")]
@@ -44,6 +54,10 @@ pub struct Init {
     /// How the file is written, where its name does not tell
     #[arg(long, value_parser = format())]
     format: Option<Format>,
+
+    /// The longest record of a text file, in bytes [default: 64000000]
+    #[arg(long, value_name = "BYTES", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
+    max_line: Option<u64>,
 
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
@@ -71,9 +85,17 @@ pub struct Check {
     #[arg(long)]
     header_only: bool,
 
+    /// Count missing, unknown and clipped values, shortened rows, classes and users; the counts are NOT PRIVATE
+    #[arg(long, conflicts_with = "header_only")]
+    counts: bool,
+
     /// How the table is written, where its name does not tell
     #[arg(long, value_parser = format())]
     format: Option<Format>,
+
+    /// The longest record of a text file, in bytes [default: 64000000]
+    #[arg(long, value_name = "BYTES", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
+    max_line: Option<u64>,
 }
 
 impl Schema {
@@ -88,25 +110,57 @@ impl Schema {
 
 impl Init {
     fn run(self) -> Result<Answer, Failure> {
-        let Init { file, target, user_column, no_header, delimiter, format, out } = self;
-        let options = DraftOptions { format, no_header, delimiter, target, user: user_column };
-        let draft = waiting("reading the file", || draft_schema(&file, &options))?;
-        let remark = format!(
-            "{} was taken as PUBLIC: what the draft says is read from it. Check every bound and category before \
-             you use it on private data.",
-            file.display()
-        );
+        let Init {
+            file,
+            header_only,
+            force,
+            target,
+            user_column,
+            no_header,
+            delimiter,
+            format,
+            max_line,
+            out,
+        } = self;
+        if let Some(out) = out.as_deref().filter(|out| !force && out.exists()) {
+            return Err(Failure::Usage {
+                message: format!("{} is there already", out.display()),
+                hint: "write to another file, or give --force to write over it".to_owned(),
+            });
+        }
+        let options = DraftOptions { format, no_header, delimiter, target, user: user_column, max_line };
+        let from = file.display().to_string();
+        let (toml, mut remarks) = if header_only {
+            skeleton(&file, &options)?
+        } else {
+            let draft = waiting("reading the file", || draft_schema(&file, &options))?;
+            let remark = format!(
+                "{from} was taken as PUBLIC: what the draft says is read from it. Check every bound and category \
+                 before you use it on private data."
+            );
+            let questions = draft.questions.into_iter().map(|question| format!("To decide: {question}"));
+            (draft.toml, std::iter::once(remark).chain(draft.remarks).chain(questions).collect())
+        };
+        if header_only {
+            remarks
+                .push(format!("No value of {from} was read. Put what you know in the place of every TODO."));
+        }
         let (text, object) = match out {
-            None => (draft.toml.clone(), json!({ "schema": draft.toml, "from": file.display().to_string() })),
+            None => (toml.clone(), json!({ "schema": toml, "from": from })),
             Some(out) => {
-                write_text(&draft.toml, &out)?;
-                let (from, out) = (file.display().to_string(), out.display().to_string());
+                write_text(&toml, &out)?;
+                let out = out.display().to_string();
                 (format!("Wrote {out}.\n"), json!({ "out": out, "from": from }))
             }
         };
-        Ok(Answer { text, object, remarks: vec![remark] })
+        Ok(Answer { text, object, remarks })
     }
 }
+
+/// Above and beside every count.
+const NOT_PRIVATE: &str = "These counts are NOT PRIVATE: they are taken from the table as it is, without noise, and no \
+                           certificate covers them. They are for whoever holds the table, to find mistakes in a schema; \
+                           a schema that is changed to fit them is no longer public.";
 
 impl Check {
     fn run(self) -> Result<Answer, Failure> {
@@ -114,11 +168,23 @@ impl Check {
         if self.target.is_some() || self.user_column.is_some() {
             schema = schema.with_roles(self.target.as_deref(), self.user_column.as_deref())?;
         }
-        let text =
-            waiting("reading the table", || check(&self.data, self.format, &schema, !self.header_only))?;
+        let how = match (self.header_only, self.counts) {
+            (true, _) => Thoroughness::Header,
+            (false, false) => Thoroughness::Values,
+            (false, true) => Thoroughness::Counts,
+        };
+        let reading = Reading { format: self.format, max_line: self.max_line };
+        let checked = waiting("reading the table", || check(&self.data, reading, &schema, how))?;
+        let mut text = checked.summary;
+        if let Some(counts) = &checked.counts {
+            text += &format!("\n{}\n{}", wrapped(NOT_PRIVATE), counted(counts));
+        }
         let object = json!({
             "fits": true,
             "records_read": !self.header_only,
+            "records": checked.records,
+            "counts": checked.counts,
+            "private": checked.counts.is_none(),
             "encoded_columns": schema.width(),
             "names": schema.encoded_names(),
             "row_norm": schema.row_norm(),
@@ -126,8 +192,28 @@ impl Check {
             "target": schema.target().map(|(name, _)| name),
             "sparse": schema.sparse(),
         });
-        Ok(Answer { text, object, remarks: Vec::new() })
+        let remarks = checked.counts.map(|_| "The counts are NOT PRIVATE.".to_owned());
+        Ok(Answer { text, object, remarks: remarks.into_iter().collect() })
     }
+}
+
+/// The counts as a table: a line for each column, and one for each category or class.
+fn counted(counts: &Counts) -> String {
+    let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+    let head = ["column", "records", "missing", "unknown", "clipped"].map(str::to_owned).to_vec();
+    let mut rows = vec![head];
+    for column in &counts.columns {
+        let (unknown, clipped) = (number(column.unknown), number(column.clipped));
+        rows.push(vec![column.name.clone(), String::new(), column.missing.to_string(), unknown, clipped]);
+        for (value, n) in column.values.iter().flatten() {
+            let empty = String::new();
+            rows.push(vec![format!("  {value}"), n.to_string(), empty.clone(), empty.clone(), empty]);
+        }
+    }
+    let mut lines =
+        vec![format!("{} records", counts.records), format!("{} rows shortened", counts.shortened)];
+    lines.extend(counts.users.map(|users| format!("{users} users")));
+    format!("{}\n  {}\n", columns(&rows, 2, 1), lines.join(", "))
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

@@ -17,12 +17,16 @@ pub struct ModelAndData {
     /// The model: model.json, or the folder that it is in
     pub model: PathBuf,
 
-    /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz or .xz
+    /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz, .xz, .bz2, .zst or .zip
     pub data: PathBuf,
 
     /// How the table is written, where its name does not tell
     #[arg(long, value_parser = format())]
     pub format: Option<Format>,
+
+    /// The longest record of a text file, in bytes [default: 64000000]
+    #[arg(long, value_name = "BYTES", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
+    pub max_line: Option<u64>,
 }
 
 /// Reads a model, given by its file or its folder.
@@ -43,7 +47,7 @@ pub fn format() -> impl TypedValueParser<Value = Format> {
 pub fn certificate_fields(certificate: &Certificate) -> Map<String, Value> {
     let object = json!({
         "epsilon": number::json(certificate.epsilon),
-        "delta": certificate.delta,
+        "delta": given_delta(certificate),
         "adjacency": certificate.adjacency.name(),
         "unit": certificate.unit.name(),
         "view": certificate.view.name(),
@@ -79,19 +83,25 @@ pub fn algorithm(certificate: &Certificate) -> String {
     }
 }
 
+/// A run without any noise has no δ that somebody gave.
+fn given_delta(certificate: &Certificate) -> Option<f64> {
+    (certificate.noise != "none").then_some(certificate.delta)
+}
+
 /// The same for people, as rows of a table.
 pub fn certificate_rows(certificate: &Certificate) -> Vec<Vec<String>> {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let claimed = certificate.claimed.map(|claimed| row("claimed (not proven)", number::show(claimed)));
-    let rows = vec![
-        row("epsilon", epsilon(certificate)),
-        row("delta", number::show_delta(certificate.delta)),
+    let delta = given_delta(certificate).map(|delta| row("delta", number::show_delta(delta)));
+    let mut rows = vec![row("epsilon", epsilon(certificate))];
+    rows.extend(delta);
+    rows.extend([
         row("adjacency", certificate.adjacency.to_string()),
         row("unit", certificate.unit.to_string()),
         row("view", certificate.view.to_string()),
         row("certified", if certificate.certified { "yes" } else { "NO" }.to_owned()),
         row("noise", certificate.noise.clone()),
-    ];
+    ]);
     rows.into_iter().chain(claimed).collect()
 }
 

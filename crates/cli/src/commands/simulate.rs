@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::View;
 use reticent::runtime::{CATALOGUE, Failures, Traffic};
 use reticent::simulate::{Keep, Parties, Simulated, Simulation};
-use reticent::{Certificate, Model, check_folder, write_model, write_text};
+use reticent::{Certificate, Model, check_folder, check_new, check_results, write_model, write_text};
 use serde_json::{Value, json};
 
 use super::fit::JobFlags;
@@ -96,7 +96,8 @@ impl Simulate {
     pub fn run(self) -> Result<Answer, Failure> {
         let Simulate { job, data, parties, keep, flags } = self;
         let party = parties.party;
-        let mut spec = flags.spec(data)?;
+        let force = flags.force();
+        let mut spec = flags.spec(data.into_iter().collect())?;
         if let Some(column) = &parties.users_from {
             spec.user_column = Some(column.clone());
         }
@@ -117,6 +118,7 @@ impl Simulate {
         };
         if parties.users_from.is_some() {
             simulation.parties.split = None;
+            simulation.parties.users_from = None;
         }
         if let (Some(party), Some(count)) = (party, simulation.parties.split)
             && party >= count
@@ -125,8 +127,12 @@ impl Simulate {
         }
         let out = JobFlags::out(&simulation.job);
         check_folder(&out)?;
+        check_results(&out, force)?;
         if let Some(file) = &keep.checkpoint {
             check_folder(file.parent().unwrap_or(file))?;
+            if !keep.resume {
+                check_new(file, force)?;
+            }
         }
         let mut bar = Bar::new("round");
         let keep = Keep { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };

@@ -31,7 +31,17 @@ pub const CASES: &[Case] = &[
     case(
         "fit good.txt GOOD",
         "good.txt: the name does not tell the format; known: .csv .tsv .data .libsvm .svm .parquet, also with \
-         .gz or .xz",
+         .gz .xz .bz2 .zst or .zip",
+    ),
+    case("fit quote.csv GOOD", "quote.csv:3: a quoted field is not closed before the end of the file"),
+    case("fit quotes.csv GOOD", "quotes.csv:2: a quoted field goes on behind its closing quote"),
+    case("fit latin.csv GOOD", "latin.csv:2: the text is not UTF-8"),
+    case("fit utf16.csv GOOD", "utf16.csv: the text is in UTF-16, and only UTF-8 is read"),
+    case("fit good.csv GOOD --max-line 5", "good.csv:1: the record is longer than 5 bytes"),
+    case(
+        "fit label.svm --features 3 --row-norm 1 SVM",
+        "label.svm:1: column `label` holds a label outside its \
+         classes; allowed: -1, +1",
     ),
     case("fit cut.csv.gz GOOD", "cut.csv.gz: reading failed after line …"),
     case("fit not.parquet GOOD", "not.parquet: reading failed after line 0: …"),
@@ -127,6 +137,9 @@ pub const CASES: &[Case] = &[
         "fit none.csv GOOD --out good.csv",
         "cannot write good.csv: good.csv is a file, and a folder is needed; nothing was left behind",
     ),
+    case("predict model good.csv --out good.csv", "good.csv is there already, a file: nothing was written"),
+    case("predict model good.csv --keep name", "good.csv: the file has no column `name` to keep"),
+    case("predict model good.csv --threshold 2", "threshold = 2: a probability from 0 to 1 is needed"),
     case(
         "predict model good.csv --out none/p.csv",
         "cannot write none/p.csv: no such file; nothing was left behind",
@@ -139,6 +152,7 @@ pub const CASES: &[Case] = &[
     case("fitt good.csv", "unrecognized subcommand 'fitt'…"),
     case("list lossses", "invalid value 'lossses' for '<WHAT>' …"),
     case("schema init empty.csv", "empty.csv: the file is empty"),
+    case("schema init good.csv --out good.csv", "good.csv is there already"),
     case(
         "schema check ragged.csv --schema schema.toml",
         "ragged.csv:3: the record has 2 fields where 3 are expected",

@@ -39,6 +39,11 @@ fn folder() -> Folder {
     folder.write("semicolon.csv", table.replace(',', ";"));
     folder.write("other.csv", "height,weight\n1,2\n");
     folder.write("cut.csv.gz", &gz(&csv(2_000))[..1_000]);
+    folder.write("quote.csv", "age,town,ill\n1,A,no\n2,A,\"no\n3,A,no\n");
+    folder.write("quotes.csv", "age,town,ill\n1,\"A,no\n2,\"A\",no\n");
+    folder.write("latin.csv", b"age,town,ill\n1,\xe9,no\n");
+    folder.write("utf16.csv", b"\xff\xfea\0g\0e\0");
+    folder.write("label.svm", "0 1:1\n1 2:1\n");
     folder.write("not.parquet", "no parquet at all");
     folder.write("good.svm", "+1 1:1 3:0.5\n-1 2:1\n");
     folder.write("index.svm", "+1 1:1\n-1 4:1\n");

@@ -7,7 +7,10 @@ pub const CASES: &[Case] = &[
     case("fit good.csv GOOD --iterations 0", "iterations = 0: a whole number of at least 1 is needed"),
     case("fit good.csv GOOD --iterations some", "iterations = some: a whole number of at least 1 is needed"),
     case("fit good.csv GOOD --iterations 10000000000", "iterations = 10000000000: at most 100000000: …"),
-    case("fit good.csv GOOD --algorithm ssadm", "algorithm = ssadm: there are auto, exact, …"),
+    case(
+        "fit good.csv GOOD --algorithm ssadm",
+        "algorithm = ssadm: did you mean `ssadmm`? there are auto, exact, …",
+    ),
     case(
         "fit good.csv GOOD --loss logstic",
         "there is no loss called `logstic` (did you mean `logistic`?); the loss is one of: logistic, …",

@@ -16,6 +16,8 @@ pub struct Column {
 pub enum Role {
     /// A feature with bounds.
     Numeric(Numeric),
+    /// A day, a feature with bounds; in days since 1970-01-01.
+    Date(Numeric),
     /// A feature with a list of categories, encoded as one 0/1 column each.
     Categorical(Categorical),
     /// What is predicted.
@@ -35,6 +37,10 @@ pub enum Scale {
     MinusOneToOne,
     /// t, from 0 to 1; keeps zeros of 0/1 columns.
     ZeroToOne,
+    /// log(1 + x − lower) / log(1 + upper − lower), from 0 to 1: for amounts, of which most are small.
+    Log,
+    /// From −1 to 1 in equal steps over the declared quantiles, straight between them.
+    Quantile,
     /// x itself.
     None,
 }
@@ -59,7 +65,21 @@ pub struct Numeric {
     pub(crate) lower: f64,
     pub(crate) upper: f64,
     pub(crate) scale: Scale,
+    /// Ascending, strictly between the bounds; for [`Scale::Quantile`] alone.
+    pub(crate) quantiles: Vec<f64>,
     pub(crate) missing: MissingNumber,
+}
+
+/// What a category becomes that is not in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unknown {
+    /// No category, all zeros; the default.
+    #[default]
+    Zeros,
+    /// This category.
+    Category(usize),
+    /// An error, which tells that there is one.
+    Refuse,
 }
 
 /// A categorical feature.
@@ -68,8 +88,8 @@ pub struct Categorical {
     pub(crate) categories: Labels,
     /// The category that a missing field becomes; `None` is no category, all zeros.
     pub(crate) missing: Option<usize>,
-    /// The category that an unknown one becomes; `None` is no category, all zeros.
-    pub(crate) unknown: Option<usize>,
+    /// What an unknown one becomes.
+    pub(crate) unknown: Unknown,
 }
 
 /// What is predicted.
@@ -115,7 +135,17 @@ pub(crate) fn centre(x: f64, lower: f64, upper: f64) -> f64 {
 impl Numeric {
     /// A finite number, clipped and scaled.
     pub(crate) fn encode(&self, x: f64) -> f64 {
+        let (lower, upper) = (self.lower, self.upper);
         match self.scale {
+            Scale::Log => ((x.clamp(lower, upper) - lower).ln_1p() / (upper - lower).ln_1p()).clamp(0.0, 1.0),
+            Scale::Quantile => {
+                let x = x.clamp(lower, upper);
+                let below = self.quantiles.partition_point(|&q| q <= x);
+                let from = if below == 0 { lower } else { self.quantiles[below - 1] };
+                let to = self.quantiles.get(below).copied().unwrap_or(upper);
+                let steps = below as f64 + (x - from) / (to - from);
+                (2.0 * steps / (self.quantiles.len() + 1) as f64 - 1.0).clamp(-1.0, 1.0)
+            }
             Scale::MinusOneToOne => centre(x, self.lower, self.upper),
             Scale::ZeroToOne => {
                 ((x.clamp(self.lower, self.upper) - self.lower) / (self.upper - self.lower)).clamp(0.0, 1.0)
@@ -178,7 +208,7 @@ impl Role {
                 Some(Target { kind: TargetKind::Range { lower: n.lower, upper: n.upper }, missing: None })
             }
             Self::Categorical(c) => Some(Target { kind: TargetKind::Classes(c.categories), missing: None }),
-            Self::Ignored | Self::User => None,
+            Self::Ignored | Self::User | Self::Date(_) => None,
         }
     }
 }
@@ -197,7 +227,7 @@ impl Column {
     /// Number of encoded columns.
     pub fn width(&self) -> usize {
         match &self.role {
-            Role::Numeric(_) => 1,
+            Role::Numeric(_) | Role::Date(_) => 1,
             Role::Categorical(c) => c.categories.len(),
             _ => 0,
         }
@@ -207,7 +237,20 @@ impl Column {
         let fail = |what: String| Err(SchemaError::Column { column: self.name.clone(), what });
         let bounds = |lower: f64, upper: f64| lower < upper && (upper - lower).is_finite();
         match &self.role {
-            Role::Numeric(Numeric { lower, upper, missing, .. }) => {
+            Role::Date(Numeric { lower, upper, missing, .. }) => {
+                let day = |x: f64| crate::day::text(x as i64);
+                if lower >= upper {
+                    let (lower, upper) = (day(*lower), day(*upper));
+                    return fail(format!("has lower = {lower} and upper = {upper}; allowed: lower < upper"));
+                }
+                if let MissingNumber::Value(x) = missing
+                    && !(*lower..=*upper).contains(x)
+                {
+                    let (x, lower, upper) = (day(*x), day(*lower), day(*upper));
+                    return fail(format!("has missing = {x}; allowed: a day from {lower} to {upper}"));
+                }
+            }
+            Role::Numeric(Numeric { lower, upper, missing, scale, quantiles }) => {
                 if !bounds(*lower, *upper) {
                     return fail(format!(
                         "has lower = {lower} and upper = {upper}; allowed: finite, lower < upper"
@@ -217,6 +260,15 @@ impl Column {
                     && !(*lower..=*upper).contains(x)
                 {
                     return fail(format!("has missing = {x}; allowed: a number from {lower} to {upper}"));
+                }
+                let all: Vec<f64> = [lower].into_iter().chain(quantiles).chain([upper]).copied().collect();
+                if (*scale == Scale::Quantile) == quantiles.is_empty() || !all.windows(2).all(|w| w[0] < w[1])
+                {
+                    return fail(
+                        "needs `quantiles` beside scale = \"quantile\", and nowhere else; allowed: numbers that \
+                         ascend, above `lower` and below `upper`"
+                            .into(),
+                    );
                 }
             }
             Role::Categorical(c) if c.categories.is_empty() => {

@@ -40,6 +40,15 @@ pub enum SchemaError {
     /// Not one byte.
     #[error("delimiter is {0:?}; allowed: one ASCII character other than a quote or a line break")]
     Delimiter(String),
+    /// Not one of the two.
+    #[error("decimal is {0:?}; allowed: \".\" or \",\"")]
+    Decimal(String),
+    /// One character for two things.
+    #[error("decimal and delimiter are both \",\"")]
+    DecimalIsDelimiter,
+    /// A draft that nobody has filled in.
+    #[error("row_norm is still \"TODO\"")]
+    OpenRowNorm,
     /// Something about one column.
     #[error("column `{column}` {what}")]
     Column {
@@ -105,6 +114,14 @@ impl SchemaError {
             Self::PublicN => "give a count that is public, or leave public_n out",
             Self::Drafted => "draft the schema again with `reticent schema init FILE`",
             Self::Delimiter(_) => "write for example delimiter = \",\" or delimiter = \"\\t\"",
+            Self::Decimal(_) => "leave it out where numbers have a point",
+            Self::DecimalIsDelimiter => {
+                "say which character is between the fields, for example delimiter = \";\""
+            }
+            Self::OpenRowNorm => {
+                "the square root of the number of feature columns shortens no row whose features are from -1 to 1; a \
+                 smaller one needs less noise"
+            }
             Self::Column { .. } => "correct the [[column]] entry; see docs/schema.md",
             Self::DuplicateColumn(_) => "keep one entry per column",
             Self::UnknownColumn { .. } => "check the spelling, or declare the column in the schema",

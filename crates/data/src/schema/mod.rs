@@ -3,13 +3,17 @@
 //! The schema is the only source of the encoding: nothing is read off the private data. See `docs/schema.md`
 //! for the file format with a full example.
 
+mod access;
 mod column;
 mod drafted;
 mod error;
 mod raw;
 mod summary;
+mod words;
 
-pub use column::{Categorical, Column, MissingNumber, Numeric, Role, Scale, Target, TargetKind, Undeclared};
+pub use column::{
+    Categorical, Column, MissingNumber, Numeric, Role, Scale, Target, TargetKind, Undeclared, Unknown,
+};
 pub use drafted::Drafted;
 pub(crate) use drafted::Fingerprint;
 pub use error::SchemaError;
@@ -18,7 +22,7 @@ use raw::RawSchema;
 use crate::Labels;
 use crate::norm::{LARGEST, SMALLEST};
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 /// A checked schema. Made from TOML ([`str::parse`], [`Schema::read`]), from JSON inside a model (serde) or
@@ -31,6 +35,8 @@ pub struct Schema {
     pub(crate) header: bool,
     pub(crate) delimiter: Option<u8>,
     pub(crate) trim: bool,
+    /// Numbers have a comma where others have a point.
+    pub(crate) decimal_comma: bool,
     pub(crate) missing_tokens: Vec<String>,
     pub(crate) undeclared: Undeclared,
     pub(crate) features: Option<u32>,
@@ -48,6 +54,7 @@ impl Schema {
             header: false,
             delimiter: None,
             trim: true,
+            decimal_comma: false,
             missing_tokens: vec![String::new()],
             undeclared: Undeclared::Refuse,
             features: Some(features),
@@ -60,7 +67,7 @@ impl Schema {
     /// Reads a schema file.
     pub fn read(path: &Path) -> Result<Self, SchemaError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path)
+        let text = crate::read_text(path)
             .map_err(|e| SchemaError::Open { file: file.clone(), reason: crate::error::system_words(&e) })?;
         text.parse().map_err(|e| SchemaError::In { file, source: Box::new(e) })
     }
@@ -68,6 +75,11 @@ impl Schema {
     /// The schema as a TOML file without comments.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a checked schema holds only tables, numbers and text")
+    }
+
+    /// The schema as a TOML file in which the kind of some columns is left to a person, with a comment each.
+    pub(crate) fn to_toml_asking(&self, asked: &BTreeMap<usize, String>) -> String {
+        raw::asking(self.clone(), asked)
     }
 
     /// Largest Euclidean norm of an encoded row, intercept not included.
@@ -93,6 +105,11 @@ impl Schema {
     /// Whether spaces around a field are cut off. Default: yes.
     pub fn trim(&self) -> bool {
         self.trim
+    }
+
+    /// Whether numbers have a comma where others have a point. Default: no.
+    pub fn decimal_comma(&self) -> bool {
+        self.decimal_comma
     }
 
     /// The fields that mean "missing". Default: the empty field.
@@ -154,7 +171,7 @@ impl Schema {
         let mut names = Vec::new();
         for column in &self.columns {
             match &column.role {
-                Role::Numeric(_) => names.push(column.name.clone()),
+                Role::Numeric(_) | Role::Date(_) => names.push(column.name.clone()),
                 Role::Categorical(c) => {
                     names.extend(c.categories.names().map(|v| format!("{}={v}", column.name)))
                 }

@@ -1,17 +1,19 @@
 //! The schema as it is written: every key optional where a default exists, nothing believed yet.
 
+use super::words::{Bound, Kind, List, TODO, day};
 use super::{
     Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target,
-    TargetKind, Undeclared,
+    TargetKind, Undeclared, Unknown,
 };
 use crate::Labels;
-use crate::labels::{Spelling, Word};
+use crate::labels::Word;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawSchema {
-    row_norm: f64,
+    row_norm: Bound,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     public_n: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,6 +25,8 @@ pub(super) struct RawSchema {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     trim: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    decimal: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     missing_tokens: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     undeclared: Option<Undeclared>,
@@ -32,47 +36,40 @@ pub(super) struct RawSchema {
     column: Vec<RawColumn>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Kind {
-    Numeric,
-    Categorical,
-    Target,
-    Ignored,
-    User,
-}
-
 /// One flat struct for all kinds rather than an enum by `kind`: the message for a key that is missing or out
 /// of place can then name the column, where serde would name a Rust variant.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawColumn {
     name: String,
-    kind: Kind,
+    kind: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    lower: Option<f64>,
+    lower: Option<Bound>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    upper: Option<f64>,
+    upper: Option<Bound>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scale: Option<Scale>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    quantiles: Option<Vec<f64>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     missing: Option<Word>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     unknown: Option<Word>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    categories: Option<Vec<Spelling>>,
+    categories: Option<List>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    classes: Option<Vec<Spelling>>,
+    classes: Option<List>,
 }
 
 impl RawColumn {
     fn blank(name: String, kind: Kind) -> Self {
         Self {
             name,
-            kind,
+            kind: kind.name(),
             lower: None,
             upper: None,
             scale: None,
+            quantiles: None,
             missing: None,
             unknown: None,
             categories: None,
@@ -81,8 +78,10 @@ impl RawColumn {
     }
 
     fn role(self) -> Result<Role, String> {
-        let keys: &[&str] = match self.kind {
-            Kind::Numeric => &["lower", "upper", "scale", "missing"],
+        let kind = Kind::read(&self.kind)?;
+        let keys: &[&str] = match kind {
+            Kind::Numeric => &["lower", "upper", "scale", "quantiles", "missing"],
+            Kind::Date => &["lower", "upper", "scale", "missing"],
             Kind::Categorical => &["categories", "missing", "unknown"],
             Kind::Target => &["classes", "lower", "upper", "missing"],
             Kind::Ignored | Kind::User => &[],
@@ -91,6 +90,7 @@ impl RawColumn {
             ("lower", self.lower.is_some()),
             ("upper", self.upper.is_some()),
             ("scale", self.scale.is_some()),
+            ("quantiles", self.quantiles.is_some()),
             ("missing", self.missing.is_some()),
             ("unknown", self.unknown.is_some()),
             ("categories", self.categories.is_some()),
@@ -101,27 +101,43 @@ impl RawColumn {
             return Err(format!("has the key `{key}`, which its kind does not use; allowed: {allowed}"));
         }
         let need =
-            |value: Option<f64>, key: &str| value.ok_or_else(|| format!("needs `{key}`, a public bound"));
-        match self.kind {
+            |value: Option<Bound>, key: &str| value.ok_or_else(|| format!("needs `{key}`, a public bound"));
+        match kind {
             Kind::Numeric => Ok(Role::Numeric(Numeric {
-                lower: need(self.lower, "lower")?,
-                upper: need(self.upper, "upper")?,
+                lower: need(self.lower, "lower")?.number("lower")?,
+                upper: need(self.upper, "upper")?.number("upper")?,
                 scale: self.scale.unwrap_or_default(),
+                quantiles: self.quantiles.unwrap_or_default(),
                 missing: missing_number(self.missing)?,
             })),
+            Kind::Date => {
+                let scale = self.scale.unwrap_or_default();
+                if ![Scale::MinusOneToOne, Scale::ZeroToOne].contains(&scale) {
+                    return Err(
+                        "has a scale that days do not have; allowed: minus_one_to_one, zero_to_one".into()
+                    );
+                }
+                Ok(Role::Date(Numeric {
+                    lower: need(self.lower, "lower")?.day("lower")?,
+                    upper: need(self.upper, "upper")?.day("upper")?,
+                    scale,
+                    quantiles: Vec::new(),
+                    missing: missing_day(self.missing)?,
+                }))
+            }
             Kind::Categorical => {
-                let raw = self.categories.ok_or("needs `categories`, the public list of its values")?;
-                let categories = Labels::from_raw(raw).map_err(|what| format!("`categories` {what}"))?;
-                let missing = category(&categories, "missing", self.missing)?;
-                let unknown = category(&categories, "unknown", self.unknown)?;
+                let list = self.categories.ok_or("needs `categories`, the public list of its values")?;
+                let categories = list.labels("categories")?;
+                let missing = category(&categories, "missing", self.missing, "ignore")?;
+                let unknown = unknown(&categories, self.unknown)?;
                 Ok(Role::Categorical(Categorical { categories, missing, unknown }))
             }
             Kind::Target => {
                 let kind = match (self.classes, self.lower, self.upper) {
-                    (Some(raw), None, None) => TargetKind::Classes(
-                        Labels::from_raw(raw).map_err(|what| format!("`classes` {what}"))?,
-                    ),
-                    (None, Some(lower), Some(upper)) => TargetKind::Range { lower, upper },
+                    (Some(list), None, None) => TargetKind::Classes(list.labels("classes")?),
+                    (None, Some(lower), Some(upper)) => {
+                        TargetKind::Range { lower: lower.number("lower")?, upper: upper.number("upper")? }
+                    }
                     _ => return Err("is a target and needs either `classes`, or `lower` and `upper`".into()),
                 };
                 Ok(Role::Target(Target { kind, missing: self.missing.map(|w| w.text()) }))
@@ -147,7 +163,31 @@ fn missing_number(word: Option<Word>) -> Result<MissingNumber, String> {
     }
 }
 
-fn category(labels: &Labels, key: &str, word: Option<Word>) -> Result<Option<usize>, String> {
+fn missing_day(word: Option<Word>) -> Result<MissingNumber, String> {
+    match word {
+        Some(Word::Text(text)) if !["middle", "lower", "upper"].contains(&text.as_str()) => {
+            Ok(MissingNumber::Value(day("missing", &text)?))
+        }
+        Some(Word::Text(text)) => missing_number(Some(Word::Text(text))),
+        Some(word) => Err(format!("has missing = {}; allowed: a day, as in \"1970-01-31\"", word.text())),
+        None => Ok(MissingNumber::default()),
+    }
+}
+
+fn unknown(labels: &Labels, word: Option<Word>) -> Result<Unknown, String> {
+    if word.as_ref().is_some_and(|word| word.text() == "error") {
+        return match labels.position("error") {
+            Some(_) => {
+                Err("has unknown = \"error\" and a category of that name; name another category".into())
+            }
+            None => Ok(Unknown::Refuse),
+        };
+    }
+    let found = category(labels, "unknown", word, "ignore\" or \"error")?;
+    Ok(found.map_or(Unknown::Zeros, Unknown::Category))
+}
+
+fn category(labels: &Labels, key: &str, word: Option<Word>, or: &str) -> Result<Option<usize>, String> {
     let Some(text) = word.map(|w| w.text()) else { return Ok(None) };
     match (labels.position(&text), text == "ignore") {
         (Some(_), true) => Err(format!(
@@ -155,7 +195,7 @@ fn category(labels: &Labels, key: &str, word: Option<Word>) -> Result<Option<usi
         )),
         (Some(i), false) => Ok(Some(i)),
         (None, true) => Ok(None),
-        (None, false) => Err(format!("has {key} = {text:?}; allowed: one of its categories, or \"ignore\"")),
+        (None, false) => Err(format!("has {key} = {text:?}; allowed: one of its categories, or \"{or}\"")),
     }
 }
 
@@ -170,6 +210,19 @@ impl TryFrom<RawSchema> for Schema {
                 _ => return Err(SchemaError::Delimiter(text)),
             },
         };
+        let decimal_comma = match raw.decimal.as_deref() {
+            None | Some(".") => false,
+            Some(",") if delimiter == Some(b',') => return Err(SchemaError::DecimalIsDelimiter),
+            Some(",") => true,
+            Some(other) => return Err(SchemaError::Decimal(other.into())),
+        };
+        let row_norm = match raw.row_norm {
+            Bound::Number(x) => x,
+            Bound::Text(text) if text == TODO => return Err(SchemaError::OpenRowNorm),
+            Bound::Text(text) => {
+                return Err(SchemaError::Syntax(format!("row_norm = {text:?}: a number is needed")));
+            }
+        };
         let mut columns = Vec::with_capacity(raw.column.len());
         for column in raw.column {
             let name = column.name.clone();
@@ -177,11 +230,12 @@ impl TryFrom<RawSchema> for Schema {
             columns.push(Column { name, role });
         }
         Schema {
-            row_norm: raw.row_norm,
+            row_norm,
             public_n: raw.public_n,
             header: raw.header.unwrap_or(true),
             delimiter,
             trim: raw.trim.unwrap_or(true),
+            decimal_comma,
             missing_tokens: raw.missing_tokens.unwrap_or_else(|| vec![String::new()]),
             undeclared: raw.undeclared.unwrap_or_default(),
             features: raw.features,
@@ -199,17 +253,51 @@ impl From<Schema> for RawSchema {
         let table = schema.features.is_none();
         let usual_tokens = matches!(&schema.missing_tokens[..], [token] if token.is_empty());
         RawSchema {
-            row_norm: schema.row_norm,
+            row_norm: Bound::Number(schema.row_norm),
             public_n: schema.public_n,
             features: schema.features,
             header: table.then_some(schema.header),
             delimiter: schema.delimiter.map(|b| char::from(b).to_string()),
             trim: (table || !schema.trim).then_some(schema.trim),
+            decimal: schema.decimal_comma.then(|| ",".to_string()),
             missing_tokens: (table || !usual_tokens).then_some(schema.missing_tokens),
             undeclared: (table || schema.undeclared != Undeclared::default()).then_some(schema.undeclared),
             drafted: schema.drafted,
             column: schema.columns.into_iter().map(raw_column).collect(),
         }
+    }
+}
+
+/// A schema file in which the kind of the columns `asked` is open. Column by column, so that a comment can stand
+/// above each.
+pub(super) fn asking(schema: Schema, asked: &BTreeMap<usize, String>) -> String {
+    const SOUND: &str = "a checked schema holds only tables, numbers and text";
+    #[derive(Serialize)]
+    struct One {
+        column: [RawColumn; 1],
+    }
+    let mut raw = RawSchema::from(schema);
+    let columns = std::mem::take(&mut raw.column);
+    let head = toml::Table::try_from(&raw).expect(SOUND);
+    let head: toml::Table = head.into_iter().filter(|(key, _)| key != "column").collect();
+    let mut out = toml::to_string(&head).expect(SOUND);
+    for (i, mut column) in columns.into_iter().enumerate() {
+        out.push('\n');
+        if let Some(question) = asked.get(&i) {
+            out.push_str(&format!("# {}\n", question.replace('\n', " ")));
+            column.kind = TODO.into();
+        }
+        out.push_str(&toml::to_string(&One { column: [column] }).expect(SOUND));
+    }
+    out
+}
+
+fn raw_missing(missing: MissingNumber, value: impl FnOnce(f64) -> Word) -> Word {
+    match missing {
+        MissingNumber::Middle => Word::Text("middle".into()),
+        MissingNumber::Lower => Word::Text("lower".into()),
+        MissingNumber::Upper => Word::Text("upper".into()),
+        MissingNumber::Value(x) => value(x),
     }
 }
 
@@ -219,17 +307,23 @@ fn raw_column(column: Column) -> RawColumn {
         Role::Ignored => RawColumn::blank(name, Kind::Ignored),
         Role::User => RawColumn::blank(name, Kind::User),
         Role::Numeric(n) => RawColumn {
-            lower: Some(n.lower),
-            upper: Some(n.upper),
+            lower: Some(Bound::Number(n.lower)),
+            upper: Some(Bound::Number(n.upper)),
             scale: Some(n.scale),
-            missing: Some(match n.missing {
-                MissingNumber::Middle => Word::Text("middle".into()),
-                MissingNumber::Lower => Word::Text("lower".into()),
-                MissingNumber::Upper => Word::Text("upper".into()),
-                MissingNumber::Value(x) => Word::Number(x),
-            }),
+            quantiles: Some(n.quantiles).filter(|q| !q.is_empty()),
+            missing: Some(raw_missing(n.missing, Word::Number)),
             ..RawColumn::blank(name, Kind::Numeric)
         },
+        Role::Date(n) => {
+            let day = |x: f64| crate::day::text(x as i64);
+            RawColumn {
+                lower: Some(Bound::Text(day(n.lower))),
+                upper: Some(Bound::Text(day(n.upper))),
+                scale: Some(n.scale),
+                missing: Some(raw_missing(n.missing, |x| Word::Text(day(x)))),
+                ..RawColumn::blank(name, Kind::Date)
+            }
+        }
         Role::Categorical(c) => {
             let label = |i: Option<usize>| match i {
                 Some(i) => Some(Word::Text(c.categories.name(i).into())),
@@ -238,8 +332,12 @@ fn raw_column(column: Column) -> RawColumn {
             };
             RawColumn {
                 missing: label(c.missing),
-                unknown: label(c.unknown),
-                categories: Some(c.categories.to_raw()),
+                unknown: match c.unknown {
+                    Unknown::Refuse => Some(Word::Text("error".into())),
+                    Unknown::Category(i) => label(Some(i)),
+                    Unknown::Zeros => label(None),
+                },
+                categories: Some(List::Known(c.categories.to_raw())),
                 ..RawColumn::blank(name, Kind::Categorical)
             }
         }
@@ -247,13 +345,13 @@ fn raw_column(column: Column) -> RawColumn {
             let missing = missing.map(Word::Text);
             match kind {
                 TargetKind::Classes(labels) => RawColumn {
-                    classes: Some(labels.to_raw()),
+                    classes: Some(List::Known(labels.to_raw())),
                     missing,
                     ..RawColumn::blank(name, Kind::Target)
                 },
                 TargetKind::Range { lower, upper } => RawColumn {
-                    lower: Some(lower),
-                    upper: Some(upper),
+                    lower: Some(Bound::Number(lower)),
+                    upper: Some(Bound::Number(upper)),
                     missing,
                     ..RawColumn::blank(name, Kind::Target)
                 },

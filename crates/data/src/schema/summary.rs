@@ -1,6 +1,6 @@
 //! The schema in words.
 
-use super::{Column, Role, Scale, Schema, TargetKind};
+use super::{Column, Role, Scale, Schema, TargetKind, Unknown};
 use crate::Labels;
 use std::fmt::Write;
 
@@ -41,6 +41,8 @@ fn words(column: &Column) -> (&'static str, String) {
             let scale = match n.scale {
                 Scale::MinusOneToOne => ", scaled to [-1, 1]",
                 Scale::ZeroToOne => ", scaled to [0, 1]",
+                Scale::Log => ", its logarithm scaled to [0, 1]",
+                Scale::Quantile => ", scaled to [-1, 1] over its quantiles",
                 Scale::None => "",
             };
             let text = format!(
@@ -51,14 +53,27 @@ fn words(column: &Column) -> (&'static str, String) {
             );
             ("numeric", text)
         }
+        Role::Date(n) => {
+            let day = |x: f64| crate::day::text(x as i64);
+            let scale = if n.scale == Scale::ZeroToOne { "[0, 1]" } else { "[-1, 1]" };
+            let (lower, upper, missing) = (day(n.lower), day(n.upper), n.encoded_missing());
+            let text =
+                format!("1 column, clipped to [{lower}, {upper}], scaled to {scale}; missing: {missing}");
+            ("date", text)
+        }
         Role::Categorical(c) => {
             let goes =
                 |i: Option<usize>| i.map_or("all zeros".to_string(), |i| c.categories.name(i).to_string());
+            let unknown = match c.unknown {
+                Unknown::Refuse => "an error".to_string(),
+                Unknown::Category(i) => goes(Some(i)),
+                Unknown::Zeros => goes(None),
+            };
             let text = format!(
                 "{} columns of 0/1; missing: {}; unknown: {}",
                 c.categories.len(),
                 goes(c.missing),
-                goes(c.unknown)
+                unknown
             );
             ("categorical", text)
         }

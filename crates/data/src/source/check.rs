@@ -1,20 +1,50 @@
 //! Does this file fit this schema?
 
-use super::{Depth, Format, read};
-use crate::{DataError, Purpose, Schema};
+use super::{Depth, Reading, read_into};
+use crate::filling::Filling;
+use crate::{Counts, DataError, Purpose, Schema};
 use std::path::Path;
 
-/// Checks a file against a schema and returns a summary of both for people. Only the header is read, unless
-/// `values` asks for every record; either way nothing about the values is in the answer.
+/// What a check found.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// A summary of file and schema, for people. Nothing about the values is in it but their number.
+    pub summary: String,
+    /// Records in the file, where they were read.
+    pub records: Option<u64>,
+    /// What was met, where it was asked for. NOT PRIVATE.
+    pub counts: Option<Counts>,
+}
+
+/// How far a file is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Thoroughness {
+    /// The header alone.
+    Header,
+    /// Every record can be read.
+    Values,
+    /// And what is met is counted, which is NOT PRIVATE.
+    Counts,
+}
+
+/// Checks a file against a schema. A category that is not in the list is counted, where counts are asked for,
+/// even if it is an error otherwise: whoever counts wants to know of all of them.
 pub fn check(
     path: &Path,
-    format: Option<Format>,
+    reading: impl Into<Reading>,
     schema: &Schema,
-    values: bool,
-) -> Result<String, DataError> {
+    how: Thoroughness,
+) -> Result<Checked, DataError> {
     let purpose = if schema.target().is_some() { Purpose::Fit } else { Purpose::Predict };
-    let depth = if values { Depth::Values } else { Depth::Header };
-    read(path, format, schema, purpose, depth, None)?;
-    let what = if values { "every record" } else { "the header" };
-    Ok(format!("{}: {what} fits the schema.\n\n{}", path.display(), schema.summary()))
+    let depth = if how == Thoroughness::Header { Depth::Header } else { Depth::Values };
+    let mut filling = Filling::new(schema, purpose).checking(how == Thoroughness::Counts);
+    read_into(path, reading.into(), &mut filling, depth, None)?;
+    let records = (depth == Depth::Values).then_some(filling.records());
+    let what = match records {
+        Some(1) => "its one record fits the schema".to_string(),
+        Some(n) => format!("every record fits the schema; {n} records were read"),
+        None => "the header fits the schema".into(),
+    };
+    let summary = format!("{}: {what}.\n\n{}", super::open::name(path), schema.summary());
+    Ok(Checked { summary, records, counts: filling.encoder.counts() })
 }

@@ -1,10 +1,11 @@
 //! CSV, TSV and their kin.
 
-use super::{Depth, ready};
-use crate::encode::Builder;
+use super::records::{Record, Records};
+use super::{Depth, Limits, ready};
 use crate::error::{FileProblem, LineProblem};
-use crate::{Cell, DataError, Encoder, Purpose, Row, Schema, Table, Undeclared};
-use csv::{ByteRecord, ReaderBuilder};
+use crate::filling::Filling;
+use crate::{Cell, DataError, Encoder, Purpose, Schema, Table, Undeclared};
+use std::collections::HashMap;
 use std::io::Read;
 
 /// Reads delimited text. `file` is the name for messages.
@@ -15,149 +16,97 @@ pub fn parse_csv<R: Read>(
     delimiter: u8,
     purpose: Purpose,
 ) -> Result<Table, DataError> {
-    read_csv(Records::new(reader, file, delimiter), schema, purpose, Depth::Values)
-}
-
-/// The records of a file, blank lines left out where a record has more than one field.
-pub(super) struct Records<'a, R> {
-    reader: csv::Reader<R>,
-    file: &'a str,
-    skip_blank: bool,
-    /// The reader's line before the last record, and 1 if it counts behind because lines end in CR LF.
-    before: u64,
-    lag: Option<u64>,
-}
-
-impl<'a, R: Read> Records<'a, R> {
-    pub(super) fn new(reader: R, file: &'a str, delimiter: u8) -> Self {
-        // Every length is let through here and checked by the caller, whose message knows what is expected.
-        let reader = ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(delimiter)
-            .buffer_capacity(1 << 16)
-            .from_reader(reader);
-        Self { reader, file, skip_blank: true, before: 1, lag: None }
-    }
-
-    /// Reads the next record; `false` at the end.
-    pub(super) fn next(&mut self, record: &mut ByteRecord) -> Result<bool, DataError> {
-        loop {
-            let first = self.reader.position().byte() == 0;
-            self.before = self.reader.position().line() + self.lag.unwrap_or(0);
-            let more = self.reader.read_byte_record(record).map_err(|e| {
-                let reason = match e.into_kind() {
-                    csv::ErrorKind::Io(e) => e.to_string(),
-                    _ => "not readable as delimited text".into(),
-                };
-                DataError::file(self.file, FileProblem::Read { line: self.before - 1, reason })
-            })?;
-            if !more {
-                return Ok(false);
-            }
-            if first {
-                self.lag = Some(u64::from(self.reader.position().line() == 1 + breaks(record)));
-            }
-            let blank = record.len() == 1 && record[0].trim_ascii().is_empty();
-            if !(blank && self.skip_blank) {
-                return Ok(true);
-            }
-        }
-    }
-
-    /// The line where the last record starts. The reader knows where it was before the record, which is too
-    /// early when blank lines were skipped, and where it is now, which is a record's length too late.
-    pub(super) fn line(&self, record: &ByteRecord) -> u64 {
-        let after = self.reader.position().line() + self.lag.unwrap_or(0);
-        after.saturating_sub(breaks(record) + 1).max(self.before)
-    }
-}
-
-/// Line breaks inside quoted fields.
-fn breaks(record: &ByteRecord) -> u64 {
-    record.as_slice().iter().filter(|&&b| b == b'\n').count() as u64
+    ready(schema, purpose)?;
+    let mut filling = Filling::new(schema, purpose);
+    let records = Records::new(reader, file, delimiter, Limits::default());
+    read_csv(records, &mut filling, Depth::Values)?;
+    Ok(filling.finish())
 }
 
 pub(super) fn read_csv<R: Read>(
     mut records: Records<'_, R>,
-    schema: &Schema,
-    purpose: Purpose,
+    filling: &mut Filling<'_>,
     depth: Depth,
-) -> Result<Table, DataError> {
-    ready(schema, purpose)?;
-    let file = records.file;
-    let mut encoder = Encoder::new(schema, purpose);
-    let mut builder = Builder::new(schema, purpose);
-    let mut record = ByteRecord::new();
+) -> Result<(), DataError> {
+    let (schema, file) = (filling.schema, records.file());
+    let mut record = Record::default();
     if !records.next(&mut record)? {
         return Err(DataError::file(file, FileProblem::Empty));
     }
     let (layout, mut pending) = if schema.header() {
-        (Layout::from_header(&record, schema, &encoder, file)?, false)
+        (Layout::from_header(&record, schema, &filling.encoder, file)?, false)
     } else {
-        (Layout::by_position(&record, schema, purpose, &encoder, file, records.line(&record))?, true)
+        (Layout::by_position(&record, filling, file, records.line())?, true)
     };
-    records.skip_blank = layout.fields > 1;
+    records.single = layout.fields == 1;
     if depth == Depth::Header {
-        return Ok(builder.finish());
+        return Ok(());
     }
-    let mut row = Row::default();
-    let mut empty = true;
+    let before = filling.records();
     loop {
         if !std::mem::take(&mut pending) && !records.next(&mut record)? {
             break;
         }
-        if record.len() != layout.fields {
-            let problem = LineProblem::Ragged { found: record.len(), expected: layout.fields };
-            return Err(DataError::line(file, records.line(&record), problem));
-        }
-        row.clear();
+        layout.check(&record).map_err(|p| DataError::line(file, records.line(), p))?;
         for &(slot, field) in &layout.columns {
-            encoder.put(slot, Cell::Text(&record[field]), &mut row).map_err(|p| {
-                DataError::cell(file, records.line(&record), schema.columns()[slot].name(), p)
-            })?;
+            filling.put(slot, Cell::Text(record.field(field)), file, records.line())?;
         }
-        encoder.finish(&mut row);
-        builder.push(&row);
-        empty = false;
+        filling.end(file)?;
     }
-    if empty {
+    if filling.records() == before {
         return Err(DataError::file(file, FileProblem::NoRecords));
     }
-    Ok(builder.finish())
+    Ok(())
 }
 
 /// Which field of a record belongs to which schema column.
-struct Layout {
+pub(super) struct Layout {
     /// Fields per record.
-    fields: usize,
+    pub(super) fields: usize,
     /// (schema column, field), in schema order.
-    columns: Vec<(usize, usize)>,
+    pub(super) columns: Vec<(usize, usize)>,
 }
 
 impl Layout {
-    fn from_header(
-        record: &ByteRecord,
+    pub(super) fn check(&self, record: &Record) -> Result<(), LineProblem> {
+        let (found, expected) = (record.len(), self.fields);
+        if found == expected { Ok(()) } else { Err(LineProblem::Ragged { found, expected }) }
+    }
+
+    /// What the schema calls the fields of a file without a header; empty where that cannot be told.
+    pub(super) fn names(&self, schema: &Schema) -> Vec<Vec<u8>> {
+        let all = schema.columns().iter().map(|column| column.name().as_bytes().to_vec());
+        if self.fields == schema.columns().len() {
+            return all.collect();
+        }
+        let mut names = vec![Vec::new(); self.fields];
+        for &(slot, field) in &self.columns {
+            names[field] = schema.columns()[slot].name().as_bytes().to_vec();
+        }
+        names
+    }
+
+    pub(super) fn from_header(
+        record: &Record,
         schema: &Schema,
         encoder: &Encoder,
         file: &str,
     ) -> Result<Self, DataError> {
         let names: Vec<&[u8]> =
-            record.iter().map(|n| if schema.trim() { n.trim_ascii() } else { n }).collect();
+            record.fields().map(|n| if schema.trim() { n.trim_ascii() } else { n }).collect();
         let columns = place(&names, schema, encoder, file)?;
         Ok(Self { fields: names.len(), columns })
     }
 
     /// Without a header the schema lists the fields in order. A file for prediction may lack the columns that
     /// prediction does not read.
-    fn by_position(
-        first: &ByteRecord,
-        schema: &Schema,
-        purpose: Purpose,
-        encoder: &Encoder,
+    pub(super) fn by_position(
+        first: &Record,
+        filling: &Filling<'_>,
         file: &str,
         line: u64,
     ) -> Result<Self, DataError> {
+        let Filling { schema, encoder, purpose, .. } = filling;
         let all = schema.columns().len();
         let read: Vec<usize> = (0..all).filter(|&s| encoder.reads(s)).collect();
         if first.len() == all {
@@ -167,7 +116,7 @@ impl Layout {
         let kept: Vec<usize> = (0..all)
             .filter(|&s| encoder.reads(s) || matches!(schema.columns()[s].role(), crate::Role::Ignored))
             .collect();
-        if purpose == Purpose::Predict {
+        if *purpose == Purpose::Predict {
             for present in [kept, read] {
                 if first.len() == present.len() {
                     let columns = present.iter().enumerate().filter(|&(_, &s)| encoder.reads(s));
@@ -189,15 +138,17 @@ pub(super) fn place(
     encoder: &Encoder,
     file: &str,
 ) -> Result<Vec<(usize, usize)>, DataError> {
+    let slots: HashMap<&[u8], usize> =
+        schema.columns().iter().enumerate().map(|(slot, c)| (c.name().as_bytes(), slot)).collect();
     let mut at: Vec<Option<usize>> = vec![None; schema.columns().len()];
     let mut undeclared = None;
     for (field, name) in names.iter().enumerate() {
-        match schema.columns().iter().position(|c| c.name().as_bytes() == *name) {
-            Some(slot) if at[slot].is_some() => {
+        match slots.get(name) {
+            Some(&slot) if at[slot].is_some() => {
                 let name = schema.columns()[slot].name().into();
                 return Err(DataError::file(file, FileProblem::DuplicateColumn(name)));
             }
-            Some(slot) => at[slot] = Some(field),
+            Some(&slot) => at[slot] = Some(field),
             None => undeclared = undeclared.or(Some(field + 1)),
         }
     }

@@ -1,16 +1,17 @@
 //! A first schema from data that the user declares PUBLIC.
 
-use super::delimited::Records;
+use super::ask::{self, Seen};
+use super::lines::Lines;
+use super::reading::{Limits, Reading};
+use super::records::{Record, Records};
 use super::watch::all;
 use super::{Format, load_features, open};
 use crate::error::{FileProblem, LineProblem};
 use crate::schema::{
-    Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, Target, TargetKind,
+    Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, Target, TargetKind, Unknown,
 };
-use crate::{Cell, DataError, Labels, Rows, SchemaError, norm, number};
-use csv::ByteRecord;
-use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader};
+use crate::{Cell, DataError, Labels, Rows, SchemaError, day, norm, number};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Spellings of "missing" that a draft looks for; the ones it meets are written into the schema.
@@ -33,6 +34,18 @@ pub struct DraftOptions {
     pub target: Option<String>,
     /// The column that says whose record it is.
     pub user: Option<String>,
+    /// The longest record, in bytes, as in [`Reading`].
+    pub max_line: Option<u64>,
+}
+
+impl DraftOptions {
+    fn reading(&self, format: Format) -> Reading {
+        Reading { format: Some(format), max_line: self.max_line }
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        Reading { format: self.format, max_line: self.max_line }.limits()
+    }
 }
 
 /// A drafted schema.
@@ -42,6 +55,10 @@ pub struct Draft {
     pub schema: Schema,
     /// The file to write: the schema with a comment that says where it comes from.
     pub toml: String,
+    /// What a person has to decide: the kinds that are `"TODO"` in the file, and ignored in `schema`.
+    pub questions: Vec<String>,
+    /// What seems to be wrong with the file.
+    pub remarks: Vec<String>,
 }
 
 /// Drafts a schema from `path`. **The result contains bounds, categories and a row norm read from the file**,
@@ -49,30 +66,42 @@ pub struct Draft {
 ///
 /// The draft carries a digest of the file under `key`, which is to be random and another for every draft.
 pub fn draft_from_public(path: &Path, options: &DraftOptions, key: &[u8; 32]) -> Result<Draft, DataError> {
-    let file = path.display().to_string();
+    let file = open::name(path);
     super::open::no_folder(path)?;
+    if open::is_standard(path) {
+        // It is read twice: for the values, and for the longest row.
+        return Err(DataError::file(&file, FileProblem::NotFromStandardInput("a file to draft from")));
+    }
     let format = options.format.or_else(|| Format::of(path));
     let format = format.ok_or_else(|| DataError::file(&file, FileProblem::UnknownFormat))?;
     let mut notes = Vec::new();
+    let (mut asked, mut remarks) = (BTreeMap::new(), Vec::new());
     let mut schema = if format == Format::Libsvm {
-        libsvm(path, &file)?
+        libsvm(path, &file, options)?
     } else {
         let scans = match format {
             Format::Parquet => scan_parquet(path, &file)?,
-            _ => scan_delimited(path, &file, format, options)?,
+            _ => scan_delimited(path, &file, format, options, &mut remarks)?,
         };
-        table(scans, options, &mut notes)?
+        table(scans, options, &mut notes, &mut asked)?
     };
-    let table = load_features(path, Some(format), &schema)?;
-    schema.row_norm = round_up(largest_norm(&table.rows));
-    notes.push(format!("Row norm: no row of {file} is longer than {}.", schema.row_norm));
+    schema.row_norm = 1.0;
+    if schema.width() > 0 {
+        let wide = Schema { row_norm: norm::LARGEST, ..schema.clone() };
+        let table = load_features(path, options.reading(format), &wide)?;
+        schema.row_norm = round_up(largest_norm(&table.rows));
+        notes.push(format!("Row norm: no row of {file} is longer than {}.", schema.row_norm));
+    }
     notes.push("public_n is left out: set it to a public count if you use add-remove adjacency.".into());
     schema.drafted = Some(origin(path, &file, format, key)?);
     if schema.target().is_none() && schema.features().is_none() {
         notes.push("No target yet: give one column kind = \"target\".".into());
     }
-    let toml = commented(&file, &notes, &schema);
-    Ok(Draft { schema, toml })
+    if !asked.is_empty() {
+        notes.push("Columns of kind \"TODO\" are for you to decide, and not in the row norm yet.".into());
+    }
+    let toml = commented(&file, &notes, &schema.to_toml_asking(&asked));
+    Ok(Draft { schema, toml, questions: asked.into_values().collect(), remarks })
 }
 
 /// What the file is known by: its contents, unpacked, whatever its name.
@@ -88,7 +117,7 @@ fn origin(path: &Path, file: &str, format: Format, key: &[u8; 32]) -> Result<Dra
     })
 }
 
-fn commented(file: &str, notes: &[String], schema: &Schema) -> String {
+fn commented(file: &str, notes: &[String], schema: &str) -> String {
     let mut out = format!(
         "# Drafted from {file}.\n\
          # The bounds, categories, classes and row norm below were READ FROM THAT FILE. This schema keeps a private\n\
@@ -101,7 +130,7 @@ fn commented(file: &str, notes: &[String], schema: &Schema) -> String {
         out.push_str(&format!("# {}\n", note.replace('\n', " ")));
     }
     out.push('\n');
-    out.push_str(&schema.to_toml());
+    out.push_str(schema);
     out
 }
 
@@ -116,13 +145,15 @@ struct Scan {
     values: Option<BTreeSet<String>>,
     tokens: BTreeSet<String>,
     unreadable: bool,
+    seen: Seen,
 }
 
 impl Scan {
     fn new(name: String) -> Self {
         let values = Some(BTreeSet::new());
         let (lower, upper) = (f64::INFINITY, f64::NEG_INFINITY);
-        Self { name, numeric: true, lower, upper, values, tokens: BTreeSet::new(), unreadable: false }
+        let (tokens, seen) = (BTreeSet::new(), Seen::default());
+        Self { name, numeric: true, lower, upper, values, tokens, unreadable: false, seen }
     }
 
     fn see(&mut self, cell: Cell<'_>) {
@@ -134,7 +165,11 @@ impl Scan {
                     self.tokens.insert((*token).to_string());
                     return;
                 }
-                (String::from_utf8_lossy(bytes).into_owned(), number::parse(bytes))
+                // A truth value is one in every format.
+                match number::truth(bytes) {
+                    Some(b) => (b.to_string(), Some(f64::from(b))),
+                    None => (String::from_utf8_lossy(bytes).into_owned(), number::parse(bytes)),
+                }
             }
             Cell::Number(x) if x.is_nan() => {
                 self.tokens.insert("NaN".into());
@@ -143,7 +178,9 @@ impl Scan {
             Cell::Number(x) => (x.to_string(), Some(x)),
             Cell::Whole(n) => (n.to_string(), Some(n as f64)),
             Cell::Flag(b) => (b.to_string(), Some(f64::from(b))),
+            Cell::Day(day) => (day::text(day.clamp(day::FIRST, day::LAST)), None),
         };
+        self.seen.see(text.as_bytes());
         match x.filter(|x| x.is_finite()) {
             Some(x) => {
                 self.lower = self.lower.min(x);
@@ -170,6 +207,16 @@ impl Scan {
         Labels::new(values.into_iter().cloned()).ok()
     }
 
+    /// What a person has to decide about this column.
+    fn question(&self) -> Option<String> {
+        let different = self.values.as_ref().map(BTreeSet::len);
+        // A column that never changes is ignored whatever it means.
+        if self.unreadable || different.is_some_and(|n| n < 2) {
+            return None;
+        }
+        self.seen.question(&self.name, different, self.numeric)
+    }
+
     fn role(&self, notes: &mut Vec<String>) -> Role {
         let mut ignore = |why: &str| {
             notes.push(format!("Column {:?} is ignored: {why}.", self.name));
@@ -185,9 +232,13 @@ impl Scan {
                 let flag = labels.is_some_and(|l| l.len() == 2) && self.lower == 0.0 && self.upper == 1.0;
                 let scale = if flag { Scale::ZeroToOne } else { Scale::default() };
                 let (lower, upper) = (self.lower, self.upper);
-                Role::Numeric(Numeric { lower, upper, scale, missing: MissingNumber::default() })
+                let (quantiles, missing) = (Vec::new(), MissingNumber::default());
+                Role::Numeric(Numeric { lower, upper, scale, quantiles, missing })
             }
-            Some(categories) => Role::Categorical(Categorical { categories, missing: None, unknown: None }),
+            Some(categories) => {
+                let unknown = Unknown::default();
+                Role::Categorical(Categorical { categories, missing: None, unknown })
+            }
             None => ignore("it is text with more than 100 different values"),
         }
     }
@@ -203,14 +254,25 @@ impl Scan {
     }
 }
 
-fn table(scans: Vec<Scan>, options: &DraftOptions, notes: &mut Vec<String>) -> Result<Schema, DataError> {
+fn table(
+    scans: Vec<Scan>,
+    options: &DraftOptions,
+    notes: &mut Vec<String>,
+    asked: &mut BTreeMap<usize, String>,
+) -> Result<Schema, DataError> {
     let mut columns = Vec::new();
     let mut tokens = BTreeSet::from([String::new()]);
     for scan in &scans {
         let role = match &scan.name {
             name if options.target.as_ref() == Some(name) => scan.target()?,
             name if options.user.as_ref() == Some(name) => Role::User,
-            _ => scan.role(notes),
+            _ => match scan.question() {
+                Some(question) => {
+                    asked.insert(columns.len(), question);
+                    Role::Ignored
+                }
+                None => scan.role(notes),
+            },
         };
         tokens.extend(scan.tokens.iter().cloned());
         columns.push(Column { name: scan.name.clone(), role });
@@ -223,8 +285,9 @@ fn table(scans: Vec<Scan>, options: &DraftOptions, notes: &mut Vec<String>) -> R
         features: None,
         columns,
         ..Schema::libsvm(1, 1.0, TargetKind::Range { lower: 0.0, upper: 1.0 })?
-    }
-    .checked()?;
+    };
+    // Where every feature is still to be decided there is none yet.
+    let schema = if schema.width() == 0 && !asked.is_empty() { schema } else { schema.checked()? };
     for name in [&options.target, &options.user].into_iter().flatten() {
         schema.find(name)?;
     }
@@ -236,10 +299,12 @@ fn scan_delimited(
     file: &str,
     format: Format,
     options: &DraftOptions,
+    remarks: &mut Vec<String>,
 ) -> Result<Vec<Scan>, DataError> {
     let usual = if format == Format::Tsv { b'\t' } else { b',' };
-    let mut records = Records::new(open::open(path)?, file, options.delimiter.unwrap_or(usual));
-    let mut record = ByteRecord::new();
+    let mut records =
+        Records::new(open::open(path)?, file, options.delimiter.unwrap_or(usual), options.limits());
+    let mut record = Record::default();
     if !records.next(&mut record)? {
         return Err(DataError::file(file, FileProblem::Empty));
     }
@@ -248,16 +313,21 @@ fn scan_delimited(
         true => format!("column_{}", i + 1),
         false => String::from_utf8_lossy(field.trim_ascii()).into_owned(),
     };
-    let mut scans: Vec<Scan> = record.iter().enumerate().map(named).map(Scan::new).collect();
+    if !options.no_header && ask::are_values(&record.fields().collect::<Vec<_>>()) {
+        remarks.push(
+            "The first line is made of numbers: if it is a record, draft again with --no-header.".into(),
+        );
+    }
+    let mut scans: Vec<Scan> = record.fields().enumerate().map(named).map(Scan::new).collect();
     loop {
         if !std::mem::take(&mut pending) && !records.next(&mut record)? {
             return Ok(scans);
         }
         if record.len() != scans.len() {
             let problem = LineProblem::Ragged { found: record.len(), expected: scans.len() };
-            return Err(DataError::line(file, records.line(&record), problem));
+            return Err(DataError::line(file, records.line(), problem));
         }
-        for (scan, field) in scans.iter_mut().zip(&record) {
+        for (scan, field) in scans.iter_mut().zip(record.fields()) {
             scan.see(Cell::Text(field));
         }
     }
@@ -265,17 +335,23 @@ fn scan_delimited(
 
 #[cfg(feature = "parquet")]
 fn scan_parquet(path: &Path, file: &str) -> Result<Vec<Scan>, DataError> {
-    let source = super::parquet::Source::open(open::plain(path)?, file)?;
+    let plain = open::plain(path)?;
+    super::parquet::sound(file, || scan_source(&super::parquet::Source::open(plain, file)?, file))
+}
+
+#[cfg(feature = "parquet")]
+fn scan_source(source: &super::parquet::Source<'_>, file: &str) -> Result<Vec<Scan>, DataError> {
     let mut scans: Vec<Scan> = source.names().into_iter().map(Scan::new).collect();
     let mut leaves = Vec::new();
     for (i, scan) in scans.iter_mut().enumerate() {
-        scan.unreadable = source.readable(i).is_err();
+        scan.unreadable = source.shape(i).is_none();
         if !scan.unreadable {
             leaves.push(i);
         }
     }
-    source.each(&leaves, |_, i, cell| {
-        scans[leaves[i]].see(cell);
+    source.each(&leaves, |record, i, cell| {
+        let scan = &mut scans[leaves[i]];
+        scan.see(cell.map_err(|p| DataError::cell(file, record, &scan.name, p))?);
         Ok(())
     })?;
     Ok(scans)
@@ -287,13 +363,11 @@ fn scan_parquet(_: &Path, file: &str) -> Result<Vec<Scan>, DataError> {
 }
 
 /// The widest index and the labels of a LIBSVM file; everything else is checked when it is loaded.
-fn libsvm(path: &Path, file: &str) -> Result<Schema, DataError> {
+fn libsvm(path: &Path, file: &str, options: &DraftOptions) -> Result<Schema, DataError> {
     let mut scan = Scan::new("label".into());
     let mut features = 1_u32;
-    for (line, text) in BufReader::new(open::open(path)?).split(b'\n').enumerate() {
-        let text = text.map_err(|e| {
-            DataError::file(file, FileProblem::Read { line: line as u64, reason: e.to_string() })
-        })?;
+    let mut lines = Lines::new(open::open(path)?, file, options.limits());
+    while let Some(text) = lines.next()? {
         let record = text.split(|&b| b == b'#').next().unwrap_or_default();
         let mut items = record.split(u8::is_ascii_whitespace).filter(|i| !i.is_empty());
         let Some(label) = items.next() else { continue };

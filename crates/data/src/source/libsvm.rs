@@ -1,14 +1,15 @@
 //! LIBSVM: `label index:value …`, one record per line, indices from 1, `#` starts a comment.
 
-use super::ready;
-use crate::encode::Builder;
+use super::lines::Lines;
+use super::{Limits, ready};
 use crate::error::{FileProblem, LineProblem};
-use crate::{Cell, DataError, Encoder, Purpose, Row, Schema, SchemaError, Table, number};
-use std::io::{BufRead, BufReader, Read};
+use crate::filling::Filling;
+use crate::{Cell, CellProblem, DataError, Purpose, Schema, SchemaError, Table, number};
+use std::io::Read;
 
 /// Reads LIBSVM text under a schema with `features`. `file` is the name for messages.
 ///
-/// Indices need not ascend in the file. For prediction the label is not looked at and may be absent.
+/// Indices must ascend, as the format says. For prediction the label is not looked at and may be absent.
 pub fn parse_libsvm<R: Read>(
     reader: R,
     file: &str,
@@ -16,56 +17,86 @@ pub fn parse_libsvm<R: Read>(
     purpose: Purpose,
 ) -> Result<Table, DataError> {
     ready(schema, purpose)?;
+    let mut filling = Filling::new(schema, purpose);
+    read_libsvm(Lines::new(reader, file, Limits::default()), &mut filling)?;
+    Ok(filling.finish())
+}
+
+pub(super) fn read_libsvm<R: Read>(lines: Lines<'_, R>, filling: &mut Filling<'_>) -> Result<(), DataError> {
+    let file = lines.file();
+    each(lines, filling, |filling| filling.end(file).map(|()| true))
+}
+
+/// Tells `end` of every record that is complete, until it says `false`.
+pub(super) fn each<R: Read>(
+    mut lines: Lines<'_, R>,
+    filling: &mut Filling<'_>,
+    mut end: impl FnMut(&mut Filling<'_>) -> Result<bool, DataError>,
+) -> Result<(), DataError> {
+    let (schema, file) = (filling.schema, lines.file());
     let features = schema.features().ok_or(SchemaError::NoFeatures)?;
-    let mut encoder = Encoder::new(schema, purpose);
-    let mut builder = Builder::new(schema, purpose);
     let target = schema.columns().iter().position(|c| matches!(c.role(), crate::Role::Target(_)));
-    let mut reader = BufReader::with_capacity(1 << 16, reader);
-    let mut text = Vec::new();
-    let mut row = Row::default();
+    let before = filling.records();
     let mut pairs: Vec<(u32, f64)> = Vec::new();
-    let mut line = 0_u64;
-    let mut empty = true;
-    loop {
-        text.clear();
-        let read = reader
-            .read_until(b'\n', &mut text)
-            .map_err(|e| DataError::file(file, FileProblem::Read { line, reason: e.to_string() }))?;
-        if read == 0 {
-            break;
+    let mut number = 0;
+    while let Some(text) = lines.next()? {
+        number += 1;
+        let refuse = |problem| DataError::line(file, number, problem);
+        if !text.is_ascii() && std::str::from_utf8(text).is_err() {
+            return Err(refuse(LineProblem::NotUtf8));
         }
-        line += 1;
-        let record = text.split(|&b| b == b'#').next().unwrap_or_default();
+        let record = without_comment(text, filling.records() > before).map_err(refuse)?;
         let mut items = record.split(u8::is_ascii_whitespace).filter(|i| !i.is_empty()).peekable();
         let Some(first) = items.peek() else { continue };
-        row.clear();
-        let unlabelled = purpose == Purpose::Predict && first.contains(&b':');
+        let unlabelled = filling.purpose == Purpose::Predict && first.contains(&b':');
         if !unlabelled && let (Some(label), Some(slot)) = (items.next(), target) {
-            encoder
-                .put(slot, Cell::Text(label), &mut row)
-                .map_err(|p| DataError::cell(file, line, schema.columns()[slot].name(), p))?;
+            filling.put(slot, Cell::Text(label), file, number).map_err(|error| match error {
+                DataError::Cell { place, problem: CellProblem::OutsideClasses(allowed) } => {
+                    DataError::Cell { place, problem: CellProblem::OutsideLabels(allowed) }
+                }
+                other => other,
+            })?;
         }
         pairs.clear();
         for (i, item) in items.enumerate() {
-            pairs.push(pair(item, i + 1, features).map_err(|p| DataError::line(file, line, p))?);
-        }
-        if !pairs.is_sorted_by_key(|p| p.0) {
-            pairs.sort_unstable_by_key(|p| p.0);
+            pairs.push(pair(item, i + 1, features).map_err(refuse)?);
         }
         if pairs.windows(2).any(|w| w[0].0 == w[1].0) {
-            return Err(DataError::line(file, line, LineProblem::IndexTwice));
+            return Err(refuse(LineProblem::IndexTwice));
+        }
+        // Two records that have run into one, `…:0.5\n-1 1:…` by `…:0.5e-1 1:…`, are seen by this alone.
+        if let Some(at) = pairs.windows(2).position(|w| w[0].0 > w[1].0) {
+            return Err(refuse(LineProblem::Descending(at + 2)));
         }
         for &(index, value) in &pairs {
-            row.push(index, value);
+            filling.push(index, value);
         }
-        encoder.finish(&mut row);
-        builder.push(&row);
-        empty = false;
+        if !end(filling)? {
+            return Ok(());
+        }
     }
-    if empty {
+    if filling.records() == before {
         return Err(DataError::file(file, FileProblem::Empty));
     }
-    Ok(builder.finish())
+    Ok(())
+}
+
+/// A line up to its comment. One damaged byte can make a comment of a record or of its end, and what it holds
+/// would be lost; so a comment may not look like items, must stand apart, and has no line of its own behind the
+/// first record.
+fn without_comment(line: &[u8], begun: bool) -> Result<&[u8], LineProblem> {
+    let Some(at) = memchr::memchr(b'#', line) else { return Ok(line) };
+    let (record, comment) = line.split_at(at);
+    let is_item = |word: &[u8]| {
+        let colon = word.iter().position(|&b| b == b':');
+        colon.is_some_and(|colon| number::parse(&word[colon + 1..]).is_some())
+    };
+    let alone = record.trim_ascii().is_empty();
+    let apart = record.last().is_none_or(u8::is_ascii_whitespace);
+    if (alone && begun) || !apart || comment.split(u8::is_ascii_whitespace).any(is_item) {
+        return Err(LineProblem::Comment);
+    }
+    Ok(record)
 }
 
 /// `index:value` with the index brought to 0, 1, 2, ….

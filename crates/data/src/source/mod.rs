@@ -1,27 +1,38 @@
 //! Files to tables.
 
+mod ask;
 mod check;
 mod delimited;
 mod draft;
 mod libsvm;
+mod lines;
 mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod reading;
+mod records;
+mod skeleton;
+mod stream;
 mod watch;
+mod zip;
 
-pub use check::check;
+pub use check::{Checked, Thoroughness, check};
 pub use delimited::parse_csv;
 pub use draft::{Draft, DraftOptions, draft_from_public};
 pub use libsvm::parse_libsvm;
 #[cfg(feature = "parquet")]
 pub use parquet::parse_parquet;
+use reading::Limits;
+pub use reading::Reading;
+pub use skeleton::skeleton;
+pub use stream::{Head, Kept, KeptKind, Visitor, visit};
 
-use crate::encode::Builder;
 use crate::error::FileProblem;
+use crate::filling::Filling;
 use crate::{DataError, Purpose, Schema, SchemaError, Table};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use watch::Watch;
 
 /// How a file is laid out.
@@ -43,10 +54,11 @@ impl Format {
     pub const ALL: [(&'static str, Format); 4] =
         [("csv", Self::Csv), ("tsv", Self::Tsv), ("libsvm", Self::Libsvm), ("parquet", Self::Parquet)];
 
-    /// The format that the name of a file tells, `.gz` and `.xz` aside. The content is never looked at.
+    /// The format that the name of a file tells, packing aside. The content is never looked at.
     pub fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let name = name.strip_suffix(".gz").or(name.strip_suffix(".xz")).unwrap_or(&name);
+        let packed = [".gz", ".xz", ".bz2", ".zst", ".zip"].iter().find_map(|end| name.strip_suffix(end));
+        let name = packed.unwrap_or(&name);
         match name.rsplit_once('.')?.1 {
             "csv" | "data" => Some(Self::Csv),
             "tsv" => Some(Self::Tsv),
@@ -76,8 +88,13 @@ impl Format {
         }
     }
 
-    fn delimiter(self, schema: &Schema) -> u8 {
-        schema.delimiter().unwrap_or(if self == Self::Tsv { b'\t' } else { b',' })
+    /// What is between fields; refused where it is in the middle of numbers too.
+    fn delimiter(self, schema: &Schema) -> Result<u8, SchemaError> {
+        let delimiter = schema.delimiter().unwrap_or(if self == Self::Tsv { b'\t' } else { b',' });
+        if delimiter == b',' && schema.decimal_comma() {
+            return Err(SchemaError::DecimalIsDelimiter);
+        }
+        Ok(delimiter)
     }
 }
 
@@ -95,30 +112,36 @@ impl std::str::FromStr for Format {
 /// roles as [`Schema::with_roles`] does.
 pub fn load(
     path: &Path,
-    format: Option<Format>,
+    reading: impl Into<Reading>,
     schema: &Schema,
     target: Option<&str>,
     user_column: Option<&str>,
 ) -> Result<Table, DataError> {
-    load_and_compare(path, format, &schema.with_roles(target, user_column)?).map(|(table, _)| table)
+    read(path, reading.into(), &schema.with_roles(target, user_column)?, Purpose::Fit)
 }
 
-/// The same under a schema with its roles, and whether this is the very file that the schema was drafted from, unless its
-/// owner says that it is public.
+/// Reads several files as one table, one behind the other; an owner is the same in all of them. The schema must
+/// have its roles settled. The answer has whether one of them is the very file that the schema was drafted from, unless
+/// its owner says that it is public.
 pub fn load_and_compare(
-    path: &Path,
-    format: Option<Format>,
+    paths: &[PathBuf],
+    reading: impl Into<Reading>,
     schema: &Schema,
 ) -> Result<(Table, bool), DataError> {
-    let watch = schema.drafted().filter(|drafted| !drafted.public()).map(Watch::new);
-    let table = read(path, format, schema, Purpose::Fit, Depth::Values, watch.as_ref())?;
-    Ok((table, watch.is_some_and(|watch| watch.is_it())))
+    let (reading, mut filling) = (reading.into(), Filling::new(schema, Purpose::Fit));
+    let mut drafted_from = false;
+    for path in paths {
+        let watch = schema.drafted().filter(|drafted| !drafted.public()).map(Watch::new);
+        read_into(path, reading, &mut filling, Depth::Values, watch.as_ref())?;
+        drafted_from |= watch.is_some_and(|watch| watch.is_it());
+    }
+    Ok((filling.finish(), drafted_from))
 }
 
 /// Reads a file for predicting: features alone, encoded as [`load`] encodes them under the same schema. The
 /// schema must have its roles settled (a model carries it so).
-pub fn load_features(path: &Path, format: Option<Format>, schema: &Schema) -> Result<Table, DataError> {
-    read(path, format, schema, Purpose::Predict, Depth::Values, None)
+pub fn load_features(path: &Path, reading: impl Into<Reading>, schema: &Schema) -> Result<Table, DataError> {
+    read(path, reading.into(), schema, Purpose::Predict)
 }
 
 /// How far a file is read.
@@ -130,34 +153,43 @@ enum Depth {
     Values,
 }
 
-fn read(
+fn read(path: &Path, reading: Reading, schema: &Schema, purpose: Purpose) -> Result<Table, DataError> {
+    let mut filling = Filling::new(schema, purpose);
+    read_into(path, reading, &mut filling, Depth::Values, None)?;
+    Ok(filling.finish())
+}
+
+fn read_into(
     path: &Path,
-    format: Option<Format>,
-    schema: &Schema,
-    purpose: Purpose,
+    reading: Reading,
+    filling: &mut Filling<'_>,
     depth: Depth,
     watch: Option<&Watch<'_>>,
-) -> Result<Table, DataError> {
-    let watched = |path: &Path| -> Result<Box<dyn Read>, DataError> {
+) -> Result<(), DataError> {
+    let watched = || -> Result<Box<dyn Read>, DataError> {
         let reader = open::open(path)?;
         Ok(match watch {
             Some(watch) => watch.over(reader),
             None => reader,
         })
     };
-    let file = path.display().to_string();
+    let (file, schema) = (open::name(path), filling.schema);
     open::no_folder(path)?;
-    let format = Format::decide(path, format, schema).map_err(|p| DataError::file(&file, p))?;
+    let format = Format::decide(path, reading.format, schema).map_err(|p| DataError::file(&file, p))?;
+    ready(schema, filling.purpose)?;
     match format {
         // A LIBSVM file has no header: that it opens is all there is to see.
-        Format::Libsvm if depth == Depth::Header => {
-            open::open(path)?;
-            Ok(Builder::new(schema, purpose).finish())
+        Format::Libsvm if depth == Depth::Header => open::open(path).map(|_| ()),
+        Format::Libsvm => {
+            libsvm::read_libsvm(lines::Lines::new(watched()?, &file, reading.limits()), filling)
         }
-        Format::Libsvm => parse_libsvm(watched(path)?, &file, schema, purpose),
         Format::Csv | Format::Tsv => {
-            let records = delimited::Records::new(watched(path)?, &file, format.delimiter(schema));
-            delimited::read_csv(records, schema, purpose, depth)
+            let delimiter = format.delimiter(schema)?;
+            let records = records::Records::new(watched()?, &file, delimiter, reading.limits());
+            delimited::read_csv(records, filling, depth)
+        }
+        Format::Parquet if open::is_standard(path) => {
+            Err(DataError::file(&file, FileProblem::NotFromStandardInput("a Parquet file")))
         }
         #[cfg(feature = "parquet")]
         Format::Parquet => {
@@ -165,7 +197,7 @@ fn read(
             if let Some(watch) = watch {
                 watch.pass(&source).map_err(|e| open::failed(&file, &e))?;
             }
-            parquet::read_parquet(source, &file, schema, purpose, depth)
+            parquet::read_parquet(source, &file, filling, depth)
         }
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(DataError::file(&file, FileProblem::NoParquet)),

@@ -47,6 +47,9 @@ pub struct Parties {
     /// table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<u32>,
+    /// The column that says whose row it is: a party for each of its values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub users_from: Option<String>,
     /// How records are dealt: iid, label:A or size:A. The second reads labels that nobody pays for: it is for made-up
     /// data, and taints the books.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,8 +71,8 @@ pub struct Parties {
 impl Simulation {
     /// Reads a job file. Paths in it are relative to the file.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text =
-            std::fs::read_to_string(path).map_err(|error| Error::read(path, "the job file", &error))?;
+        let text = reticent_oracle::tables::read_text(path)
+            .map_err(|error| Error::read(path, "the job file", &error))?;
         let refuse = |error: toml::de::Error| Error::SpecSyntax {
             file: path.to_owned(),
             message: error.to_string().trim_end().to_owned(),
@@ -82,12 +85,24 @@ impl Simulation {
             parties.topology = Some(format!("file:{}", beside(base, file)));
         }
         let failures = table.remove("failures").map(toml::Value::try_into).transpose().map_err(refuse)?;
-        let job = Spec::of_table(table, path)?;
+        let mut job = Spec::of_table(table, path)?;
+        if let Some(column) = &parties.users_from {
+            if parties.split.is_some() {
+                let message =
+                    "[parties] has users-from and split; a party is a user, or a share of the records";
+                return Err(Error::SpecSyntax { file: path.to_owned(), message: message.to_owned() });
+            }
+            job.user_column = Some(column.clone());
+        }
         Ok(Simulation { job: job.relative_to(path), parties, failures: failures.unwrap_or_default() })
     }
 
     /// This one with whatever `over` says laid over it: flags win over the file they are given with.
-    pub fn overlaid(self, over: Simulation) -> Result<Self, Error> {
+    pub fn overlaid(mut self, over: Simulation) -> Result<Self, Error> {
+        // Whoever deals the records leaves the users of the file out.
+        if over.parties.split.is_some() && self.parties.users_from.take().is_some() {
+            self.job.user_column = None;
+        }
         let mut parties = toml::Table::try_from(self.parties).map_err(Error::spec_form)?;
         parties.extend(toml::Table::try_from(over.parties).map_err(Error::spec_form)?);
         Ok(Simulation {
@@ -107,6 +122,17 @@ mod tests {
         let file = folder.path().join("job.toml");
         std::fs::write(&file, text).unwrap();
         Simulation::read(&file)
+    }
+
+    #[test]
+    fn users_may_come_from_the_file_and_a_split_wins_over_them() {
+        let file = read("data = 't.csv'\n[parties]\nusers-from = 'who'\n").unwrap();
+        assert_eq!(file.job.user_column.as_deref(), Some("who"));
+        let parties = Parties { split: Some(3), ..Parties::default() };
+        let dealt = file.overlaid(Simulation { parties, ..Simulation::default() }).unwrap();
+        assert_eq!((dealt.job.user_column, dealt.parties.users_from), (None, None));
+        let both = read("[parties]\nusers-from = 'who'\nsplit = 3\n").unwrap_err();
+        assert!(both.to_string().contains("users-from and split"), "{both}");
     }
 
     #[test]

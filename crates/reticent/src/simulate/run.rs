@@ -158,10 +158,13 @@ impl Simulation {
     /// Does it.
     pub fn run(&self, keep: Keep<'_>, progress: &mut dyn Progress) -> Result<Simulated, Error> {
         let spec = &self.job;
-        let data = spec.data.as_deref().ok_or(Error::Missing {
-            what: "the table",
-            todo: "name a CSV, LIBSVM or Parquet file with --data, or data in the job file",
-        })?;
+        let data = spec.files();
+        if data.is_empty() {
+            return Err(Error::Missing {
+                what: "the table",
+                todo: "name a CSV, LIBSVM or Parquet file with --data, or data in the job file",
+            });
+        }
         let entry = find(spec.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
         self.nothing_unused(entry)?;
         let budget = if entry.private { Some(spec.budget()?) } else { None };
@@ -216,7 +219,7 @@ impl Simulation {
         let key = self.key(keep)?;
 
         progress.reading();
-        let table = PrivateTable::load(data, spec.format, &schema)?;
+        let table = PrivateTable::load_all(&data, spec.reading(), &schema)?;
         let unpaid = table.drafted_the_schema();
         let tables = self.deal(table)?;
         // How many records a protected user has is the user's secret: no plan may depend on it.

@@ -6,11 +6,11 @@ mod patients;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser};
-use reticent::{Error, write_text};
+use reticent::{Error, check_new, write_text};
 use serde_json::{Map, Value, json};
 
 use crate::Cli;
-use crate::answer::Answer;
+use crate::answer::{Answer, Voice};
 use crate::failure::Failure;
 use crate::layout::wrapped;
 
@@ -33,9 +33,20 @@ impl Demo {
             out.join("schema.toml"),
             out.join("model"),
         );
-        write_text(&patients::table(0, patients::MANY), &train)?;
-        write_text(&patients::table(1, patients::FEW), &new)?;
-        write_text(patients::SCHEMA, &schema)?;
+        let files = [
+            (patients::table(0, patients::MANY), &train),
+            (patients::table(1, patients::FEW), &new),
+            (patients::SCHEMA.to_owned(), &schema),
+        ];
+        for (text, path) in &files {
+            // What is the same already loses nothing.
+            if !std::fs::read(path).is_ok_and(|there| there == text.as_bytes()) {
+                check_new(path, false)?;
+            }
+        }
+        for (text, path) in &files {
+            write_text(text, path)?;
+        }
         let [train, new, schema, model] = [&train, &new, &schema, &model].map(|path| word(path));
 
         let mut text = wrapped(&format!(
@@ -98,7 +109,7 @@ fn run(words: &[&str]) -> Result<Answer, Failure> {
         message: error.to_string(),
         hint: "choose another folder with --out".to_owned(),
     })?;
-    cli.command.run()
+    cli.command.run(Voice { json: false, quiet: false })
 }
 
 fn word(path: &Path) -> String {

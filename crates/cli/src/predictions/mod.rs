@@ -1,0 +1,143 @@
+//! Where predictions go: a table written as it comes, CSV or Parquet by the name of the file.
+
+mod csv;
+#[cfg(feature = "parquet")]
+mod parquet;
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use reticent::tables::KeptKind;
+use reticent::{Error, Model, NewFile, Predicted};
+
+use crate::failure::Failure;
+
+/// A table that is being written.
+pub trait Sink: Send {
+    /// The columns that are kept hold this; told once, before the first records.
+    fn head(&mut self, kept: &[KeptKind]) -> Result<(), Failure>;
+    /// The next records.
+    fn put(&mut self, batch: Predicted) -> Result<(), Failure>;
+    /// There are no more.
+    fn finish(self: Box<Self>) -> Result<(), Failure>;
+}
+
+/// What the columns are called: those that are kept, the class, the numbers.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    keep: Vec<String>,
+    classes: Option<Vec<String>>,
+    numbers: Vec<String>,
+}
+
+impl Columns {
+    /// Refuses names that would be there twice.
+    pub fn new(model: &Model, keep: &[String]) -> Result<Self, Failure> {
+        let classes = model.classes().map(|names| names.into_iter().map(str::to_owned).collect());
+        let columns = Columns { keep: keep.to_vec(), classes, numbers: model.number_columns() };
+        let names = columns.names();
+        let twice = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name));
+        match twice {
+            None => Ok(columns),
+            Some((_, name)) => Err(Failure::Usage {
+                message: format!("--keep: the predictions would have two columns `{name}`"),
+                hint: "name every column once, and none that is called like a prediction".to_owned(),
+            }),
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        let class = self.classes.iter().map(|_| "prediction".to_owned());
+        self.keep.iter().cloned().chain(class).chain(self.numbers.iter().cloned()).collect()
+    }
+}
+
+/// Names that tell of a packed file, which is not written.
+const PACKED: [&str; 5] = ["gz", "xz", "bz2", "zst", "zip"];
+
+/// A file, or standard output.
+pub fn sink(out: Option<&Path>, columns: Columns) -> Result<Box<dyn Sink>, Failure> {
+    let Some(path) = out else { return Ok(Box::new(csv::Csv::new(BufWriter::new(Standard), columns))) };
+    let extension = path.extension().and_then(|word| word.to_str()).unwrap_or_default().to_ascii_lowercase();
+    if PACKED.contains(&extension.as_str()) {
+        return Err(Failure::Usage {
+            message: format!("{}: predictions are written as CSV or Parquet, not packed", path.display()),
+            hint: "leave --out out and pipe what comes, as in: reticent predict … | gzip > FILE".to_owned(),
+        });
+    }
+    if extension != "parquet" {
+        return Ok(Box::new(csv::Csv::new(File::new(path)?, columns)));
+    }
+    #[cfg(feature = "parquet")]
+    return Ok(Box::new(parquet::Parquet::new(NewFile::create(path)?, path, columns)));
+    #[cfg(not(feature = "parquet"))]
+    Err(Failure::Usage {
+        message: format!("{}: this build writes no Parquet files", path.display()),
+        hint: "build with the feature `parquet`, or give a name that ends in .csv".to_owned(),
+    })
+}
+
+/// Where text goes, and what is wrong when it does not.
+trait Place: Write + Send {
+    fn failure(&self, error: io::Error) -> Failure;
+    fn close(self) -> Result<(), Failure>;
+}
+
+/// Standard output; locked for each write, so that it may be used from any thread.
+struct Standard;
+
+impl Write for Standard {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        io::stdout().lock().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stdout().lock().flush()
+    }
+}
+
+impl Place for BufWriter<Standard> {
+    fn failure(&self, error: io::Error) -> Failure {
+        Failure::Output(error)
+    }
+
+    fn close(mut self) -> Result<(), Failure> {
+        self.flush().map_err(Failure::Output)
+    }
+}
+
+struct File {
+    file: BufWriter<NewFile>,
+    path: std::path::PathBuf,
+}
+
+impl File {
+    fn new(path: &Path) -> Result<Self, Error> {
+        Ok(File { file: BufWriter::with_capacity(1 << 17, NewFile::create(path)?), path: path.to_owned() })
+    }
+}
+
+impl Write for File {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Place for File {
+    fn failure(&self, error: io::Error) -> Failure {
+        written(&self.path, &error)
+    }
+
+    fn close(self) -> Result<(), Failure> {
+        let file = self.file.into_inner().map_err(|error| written(&self.path, error.error()))?;
+        Ok(file.finish()?)
+    }
+}
+
+fn written(path: &Path, error: &io::Error) -> Failure {
+    Error::written(path, error).into()
+}

@@ -1,0 +1,109 @@
+//! A table that grows by records.
+
+use crate::error::FileProblem;
+use crate::schema::{Role, Schema};
+use crate::{Cell, Csr, DataError, Dense, Encoder, Purpose, Row, Rows, Table};
+use std::collections::TryReserveError;
+
+/// A table that grows by records, from one file or from several.
+pub(crate) struct Filling<'s> {
+    pub(crate) schema: &'s Schema,
+    pub(crate) purpose: Purpose,
+    pub(crate) encoder: Encoder,
+    row: Row,
+    table: Table,
+    /// Records are counted and not kept.
+    checking: bool,
+    records: u64,
+}
+
+impl<'s> Filling<'s> {
+    pub(crate) fn new(schema: &'s Schema, purpose: Purpose) -> Self {
+        let width = schema.width();
+        let rows =
+            if schema.sparse() { Rows::Sparse(Csr::empty(width)) } else { Rows::Dense(Dense::empty(width)) };
+        let user = purpose == Purpose::Fit && schema.columns().iter().any(|c| matches!(c.role(), Role::User));
+        let users = user.then(Vec::new);
+        Self {
+            schema,
+            purpose,
+            encoder: Encoder::new(schema, purpose),
+            row: Row::default(),
+            table: Table { rows, targets: Vec::new(), users, names: Vec::new() },
+            checking: false,
+            records: 0,
+        }
+    }
+
+    /// Keeps no record: it is enough that they can be read.
+    pub(crate) fn checking(mut self, counts: bool) -> Self {
+        self.checking = true;
+        if counts {
+            self.encoder = self.encoder.counting(self.schema);
+        }
+        self
+    }
+
+    /// Records so far.
+    pub(crate) fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// A field of the record that is being read.
+    pub(crate) fn put(
+        &mut self,
+        slot: usize,
+        cell: Cell<'_>,
+        file: &str,
+        line: u64,
+    ) -> Result<(), DataError> {
+        self.encoder
+            .put(slot, cell, &mut self.row)
+            .map_err(|problem| DataError::cell(file, line, self.schema.columns()[slot].name(), problem))
+    }
+
+    /// A value of an encoded column.
+    pub(crate) fn push(&mut self, index: u32, value: f64) {
+        self.row.push(index, value);
+    }
+
+    /// The record is complete.
+    pub(crate) fn end(&mut self, file: &str) -> Result<(), DataError> {
+        self.encoder.finish(&mut self.row);
+        self.records += 1;
+        if !self.checking {
+            self.keep().map_err(|_| DataError::file(file, FileProblem::TooLarge))?;
+        }
+        self.row.clear();
+        Ok(())
+    }
+
+    /// The record is complete and handed to `f`; nothing of it is kept.
+    pub(crate) fn hand_on<T>(&mut self, f: impl FnOnce(&Row) -> T) -> T {
+        self.encoder.finish(&mut self.row);
+        self.records += 1;
+        let said = f(&self.row);
+        self.row.clear();
+        said
+    }
+
+    fn keep(&mut self) -> Result<(), TryReserveError> {
+        let Table { rows, targets, users, .. } = &mut self.table;
+        rows.push(&self.row.indices, &self.row.values)?;
+        if self.purpose == Purpose::Fit {
+            targets.try_reserve(1)?;
+            targets.push(self.row.target);
+        }
+        if let Some(users) = users {
+            users.try_reserve(1)?;
+            users.push(self.row.user);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Table {
+        self.table.names = self.schema.encoded_names();
+        self.table.shrink();
+        self.table
+    }
+}

@@ -1,0 +1,115 @@
+//! What a draft does not guess. Whether a number is an amount, a code or the name of somebody cannot be seen
+//! from the numbers; a model that takes one for the other is wrong without a word. So a person is asked.
+
+use crate::{day, number};
+
+/// A whole number of so few different values may be a code.
+const FEW: usize = 20;
+/// With fewer records than this nothing can be said of values that are all different.
+const MANY: u64 = 20;
+
+/// What was seen of the values of a column, beside their bounds.
+#[derive(Debug, Clone)]
+pub(super) struct Seen {
+    /// Values that are present.
+    present: u64,
+    whole: bool,
+    days: bool,
+    /// All values are digits, and one of them begins with a zero that a number would lose.
+    digits: bool,
+    padded: bool,
+    /// Longer than every value before it or behind it in the alphabet; enough to see that a counter counts.
+    ascending: bool,
+    last: Option<Vec<u8>>,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self { present: 0, whole: true, days: true, digits: true, padded: false, ascending: true, last: None }
+    }
+}
+
+impl Seen {
+    pub(super) fn see(&mut self, text: &[u8]) {
+        self.present += 1;
+        self.whole &= number::parse(text).is_some_and(|x| x.fract() == 0.0) && !text.contains(&b'.');
+        self.days &= day::parse(text).is_some();
+        self.digits &= text.iter().all(u8::is_ascii_digit);
+        self.padded |= text.len() > 1 && text[0] == b'0' && text.iter().all(u8::is_ascii_digit);
+        if self.ascending {
+            let key = |t: &[u8]| (t.len(), t.to_vec());
+            self.ascending = self.last.as_deref().is_none_or(|last| key(last) < key(text));
+            self.last = Some(text.to_vec());
+        }
+    }
+
+    /// What to ask about the column `name` with `different` values (`None`: too many to count), of numbers or
+    /// not; `None` where there is no doubt.
+    pub(super) fn question(&self, name: &str, different: Option<usize>, numeric: bool) -> Option<String> {
+        if self.present == 0 {
+            return None;
+        }
+        let named = |words: &[&str]| name_words(name).iter().any(|word| words.contains(&word.as_str()));
+        let ask = |looks: &str, choices: &str| Some(format!("{name:?} looks like {looks}. {choices}"));
+        let all_different = self.present >= MANY
+            && different.map_or(self.ascending, |different| different as u64 == self.present);
+        if named(&["weight", "weights", "fnlwgt", "wgt"]) && numeric {
+            return ask(
+                "the weight of a record",
+                "Records cannot be weighted: kind = \"ignored\", or \"numeric\" if it is a feature (of a body).",
+            );
+        }
+        if self.days {
+            return ask(
+                "a day",
+                "kind = \"date\" with public bounds such as lower = \"1900-01-01\", or \"ignored\".",
+            );
+        }
+        if named(&["id", "uuid", "guid", "key"]) || (all_different && (self.whole || !numeric)) {
+            return ask(
+                "an identifier",
+                "kind = \"user\" if it says whose record it is, \"ignored\" if it numbers the records, \"numeric\" if it \
+                 is an amount after all.",
+            );
+        }
+        if (self.padded && self.digits) || named(&["zip", "zipcode", "postcode", "postal", "plz"]) {
+            return ask(
+                "a postal or another code",
+                "kind = \"categorical\" with the public list of codes, or \"ignored\"; as a number it means little.",
+            );
+        }
+        let few = different.filter(|n| (3..=FEW).contains(n) && (*n as u64) * 5 <= self.present);
+        if let Some(n) = few.filter(|_| numeric && self.whole) {
+            return ask(
+                &format!("a code: whole numbers, {n} different ones"),
+                "kind = \"categorical\" with the list of codes, or \"numeric\" if more means more.",
+            );
+        }
+        None
+    }
+}
+
+/// The words of a name: `userId`, `user_id` and `User ID` have the same.
+fn name_words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut small = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && small) {
+            words.push(String::new());
+        }
+        small = c.is_lowercase();
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words
+}
+
+/// Whether the names of a header are the values of a record. Columns that are merely numbered are not.
+pub(super) fn are_values(names: &[&[u8]]) -> bool {
+    let numbers: Vec<f64> = names.iter().filter_map(|name| number::parse(name.trim_ascii())).collect();
+    let counted = numbers.windows(2).all(|w| w[1] == w[0] + 1.0);
+    !numbers.is_empty() && 2 * numbers.len() >= names.len() && (numbers.len() == 1 || !counted)
+}

@@ -1,0 +1,213 @@
+//! The values of one column, a batch at a time.
+
+use crate::{Cell, CellProblem, number};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
+use parquet::errors::ParquetError;
+use parquet::schema::types::ColumnDescriptor;
+
+/// What the stored values stand for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Meaning {
+    /// Themselves.
+    Plain,
+    /// Themselves, without a sign.
+    Unsigned,
+    /// Whole numbers with this many decimal places.
+    Decimal(i32),
+    /// Numbers in half precision.
+    Half,
+    /// Days.
+    Days,
+    /// Points in time, so many to the day.
+    Times(i64),
+}
+
+impl Meaning {
+    pub(super) fn is_day(self) -> bool {
+        matches!(self, Self::Days | Self::Times(_))
+    }
+
+    /// What a column holds, or the name of its type where that is neither number, text, truth value nor day.
+    pub(super) fn of(leaf: &ColumnDescriptor) -> Result<Self, String> {
+        if leaf.path().parts().len() > 1 || leaf.max_rep_level() > 0 {
+            return Err("nested".into());
+        }
+        const SECONDS: i64 = 86_400;
+        use ConvertedType as C;
+        let converted = leaf.converted_type();
+        let decimal = Self::Decimal(leaf.type_scale());
+        let meaning = match (leaf.physical_type(), leaf.logical_type_ref()) {
+            (Type::BOOLEAN | Type::FLOAT | Type::DOUBLE, _) => Some(Self::Plain),
+            (Type::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Float16)) => Some(Self::Half),
+            (Type::INT96, _) => None,
+            (_, Some(LogicalType::Decimal { .. })) => Some(decimal),
+            (Type::INT32, Some(LogicalType::Date)) => Some(Self::Days),
+            (Type::INT64, Some(LogicalType::Timestamp(stamp))) => Some(Self::Times(match stamp.unit {
+                TimeUnit::MILLIS => SECONDS * 1_000,
+                TimeUnit::MICROS => SECONDS * 1_000_000,
+                TimeUnit::NANOS => SECONDS * 1_000_000_000,
+            })),
+            (_, None) if converted == C::DECIMAL => Some(decimal),
+            (Type::INT32, None) if converted == C::DATE => Some(Self::Days),
+            (Type::INT64, None) if converted == C::TIMESTAMP_MILLIS => Some(Self::Times(SECONDS * 1_000)),
+            (Type::INT64, None) if converted == C::TIMESTAMP_MICROS => Some(Self::Times(SECONDS * 1_000_000)),
+            (Type::INT32 | Type::INT64, None | Some(LogicalType::Integer { .. })) => {
+                let time = [C::TIME_MILLIS, C::TIME_MICROS].contains(&converted);
+                let unsigned = [C::UINT_8, C::UINT_16, C::UINT_32, C::UINT_64].contains(&converted);
+                (!time).then_some(if unsigned { Self::Unsigned } else { Self::Plain })
+            }
+            (
+                Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY,
+                None | Some(LogicalType::String | LogicalType::Enum),
+            ) => Some(Self::Plain),
+            _ => None,
+        };
+        meaning.ok_or_else(|| {
+            let logical = leaf.logical_type_ref().map(|l| format!(" ({l:?})")).unwrap_or_default();
+            format!("{}{logical}", leaf.physical_type())
+        })
+    }
+}
+
+/// The next records of one column.
+pub(super) struct Batch {
+    pages: Pages,
+    meaning: Meaning,
+    optional: bool,
+    levels: Vec<i16>,
+    level: usize,
+    value: usize,
+}
+
+enum Pages {
+    Bool(ColumnReaderImpl<parquet::data_type::BoolType>, Vec<bool>),
+    Int32(ColumnReaderImpl<parquet::data_type::Int32Type>, Vec<i32>),
+    Int64(ColumnReaderImpl<parquet::data_type::Int64Type>, Vec<i64>),
+    Float(ColumnReaderImpl<parquet::data_type::FloatType>, Vec<f32>),
+    Double(ColumnReaderImpl<parquet::data_type::DoubleType>, Vec<f64>),
+    Bytes(ColumnReaderImpl<parquet::data_type::ByteArrayType>, Vec<ByteArray>),
+    Fixed(ColumnReaderImpl<parquet::data_type::FixedLenByteArrayType>, Vec<FixedLenByteArray>),
+    /// Never built: [`Meaning::of`] refuses it first.
+    None,
+}
+
+impl Batch {
+    pub(super) fn new(reader: ColumnReader, leaf: &ColumnDescriptor, meaning: Meaning) -> Self {
+        let pages = match reader {
+            ColumnReader::BoolColumnReader(r) => Pages::Bool(r, Vec::new()),
+            ColumnReader::Int32ColumnReader(r) => Pages::Int32(r, Vec::new()),
+            ColumnReader::Int64ColumnReader(r) => Pages::Int64(r, Vec::new()),
+            ColumnReader::FloatColumnReader(r) => Pages::Float(r, Vec::new()),
+            ColumnReader::DoubleColumnReader(r) => Pages::Double(r, Vec::new()),
+            ColumnReader::ByteArrayColumnReader(r) => Pages::Bytes(r, Vec::new()),
+            ColumnReader::FixedLenByteArrayColumnReader(r) => Pages::Fixed(r, Vec::new()),
+            ColumnReader::Int96ColumnReader(_) => Pages::None,
+        };
+        let optional = leaf.max_def_level() > 0;
+        Self { pages, meaning, optional, levels: Vec::new(), level: 0, value: 0 }
+    }
+
+    /// Reads `size` records; fewer are an error.
+    pub(super) fn fill(&mut self, size: usize) -> Result<(), ParquetError> {
+        let records = self.read(size)?;
+        if records < size {
+            return Err(ParquetError::EOF("a column has fewer records than the file says".into()));
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is left; what is left is forgotten.
+    pub(super) fn is_done(&mut self) -> Result<bool, ParquetError> {
+        Ok(self.read(1)? == 0)
+    }
+
+    fn read(&mut self, size: usize) -> Result<usize, ParquetError> {
+        self.levels.clear();
+        (self.level, self.value) = (0, 0);
+        let levels = &mut self.levels;
+        match &mut self.pages {
+            Pages::Bool(r, v) => take(r, v, levels, size),
+            Pages::Int32(r, v) => take(r, v, levels, size),
+            Pages::Int64(r, v) => take(r, v, levels, size),
+            Pages::Float(r, v) => take(r, v, levels, size),
+            Pages::Double(r, v) => take(r, v, levels, size),
+            Pages::Bytes(r, v) => take(r, v, levels, size),
+            Pages::Fixed(r, v) => take(r, v, levels, size),
+            Pages::None => Ok(0),
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Result<Cell<'_>, CellProblem> {
+        if self.optional {
+            self.level += 1;
+            if self.levels[self.level - 1] == 0 {
+                return Ok(Cell::Missing);
+            }
+        }
+        let i = self.value;
+        self.value += 1;
+        let meaning = self.meaning;
+        let whole = |n: i128| whole(n, meaning);
+        match &self.pages {
+            Pages::Bool(_, v) => Ok(Cell::Flag(v[i])),
+            Pages::Int32(_, v) if meaning == Meaning::Unsigned => Ok(whole(i128::from(v[i].cast_unsigned()))),
+            Pages::Int32(_, v) => Ok(whole(i128::from(v[i]))),
+            Pages::Int64(_, v) if meaning == Meaning::Unsigned => Ok(whole(i128::from(v[i].cast_unsigned()))),
+            Pages::Int64(_, v) => Ok(whole(i128::from(v[i]))),
+            Pages::Float(_, v) => Ok(Cell::Number(f64::from(v[i]))),
+            Pages::Double(_, v) => Ok(Cell::Number(v[i])),
+            Pages::Bytes(_, v) => value(v[i].data(), meaning),
+            Pages::Fixed(_, v) => value(v[i].data(), meaning),
+            Pages::None => Ok(Cell::Missing),
+        }
+    }
+}
+
+fn whole(n: i128, meaning: Meaning) -> Cell<'static> {
+    match meaning {
+        Meaning::Decimal(places) => Cell::Number(number::decimal(n, places)),
+        Meaning::Days => Cell::Day(n as i64),
+        Meaning::Times(day) => Cell::Day((n as i64).div_euclid(day)),
+        _ => Cell::Whole(n),
+    }
+}
+
+/// Bytes as text, or as the number that they stand for.
+fn value(bytes: &[u8], meaning: Meaning) -> Result<Cell<'_>, CellProblem> {
+    match (meaning, bytes) {
+        (Meaning::Half, [low, high]) => Ok(Cell::Number(number::half(u16::from_le_bytes([*low, *high])))),
+        (Meaning::Half, _) => Err(CellProblem::NotNumber),
+        (Meaning::Decimal(_), _) => {
+            big_endian(bytes).map(|n| whole(n, meaning)).ok_or(CellProblem::NotNumber)
+        }
+        _ if std::str::from_utf8(bytes).is_err() => Err(CellProblem::NotUtf8),
+        _ => Ok(Cell::Text(bytes)),
+    }
+}
+
+/// A whole number with a sign, highest byte first.
+fn big_endian(bytes: &[u8]) -> Option<i128> {
+    let (first, _) = bytes.split_first()?;
+    let fill = if *first >= 128 { 255 } else { 0 };
+    let (extra, low) = bytes.split_at(bytes.len().saturating_sub(16));
+    // Longer than the type only by repeating the sign.
+    if extra.iter().any(|&b| b != fill) || (!extra.is_empty() && (low[0] >= 128) != (*first >= 128)) {
+        return None;
+    }
+    let mut whole = [fill; 16];
+    whole[16 - low.len()..].copy_from_slice(low);
+    Some(i128::from_be_bytes(whole))
+}
+
+fn take<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    values: &mut Vec<T::T>,
+    levels: &mut Vec<i16>,
+    size: usize,
+) -> Result<usize, ParquetError> {
+    values.clear();
+    let (records, ..) = reader.read_records(size, Some(levels), None, values)?;
+    Ok(records)
+}

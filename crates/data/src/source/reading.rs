@@ -1,0 +1,40 @@
+//! How a file is to be read, beyond what its schema says.
+
+use super::Format;
+
+/// The longest record that is read, in bytes, unless more is asked for.
+const LINE: usize = 64_000_000;
+
+/// How a file is to be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// The format, where the name does not tell.
+    pub format: Option<Format>,
+    /// The longest record of a text file, in bytes; 64 MB when nothing is said.
+    pub max_line: Option<u64>,
+}
+
+impl From<Option<Format>> for Reading {
+    fn from(format: Option<Format>) -> Self {
+        Self { format, max_line: None }
+    }
+}
+
+/// What may not be exceeded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) line: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { line: LINE }
+    }
+}
+
+impl Reading {
+    pub(super) fn limits(self) -> Limits {
+        let most = usize::MAX / 4;
+        Limits { line: self.max_line.map_or(LINE, |n| usize::try_from(n).unwrap_or(most).min(most)) }
+    }
+}

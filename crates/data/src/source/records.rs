@@ -1,0 +1,168 @@
+//! The records of delimited text, one at a time.
+//!
+//! Most lines of most files hold no quote: such a line is cut at its delimiters where it lies in the buffer. A
+//! line with a quote in it is read byte by byte into a buffer of its own. Nothing is lost without a word: a
+//! quote that is never closed, or that is closed in the middle of a field because another one is missing, would
+//! swallow records and is refused; so is text that is not UTF-8, and a record longer than the limit.
+
+use super::Limits;
+use super::lines::Lines;
+use crate::DataError;
+use crate::error::LineProblem;
+use std::io::Read;
+
+/// The fields of one record.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    bytes: Vec<u8>,
+    /// Where each field ends in `bytes`; one delimiter lies between two fields of a line without quotes.
+    ends: Vec<usize>,
+    gap: usize,
+}
+
+impl Record {
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn field(&self, i: usize) -> &[u8] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] + self.gap };
+        &self.bytes[start..self.ends[i]]
+    }
+
+    pub(super) fn fields(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|i| self.field(i))
+    }
+
+    fn is_blank(&self) -> bool {
+        self.len() == 1 && self.gap == 1 && self.field(0).trim_ascii().is_empty()
+    }
+
+    /// A line without quotes, cut at `delimiter`.
+    fn cut(&mut self, line: &[u8], delimiter: u8) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(line);
+        self.ends.clear();
+        self.gap = 1;
+        for (i, &byte) in self.bytes.iter().enumerate() {
+            if byte == delimiter {
+                self.ends.push(i);
+            }
+        }
+        self.ends.push(self.bytes.len());
+    }
+}
+
+/// The records of a file, blank lines left out where a record has more than one field.
+pub(super) struct Records<'a, R> {
+    lines: Lines<'a, R>,
+    delimiter: u8,
+    /// The line where the last record starts.
+    line: u64,
+    /// A record has one field, so that an empty line might be one.
+    pub(super) single: bool,
+}
+
+impl<'a, R: Read> Records<'a, R> {
+    pub(super) fn new(reader: R, file: &'a str, delimiter: u8, limits: Limits) -> Self {
+        Self { lines: Lines::new(reader, file, limits), delimiter, line: 0, single: false }
+    }
+
+    pub(super) fn file(&self) -> &'a str {
+        self.lines.file()
+    }
+
+    /// The line where the last record starts, from 1.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Reads the next record; `false` at the end.
+    pub(super) fn next(&mut self, record: &mut Record) -> Result<bool, DataError> {
+        let mut blank = None;
+        loop {
+            let Some(line) = self.lines.next()? else { return Ok(false) };
+            let plain = memchr::memchr(b'"', line).is_none();
+            if plain {
+                record.cut(line, self.delimiter);
+            }
+            self.line = self.lines.number();
+            if !plain {
+                self.quoted(record)?;
+            }
+            if !record.is_blank() {
+                break;
+            }
+            blank = blank.or(Some(self.line));
+        }
+        // An empty line at the end of a file is nothing; between the records of a single column it may be one.
+        if let Some(line) = blank.filter(|_| self.single) {
+            return Err(self.refuse(line, LineProblem::Blank));
+        }
+        let ascii = record.bytes.is_ascii();
+        if !ascii && record.fields().any(|field| std::str::from_utf8(field).is_err()) {
+            return Err(self.refuse(self.line, LineProblem::NotUtf8));
+        }
+        Ok(true)
+    }
+
+    /// The record that starts with the line just read, quotes taken off; it may go on over further lines.
+    fn quoted(&mut self, record: &mut Record) -> Result<(), DataError> {
+        record.bytes.clear();
+        record.ends.clear();
+        record.gap = 0;
+        let mut state = State::Start;
+        loop {
+            let line = self.lines.last();
+            for &byte in line {
+                state = match state {
+                    State::Start if byte == b'"' => State::Inside,
+                    State::Start | State::Plain | State::Closed if byte == self.delimiter => {
+                        record.ends.push(record.bytes.len());
+                        State::Start
+                    }
+                    State::Start | State::Plain => {
+                        record.bytes.push(byte);
+                        State::Plain
+                    }
+                    State::Inside if byte == b'"' => State::Closed,
+                    State::Inside => {
+                        record.bytes.push(byte);
+                        State::Inside
+                    }
+                    // Two quotes inside a quoted field are one.
+                    State::Closed if byte == b'"' => {
+                        record.bytes.push(byte);
+                        State::Inside
+                    }
+                    State::Closed => return Err(self.refuse(self.line, LineProblem::BehindQuote)),
+                };
+            }
+            if state != State::Inside {
+                record.ends.push(record.bytes.len());
+                return Ok(());
+            }
+            record.bytes.push(b'\n');
+            if record.bytes.len() > self.lines.limit() {
+                return Err(self.refuse(self.line, LineProblem::TooLong(self.lines.limit())));
+            }
+            if self.lines.next()?.is_none() {
+                return Err(self.refuse(self.line, LineProblem::Unclosed));
+            }
+        }
+    }
+
+    fn refuse(&self, line: u64, problem: LineProblem) -> DataError {
+        DataError::line(self.file(), line, problem)
+    }
+}
+
+/// Where in a field.
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Start,
+    Plain,
+    Inside,
+    /// Behind a quote that closes the field, or is the first of two.
+    Closed,
+}

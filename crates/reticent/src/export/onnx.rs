@@ -1,0 +1,254 @@
+//! ONNX: a tensor of one column for each column of the table, doubles throughout. A missing number is NaN, a missing
+//! text one of the missing tokens. Field numbers are those of onnx.proto.
+
+use super::plan::{Outcome, Plan};
+use super::protobuf::Message;
+
+const INT64: i64 = 7;
+const STRING: i64 = 8;
+const DOUBLE: i64 = 11;
+
+/// Operators as of these versions; every runtime since 2022 has them.
+const OPSET: i64 = 17;
+const ML_OPSET: i64 = 2;
+const IR_VERSION: i64 = 8;
+
+pub(super) fn write(plan: &Plan) -> Vec<u8> {
+    let mut graph = Graph::default();
+    let (score, square) = sums(plan, &mut graph);
+    let scores = graph.scores(plan, &score, &square);
+    graph.outcome(plan, &scores);
+    let opset = |domain: &str, version: i64| Message::default().text(1, domain).int(2, version);
+    let body = Message::default()
+        .each(graph.nodes, |all, node| all.message(1, node))
+        .text(2, "reticent")
+        .each(graph.constants, |all, tensor| all.message(5, tensor))
+        .each(graph.inputs, |all, input| all.message(11, input))
+        .each(graph.outputs, |all, output| all.message(12, output));
+    Message::default()
+        .int(1, IR_VERSION)
+        .text(2, "reticent")
+        .text(3, env!("CARGO_PKG_VERSION"))
+        .message(7, body)
+        .message(8, opset("", OPSET))
+        .message(8, opset("ai.onnx.ml", ML_OPSET))
+        .into_bytes()
+}
+
+#[derive(Default)]
+struct Graph {
+    nodes: Vec<Message>,
+    constants: Vec<Message>,
+    inputs: Vec<Message>,
+    outputs: Vec<Message>,
+    /// Names of inner values; `/` keeps them apart from columns of the table as far as it can be kept.
+    made: usize,
+}
+
+/// Weights times row, and the squared length of the row, before it is scaled down.
+fn sums(plan: &Plan, graph: &mut Graph) -> (String, String) {
+    let (mut scores, mut squares) = (Vec::new(), Vec::new());
+    if !plan.numbers.is_empty() {
+        let names: Vec<&str> = plan.numbers.iter().map(|number| number.name.as_str()).collect();
+        for name in &names {
+            graph.inputs.push(value(name, DOUBLE, 1));
+        }
+        let width = names.len();
+        let row = |of: fn(&super::plan::Number) -> f64| plan.numbers.iter().map(of).collect::<Vec<_>>();
+        let all = graph.node("Concat", &names, &[int("axis", 1)]);
+        let is_missing = graph.node("IsNaN", &[&all], &[]);
+        let low = graph.doubles(&[1, width], &row(|n| n.low));
+        let high = graph.doubles(&[1, width], &row(|n| n.high));
+        let above = graph.node("Max", &[&all, &low], &[]);
+        let clipped = graph.node("Min", &[&above, &high], &[]);
+        let start = graph.doubles(&[1, width], &row(|n| n.start));
+        let end = graph.doubles(&[1, width], &row(|n| n.end));
+        let mirror = graph.doubles(&[1, width], &row(|n| n.mirror));
+        let wide = graph.doubles(&[1, width], &row(|n| n.width));
+        let missing = graph.doubles(&[1, width], &row(|n| n.missing));
+        let before = graph.node("Sub", &[&clipped, &start], &[]);
+        let after = graph.node("Sub", &[&end, &clipped], &[]);
+        let mirrored = graph.node("Mul", &[&after, &mirror], &[]);
+        let centred = graph.node("Sub", &[&before, &mirrored], &[]);
+        let scaled = graph.node("Div", &[&centred, &wide], &[]);
+        let encoded = graph.node("Where", &[&is_missing, &missing, &scaled], &[]);
+        let weights: Vec<f64> = plan.numbers.iter().flat_map(|number| number.weights.clone()).collect();
+        let weights = graph.doubles(&[width, plan.outputs()], &weights);
+        scores.push(graph.node("MatMul", &[&encoded, &weights], &[]));
+        let square = graph.node("Mul", &[&encoded, &encoded], &[]);
+        let axis = graph.integers(&[1]);
+        squares.push(graph.node("ReduceSum", &[&square, &axis], &[int("keepdims", 1)]));
+    }
+    for category in &plan.categories {
+        graph.inputs.push(value(&category.name, STRING, 1));
+        // One row more than there are categories, of zeros: no category.
+        let none = category.names.len();
+        let at = |i: Option<usize>| i.unwrap_or(none) as i64;
+        let words = category.words.iter().map(|(word, _)| word.as_bytes());
+        let places = category.words.iter().map(|(_, i)| at(*i));
+        let index = graph.ml_node(
+            "LabelEncoder",
+            &category.name,
+            &[
+                Message::default()
+                    .text(1, "keys_strings")
+                    .each(words, |all, word| all.bytes(9, word))
+                    .int(20, 8),
+                Message::default().text(1, "values_int64s").each(places, |all, i| all.int(8, i)).int(20, 7),
+                int("default_int64", at(category.unknown)),
+            ],
+        );
+        let mut weights: Vec<f64> = category.weights.concat();
+        weights.resize((none + 1) * plan.outputs(), 0.0);
+        let weights = graph.doubles(&[none + 1, plan.outputs()], &weights);
+        let picked = graph.node("Gather", &[&weights, &index], &[int("axis", 0)]);
+        let axis = graph.integers(&[1]);
+        scores.push(graph.node("Squeeze", &[&picked, &axis], &[]));
+        let mut ones = vec![1.0; none];
+        ones.push(0.0);
+        let ones = graph.doubles(&[none + 1], &ones);
+        squares.push(graph.node("Gather", &[&ones, &index], &[int("axis", 0)]));
+    }
+    (graph.total(scores), graph.total(squares))
+}
+
+impl Graph {
+    fn scores(&mut self, plan: &Plan, sum: &str, square: &str) -> String {
+        let norm = self.doubles(&[1, 1], &[plan.row_norm]);
+        let one = self.doubles(&[1, 1], &[1.0]);
+        let length = self.node("Sqrt", &[square], &[]);
+        let part = self.node("Div", &[&norm, &length], &[]);
+        let factor = self.node("Min", &[&part, &one], &[]);
+        let scaled = self.node("Mul", &[sum, &factor], &[]);
+        let intercept = self.doubles(&[1, plan.outputs()], &plan.intercept);
+        self.node("Add", &[&scaled, &intercept], &[])
+    }
+
+    fn outcome(&mut self, plan: &Plan, scores: &str) {
+        // A column of the table may have the name already.
+        let taken = |name: &str| {
+            plan.numbers.iter().any(|number| number.name == name)
+                || plan.categories.iter().any(|category| category.name == name)
+        };
+        let free = |name: &str| {
+            let mut name = name.to_owned();
+            while taken(&name) {
+                name.push('_');
+            }
+            name
+        };
+        let classes = match &plan.outcome {
+            Outcome::Number { lower, upper, .. } => {
+                let one = self.doubles(&[1, 1], &[1.0]);
+                let half = self.doubles(&[1, 1], &[2.0]);
+                let width = self.doubles(&[1, 1], &[upper - lower]);
+                let low = self.doubles(&[1, 1], &[*lower]);
+                let high = self.doubles(&[1, 1], &[*upper]);
+                let moved = self.node("Add", &[scores, &one], &[]);
+                let halved = self.node("Div", &[&moved, &half], &[]);
+                let wide = self.node("Mul", &[&halved, &width], &[]);
+                let number = self.node("Add", &[&low, &wide], &[]);
+                let above = self.node("Max", &[&number, &low], &[]);
+                self.named("Min", &[&above, &high], &[], &free("prediction"));
+                self.outputs.push(value(&free("prediction"), DOUBLE, 1));
+                return;
+            }
+            Outcome::Probabilities { classes, .. } | Outcome::Margin { classes, .. } => classes,
+        };
+        let both = if plan.outputs() == 1 {
+            let zero = self.doubles(&[1, 1], &[0.0]);
+            let zeros = self.node("Mul", &[scores, &zero], &[]);
+            self.node("Concat", &[&zeros, scores], &[int("axis", 1)])
+        } else {
+            scores.to_owned()
+        };
+        let best = self.node("ArgMax", &[&both], &[int("axis", 1), int("keepdims", 0)]);
+        let name = self.name();
+        let names = Message::default()
+            .int(1, classes.len() as i64)
+            .int(2, STRING)
+            .each(classes, |all, class| all.text(6, class))
+            .text(8, &name);
+        self.constants.push(names);
+        self.named("Gather", &[&name, &best], &[int("axis", 0)], &free("label"));
+        self.outputs.push(shaped(&free("label"), STRING, &[None]));
+        if matches!(plan.outcome, Outcome::Probabilities { .. }) {
+            self.named("Softmax", &[&both], &[int("axis", 1)], &free("probabilities"));
+            self.outputs.push(value(&free("probabilities"), DOUBLE, classes.len()));
+        } else {
+            self.named("Identity", &[scores], &[], &free("score"));
+            self.outputs.push(value(&free("score"), DOUBLE, 1));
+        }
+    }
+
+    fn total(&mut self, mut parts: Vec<String>) -> String {
+        let first = parts.remove(0);
+        parts.iter().fold(first, |sum, part| self.node("Add", &[&sum, part], &[]))
+    }
+
+    fn name(&mut self) -> String {
+        self.made += 1;
+        format!("/reticent/{}", self.made)
+    }
+
+    fn node(&mut self, operator: &str, inputs: &[&str], attributes: &[Message]) -> String {
+        let name = self.name();
+        self.named(operator, inputs, attributes, &name);
+        name
+    }
+
+    fn named(&mut self, operator: &str, inputs: &[&str], attributes: &[Message], output: &str) {
+        self.nodes.push(node(operator, inputs, output, attributes));
+    }
+
+    fn ml_node(&mut self, operator: &str, input: &str, attributes: &[Message]) -> String {
+        let name = self.name();
+        self.nodes.push(node(operator, &[input], &name, attributes).text(7, "ai.onnx.ml"));
+        name
+    }
+
+    fn doubles(&mut self, shape: &[usize], values: &[f64]) -> String {
+        let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.tensor(DOUBLE, shape, &raw)
+    }
+
+    fn integers(&mut self, values: &[i64]) -> String {
+        let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.tensor(INT64, &[values.len()], &raw)
+    }
+
+    fn tensor(&mut self, kind: i64, shape: &[usize], raw: &[u8]) -> String {
+        let name = self.name();
+        let dimensions = shape.iter().map(|size| *size as i64);
+        let tensor = Message::default().each(dimensions, |all, size| all.int(1, size)).int(2, kind);
+        self.constants.push(tensor.text(8, &name).bytes(9, raw));
+        name
+    }
+}
+
+fn node(operator: &str, inputs: &[&str], output: &str, attributes: &[Message]) -> Message {
+    Message::default()
+        .each(inputs, |all, input| all.text(1, input))
+        .text(2, output)
+        .text(4, operator)
+        .each(attributes, |all, attribute| all.message_of(5, attribute))
+}
+
+fn int(name: &str, value: i64) -> Message {
+    Message::default().text(1, name).int(3, value).int(20, 2)
+}
+
+/// A matrix with a row for each record.
+fn value(name: &str, kind: i64, columns: usize) -> Message {
+    shaped(name, kind, &[None, Some(columns)])
+}
+
+fn shaped(name: &str, kind: i64, shape: &[Option<usize>]) -> Message {
+    let dimension = |size: &Option<usize>| match size {
+        Some(size) => Message::default().int(1, *size as i64),
+        None => Message::default().text(2, "N"),
+    };
+    let shape = Message::default().each(shape, |all, size| all.message(1, dimension(size)));
+    let tensor = Message::default().int(1, kind).message(2, shape);
+    Message::default().text(1, name).message(2, Message::default().message(1, tensor))
+}

@@ -1,0 +1,179 @@
+//! What the program does with a record, step by step, for whoever writes it down in another language:
+//!
+//! 1. A number x is clipped to [low, high] and becomes ((x − start) − mirror·(end − x)) / width; a missing one becomes
+//!    `missing`. With mirror = 1 that is the scale −1 to 1, with mirror = 0 the scale 0 to 1 or none.
+//! 2. A text, spaces cut off, is looked up among `words`; one that is not there is `unknown`, a missing one `missing`:
+//!    a category, which is 1 where the others are 0, or none.
+//! 3. A row longer than `row_norm` is scaled down to it.
+//! 4. Scores are the weights times the row, plus the intercept.
+//! 5. The outcome reads them.
+
+use reticent_oracle::tables::{Role, Scale, TargetKind, Unknown};
+
+use crate::error::Error;
+use crate::job::value;
+use crate::model::Model;
+
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub numbers: Vec<Number>,
+    pub categories: Vec<Category>,
+    pub row_norm: f64,
+    /// One for each output.
+    pub intercept: Vec<f64>,
+    pub outcome: Outcome,
+    /// Texts that stand for nothing.
+    pub tokens: Vec<String>,
+    pub trim: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Number {
+    pub name: String,
+    pub low: f64,
+    pub high: f64,
+    pub start: f64,
+    pub end: f64,
+    pub mirror: f64,
+    pub width: f64,
+    /// What a missing value is encoded as.
+    pub missing: f64,
+    /// One for each output.
+    pub weights: Vec<f64>,
+}
+
+#[derive(Debug)]
+pub(super) struct Category {
+    pub name: String,
+    pub names: Vec<String>,
+    /// Texts and the category that they spell; `None` is no category.
+    pub words: Vec<(String, Option<usize>)>,
+    pub missing: Option<usize>,
+    pub unknown: Option<usize>,
+    /// For each category, one for each output.
+    pub weights: Vec<Vec<f64>>,
+}
+
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// Log-odds; of two classes there is one score, that of the second.
+    Probabilities { target: String, classes: Vec<String> },
+    /// The margin of the second of two classes.
+    Margin { target: String, classes: Vec<String> },
+    /// A score from −1 to 1 stands for a number from `lower` to `upper`.
+    Number { target: String, lower: f64, upper: f64 },
+}
+
+impl Plan {
+    pub fn of(model: &Model) -> Result<Self, Error> {
+        let schema = model.preprocessing();
+        let outputs = model.outputs().len();
+        let mut weights = model.coefficients().iter().map(|coefficient| coefficient.values.clone());
+        let mut next = || weights.next().unwrap_or_else(|| vec![0.0; outputs]);
+        let tokens = schema.missing_tokens().to_vec();
+        let (mut numbers, mut categories) = (Vec::new(), Vec::new());
+        for column in schema.columns() {
+            let name = column.name().to_owned();
+            match column.role() {
+                Role::Numeric(numeric) => {
+                    let (low, high) = numeric.bounds();
+                    let (start, end, mirror, width) = match numeric.scale() {
+                        Scale::MinusOneToOne => (low, high, 1.0, high - low),
+                        Scale::ZeroToOne => (low, 0.0, 0.0, high - low),
+                        Scale::None => (0.0, 0.0, 0.0, 1.0),
+                        Scale::Log | Scale::Quantile => {
+                            return Err(foreign(&name, "the scale log or quantile"));
+                        }
+                    };
+                    let missing = numeric.missing();
+                    numbers.push(Number {
+                        name,
+                        low,
+                        high,
+                        start,
+                        end,
+                        mirror,
+                        width,
+                        missing,
+                        weights: next(),
+                    });
+                }
+                Role::Categorical(categorical) => {
+                    let labels = categorical.categories();
+                    let missing = categorical.missing();
+                    // A text that means missing is that, whatever category it spells.
+                    let absent = tokens.iter().map(|token| (token.clone(), missing));
+                    let spelt = labels.words().into_iter().filter(|(word, _)| !tokens.contains(word));
+                    let words = absent.chain(spelt.map(|(word, i)| (word, Some(i)))).collect();
+                    categories.push(Category {
+                        name,
+                        names: labels.names().map(str::to_owned).collect(),
+                        words,
+                        missing,
+                        unknown: match categorical.unknown() {
+                            Unknown::Zeros => None,
+                            Unknown::Category(i) => Some(i),
+                            Unknown::Refuse => return Err(foreign(column.name(), "unknown = \"error\"")),
+                        },
+                        weights: labels.names().map(|_| next()).collect(),
+                    });
+                }
+                Role::Date(_) => return Err(foreign(&name, "the kind date")),
+                Role::Target(_) | Role::Ignored | Role::User => {}
+            }
+        }
+        if schema.decimal_comma() {
+            return Err(foreign("numbers", "a decimal comma"));
+        }
+        // The columns of a LIBSVM file: numbers as they are, and what is not written is 0.
+        for index in 1..=schema.features().unwrap_or(0) {
+            numbers.push(Number {
+                name: index.to_string(),
+                low: f64::NEG_INFINITY,
+                high: f64::INFINITY,
+                start: 0.0,
+                end: 0.0,
+                mirror: 0.0,
+                width: 1.0,
+                missing: 0.0,
+                weights: next(),
+            });
+        }
+        let (target, kind) = model.target().ok_or(Error::Missing {
+            what: "the target of the model",
+            todo: "give the model.json that `reticent fit` wrote",
+        })?;
+        let target = target.to_owned();
+        let outcome = match kind {
+            TargetKind::Range { lower, upper } => Outcome::Number { target, lower: *lower, upper: *upper },
+            TargetKind::Classes(labels) => {
+                let classes = labels.names().map(str::to_owned).collect();
+                if model.has_probabilities() {
+                    Outcome::Probabilities { target, classes }
+                } else {
+                    Outcome::Margin { target, classes }
+                }
+            }
+        };
+        let mut intercept = model.intercept().to_vec();
+        intercept.resize(outputs, 0.0);
+        Ok(Plan {
+            numbers,
+            categories,
+            row_norm: schema.row_norm(),
+            intercept,
+            outcome,
+            tokens,
+            trim: schema.trim(),
+        })
+    }
+
+    pub fn outputs(&self) -> usize {
+        self.intercept.len()
+    }
+}
+
+/// What no other tool is told yet: it would predict something else.
+fn foreign(column: &str, what: &str) -> Error {
+    value("export", column, &format!("a model with {what} cannot be exported; predict with reticent"))
+}

@@ -1,0 +1,238 @@
+//! PMML 4.4: derived fields for the encoding and the row norm, and a RegressionModel on them.
+
+use std::fmt::Write;
+
+use super::plan::{Category, Number, Outcome, Plan};
+
+pub(super) fn write(plan: &Plan) -> String {
+    let mut x = String::new();
+    // Writing to a string cannot fail.
+    let _ = x.write_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = x.write_str("<PMML xmlns=\"http://www.dmg.org/PMML-4_4\" version=\"4.4\">\n");
+    let _ = writeln!(
+        x,
+        "<Header><Application name=\"reticent\" version=\"{}\"/></Header>",
+        env!("CARGO_PKG_VERSION")
+    );
+    dictionary(plan, &mut x);
+    transformations(plan, &mut x);
+    model(plan, &mut x);
+    x + "</PMML>\n"
+}
+
+fn names(plan: &Plan) -> impl Iterator<Item = (&str, bool)> {
+    let numbers = plan.numbers.iter().map(|number| (number.name.as_str(), true));
+    numbers.chain(plan.categories.iter().map(|category| (category.name.as_str(), false)))
+}
+
+fn dictionary(plan: &Plan, x: &mut String) {
+    let _ = writeln!(x, "<DataDictionary>");
+    for (name, is_number) in names(plan) {
+        let (kind, data) = if is_number { ("continuous", "double") } else { ("categorical", "string") };
+        let _ = writeln!(x, "<DataField name=\"{}\" optype=\"{kind}\" dataType=\"{data}\"/>", escaped(name));
+    }
+    match &plan.outcome {
+        Outcome::Number { target, .. } => {
+            let target = escaped(target);
+            let _ = writeln!(x, "<DataField name=\"{target}\" optype=\"continuous\" dataType=\"double\"/>");
+        }
+        Outcome::Margin { .. } => {}
+        Outcome::Probabilities { target, classes } => {
+            let target = escaped(target);
+            let _ = writeln!(x, "<DataField name=\"{target}\" optype=\"categorical\" dataType=\"string\">");
+            for class in classes {
+                let _ = writeln!(x, "<Value value=\"{}\"/>", escaped(class));
+            }
+            let _ = writeln!(x, "</DataField>");
+        }
+    }
+    let _ = writeln!(x, "</DataDictionary>");
+}
+
+/// Encoded columns are `reticent_nI` and `reticent_cI_J`, behind the row norm `reticent_nI_s` and so on.
+fn transformations(plan: &Plan, x: &mut String) {
+    let _ = writeln!(x, "<TransformationDictionary>");
+    let mut encoded = Vec::new();
+    for (i, number) in plan.numbers.iter().enumerate() {
+        encoded.push(format!("reticent_n{i}"));
+        derived(x, &format!("reticent_n{i}"), &encode(number));
+    }
+    for (i, category) in plan.categories.iter().enumerate() {
+        let index = format!("reticent_c{i}");
+        derived(x, &index, &place(plan, category));
+        for j in 0..category.names.len() {
+            let name = format!("reticent_c{i}_{j}");
+            let equal = apply("equal", &[field(&index), constant(j as f64)]);
+            derived(x, &name, &apply("if", &[equal, constant(1.0), constant(0.0)]));
+            encoded.push(name);
+        }
+    }
+    let squares: Vec<String> = encoded.iter().map(|name| apply("*", &[field(name), field(name)])).collect();
+    derived(x, "reticent_length", &apply("sqrt", &[apply("sum", &squares)]));
+    let norm = constant(plan.row_norm);
+    let long = apply("greaterThan", &[field("reticent_length"), norm.clone()]);
+    let part = apply("/", &[norm, field("reticent_length")]);
+    derived(x, "reticent_factor", &apply("if", &[long, part, constant(1.0)]));
+    for name in encoded {
+        derived(x, &format!("{name}_s"), &apply("*", &[field(&name), field("reticent_factor")]));
+    }
+    let _ = writeln!(x, "</TransformationDictionary>");
+}
+
+fn encode(number: &Number) -> String {
+    let Number { low, high, start, end, mirror, width, missing, .. } = number;
+    let own = field(&number.name);
+    let clipped = if low.is_finite() && high.is_finite() {
+        apply("min", &[apply("max", &[own.clone(), constant(*low)]), constant(*high)])
+    } else {
+        own.clone()
+    };
+    let before = apply("-", &[clipped.clone(), constant(*start)]);
+    let after = apply("*", &[apply("-", &[constant(*end), clipped]), constant(*mirror)]);
+    let inside = apply("/", &[apply("-", &[before, after]), constant(*width)]);
+    apply("if", &[apply("isMissing", &[own]), constant(*missing), inside])
+}
+
+/// The place of a category, −1 for none.
+fn place(plan: &Plan, category: &Category) -> String {
+    let at = |i: Option<usize>| constant(i.map_or(-1.0, |i| i as f64));
+    let own = field(&category.name);
+    let read = if plan.trim { apply("trimBlanks", std::slice::from_ref(&own)) } else { own.clone() };
+    let inner = category.words.iter().rev().fold(at(category.unknown), |rest, (word, i)| {
+        let same = apply("equal", &[read.clone(), text(word)]);
+        apply("if", &[same, at(*i), rest])
+    });
+    apply("if", &[apply("isMissing", &[own]), at(category.missing), inner])
+}
+
+fn model(plan: &Plan, x: &mut String) {
+    let (function, normal) = match &plan.outcome {
+        Outcome::Probabilities { classes, .. } if classes.len() == 2 => ("classification", "logit"),
+        Outcome::Probabilities { .. } => ("classification", "softmax"),
+        Outcome::Margin { .. } | Outcome::Number { .. } => ("regression", "none"),
+    };
+    let _ = writeln!(
+        x,
+        "<RegressionModel modelName=\"reticent\" functionName=\"{function}\" normalizationMethod=\"{normal}\">"
+    );
+    let _ = writeln!(x, "<MiningSchema>");
+    for (name, _) in names(plan) {
+        // What is not in a list is unknown, and not an error.
+        let _ = writeln!(x, "<MiningField name=\"{}\" invalidValueTreatment=\"asIs\"/>", escaped(name));
+    }
+    if let Outcome::Probabilities { target, .. } | Outcome::Number { target, .. } = &plan.outcome {
+        let _ = writeln!(x, "<MiningField name=\"{}\" usageType=\"target\"/>", escaped(target));
+    }
+    let _ = writeln!(x, "</MiningSchema>");
+    output(plan, x);
+    match &plan.outcome {
+        Outcome::Probabilities { classes, .. } if classes.len() == 2 => {
+            table(plan, 0, Some(&classes[1]), x);
+            let first = escaped(&classes[0]);
+            let _ = writeln!(x, "<RegressionTable intercept=\"0\" targetCategory=\"{first}\"/>");
+        }
+        Outcome::Probabilities { classes, .. } => {
+            classes.iter().enumerate().for_each(|(k, class)| table(plan, k, Some(class), x));
+        }
+        Outcome::Margin { .. } | Outcome::Number { .. } => table(plan, 0, None, x),
+    }
+    let _ = writeln!(x, "</RegressionModel>");
+}
+
+fn output(plan: &Plan, x: &mut String) {
+    let _ = writeln!(x, "<Output>");
+    match &plan.outcome {
+        Outcome::Probabilities { classes, .. } => {
+            let _ = writeln!(
+                x,
+                "<OutputField name=\"prediction\" optype=\"categorical\" dataType=\"string\" feature=\"predictedValue\"/>"
+            );
+            for class in classes {
+                let class = escaped(class);
+                let _ = writeln!(
+                    x,
+                    "<OutputField name=\"probability of {class}\" optype=\"continuous\" dataType=\"double\" \
+                     feature=\"probability\" value=\"{class}\"/>"
+                );
+            }
+        }
+        Outcome::Margin { classes, .. } => {
+            let score = format!("score of {}", classes[1]);
+            let _ = writeln!(
+                x,
+                "<OutputField name=\"{}\" optype=\"continuous\" dataType=\"double\" feature=\"predictedValue\"/>",
+                escaped(&score)
+            );
+            let above = apply("greaterThan", &[field(&score), constant(0.0)]);
+            transformed(
+                x,
+                "categorical",
+                "string",
+                &apply("if", &[above, text(&classes[1]), text(&classes[0])]),
+            );
+        }
+        Outcome::Number { lower, upper, .. } => {
+            let _ = writeln!(
+                x,
+                "<OutputField name=\"reticent_score\" optype=\"continuous\" dataType=\"double\" feature=\"predictedValue\"/>"
+            );
+            let half = apply("/", &[apply("+", &[field("reticent_score"), constant(1.0)]), constant(2.0)]);
+            let number = apply("+", &[constant(*lower), apply("*", &[half, constant(upper - lower)])]);
+            let clipped = apply("min", &[apply("max", &[number, constant(*lower)]), constant(*upper)]);
+            transformed(x, "continuous", "double", &clipped);
+        }
+    }
+    let _ = writeln!(x, "</Output>");
+}
+
+fn transformed(x: &mut String, kind: &str, data: &str, expression: &str) {
+    let _ = writeln!(
+        x,
+        "<OutputField name=\"prediction\" optype=\"{kind}\" dataType=\"{data}\" feature=\"transformedValue\">\
+         {expression}</OutputField>"
+    );
+}
+
+fn table(plan: &Plan, k: usize, class: Option<&String>, x: &mut String) {
+    let of = class.map(|class| format!(" targetCategory=\"{}\"", escaped(class))).unwrap_or_default();
+    let _ = writeln!(x, "<RegressionTable intercept=\"{:?}\"{of}>", plan.intercept[k]);
+    let predictor = |x: &mut String, name: String, weight: f64| {
+        let _ = writeln!(x, "<NumericPredictor name=\"{name}\" coefficient=\"{weight:?}\"/>");
+    };
+    for (i, number) in plan.numbers.iter().enumerate() {
+        predictor(x, format!("reticent_n{i}_s"), number.weights[k]);
+    }
+    for (i, category) in plan.categories.iter().enumerate() {
+        for (j, weights) in category.weights.iter().enumerate() {
+            predictor(x, format!("reticent_c{i}_{j}_s"), weights[k]);
+        }
+    }
+    let _ = writeln!(x, "</RegressionTable>");
+}
+
+fn derived(x: &mut String, name: &str, expression: &str) {
+    let _ = writeln!(
+        x,
+        "<DerivedField name=\"{name}\" optype=\"continuous\" dataType=\"double\">{expression}</DerivedField>"
+    );
+}
+
+fn apply(function: &str, arguments: &[String]) -> String {
+    format!("<Apply function=\"{}\">{}</Apply>", escaped(function), arguments.concat())
+}
+
+fn field(name: &str) -> String {
+    format!("<FieldRef field=\"{}\"/>", escaped(name))
+}
+
+fn constant(value: f64) -> String {
+    format!("<Constant dataType=\"double\">{value:?}</Constant>")
+}
+
+fn text(word: &str) -> String {
+    format!("<Constant dataType=\"string\">{}</Constant>", escaped(word))
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

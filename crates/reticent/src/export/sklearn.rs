@@ -1,0 +1,84 @@
+//! The numbers of a scikit-learn pipeline as JSON: an estimator by its class with its fitted attributes, and the encoding
+//! before it. `examples/load_sklearn.py` builds the pipeline; docs/export.md describes the fields.
+
+use serde_json::{Value, json};
+
+use super::plan::{Category, Number, Outcome, Plan};
+use crate::error::Error;
+
+pub(super) fn write(plan: &Plan) -> Result<String, Error> {
+    let number = |number: &Number| {
+        json!({
+            "name": number.name,
+            // JSON has no infinity: null is no bound.
+            "low": finite(number.low),
+            "high": finite(number.high),
+            "start": number.start,
+            "end": number.end,
+            "mirror": number.mirror,
+            "width": number.width,
+            "missing": number.missing,
+        })
+    };
+    let category = |category: &Category| {
+        let words = category.words.iter().map(|(word, i)| (word.clone(), json!(i)));
+        json!({
+            "name": category.name,
+            "categories": category.names,
+            "words": Value::Object(words.collect()),
+            "missing": category.missing,
+            "unknown": category.unknown,
+        })
+    };
+    let rows: Vec<&Vec<f64>> = plan
+        .numbers
+        .iter()
+        .map(|number| &number.weights)
+        .chain(plan.categories.iter().flat_map(|category| &category.weights))
+        .collect();
+    let weights = |k: usize| rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
+    let all: Vec<Vec<f64>> = (0..plan.outputs()).map(weights).collect();
+    let classifier = |class: &str, classes: &[String]| {
+        json!({
+            "class": class,
+            "attributes": {
+                "classes_": classes, "coef_": all, "intercept_": plan.intercept, "n_features_in_": rows.len(),
+            },
+        })
+    };
+    let (target, estimator, range) = match &plan.outcome {
+        Outcome::Probabilities { target, classes } => {
+            (target, classifier("sklearn.linear_model.LogisticRegression", classes), Value::Null)
+        }
+        Outcome::Margin { target, classes } => {
+            (target, classifier("sklearn.svm.LinearSVC", classes), Value::Null)
+        }
+        Outcome::Number { target, lower, upper } => (
+            target,
+            json!({
+                "class": "sklearn.linear_model.LinearRegression",
+                "attributes": { "coef_": all[0], "intercept_": plan.intercept[0], "n_features_in_": rows.len() },
+            }),
+            json!([lower, upper]),
+        ),
+    };
+    let whole = json!({
+        "format": "reticent-sklearn",
+        "version": 1,
+        "target": target,
+        "numbers": plan.numbers.iter().map(number).collect::<Vec<_>>(),
+        "categories": plan.categories.iter().map(category).collect::<Vec<_>>(),
+        "missing_tokens": plan.tokens,
+        "trim": plan.trim,
+        "row_norm": plan.row_norm,
+        "estimator": estimator,
+        "range": range,
+    });
+    let text = serde_json::to_string_pretty(&whole)
+        .map_err(|error| Error::Write { file: "the export".into(), reason: error.to_string() })?;
+    Ok(text + "\n")
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}

@@ -1,0 +1,203 @@
+//! SQL: a SELECT that scores a table where it is, in the words that SQLite, PostgreSQL and DuckDB share. A missing value is
+//! NULL or one of the missing tokens. Four steps, each a part of a WITH: read, encode, add up, scale.
+
+use super::SqlNames;
+use super::plan::{Category, Number, Outcome, Plan};
+
+/// Beyond this an exponential is 0 to every digit that is shown, and some databases refuse it.
+const FAR: &str = "700e0";
+
+pub(super) fn write(plan: &Plan, names: &SqlNames) -> String {
+    let keep: Vec<String> = names.keep.iter().map(|name| identifier(name)).collect();
+    let (numbers, categories) = (plan.numbers.len(), plan.categories.len());
+    let step = |more: Vec<String>| [keep.clone(), more].concat().join(",\n    ");
+    let read = step(
+        plan.numbers
+            .iter()
+            .enumerate()
+            .map(|(i, number)| format!("{} AS {}", read_number(plan, number), inner('n', i)))
+            .chain(
+                plan.categories
+                    .iter()
+                    .enumerate()
+                    .map(|(i, category)| format!("{} AS {}", read_category(plan, category), inner('c', i))),
+            )
+            .collect(),
+    );
+    let encoded = step(
+        plan.numbers
+            .iter()
+            .enumerate()
+            .map(|(i, number)| format!("{} AS {}", encode(number, &inner('n', i)), inner('n', i)))
+            .chain((0..categories).map(|i| inner('c', i)))
+            .collect(),
+    );
+    let square = (0..numbers)
+        .map(|i| format!("{0} * {0}", inner('n', i)))
+        .chain((0..categories).map(|i| format!("CASE WHEN {} < 0 THEN 0e0 ELSE 1e0 END", inner('c', i))))
+        .collect::<Vec<_>>()
+        .join("\n      + ");
+    let sums = (0..plan.outputs()).map(|k| format!("{} AS {}", sum(plan, k), inner('s', k)));
+    let added = step(sums.chain([format!("{square} AS {}", inner('q', 0))]).collect());
+    let norm = plan.row_norm;
+    let factor = format!(
+        "CASE WHEN {q} > {} THEN {} / SQRT({q}) ELSE 1e0 END",
+        literal(norm * norm),
+        literal(norm),
+        q = inner('q', 0)
+    );
+    let scale = |(k, b): (usize, &f64)| format!("{0} * {factor} + {1} AS {0}", inner('s', k), literal(*b));
+    let scaled = step(plan.intercept.iter().enumerate().map(scale).collect());
+    let (more, outcome) = outcome(plan, &keep);
+    let table = table(&names.table);
+    format!(
+        "-- Written by reticent {}. Missing is NULL.\n\
+         WITH reticent_read AS (\n  SELECT\n    {read}\n  FROM {table}\n),\n\
+         reticent_encoded AS (\n  SELECT\n    {encoded}\n  FROM reticent_read\n),\n\
+         reticent_added AS (\n  SELECT\n    {added}\n  FROM reticent_encoded\n),\n\
+         reticent_scored AS (\n  SELECT\n    {scaled}\n  FROM reticent_added\n){more}\n\
+         SELECT\n  {}\n{};\n",
+        env!("CARGO_PKG_VERSION"),
+        [keep, outcome.0].concat().join(",\n  "),
+        outcome.1,
+    )
+}
+
+fn read_number(plan: &Plan, number: &Number) -> String {
+    let column = identifier(&number.name);
+    format!(
+        "CASE WHEN {column} IS NULL OR {} IN ({}) THEN NULL ELSE CAST({column} AS DOUBLE PRECISION) END",
+        as_text(plan, &column),
+        plan.tokens.iter().map(|token| text(token)).collect::<Vec<_>>().join(", ")
+    )
+    // Without a token there is nothing to be among.
+    .replace(&format!(" OR {} IN ()", as_text(plan, &column)), "")
+}
+
+fn read_category(plan: &Plan, category: &Category) -> String {
+    let column = identifier(&category.name);
+    let at = |i: Option<usize>| i.map_or("-1".to_owned(), |i| i.to_string());
+    let words = category.words.iter().map(|(word, i)| format!("WHEN {} THEN {}", text(word), at(*i)));
+    format!(
+        "CASE WHEN {column} IS NULL THEN {} ELSE CASE {} {} ELSE {} END END",
+        at(category.missing),
+        as_text(plan, &column),
+        words.collect::<Vec<_>>().join(" "),
+        at(category.unknown)
+    )
+}
+
+fn as_text(plan: &Plan, column: &str) -> String {
+    let cast = format!("CAST({column} AS VARCHAR)");
+    if plan.trim { format!("TRIM({cast})") } else { cast }
+}
+
+fn encode(number: &Number, x: &str) -> String {
+    let Number { low, high, start, end, mirror, width, missing, .. } = number;
+    let at = |x: f64| ((x - start) - mirror * (end - x)) / width;
+    let inside = match (*mirror == 1.0, *width == 1.0 && *start == 0.0) {
+        (true, _) => {
+            format!("(({x} - {}) - ({} - {x})) / {}", literal(*start), literal(*end), literal(*width))
+        }
+        (false, true) => x.to_owned(),
+        (false, false) => format!("({x} - {}) / {}", literal(*start), literal(*width)),
+    };
+    let mut cases = format!("WHEN {x} IS NULL THEN {}", literal(*missing));
+    if low.is_finite() && high.is_finite() {
+        cases += &format!(" WHEN {x} <= {} THEN {}", literal(*low), literal(at(*low)));
+        cases += &format!(" WHEN {x} >= {} THEN {}", literal(*high), literal(at(*high)));
+    }
+    format!("CASE {cases} ELSE {inside} END")
+}
+
+fn sum(plan: &Plan, k: usize) -> String {
+    let numbers = plan.numbers.iter().enumerate();
+    let categories = plan.categories.iter().enumerate();
+    let category = |(i, category): (usize, &Category)| {
+        let cases =
+            category.weights.iter().enumerate().map(|(c, w)| format!("WHEN {c} THEN {}", literal(w[k])));
+        format!("CASE {} {} ELSE 0e0 END", inner('c', i), cases.collect::<Vec<_>>().join(" "))
+    };
+    numbers
+        .map(|(i, number)| format!("{} * {}", literal(number.weights[k]), inner('n', i)))
+        .chain(categories.map(category))
+        .collect::<Vec<_>>()
+        .join("\n      + ")
+}
+
+/// A further step, and what is selected from where.
+fn outcome(plan: &Plan, keep: &[String]) -> (String, (Vec<String>, String)) {
+    let from = "FROM reticent_scored".to_owned();
+    let s = |k: usize| inner('s', k);
+    let classes = match &plan.outcome {
+        Outcome::Number { lower, upper, .. } => {
+            let number = format!("{} + ({} + 1e0) / 2e0 * {}", literal(*lower), s(0), literal(upper - lower));
+            let clipped = format!(
+                "CASE WHEN {0} <= -1e0 THEN {1} WHEN {0} >= 1e0 THEN {2} ELSE {number} END AS \"prediction\"",
+                s(0),
+                literal(*lower),
+                literal(*upper)
+            );
+            return (String::new(), (vec![clipped], from));
+        }
+        Outcome::Probabilities { classes, .. } | Outcome::Margin { classes, .. } => classes,
+    };
+    let scores: Vec<String> =
+        if plan.outputs() == 1 { vec!["0e0".to_owned(), s(0)] } else { (0..classes.len()).map(s).collect() };
+    // The first of those that no other exceeds.
+    let best = |then: &dyn Fn(usize) -> String| {
+        let last = scores.len() - 1;
+        let case = |k: usize| {
+            let others = scores.iter().enumerate().filter(|(j, _)| *j != k);
+            let all: Vec<_> = others.map(|(_, other)| format!("{} >= {other}", scores[k])).collect();
+            format!("WHEN {} THEN {}", all.join(" AND "), then(k))
+        };
+        format!("CASE {} ELSE {} END", (0..last).map(case).collect::<Vec<_>>().join(" "), then(last))
+    };
+    let class = format!("{} AS \"prediction\"", best(&|k| text(&classes[k])));
+    if matches!(plan.outcome, Outcome::Margin { .. }) {
+        let score = format!("{} AS {}", s(0), identifier(&format!("score of {}", classes[1])));
+        return (String::new(), (vec![class, score], from));
+    }
+    let all = |more: Vec<String>| [keep.to_vec(), more].concat().join(",\n    ");
+    let outputs = || (0..plan.outputs()).map(s);
+    let top = format!("{} AS {}", best(&|k| scores[k].clone()), inner('t', 0));
+    let lifted = all(outputs().chain([top]).collect());
+    let weight = |(k, score): (usize, &String)| {
+        let below = format!("({score} - {})", inner('t', 0));
+        format!("CASE WHEN {below} < -{FAR} THEN 0e0 ELSE EXP{below} END AS {}", inner('e', k))
+    };
+    let weights = all(outputs().chain(scores.iter().enumerate().map(weight)).collect());
+    let total: Vec<String> = (0..classes.len()).map(|k| inner('e', k)).collect();
+    let total = total.join(" + ");
+    let more = format!(
+        ",\nreticent_lifted AS (\n  SELECT\n    {lifted}\n  FROM reticent_scored\n),\n\
+         reticent_weighed AS (\n  SELECT\n    {weights}\n  FROM reticent_lifted\n)"
+    );
+    let shares = classes.iter().enumerate().map(|(k, class)| {
+        format!("{} / ({total}) AS {}", inner('e', k), identifier(&format!("probability of {class}")))
+    });
+    (more, (std::iter::once(class).chain(shares).collect(), "FROM reticent_weighed".to_owned()))
+}
+
+fn inner(kind: char, i: usize) -> String {
+    format!("reticent_{kind}{i}")
+}
+
+/// With an exponent, so that it is a floating-point number everywhere.
+fn literal(value: f64) -> String {
+    if value < 0.0 { format!("({value:e})") } else { format!("{value:e}") }
+}
+
+fn identifier(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn text(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "''"))
+}
+
+/// `schema.table` is two names.
+fn table(name: &str) -> String {
+    name.split('.').map(identifier).collect::<Vec<_>>().join(".")
+}

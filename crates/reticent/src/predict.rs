@@ -1,0 +1,242 @@
+//! From a model and a table to predictions, a few thousand records at a time, and to the quality of all of them.
+
+use std::path::Path;
+
+use reticent_oracle::not_private::{self, Curves, Quality, Scored, Scores, Source, regression};
+use reticent_oracle::tables::{Head, Kept, Reading, TargetKind};
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::job::value;
+use crate::model::Model;
+
+/// What to predict for, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The table; `-` is standard input.
+    pub data: &'a Path,
+    /// How it is read.
+    pub reading: Reading,
+    /// Columns of it to hand on as they are.
+    pub keep: &'a [String],
+    /// With two classes: above which probability (or score, of a loss without probabilities) a record is taken for the
+    /// second one.
+    pub threshold: Option<f64>,
+}
+
+impl<'a> Asked<'a> {
+    /// A table, and nothing special.
+    pub fn table(data: &'a Path, reading: impl Into<Reading>) -> Self {
+        Asked { data, reading: reading.into(), keep: &[], threshold: None }
+    }
+}
+
+/// What a model says about the next records of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Predicted {
+    /// The class of each record, by its place among [`Model::classes`]; empty for numbers.
+    pub classes: Vec<usize>,
+    /// The numbers that [`Model::number_columns`] names, column by column.
+    pub numbers: Vec<Vec<f64>>,
+    /// The columns that were to be kept.
+    pub kept: Vec<Vec<Kept>>,
+    /// Records.
+    pub records: usize,
+}
+
+/// What a model says about one record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Prediction {
+    /// A class and the probability of each class.
+    Class {
+        /// The predicted class.
+        class: String,
+        /// The probabilities, in the order of the classes.
+        probabilities: Vec<f64>,
+    },
+    /// A class and its score, of a loss that has no probabilities.
+    Margin {
+        /// The predicted class.
+        class: String,
+        /// The score of the second class: the further from 0, the surer.
+        score: f64,
+    },
+    /// A number, in the units of the target.
+    Number {
+        /// The number.
+        value: f64,
+    },
+}
+
+/// The quality of a model on a table, with the curves behind it. Not private.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// The numbers.
+    pub quality: Quality,
+    /// The curves of the second class or, of more than two, of each against the rest; empty for numbers.
+    pub curves: Vec<(String, Curves)>,
+}
+
+impl Model {
+    /// The names of the numbers that a prediction has: the probability of each class, the score of the second one, or the
+    /// predicted number itself.
+    pub fn number_columns(&self) -> Vec<String> {
+        match self.classes() {
+            None => vec!["prediction".to_owned()],
+            Some(classes) if self.has_probabilities() => {
+                classes.iter().map(|class| format!("probability of {class}")).collect()
+            }
+            Some(classes) => classes.iter().skip(1).map(|class| format!("score of {class}")).collect(),
+        }
+    }
+
+    /// Predicts for every record, in the memory of a few thousand, and hands the predictions on. `head` is told what is
+    /// known before the first of them; what says `false` ends it.
+    pub fn predict_each(
+        &self,
+        asked: &Asked<'_>,
+        mut head: impl FnMut(Head) -> bool,
+        mut each: impl FnMut(Predicted) -> bool,
+    ) -> Result<(), Error> {
+        let cut = self.cut(asked.threshold)?;
+        let parameter = self.parameter();
+        let source = self.source(asked, false);
+        not_private::score(&source, &self.linear(&parameter), &mut head, &mut |scored| {
+            each(self.predicted(scored, cut))
+        })?;
+        Ok(())
+    }
+
+    /// All predictions for the records of a file.
+    pub fn predict(&self, data: &Path, reading: impl Into<Reading>) -> Result<Vec<Prediction>, Error> {
+        let mut all = Vec::new();
+        let each = |batch: Predicted| {
+            all.extend((0..batch.records).map(|i| self.prediction(&batch, i)));
+            true
+        };
+        self.predict_each(&Asked::table(data, reading), |_| true, each)?;
+        Ok(all)
+    }
+
+    /// Record `i` of a batch.
+    pub fn prediction(&self, batch: &Predicted, i: usize) -> Prediction {
+        let numbers: Vec<f64> = batch.numbers.iter().map(|column| column[i]).collect();
+        match (batch.classes.get(i), self.classes()) {
+            (Some(&class), Some(classes)) => {
+                let class = classes[class].to_owned();
+                if self.has_probabilities() {
+                    Prediction::Class { class, probabilities: numbers }
+                } else {
+                    Prediction::Margin { class, score: numbers[0] }
+                }
+            }
+            _ => Prediction::Number { value: numbers[0] },
+        }
+    }
+
+    /// The quality of the model on a file with targets. Not private.
+    pub fn evaluate(&self, data: &Path, reading: impl Into<Reading>) -> Result<Quality, Error> {
+        Ok(self.measure(&Asked::table(data, reading))?.quality)
+    }
+
+    /// The same with its curves.
+    pub fn measure(&self, asked: &Asked<'_>) -> Result<Measured, Error> {
+        let cut = self.cut(asked.threshold)?;
+        let parameter = self.parameter();
+        let (mut values, mut targets) = (Vec::new(), Vec::new());
+        let mut collect = |batch: Scored| {
+            values.extend(batch.scores);
+            targets.extend(batch.targets);
+            true
+        };
+        let source = self.source(asked, true);
+        not_private::score(&source, &self.linear(&parameter), &mut |_| true, &mut collect)?;
+        let Some(classes) = self.classes() else {
+            let decoded = |encoded: &[f64]| encoded.iter().map(|&t| self.decode(t)).collect::<Vec<_>>();
+            return Ok(Measured {
+                quality: regression(&decoded(&values), &decoded(&targets)),
+                curves: Vec::new(),
+            });
+        };
+        let binary = self.outputs().len() == 1;
+        if binary {
+            values = values.into_iter().flat_map(|score| [0.0, score]).collect();
+        }
+        let code = |&target: &f64| if binary { usize::from(target > 0.0) } else { target as usize };
+        let of: Vec<usize> = targets.iter().map(code).collect();
+        let outputs = classes.len();
+        let scores = Scores { values: &values, classes: &of, outputs, log_odds: self.has_probabilities() };
+        let quality =
+            scores.quality(|scores| if binary { class(&scores[1..], cut) } else { class(scores, cut) });
+        let drawn = if binary { 1..2 } else { 0..outputs };
+        let curves = drawn.map(|k| (classes[k].to_owned(), scores.curves(k))).collect();
+        Ok(Measured { quality, curves })
+    }
+
+    fn source<'a>(&'a self, asked: &Asked<'a>, targets: bool) -> Source<'a> {
+        let Asked { data, reading, keep, .. } = *asked;
+        Source { path: data, reading, schema: self.preprocessing(), targets, keep }
+    }
+
+    /// The threshold as a score.
+    fn cut(&self, threshold: Option<f64>) -> Result<f64, Error> {
+        let Some(given) = threshold else { return Ok(0.0) };
+        if self.outputs().len() > 1 || self.classes().is_none() {
+            return Err(value(
+                "threshold",
+                given,
+                "it is for a model of two classes, and this is none; leave it out",
+            ));
+        }
+        if !self.has_probabilities() {
+            let finite = given.is_finite().then_some(given);
+            return finite.ok_or_else(|| value("threshold", given, "a finite score is needed"));
+        }
+        if !(0.0..=1.0).contains(&given) {
+            return Err(value("threshold", given, "a probability from 0 to 1 is needed"));
+        }
+        Ok((given / (1.0 - given)).ln())
+    }
+
+    fn predicted(&self, scored: Scored, cut: f64) -> Predicted {
+        let Scored { scores, kept, records, .. } = scored;
+        let outputs = self.outputs().len();
+        let rows = scores.chunks_exact(outputs);
+        let Some((_, TargetKind::Classes(labels))) = self.target() else {
+            let numbers = vec![scores.iter().map(|&score| self.decode(score)).collect()];
+            return Predicted { classes: Vec::new(), numbers, kept, records };
+        };
+        let classes = rows.clone().map(|scores| class(scores, cut)).collect();
+        if !self.has_probabilities() {
+            return Predicted { classes, numbers: vec![scores], kept, records };
+        }
+        let mut numbers = vec![Vec::with_capacity(records); labels.len()];
+        let mut weights = vec![0.0; labels.len()];
+        for scores in rows {
+            probabilities(scores, &mut weights);
+            numbers.iter_mut().zip(&weights).for_each(|(column, p)| column.push(*p));
+        }
+        Predicted { classes, numbers, kept, records }
+    }
+}
+
+/// The class that scores stand for: one score is that of the second of two classes against `cut`.
+fn class(scores: &[f64], cut: f64) -> usize {
+    match scores {
+        [score] => usize::from(*score > cut),
+        many => (1..many.len()).fold(0, |best, k| if many[k] > many[best] { k } else { best }),
+    }
+}
+
+/// Scores read as log-odds, one for each class; a lone one is that of the second of two.
+fn probabilities(scores: &[f64], out: &mut [f64]) {
+    match scores {
+        [score] => out.copy_from_slice(&[0.0, *score]),
+        many => out.copy_from_slice(many),
+    }
+    let top = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    out.iter_mut().for_each(|score| *score = (*score - top).exp());
+    let total: f64 = out.iter().sum();
+    out.iter_mut().for_each(|weight| *weight /= total);
+}

@@ -1,0 +1,102 @@
+"""A model of Reticent as a scikit-learn pipeline.
+
+    reticent export MODEL --to sklearn-json --out model.sklearn.json
+
+    import load_sklearn
+    pipeline = load_sklearn.load("model.sklearn.json")
+    pipeline.predict(rows)
+
+`rows` is a list of dictionaries, one for each record, or anything with named columns that has `to_dict("records")`, such
+as a data frame. What is absent, None, NaN or one of the missing tokens is missing. `predict_proba` is there for
+a loss that has probabilities, `decision_function` for every model of classes. The last step is a fitted estimator of
+scikit-learn itself; docs/export.md describes the file.
+"""
+
+import importlib
+import json
+import math
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
+from sklearn.pipeline import Pipeline
+
+
+class Encode(TransformerMixin, BaseEstimator):
+    """Records to rows: numbers clipped and scaled, a 0/1 column for each category, long rows scaled down."""
+
+    def __init__(self, spec):
+        self.spec = spec
+
+    def fit(self, rows, targets=None):
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def transform(self, rows):
+        records = rows.to_dict("records") if hasattr(rows, "to_dict") else rows
+        table = np.array([self.row(record) for record in records])
+        length = np.sqrt((table * table).sum(axis=1, keepdims=True))
+        norm = self.spec["row_norm"]
+        return np.where(length > norm, table * (norm / np.where(length > 0, length, 1)), table)
+
+    def row(self, record):
+        row = []
+        for number in self.spec["numbers"]:
+            value = self.meant(record.get(number["name"]))
+            row.append(number["missing"] if value is None else scale(number, float(value)))
+        for category in self.spec["categories"]:
+            value = self.meant(record.get(category["name"]))
+            if value is None:
+                at = category["missing"]
+            else:
+                at = category["words"].get(str(value), category["unknown"])
+            row += [float(at == i) for i in range(len(category["categories"]))]
+        return row
+
+    def meant(self, value):
+        """The value without spaces around it; None where it stands for nothing."""
+        if value is None or isinstance(value, float) and math.isnan(value):
+            return None
+        if isinstance(value, str):
+            value = value.strip() if self.spec["trim"] else value
+            return None if value in self.spec["missing_tokens"] else value
+        return value
+
+
+def scale(number, x):
+    x = x if number["low"] is None else max(x, number["low"])
+    x = x if number["high"] is None else min(x, number["high"])
+    return ((x - number["start"]) - number["mirror"] * (number["end"] - x)) / number["width"]
+
+
+class InRange(RegressorMixin, BaseEstimator):
+    """A regressor whose -1 to 1 stand for the range of the target."""
+
+    def __init__(self, regressor, low, high):
+        self.regressor, self.low, self.high = regressor, low, high
+
+    def fit(self, table, targets):
+        raise NotImplementedError("it is fitted already")
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict(self, table):
+        number = self.low + (self.regressor.predict(table) + 1) / 2 * (self.high - self.low)
+        return np.clip(number, self.low, self.high)
+
+
+def load(path):
+    """The pipeline in a file that `reticent export --to sklearn-json` wrote."""
+    with open(path, encoding="utf-8") as file:
+        spec = json.load(file)
+    if (spec["format"], spec["version"]) != ("reticent-sklearn", 1):
+        raise ValueError(f"{path} is not an export of this version")
+    module, name = spec["estimator"]["class"].rsplit(".", 1)
+    estimator = getattr(importlib.import_module(module), name)()
+    for attribute, value in spec["estimator"]["attributes"].items():
+        setattr(estimator, attribute, np.array(value) if isinstance(value, list) else value)
+    if spec["range"] is not None:
+        estimator = InRange(estimator, *spec["range"])
+    return Pipeline([("encode", Encode(spec)), ("model", estimator)])
