@@ -75,6 +75,46 @@ fn standard_input_goes_to_standard_output() {
     assert!(said.code == 2 && said.err.contains("standard input:202: column `age`"), "{said:?}");
 }
 
+/// What `fit` refuses to read, `predict` and `evaluate` refuse with the same words: they go through the same readers.
+#[test]
+fn a_table_that_loses_records_is_refused_while_it_streams() {
+    let folder = fitted("--target ill");
+    let long = format!("{}1,{},no\n", csv(20), "A".repeat(2000));
+    for (name, bytes, message) in [
+        ("open.csv", format!("{}1,\"A,no\n2,B,yes\n", csv(20)).into_bytes(), "a quoted field is not closed"),
+        ("quote.csv", format!("{}1,\"A\"A,no\n", csv(20)).into_bytes(), "goes on behind its closing quote"),
+        ("latin.csv", [csv(20).as_bytes(), b"1,\xe9,no\n"].concat(), "the text is not UTF-8"),
+        ("utf16.csv", b"\xff\xfea\0g\0e\0".to_vec(), "the text is in UTF-16"),
+        ("long.csv", long.into_bytes(), "the record is longer than 1000 bytes"),
+    ] {
+        folder.write(name, bytes);
+        for command in ["predict m", "evaluate m"] {
+            let said = folder.reticent(&format!("{command} {name} --max-line 1000"));
+            assert!(said.code == 2 && said.err.contains(message), "{command} {name}: {said:?}");
+        }
+        let said = folder.shell(&format!("reticent predict m - --max-line 1000 < {name}"));
+        assert!(said.code == 2 && said.err.contains(message), "{name}: {said:?}");
+    }
+}
+
+/// Another tool that is not told all would predict something else.
+#[test]
+fn what_another_tool_cannot_be_told_is_not_exported() {
+    for (from, to, message) in [
+        ("upper = 100", "upper = 100\nscale = 'log'", "the scale log or quantile"),
+        ("categories = ['A', 'B']", "categories = ['A', 'B']\nunknown = 'error'", "unknown = \"error\""),
+    ] {
+        let folder = Folder::new();
+        folder.write("schema.toml", SCHEMA.replace(from, to));
+        folder.write("t.csv", csv(200).replace(",C,", ",A,"));
+        folder.reticent(&format!("fit t.csv --schema schema.toml {EXACT} --target ill --out m")).ok();
+        let said = folder.reticent("export m --to sql --out m.sql");
+        assert!(said.code == 2 && said.err.contains(message), "{said:?}");
+        folder.reticent("inspect m").ok();
+        folder.reticent("predict m t.csv").ok();
+    }
+}
+
 /// A million records in less memory than their predictions take.
 #[test]
 fn memory_does_not_grow_with_the_table() {
