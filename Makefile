@@ -44,7 +44,7 @@ nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEE
 # Exported models against the program itself, in SQLite, onnxruntime and scikit-learn; what cannot be had is skipped with a
 # message.
 exports:
-	$(CARGO) build --locked -p reticent-cli
+	$(CARGO) build --locked --workspace --bin reticent
 	@command -v python3 >/dev/null || { echo "skipped: exports, because there is no python3 here"; exit 0; }; \
 	python3 crates/cli/tests/exports.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" \
 		--venv "$${CARGO_TARGET_DIR:-target}/export-venv"
