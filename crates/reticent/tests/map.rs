@@ -67,7 +67,8 @@ fn drawn(drawn: Drawn) -> &'static str {
     match drawn {
         Drawn::Full => "full",
         Drawn::Poisson => "poisson:0.5",
-        Drawn::WithoutReplacement => "wor:5",
+        // So many of twenty parties that some of those who are drawn are honest for certain.
+        Drawn::WithoutReplacement => "wor:16",
     }
 }
 
