@@ -13,7 +13,7 @@ fn spec(bug: Bug, epsilon: f64) -> AuditSpec {
 }
 
 fn report(spec: &AuditSpec) -> AuditReport {
-    let report = run(spec).unwrap();
+    let report = run(spec).expect("an ordinary audit");
     println!(
         "{:18} certified {:.4} lower {:.4} {:?} on {}",
         report.seeded_bug.as_deref().unwrap_or("none"),
