@@ -4,7 +4,7 @@
 //! half of the noise, was missed on one seed of eight; hence 100,000.
 #![cfg(feature = "seeded-bugs")]
 
-use reticent_audit::{AuditReport, AuditSpec, Bug, run};
+use reticent_audit::{AuditReport, AuditSpec, Bug, Others, run};
 
 fn spec(bug: Bug, epsilon: f64) -> AuditSpec {
     // Runs of many parties are dear, and this defect is not faint.
@@ -36,6 +36,8 @@ fn every_defect_is_caught() {
         let report = report(&spec(bug, 1.0));
         assert!(report.exceeded, "{report:?}");
         assert_eq!(report.seeded_bug.as_deref(), Some(bug.name()));
+        // What tells that a party was drawn is what its other records do.
+        assert!(bug != Bug::SampleShows || report.pair.others == Others::Aligned, "{}", report.pair);
     }
 }
 
