@@ -4,7 +4,7 @@
 //! half of the noise, was missed on one seed of eight; hence 100,000.
 #![cfg(feature = "seeded-bugs")]
 
-use reticent_audit::{AuditReport, AuditSpec, Bug, Others, run};
+use reticent_audit::{AuditReport, AuditSpec, Bug, Change, Neighbours, Others, run};
 
 fn spec(bug: Bug, epsilon: f64) -> AuditSpec {
     // Runs of many parties are dear, and this defect is not faint.
@@ -47,4 +47,14 @@ fn without_the_defect_the_same_audit_is_content() {
         let report = report(&AuditSpec { bug: None, ..spec(bug, 1.0) });
         assert!(!report.exceeded, "{report:?}");
     }
+}
+
+/// The pair that shows the sample, and not only the one that a search without the defect would take.
+#[test]
+fn aligned_others_show_the_sample_with_the_defect_alone() {
+    let (change, others, elsewhere) = (Change::Flipped, Others::Aligned, Others::Silent);
+    let pair = Some(Neighbours { change, others, elsewhere, beside: 39, rows: 1 });
+    let spoiled = AuditSpec { pair, ..spec(Bug::SampleShows, 1.0) };
+    assert!(report(&spoiled).exceeded);
+    assert!(!report(&AuditSpec { bug: None, ..spoiled }).exceeded);
 }
