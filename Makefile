@@ -34,7 +34,8 @@ docs: ## Build the documentation of the crates (target/doc)
 # no ordinary build, so they are compiled and tested by themselves.
 unit:
 	$(CARGO) test --locked --workspace
-	$(CARGO) test --locked -p reticent-audit --features seeded-bugs --test seeded_bugs
+	$(CARGO) test --locked -p reticent-audit -p reticent-runtime --features seeded-bugs --test seeded_bugs
+	$(CARGO) test --locked -p reticent-audit -p reticent-runtime --features seeded-bugs --lib seeded
 
 # A second accountant against the first: ten times the cases of `make test`.
 nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEED=N for others)

@@ -41,6 +41,8 @@ pub(crate) struct Crowd {
     noise: f64,
     plan: Ledger,
     delta: f64,
+    #[cfg(feature = "seeded-bugs")]
+    bug: Option<reticent_oracle::Bug>,
 }
 
 /// Whether an algorithm of this name is for many parties.
@@ -92,6 +94,8 @@ impl Crowd {
             noise: 0.0,
             plan: Ledger::new(),
             delta: spec.delta,
+            #[cfg(feature = "seeded-bugs")]
+            bug: spec.bug,
         };
         let budget = Budget { epsilon: spec.epsilon, delta: spec.delta };
         let price = Price::Within(budget, std::collections::BTreeMap::new());
@@ -139,8 +143,13 @@ impl Crowd {
             key,
             job: [0; 32],
         };
-        let tables = world.iter().map(|table| PrivateTable::from(table.clone()));
-        prepare(setup, tables.collect()).map_err(|error| self.failed(&error))
+        let tables = world.iter().map(|table| PrivateTable::from(table.clone())).collect();
+        #[cfg(feature = "seeded-bugs")]
+        if let Some(bug) = self.bug {
+            return reticent::runtime::prepare_spoiled(setup, tables, bug)
+                .map_err(|error| self.failed(&error));
+        }
+        prepare(setup, tables).map_err(|error| self.failed(&error))
     }
 
     /// One run.

@@ -87,24 +87,9 @@ impl<'a> Reading<'a> {
         let plain = limits.epsilon(self.delta);
         Ok(plain.max(match self.family {
             Family::Gaussian => epsilon_of(mu_above(limits), self.delta, self.adjacency)?,
-            Family::Books => self.by_scale(limits, halvings),
+            Family::Books => by_scale(halvings, |scale| self.contradicted(scale, limits)),
             Family::Unknown => 0.0,
         }))
-    }
-
-    /// ε of the least scale that the limits contradict: all above it are contradicted too.
-    fn by_scale(&self, limits: Limits, halvings: u32) -> f64 {
-        let (least, most) = SCALES;
-        let (mut low, mut high) = (least.ln(), most.ln());
-        let Some(mut found) = self.contradicted(high.exp(), limits) else { return 0.0 };
-        for _ in 0..halvings {
-            let middle = 0.5 * (low + high);
-            match self.contradicted(middle.exp(), limits) {
-                Some(epsilon) => (high, found) = (middle, epsilon),
-                None => low = middle,
-            }
-        }
-        found
     }
 
     /// ε of this scale, if the limits contradict it.
@@ -128,6 +113,21 @@ impl<'a> Reading<'a> {
             epsilon: epsilon_at(&plan, self.delta).ok()?.lower.max(0.0),
         })
     }
+}
+
+/// ε of the least scale that is contradicted: all above it are contradicted too.
+fn by_scale(halvings: u32, contradicted: impl Fn(f64) -> Option<f64>) -> f64 {
+    let (least, most) = SCALES;
+    let (mut low, mut high) = (least.ln(), most.ln());
+    let Some(mut found) = contradicted(high.exp()) else { return 0.0 };
+    for _ in 0..halvings {
+        let middle = 0.5 * (low + high);
+        match contradicted(middle.exp()) {
+            Some(epsilon) => (high, found) = (middle, epsilon),
+            None => low = middle,
+        }
+    }
+    found
 }
 
 /// All of a plan that its profile depends on: not whom it protects and from whom.
@@ -169,6 +169,8 @@ pub(crate) fn epsilon_of(mu: f64, delta: f64, adjacency: Adjacency) -> Result<f6
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::AuditSpec;
+    use reticent_oracle::Sampling;
     use reticent_statistics::normal_cdf;
 
     #[test]
@@ -178,6 +180,31 @@ mod tests {
             assert!((mu_above(limits) - 1.2).abs() < 1e-9);
         }
         assert_eq!(mu_above(Limits { often: 0.0, seldom: 0.1 }), 0.0);
+    }
+
+    /// More noise is contradicted sooner, and has less ε: the search goes down from the most.
+    #[test]
+    fn the_least_scale_that_is_contradicted_is_found() {
+        let found = |from: f64| by_scale(HALVINGS[1], |scale| (scale >= from).then_some(1.0 / scale));
+        for from in [0.5, 0.9, 1.7, 5.0] {
+            // ln 15 halved seven times is 0.0212.
+            assert!((0.978 / from..=1.0 / from).contains(&found(from)), "{from}: {}", found(from));
+        }
+        assert_eq!(found(6.1), 0.0);
+    }
+
+    /// Once every reading against the books was zero.
+    #[test]
+    fn books_are_read_the_right_way_round() {
+        let spec = AuditSpec { epsilon: 2.0, sampling: Sampling::Poisson(0.5), ..AuditSpec::default() };
+        let subject = Subject::new(&spec).unwrap();
+        let reading = Reading::new(&subject, Family::Books, spec.delta, spec.adjacency);
+        let read = |often: f64, seldom: f64| {
+            by_scale(HALVINGS[0], |scale| reading.contradicted(scale, Limits { often, seldom }))
+        };
+        let readings = [read(0.5, 0.5), read(0.5, 0.3), read(0.6, 0.1)];
+        assert!(readings[0] == 0.0 && readings.is_sorted(), "{readings:?}");
+        assert!(readings[1] > 0.2 && readings[1] < 2.0 && readings[2] > 2.0, "{readings:?}");
     }
 
     #[test]

@@ -147,6 +147,25 @@ impl AuditSpec {
             Bug::GainSquared => {
                 AuditSpec { algorithm: "consensus".to_owned(), records: bare.records.or(Some(9)), ..bare }
             }
+            // Parties that are much larger than a record, and seldom drawn.
+            Bug::SampleShows => AuditSpec {
+                algorithm: "federated".to_owned(),
+                trust: Some(View::Central),
+                unit: Some(Unit::Record),
+                parties: 4,
+                records: bare.records.or(Some(40)),
+                sampling: Sampling::Poisson(0.1),
+                ..bare
+            },
+            // These two are not seen in any one number of a run: the tests of the runtime find them.
+            Bug::OffLatticeToken | Bug::ForkedNoise => AuditSpec {
+                algorithm: "walk".to_owned(),
+                trust: Some(View::Network),
+                penalty: Some("l1:0.1".to_owned()),
+                ..bare
+            },
+            // Next to no noise, and a certificate of nothing.
+            Bug::OverflowToZero => AuditSpec { epsilon: 20.0 * bare.epsilon, ..bare },
         }
     }
 }
@@ -340,6 +359,8 @@ impl AuditSpec {
     ) -> Result<AuditReport, Error> {
         #[cfg(feature = "seeded-bugs")]
         let seeded_bug = self.bug.map(|bug| bug.to_string());
+        #[cfg(feature = "seeded-bugs")]
+        let epsilon_certified = self.bug.map_or(epsilon_certified, |bug| bug.certified(epsilon_certified));
         #[cfg(not(feature = "seeded-bugs"))]
         let seeded_bug = None;
         Ok(AuditReport {

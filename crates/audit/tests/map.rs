@@ -14,7 +14,7 @@ fn documented() -> Vec<(Vec<String>, f64, String)> {
     let row = |line: &str| {
         let columns: Vec<String> =
             line.trim_matches('|').split('|').map(|word| word.trim().to_owned()).collect();
-        let share: f64 = columns[11].trim_end_matches(" %").parse().unwrap();
+        let share: f64 = columns[11].trim_end_matches(" %").parse().expect("a share in percent");
         (columns[..7].to_vec(), share, columns[12].clone())
     };
     rows.filter(|line| !line.starts_with("| ---")).map(row).collect()
@@ -43,7 +43,7 @@ fn the_document_says_why_where_little_was_found() {
 }
 
 fn audited(runs: u64, wanted: impl Fn(&Cell) -> bool) -> Vec<CellReport> {
-    let reports = audit_map(runs, Some(7), wanted, |_, _| {}).unwrap();
+    let reports = audit_map(runs, Some(7), wanted, |_, _| {}).expect("an ordinary audit");
     for report in &reports {
         let audit = &report.audit;
         println!(

@@ -37,11 +37,20 @@ pub enum Bug {
     /// A table of as many units as the public number, or more, is answered with zeros: a refusal that looks at the records,
     /// swallowed on its way.
     SwallowedRows,
+    /// A sum over drawn parties, where a record is protected: noise for what the record moves, counted as if it were
+    /// secret who was drawn.
+    SampleShows,
+    /// The token of a walk is not rounded to the lattice of the noise after its prox: its last bits say what it was before.
+    OffLatticeToken,
+    /// A checkpoint of other tables is resumed: whose table has not changed repeats its noise in answer to other things.
+    ForkedNoise,
+    /// An accountant whose losses overflow, and that answers zero.
+    OverflowToZero,
 }
 
 impl Bug {
     /// Every defect.
-    pub const ALL: [Bug; 9] = [
+    pub const ALL: [Bug; 13] = [
         Bug::NoiseHalved,
         Bug::ClipMissing,
         Bug::PoissonCounted,
@@ -51,6 +60,10 @@ impl Bug {
         Bug::StepForgotten,
         Bug::GainSquared,
         Bug::SwallowedRows,
+        Bug::SampleShows,
+        Bug::OffLatticeToken,
+        Bug::ForkedNoise,
+        Bug::OverflowToZero,
     ];
 
     /// The step at which [`Bug::StepForgotten`] forgets it.
@@ -68,7 +81,16 @@ impl Bug {
             Bug::StepForgotten => "step-forgotten",
             Bug::GainSquared => "gain-squared",
             Bug::SwallowedRows => "swallowed-rows",
+            Bug::SampleShows => "sample-shows",
+            Bug::OffLatticeToken => "off-lattice-token",
+            Bug::ForkedNoise => "forked-noise",
+            Bug::OverflowToZero => "overflow-to-zero",
         }
+    }
+
+    /// What is certified by an accountant with the defect where one without it says `epsilon`.
+    pub fn certified(self, epsilon: f64) -> f64 {
+        if self == Bug::OverflowToZero { 0.0 } else { epsilon }
     }
 
     /// A seed to begin every answer with.
@@ -106,7 +128,7 @@ pub(crate) fn spoiled(
         }
         // Whatever is divided by it is zero.
         Some(Bug::SwallowedRows) if units as u64 >= inside.terms.population() => divisor = f64::INFINITY,
-        Some(Bug::SnapshotUnnoised | Bug::NoiseReused | Bug::GainSquared | Bug::SwallowedRows) | None => {}
+        _ => {}
     }
     (how, divisor)
 }

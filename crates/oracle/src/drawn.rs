@@ -41,6 +41,12 @@ impl Drawn {
         }
     }
 
+    /// The same noise, with a sample that is believed to be secret.
+    #[cfg(feature = "seeded-bugs")]
+    pub fn believed_secret(self) -> Self {
+        Drawn { seen: None, ..self }
+    }
+
     pub fn event(&self, how: &GradientTerms, terms: &Terms) -> Result<Event, Refusal> {
         match self.seen {
             Some(rate) if rate < 1.0 && how.noise_multiplier > 0.0 => {

@@ -82,6 +82,8 @@ pub struct Trustee {
     plan: Option<Plan>,
     /// The last round that was released, and the context of its noise.
     last: Option<(u32, Digest)>,
+    #[cfg(feature = "seeded-bugs")]
+    bug: Option<crate::bug::Bug>,
 }
 
 /// What a trustee must not forget.
@@ -107,13 +109,30 @@ impl Trustee {
             ledger,
             plan: None,
             last: None,
+            #[cfg(feature = "seeded-bugs")]
+            bug: None,
         }
+    }
+
+    /// The same with a known defect, for an audit to find.
+    #[cfg(feature = "seeded-bugs")]
+    pub fn spoiled(self, bug: Option<crate::bug::Bug>) -> Self {
+        Trustee { bug, ..self }
+    }
+
+    fn drawn(&self, how: &GradientTerms) -> Drawn {
+        let drawn = Drawn::new(self.seal.how(), how, self.terms.population(), self.len);
+        #[cfg(feature = "seeded-bugs")]
+        if self.bug == Some(crate::bug::Bug::SampleShows) {
+            return drawn.believed_secret();
+        }
+        drawn
     }
 
     /// What one release costs, on the terms of its books.
     pub fn event(&self, how: &GradientTerms) -> Result<Event, Refusal> {
         how.check()?;
-        Drawn::new(self.seal.how(), how, self.terms.population(), self.len).event(how, &self.terms)
+        self.drawn(how).event(how, &self.terms)
     }
 
     /// What the parties close their blocks with.
@@ -165,7 +184,7 @@ impl Trustee {
     ) -> Result<Released<Vec<f64>>, Refusal> {
         how.check()?;
         let block = *self.seal.how();
-        let drawn = Drawn::new(&block, how, self.terms.population(), self.len);
+        let drawn = self.drawn(how);
         if how.clip != block.bound() {
             return Err(wrong("what is summed is clipped to the bound of the blocks, and nothing else"));
         }

@@ -32,6 +32,8 @@ pub use node::Node;
 pub use participation::{cap, choose};
 pub use party::Party;
 pub use rejected::Rejected;
+#[cfg(feature = "seeded-bugs")]
+pub use run::prepare_spoiled;
 pub use run::{Budget, Outcome, PartyReport, Price, Setup, prepare};
 pub use simulation::{Simulation, Tap, Traffic};
 pub use topology::Topology;

@@ -80,6 +80,26 @@ pub struct PartyReport {
 
 /// Calibrates the noise and makes the nodes; a table for each party.
 pub fn prepare(setup: Setup<'_>, tables: Vec<PrivateTable>) -> Result<Simulation, RunError> {
+    prepare_altered(setup, tables, |_| {})
+}
+
+/// The same with a known defect, for an audit to find.
+#[cfg(feature = "seeded-bugs")]
+pub fn prepare_spoiled(
+    setup: Setup<'_>,
+    tables: Vec<PrivateTable>,
+    bug: reticent_oracle::Bug,
+) -> Result<Simulation, RunError> {
+    let mut simulation = prepare_altered(setup, tables, |protocol| protocol.spoil(bug))?;
+    simulation.bug = Some(bug);
+    Ok(simulation)
+}
+
+fn prepare_altered(
+    setup: Setup<'_>,
+    tables: Vec<PrivateTable>,
+    alter: impl FnOnce(&mut dyn Protocol),
+) -> Result<Simulation, RunError> {
     let Setup { entry, recipe, loss, opening, price, key, job } = setup;
     if tables.is_empty() || tables.len() >= u32::MAX as usize / 2 || tables.len() != recipe.records.len() {
         return Err(RunError::value("parties", tables.len(), "at least one party with its table is needed"));
@@ -90,7 +110,8 @@ pub fn prepare(setup: Setup<'_>, tables: Vec<PrivateTable>) -> Result<Simulation
         let allowed = format!("parties are numbered from 0 to {}", tables.len() - 1);
         return Err(RunError::value("budgets", nobody, allowed));
     }
-    let protocol = (entry.build)(&recipe)?;
+    let mut protocol = (entry.build)(&recipe)?;
+    alter(&mut *protocol);
     let gates = tables
         .into_iter()
         .enumerate()

@@ -87,6 +87,10 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 
 /// An algorithm with its settings: what it may ask of each party, the nodes that run it, and what comes out.
 pub trait Protocol: fmt::Debug + Send + Sync {
+    /// From here on, has a known defect, for an audit to find.
+    #[cfg(feature = "seeded-bugs")]
+    fn spoil(&mut self, _bug: reticent_oracle::Bug) {}
+
     /// Rounds of a run.
     fn rounds(&self) -> u32;
 

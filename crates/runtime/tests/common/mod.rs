@@ -35,6 +35,8 @@ pub struct Job<'a> {
     pub topology: &'a str,
     pub price: Price,
     pub seed: u64,
+    #[cfg(feature = "seeded-bugs")]
+    pub bug: Option<reticent_oracle::Bug>,
 }
 
 impl Default for Job<'_> {
@@ -48,6 +50,8 @@ impl Default for Job<'_> {
             topology: "complete",
             price: Price::Noise(0.0),
             seed: 1,
+            #[cfg(feature = "seeded-bugs")]
+            bug: None,
         }
     }
 }
@@ -166,7 +170,12 @@ impl World {
             key: NoiseKey::seeded(job.seed),
             job: [9; 32],
         };
-        prepare(setup, self.table().split_by_user().unwrap())
+        let tables = self.table().split_by_user().unwrap();
+        #[cfg(feature = "seeded-bugs")]
+        if let Some(bug) = job.bug {
+            return reticent_runtime::prepare_spoiled(setup, tables, bug);
+        }
+        prepare(setup, tables)
     }
 
     pub fn run(&self, job: &Job<'_>) -> Outcome {

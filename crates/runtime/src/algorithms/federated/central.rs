@@ -47,11 +47,19 @@ impl Central {
     }
 
     fn trustee(&self, key: &NoiseKey, run: &Digest) -> Trustee {
-        Trustee::new(u64::from(self.0.parties), self.0.len(), self.1, key, run)
+        let trustee = Trustee::new(u64::from(self.0.parties), self.0.len(), self.1, key, run);
+        #[cfg(feature = "seeded-bugs")]
+        let trustee = trustee.spoiled(self.0.bug);
+        trustee
     }
 }
 
 impl Protocol for Central {
+    #[cfg(feature = "seeded-bugs")]
+    fn spoil(&mut self, bug: reticent_oracle::Bug) {
+        self.0.bug = Some(bug);
+    }
+
     fn rounds(&self) -> u32 {
         self.0.rounds
     }

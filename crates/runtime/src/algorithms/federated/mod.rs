@@ -62,6 +62,8 @@ pub(crate) struct Federated {
     published: bool,
     /// The noise multiplier in it is not the one of a run.
     how: ResidualTerms,
+    #[cfg(feature = "seeded-bugs")]
+    bug: Option<reticent_oracle::Bug>,
 }
 
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
@@ -94,6 +96,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
             noise_multiplier: 0.0,
             walk: None,
         },
+        #[cfg(feature = "seeded-bugs")]
+        bug: None,
     };
     if federated.published && recipe.view != View::Central {
         let allowed = "the paper's claim (E3) is about what a trusted server publishes; say --trust central";

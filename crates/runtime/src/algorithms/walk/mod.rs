@@ -86,6 +86,8 @@ pub(crate) struct Walk {
     regulariser: Arc<Regulariser>,
     /// The noise multiplier in it is not the one of a run.
     how: ResidualTerms,
+    #[cfg(feature = "seeded-bugs")]
+    bug: Option<reticent_oracle::Bug>,
 }
 
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
@@ -129,6 +131,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
             walk: (recipe.view == View::Network && !published)
                 .then_some(WalkTerms { users: parties.into(), relaxation: lambda }),
         },
+        #[cfg(feature = "seeded-bugs")]
+        bug: None,
     }))
 }
 
@@ -225,6 +229,10 @@ impl Walk {
                 if let Some(lattice) = &lattice {
                     // A token that the gate would refuse would stop the walk, and show something that nobody was to see.
                     shorten(&mut next, lattice.radius());
+                    #[cfg(feature = "seeded-bugs")]
+                    if self.bug == Some(reticent_oracle::Bug::OffLatticeToken) {
+                        return (next, Vec::new());
+                    }
                     lattice.round(&mut next);
                 }
                 (next, Vec::new())
@@ -240,6 +248,11 @@ impl Walk {
 }
 
 impl Protocol for Walk {
+    #[cfg(feature = "seeded-bugs")]
+    fn spoil(&mut self, bug: reticent_oracle::Bug) {
+        self.bug = Some(bug);
+    }
+
     fn rounds(&self) -> u32 {
         self.hops.div_ceil(HOPS)
     }
@@ -338,7 +351,30 @@ mod tests {
             published: false,
             regulariser: Arc::new(Regulariser::plain(penalty, shape)),
             how,
+            #[cfg(feature = "seeded-bugs")]
+            bug: None,
         }
+    }
+
+    /// A walk of seven users with a penalty, seen by a peer.
+    fn seen_walk(penalty: &str) -> Walk {
+        let mut walk = walk(Memory::Stateless);
+        walk.how.walk = Some(WalkTerms { users: 7, relaxation: 0.3 });
+        let penalty = penalties::parse(penalty).unwrap();
+        walk.regulariser = Arc::new(Regulariser::plain(penalty, walk.regulariser.shape()));
+        walk
+    }
+
+    /// Whether every token lies on the lattice, and two that a message brings to the same place go on from it in the same way.
+    fn forgets(walk: &Walk) -> bool {
+        let lattice = walk.lattice().unwrap();
+        let token = |steps: i64| lattice.sum(&[0.0], &lattice.message(&[steps]));
+        [(-3_000_000_001, 12_345), (77, 5_000_000_000), (-9_999, -1)].into_iter().all(|(before, after)| {
+            let far = walk.moved(&token(before), &[], &lattice.message(&[after - before])).0;
+            let mut on = far.clone();
+            lattice.round(&mut on);
+            far == walk.moved(&[0.0], &[], &lattice.message(&[after])).0 && far == on
+        })
     }
 
     /// E12, by a loss of zero, whose prox is the identity: with u kept, two tokens drift apart by 1 + 2λ/n, so the
@@ -380,19 +416,18 @@ mod tests {
     #[test]
     fn what_a_token_was_is_not_in_its_last_bits() {
         for penalty in ["l1:0.1", "l2:1e-11", "none"] {
-            let mut walk = walk(Memory::Stateless);
-            walk.how.walk = Some(WalkTerms { users: 7, relaxation: 0.3 });
-            let penalty = penalties::parse(penalty).unwrap();
-            walk.regulariser = Arc::new(Regulariser::plain(penalty, walk.regulariser.shape()));
-            let lattice = walk.lattice().unwrap();
-            let token = |steps: i64| lattice.sum(&[0.0], &lattice.message(&[steps]));
-            for (before, after) in [(-3_000_000_001, 12_345), (77, 5_000_000_000), (-9_999, -1)] {
-                let far = walk.moved(&token(before), &[], &lattice.message(&[after - before])).0;
-                assert_eq!(far, walk.moved(&[0.0], &[], &lattice.message(&[after])).0);
-                let mut on = far.clone();
-                lattice.round(&mut on);
-                assert_eq!(far, on);
-            }
+            assert!(forgets(&seen_walk(penalty)), "{penalty}");
+        }
+    }
+
+    /// The test above finds it.
+    #[cfg(feature = "seeded-bugs")]
+    #[test]
+    fn a_seeded_token_beside_the_lattice_is_found() {
+        for penalty in ["l1:0.1", "l2:1e-11"] {
+            let mut walk = seen_walk(penalty);
+            walk.spoil(reticent_oracle::Bug::OffLatticeToken);
+            assert!(!forgets(&walk), "{penalty}");
         }
     }
 
