@@ -3,7 +3,7 @@
 use reticent_oracle::PrivateTable;
 
 fn look(table: PrivateTable) {
-    let _ = &table.0;
+    let _ = &table.table;
     let _ = table.into_table();
 }
 
