@@ -61,11 +61,20 @@ impl Plot {
              font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
         );
         text(&mut svg, WIDTH / 2.0, 26.0, "middle", &self.title, " font-size=\"16\"");
+        // As many digits as the step has: 3 × 0.2 is not 0.6 in binary.
+        let digits = (-step.log10().floor()).max(0.0) as usize;
         let mut y = 0.0;
         while y <= top * (1.0 + 1e-9) {
             let place = up(y);
             line(&mut svg, LEFT, place, WIDTH - RIGHT, place, "#ddd");
-            text(&mut svg, LEFT - 8.0, place + 4.0, "end", &format!("{}", (y / step).round() * step), "");
+            text(
+                &mut svg,
+                LEFT - 8.0,
+                place + 4.0,
+                "end",
+                &format!("{:.digits$}", (y / step).round() * step),
+                "",
+            );
             y += step;
         }
         let marks: Vec<(f64, String)> = if self.shares {
@@ -109,7 +118,8 @@ impl Plot {
         }
         text(&mut svg, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 16.0, "middle", &self.x_label, "");
         let middle = (TOP + HEIGHT - BOTTOM) / 2.0;
-        text(&mut svg, 20.0, middle, "middle", &self.y_label, "");
+        let turned = format!(" transform=\"rotate(-90 20 {middle})\"");
+        text(&mut svg, 20.0, middle, "middle", &self.y_label, &turned);
         svg + "</svg>\n"
     }
 

@@ -276,6 +276,7 @@ fn pictures_are_drawn_and_say_that_they_are_not_private() {
     for name in ["roc", "precision-recall", "calibration"] {
         let svg = folder.read(&format!("pictures/{name}.svg"));
         assert!(svg.contains("<polyline") && svg.contains("NOT PRIVATE") && !svg.contains("NaN"), "{svg}");
+        assert!(svg.contains(">0.6<") && !svg.contains("0.60000"), "{svg}");
     }
     let said = folder.reticent("evaluate m t.csv --plots pictures");
     assert!(said.code == 2 && said.err.contains("is there already"), "{said:?}");

@@ -173,10 +173,18 @@ fn draw(measured: &Measured, folder: &Path) -> Result<Vec<String>, Failure> {
     for (file, title, x_label, y_label, points) in pictures {
         let curve =
             |(name, curves): &(String, Curves)| Curve { name: name.clone(), points: points(curves).clone() };
-        let curves: Vec<Curve> = measured.curves.iter().map(curve).collect();
+        let mut curves: Vec<Curve> = measured.curves.iter().map(curve).collect();
         if curves.iter().all(|curve| curve.points.is_empty()) {
             continue;
         }
+        // What a curve is to be compared with.
+        let diagonal = match title {
+            "ROC" => Some("chance"),
+            "Calibration" => Some("as it should be"),
+            _ => None,
+        };
+        let points = vec![(0.0, 0.0), (1.0, 1.0)];
+        curves.extend(diagonal.map(|name| Curve { name: name.to_owned(), points }));
         std::fs::create_dir_all(folder).map_err(|error| Error::written(folder, &error))?;
         let path = folder.join(file);
         let plot = Plot {
