@@ -177,7 +177,6 @@ fn who_stops_by_looking_exceeds_what_was_used_and_not_the_plan() {
         }
         walk = next;
     }
-    println!("{by_used} {by_plan}");
     assert!(by_used > 2.0 * asked, "{by_used}");
     assert!(by_plan <= asked, "{by_plan}");
 }
