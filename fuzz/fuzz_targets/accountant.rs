@@ -1,4 +1,5 @@
-//! Any bytes: either a ledger in JSON, or parameters taken from the bytes. No panic, no NaN, both ends in order.
+//! Any bytes: either a ledger in JSON, or parameters taken from the bytes. No panic, no NaN, both
+//! ends in order.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,6 @@
-//! Any bytes, to both ends of a link, in every phase: refused or taken, no panic, and what is refused changes nothing.
-//! The first byte chooses the phase, the second whether the digest is repaired so that the parser is reached.
+//! Any bytes, to both ends of a link, in every phase: refused or taken, no panic, and what is
+//! refused changes nothing. The first byte chooses the phase, the second whether the digest is
+//! repaired so that the parser is reached.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

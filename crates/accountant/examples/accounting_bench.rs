@@ -1,9 +1,11 @@
-//! Times the accountant on the cases that `benches/accounting.py` runs with dp_accounting; prints one JSON object.
+//! Times the accountant on the cases that `benches/accounting.py` runs with dp_accounting; prints
+//! one JSON object.
 //!
 //! Run with `cargo run --release -p reticent-accountant --example accounting_bench`.
 
 use reticent_accountant::{
-    Adjacency, Bound, Event, EventError, Gaussian, Ledger, PoissonGaussian, Unit, View, calibrate, epsilon,
+    Adjacency, Bound, Event, EventError, Gaussian, Ledger, PoissonGaussian, Unit, View, calibrate,
+    epsilon,
 };
 use std::time::Instant;
 
@@ -38,12 +40,17 @@ fn time<T>(runs: usize, mut call: impl FnMut() -> Result<T, Failure>) -> Result<
 }
 
 fn line(name: &str, seconds: f64, bound: &Bound) -> String {
-    format!(r#"  "{name}": {{"seconds": {seconds:e}, "lower": {}, "upper": {}}}"#, bound.lower, bound.upper)
+    format!(
+        r#"  "{name}": {{"seconds": {seconds:e}, "lower": {}, "upper": {}}}"#,
+        bound.lower, bound.upper
+    )
 }
 
 fn main() -> Result<(), Failure> {
     let mut lines = Vec::new();
-    for (rate, z, steps) in [(0.01, 1.0, 10_000), (0.005, 0.8, 4000), (0.03, 2.0, 1000), (0.25, 20.0, 160)] {
+    for (rate, z, steps) in
+        [(0.01, 1.0, 10_000), (0.005, 0.8, 4000), (0.03, 2.0, 1000), (0.25, 20.0, 160)]
+    {
         let (seconds, bound) = time(9, || Ok(epsilon(&ledger(&[(rate, z, steps)])?, 1e-5)?))?;
         lines.push(line(&format!("poisson {rate} {z} {steps}"), seconds, &bound));
     }

@@ -14,7 +14,9 @@ use crate::vocabulary::{Adjacency, Unit, View};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AccountError {
     /// δ outside [0, 1).
-    #[error("delta is {given}, but it must be at least 0 and less than 1 (common: 1e-5, below 1/n)")]
+    #[error(
+        "delta is {given}, but it must be at least 0 and less than 1 (common: 1e-5, below 1/n)"
+    )]
     Delta {
         /// What was given.
         given: f64,
@@ -35,7 +37,9 @@ pub enum AccountError {
         given: f64,
     },
     /// Events that cannot be added up.
-    #[error("the ledger mixes {first} and {second}: a bound holds for one {what} only, so count them apart")]
+    #[error(
+        "the ledger mixes {first} and {second}: a bound holds for one {what} only, so count them apart"
+    )]
     Mixed {
         /// Adjacency, unit or view.
         what: &'static str,
@@ -94,13 +98,16 @@ pub fn gdp_mu(ledger: &Ledger) -> Option<f64> {
     Tally::of(ledger).gdp()
 }
 
-/// (order, Rényi divergence) at the standard orders; empty when some event has no curve, or may fail: then no divergence
-/// is bounded.
+/// (order, Rényi divergence) at the standard orders; empty when some event has no curve, or may
+/// fail: then no divergence is bounded.
 #[must_use]
 pub fn rdp_curve(ledger: &Ledger) -> Vec<(f64, f64)> {
-    let tally = consistent(ledger).ok().map(|()| Tally::of(ledger)).filter(|tally| tally.failure() == 0.0);
+    let tally =
+        consistent(ledger).ok().map(|()| Tally::of(ledger)).filter(|tally| tally.failure() == 0.0);
     let curve = tally.as_ref().and_then(Tally::rdp);
-    curve.map_or_else(Vec::new, |curve| rdp::standard_orders().map(|order| (order, curve(order))).collect())
+    curve.map_or_else(Vec::new, |curve| {
+        rdp::standard_orders().map(|order| (order, curve(order))).collect()
+    })
 }
 
 /// ε at δ: the smallest sound upper bound, and a lower bound.
@@ -187,7 +194,8 @@ pub fn report(ledger: &Ledger, delta: f64) -> Result<Report, AccountError> {
     let best = epsilon(ledger, delta)?;
     let tally = Tally::of(ledger);
     // Without a δ there is one way to count.
-    let asked = |method: Method| method != Method::Trivial && (delta != 0.0 || method == Method::Basic);
+    let asked =
+        |method: Method| method != Method::Trivial && (delta != 0.0 || method == Method::Basic);
     let lines = Method::ALL
         .iter()
         .filter(|&&method| asked(method))
@@ -209,9 +217,15 @@ fn note(method: Method) -> &'static str {
             "keeps the moments of the loss and forgets the rest; about a tenth looser, more for few events"
         }
         Method::Mironov17 => "the same moments, converted by the older and looser formula",
-        Method::Moments => "whole moments only, older conversion: the accountant of the early papers",
-        Method::Basic => "adds up the events' own epsilons as if every worst case happened together",
-        Method::Advanced => "knows that losses average out, but not how the mechanism is distributed",
+        Method::Moments => {
+            "whole moments only, older conversion: the accountant of the early papers"
+        }
+        Method::Basic => {
+            "adds up the events' own epsilons as if every worst case happened together"
+        }
+        Method::Advanced => {
+            "knows that losses average out, but not how the mechanism is distributed"
+        }
         Method::Trivial => "nothing is known",
     }
 }

@@ -1,9 +1,10 @@
-//! The smallest noise (or the largest number of steps, or the largest sampling rate) whose *upper* bound fits: what is
-//! promised is never overshot.
+//! The smallest noise (or the largest number of steps, or the largest sampling rate) whose *upper*
+//! bound fits: what is promised is never overshot.
 //!
-//! ε falls as the noise grows. A coarse count brackets the answer; then the fine count is brought to the target by the
-//! secant rule in logarithms, kept within the bracket. What is returned is always a point whose fine upper bound has
-//! been seen to fit, so rounding can only cost noise. Nothing is random: the same plan gives the same answer.
+//! ε falls as the noise grows. A coarse count brackets the answer; then the fine count is brought
+//! to the target by the secant rule in logarithms, kept within the bracket. What is returned is
+//! always a point whose fine upper bound has been seen to fit, so rounding can only cost noise.
+//! Nothing is random: the same plan gives the same answer.
 
 use crate::account::{self, AccountError};
 use crate::bound::Bound;
@@ -97,7 +98,8 @@ impl<E: std::fmt::Display, P: FnMut(f64) -> Result<Ledger, E>> Search<P> {
     }
 
     fn cost(&mut self, at: f64, precision: f64, lower: bool) -> Result<Bound, CalibrationError> {
-        let ledger = (self.plan)(at).map_err(|e| CalibrationError::Plan { at, reason: e.to_string() })?;
+        let ledger =
+            (self.plan)(at).map_err(|e| CalibrationError::Plan { at, reason: e.to_string() })?;
         Ok(account::epsilon_with(&ledger, self.delta, precision, lower)?)
     }
 
@@ -105,11 +107,15 @@ impl<E: std::fmt::Display, P: FnMut(f64) -> Result<Ledger, E>> Search<P> {
         Ok(Upper::new(self.cost(at, pld::COARSE, false)?.upper))
     }
 
-    /// The bound that goes with a value that was seen to fit. Asking for the lower end as well may have another method
-    /// answer; the upper end that was seen is the one that counts.
+    /// The bound that goes with a value that was seen to fit. Asking for the lower end as well may
+    /// have another method answer; the upper end that was seen is the one that counts.
     fn found(&mut self, at: f64) -> Result<Bound, CalibrationError> {
         let both = self.cost(at, pld::FINE, true)?;
-        if Upper::new(both.upper).within(self.target) { Ok(both) } else { self.cost(at, pld::FINE, false) }
+        if Upper::new(both.upper).within(self.target) {
+            Ok(both)
+        } else {
+            self.cost(at, pld::FINE, false)
+        }
     }
 
     fn fine(&mut self, at: f64) -> Result<Upper, CalibrationError> {
@@ -119,8 +125,12 @@ impl<E: std::fmt::Display, P: FnMut(f64) -> Result<Ledger, E>> Search<P> {
     /// The smallest x in [from, to] that fits, ε falling in x.
     fn smallest(&mut self, from: f64, start: f64, to: f64) -> Result<f64, CalibrationError> {
         let (what, target) = (self.what, self.target);
-        let out_of_reach =
-            |tried, cost: Upper| CalibrationError::OutOfReach { what, tried, target, reached: cost.value() };
+        let out_of_reach = |tried, cost: Upper| CalibrationError::OutOfReach {
+            what,
+            tried,
+            target,
+            reached: cost.value(),
+        };
         // Coarse bracket: bad does not fit, good does.
         let (mut bad, mut good) = (start, start);
         let (mut cost_bad, mut cost_good) = (self.coarse(start)?, Upper::epsilon(0.0));
@@ -186,7 +196,8 @@ impl<E: std::fmt::Display, P: FnMut(f64) -> Result<Ledger, E>> Search<P> {
                 secant(bad, cost_bad, good, cost_good, target, 0.02)
             } else {
                 // From the good side towards the target, a hair short of it.
-                let there = good * (target * (1.0 - CLOSE / 2.0) / cost_good.value()).powf(1.0 / slope);
+                let there =
+                    good * (target * (1.0 - CLOSE / 2.0) / cost_good.value()).powf(1.0 / slope);
                 at_most(at_least(there, bad), good)
             };
             let cost = self.fine(middle)?;
@@ -200,18 +211,21 @@ impl<E: std::fmt::Display, P: FnMut(f64) -> Result<Ledger, E>> Search<P> {
     }
 }
 
-/// Where the line through two points (in logarithms) meets the target, kept away from both ends by a share.
+/// Where the line through two points (in logarithms) meets the target, kept away from both ends by
+/// a share.
 fn secant(bad: f64, cost_bad: Upper, good: f64, cost_good: Upper, target: f64, margin: f64) -> f64 {
     let (cost_bad, cost_good) = (cost_bad.value(), cost_good.value());
     let share = (cost_bad / target).ln() / (cost_bad / cost_good).ln();
-    let share = if share.is_finite() { at_most(at_least(share, margin), 1.0 - margin) } else { 0.5 };
+    let share =
+        if share.is_finite() { at_most(at_least(share, margin), 1.0 - margin) } else { 0.5 };
     bad * (good / bad).powf(share)
 }
 
 /// The smallest noise multiplier z for which the upper bound of `plan(z)` at δ is at most `target`.
 ///
 /// # Errors
-/// A target that is not positive, a plan that fails or cannot be counted, or a target that no noise reaches.
+/// A target that is not positive, a plan that fails or cannot be counted, or a target that no noise
+/// reaches.
 pub fn calibrate<E: std::fmt::Display>(
     target: f64,
     delta: f64,
@@ -222,7 +236,8 @@ pub fn calibrate<E: std::fmt::Display>(
     Ok(Calibration { noise_multiplier, epsilon: search.found(noise_multiplier)? })
 }
 
-/// The largest sampling rate q ≤ `largest` for which the upper bound of `plan(q)` at δ is at most `target`.
+/// The largest sampling rate q ≤ `largest` for which the upper bound of `plan(q)` at δ is at most
+/// `target`.
 ///
 /// # Errors
 /// As [`calibrate`].
@@ -238,7 +253,8 @@ pub fn calibrate_rate<E: std::fmt::Display>(
     Ok(RateCalibration { rate: 1.0 / x, epsilon: search.found(x)? })
 }
 
-/// The largest number of steps, up to `most`, for which the upper bound of `plan(steps)` at δ is at most `target`.
+/// The largest number of steps, up to `most`, for which the upper bound of `plan(steps)` at δ is at
+/// most `target`.
 ///
 /// # Errors
 /// As [`calibrate`]; [`CalibrationError::OutOfReach`] when not even one step fits.

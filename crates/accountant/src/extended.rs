@@ -1,5 +1,5 @@
-//! Numbers that may be infinite, for `#[serde(with = …)]`: JSON has no infinity, and an unknown ε must survive a round
-//! trip, so there `∞` is the word "infinity".
+//! Numbers that may be infinite, for `#[serde(with = …)]`: JSON has no infinity, and an unknown ε
+//! must survive a round trip, so there `∞` is the word "infinity".
 
 use serde::{Deserialize, Deserializer, Serializer};
 
@@ -8,7 +8,11 @@ use serde::{Deserialize, Deserializer, Serializer};
 /// # Errors
 /// Those of the serializer.
 pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_str("infinity") }
+    if value.is_finite() {
+        serializer.serialize_f64(*value)
+    } else {
+        serializer.serialize_str("infinity")
+    }
 }
 
 /// The number back.

@@ -1,17 +1,21 @@
-//! Budgets that are spent as one goes, each step chosen after seeing the results of the steps before.
+//! Budgets that are spent as one goes, each step chosen after seeing the results of the steps
+//! before.
 //!
-//! **Filter**: fixes (ε, δ) beforehand; asks before each step and refuses the one that would overspend. For Rényi
-//! divergences of a fixed order the costs may be chosen adaptively and simply add up (Feldman–Zrnic 2021, Thm. 4.3), so
-//! the filter keeps one budget per order: the largest sum that the tight conversion turns into (ε, δ). It fixes the order in
-//! advance: the one at which the sum would last longest is not known then, so several orders are tracked, δ shared among
-//! them evenly, and a step is refused when no order has room left. (The transcript at the last of several stopping times
-//! is the transcript of one of them, so the δ of the filters add up.) While every step is Gaussian the exact filter
-//! Σμ² ≤ μ*² applies as well (Whitehouse et al. 2023), with a quarter of δ. Proof note: `proofs/filter.md`.
+//! **Filter**: fixes (ε, δ) beforehand; asks before each step and refuses the one that would
+//! overspend. For Rényi divergences of a fixed order the costs may be chosen adaptively and simply
+//! add up (Feldman–Zrnic 2021, Thm. 4.3), so the filter keeps one budget per order: the largest sum
+//! that the tight conversion turns into (ε, δ). It fixes the order in advance: the one at which the
+//! sum would last longest is not known then, so several orders are tracked, δ shared among them
+//! evenly, and a step is refused when no order has room left. (The transcript at the last of
+//! several stopping times is the transcript of one of them, so the δ of the filters add up.) While
+//! every step is Gaussian the exact filter Σμ² ≤ μ*² applies as well (Whitehouse et al. 2023), with
+//! a quarter of δ. Proof note: `proofs/filter.md`.
 //!
-//! **Odometer**: says what has been spent so far, at any step, one chosen by looking at the results included. The ordinary bound
-//! of the ledger would not do: who spends little after a bad surprise and more after a good one has its reading
-//! exceeded with more than δ, even at a step fixed in advance. So a ladder of filters is kept in mind, δ shared among them, and the
-//! reading is the smallest rung that has admitted everything.
+//! **Odometer**: says what has been spent so far, at any step, one chosen by looking at the results
+//! included. The ordinary bound of the ledger would not do: who spends little after a bad surprise
+//! and more after a good one has its reading exceeded with more than δ, even at a step fixed in
+//! advance. So a ladder of filters is kept in mind, δ shared among them, and the reading is the
+//! smallest rung that has admitted everything.
 //!
 //! The state is the ledger itself: it survives serialisation exactly, and nothing is summed twice.
 
@@ -24,8 +28,8 @@ use crate::tally::Tally;
 use crate::{gdp, rdp};
 use serde::{Deserialize, Serialize};
 
-/// The orders that are tracked: those at which ln(1/δ)/(α−1) is these shares of ε. Fixed by the budget, not by
-/// what is seen.
+/// The orders that are tracked: those at which ln(1/δ)/(α−1) is these shares of ε. Fixed by the
+/// budget, not by what is seen.
 const CONVERSION_SHARES: [f64; 4] = [0.35, 0.55, 0.75, 0.95];
 /// Of δ: the exact Gaussian filter, and for each order the conversion and the failures.
 const GAUSSIAN_SHARE: f64 = 0.25;
@@ -52,7 +56,9 @@ pub enum FilterError {
         delta: f64,
     },
     /// A budget that is none.
-    #[error("the budget is ({epsilon}, {delta}), but epsilon must be greater than 0 and delta in (0, 1)")]
+    #[error(
+        "the budget is ({epsilon}, {delta}), but epsilon must be greater than 0 and delta in (0, 1)"
+    )]
     Budget {
         /// What was given.
         epsilon: f64,
@@ -111,12 +117,14 @@ impl Filter {
     fn fits(&self, ledger: &Ledger) -> Result<bool, FilterError> {
         account::consistent(ledger).map_err(|e| FilterError::Uncountable(e.to_string()))?;
         let tally = Tally::of(ledger);
-        if tally.gdp().is_some_and(|mu| gdp::epsilon(mu, GAUSSIAN_SHARE * self.delta).1.within(self.epsilon))
+        if tally
+            .gdp()
+            .is_some_and(|mu| gdp::epsilon(mu, GAUSSIAN_SHARE * self.delta).1.within(self.epsilon))
         {
             return Ok(true);
         }
-        // Failures have a share of their own, fixed beforehand: a trade between the two that depends on what was seen
-        // would not be covered by the theorem.
+        // Failures have a share of their own, fixed beforehand: a trade between the two that
+        // depends on what was seen would not be covered by the theorem.
         if !Upper::new(tally.failure()).within(FAILURE_SHARE * self.delta) {
             return Ok(false);
         }
@@ -126,7 +134,9 @@ impl Filter {
         let log_delta = (ORDER_SHARE * self.delta).ln();
         Ok(CONVERSION_SHARES.iter().any(|share| {
             let order = 1.0 - log_delta / (share * self.epsilon);
-            Upper::new(rdp::epsilon_tight(order, curve(order), log_delta)).up(64.0).within(self.epsilon)
+            Upper::new(rdp::epsilon_tight(order, curve(order), log_delta))
+                .up(64.0)
+                .within(self.epsilon)
         }))
     }
 
@@ -165,8 +175,8 @@ impl Filter {
         (self.epsilon, self.delta)
     }
 
-    /// What has been spent at δ, though each step may have been chosen after seeing the results before: see the note on
-    /// odometers above. ∞ beyond the ladder.
+    /// What has been spent at δ, though each step may have been chosen after seeing the results
+    /// before: see the note on odometers above. ∞ beyond the ladder.
     ///
     /// # Errors
     /// δ outside (0, 1).

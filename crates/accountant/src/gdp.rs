@@ -1,14 +1,16 @@
 //! Composed Gaussian mechanisms, exactly.
 //!
-//! With μ² = Σ μ_k²,  δ(ε) = Φ(−a) − e^ε Φ(−b),  a = ε/μ − μ/2,  b = ε/μ + μ/2  (Balle–Wang 2018, Dong–Roth–Su 2022).
-//! As e^ε φ(b) = φ(a), δ = φ(a) (R(a) − R(b)) with R Mills' ratio: no exponential can overflow, and for small μ the
-//! difference is expanded around the midpoint instead of cancelling.
+//! With μ² = Σ μ_k², δ(ε) = Φ(−a) − e^ε Φ(−b), a = ε/μ − μ/2, b = ε/μ + μ/2 (Balle–Wang 2018,
+//! Dong–Roth–Su 2022). As e^ε φ(b) = φ(a), δ = φ(a) (R(a) − R(b)) with R Mills' ratio: no
+//! exponential can overflow, and for small μ the difference is expanded around the midpoint instead
+//! of cancelling.
 
 use crate::outward::{Lower, Upper, at_least};
 use crate::round;
 use crate::special::{LN_SQRT_2PI, log_ndtr, mills};
 
-/// Roundings after which the results below are trusted; measured error against 60 digits is below 1e-13 relative.
+/// Roundings after which the results below are trusted; measured error against 60 digits is below
+/// 1e-13 relative.
 const OPERATIONS: f64 = 4096.0;
 
 /// R(a) − R(b) for b = a + μ, without cancellation.
@@ -49,7 +51,8 @@ pub(crate) fn log_delta(mu: f64, epsilon: f64) -> f64 {
     log_delta_slope(mu, epsilon).0
 }
 
-/// Roundings by which ln δ may be off. The exponential turns an absolute error of the logarithm into a relative one.
+/// Roundings by which ln δ may be off. The exponential turns an absolute error of the logarithm
+/// into a relative one.
 fn operations(mu: f64, epsilon: f64) -> f64 {
     OPERATIONS * (1.0 + (epsilon / mu).powi(2) * 1e-3)
 }
@@ -93,8 +96,8 @@ pub(crate) fn epsilon_at(mu: f64, delta: f64) -> f64 {
     epsilon
 }
 
-/// ε at δ, rounded outward: by the error of ε itself, and by that of ln δ over the slope, which is what counts near
-/// ε = 0. ln δ is concave in ε, so that to the right the slope is not less.
+/// ε at δ, rounded outward: by the error of ε itself, and by that of ln δ over the slope, which is
+/// what counts near ε = 0. ln δ is concave in ε, so that to the right the slope is not less.
 pub(crate) fn epsilon(mu: f64, delta: f64) -> (Lower, Upper) {
     if mu == 0.0 {
         return (Lower::ZERO, Upper::epsilon(0.0));
@@ -104,7 +107,8 @@ pub(crate) fn epsilon(mu: f64, delta: f64) -> (Lower, Upper) {
     let (log, slope) = log_delta_slope(mu, value);
     if value == 0.0 {
         let short = Upper::new(log + doubt - delta.ln());
-        let upper = if short.within(0.0) { 0.0 } else { round::up(short.value() / slope, OPERATIONS) };
+        let upper =
+            if short.within(0.0) { 0.0 } else { round::up(short.value() / slope, OPERATIONS) };
         return (Lower::ZERO, Upper::epsilon(upper));
     }
     let (low, high) = (value - 2.0 * doubt / slope, value + doubt / slope);
@@ -145,7 +149,10 @@ mod tests {
             let (low, high) = (low.value(), high.value());
             // −d ln δ/dε at 0 is Φ(−μ/2)/δ(0).
             let truth = below * at_zero / crate::special::ndtr(-0.047_364_402_990_895_15 / 2.0);
-            assert!(low <= truth && high >= truth * (1.0 - 1e-6), "{below}: {low:e} {truth:e} {high:e}");
+            assert!(
+                low <= truth && high >= truth * (1.0 - 1e-6),
+                "{below}: {low:e} {truth:e} {high:e}"
+            );
         }
     }
 

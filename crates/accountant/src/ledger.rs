@@ -47,9 +47,14 @@ impl std::fmt::Display for Taint {
         match self {
             Taint::SeededNoise => write!(f, "the noise was drawn from a known seed: NOT PRIVATE"),
             Taint::AsPublished(number) => {
-                write!(f, "the algorithm ran as published, whose claim does not hold (erratum E{number})")
+                write!(
+                    f,
+                    "the algorithm ran as published, whose claim does not hold (erratum E{number})"
+                )
             }
-            Taint::UnpaidRead => write!(f, "something read from the data was used without being paid for"),
+            Taint::UnpaidRead => {
+                write!(f, "something read from the data was used without being paid for")
+            }
             Taint::RawRelease => write!(f, "values without noise were released on request"),
         }
     }

@@ -1,8 +1,8 @@
 //! Differential-privacy accounting: events in, proven bounds out.
 //!
-//! An [`Event`] is a frozen description of one use of the data, a [`Ledger`] an append-only list of events, and
-//! [`epsilon`], [`delta`], [`report`] turn a ledger into a [`Bound`] `{lower, upper}`: the true privacy parameter
-//! lies between the two, and `upper` is the one to promise.
+//! An [`Event`] is a frozen description of one use of the data, a [`Ledger`] an append-only list of
+//! events, and [`epsilon`], [`delta`], [`report`] turn a ledger into a [`Bound`] `{lower, upper}`:
+//! the true privacy parameter lies between the two, and `upper` is the one to promise.
 //!
 //! ```
 //! use reticent_accountant::{epsilon, Adjacency, Event, Gaussian, Ledger, Unit, View};
@@ -38,7 +38,8 @@ pub mod views;
 mod vocabulary;
 
 pub use account::{
-    AccountError, Report, ReportLine, curve, delta, epsilon, gdp_mu, profile, rdp_curve, report, scope,
+    AccountError, Report, ReportLine, curve, delta, epsilon, gdp_mu, profile, rdp_curve, report,
+    scope,
 };
 pub use bound::{Bound, Method};
 pub use calibrate::{
@@ -47,9 +48,9 @@ pub use calibrate::{
 };
 pub use event::Event;
 pub use events::{
-    ApproximateDp, ApproximateZcdp, Choice, EventError, Gaussian, Gdp, Iteration, Laplace, Mechanism,
-    NonPrivate, ObjectivePerturbation, Parallel, PoissonGaussian, PureDp, Repetitions, Selection,
-    ShownSample, WithoutReplacementGaussian, Zcdp,
+    ApproximateDp, ApproximateZcdp, Choice, EventError, Gaussian, Gdp, Iteration, Laplace,
+    Mechanism, NonPrivate, ObjectivePerturbation, Parallel, PoissonGaussian, PureDp, Repetitions,
+    Selection, ShownSample, WithoutReplacementGaussian, Zcdp,
 };
 pub use filter::{Filter, FilterError};
 pub use ledger::{Entry, Ledger, LedgerError, Taint};

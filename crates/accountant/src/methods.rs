@@ -66,7 +66,8 @@ pub(crate) fn epsilon(method: Method, tally: &Tally, delta: f64) -> Result<Bound
 /// δ by one method.
 pub(crate) fn delta(method: Method, tally: &Tally, epsilon: f64) -> Result<Bound, Reason> {
     let failing = |log: Upper| (Lower::ZERO, Upper::delta(log.value().exp() + tally.failure()));
-    let older = |order: f64, value: f64| at_most(round::up((order - 1.0) * (value - epsilon), 4.0), 0.0);
+    let older =
+        |order: f64, value: f64| at_most(round::up((order - 1.0) * (value - epsilon), 4.0), 0.0);
     let (lower, upper) = match method {
         Method::Exact => gdp::delta(tally.gdp().ok_or_else(not_gaussian)?, epsilon),
         Method::Pld => {
@@ -107,7 +108,8 @@ fn outward(method: Method, value: Upper) -> Upper {
 
 fn pld_bound(tally: &Tally, query: Query, precision: f64, lower: bool) -> Result<Found, Reason> {
     let losses = tally.losses().ok_or("some event has no known worst pair of neighbours")?;
-    pld::bound(&losses, query, precision, lower).ok_or_else(|| "beyond the range of this method".into())
+    pld::bound(&losses, query, precision, lower)
+        .ok_or_else(|| "beyond the range of this method".into())
 }
 
 /// (ε, count) of each kind of event, δ being shared evenly among the events that need some.
@@ -122,18 +124,25 @@ fn shares(tally: &Tally, delta: f64) -> Result<Vec<(f64, f64)>, Reason> {
         .parts
         .iter()
         .map(|(mechanism, count)| {
-            let (pure, mu) = (mechanism.cost().pure(tally.adjacency), mechanism.cost().gdp(tally.adjacency));
+            let (pure, mu) =
+                (mechanism.cost().pure(tally.adjacency), mechanism.cost().gdp(tally.adjacency));
             let epsilon = match (pure, mu) {
                 (Some(pure), _) => pure,
                 (_, Some(mu)) => gdp::epsilon(mu, round::down(delta / needy, 4.0)).1.value(),
-                _ => return Err(format!("{} has no (ε, δ) of its own in closed form", mechanism.kind())),
+                _ => {
+                    return Err(format!(
+                        "{} has no (ε, δ) of its own in closed form",
+                        mechanism.kind()
+                    ));
+                }
             };
             Ok((epsilon, *count as f64))
         })
         .collect()
 }
 
-/// Σ ε tanh(ε/2) + √(2 ln(1/δ') Σ ε²), half of δ for δ', half for the events (Kairouz–Oh–Viswanath 2015, Thm. 3.5).
+/// Σ ε tanh(ε/2) + √(2 ln(1/δ') Σ ε²), half of δ for δ', half for the events (Kairouz–Oh–Viswanath
+/// 2015, Thm. 3.5).
 fn advanced(tally: &Tally, delta: f64) -> Result<f64, Reason> {
     let shares = shares(tally, delta / 2.0)?;
     let drift: f64 = shares.iter().map(|(e, n)| n * e * (e / 2.0).tanh()).sum();
@@ -147,8 +156,8 @@ const ALARM: f64 = 1e-9;
 /// How far the two ends may lie apart before other methods are asked.
 const WIDE: f64 = 1.05;
 
-/// The smallest sound upper bound, without running methods that another one is known to beat; never one below what a
-/// single event costs, or below the lower end of another method.
+/// The smallest sound upper bound, without running methods that another one is known to beat; never
+/// one below what a single event costs, or below the lower end of another method.
 pub(crate) fn best(tally: &Tally, query: Query, precision: f64, lower: bool) -> Bound {
     let (none, all) = match query {
         Query::Epsilon(_) => (Upper::INFINITE, Lower::INFINITE),
@@ -162,8 +171,10 @@ pub(crate) fn best(tally: &Tally, query: Query, precision: f64, lower: bool) -> 
         return Bound::new(Lower::ZERO, Upper::epsilon(0.0), Method::Trivial);
     }
     if tally.parts.iter().any(|(mechanism, _)| mechanism.cost().failure() == 1.0) {
-        // What is released as it is costs everything; of what may fail outright nothing is known, from either side.
-        let raw = tally.parts.iter().any(|(mechanism, _)| matches!(mechanism, Mechanism::NonPrivate(_)));
+        // What is released as it is costs everything; of what may fail outright nothing is known,
+        // from either side.
+        let raw =
+            tally.parts.iter().any(|(mechanism, _)| matches!(mechanism, Mechanism::NonPrivate(_)));
         return Bound::new(if raw { all } else { Lower::ZERO }, none, Method::Trivial);
     }
     if let Ok(bound) = by(Method::Exact) {
@@ -175,9 +186,12 @@ pub(crate) fn best(tally: &Tally, query: Query, precision: f64, lower: bool) -> 
     let mut proven = if lower { single(query) } else { Lower::ZERO };
     let mut candidates = Vec::new();
     let mut enough = false;
-    if let Some(found) = losses.as_ref().and_then(|losses| pld::bound(losses, query, precision, lower)) {
+    if let Some(found) =
+        losses.as_ref().and_then(|losses| pld::bound(losses, query, precision, lower))
+    {
         proven = proven.largest(found.lower);
-        // The moments are a by-product of the PLD, so RDP is asked only where the lattice saw little.
+        // The moments are a by-product of the PLD, so RDP is asked only where the lattice saw
+        // little.
         enough = found.read && (!lower || found.upper.within(WIDE * proven.value()));
         candidates.push((found.upper, Method::Pld));
     }
@@ -188,28 +202,29 @@ pub(crate) fn best(tally: &Tally, query: Query, precision: f64, lower: bool) -> 
     let believed = |upper: Upper| {
         let alone = match query {
             // δ of a single event at this ε is above the δ asked for: then so is δ of all of them.
-            Query::Epsilon(delta) => !Upper::new(single(Query::Delta(upper.value())).value()).within(delta),
+            Query::Epsilon(delta) => {
+                !Upper::new(single(Query::Delta(upper.value())).value()).within(delta)
+            }
             Query::Delta(_) => single(query).contradicts(upper),
         };
         let alarm = matches!(query, Query::Epsilon(_)) && upper.within(ALARM);
         !alone && !proven.contradicts(upper) && (!alarm || covers(tally, query, upper))
     };
     let least = candidates.into_iter().filter(|(upper, _)| believed(*upper));
-    let (upper, method) =
-        least.fold(
-            (none, Method::Trivial),
-            |best, other| {
-                if best.0.within(other.0.value()) { best } else { other }
-            },
-        );
+    let (upper, method) = least.fold((none, Method::Trivial), |best, other| {
+        if best.0.within(other.0.value()) { best } else { other }
+    });
     Bound::new(proven, upper, method)
 }
 
-/// Whether δ provably covers all that is beyond an ε that is next to nothing: asked the other way round.
+/// Whether δ provably covers all that is beyond an ε that is next to nothing: asked the other way
+/// round.
 fn covers(tally: &Tally, query: Query, epsilon: Upper) -> bool {
     let Query::Epsilon(delta) = query else { return true };
-    let numeric = pld_bound(tally, Query::Delta(epsilon.value()), pld::FINE, false).map(|found| found.upper);
-    let moments = self::delta(Method::Rdp, tally, epsilon.value()).map(|bound| Upper::new(bound.upper));
+    let numeric =
+        pld_bound(tally, Query::Delta(epsilon.value()), pld::FINE, false).map(|found| found.upper);
+    let moments =
+        self::delta(Method::Rdp, tally, epsilon.value()).map(|bound| Upper::new(bound.upper));
     let pure = tally.pure().map_or(Upper::INFINITE, Upper::new);
     let total = Upper::new(tally.failure());
     pure.within(epsilon.value()) && total.within(delta)

@@ -1,6 +1,7 @@
 //! One list of names per vocabulary word: serde, `Display` and `FromStr` all read it.
 
-/// Defines a `Copy` enum whose variants have one kebab-case name everywhere; the first variant is the default.
+/// Defines a `Copy` enum whose variants have one kebab-case name everywhere; the first variant is
+/// the default.
 macro_rules! named {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $(#[$first_meta:meta])* $first:ident = $first_text:literal,
         $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)* }) => {

@@ -1,9 +1,11 @@
 //! The two ends of a bound as types in which what is not a number cannot pass for a small one.
 //!
-//! Arithmetic hands NaN on, comparisons lose it: `NaN < x` and `NaN >= x` are both false, and `f64::max(NaN, 0.0)` is 0.
-//! So a number that decides a bound is an [`Upper`] or a [`Lower`] before anything is compared, and numbers on the way
-//! there are kept within limits by [`at_least`] and [`at_most`], which hand NaN on. `clippy.toml` forbids `f64::max`,
-//! `f64::min` and `f64::clamp` in this crate; `tests/raw_comparisons.rs` finds raw comparisons where bounds are decided.
+//! Arithmetic hands NaN on, comparisons lose it: `NaN < x` and `NaN >= x` are both false, and
+//! `f64::max(NaN, 0.0)` is 0. So a number that decides a bound is an [`Upper`] or a [`Lower`]
+//! before anything is compared, and numbers on the way there are kept within limits by [`at_least`]
+//! and [`at_most`], which hand NaN on. `clippy.toml` forbids `f64::max`, `f64::min` and
+//! `f64::clamp` in this crate; `tests/raw_comparisons.rs` finds raw comparisons where bounds are
+//! decided.
 
 use crate::round;
 
@@ -100,7 +102,9 @@ pub(crate) fn at_most(value: f64, most: f64) -> f64 {
 
 /// The largest of numbers, not below `least`; NaN if one of them is.
 pub(crate) fn largest(values: impl IntoIterator<Item = f64>, least: f64) -> f64 {
-    values.into_iter().fold(least, |most, value| if value <= most || most.is_nan() { most } else { value })
+    values
+        .into_iter()
+        .fold(least, |most, value| if value <= most || most.is_nan() { most } else { value })
 }
 
 #[cfg(test)]
@@ -122,7 +126,8 @@ mod tests {
         }
         assert!(!Lower::new(1.0).reaches(nan));
         assert!(
-            Lower::new(1.0).contradicts(Upper::new(0.5)) && !Lower::new(1.0).contradicts(Upper::new(nan))
+            Lower::new(1.0).contradicts(Upper::new(0.5))
+                && !Lower::new(1.0).contradicts(Upper::new(nan))
         );
         assert!(at_least(nan, 0.0).is_nan() && at_most(nan, 0.0).is_nan());
         assert!(largest([1.0, nan, 2.0], 0.0).is_nan());

@@ -1,5 +1,5 @@
-//! Outward rounding by name: a bound that is handed out has been moved away from the truth by more than the
-//! arithmetic that made it can have erred.
+//! Outward rounding by name: a bound that is handed out has been moved away from the truth by more
+//! than the arithmetic that made it can have erred.
 
 /// Relative error of one elementary operation.
 pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;

@@ -1,7 +1,8 @@
 //! The normal distribution's tails, accurate relative to their size however far out.
 //!
-//! erfcx(x) = e^{x²} erfc(x). Below 8 it is the product, with x² carried in two pieces so that the exponential sees
-//! its exact argument; above, the asymptotic series, whose smallest term is below 1e-20 there.
+//! erfcx(x) = e^{x²} erfc(x). Below 8 it is the product, with x² carried in two pieces so that the
+//! exponential sees its exact argument; above, the asymptotic series, whose smallest term is below
+//! 1e-20 there.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 

@@ -1,4 +1,5 @@
-//! A ledger sorted out for counting: equal events together, in an order that does not depend on when they happened.
+//! A ledger sorted out for counting: equal events together, in an order that does not depend on
+//! when they happened.
 
 use crate::events::Mechanism;
 use crate::ledger::Ledger;
@@ -19,13 +20,17 @@ pub(crate) struct Tally {
 impl Tally {
     /// The events of a ledger that has been found consistent.
     pub(crate) fn of(ledger: &Ledger) -> Self {
-        let adjacency = ledger.entries().first().map_or_else(Adjacency::default, |e| e.event().adjacency());
+        let adjacency =
+            ledger.entries().first().map_or_else(Adjacency::default, |e| e.event().adjacency());
         let parts = ledger.entries().iter().map(|e| (e.event().mechanism().clone(), e.count()));
         Self::new(adjacency, parts)
     }
 
     /// Equal events are counted together.
-    pub(crate) fn new(adjacency: Adjacency, events: impl IntoIterator<Item = (Mechanism, u64)>) -> Self {
+    pub(crate) fn new(
+        adjacency: Adjacency,
+        events: impl IntoIterator<Item = (Mechanism, u64)>,
+    ) -> Self {
         let mut sorted: BTreeMap<String, (Mechanism, u64)> = BTreeMap::new();
         let mut full = Vec::new();
         for (mechanism, count) in events {
@@ -49,24 +54,33 @@ impl Tally {
 
     /// μ of the whole when every event is exactly Gaussian.
     pub(crate) fn gdp(&self) -> Option<f64> {
-        let ratios: Option<Vec<_>> =
-            self.parts.iter().map(|(m, count)| Some((m.cost().gdp(self.adjacency)?, *count))).collect();
+        let ratios: Option<Vec<_>> = self
+            .parts
+            .iter()
+            .map(|(m, count)| Some((m.cost().gdp(self.adjacency)?, *count)))
+            .collect();
         Some(length(&ratios?))
     }
 
     /// The sum of the pure ε, outside failures.
     pub(crate) fn pure(&self) -> Option<f64> {
-        self.sum(|m| m.cost().pure(self.adjacency)).map(|sum| round::up(sum, 4.0 + self.parts.len() as f64))
+        self.sum(|m| m.cost().pure(self.adjacency))
+            .map(|sum| round::up(sum, 4.0 + self.parts.len() as f64))
     }
 
-    /// Both ends of ε at δ = 0, if every event is pure and none can fail. What has a worst pair reaches its ε.
+    /// Both ends of ε at δ = 0, if every event is pure and none can fail. What has a worst pair
+    /// reaches its ε.
     pub(crate) fn pure_ends(&self) -> Option<(Lower, Upper)> {
         if self.failure() != 0.0 {
             return None;
         }
         let upper = Upper::new(self.pure()?);
         let reached = |m: &Mechanism| {
-            if m.cost().losses(self.adjacency).is_some() { m.cost().pure(self.adjacency) } else { Some(0.0) }
+            if m.cost().losses(self.adjacency).is_some() {
+                m.cost().pure(self.adjacency)
+            } else {
+                Some(0.0)
+            }
         };
         let lower = round::down(self.sum(reached)?, 4.0 + self.parts.len() as f64);
         Some((Lower::new(lower), upper))
@@ -75,10 +89,15 @@ impl Tally {
     /// Probability that some event fails altogether.
     pub(crate) fn failure(&self) -> f64 {
         let sum = self.sum(|m| Some(m.cost().failure())).unwrap_or(1.0);
-        if sum == 0.0 { 0.0 } else { Upper::delta(round::up(sum, 4.0 + self.parts.len() as f64)).value() }
+        if sum == 0.0 {
+            0.0
+        } else {
+            Upper::delta(round::up(sum, 4.0 + self.parts.len() as f64)).value()
+        }
     }
 
-    /// The Rényi curves as functions of the order; costs that do not depend on the order are prepared once.
+    /// The Rényi curves as functions of the order; costs that do not depend on the order are
+    /// prepared once.
     pub(crate) fn rdp(&self) -> Option<impl Fn(f64) -> f64 + use<>> {
         let mut curves = Vec::with_capacity(self.parts.len());
         for (mechanism, count) in &self.parts {
@@ -119,11 +138,17 @@ impl Tally {
     }
 }
 
-/// √(Σ count·μ²), relative to the largest μ: the squares of small ones are beyond the range of floats, and would be free.
+/// √(Σ count·μ²), relative to the largest μ: the squares of small ones are beyond the range of
+/// floats, and would be free.
 fn length(ratios: &[(f64, u64)]) -> f64 {
     let largest = largest(ratios.iter().map(|(mu, _)| *mu), 0.0);
     if largest == 0.0 || largest.is_infinite() {
         return largest;
     }
-    largest * ratios.iter().map(|(mu, count)| (mu / largest).powi(2) * *count as f64).sum::<f64>().sqrt()
+    largest
+        * ratios
+            .iter()
+            .map(|(mu, count)| (mu / largest).powi(2) * *count as f64)
+            .sum::<f64>()
+            .sqrt()
 }

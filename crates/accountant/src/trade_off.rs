@@ -1,7 +1,9 @@
-//! The trade-off function f(a): the smallest false-negative rate of any test of level a (Dong–Roth–Su 2022).
+//! The trade-off function f(a): the smallest false-negative rate of any test of level a
+//! (Dong–Roth–Su 2022).
 //!
-//! It is the upper envelope of the lines that the profile gives: f(a) = sup_ε max(1 − δ(ε) − e^ε a, e^{−ε}(1 − δ(ε) − a)).
-//! Any set of ε gives a lower bound when δ is bounded from above, and that is the safe side: the attacker does no better.
+//! It is the upper envelope of the lines that the profile gives: f(a) = sup_ε max(1 − δ(ε) − e^ε a,
+//! e^{−ε}(1 − δ(ε) − a)). Any set of ε gives a lower bound when δ is bounded from above, and that
+//! is the safe side: the attacker does no better.
 
 use crate::account::{self, AccountError};
 use crate::ledger::Ledger;
@@ -25,7 +27,8 @@ pub fn trade_off(ledger: &Ledger, levels: &[f64]) -> Result<Vec<(f64, f64)>, Acc
         .map(|&level| {
             let best = profile.iter().fold(Lower::ZERO, |best, (epsilon, bound)| {
                 let rest = 1.0 - bound.upper;
-                let (one, other) = (rest - epsilon.exp() * level, (-epsilon).exp() * (rest - level));
+                let (one, other) =
+                    (rest - epsilon.exp() * level, (-epsilon).exp() * (rest - level));
                 best.largest(Lower::new(one)).largest(Lower::new(other))
             });
             (level, Lower::new(at_most(best.value(), 1.0 - level)).value())
@@ -43,7 +46,9 @@ mod tests {
     fn a_gaussian_is_bounded_closely_from_below() {
         let mut ledger = Ledger::new();
         let gaussian = Gaussian::new(1.0).unwrap();
-        ledger.append(Event::new(gaussian, Adjacency::AddRemove, Unit::Record, View::Central).unwrap());
+        ledger.append(
+            Event::new(gaussian, Adjacency::AddRemove, Unit::Record, View::Central).unwrap(),
+        );
         // Level Φ(−t) has false-negative rate Φ(t − 1).
         for t in [-1.0, 0.0, 0.5, 1.0, 2.0] {
             let (_, got) = trade_off(&ledger, &[ndtr(-t)]).unwrap()[0];

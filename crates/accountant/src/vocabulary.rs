@@ -1,4 +1,5 @@
-//! The words a guarantee is meaningless without: who counts as a neighbour, whose data, seen by whom.
+//! The words a guarantee is meaningless without: who counts as a neighbour, whose data, seen by
+//! whom.
 
 use crate::names::named;
 
@@ -59,6 +60,9 @@ mod tests {
         assert_eq!(Unit::default(), Unit::Record);
         assert_eq!(View::default(), View::Central);
         let message = "replace-two".parse::<Adjacency>().unwrap_err().to_string();
-        assert_eq!(message, "unknown Adjacency \"replace-two\": allowed are replace-one, add-remove");
+        assert_eq!(
+            message,
+            "unknown Adjacency \"replace-two\": allowed are replace-one, add-remove"
+        );
     }
 }

@@ -3,19 +3,23 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use reticent_accountant::{
-    Adjacency, ApproximateDp, ApproximateZcdp, Event, EventError, Gaussian, Gdp, Iteration, Laplace, Ledger,
-    Mechanism, NonPrivate, ObjectivePerturbation, PoissonGaussian, PureDp, Taint, Unit, View,
-    WithoutReplacementGaussian, calibrate, delta, epsilon, rdp_curve, report,
+    Adjacency, ApproximateDp, ApproximateZcdp, Event, EventError, Gaussian, Gdp, Iteration,
+    Laplace, Ledger, Mechanism, NonPrivate, ObjectivePerturbation, PoissonGaussian, PureDp, Taint,
+    Unit, View, WithoutReplacementGaussian, calibrate, delta, epsilon, rdp_curve, report,
 };
 
 fn gaussian(z: f64) -> Event {
-    Event::new(Gaussian::new(z).unwrap(), Adjacency::ReplaceOne, Unit::Record, View::Central).unwrap()
+    Event::new(Gaussian::new(z).unwrap(), Adjacency::ReplaceOne, Unit::Record, View::Central)
+        .unwrap()
 }
 
 #[test]
 fn bad_parameters_are_named() {
     let message = Gaussian::new(-1.0).unwrap_err().to_string();
-    assert_eq!(message, "gaussian: noise_multiplier is -1, but it must be a finite number greater than 0");
+    assert_eq!(
+        message,
+        "gaussian: noise_multiplier is -1, but it must be a finite number greater than 0"
+    );
     assert!(PoissonGaussian::new(1.0, 0.0).is_err());
     assert!(WithoutReplacementGaussian::new(1.0, 11, 10).is_err());
 }
@@ -23,7 +27,8 @@ fn bad_parameters_are_named() {
 #[test]
 fn without_replacement_is_refused_under_add_remove() {
     let mechanism = WithoutReplacementGaussian::new(1.0, 1, 10).unwrap();
-    let error = Event::new(mechanism, Adjacency::AddRemove, Unit::Record, View::Central).unwrap_err();
+    let error =
+        Event::new(mechanism, Adjacency::AddRemove, Unit::Record, View::Central).unwrap_err();
     assert!(matches!(error, EventError::Undefined { adjacency: Adjacency::AddRemove, .. }));
 }
 
@@ -45,7 +50,8 @@ fn ledgers_merge_compare_and_survive() {
     ledger.append(gaussian(2.0));
     ledger.append_many(gaussian(2.0), 9);
     ledger.append(
-        Event::new(NonPrivate::new().unwrap(), Adjacency::ReplaceOne, Unit::Record, View::Central).unwrap(),
+        Event::new(NonPrivate::new().unwrap(), Adjacency::ReplaceOne, Unit::Record, View::Central)
+            .unwrap(),
     );
     ledger.append_many(gaussian(2.0), 0);
     ledger.taint(Taint::SeededNoise);
@@ -57,7 +63,8 @@ fn ledgers_merge_compare_and_survive() {
     let text = serde_json::to_string(&ledger).unwrap();
     assert!(text.starts_with(r#"{"version":1,"#), "{text}");
     assert_eq!(serde_json::from_str::<Ledger>(&text).unwrap(), ledger);
-    let error = serde_json::from_str::<Ledger>(&text.replace("\"version\":1", "\"version\":2")).unwrap_err();
+    let error = serde_json::from_str::<Ledger>(&text.replace("\"version\":1", "\"version\":2"))
+        .unwrap_err();
     assert!(error.to_string().contains("version 2"), "{error}");
     assert!(serde_json::from_str::<Ledger>(&text.replace("\"count\":10", "\"count\":0")).is_err());
     assert_eq!(epsilon(&ledger, 1e-5).unwrap().upper, f64::INFINITY);
@@ -68,7 +75,8 @@ fn calibration_never_overshoots() {
     for target in [0.01, 0.5, 3.0, 50.0] {
         let plan = |z: f64| -> Result<Ledger, EventError> {
             let mut ledger = Ledger::new();
-            let step = Event::new(Gaussian::new(z)?, Adjacency::AddRemove, Unit::Record, View::Central)?;
+            let step =
+                Event::new(Gaussian::new(z)?, Adjacency::AddRemove, Unit::Record, View::Central)?;
             ledger.append_many(step, 100);
             Ok(ledger)
         };
@@ -97,8 +105,8 @@ fn ledger(event: impl Into<Mechanism>, adjacency: Adjacency, count: u64) -> Ledg
     ledger
 }
 
-/// Alone, a perturbed objective costs what a Gaussian under replace-one costs, at an ε that is less by the determinant's
-/// share, and that under both adjacencies: who is added may push another out.
+/// Alone, a perturbed objective costs what a Gaussian under replace-one costs, at an ε that is less
+/// by the determinant's share, and that under both adjacencies: who is added may push another out.
 #[test]
 fn a_perturbed_objective_is_a_gaussian_pushed_outward() {
     for adjacency in [Adjacency::AddRemove, Adjacency::ReplaceOne] {
@@ -107,12 +115,16 @@ fn a_perturbed_objective_is_a_gaussian_pushed_outward() {
             let ours = delta(&ledger(event, adjacency, 1), at).unwrap();
             let plain = ledger(Gaussian::new(z).unwrap(), Adjacency::ReplaceOne, 1);
             let expected = delta(&plain, at - 2.0 * log_determinant).unwrap().upper;
-            assert!((ours.upper / expected - 1.0).abs() < 1e-3, "{adjacency:?} {z}: {ours:?}, {expected}");
+            assert!(
+                (ours.upper / expected - 1.0).abs() < 1e-3,
+                "{adjacency:?} {z}: {ours:?}, {expected}"
+            );
         }
     }
 }
 
-/// With a determinant that does not change, many of them are almost a Gaussian; with one that does, at most the pushes more.
+/// With a determinant that does not change, many of them are almost a Gaussian; with one that does,
+/// at most the pushes more.
 #[test]
 fn perturbed_objectives_compose_like_gaussians() {
     for adjacency in [Adjacency::AddRemove, Adjacency::ReplaceOne] {
@@ -144,7 +156,8 @@ fn too_little_noise_on_an_objective_promises_nothing() {
 fn the_smallest_ratios_are_not_free() {
     for mu in [1e-160_f64, 3e-161, 1e-170, 1e-250] {
         let mut ledger = Ledger::new();
-        let event = Event::new(Gdp::new(mu).unwrap(), Adjacency::AddRemove, Unit::Record, View::Central);
+        let event =
+            Event::new(Gdp::new(mu).unwrap(), Adjacency::AddRemove, Unit::Record, View::Central);
         ledger.append_many(event.unwrap(), 4);
         // δ(0) is μ/√(2π) up to μ³, and four events have twice the ratio.
         let truth = 2.0 * mu * 0.398_942_280_401_432_7;
@@ -157,14 +170,17 @@ fn the_smallest_ratios_are_not_free() {
 /// More events than a counter holds are all counted.
 #[test]
 fn a_full_counter_forgets_nothing() {
-    let event =
-        |z| Event::new(Gaussian::new(z).unwrap(), Adjacency::AddRemove, Unit::Record, View::Central).unwrap();
+    let event = |z| {
+        Event::new(Gaussian::new(z).unwrap(), Adjacency::AddRemove, Unit::Record, View::Central)
+            .unwrap()
+    };
     let mut ledger = Ledger::new();
     ledger.append_many(event(1e10), u64::MAX);
     ledger.append_many(event(1e10), u64::MAX);
     let mut halves = Ledger::new();
     halves.append_many(event(1e10 / 2.0_f64.sqrt()), u64::MAX);
-    let (both, halves) = (epsilon(&ledger, 1e-5).unwrap().upper, epsilon(&halves, 1e-5).unwrap().upper);
+    let (both, halves) =
+        (epsilon(&ledger, 1e-5).unwrap().upper, epsilon(&halves, 1e-5).unwrap().upper);
     assert!((both / halves - 1.0).abs() < 1e-9, "{both} {halves}");
 }
 
@@ -173,40 +189,55 @@ fn a_full_counter_forgets_nothing() {
 fn delta_zero_is_answered_for_pure_events_and_refused_in_words_for_others() {
     let mut pure = ledger(Laplace::new(2.0).unwrap(), Adjacency::AddRemove, 3);
     pure.append_many(
-        Event::new(PureDp::new(0.25).unwrap(), Adjacency::AddRemove, Unit::Record, View::Central).unwrap(),
+        Event::new(PureDp::new(0.25).unwrap(), Adjacency::AddRemove, Unit::Record, View::Central)
+            .unwrap(),
         2,
     );
     let bound = epsilon(&pure, 0.0).unwrap();
-    assert!(bound.lower <= 2.0 && 2.0 <= bound.upper && bound.upper - bound.lower < 1e-12, "{bound:?}");
+    assert!(
+        bound.lower <= 2.0 && 2.0 <= bound.upper && bound.upper - bound.lower < 1e-12,
+        "{bound:?}"
+    );
     assert_eq!(report(&pure, 0.0).unwrap().best, bound);
     let gaussian = ledger(Gaussian::new(2.0).unwrap(), Adjacency::AddRemove, 1);
     let message = epsilon(&gaussian, 0.0).unwrap_err().to_string();
-    assert!(message.starts_with("delta is 0, but Gaussian noise of 2 clips has no guarantee"), "{message}");
+    assert!(
+        message.starts_with("delta is 0, but Gaussian noise of 2 clips has no guarantee"),
+        "{message}"
+    );
     let failing = ledger(ApproximateDp::new(0.1, 1e-6).unwrap(), Adjacency::AddRemove, 1);
     assert!(epsilon(&failing, 0.0).is_err() && epsilon(&pure, -0.1).is_err());
     let plan = |b: f64| Ok::<_, EventError>(ledger(Laplace::new(b)?, Adjacency::AddRemove, 4));
     let found = calibrate(2.0, 0.0, plan).unwrap();
-    assert!((found.noise_multiplier / 2.0 - 1.0).abs() < 1e-5 && found.epsilon.upper <= 2.0, "{found:?}");
+    assert!(
+        (found.noise_multiplier / 2.0 - 1.0).abs() < 1e-5 && found.epsilon.upper <= 2.0,
+        "{found:?}"
+    );
 }
 
 /// Where an event may fail outright no Rényi divergence is bounded, however small its ρ.
 #[test]
 fn no_renyi_curve_is_shown_for_what_may_fail() {
-    let of = |delta| rdp_curve(&ledger(ApproximateZcdp::new(0.1, delta).unwrap(), Adjacency::ReplaceOne, 1));
+    let of = |delta| {
+        rdp_curve(&ledger(ApproximateZcdp::new(0.1, delta).unwrap(), Adjacency::ReplaceOne, 1))
+    };
     assert!(!of(0.0).is_empty());
     assert_eq!(of(8.6e-10), []);
 }
 
-/// Of a mechanism of which nothing is known nothing is known from below either; what is released as it is costs everything.
+/// Of a mechanism of which nothing is known nothing is known from below either; what is released as
+/// it is costs everything.
 #[test]
 fn nothing_said_is_not_everything_released() {
-    let silent = epsilon(&ledger(ApproximateZcdp::new(0.0, 1.0).unwrap(), Adjacency::ReplaceOne, 1), 1e-5);
+    let silent =
+        epsilon(&ledger(ApproximateZcdp::new(0.0, 1.0).unwrap(), Adjacency::ReplaceOne, 1), 1e-5);
     assert_eq!(silent.map(|bound| (bound.lower, bound.upper)).unwrap(), (0.0, f64::INFINITY));
     let raw = epsilon(&ledger(NonPrivate::new().unwrap(), Adjacency::ReplaceOne, 1), 1e-5).unwrap();
     assert_eq!((raw.lower, raw.upper), (f64::INFINITY, f64::INFINITY));
 }
 
-/// The lengths of a walk's excursions overflowed, which is a panic or, without checks, a loop without end.
+/// The lengths of a walk's excursions overflowed, which is a panic or, without checks, a loop
+/// without end.
 #[test]
 fn a_walk_among_more_users_than_there_are_is_counted() {
     let event = Iteration::new(1.0, u64::MAX).unwrap();

@@ -1,4 +1,5 @@
-//! Losses far beyond the range of e^x: every number here was once wrong, or lies where such numbers are.
+//! Losses far beyond the range of e^x: every number here was once wrong, or lies where such numbers
+//! are.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
@@ -47,7 +48,8 @@ fn rare_draws_with_little_noise_are_not_free() {
     }
 }
 
-/// 100 answers of randomised response with ε = 70 hardly ever lie: the loss is 7000 but for e^{−65}.
+/// 100 answers of randomised response with ε = 70 hardly ever lie: the loss is 7000 but for
+/// e^{−65}.
 #[test]
 fn many_pure_events_are_not_free() {
     let ledger = ledger(PureDp::new(70.0).unwrap(), Adjacency::ReplaceOne, 100);
@@ -60,7 +62,8 @@ fn many_pure_events_are_not_free() {
 fn a_mixture_of_full_and_sampled_steps_is_not_free() {
     let mut both = ledger(Gaussian::new(0.05).unwrap(), Adjacency::AddRemove, 50);
     both.append_many(event(PoissonGaussian::new(0.05, 0.5).unwrap(), Adjacency::AddRemove), 50);
-    let full = epsilon(&ledger(Gaussian::new(0.05).unwrap(), Adjacency::AddRemove, 50), 1e-5).unwrap();
+    let full =
+        epsilon(&ledger(Gaussian::new(0.05).unwrap(), Adjacency::AddRemove, 50), 1e-5).unwrap();
     let bound = epsilon(&both, 1e-5).unwrap();
     assert!(bound.upper >= full.lower && bound.lower >= 0.9 * bound.upper, "{bound:?} {full:?}");
     assert!(delta(&both, 1.0).unwrap().lower > 0.999);
@@ -106,7 +109,8 @@ struct Draws(u64);
 
 impl Draws {
     fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
@@ -120,7 +124,8 @@ impl Draws {
     }
 }
 
-/// Events of one kind or of several; `noise` and `times` scale what they add and how often they happen.
+/// Events of one kind or of several; `noise` and `times` scale what they add and how often they
+/// happen.
 fn drawn(draws: &mut Draws) -> impl Fn(f64, u64) -> Ledger + use<> {
     let adjacency = BOTH[draws.below(2) as usize];
     let kinds: Vec<(u64, f64, f64, u64)> = (0..1 + draws.below(3) / 2)
@@ -155,8 +160,8 @@ fn ordered(less: &Bound, more: &Bound, what: &str) {
     assert!(less.lower <= more.upper, "{what}: {less:?} is above {more:?}");
 }
 
-/// Whatever is asked, by whichever way: more steps or less noise never cost surely less, and no method is below another's
-/// lower end.
+/// Whatever is asked, by whichever way: more steps or less noise never cost surely less, and no
+/// method is below another's lower end.
 #[test]
 fn bounds_of_related_runs_never_contradict_each_other() {
     let mut draws = Draws(20_240_915);
@@ -167,14 +172,16 @@ fn bounds_of_related_runs_never_contradict_each_other() {
         let at_delta = if case % 2 == 0 { at_delta.powf(0.03) } else { at_delta };
         let at_epsilon = draws.power(-6.0, 6.0);
         let what = format!("case {case}: {:?} at {at_delta:e}, {at_epsilon:e}", base.entries());
-        let [one, ten, less] = [&base, &longer, &quieter].map(|ledger| epsilon(ledger, at_delta).unwrap());
+        let [one, ten, less] =
+            [&base, &longer, &quieter].map(|ledger| epsilon(ledger, at_delta).unwrap());
         ordered(&one, &ten, &what);
         ordered(&one, &less, &what);
         let [d_one, d_ten, d_less] =
             [&base, &longer, &quieter].map(|ledger| delta(ledger, at_epsilon).unwrap());
         ordered(&d_one, &d_ten, &what);
         ordered(&d_one, &d_less, &what);
-        // Asked back, δ at the upper ε is not surely above δ, and ε at the upper δ not surely above ε.
+        // Asked back, δ at the upper ε is not surely above δ, and ε at the upper δ not surely above
+        // ε.
         if one.upper.is_finite() {
             let back = delta(&base, one.upper).unwrap();
             assert!(back.lower <= at_delta, "{what}: {one:?} {back:?}");
@@ -193,7 +200,8 @@ fn bounds_of_related_runs_never_contradict_each_other() {
     }
 }
 
-/// One pure event and one with Laplace noise, in closed form: δ = (1 − e^{ε−r})/(1 + e^{−r}), and δ = 1 − e^{(ε−r)/2}.
+/// One pure event and one with Laplace noise, in closed form: δ = (1 − e^{ε−r})/(1 + e^{−r}), and δ
+/// = 1 − e^{(ε−r)/2}.
 #[test]
 fn one_pure_or_laplace_event_is_bracketed() {
     for r in [0.01_f64, 0.3, 1.0, 7.0, 70.0, 900.0] {

@@ -1,4 +1,5 @@
-//! The filter asks before each step, refuses the one that would overspend, and survives serialisation exactly.
+//! The filter asks before each step, refuses the one that would overspend, and survives
+//! serialisation exactly.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
@@ -15,7 +16,9 @@ fn exhaust(filter: &mut Filter, event: &Event, most: u32) -> u32 {
 
 #[test]
 fn it_stops_before_overspending_and_not_much_too_early() {
-    for event in [step(Gaussian::new(20.0).unwrap()), step(PoissonGaussian::new(1.0, 0.01).unwrap())] {
+    for event in
+        [step(Gaussian::new(20.0).unwrap()), step(PoissonGaussian::new(1.0, 0.01).unwrap())]
+    {
         let mut filter = Filter::new(2.0, 1e-5).unwrap();
         let steps = exhaust(&mut filter, &event, 100_000);
         assert!(steps > 0);
@@ -24,7 +27,8 @@ fn it_stops_before_overspending_and_not_much_too_early() {
         let error = filter.spend(event.clone(), 1).unwrap_err();
         assert!(matches!(error, FilterError::Exhausted { .. }), "{error}");
         assert_eq!(filter, before);
-        // Adaptivity and the tracked orders cost something, but not more than three fifths of the steps.
+        // Adaptivity and the tracked orders cost something, but not more than three fifths of the
+        // steps.
         let plan = |steps: u64| -> Result<Ledger, EventError> {
             let mut ledger = Ledger::new();
             ledger.append_many(event.clone(), steps);
@@ -62,10 +66,18 @@ fn it_refuses_what_it_cannot_count() {
     assert!(matches!(Filter::new(0.0, 1e-5), Err(FilterError::Budget { .. })));
     let mut filter = Filter::new(1.0, 1e-5).unwrap();
     filter.spend(step(Gaussian::new(50.0).unwrap()), 1).unwrap();
-    let other =
-        Event::new(Gaussian::new(50.0).unwrap(), Adjacency::ReplaceOne, Unit::Record, View::Central).unwrap();
+    let other = Event::new(
+        Gaussian::new(50.0).unwrap(),
+        Adjacency::ReplaceOne,
+        Unit::Record,
+        View::Central,
+    )
+    .unwrap();
     assert!(matches!(filter.spend(other, 1), Err(FilterError::Uncountable(_))));
-    assert!(matches!(filter.spend(step(NonPrivate::new().unwrap()), 1), Err(FilterError::Exhausted { .. })));
+    assert!(matches!(
+        filter.spend(step(NonPrivate::new().unwrap()), 1),
+        Err(FilterError::Exhausted { .. })
+    ));
 }
 
 #[test]
@@ -73,7 +85,10 @@ fn steps_and_rates_are_calibrated_without_overshooting() {
     let plan = |rate: f64| -> Result<Ledger, EventError> {
         let mut ledger = Ledger::new();
         let sampled = PoissonGaussian::new(1.0, rate)?;
-        ledger.append_many(Event::new(sampled, Adjacency::AddRemove, Unit::Record, View::Central)?, 1000);
+        ledger.append_many(
+            Event::new(sampled, Adjacency::AddRemove, Unit::Record, View::Central)?,
+            1000,
+        );
         Ok(ledger)
     };
     let found = calibrate_rate(1.0, 1e-5, 0.5, plan).unwrap();
@@ -89,7 +104,8 @@ fn steps_and_rates_are_calibrated_without_overshooting() {
     assert!(matches!(error, CalibrationError::OutOfReach { .. }), "{error}");
 }
 
-/// An odometer may be read after looking: its reading is a filter's budget, never the bound of a plan fixed in advance.
+/// An odometer may be read after looking: its reading is a filter's budget, never the bound of a
+/// plan fixed in advance.
 #[test]
 fn an_odometer_pays_for_being_read_after_looking() {
     let mut filter = Filter::new(50.0, 1e-3).unwrap();
@@ -108,8 +124,9 @@ fn an_odometer_pays_for_being_read_after_looking() {
     }
 }
 
-/// Why the ordinary bound will not do, by the exact law of two Gaussian steps. The second step is made only if the loss of the first was
-/// within its own bound; at step two the ordinary bound of the ledger is exceeded with more than δ.
+/// Why the ordinary bound will not do, by the exact law of two Gaussian steps. The second step is
+/// made only if the loss of the first was within its own bound; at step two the ordinary bound of
+/// the ledger is exceeded with more than δ.
 #[test]
 fn the_bound_of_the_ledger_is_no_odometer() {
     let (delta_asked, mu) = (0.01_f64, 1.0_f64);
@@ -128,16 +145,18 @@ fn the_bound_of_the_ledger_is_no_odometer() {
         .iter()
         .map(|&x| {
             let one = loss(x);
-            let second = || grid.iter().map(|&y| density(y) * over(one + loss(y), both)).sum::<f64>();
+            let second =
+                || grid.iter().map(|&y| density(y) * over(one + loss(y), both)).sum::<f64>();
             density(x) * if one > first { over(one, first) } else { second() }
         })
         .sum();
     assert!(exceeded > 1.1 * delta_asked, "{exceeded}");
 }
 
-/// A plan of 64 Gaussian steps, and an asker who stops at the first step at which more was lost than the bound of what was
-/// used says. The losses are a walk with steps N(μ²/2, μ²), followed on a grid; δ at the stop is many times the δ of the bound of
-/// what was used, and not above it where the plan is counted.
+/// A plan of 64 Gaussian steps, and an asker who stops at the first step at which more was lost
+/// than the bound of what was used says. The losses are a walk with steps N(μ²/2, μ²), followed on
+/// a grid; δ at the stop is many times the δ of the bound of what was used, and not above it where
+/// the plan is counted.
 #[test]
 fn who_stops_by_looking_exceeds_what_was_used_and_not_the_plan() {
     const STEPS: usize = 64;
@@ -150,8 +169,9 @@ fn who_stops_by_looking_exceeds_what_was_used_and_not_the_plan() {
     };
     let reach = (8.0 * mu / WIDTH) as i32;
     let density = |x: f64| (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
-    let kernel: Vec<f64> =
-        (-reach..=reach).map(|k| density((f64::from(k) * WIDTH - mu * mu / 2.0) / mu) * WIDTH / mu).collect();
+    let kernel: Vec<f64> = (-reach..=reach)
+        .map(|k| density((f64::from(k) * WIDTH - mu * mu / 2.0) / mu) * WIDTH / mu)
+        .collect();
     let (offset, cells) = (1000_usize, 2600_usize);
     let loss = |cell: usize| (cell as f64 - offset as f64) * WIDTH;
     let over = |reading: f64, lost: f64| (-(reading - lost).exp_m1()).max(0.0);

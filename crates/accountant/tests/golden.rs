@@ -6,7 +6,8 @@ use reticent_accountant::*;
 
 fn ledger(mechanism: impl Into<Mechanism>, adjacency: Adjacency, count: u64) -> Ledger {
     let mut ledger = Ledger::new();
-    ledger.append_many(Event::new(mechanism, adjacency, Unit::Record, View::Central).unwrap(), count);
+    ledger
+        .append_many(Event::new(mechanism, adjacency, Unit::Record, View::Central).unwrap(), count);
     ledger
 }
 
@@ -48,9 +49,11 @@ fn one_gaussian() {
 fn moments_accountant_of_dpa19() {
     for (per_step, moments, exact) in [(0.05, 0.5009, 0.2772), (0.1, 1.0193, 0.6339)] {
         let delta = 1e-3_f64;
-        // DPA19 Thm. 1: noise over sensitivity is √(2 ln(1.25/δ))/ε; here noise over clip, replace-one.
+        // DPA19 Thm. 1: noise over sensitivity is √(2 ln(1.25/δ))/ε; here noise over clip,
+        // replace-one.
         let z = 2.0 * (2.0 * (1.25 / delta).ln()).sqrt() / per_step;
-        let report = report(&ledger(Gaussian::new(z).unwrap(), Adjacency::ReplaceOne, 100), delta).unwrap();
+        let report =
+            report(&ledger(Gaussian::new(z).unwrap(), Adjacency::ReplaceOne, 100), delta).unwrap();
         assert!((by(&report, Method::Moments) - moments).abs() < 5e-5, "{report:?}");
         assert!((report.best.upper - exact).abs() < 5e-5, "{report:?}");
     }
@@ -70,7 +73,10 @@ fn calibration() {
     let plan = |z: f64| -> Result<Ledger, EventError> {
         let mut ledger = Ledger::new();
         let step = PoissonGaussian::new(z, 0.01)?;
-        ledger.append_many(Event::new(step, Adjacency::AddRemove, Unit::Record, View::Central)?, 10_000);
+        ledger.append_many(
+            Event::new(step, Adjacency::AddRemove, Unit::Record, View::Central)?,
+            10_000,
+        );
         Ok(ledger)
     };
     let found = calibrate(1.0, 1e-5, plan).unwrap();

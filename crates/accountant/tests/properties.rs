@@ -1,5 +1,5 @@
-//! What must hold for every input: no error, hang or NaN; monotone in every argument; order irrelevant; both ends in
-//! order; no method below another's lower bound.
+//! What must hold for every input: no error, hang or NaN; monotone in every argument; order
+//! irrelevant; both ends in order; no method below another's lower bound.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use reticent_accountant::*;
 
 fn event(rate: f64, z: f64, adjacency: Adjacency) -> Event {
-    Event::new(PoissonGaussian::new(z, rate).unwrap(), adjacency, Unit::Record, View::Central).unwrap()
+    Event::new(PoissonGaussian::new(z, rate).unwrap(), adjacency, Unit::Record, View::Central)
+        .unwrap()
 }
 
 fn ledger(rate: f64, z: f64, steps: u64, adjacency: Adjacency) -> Ledger {
@@ -40,8 +41,9 @@ fn every_corner_of_the_range_has_a_finite_bound() {
                 for steps in [1, 1000, 10_000_000] {
                     for delta in [1e-300, 1e-20, 1e-5, 0.5] {
                         let bound = epsilon(&ledger(rate, z, steps, adjacency), delta).unwrap();
-                        let case =
-                            format!("z {z} rate {rate} steps {steps} delta {delta} {adjacency}: {bound:?}");
+                        let case = format!(
+                            "z {z} rate {rate} steps {steps} delta {delta} {adjacency}: {bound:?}"
+                        );
                         assert!(bound.upper.is_finite(), "{case}");
                         assert!(0.0 <= bound.lower && bound.lower <= bound.upper, "{case}");
                     }

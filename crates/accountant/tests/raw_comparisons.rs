@@ -1,11 +1,12 @@
-//! Where bounds are decided no number is compared as it is: a comparison loses what is not a number.
+//! Where bounds are decided no number is compared as it is: a comparison loses what is not a
+//! number.
 //!
 //! (`f64::max`, `f64::min` and `f64::clamp`, which lose it too, are forbidden by `clippy.toml`.)
 
 #![allow(clippy::unwrap_used)]
 
-/// The files that decide. The others plan (a step that is badly chosen costs precision), choose a formula, or hand
-/// their numbers on to these, NaN and all.
+/// The files that decide. The others plan (a step that is badly chosen costs precision), choose a
+/// formula, or hand their numbers on to these, NaN and all.
 const DECIDE: [&str; 9] = [
     "account.rs",
     "calibrate.rs",
@@ -18,7 +19,8 @@ const DECIDE: [&str; 9] = [
     "tally.rs",
 ];
 
-/// What marks a line on which a comparison decides nothing, or is on the safe side for NaN; it says why.
+/// What marks a line on which a comparison decides nothing, or is on the safe side for NaN; it says
+/// why.
 const MARK: &str = "// plain: ";
 
 fn raw(line: &str) -> bool {
@@ -41,7 +43,11 @@ fn no_raw_comparison_decides_a_bound() {
             marked = line.trim_start().starts_with(MARK);
         }
     }
-    assert!(found.is_empty(), "compare ends of bounds (src/outward.rs) instead:\n{}", found.join("\n"));
+    assert!(
+        found.is_empty(),
+        "compare ends of bounds (src/outward.rs) instead:\n{}",
+        found.join("\n")
+    );
 }
 
 #[test]

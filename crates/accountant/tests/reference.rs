@@ -1,5 +1,5 @@
-//! 300 random cases against dp_accounting's PLD and the closed form, and the closed form over its whole range.
-//! The files are made by `golden/make_accounting.py`.
+//! 300 random cases against dp_accounting's PLD and the closed form, and the closed form over its
+//! whole range. The files are made by `golden/make_accounting.py`.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
@@ -17,7 +17,8 @@ fn number(case: &Value, key: &str) -> f64 {
 
 fn count(mechanism: impl Into<Mechanism>, adjacency: Adjacency, steps: u64) -> Ledger {
     let mut ledger = Ledger::new();
-    ledger.append_many(Event::new(mechanism, adjacency, Unit::Record, View::Central).unwrap(), steps);
+    ledger
+        .append_many(Event::new(mechanism, adjacency, Unit::Record, View::Central).unwrap(), steps);
     ledger
 }
 
@@ -54,8 +55,9 @@ fn the_closed_form_has_all_its_digits() {
     }
 }
 
-/// A record that is hardly ever drawn: all of the tail is hers, the variance is not. The truth has 40 digits (mpmath). The window of the
-/// transform used to lie above the ε asked for, and what is to the left of it was forgotten.
+/// A record that is hardly ever drawn: all of the tail is hers, the variance is not. The truth has
+/// 40 digits (mpmath). The window of the transform used to lie above the ε asked for, and what is
+/// to the left of it was forgotten.
 #[test]
 fn a_profile_far_from_the_bulk_is_not_forgotten() {
     let rare = PoissonGaussian::new(0.221_688_789_195_115, 5.857_358_545_566_549e-12).unwrap();

@@ -1,4 +1,5 @@
-//! The first accountant against a second one that shares no code with it. Note: `proofs/second-accountant.md`.
+//! The first accountant against a second one that shares no code with it. Note:
+//! `proofs/second-accountant.md`.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
@@ -9,8 +10,8 @@ use second::cases::{Plan, Random};
 use second::loss::{Kind, Law};
 use second::{Case, Interval, Pair, contour, crude, lattice};
 
-/// The second accountant's own rounding of its parameters (2/z, say): a claim about the very end of a bounded loss
-/// is not judged by its last bit.
+/// The second accountant's own rounding of its parameters (2/z, say): a claim about the very end of
+/// a bounded loss is not judged by its last bit.
 const HAIR: f64 = 1e-15;
 
 /// What was found, and how sure the second accountant was.
@@ -24,12 +25,15 @@ struct Findings {
 }
 
 impl Findings {
-    /// `claim` says that a truth is at most (or at least) a value: the interval decides, or is too wide to.
+    /// `claim` says that a truth is at most (or at least) a value: the interval decides, or is too
+    /// wide to.
     fn check(&mut self, below: bool, truth: Interval, value: f64, what: impl Fn() -> String) {
         if !truth.consistent() {
-            self.violations.push(format!("the second accountant contradicts itself: {truth:?}: {}", what()));
+            self.violations
+                .push(format!("the second accountant contradicts itself: {truth:?}: {}", what()));
         } else if if below { truth.low > value } else { truth.high < value } {
-            self.violations.push(format!("{} but ln of the truth is in {truth:?}, asked {value}", what()));
+            self.violations
+                .push(format!("{} but ln of the truth is in {truth:?}, asked {value}", what()));
         } else if if below { truth.high <= value } else { truth.low >= value } {
             self.decided += 1;
         } else {
@@ -68,8 +72,10 @@ impl Findings {
 
     fn at_least(&mut self, upper: f64, lower: f64, what: impl Fn() -> String) {
         if upper < lower {
-            self.violations
-                .push(format!("{}: an upper bound of {upper:e} and a lower bound of {lower:e}", what()));
+            self.violations.push(format!(
+                "{}: an upper bound of {upper:e} and a lower bound of {lower:e}",
+                what()
+            ));
         }
     }
 }
@@ -78,13 +84,16 @@ impl Findings {
 fn dearer(plan: &Plan, index: usize) -> Plan {
     plan.map(|mechanism, count| match (index % 3, mechanism) {
         (0, _) => (mechanism.clone(), count * 10),
-        (1, Mechanism::Gaussian(g)) => (Gaussian::new(g.noise_multiplier() * 0.9).unwrap().into(), count),
+        (1, Mechanism::Gaussian(g)) => {
+            (Gaussian::new(g.noise_multiplier() * 0.9).unwrap().into(), count)
+        }
         (1, Mechanism::PoissonGaussian(p)) => {
             (PoissonGaussian::new(p.noise_multiplier() * 0.9, p.rate()).unwrap().into(), count)
         }
-        (2, Mechanism::PoissonGaussian(p)) => {
-            (PoissonGaussian::new(p.noise_multiplier(), (p.rate() * 1.1).min(1.0)).unwrap().into(), count)
-        }
+        (2, Mechanism::PoissonGaussian(p)) => (
+            PoissonGaussian::new(p.noise_multiplier(), (p.rate() * 1.1).min(1.0)).unwrap().into(),
+            count,
+        ),
         _ => (mechanism.clone(), count + 1),
     })
 }
@@ -123,7 +132,8 @@ fn one(index: usize, random: &mut Random, found: &mut Findings) {
     }
     if index.is_multiple_of(4) {
         let report = report(&ledger, delta_asked).unwrap();
-        let bounds: Vec<_> = report.lines.iter().filter_map(|line| line.bound.as_ref().ok()).collect();
+        let bounds: Vec<_> =
+            report.lines.iter().filter_map(|line| line.bound.as_ref().ok()).collect();
         for a in &bounds {
             for b in &bounds {
                 found.at_least(a.upper, b.lower, || {
@@ -157,7 +167,8 @@ fn calibrated(index: usize, random: &mut Random, found: &mut Findings) {
     };
     match calibrate(target, delta_asked, |z| plan(z).map(|plan| plan.ledger())) {
         Ok(answer) => {
-            let truth = plan(answer.noise_multiplier).unwrap().pair().ln_delta(target, &[delta_asked.ln()]);
+            let truth =
+                plan(answer.noise_multiplier).unwrap().pair().ln_delta(target, &[delta_asked.ln()]);
             found.check(true, truth, delta_asked.ln(), || {
                 format!("{}: z = {:e}", name(), answer.noise_multiplier)
             });
@@ -182,7 +193,9 @@ fn the_first_accountant_holds_against_the_second() {
         }
         one(index as usize, &mut Random((seed << 32) + index * 7919), &mut found);
         if loud {
-            found.violations[before..].iter().for_each(|violation| eprintln!("VIOLATION {violation}"));
+            found.violations[before..]
+                .iter()
+                .for_each(|violation| eprintln!("VIOLATION {violation}"));
         }
     }
     println!(
@@ -190,7 +203,12 @@ fn the_first_accountant_holds_against_the_second() {
         found.decided, found.undecided, found.precise, found.interval
     );
     // A second accountant that cannot say anything would find nothing.
-    assert!(found.undecided < found.decided, "{} undecided, {} decided", found.undecided, found.decided);
+    assert!(
+        found.undecided < found.decided,
+        "{} undecided, {} decided",
+        found.undecided,
+        found.decided
+    );
     assert!(
         found.violations.is_empty(),
         "{} violations\n{}",
@@ -265,7 +283,8 @@ fn the_second_accountant_agrees_with_mpmath() {
     }
 }
 
-/// The contour, the lattice and the bounds from single events are different computations of the same thing.
+/// The contour, the lattice and the bounds from single events are different computations of the
+/// same thing.
 #[test]
 fn the_ways_of_the_second_accountant_agree() {
     for (case, epsilon, want) in golden() {

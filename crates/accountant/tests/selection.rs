@@ -6,8 +6,10 @@ use reticent_accountant::*;
 
 fn cost(mechanism: impl Into<Mechanism>, count: u64, delta: f64) -> Bound {
     let mut ledger = Ledger::new();
-    ledger
-        .append_many(Event::new(mechanism, Adjacency::ReplaceOne, Unit::User, View::Central).unwrap(), count);
+    ledger.append_many(
+        Event::new(mechanism, Adjacency::ReplaceOne, Unit::User, View::Central).unwrap(),
+        count,
+    );
     epsilon(&ledger, delta).unwrap()
 }
 
@@ -27,32 +29,41 @@ fn choosing_costs_more_than_one_run_and_less_than_ten() {
     }
     let geometric = Repetitions::TruncatedNegativeBinomial { eta: 1.0, gamma: 0.1 };
     assert!((geometric.mean() - 10.0).abs() < 1e-12);
-    let text = serde_json::to_string(&Mechanism::from(Selection::new(run, geometric).unwrap())).unwrap();
+    let text =
+        serde_json::to_string(&Mechanism::from(Selection::new(run, geometric).unwrap())).unwrap();
     assert!(text.starts_with(r#"{"kind":"selection","#), "{text}");
     assert!(matches!(serde_json::from_str::<Mechanism>(&text).unwrap(), Mechanism::Selection(_)));
     assert!(serde_json::from_str::<Mechanism>(&text.replace("0.1", "1.1")).is_err());
 }
 
-/// Thm. 6 of Papernot–Steinke for a Gaussian run, by its own formulas: D_α = αμ²/2, and δ̂ of N(0,1) against N(μ,1).
+/// Thm. 6 of Papernot–Steinke for a Gaussian run, by its own formulas: D_α = αμ²/2, and δ̂ of
+/// N(0,1) against N(μ,1).
 #[test]
 fn a_poisson_number_of_gaussian_runs_costs_what_the_theorem_says() {
     let (mean, delta) = (12.0, 1e-5_f64);
     for z in [8.0, 20.0, 60.0] {
         let run = vec![(Mechanism::from(Gaussian::new(z).unwrap()), 1)];
-        let counted = cost(Selection::new(run, Repetitions::Poisson { mean }).unwrap(), 1, delta).upper;
+        let counted =
+            cost(Selection::new(run, Repetitions::Poisson { mean }).unwrap(), 1, delta).upper;
         let mu = 2.0 / z;
         let profile = |e: f64| gaussian_delta(mu, e);
         let convert = |a: f64| {
-            let value = a * mu * mu / 2.0 + mean * profile((1.0 / (a - 1.0)).ln_1p()) + mean.ln() / (a - 1.0);
+            let value = a * mu * mu / 2.0
+                + mean * profile((1.0 / (a - 1.0)).ln_1p())
+                + mean.ln() / (a - 1.0);
             value + (-1.0 / a).ln_1p() - (delta.ln() + a.ln()) / (a - 1.0)
         };
-        let best = (1..200_000).map(|k| 1.0 + 0.01 * f64::from(k)).map(convert).fold(f64::INFINITY, f64::min);
+        let best = (1..200_000)
+            .map(|k| 1.0 + 0.01 * f64::from(k))
+            .map(convert)
+            .fold(f64::INFINITY, f64::min);
         assert!((counted / best - 1.0).abs() < 1e-4, "{z}: {counted} against {best}");
     }
 }
 
-/// Against the truth: a run with a few outputs, the best of a Poisson number of them computed from their law. A mean below 1 used
-/// to be booked as costing less than nothing, and a mean of 1 as a little too little: "no run" is an output too.
+/// Against the truth: a run with a few outputs, the best of a Poisson number of them computed from
+/// their law. A mean below 1 used to be booked as costing less than nothing, and a mean of 1 as a
+/// little too little: "no run" is an output too.
 #[test]
 fn the_best_of_a_poisson_number_of_runs_is_never_dearer_than_booked() {
     let curve_of = |law, epsilon| {
@@ -67,15 +78,20 @@ fn the_best_of_a_poisson_number_of_runs_is_never_dearer_than_booked() {
             let none = (-mean).exp();
             let with = curve_of(Repetitions::Poisson { mean }, epsilon);
             let again = curve_of(Repetitions::PositivePoisson { rate: mean }, epsilon);
-            // Randomised response whose better answer is the likelier, or the less likely; from the worse to the better.
-            for (p, q) in [(epsilon, -epsilon), (-epsilon, epsilon)].map(|(a, b)| (share(a), share(b))) {
-                let best =
-                    |worse: f64| [(mean * (worse - 1.0)).exp() - none, -(mean * (worse - 1.0)).exp_m1()];
+            // Randomised response whose better answer is the likelier, or the less likely; from the
+            // worse to the better.
+            for (p, q) in
+                [(epsilon, -epsilon), (-epsilon, epsilon)].map(|(a, b)| (share(a), share(b)))
+            {
+                let best = |worse: f64| {
+                    [(mean * (worse - 1.0)).exp() - none, -(mean * (worse - 1.0)).exp_m1()]
+                };
                 let (a, b) = (best(p), best(q));
                 for ((order, booked), (_, booked_again)) in
                     with.iter().zip(&again).filter(|(w, _)| w.0 <= 64.0)
                 {
-                    let sum: f64 = a.iter().zip(&b).map(|(a, b)| a.powf(*order) * b.powf(1.0 - order)).sum();
+                    let sum: f64 =
+                        a.iter().zip(&b).map(|(a, b)| a.powf(*order) * b.powf(1.0 - order)).sum();
                     let (true_with, true_again) = ((none + sum).ln(), (sum / (1.0 - none)).ln());
                     let slack = 1e-12 / (order - 1.0);
                     assert!(
@@ -97,7 +113,8 @@ fn share(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// Drawing again when there was no run costs the more the likelier that was, and never less than nothing.
+/// Drawing again when there was no run costs the more the likelier that was, and never less than
+/// nothing.
 #[test]
 fn drawing_again_costs_a_hair_more() {
     let run = vec![(Mechanism::from(Gaussian::new(20.0).unwrap()), 1)];
@@ -120,7 +137,8 @@ fn gaussian_delta(mu: f64, epsilon: f64) -> f64 {
     delta(&ledger, epsilon).unwrap().upper
 }
 
-/// For runs that are not Gaussian the curve is swept instead; where both ways are open they must agree.
+/// For runs that are not Gaussian the curve is swept instead; where both ways are open they must
+/// agree.
 #[test]
 fn the_swept_curve_is_dearer_than_the_closed_form_and_not_by_much() {
     let law = Repetitions::Poisson { mean: 12.0 };
@@ -138,7 +156,8 @@ fn a_choice_costs_the_dearest_run() {
     let best_of = |run| cost(Selection::new(run, law).unwrap(), 1, 1e-6).upper;
     let choice = Choice::new(vec![gaussian(40.0, 2), gaussian(60.0, 9)]).unwrap();
     // Nine at 60 are one at 20, which is dearer than two at 40.
-    let dearest = vec![(Mechanism::from(Zcdp::new(9.0 * (2.0_f64 / 60.0).powi(2) / 2.0).unwrap()), 1)];
+    let dearest =
+        vec![(Mechanism::from(Zcdp::new(9.0 * (2.0_f64 / 60.0).powi(2) / 2.0).unwrap()), 1)];
     let (drawn, dearest) = (best_of(vec![(choice.into(), 1)]), best_of(dearest));
     assert!((drawn / dearest - 1.0).abs() < 1e-9, "{drawn} {dearest}");
     let pure = Choice::new(vec![
@@ -169,8 +188,8 @@ fn iteration_never_exceeds_the_local_guarantee() {
     }
 }
 
-/// The curve jumps where weak convexity ends; a search that steps over the best order before it would have fewer
-/// contributions cost more.
+/// The curve jumps where weak convexity ends; a search that steps over the best order before it
+/// would have fewer contributions cost more.
 #[test]
 fn fewer_contributions_never_cost_more() {
     for mu in [0.1, 0.3, 0.42, 0.5, 0.7] {
@@ -193,8 +212,9 @@ fn groups_are_exact_or_refused() {
     );
 }
 
-/// Outside values (golden/make_selection.py): the theorems by 20-digit arithmetic of their own, and the true profile of the largest of
-/// K Gaussian answers, which nothing that is booked may be below.
+/// Outside values (golden/make_selection.py): the theorems by 20-digit arithmetic of their own, and
+/// the true profile of the largest of K Gaussian answers, which nothing that is booked may be
+/// below.
 #[test]
 fn the_best_of_gaussian_runs_agrees_with_outside_values() {
     let path = format!("{}/../../golden/accountant/selection.json", env!("CARGO_MANIFEST_DIR"));

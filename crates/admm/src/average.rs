@@ -15,7 +15,8 @@ pub enum Average {
     Uniform,
     /// `Σ t·x_t / Σ t`: early iterates, far from the optimum, count less.
     Weighted,
-    /// Weights in proportion to t³ for large t: the last quarter of the iterates has two thirds of the weight.
+    /// Weights in proportion to t³ for large t: the last quarter of the iterates has two thirds of
+    /// the weight.
     Late,
 }
 
@@ -81,8 +82,8 @@ impl Running {
         Running { how, mean: vec![0.0; len], count: 0.0, weight: 0.0 }
     }
 
-    /// The next iterate. The mean is moved towards it by its share of the weight so far, which loses fewer
-    /// digits than a growing sum.
+    /// The next iterate. The mean is moved towards it by its share of the weight so far, which
+    /// loses fewer digits than a growing sum.
     pub fn add(&mut self, x: &[f64]) {
         self.count += 1.0;
         let weight = match self.how {

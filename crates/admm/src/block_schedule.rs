@@ -1,9 +1,10 @@
 //! Which blocks of a consensus move in which iteration (FP23, section 5.2).
 //!
-//! A schedule is public: it is drawn from a generator that anybody can run again, and what the gate proves (see
-//! proofs/consensus.md) holds for every schedule. Keeping it secret would buy nothing, because a block that has moved
-//! once shows in every later mean, whether it moves again or not (E3). To gain from secret samples, move all blocks
-//! and take the mean over a sample: that is `sampling`.
+//! A schedule is public: it is drawn from a generator that anybody can run again, and what the gate
+//! proves (see proofs/consensus.md) holds for every schedule. Keeping it secret would buy nothing,
+//! because a block that has moved once shows in every later mean, whether it moves again or not
+//! (E3). To gain from secret samples, move all blocks and take the mean over a sample: that is
+//! `sampling`.
 
 use std::fmt;
 use std::str::FromStr;

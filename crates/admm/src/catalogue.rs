@@ -7,8 +7,8 @@ use reticent_problem::Regulariser;
 
 use crate::algorithms::auto::Choice;
 use crate::algorithms::{
-    Algorithm, amp, auto, consensus, dp_cd, dp_fw, dp_sgd, general, mpadmm, objp, output_perturbation, sadmm,
-    ssadmm, vradmm,
+    Algorithm, amp, auto, consensus, dp_cd, dp_fw, dp_sgd, general, mpadmm, objp,
+    output_perturbation, sadmm, ssadmm, vradmm,
 };
 use crate::settings::{Public, Settings, SettingsError};
 
@@ -91,7 +91,11 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 
 /// The algorithms that can also run as published, with a claim that does not hold.
 pub fn with_errata() -> Vec<&'static str> {
-    CATALOGUE.iter().filter(|entry| entry.takes.contains(&"as-published")).map(|entry| entry.name).collect()
+    CATALOGUE
+        .iter()
+        .filter(|entry| entry.takes.contains(&"as-published"))
+        .map(|entry| entry.name)
+        .collect()
 }
 
 impl Entry {
@@ -157,8 +161,8 @@ impl Recipe<'_> {
         ))
     }
 
-    /// The sampling, or everything: for a given budget the mean gradient is then as good as it can be. Whether
-    /// a sample is larger than the table is for the gate to say.
+    /// The sampling, or everything: for a given budget the mean gradient is then as good as it can
+    /// be. Whether a sample is larger than the table is for the gate to say.
     pub(crate) fn sampling(&self) -> Sampling {
         self.settings.sampling.unwrap_or_default()
     }

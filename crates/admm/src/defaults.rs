@@ -1,4 +1,5 @@
-//! What a method without momentum is set to when nobody said, from public quantities: one rule for all of them.
+//! What a method without momentum is set to when nobody said, from public quantities: one rule for
+//! all of them.
 //!
 //! ```text
 //! n̂ the public number of units   z₁ the noise of one answer that spends the whole budget   s = n̂/z₁   d parameters
@@ -10,17 +11,18 @@
 //! variance reduction                                  T/m loops of m steps, m as far as noise lets x go from x̃
 //! ```
 //!
-//! Why. T answers that share a budget have √T times the noise of one, so the noise of T steps of length η is that of a walk of
-//! ηT·z₁/n̂ clips: what must be chosen is the time ηT, and however it is cut into steps, the noise is the same. In directions
-//! that the loss has hardly curved by then, the noise of a score is about ηL·T/s times the scale of the loss; a quarter
-//! is little enough.
+//! Why. T answers that share a budget have √T times the noise of one, so the noise of T steps of
+//! length η is that of a walk of ηT·z₁/n̂ clips: what must be chosen is the time ηT, and however it
+//! is cut into steps, the noise is the same. In directions that the loss has hardly curved by then,
+//! the noise of a score is about ηL·T/s times the scale of the loss; a quarter is little enough.
 //!
-//! Everything is in units of 1/L and of the largest gradient: a table in other units gives the same model in them.
+//! Everything is in units of 1/L and of the largest gradient: a table in other units gives the same
+//! model in them.
 
 use crate::catalogue::Recipe;
 
-/// The clip of a method that cannot afford the whole bound, as a part of it: the derivative of a classification loss is far below
-/// its bound for all but the records on the wrong side.
+/// The clip of a method that cannot afford the whole bound, as a part of it: the derivative of a
+/// classification loss is far below its bound for all but the records on the wrong side.
 pub(crate) const CLIP: f64 = 0.25;
 
 /// The noise of a score, in scales of the loss, that a run may end with.
@@ -29,12 +31,12 @@ const NOISE: f64 = 0.25;
 /// Fewer steps have not begun, and more are time and no accuracy.
 const STEPS: (f64, f64) = (20.0, 400.0);
 
-/// How much longer coordinates may go on than a gradient with their noise: measured, as their steps are held back by the heaviest
-/// column.
+/// How much longer coordinates may go on than a gradient with their noise: measured, as their steps
+/// are held back by the heaviest column.
 const SWEEP: f64 = 2.0;
 
-/// How far, in clips, noise may have taken the gradient at x from that at the snapshot: what a correction's bound is over a
-/// run without noise.
+/// How far, in clips, noise may have taken the gradient at x from that at the snapshot: what a
+/// correction's bound is over a run without noise.
 const DRIFT: f64 = 1.0 / 3.0;
 
 impl Recipe<'_> {
@@ -43,8 +45,8 @@ impl Recipe<'_> {
         (NOISE * self.public.signal()).clamp(STEPS.0, STEPS.1)
     }
 
-    /// Steps of 1/L, for a sample that is seen `per_epoch` times: one of a fraction q costs about q of what everything costs, and
-    /// 1/q² steps of it about as much as one.
+    /// Steps of 1/L, for a sample that is seen `per_epoch` times: one of a fraction q costs about q
+    /// of what everything costs, and 1/q² steps of it about as much as one.
     pub(crate) fn plain_steps(&self, per_epoch: f64) -> u64 {
         (self.time() * per_epoch.max(1.0).sqrt()).round() as u64
     }
@@ -54,18 +56,20 @@ impl Recipe<'_> {
         (self.time() / steps).max(1.0)
     }
 
-    /// Sweeps through the coordinates in steps of `step`/L, clipped at [`CLIP`] of the bound, no more than `most`. A sweep is d
-    /// answers, so that its noise is √d times that of one gradient.
+    /// Sweeps through the coordinates in steps of `step`/L, clipped at [`CLIP`] of the bound, no
+    /// more than `most`. A sweep is d answers, so that its noise is √d times that of one gradient.
     pub(crate) fn sweeps(&self, step: f64, most: f64) -> u64 {
         let d = self.public.shape.len() as f64;
-        let time = (SWEEP * NOISE * self.public.signal() / (CLIP * d.sqrt())).clamp(STEPS.0, STEPS.1);
+        let time =
+            (SWEEP * NOISE * self.public.signal() / (CLIP * d.sqrt())).clamp(STEPS.0, STEPS.1);
         (time / step).clamp(1.0, most).round() as u64
     }
 
-    /// Loops and inner steps m of variance reduction, m at most `most`. After m steps from a snapshot with noise of √(T/m)·z₁ clips,
-    /// x is about m√(T/m)·√d/s clips, in gradients, from where it would be: the bound of a correction grows with that distance
-    /// and its noise with the bound, so m must be short where there is little signal. A loop that starts from the average of
-    /// the last one goes half as far.
+    /// Loops and inner steps m of variance reduction, m at most `most`. After m steps from a
+    /// snapshot with noise of √(T/m)·z₁ clips, x is about m√(T/m)·√d/s clips, in gradients, from
+    /// where it would be: the bound of a correction grows with that distance and its noise with the
+    /// bound, so m must be short where there is little signal. A loop that starts from the average
+    /// of the last one goes half as far.
     pub(crate) fn loops(&self, inner: Option<u64>, most: f64, restarts: bool) -> (u64, u64) {
         let drift = DRIFT * self.public.signal();
         let far = drift.powi(2) / (self.time() * self.public.shape.len() as f64);

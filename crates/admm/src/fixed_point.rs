@@ -4,10 +4,10 @@
 //! u_b ← u_b + ρ_b λ ( R_b(u) + e_b + η_b − u_b ),   b = 1 … B
 //! ```
 //!
-//! `R` is non-expansive, `ρ_b ∈ {0, 1}` says which blocks take part, `λ ∈ (0, 1]` averages, `e` is the error of
-//! evaluating `R` (a sample instead of everything, a clipped record) and `η` the noise. An algorithm never sees
-//! `R(u)`, `e` and `η` apart: what the gate released already has all three in it, and the sum is what the engine
-//! is given.
+//! `R` is non-expansive, `ρ_b ∈ {0, 1}` says which blocks take part, `λ ∈ (0, 1]` averages, `e` is
+//! the error of evaluating `R` (a sample instead of everything, a clipped record) and `η` the
+//! noise. An algorithm never sees `R(u)`, `e` and `η` apart: what the gate released already has all
+//! three in it, and the sum is what the engine is given.
 //!
 //! Instances, each tested to be its textbook loop when there is no noise:
 //!
@@ -65,7 +65,8 @@ impl FixedPoint {
         &mut self.u
     }
 
-    /// One iteration, from `noisy = R(u) + e + η`; what `noisy` has in blocks that do not take part is not read.
+    /// One iteration, from `noisy = R(u) + e + η`; what `noisy` has in blocks that do not take part
+    /// is not read.
     pub fn step(&mut self, active: Active, lambda: f64, noisy: &[f64]) {
         for (_, block) in self.blocks.iter().enumerate().filter(|(b, _)| active.has(*b)) {
             for j in block.clone() {
@@ -75,7 +76,8 @@ impl FixedPoint {
     }
 }
 
-/// `R(u) = u − (2/β) g` in place of `g`: non-expansive when `g` is the gradient of a β-smooth convex function.
+/// `R(u) = u − (2/β) g` in place of `g`: non-expansive when `g` is the gradient of a β-smooth
+/// convex function.
 pub(crate) fn gradient_operator(u: &[f64], beta: f64, g: &mut [f64]) {
     for (g, u) in g.iter_mut().zip(u) {
         *g = u - 2.0 / beta * *g;

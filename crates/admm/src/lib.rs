@@ -1,7 +1,7 @@
 //! Private ADMM in all its forms, as arithmetic on released values.
 //!
-//! An algorithm asks an [`Oracle`](reticent_oracle::Oracle) and computes with the answers. It cannot see the
-//! data: this crate does not depend on the one that holds them.
+//! An algorithm asks an [`Oracle`](reticent_oracle::Oracle) and computes with the answers. It
+//! cannot see the data: this crate does not depend on the one that holds them.
 
 mod algorithms;
 mod average;
@@ -26,7 +26,9 @@ pub use algorithms::{Algorithm, run};
 pub use average::{Average, AverageError};
 pub use block_schedule::{BlockSchedule, BlockScheduleError, Order};
 pub use release::{Release, ReleaseError};
-pub use settings::{Public, Settings, SettingsError, at_least_one, fraction, not_negative, positive};
+pub use settings::{
+    Public, Settings, SettingsError, at_least_one, fraction, not_negative, positive,
+};
 pub use smoothing::Smoothing;
 pub use step_size::{StepSize, StepSizeError};
 pub use walk::{Walk, WalkError};

@@ -1,4 +1,5 @@
-//! Linearised ADMM for `x = z`, the iteration that ssADMM and mpADMM share (RDP20, equations 16–18).
+//! Linearised ADMM for `x = z`, the iteration that ssADMM and mpADMM share (RDP20, equations
+//! 16–18).
 //!
 //! ```text
 //! x⁺ = ( −g − y + ρ z + x/η ) / (ρ + 1/η)
@@ -23,7 +24,13 @@ pub(crate) struct Linearised {
 impl Linearised {
     pub fn new(rho: f64, regulariser: &Arc<Regulariser>) -> Self {
         let zeros = vec![0.0; regulariser.shape().len()];
-        Linearised { rho, regulariser: Arc::clone(regulariser), x: zeros.clone(), z: zeros.clone(), y: zeros }
+        Linearised {
+            rho,
+            regulariser: Arc::clone(regulariser),
+            x: zeros.clone(),
+            z: zeros.clone(),
+            y: zeros,
+        }
     }
 
     /// Where the next gradient is to be taken.

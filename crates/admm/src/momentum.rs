@@ -1,11 +1,12 @@
-//! Momentum: a point moved on by a part of its last change (Nesterov's extrapolation, with a limit).
+//! Momentum: a point moved on by a part of its last change (Nesterov's extrapolation, with a
+//! limit).
 //!
 //! ```text
 //! u = v⁺ + β_k (v⁺ − v),   β_k = min( (k − 1)/(k + 2), β )
 //! ```
 //!
-//! With a step of at most 1/L the method is stable for every β of at most 1, and k steps of it go as far as about k²/4
-//! steps without.
+//! With a step of at most 1/L the method is stable for every β of at most 1, and k steps of it go
+//! as far as about k²/4 steps without.
 
 use crate::settings::SettingsError;
 
@@ -31,7 +32,8 @@ impl Momentum {
         ((k as f64 - 1.0) / (k as f64 + 2.0)).min(self.most)
     }
 
-    /// `v⁺ = β_k v + (1 − β_k) g` in place of `g`: an average of the gradients so far in which late ones count more.
+    /// `v⁺ = β_k v + (1 − β_k) g` in place of `g`: an average of the gradients so far in which late
+    /// ones count more.
     pub fn average(&mut self, k: u64, g: &mut [f64]) {
         let beta = self.at(k);
         for (g, last) in g.iter_mut().zip(&mut self.last) {

@@ -1,7 +1,9 @@
-//! The prox of a penalty behind a linear constraint, `argmin_x { r(y) + ‖x − v‖²/(2η) : A x + B y = c }`.
+//! The prox of a penalty behind a linear constraint,
+//! `argmin_x { r(y) + ‖x − v‖²/(2η) : A x + B y = c }`.
 //!
-//! For `x = y` it is the penalty's own. For any other constraint it has no closed form, and a few steps of linearised ADMM
-//! on it, from where the last prox ended, are close enough: no data is needed for them, so they cost nothing but time.
+//! For `x = y` it is the penalty's own. For any other constraint it has no closed form, and a few
+//! steps of linearised ADMM on it, from where the last prox ended, are close enough: no data is
+//! needed for them, so they cost nothing but time.
 
 use std::sync::Arc;
 
@@ -27,7 +29,10 @@ impl Prox {
             return Ok(Prox::Direct(Arc::clone(recipe.regulariser)));
         }
         let settings = Settings { nu: Some(0.0), mu: Some(0.0), ..Settings::default() };
-        Ok(Prox::Inner(Box::new(Splitting::new(&Recipe { settings: &settings, ..*recipe }, entry)?)))
+        Ok(Prox::Inner(Box::new(Splitting::new(
+            &Recipe { settings: &settings, ..*recipe },
+            entry,
+        )?)))
     }
 
     /// The prox of `v` with step `eta`, in place.

@@ -1,4 +1,5 @@
-//! `(Aᵀ)†` for an `A` of full row rank: `(AAᵀ)⁻¹A`, by a Cholesky factor of `AAᵀ` that is made once.
+//! `(Aᵀ)†` for an `A` of full row rank: `(AAᵀ)⁻¹A`, by a Cholesky factor of `AAᵀ` that is made
+//! once.
 
 use std::sync::Arc;
 
@@ -58,7 +59,8 @@ impl TransposedPseudoInverse {
     pub fn apply(&self, g: &[f64], out: &mut [f64]) {
         self.regulariser.apply_a(g, out);
         let Some(factor) = &self.factor else { return };
-        let (rows, outputs) = (self.regulariser.constraint().a().rows(), self.regulariser.shape().outputs);
+        let (rows, outputs) =
+            (self.regulariser.constraint().a().rows(), self.regulariser.shape().outputs);
         // Row-major with a row per row of A; a column of it at a time.
         for j in 0..outputs {
             let mut column: Vec<f64> = (0..rows).map(|r| out[r * outputs + j]).collect();
@@ -82,7 +84,11 @@ mod tests {
     /// `Aᵀ(Aᵀ)†` projects on the range of `Aᵀ`: what is in it already comes back.
     #[test]
     fn it_inverts_the_transpose_on_its_range() {
-        let a = SparseMatrix::from_triplets(2, 3, &[(0, 0, 1.0), (0, 1, -1.0), (1, 1, 2.0), (1, 2, 0.5)]);
+        let a = SparseMatrix::from_triplets(
+            2,
+            3,
+            &[(0, 0, 1.0), (0, 1, -1.0), (1, 1, 2.0), (1, 2, 0.5)],
+        );
         for outputs in [1, 2] {
             let r = regulariser(a.clone(), outputs);
             let pseudo = TransposedPseudoInverse::new(&r, "vradmm").unwrap();
@@ -97,7 +103,11 @@ mod tests {
     #[test]
     fn dependent_rows_are_refused() {
         let tall = SparseMatrix::from_triplets(3, 2, &[(0, 0, 1.0), (1, 1, 1.0), (2, 0, 1.0)]);
-        let twice = SparseMatrix::from_triplets(2, 3, &[(0, 0, 1.0), (0, 1, 0.3), (1, 0, 2.0), (1, 1, 0.6)]);
+        let twice = SparseMatrix::from_triplets(
+            2,
+            3,
+            &[(0, 0, 1.0), (0, 1, 0.3), (1, 0, 2.0), (1, 1, 0.6)],
+        );
         for a in [tall, twice] {
             let error = TransposedPseudoInverse::new(&regulariser(a, 1), "vradmm").unwrap_err();
             assert!(error.to_string().contains("full row rank"), "{error}");

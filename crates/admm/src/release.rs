@@ -13,7 +13,8 @@ pub enum Release {
     Gradient,
     /// The minimiser of the step's objective, with Gaussian noise on it.
     Minimiser,
-    /// The minimiser of the step's objective with a random linear term of spherical Laplace law, as in the paper.
+    /// The minimiser of the step's objective with a random linear term of spherical Laplace law, as
+    /// in the paper.
     Objective,
     /// The same with a normal linear term.
     NormalObjective,

@@ -10,12 +10,12 @@ use crate::release::Release;
 use crate::step_size::StepSize;
 use crate::walk::Walk;
 
-/// The one list of settings: the struct, the names in messages and the refusal of a setting that an algorithm
-/// does not have are all made from it.
+/// The one list of settings: the struct, the names in messages and the refusal of a setting that an
+/// algorithm does not have are all made from it.
 macro_rules! settings {
     ($($(#[doc = $doc:literal])+ $name:literal $field:ident: $type:ty,)*) => {
-        /// Hyper-parameters, each left to the algorithm when it is not given. A setting that an algorithm does
-        /// not have is refused rather than passed over.
+        /// Hyper-parameters, each left to the algorithm when it is not given. A setting that an
+        /// algorithm does not have is refused rather than passed over.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Settings {
@@ -63,15 +63,15 @@ settings! {
     "clip" clip: f64,
     /// The step size η_k: constant:η, sqrt:η or epoch:η.
     "step" step: StepSize,
-    /// The largest momentum: iterate k is moved on by min((k − 1)/(k + 2), momentum) of its last change, or in Frank–Wolfe
-    /// takes so much of its gradient from those before; 0 is none.
+    /// The largest momentum: iterate k is moved on by min((k − 1)/(k + 2), momentum) of its last
+    /// change, or in Frank–Wolfe takes so much of its gradient from those before; 0 is none.
     "momentum" momentum: f64,
     /// The penalty parameter ρ of the augmented Lagrangian (RDP20).
     "rho" rho: f64,
     /// The penalty parameter β of the augmented Lagrangian (LS22).
     "beta" beta: f64,
-    /// γ: the step of a prox (FP23), what the step size is divided by (LS22), or how far a linearised step is held
-    /// back (RA18).
+    /// γ: the step of a prox (FP23), what the step size is divided by (LS22), or how far a
+    /// linearised step is held back (RA18).
     "gamma" gamma: f64,
     /// The penalty parameter η on the edges of a graph (RA18).
     "eta" eta: f64,
@@ -81,12 +81,13 @@ settings! {
     "growth" growth: f64,
     /// What a step on a graph releases: gradient, minimiser, objective or normal-objective.
     "release" release: Release,
-    /// Laplacian smoothing ν, for columns whose order means something (time, frequency, place); 0, the default, is none.
+    /// Laplacian smoothing ν, for columns whose order means something (time, frequency, place); 0,
+    /// the default, is none.
     "nu" nu: f64,
     /// The averaging parameter λ of a fixed-point iteration (FP23).
     "lambda" lambda: f64,
-    /// The strong convexity μ that step sizes count on, where it is not the penalty's; 0 is the general convex case. A wrong one
-    /// costs accuracy and no privacy: no noise depends on it.
+    /// The strong convexity μ that step sizes count on, where it is not the penalty's; 0 is the
+    /// general convex case. A wrong one costs accuracy and no privacy: no noise depends on it.
     "mu" mu: f64,
     /// The radius of the ball that the parameter is sought in.
     "radius" radius: f64,
@@ -96,7 +97,8 @@ settings! {
     "walk" walk: Walk,
     /// Which iterates the solution is the average of: last, uniform, weighted or late.
     "average" average: Average,
-    /// Whether the noise of a correction shrinks with its distance from the snapshot; yes when it is not said.
+    /// Whether the noise of a correction shrinks with its distance from the snapshot; yes when it
+    /// is not said.
     "shrink" shrink: bool,
     /// The law of a random linear term: normal, or spherical-laplace for a pure ε.
     "law" law: Law,
@@ -119,25 +121,26 @@ pub struct Public {
     pub lipschitz: f64,
     /// A bound of its curvature; ∞ when there is none.
     pub smoothness: f64,
-    /// The noise, in clips, with which a single answer about everything spends the whole budget: what ε, δ and the
-    /// adjacency come to.
+    /// The noise, in clips, with which a single answer about everything spends the whole budget:
+    /// what ε, δ and the adjacency come to.
     pub whole_budget: f64,
 }
 
 impl Public {
-    /// The same for who has a share of the budget. Costs add up as squares, near enough for choosing settings.
+    /// The same for who has a share of the budget. Costs add up as squares, near enough for
+    /// choosing settings.
     pub fn with_share(self, share: f64) -> Self {
         Public { whole_budget: self.whole_budget / share.sqrt(), ..self }
     }
 
-    /// The number of units over the noise of one answer, in clips: how much larger than its noise the sum of a
-    /// quantity can be in which all units agree.
+    /// The number of units over the noise of one answer, in clips: how much larger than its noise
+    /// the sum of a quantity can be in which all units agree.
     pub fn signal(&self) -> f64 {
         self.population as f64 / self.whole_budget
     }
 
-    /// A Lipschitz constant `L` of the gradient of one unit's loss in the parameter: the curvature in the score
-    /// times the square of the row norm; ∞ for a loss with kinks.
+    /// A Lipschitz constant `L` of the gradient of one unit's loss in the parameter: the curvature
+    /// in the score times the square of the row norm; ∞ for a loss with kinks.
     pub fn gradient_lipschitz(&self) -> f64 {
         self.smoothness * self.row_norm.powi(2)
     }
@@ -231,9 +234,9 @@ impl Settings {
         Ok(iterations)
     }
 
-    /// The clip, or the largest norm that a gradient of the loss can have: then nothing is clipped. A loss
-    /// without such a bound is clipped at the row norm, which is its gradient at a residual of 1, half of the
-    /// range of a scaled target.
+    /// The clip, or the largest norm that a gradient of the loss can have: then nothing is clipped.
+    /// A loss without such a bound is clipped at the row norm, which is its gradient at a residual
+    /// of 1, half of the range of a scaled target.
     pub fn clip_or_bound(&self, public: &Public) -> Result<f64, SettingsError> {
         self.clip_or_part(public, 1.0)
     }
@@ -244,9 +247,9 @@ impl Settings {
         positive("clip", self.clip.unwrap_or(part * bound * public.row_norm))
     }
 
-    /// η_k, or 1/L: the step of gradient descent on a loss whose gradient is L-Lipschitz. A loss with kinks has
-    /// no L and needs a step that decays; its gradients are at most the row norm long, so 1/R is a step of
-    /// about 1 in the scores.
+    /// η_k, or 1/L: the step of gradient descent on a loss whose gradient is L-Lipschitz. A loss
+    /// with kinks has no L and needs a step that decays; its gradients are at most the row norm
+    /// long, so 1/R is a step of about 1 in the scores.
     pub(crate) fn step_or_smooth(&self, public: &Public) -> StepSize {
         self.step_or_times(public, 1.0)
     }

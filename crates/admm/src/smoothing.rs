@@ -6,13 +6,14 @@
 //! Q_ν⁻¹ a = ifft( fft(a)_i / (1 + 2ν − 2ν cos(2πi/d)) )
 //! ```
 //!
-//! Neighbouring entries are averaged and the sum of the entries is kept. Independent noise `u` enters the
-//! utility bound as `E[uᵀQ_ν⁻¹u] = τ·E[uᵀu]` with `τ = (1/d) Σ_i 1/(1 + 2ν − 2ν cos(2πi/d))`, which tends to
-//! `1/√(4ν + 1)` (LS22, Theorem 3 and Remark 1). Smoothing is applied to what has been released, so it costs
-//! no privacy; whether it helps depends on whether neighbouring features have to do with each other.
+//! Neighbouring entries are averaged and the sum of the entries is kept. Independent noise `u`
+//! enters the utility bound as `E[uᵀQ_ν⁻¹u] = τ·E[uᵀu]` with
+//! `τ = (1/d) Σ_i 1/(1 + 2ν − 2ν cos(2πi/d))`, which tends to `1/√(4ν + 1)` (LS22, Theorem 3 and
+//! Remark 1). Smoothing is applied to what has been released, so it costs no privacy; whether it
+//! helps depends on whether neighbouring features have to do with each other.
 //!
-//! `Q_ν` has eigenvalues from 1 to `‖Q_ν‖₂ ≤ 1 + 4ν`, so smoothing never makes a vector longer. The cyclic
-//! tridiagonal solve would do as well; the transform is the form of the paper and as exact.
+//! `Q_ν` has eigenvalues from 1 to `‖Q_ν‖₂ ≤ 1 + 4ν`, so smoothing never makes a vector longer. The
+//! cyclic tridiagonal solve would do as well; the transform is the form of the paper and as exact.
 
 use std::fmt;
 use std::sync::Arc;
@@ -43,12 +44,14 @@ impl Smoothing {
     /// LS22's strength of smoothing, for the published versions.
     pub const LS22: f64 = 2.0;
 
-    /// What there is unless it is asked for: smoothing replaces each entry of a gradient by an average with the columns beside it,
-    /// which have nothing to do with it unless the columns are in an order that means something (time, frequency, place). In a
-    /// table of attributes it keeps the model from telling a column from its neighbours.
+    /// What there is unless it is asked for: smoothing replaces each entry of a gradient by an
+    /// average with the columns beside it, which have nothing to do with it unless the columns are
+    /// in an order that means something (time, frequency, place). In a table of attributes it keeps
+    /// the model from telling a column from its neighbours.
     pub const NONE: f64 = 0.0;
 
-    /// Smoothing of strength `nu ≥ 0` for vectors of this length; `nu = 0` leaves them alone to the bit.
+    /// Smoothing of strength `nu ≥ 0` for vectors of this length; `nu = 0` leaves them alone to the
+    /// bit.
     pub fn new(nu: f64, length: usize) -> Result<Self, SettingsError> {
         if !(nu.is_finite() && nu >= 0.0) {
             return Err(SettingsError {
@@ -60,13 +63,17 @@ impl Smoothing {
         // A vector of one entry has only the constant part, which smoothing keeps.
         let transform = (nu > 0.0 && length > 1).then(|| {
             let mut planner = RealFftPlanner::new();
-            let (forward, inverse) = (planner.plan_fft_forward(length), planner.plan_fft_inverse(length));
+            let (forward, inverse) =
+                (planner.plan_fft_forward(length), planner.plan_fft_inverse(length));
             Transform {
                 factors: (0..=length / 2)
                     .map(|i| 1.0 / (length as f64 * eigenvalue(nu, i, length)))
                     .collect(),
                 spectrum: forward.make_output_vec(),
-                scratch: vec![Complex::default(); forward.get_scratch_len().max(inverse.get_scratch_len())],
+                scratch: vec![
+                    Complex::default();
+                    forward.get_scratch_len().max(inverse.get_scratch_len())
+                ],
                 forward,
                 inverse,
             }
@@ -93,8 +100,8 @@ impl Smoothing {
         for (s, f) in t.spectrum.iter_mut().zip(&t.factors) {
             *s *= f;
         }
-        // Real by symmetry; said again because a gradient with ∞ in it makes them NaN, which the inverse would
-        // call an error.
+        // Real by symmetry; said again because a gradient with ∞ in it makes them NaN, which the
+        // inverse would call an error.
         t.spectrum[0].im = 0.0;
         if self.length.is_multiple_of(2) {
             t.spectrum[self.length / 2].im = 0.0;
@@ -231,7 +238,8 @@ mod tests {
         }
     }
 
-    /// The mean of the eigenvalues is the mean of the diagonal of the inverse, which a unit vector shows.
+    /// The mean of the eigenvalues is the mean of the diagonal of the inverse, which a unit vector
+    /// shows.
     #[test]
     fn tau_and_norm_are_those_of_the_matrix() {
         for d in LENGTHS {

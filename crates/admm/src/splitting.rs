@@ -1,5 +1,5 @@
-//! One linearised ADMM step with Laplacian smoothing, the iteration that DP-SADMM and DP-VRADMM share (LS22,
-//! equations 3 and 5).
+//! One linearised ADMM step with Laplacian smoothing, the iteration that DP-SADMM and DP-VRADMM
+//! share (LS22, equations 3 and 5).
 //!
 //! ```text
 //! minimise F(x) + r(y)  subject to  A x + B y = c
@@ -9,11 +9,13 @@
 //! λ⁺ = λ + A x⁺ + B y⁺ − c
 //! ```
 //!
-//! Step. With `γ = 1 + ηβ‖AᵀA‖₂` the step `α = 1/(1/η + β‖AᵀA‖₂)` never exceeds `1/(L + β‖AᵀA‖₂)` while `η ≤ 1/L`,
-//! `L` the Lipschitz constant of `∇F`. Smoothing has eigenvalues of at most 1, so it does not change that.
+//! Step. With `γ = 1 + ηβ‖AᵀA‖₂` the step `α = 1/(1/η + β‖AᵀA‖₂)` never exceeds `1/(L + β‖AᵀA‖₂)`
+//! while `η ≤ 1/L`, `L` the Lipschitz constant of `∇F`. Smoothing has eigenvalues of at most 1, so
+//! it does not change that.
 //!
-//! Strong convexity. A μ-strongly convex penalty on `x = y` may lend the loss its strength: `F + (μ/2)‖·‖²` and
-//! `r − (μ/2)‖·‖²` are the same problem. What is left of the penalty is convex, and its prox is the prox of `r`:
+//! Strong convexity. A μ-strongly convex penalty on `x = y` may lend the loss its strength:
+//! `F + (μ/2)‖·‖²` and `r − (μ/2)‖·‖²` are the same problem. What is left of the penalty is convex,
+//! and its prox is the prox of `r`:
 //!
 //! ```text
 //! prox_{t(r − μ‖·‖²/2)}(v) = prox_{s r}( v/(1 − tμ) ),   s = t/(1 − tμ),   tμ < 1
@@ -28,8 +30,9 @@ use crate::settings::{SettingsError, not_negative, positive};
 use crate::smoothing::Smoothing;
 use crate::step_size::StepSize;
 
-/// `β‖AᵀA‖₂` over `L` for `x = y`, unless β is given: the two agree soon whatever it is, and at 1 half of every step would be lost to
-/// it. Any other constraint gets its half, or it would be obeyed too late.
+/// `β‖AᵀA‖₂` over `L` for `x = y`, unless β is given: the two agree soon whatever it is, and at 1
+/// half of every step would be lost to it. Any other constraint gets its half, or it would be
+/// obeyed too late.
 const STIFFNESS: f64 = 0.1;
 
 /// The iterates, and what stays the same between steps.
@@ -65,8 +68,8 @@ struct Step {
 /// What η_k is when the user did not say.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Schedule {
-    /// `1/L`, or `1/√k` for a loss without an L. LS22's choice for DP-SADMM, general convex, is `1/√k` throughout, which is a
-    /// matter of units: on short rows it is far too short a step.
+    /// `1/L`, or `1/√k` for a loss without an L. LS22's choice for DP-SADMM, general convex, is
+    /// `1/√k` throughout, which is a matter of units: on short rows it is far too short a step.
     Smooth,
     /// `2γ‖Q_ν‖₂/(μk)`: LS22's choice for DP-SADMM, strongly convex.
     Harmonic,
@@ -83,7 +86,8 @@ impl Splitting {
         // 0 for a loss with kinks and for one that is flat.
         let smooth = if smooth.is_finite() { smooth } else { 0.0 };
         let gram = regulariser.gram_norm();
-        // Without an L, the square of the row norm stands in for it: the curvature of a loss of curvature 1.
+        // Without an L, the square of the row norm stands in for it: the curvature of a loss of
+        // curvature 1.
         let stand_in = if smooth > 0.0 { smooth } else { public.row_norm.powi(2) };
         let scale = if gram > 0.0 { gram } else { 1.0 };
         let stiffness = if regulariser.constraint().is_identity() { STIFFNESS } else { 1.0 };
@@ -151,15 +155,15 @@ impl Splitting {
         if let Some(eta) = eta {
             return over_gamma(eta.at(k, per_epoch));
         }
-        // LS22's theorems want η of the order of 1/L; a longer step would not converge even without noise.
+        // LS22's theorems want η of the order of 1/L; a longer step would not converge even without
+        // noise.
         let longest = if smooth > 0.0 { 1.0 / smooth } else { f64::INFINITY };
         match schedule {
             Schedule::Smooth if smooth == 0.0 => over_gamma(1.0 / (k as f64).sqrt()),
             Schedule::Smooth => over_gamma(longest),
             // η/γ is what counts, and γ cancels.
-            Schedule::Harmonic => {
-                (2.0 * self.smoothing.norm() / (self.mu * k as f64)).min(1.0 / (1.0 / longest + stiffness))
-            }
+            Schedule::Harmonic => (2.0 * self.smoothing.norm() / (self.mu * k as f64))
+                .min(1.0 / (1.0 / longest + stiffness)),
             // A loss with kinks and a constant step: 1 in the scores, as for the other algorithms.
             Schedule::Constant if smooth == 0.0 => over_gamma(1.0),
             Schedule::Constant => over_gamma(longest),
@@ -183,8 +187,8 @@ impl Splitting {
         regulariser.subtract_c(y);
         y.iter_mut().zip(&*dual).for_each(|(y, l)| *y += l);
         if self.lent > 0.0 {
-            // Only for x = y, where B = −1: the argument of the prox is y as it stands. The intercept is not
-            // penalised, has lent nothing, and comes last.
+            // Only for x = y, where B = −1: the argument of the prox is y as it stands. The
+            // intercept is not penalised, has lent nothing, and comes last.
             let shape = regulariser.shape();
             let keep = 1.0 - self.lent / beta;
             y[..shape.features * shape.outputs].iter_mut().for_each(|y| *y /= keep);
@@ -205,8 +209,8 @@ impl Splitting {
         dual.iter_mut().zip(&*residual).for_each(|(l, r)| *l += r);
     }
 
-    /// The model of an average of the iterates: `y` when it is the parameter itself, because it has the zeros
-    /// (and obeys the constraints) of the penalty, and else `x`.
+    /// The model of an average of the iterates: `y` when it is the parameter itself, because it has
+    /// the zeros (and obeys the constraints) of the penalty, and else `x`.
     pub fn model<'a>(&self, x: &'a [f64], y: &'a [f64]) -> &'a [f64] {
         if self.regulariser.constraint().is_identity() { y } else { x }
     }

@@ -62,7 +62,9 @@ impl StepSize {
 
 /// A step size that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("step size '{given}': use constant:η, sqrt:η (η/√k) or epoch:η (η over the epoch), with η > 0")]
+#[error(
+    "step size '{given}': use constant:η, sqrt:η (η/√k) or epoch:η (η over the epoch), with η > 0"
+)]
 pub struct StepSizeError {
     given: String,
 }
@@ -132,6 +134,9 @@ mod tests {
         let at = |text: &str, k| text.parse::<StepSize>().unwrap().at(k, 10.0);
         assert_eq!([at("constant:1", 1), at("constant:1", 25)], [1.0, 1.0]);
         assert_eq!([at("sqrt:1", 1), at("sqrt:1", 25)], [1.0, 0.2]);
-        assert_eq!([at("epoch:1", 10), at("epoch:1", 11), at("epoch:1", 30)], [1.0, 0.5, 1.0 / 3.0]);
+        assert_eq!(
+            [at("epoch:1", 10), at("epoch:1", 11), at("epoch:1", 30)],
+            [1.0, 0.5, 1.0 / 3.0]
+        );
     }
 }

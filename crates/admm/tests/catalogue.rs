@@ -76,7 +76,8 @@ impl Case {
 
     fn build(&self, build: Build, noise_multiplier: f64) -> Result<Built, SettingsError> {
         let loss = losses::parse(self.loss, Some(3)).unwrap();
-        let constraint = self.constraint.clone().unwrap_or(Constraint::identity(self.shape.features));
+        let constraint =
+            self.constraint.clone().unwrap_or(Constraint::identity(self.shape.features));
         let penalty = penalties::parse(&self.penalty).unwrap();
         build(&Recipe {
             settings: &serde_json::from_str::<Settings>(&self.settings).unwrap(),
@@ -133,8 +134,8 @@ fn settings_are_taken_or_refused_by_name() {
     }
 }
 
-/// The plan is made without data; the run with data and noise has the same events in the same order, which the
-/// gate itself insists on.
+/// The plan is made without data; the run with data and noise has the same events in the same
+/// order, which the gate itself insists on.
 #[test]
 fn a_run_is_its_rehearsal() {
     let data = generators::logistic(100, generators::dense(6, 1.0, 5), 5);
@@ -205,7 +206,10 @@ fn the_strongly_convex_vradmm_needs_full_row_rank() {
     let mut case = Case { settings: one("mu", "0.1"), ..Case::new(entry) };
     case.constraint = Some(Constraint::chain(6).unwrap());
     case.build(build, 1.0).map(|_| ()).unwrap();
-    let graph = reticent_problem::Graph::new(6, vec![reticent_problem::Edge { from: 0, to: 1, weight: 1.0 }]);
+    let graph = reticent_problem::Graph::new(
+        6,
+        vec![reticent_problem::Edge { from: 0, to: 1, weight: 1.0 }],
+    );
     case.constraint = Some(Constraint::graph(&graph.unwrap()));
     assert!(case.refused(build).contains("full row rank"));
     case.settings = one("mu", "0");

@@ -1,4 +1,5 @@
-//! The exact solver against an interior-point method and against scikit-learn: objectives within 1e-6 relative.
+//! The exact solver against an interior-point method and against scikit-learn: objectives within
+//! 1e-6 relative.
 
 #![allow(clippy::unwrap_used)]
 
@@ -65,7 +66,12 @@ fn logistic_with_l1_l2_and_elastic_net() {
     compare(&classes(), logistic, ("l1:0.01", Penalty::ElasticNet(0.01, 0.0)), None);
     compare(&classes(), logistic, ("l1:0.0001", Penalty::ElasticNet(1e-4, 0.0)), None);
     compare(&classes(), logistic, ("l2:0.01", Penalty::ElasticNet(0.0, 0.01)), None);
-    compare(&classes(), logistic, ("elastic-net:0.005,0.02", Penalty::ElasticNet(0.005, 0.02)), None);
+    compare(
+        &classes(),
+        logistic,
+        ("elastic-net:0.005,0.02", Penalty::ElasticNet(0.005, 0.02)),
+        None,
+    );
 }
 
 #[test]
@@ -94,7 +100,8 @@ fn fused_lasso_on_a_chain() {
 #[test]
 fn graph_guided_fused_lasso() {
     // A ring with a few chords, some of them asking for opposite signs.
-    let mut edges: Vec<Edge> = (0..16).map(|from| Edge { from, to: (from + 1) % 16, weight: 1.0 }).collect();
+    let mut edges: Vec<Edge> =
+        (0..16).map(|from| Edge { from, to: (from + 1) % 16, weight: 1.0 }).collect();
     edges.extend((0..4).map(|j| Edge { from: j, to: j + 8, weight: -0.5 }));
     let constraint = Constraint::graph(&Graph::new(16, edges).unwrap());
     let penalty = ("l1:0.003", Penalty::ElasticNet(0.003, 0.0));
@@ -105,8 +112,18 @@ fn graph_guided_fused_lasso() {
 
 #[test]
 fn group_lasso() {
-    compare(&classes(), ("logistic", Loss::Logistic), ("group-lasso:0.01,3", Penalty::Groups(0.01, 3)), None);
-    compare(&numbers(), ("squared", Loss::Squared), ("group-lasso:0.02,4", Penalty::Groups(0.02, 4)), None);
+    compare(
+        &classes(),
+        ("logistic", Loss::Logistic),
+        ("group-lasso:0.01,3", Penalty::Groups(0.01, 3)),
+        None,
+    );
+    compare(
+        &numbers(),
+        ("squared", Loss::Squared),
+        ("group-lasso:0.02,4", Penalty::Groups(0.02, 4)),
+        None,
+    );
 }
 
 #[test]
@@ -146,7 +163,11 @@ fn goldens() {
             let [loss, penalty] = ["loss", "penalty"].map(|key| case[key].as_str().unwrap());
             let constant = if case["intercept"].as_bool().unwrap() { 1.0 } else { 0.0 };
             let found = fit(gate(&data, loss, constant), penalty, None);
-            check(&format!("{loss} {penalty} {constant}"), &found, case["optimum"].as_f64().unwrap());
+            check(
+                &format!("{loss} {penalty} {constant}"),
+                &found,
+                case["optimum"].as_f64().unwrap(),
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Every private algorithm of the catalogue, with its noise off, comes to the exact solver's optimum: a relative gap
-//! of at most 1e-4 in the stated number of iterations. An algorithm that is in the catalogue and not in
-//! [`RUNS`] fails a test.
+//! Every private algorithm of the catalogue, with its noise off, comes to the exact solver's
+//! optimum: a relative gap of at most 1e-4 in the stated number of iterations. An algorithm that is
+//! in the catalogue and not in [`RUNS`] fails a test.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -69,7 +69,8 @@ const RUNS: &[Run] = &[
     ("sadmm", lasso, &[("iterations", "2500"), ("step", r#""0.5""#), LAST, SMOOTH, WIDE]),
     ("sadmm", graph, &[("iterations", "1200"), ("step", r#""4""#), LAST]),
     ("sadmm", graph, &[("iterations", "2500"), ("step", r#""4""#), LAST, SMOOTH]),
-    // Outer loops of 20 inner steps on a tenth of the records: variance reduction converges from samples too.
+    // Outer loops of 20 inner steps on a tenth of the records: variance reduction converges from
+    // samples too.
     ("vradmm", logistic, &[("outer", "120"), TWENTY, LAST, SMOOTH]),
     ("vradmm", machine, &[("outer", "300"), TWENTY, LAST, SMOOTH]),
     ("vradmm", lasso, &[("outer", "150"), TWENTY, LAST, SMOOTH, WIDE]),
@@ -79,7 +80,8 @@ const RUNS: &[Run] = &[
     ("vradmm", machine, &[("outer", "250"), TEN, LAST, FULL]),
     ("vradmm", lasso, &[("outer", "60"), TEN, LAST, FULL, WIDE]),
     ("vradmm", graph, &[("outer", "120"), TEN, LAST, FULL]),
-    // An elastic net lends the loss its strong convexity: the settings of the theorems, as they are.
+    // An elastic net lends the loss its strong convexity: the settings of the theorems, as they
+    // are.
     ("sadmm", elastic_net, &[("iterations", "1200")]),
     ("vradmm", elastic_net, &[("outer", "60"), TWENTY]),
     // 300 rounds of a step for each coordinate.
@@ -149,7 +151,8 @@ fn lasso() -> Problem {
 
 /// The graph-guided fused lasso: a chain with a few chords that ask for opposite signs.
 fn graph() -> Problem {
-    let mut edges: Vec<Edge> = (0..15).map(|from| Edge { from, to: from + 1, weight: 1.0 }).collect();
+    let mut edges: Vec<Edge> =
+        (0..15).map(|from| Edge { from, to: from + 1, weight: 1.0 }).collect();
     edges.extend((0..4).map(|j| Edge { from: j, to: j + 8, weight: -0.5 }));
     let data = generators::logistic(200, generators::piecewise_constant(16, 3, 6.0, 3), 3);
     let constraint = Some(Constraint::graph(&Graph::new(16, edges).unwrap()));
@@ -164,7 +167,8 @@ impl Problem {
     fn regulariser(&self) -> Regulariser {
         let shape = Oracle::shape(&self.gate());
         let penalty = penalties::parse(self.penalty).unwrap();
-        let constraint = self.constraint.clone().unwrap_or_else(|| Constraint::identity(shape.features));
+        let constraint =
+            self.constraint.clone().unwrap_or_else(|| Constraint::identity(shape.features));
         Regulariser::new(penalty, constraint, shape).unwrap()
     }
 
@@ -189,9 +193,15 @@ impl Problem {
             settings.iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
         let chosen: Settings = serde_json::from_str(&format!("{{{}}}", words.join(", "))).unwrap();
         let public = self.public();
-        let recipe =
-            Recipe { settings: &chosen, public: &public, regulariser: &regulariser, noise_multiplier: 0.0 };
-        let Kind::Private(build) = find(algorithm).unwrap().kind else { panic!("{algorithm} is exact") };
+        let recipe = Recipe {
+            settings: &chosen,
+            public: &public,
+            regulariser: &regulariser,
+            noise_multiplier: 0.0,
+        };
+        let Kind::Private(build) = find(algorithm).unwrap().kind else {
+            panic!("{algorithm} is exact")
+        };
         let Built { algorithm: mut state, iterations } = build(&recipe).unwrap();
         let mut gate = self.gate();
         let x = run(&mut *state, iterations, &mut gate, |_| {}).unwrap();

@@ -1,5 +1,5 @@
-//! Consensus ADMM for the lasso under every schedule of blocks, against the textbook: each block written out in full,
-//! its prox by the formula of Sherman and Morrison.
+//! Consensus ADMM for the lasso under every schedule of blocks, against the textbook: each block
+//! written out in full, its prox by the formula of Sherman and Morrison.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -21,7 +21,8 @@ fn data() -> Simulated {
     generators::linear(60, generators::sparse(8, 3, 2.0, 7), 0.1, 7)
 }
 
-/// `argmin_x ½(aᵀx − b)² + ‖x − v‖²/2γ = (aaᵀ + I/γ)⁻¹(b·a + v/γ)`, and `(aaᵀ + I/γ)⁻¹ = γ(I − γaaᵀ/(1 + γ‖a‖²))`.
+/// `argmin_x ½(aᵀx − b)² + ‖x − v‖²/2γ = (aaᵀ + I/γ)⁻¹(b·a + v/γ)`, and
+/// `(aaᵀ + I/γ)⁻¹ = γ(I − γaaᵀ/(1 + γ‖a‖²))`.
 fn sherman_morrison(a: &[f64], b: f64, v: &[f64]) -> Vec<f64> {
     let right: Vec<f64> = a.iter().zip(v).map(|(a, v)| b * a + v / GAMMA).collect();
     let dot: f64 = a.iter().zip(&right).map(|(a, r)| a * r).sum();
@@ -56,7 +57,9 @@ fn textbook(schedule: BlockSchedule, lambda: f64, iterations: u64) -> Vec<f64> {
 
 #[test]
 fn every_schedule_is_its_textbook_loop() {
-    for (schedule, iterations) in [("all", 50), ("permutation", 300), ("single", 300), ("blocks:7", 100)] {
+    for (schedule, iterations) in
+        [("all", 50), ("permutation", 300), ("single", 300), ("blocks:7", 100)]
+    {
         for lambda in [0.3, 0.5, 0.8] {
             let schedule: BlockSchedule = schedule.parse().unwrap();
             let settings = Settings {
@@ -78,15 +81,18 @@ fn every_schedule_is_its_textbook_loop() {
                 whole_budget: 1.0,
             };
             let penalty = penalties::parse(&format!("l1:{PENALTY}")).unwrap();
-            let regulariser =
-                Arc::new(Regulariser::new(penalty, Constraint::identity(shape.features), shape).unwrap());
+            let regulariser = Arc::new(
+                Regulariser::new(penalty, Constraint::identity(shape.features), shape).unwrap(),
+            );
             let recipe = Recipe {
                 settings: &settings,
                 public: &public,
                 regulariser: &regulariser,
                 noise_multiplier: 0.0,
             };
-            let Kind::Private(build) = find("consensus").unwrap().kind else { panic!("not private") };
+            let Kind::Private(build) = find("consensus").unwrap().kind else {
+                panic!("not private")
+            };
             let Built { mut algorithm, iterations } = build(&recipe).unwrap();
             let found = run(&mut *algorithm, iterations, &mut gate, |_| {}).unwrap();
             let expected = textbook(schedule, lambda, iterations);

@@ -1,4 +1,5 @@
-//! The runs, and what an adversary makes of each: a few numbers, of which the test uses the most telling one.
+//! The runs, and what an adversary makes of each: a few numbers, of which the test uses the most
+//! telling one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,10 +18,11 @@ pub enum Statistic {
     First,
     /// The last answer: of a random walk it has all the steps in it.
     Last,
-    /// The sum of all answers: for a canary that pulls the same way in every iteration of full batches there is nothing
-    /// better.
+    /// The sum of all answers: for a canary that pulls the same way in every iteration of full
+    /// batches there is nothing better.
     Sum,
-    /// How far the last answer is from the first: what is left when the same noise was used in both.
+    /// How far the last answer is from the first: what is left when the same noise was used in
+    /// both.
     Contrast,
     /// The length of all answers together: sees noise of the wrong size.
     Energy,
@@ -28,8 +30,9 @@ pub enum Statistic {
     Peak,
     /// The model.
     Model,
-    /// The sum over the answers and the model of the logarithm of how much oftener each was seen on one table than on the
-    /// other: for samples, where one answer with the canary in it says more than many without.
+    /// The sum over the answers and the model of the logarithm of how much oftener each was seen on
+    /// one table than on the other: for samples, where one answer with the canary in it says more
+    /// than many without.
     Likelihood,
 }
 
@@ -75,7 +78,8 @@ impl Statistic {
     }
 }
 
-/// The scores of a run; of one that was refused, the same that no other has. Whether a run is refused is seen by everybody.
+/// The scores of a run; of one that was refused, the same that no other has. Whether a run is
+/// refused is seen by everybody.
 fn scores_of(seen: Result<Seen, Error>) -> Scores {
     let mut scores = [f64::INFINITY; PARTS + ANSWERS + 1];
     if let Ok(seen) = seen {
@@ -109,8 +113,8 @@ impl<'a> Counter<'a> {
     }
 }
 
-/// The scores of `runs` runs on each of two worlds, of which the first has the number `first`. An error when nothing but
-/// refusals is seen.
+/// The scores of `runs` runs on each of two worlds, of which the first has the number `first`. An
+/// error when nothing but refusals is seen.
 pub(crate) fn scores(
     subject: &Subject,
     worlds: &[Vec<Table>; 2],

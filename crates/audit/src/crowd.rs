@@ -1,7 +1,8 @@
-//! Runs of many parties, of which one, the victim, has either of two tables: what its view's adversary sees
-//! of the messages is the transcript. What the tables are is said by the pair.
+//! Runs of many parties, of which one, the victim, has either of two tables: what its view's
+//! adversary sees of the messages is the transcript. What the tables are is said by the pair.
 //!
-//! Locally the adversary sees all that the victim sends; in a network, one other party sees what comes by it.
+//! Locally the adversary sees all that the victim sends; in a network, one other party sees what
+//! comes by it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,8 +11,8 @@ use reticent::admm::{Public, Settings};
 use reticent::problem::losses::{self, Loss};
 use reticent::problem::{Regulariser, Shape, penalties};
 use reticent::runtime::{
-    Budget, Entry, PartyId, Price, Recipe, RunError, Setup, Simulation, Topology, Witness, find, prepare,
-    wire,
+    Budget, Entry, PartyId, Price, Recipe, RunError, Setup, Simulation, Topology, Witness, find,
+    prepare, wire,
 };
 use reticent::{Error, Seen};
 use reticent_data::Table;
@@ -56,7 +57,11 @@ impl Crowd {
         let entry = find(&spec.algorithm)
             .ok_or_else(|| value("algorithm", &spec.algorithm, "it is not for parties"))?;
         if spec.adjacency != Adjacency::ReplaceOne {
-            return Err(value("adjacency", spec.adjacency, "who the parties are is public: use replace-one"));
+            return Err(value(
+                "adjacency",
+                spec.adjacency,
+                "who the parties are is public: use replace-one",
+            ));
         }
         if spec.parties < 2 {
             return Err(value("parties", spec.parties, "the victim and another one are needed"));
@@ -108,8 +113,9 @@ impl Crowd {
     /// The victim's plan with this noise.
     fn planned(&self, simulation: &Simulation, noise: f64) -> Result<Ledger, Error> {
         let party = simulation.nodes()[VICTIM.index()].party();
-        let terms =
-            *party.ok_or_else(|| value("algorithm", self.entry.name, "its nodes have no parties"))?.terms();
+        let terms = *party
+            .ok_or_else(|| value("algorithm", self.entry.name, "its nodes have no parties"))?
+            .terms();
         let plan = simulation.protocol().plan(VICTIM, noise, self.public.shape, &terms);
         plan.map_err(|error| self.failed(&error))
     }

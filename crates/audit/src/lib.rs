@@ -1,12 +1,13 @@
-//! An attack on the product itself: the same job is run many times on two tables that differ in one record,
-//! and how well an adversary can tell the two apart gives a lower bound on ε, with a confidence.
+//! An attack on the product itself: the same job is run many times on two tables that differ in one
+//! record, and how well an adversary can tell the two apart gives a lower bound on ε, with a
+//! confidence.
 //!
 //! ```text
 //! pair of tables ─► real fits, real gate ─► transcripts ─► scores ─► test ─► ε ≥ …
 //! ```
 //!
-//! A lower bound above the certified ε is a proof (at its confidence) that something is wrong. A lower bound
-//! below it proves nothing: another attack may do better.
+//! A lower bound above the certified ε is a proof (at its confidence) that something is wrong. A
+//! lower bound below it proves nothing: another attack may do better.
 
 mod attack;
 mod cell;

@@ -1,9 +1,11 @@
-//! How much oftener a value was seen on one table than on the other, learned from runs that are not counted afterwards.
+//! How much oftener a value was seen on one table than on the other, learned from runs that are not
+//! counted afterwards.
 //!
-//! Where units are drawn, an answer with the canary in it says much and one without says nothing; a sum of answers weighs
-//! both alike. The logarithm of the likelihood ratio does not, and the most powerful test is a threshold of it (Neyman and
-//! Pearson 1933). It is estimated answer by answer in bins with equally many runs; that this forgets how the answers hang
-//! together costs power and no validity.
+//! Where units are drawn, an answer with the canary in it says much and one without says nothing; a
+//! sum of answers weighs both alike. The logarithm of the likelihood ratio does not, and the most
+//! powerful test is a threshold of it (Neyman and Pearson 1933). It is estimated answer by answer
+//! in bins with equally many runs; that this forgets how the answers hang together costs power and
+//! no validity.
 
 use crate::attack::{PARTS, Scores, Statistic};
 
@@ -24,15 +26,17 @@ struct Part {
 impl Likelihood {
     pub fn learn([with, without]: &[Vec<Scores>; 2]) -> Self {
         let part = |column: usize| {
-            let mut pooled: Vec<f64> = with.iter().chain(without).map(|scores| scores[column]).collect();
+            let mut pooled: Vec<f64> =
+                with.iter().chain(without).map(|scores| scores[column]).collect();
             pooled.sort_by(f64::total_cmp);
             let bins = BINS.min(pooled.len() / 20).max(1);
             let mut ends: Vec<f64> = (1..bins).map(|i| pooled[i * pooled.len() / bins]).collect();
             ends.dedup();
             let count = |runs: &[Scores]| {
                 let mut counts = vec![0.5_f64; ends.len() + 1];
-                runs.iter()
-                    .for_each(|scores| counts[ends.partition_point(|end| *end < scores[column])] += 1.0);
+                runs.iter().for_each(|scores| {
+                    counts[ends.partition_point(|end| *end < scores[column])] += 1.0
+                });
                 counts
             };
             let (ours, theirs) = (count(with), count(without));

@@ -1,4 +1,5 @@
-//! The whole map under attack: every cell that is offered, its lower bound beside what is certified.
+//! The whole map under attack: every cell that is offered, its lower bound beside what is
+//! certified.
 
 use std::fmt::Write;
 
@@ -16,7 +17,8 @@ pub struct CellReport {
     pub cell: [&'static str; 7],
     /// The notes that it rests on.
     pub proofs: Vec<&'static str>,
-    /// Why what is certified may be more than what is true; empty where nothing is lost that is known of.
+    /// Why what is certified may be more than what is true; empty where nothing is lost that is
+    /// known of.
     pub slack: &'static str,
     /// The audit.
     pub audit: AuditReport,
@@ -32,7 +34,8 @@ impl CellReport {
     }
 }
 
-/// Attacks every cell for which `wanted` holds, with so many runs each. `told` hears how many of how many cells are done.
+/// Attacks every cell for which `wanted` holds, with so many runs each. `told` hears how many of
+/// how many cells are done.
 pub fn audit_map(
     runs: u64,
     seed: Option<u64>,

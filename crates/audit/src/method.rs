@@ -44,7 +44,12 @@ impl std::error::Error for MethodError {}
 
 impl fmt::Display for MethodError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no method '{}': use {}", self.given, Method::ALL.map(Method::name).join(", "))
+        write!(
+            f,
+            "there is no method '{}': use {}",
+            self.given,
+            Method::ALL.map(Method::name).join(", ")
+        )
     }
 }
 

@@ -1,15 +1,16 @@
 //! Many canaries in one run (Steinke, Nasr and Jagielski 2023).
 //!
-//! m records are each put in or left out (under replace-one: given one target or the other) by the toss of a
-//! fair coin. After one fit the adversary guesses r of the coins. For an (ε, δ)-private mechanism the number
-//! W of right guesses obeys (their Theorem 5.2, with p = e^ε/(1 + e^ε))
+//! m records are each put in or left out (under replace-one: given one target or the other) by the
+//! toss of a fair coin. After one fit the adversary guesses r of the coins. For an (ε, δ)-private
+//! mechanism the number W of right guesses obeys (their Theorem 5.2, with p = e^ε/(1 + e^ε))
 //!
 //! ```text
 //! P(W ≥ v) ≤ P(B ≥ v) + 2mδ · max_{1 ≤ i ≤ v} P(v − i ≤ B < v)/i        B ~ Binomial(r, p)
 //! ```
 //!
-//! The lower bound is the largest ε at which the right side, at what was observed, is below 1 − confidence.
-//! How many coins to guess, and from which statistic, is chosen on a pilot fit with other coins.
+//! The lower bound is the largest ε at which the right side, at what was observed, is below 1 −
+//! confidence. How many coins to guess, and from which statistic, is chosen on a pilot fit with
+//! other coins.
 //!
 //! Each canary points along an axis of its own, so the noise on one says nothing about the others.
 
@@ -64,7 +65,8 @@ pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
         Some(seed) => Entropy::seeded(seed ^ COINS),
         None => Entropy::secure().map_err(Refusal::from)?,
     };
-    let (pilot, fit) = (Fit::new(spec, &repeat, &mut entropy, 0)?, Fit::new(spec, &repeat, &mut entropy, 1)?);
+    let (pilot, fit) =
+        (Fit::new(spec, &repeat, &mut entropy, 0)?, Fit::new(spec, &repeat, &mut entropy, 1)?);
     let mut best = (-1.0, Guess { statistic: Statistic::First, sign: 1.0, each: m / 2 });
     for (index, statistic) in TRIED.into_iter().enumerate() {
         for sign in [1.0, -1.0] {
@@ -89,12 +91,17 @@ pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
 const COINS: u64 = 0x5bd1_e995_0f1e_2d3c;
 
 impl Fit {
-    fn new(spec: &AuditSpec, repeat: &Repeat, entropy: &mut Entropy, number: u64) -> Result<Self, Error> {
+    fn new(
+        spec: &AuditSpec,
+        repeat: &Repeat,
+        entropy: &mut Entropy,
+        number: u64,
+    ) -> Result<Self, Error> {
         let tosses = (0..spec.runs).map(|_| entropy.bernoulli(0.5));
         let coins = tosses.collect::<Result<Vec<_>, _>>().map_err(Refusal::from)?;
         let seen = repeat.run(canaries(&coins, spec.adjacency).into(), number)?;
-        let scores =
-            TRIED.map(|statistic| (0..coins.len()).map(|j| statistic.of(&seen, j)).collect::<Vec<_>>());
+        let scores = TRIED
+            .map(|statistic| (0..coins.len()).map(|j| statistic.of(&seen, j)).collect::<Vec<_>>());
         Ok(Fit { coins, scores: scores.to_vec() })
     }
 
@@ -104,14 +111,16 @@ impl Fit {
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| (guess.sign * scores[b]).total_cmp(&(guess.sign * scores[a])));
         let put_in = order[..guess.each].iter().filter(|&&j| self.coins[j]).count();
-        let left_out = order[order.len() - guess.each..].iter().filter(|&&j| !self.coins[j]).count();
+        let left_out =
+            order[order.len() - guess.each..].iter().filter(|&&j| !self.coins[j]).count();
         put_in + left_out
     }
 }
 
 /// A table with a canary on every axis whose coin says so.
 fn canaries(coins: &[bool], adjacency: Adjacency) -> Table {
-    let mut rows = Csr { columns: coins.len(), indptr: vec![0], indices: Vec::new(), values: Vec::new() };
+    let mut rows =
+        Csr { columns: coins.len(), indptr: vec![0], indices: Vec::new(), values: Vec::new() };
     let mut targets = Vec::new();
     for (j, &coin) in coins.iter().enumerate() {
         if coin || adjacency == Adjacency::ReplaceOne {
@@ -127,8 +136,9 @@ fn canaries(coins: &[bool], adjacency: Adjacency) -> Table {
 impl AuditSpec {
     /// The largest ε that `right` of `guesses` refute.
     fn bound(&self, guesses: usize, right: usize) -> f64 {
-        let refuted =
-            |epsilon: f64| self.chance(guesses as u64, right as u64, epsilon) < 1.0 - self.confidence;
+        let refuted = |epsilon: f64| {
+            self.chance(guesses as u64, right as u64, epsilon) < 1.0 - self.confidence
+        };
         if !refuted(0.0) {
             return 0.0;
         }

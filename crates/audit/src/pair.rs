@@ -7,9 +7,9 @@
 //! the others       aligned: like the canary;  opposing: like the flipped one;  silent: rows of zeros, whose gradient is zero
 //! ```
 //!
-//! Which of them shows most depends on what is drawn and on what is kept: silent others hide nothing of a full batch, but
-//! where whole parties are drawn it is the aligned ones that tell whether a party was. So none is believed to be the
-//! worst; see `search.rs`.
+//! Which of them shows most depends on what is drawn and on what is kept: silent others hide
+//! nothing of a full batch, but where whole parties are drawn it is the aligned ones that tell
+//! whether a party was. So none is believed to be the worst; see `search.rs`.
 
 use std::fmt;
 
@@ -157,8 +157,11 @@ impl Neighbours {
             records.extend(vec![canary; rows].into_iter().flatten());
         }
         let owner = |i: usize| if i < beside && !layout.whole { i as u32 } else { beside as u32 };
-        let owners =
-            if layout.parties > 0 { vec![0; records.len()] } else { (0..records.len()).map(owner).collect() };
+        let owners = if layout.parties > 0 {
+            vec![0; records.len()]
+        } else {
+            (0..records.len()).map(owner).collect()
+        };
         let own = table(&records, layout.features, owners);
         let stranger = vec![elsewhere.record(); (beside + rows).max(1)];
         let party = |i: usize| match i == VICTIM {
@@ -168,9 +171,14 @@ impl Neighbours {
         if layout.parties == 0 { vec![own] } else { (0..layout.parties).map(party).collect() }
     }
 
-    /// The family that is searched: every change beside every kind of others, alone, with several rows, and where the
-    /// number is private a crowd beside which the canary is one too many.
-    pub(crate) fn family(adjacency: Adjacency, beside: usize, rows: usize, layout: &Layout) -> Vec<Self> {
+    /// The family that is searched: every change beside every kind of others, alone, with several
+    /// rows, and where the number is private a crowd beside which the canary is one too many.
+    pub(crate) fn family(
+        adjacency: Adjacency,
+        beside: usize,
+        rows: usize,
+        layout: &Layout,
+    ) -> Vec<Self> {
         let mut family = Vec::new();
         let changes: &[Change] = match (adjacency, layout.features) {
             (Adjacency::AddRemove, _) => &[Change::Removed],
@@ -192,7 +200,11 @@ impl Neighbours {
         if layout.parties > 0 {
             family.push(Neighbours { elsewhere: Others::Aligned, ..usual });
             family.push(Neighbours { elsewhere: Others::Opposing, ..usual });
-            family.push(Neighbours { elsewhere: Others::Opposing, others: Others::Aligned, ..usual });
+            family.push(Neighbours {
+                elsewhere: Others::Opposing,
+                others: Others::Aligned,
+                ..usual
+            });
         }
         if adjacency == Adjacency::AddRemove {
             family.push(Neighbours { beside: 0, ..usual });

@@ -1,15 +1,17 @@
 //! How the limits of a test are read as an ε.
 //!
-//! By a threshold they are, whatever the mechanism. Where the law of the mechanism is known but for the scale of its noise,
-//! they say more: let δ_s(ε) be the profile that the books give to the same run with s times the noise. If
+//! By a threshold they are, whatever the mechanism. Where the law of the mechanism is known but for
+//! the scale of its noise, they say more: let δ_s(ε) be the profile that the books give to the same
+//! run with s times the noise. If
 //!
 //! ```text
 //! p̲ > e^ε p̄' + δ_s(ε)   or   1 − p̄' > e^ε (1 − p̲) + δ_s(ε)      for some ε
 //! ```
 //!
-//! then the run is not one with s times the noise or more, and its ε is at least that of s. At s = 1 it contradicts the books
-//! outright: the alarm does not hang on the family. For Gaussian runs it is Φ⁻¹(p̲) − Φ⁻¹(p̄') (Nasr et al. 2023, section 3).
-//! All counts are used where they are large, which is much sharper than a threshold far out. Proof note: `proofs/audit.md`.
+//! then the run is not one with s times the noise or more, and its ε is at least that of s. At s =
+//! 1 it contradicts the books outright: the alarm does not hang on the family. For Gaussian runs it
+//! is Φ⁻¹(p̲) − Φ⁻¹(p̄') (Nasr et al. 2023, section 3). All counts are used where they are large,
+//! which is much sharper than a threshold far out. Proof note: `proofs/audit.md`.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -26,8 +28,8 @@ use crate::threshold::Limits;
 /// Where the profile is looked at.
 const EPSILONS: [f64; 5] = [0.0, 0.5, 1.2, 2.2, 3.6];
 
-/// Scales of the noise that are tried: from so many times less to so many times more. At 1 there is none: who is at the border
-/// is not above it.
+/// Scales of the noise that are tried: from so many times less to so many times more. At 1 there is
+/// none: who is at the border is not above it.
 const SCALES: (f64, f64) = (0.4, 6.0);
 
 /// How often the range of scales is halved, when a test is chosen and when its limits are read.
@@ -160,7 +162,8 @@ pub(crate) fn epsilon_of(mu: f64, delta: f64, adjacency: Adjacency) -> Result<f6
         allowed: error.to_string(),
     };
     let gdp = Gdp::new(mu).map_err(|error| refuse(&error))?;
-    let event = Event::new(gdp, adjacency, Unit::Record, View::Central).map_err(|error| refuse(&error))?;
+    let event =
+        Event::new(gdp, adjacency, Unit::Record, View::Central).map_err(|error| refuse(&error))?;
     let mut ledger = Ledger::new();
     ledger.append(event);
     Ok(epsilon_at(&ledger, delta)?.lower.max(0.0))
@@ -185,7 +188,8 @@ mod tests {
     /// More noise is contradicted sooner, and has less ε: the search goes down from the most.
     #[test]
     fn the_least_scale_that_is_contradicted_is_found() {
-        let found = |from: f64| by_scale(HALVINGS[1], |scale| (scale >= from).then_some(1.0 / scale));
+        let found =
+            |from: f64| by_scale(HALVINGS[1], |scale| (scale >= from).then_some(1.0 / scale));
         for from in [0.5, 0.9, 1.7, 5.0] {
             // ln 15 halved seven times is 0.0212.
             assert!((0.978 / from..=1.0 / from).contains(&found(from)), "{from}: {}", found(from));
@@ -196,7 +200,8 @@ mod tests {
     /// Once every reading against the books was zero.
     #[test]
     fn books_are_read_the_right_way_round() {
-        let spec = AuditSpec { epsilon: 2.0, sampling: Sampling::Poisson(0.5), ..AuditSpec::default() };
+        let spec =
+            AuditSpec { epsilon: 2.0, sampling: Sampling::Poisson(0.5), ..AuditSpec::default() };
         let subject = Subject::new(&spec).unwrap();
         let reading = Reading::new(&subject, Family::Books, spec.delta, spec.adjacency);
         let read = |often: f64, seldom: f64| {

@@ -62,7 +62,8 @@ pub(crate) fn search(
     for (known, more) in known.iter_mut().zip(on(&pair, begun, quarter)?) {
         known.extend(more);
     }
-    // Learned on other runs than the test is chosen on: what was learned by heart would look better than it is.
+    // Learned on other runs than the test is chosen on: what was learned by heart would look better
+    // than it is.
     let learned = known.each_mut().map(|side| side.split_off(side.len() / 2));
     let likelihood = Likelihood::learn(&learned);
     likelihood.fill(&mut known);
@@ -80,15 +81,16 @@ pub(crate) fn search(
     Ok(Found { pair, statistic: Statistic::ALL[test.statistic], epsilon })
 }
 
-/// The best test far out, the best one in the middle of the curve, and the best ones on its slopes: which of them says most is
-/// for the reading to tell.
+/// The best test far out, the best one in the middle of the curve, and the best ones on its slopes:
+/// which of them says most is for the reading to tell.
 fn best_tests(runs: &[Vec<Scores>; 2], delta: f64, z: f64) -> Vec<Test> {
-    let mut tests =
-        vec![Test::choose(runs, z, |limits| limits.epsilon(delta)), Test::choose(runs, z, mu_above)];
-    tests.extend(
-        [0.0_f64, 1.0, 2.0]
-            .map(|epsilon| Test::choose(runs, z, |limits| limits.often - epsilon.exp() * limits.seldom)),
-    );
+    let mut tests = vec![
+        Test::choose(runs, z, |limits| limits.epsilon(delta)),
+        Test::choose(runs, z, mu_above),
+    ];
+    tests.extend([0.0_f64, 1.0, 2.0].map(|epsilon| {
+        Test::choose(runs, z, |limits| limits.often - epsilon.exp() * limits.seldom)
+    }));
     tests
 }
 

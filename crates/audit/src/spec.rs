@@ -13,8 +13,8 @@ use crate::pair::{Layout, Neighbours};
 use crate::report::AuditReport;
 use crate::search::Found;
 
-/// The loss of an audit: a derivative that is at its bound for every residual above 0.01, so that the canary,
-/// one unit away from its target, pulls with all that a record may.
+/// The loss of an audit: a derivative that is at its bound for every residual above 0.01, so that
+/// the canary, one unit away from its target, pulls with all that a record may.
 const LOSS: &str = "huber:0.01";
 
 /// Runs that give a bound of use at ε = 4 in seconds.
@@ -45,9 +45,11 @@ pub struct AuditSpec {
     pub penalty: Option<String>,
     /// The constraint, where it matters.
     pub constraint: Option<String>,
-    /// Who looks, for an algorithm of many parties; the one it is usually run against when it is not given.
+    /// Who looks, for an algorithm of many parties; the one it is usually run against when it is
+    /// not given.
     pub trust: Option<View>,
-    /// What is protected; where it is not given, a record of one table, and a user among many parties.
+    /// What is protected; where it is not given, a record of one table, and a user among many
+    /// parties.
     pub unit: Option<Unit>,
     /// How many parties there are, for an algorithm of many.
     pub parties: u32,
@@ -120,8 +122,8 @@ impl Default for AuditSpec {
 
 #[cfg(feature = "seeded-bugs")]
 impl AuditSpec {
-    /// This audit, arranged so that a gate with `bug` shows it: on the algorithm, the pair and the sampling
-    /// that the defect touches.
+    /// This audit, arranged so that a gate with `bug` shows it: on the algorithm, the pair and the
+    /// sampling that the defect touches.
     pub fn seeded(self, bug: reticent_oracle::Bug) -> Self {
         use reticent_oracle::Bug;
         let bare = AuditSpec { bug: Some(bug), ..self };
@@ -129,10 +131,14 @@ impl AuditSpec {
             Bug::NoiseHalved => bare,
             // A residual of 1 is a gradient of a hundred clips.
             Bug::ClipMissing => AuditSpec { loss: "squared".to_owned(), clip: Some(0.01), ..bare },
-            Bug::PoissonCounted => {
-                AuditSpec { adjacency: Adjacency::AddRemove, sampling: Sampling::Poisson(0.5), ..bare }
+            Bug::PoissonCounted => AuditSpec {
+                adjacency: Adjacency::AddRemove,
+                sampling: Sampling::Poisson(0.5),
+                ..bare
+            },
+            Bug::TrueCount | Bug::SwallowedRows => {
+                AuditSpec { adjacency: Adjacency::AddRemove, ..bare }
             }
-            Bug::TrueCount | Bug::SwallowedRows => AuditSpec { adjacency: Adjacency::AddRemove, ..bare },
             // A gradient that changes with the parameter.
             Bug::NoiseReused => {
                 AuditSpec { loss: "squared".to_owned(), iterations: bare.iterations.max(2), ..bare }
@@ -144,9 +150,11 @@ impl AuditSpec {
                 ..bare
             },
             // Nine messages in the mean: a third of the noise.
-            Bug::GainSquared => {
-                AuditSpec { algorithm: "consensus".to_owned(), records: bare.records.or(Some(9)), ..bare }
-            }
+            Bug::GainSquared => AuditSpec {
+                algorithm: "consensus".to_owned(),
+                records: bare.records.or(Some(9)),
+                ..bare
+            },
             // Parties that are much larger than a record, and seldom drawn.
             Bug::SampleShows => AuditSpec {
                 algorithm: "federated".to_owned(),
@@ -157,7 +165,8 @@ impl AuditSpec {
                 sampling: Sampling::Poisson(0.1),
                 ..bare
             },
-            // These two are not seen in any one number of a run: the tests of the runtime find them.
+            // These two are not seen in any one number of a run: the tests of the runtime find
+            // them.
             Bug::OffLatticeToken | Bug::ForkedNoise => AuditSpec {
                 algorithm: "walk".to_owned(),
                 trust: Some(View::Network),
@@ -192,10 +201,18 @@ impl AuditSpec {
             return Err(value("records", 0, "the canary alone makes one"));
         }
         if !(self.epsilon.is_finite() && self.epsilon > 0.0) {
-            return Err(value("epsilon", self.epsilon, "it must be a number above 0, for example 1.0"));
+            return Err(value(
+                "epsilon",
+                self.epsilon,
+                "it must be a number above 0, for example 1.0",
+            ));
         }
         if !(self.delta > 0.0 && self.delta < 1.0) {
-            return Err(value("delta", self.delta, "it must lie strictly between 0 and 1, for example 1e-5"));
+            return Err(value(
+                "delta",
+                self.delta,
+                "it must lie strictly between 0 and 1, for example 1e-5",
+            ));
         }
         self.nothing_unused()
     }
@@ -204,9 +221,11 @@ impl AuditSpec {
     fn nothing_unused(&self) -> Result<(), Error> {
         if crate::crowd::knows(&self.algorithm) {
             return match &self.constraint {
-                Some(given) => {
-                    Err(value("constraint", given, "an algorithm of many parties is attacked without one"))
-                }
+                Some(given) => Err(value(
+                    "constraint",
+                    given,
+                    "an algorithm of many parties is attacked without one",
+                )),
                 None => Ok(()),
             };
         }
@@ -231,7 +250,11 @@ impl AuditSpec {
 
     /// What is protected.
     pub(crate) fn unit(&self) -> Unit {
-        self.unit.unwrap_or(if crate::crowd::knows(&self.algorithm) { Unit::User } else { Unit::Record })
+        self.unit.unwrap_or(if crate::crowd::knows(&self.algorithm) {
+            Unit::User
+        } else {
+            Unit::Record
+        })
     }
 
     /// What worlds are made for.
@@ -263,8 +286,8 @@ impl AuditSpec {
         self.pairs()[0].world(true, &self.layout()).swap_remove(0)
     }
 
-    /// Records in the larger table. Samples without replacement need others to choose from; under add-remove
-    /// the smaller table should not be empty.
+    /// Records in the larger table. Samples without replacement need others to choose from; under
+    /// add-remove the smaller table should not be empty.
     fn size(&self) -> usize {
         if crate::crowd::knows(&self.algorithm) {
             return self.records.unwrap_or(1);
@@ -324,8 +347,8 @@ impl AuditSpec {
         Ok(repeat)
     }
 
-    /// What the algorithm has of the settings. A sampling or a clip that it does not have is left in, for the
-    /// product to refuse.
+    /// What the algorithm has of the settings. A sampling or a clip that it does not have is left
+    /// in, for the product to refuse.
     fn settings(&self, entry: &Entry) -> Settings {
         let has = |name: &str| entry.takes.contains(&name);
         let sampled = self.sampling != Sampling::Full;
@@ -360,7 +383,8 @@ impl AuditSpec {
         #[cfg(feature = "seeded-bugs")]
         let seeded_bug = self.bug.map(|bug| bug.to_string());
         #[cfg(feature = "seeded-bugs")]
-        let epsilon_certified = self.bug.map_or(epsilon_certified, |bug| bug.certified(epsilon_certified));
+        let epsilon_certified =
+            self.bug.map_or(epsilon_certified, |bug| bug.certified(epsilon_certified));
         #[cfg(not(feature = "seeded-bugs"))]
         let seeded_bug = None;
         Ok(AuditReport {

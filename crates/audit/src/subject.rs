@@ -22,7 +22,10 @@ impl Subject {
             Subject::Crowd(Box::new(Crowd::new(spec)?))
         } else {
             let like = spec.like();
-            Subject::Fit(Box::new((spec.repeat_on(like.clone(), spec.layout().features as u32)?, like)))
+            Subject::Fit(Box::new((
+                spec.repeat_on(like.clone(), spec.layout().features as u32)?,
+                like,
+            )))
         })
     }
 
@@ -79,8 +82,9 @@ impl Subject {
         Error::Value {
             name: "runs",
             given: "0".to_owned(),
-            allowed: "no run came to its end, so that there is nothing to look at; give more of them"
-                .to_owned(),
+            allowed:
+                "no run came to its end, so that there is nothing to look at; give more of them"
+                    .to_owned(),
         }
     }
 }

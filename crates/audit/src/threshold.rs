@@ -6,10 +6,10 @@
 //! ε ≥ ln( (P(S | D) − δ) / P(S | D') ) ≥ ln( (p̲ − δ) / p̄' )
 //! ```
 //!
-//! with p̲ a lower and p̄' an upper Clopper–Pearson limit, each at error (1 − confidence)/2. S is "the
-//! statistic is on this side of the threshold". Statistic, side, threshold and which of the two tables is D
-//! are chosen on runs that are not counted afterwards (`search.rs`), so the choice costs no confidence. Proof note:
-//! `proofs/audit.md`.
+//! with p̲ a lower and p̄' an upper Clopper–Pearson limit, each at error (1 − confidence)/2. S is
+//! "the statistic is on this side of the threshold". Statistic, side, threshold and which of the
+//! two tables is D are chosen on runs that are not counted afterwards (`search.rs`), so the choice
+//! costs no confidence. Proof note: `proofs/audit.md`.
 
 use reticent_statistics::{lower_bound, upper_bound};
 
@@ -46,14 +46,18 @@ impl Test {
 
     fn counts(&self, [with, without]: &[Vec<Scores>; 2]) -> [(u64, u64); 2] {
         let (d, other) = if self.swapped { (without, with) } else { (with, without) };
-        [d, other]
-            .map(|runs| (runs.iter().filter(|scores| self.holds(scores)).count() as u64, runs.len() as u64))
+        [d, other].map(|runs| {
+            (runs.iter().filter(|scores| self.holds(scores)).count() as u64, runs.len() as u64)
+        })
     }
 
     /// Clopper–Pearson, each limit at the confidence `each`.
     pub fn limits(&self, runs: &[Vec<Scores>; 2], each: f64) -> Limits {
         let [(inside, of), (others, of_others)] = self.counts(runs);
-        Limits { often: lower_bound(inside, of, each), seldom: upper_bound(others, of_others, each) }
+        Limits {
+            often: lower_bound(inside, of, each),
+            seldom: upper_bound(others, of_others, each),
+        }
     }
 
     /// Limits that are quick and approximate, for choosing.
@@ -65,10 +69,14 @@ impl Test {
         }
     }
 
-    /// The best by `value` of approximate limits: quick, and what is chosen here is measured exactly
-    /// elsewhere. Stricter limits for the choice, to keep it from the thin end of the tail, were tried: no
-    /// gain over 8 seeds.
-    pub fn choose([with, without]: &[Vec<Scores>; 2], z: f64, value: impl Fn(Limits) -> f64) -> Self {
+    /// The best by `value` of approximate limits: quick, and what is chosen here is measured
+    /// exactly elsewhere. Stricter limits for the choice, to keep it from the thin end of the tail,
+    /// were tried: no gain over 8 seeds.
+    pub fn choose(
+        [with, without]: &[Vec<Scores>; 2],
+        z: f64,
+        value: impl Fn(Limits) -> f64,
+    ) -> Self {
         let mut best =
             (f64::NEG_INFINITY, Test { statistic: 0, above: true, threshold: 0.0, swapped: false });
         let totals = [with.len() as f64, without.len() as f64];
@@ -94,7 +102,8 @@ impl Test {
                         };
                         let worth = value(limits);
                         if worth > best.0 {
-                            best = (worth, Test { statistic, above, threshold: tied[0].0, swapped });
+                            best =
+                                (worth, Test { statistic, above, threshold: tied[0].0, swapped });
                         }
                     }
                 }

@@ -1,4 +1,5 @@
-//! The map under attack: a cheap part of it here, the whole by `reticent audit --all`, whose table is docs/guarantees.md.
+//! The map under attack: a cheap part of it here, the whole by `reticent audit --all`, whose table
+//! is docs/guarantees.md.
 //!
 //! Bounds are at 95% each and the seeds are fixed: a test that passes, passes.
 
@@ -10,7 +11,8 @@ const DOCUMENT: &str = include_str!("../../../docs/guarantees.md");
 
 /// The cells of the rows of the document, and the share that each says was found.
 fn documented() -> Vec<(Vec<String>, f64, String)> {
-    let rows = DOCUMENT.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| algorithm"));
+    let rows =
+        DOCUMENT.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| algorithm"));
     let row = |line: &str| {
         let columns: Vec<String> =
             line.trim_matches('|').split('|').map(|word| word.trim().to_owned()).collect();
@@ -29,7 +31,11 @@ fn the_document_has_exactly_the_rows_of_the_map() {
         assert!(told.contains(cell), "docs/guarantees.md lacks {}", cell.join(" · "));
     }
     for cell in &told {
-        assert!(offered.contains(cell), "docs/guarantees.md has {}, which is not offered", cell.join(" · "));
+        assert!(
+            offered.contains(cell),
+            "docs/guarantees.md has {}, which is not offered",
+            cell.join(" · ")
+        );
     }
     assert_eq!(told.len(), offered.len());
 }
@@ -63,7 +69,8 @@ fn audited(runs: u64, wanted: impl Fn(&Cell) -> bool) -> Vec<CellReport> {
 #[test]
 fn no_cell_of_a_part_of_the_map_leaks_more_than_it_certifies() {
     let cheap = |cell: &Cell| {
-        let whole = ["dp-sgd", "consensus"].contains(&cell.algorithm) && cell.course == Course::Alone;
+        let whole =
+            ["dp-sgd", "consensus"].contains(&cell.algorithm) && cell.course == Course::Alone;
         let first = cell.adjacency == Adjacency::ReplaceOne
             && (cell.drawn, cell.course) == (Drawn::Full, Course::Alone)
             && (cell.unit == Unit::Record || cell.algorithm == "walk");

@@ -1,5 +1,5 @@
-//! Defects exist in audit builds alone: no crate has them among its default features, and in the gate nothing
-//! refers to them outside their condition.
+//! Defects exist in audit builds alone: no crate has them among its default features, and in the
+//! gate nothing refers to them outside their condition.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,14 @@ fn crates() -> PathBuf {
 fn no_default_feature_and_no_dependency_brings_a_defect() {
     let mut seen = 0;
     for folder in std::fs::read_dir(crates()).unwrap() {
-        let Ok(manifest) = std::fs::read_to_string(folder.unwrap().path().join("Cargo.toml")) else {
+        let Ok(manifest) = std::fs::read_to_string(folder.unwrap().path().join("Cargo.toml"))
+        else {
             continue;
         };
         seen += 1;
-        for line in manifest.lines().filter(|line| line.contains("seeded-bugs") && !line.starts_with('#')) {
+        for line in
+            manifest.lines().filter(|line| line.contains("seeded-bugs") && !line.starts_with('#'))
+        {
             assert!(line.starts_with("seeded-bugs = ["), "{line}");
         }
     }
@@ -24,7 +27,8 @@ fn no_default_feature_and_no_dependency_brings_a_defect() {
 
 #[test]
 fn the_module_of_defects_is_conditional() {
-    // Everything else of the gate names it as `crate::bug`, which does not compile without the module.
+    // Everything else of the gate names it as `crate::bug`, which does not compile without the
+    // module.
     for (file, line) in [
         ("oracle/src/lib.rs", "mod bug;"),
         ("oracle/src/lib.rs", "pub use bug::Bug;"),

@@ -1,5 +1,5 @@
-//! Algorithms of many parties under attack, in the view that they are certified for: no lower bound above
-//! what is certified.
+//! Algorithms of many parties under attack, in the view that they are certified for: no lower bound
+//! above what is certified.
 //!
 //! Every bound is at 95%, and the seeds are fixed: a test that passes, passes.
 
@@ -45,17 +45,25 @@ fn no_algorithm_of_many_parties_leaks_more_than_it_certifies() {
             ("walk", View::Network, Some(Walk::Stateless), 2, 10),
             ("walk", View::Network, Some(Walk::Stateless), 5, 20),
         ] {
-            let spec =
-                AuditSpec { trust: Some(trust), walk, parties, iterations, ..spec(algorithm, epsilon) };
+            let spec = AuditSpec {
+                trust: Some(trust),
+                walk,
+                parties,
+                iterations,
+                ..spec(algorithm, epsilon)
+            };
             let report = report(&spec);
             assert!(!report.exceeded, "{report:?}");
-            assert!(report.epsilon_certified <= epsilon && report.epsilon_certified > 0.99 * epsilon);
+            assert!(
+                report.epsilon_certified <= epsilon && report.epsilon_certified > 0.99 * epsilon
+            );
             assert_eq!(report.view, trust);
         }
     }
 }
 
-/// A server that is trusted, and one that sees masked sums: what is looked at are the means of all rounds, and the model.
+/// A server that is trusted, and one that sees masked sums: what is looked at are the means of all
+/// rounds, and the model.
 #[test]
 fn neither_a_trusted_server_nor_masked_sums_leak_more() {
     for (trust, parties, runs) in [(View::Central, 2, 3_000), (View::SecureAggregation, 5, 1_000)] {
@@ -78,7 +86,8 @@ fn neither_a_trusted_server_nor_masked_sums_leak_more() {
     }
 }
 
-/// Peers on a graph, whose every broadcast is seen. The released gradient itself is what is looked at.
+/// Peers on a graph, whose every broadcast is seen. The released gradient itself is what is looked
+/// at.
 #[test]
 fn no_peer_leaks_more_than_it_certifies() {
     for (algorithm, release) in [
@@ -99,13 +108,14 @@ fn no_peer_leaks_more_than_it_certifies() {
         });
         assert!(!report.exceeded, "{report:?}");
         assert!(report.epsilon_certified <= 4.0 && report.epsilon_certified > 3.9, "{report:?}");
-        // That the attack sees anything: over five seeds the weakest of them, the objective, gives 0.95 to 1.62.
+        // That the attack sees anything: over five seeds the weakest of them, the objective, gives
+        // 0.95 to 1.62.
         assert!(report.epsilon_lower > 0.8, "{report:?}");
     }
 }
 
-/// The pair is the worst there is, so the bound comes near what is certified: the attack looks in the right
-/// place.
+/// The pair is the worst there is, so the bound comes near what is certified: the attack looks in
+/// the right place.
 #[test]
 fn the_attack_finds_most_of_what_is_spent() {
     for (algorithm, trust, unit) in [
@@ -127,7 +137,8 @@ fn the_attack_finds_most_of_what_is_spent() {
             ..spec(algorithm, 4.0)
         };
         let report = report(&spec);
-        // A user of the walk is visited half as often as its cap allows for, and its last step is not sent.
+        // A user of the walk is visited half as often as its cap allows for, and its last step is
+        // not sent.
         let least = if walk.is_some() { 1.0 } else { 3.0 };
         assert!(report.epsilon_lower > least && !report.exceeded, "{report:?}");
     }
@@ -143,8 +154,9 @@ fn what_cannot_be_measured_is_refused() {
     assert!(run(&peer).unwrap_err().to_string().contains("local"));
 }
 
-/// Where whole parties are drawn and a record is protected, the records beside the canary tell whether its party was: aligned
-/// with it they are the worst there is, and silent ones show nothing.
+/// Where whole parties are drawn and a record is protected, the records beside the canary tell
+/// whether its party was: aligned with it they are the worst there is, and silent ones show
+/// nothing.
 #[test]
 fn a_party_that_is_drawn_shows_by_its_other_records() {
     for sampling in ["poisson:0.05", "poisson:0.1", "poisson:0.3", "wor:1"] {

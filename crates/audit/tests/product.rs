@@ -1,8 +1,9 @@
-//! The product under attack: no lower bound above what is certified, and on the worst pair not far below it.
+//! The product under attack: no lower bound above what is certified, and on the worst pair not far
+//! below it.
 //!
-//! Every bound is at 95%, so a right product fails one comparison in 20 at most, and in fact far fewer, as
-//! the limits would have to be wrong by the whole distance to ε. The seeds are fixed: a test that passes,
-//! passes.
+//! Every bound is at 95%, so a right product fails one comparison in 20 at most, and in fact far
+//! fewer, as the limits would have to be wrong by the whole distance to ε. The seeds are fixed: a
+//! test that passes, passes.
 
 use reticent::accountant::Adjacency;
 use reticent::admm::catalogue::{CATALOGUE, Kind};
@@ -44,9 +45,13 @@ fn no_algorithm_leaks_more_than_it_certifies() {
     for algorithm in private() {
         for epsilon in [1.0, 4.0] {
             for iterations in [1, 3] {
-                let report = report(AuditSpec { iterations, runs: 8_000, ..spec(algorithm, epsilon) });
+                let report =
+                    report(AuditSpec { iterations, runs: 8_000, ..spec(algorithm, epsilon) });
                 assert!(!report.exceeded, "{report:?}");
-                assert!(report.epsilon_certified <= epsilon && report.epsilon_certified > 0.99 * epsilon);
+                assert!(
+                    report.epsilon_certified <= epsilon
+                        && report.epsilon_certified > 0.99 * epsilon
+                );
             }
         }
     }
@@ -62,8 +67,13 @@ fn sampled_and_add_remove_runs_leak_no_more_either() {
             (Adjacency::ReplaceOne, "wor:1"),
         ] {
             let sampling = sampling.parse().unwrap();
-            let report =
-                report(AuditSpec { adjacency, sampling, iterations: 2, runs: 4_000, ..spec(algorithm, 4.0) });
+            let report = report(AuditSpec {
+                adjacency,
+                sampling,
+                iterations: 2,
+                runs: 4_000,
+                ..spec(algorithm, 4.0)
+            });
             assert!(!report.exceeded, "{report:?}");
         }
     }

@@ -1,7 +1,7 @@
 //! Every known defect is found, and the same audit of the sound product finds nothing.
 //!
-//! A defect is caught when the lower bound, at 95%, is above the certified ε. With 20,000 runs the faintest,
-//! half of the noise, was missed on one seed of eight; hence 100,000.
+//! A defect is caught when the lower bound, at 95%, is above the certified ε. With 20,000 runs the
+//! faintest, half of the noise, was missed on one seed of eight; hence 100,000.
 #![cfg(feature = "seeded-bugs")]
 
 use reticent_audit::{AuditReport, AuditSpec, Bug, Change, Neighbours, Others, run};
@@ -37,7 +37,11 @@ fn every_defect_is_caught() {
         assert!(report.exceeded, "{report:?}");
         assert_eq!(report.seeded_bug.as_deref(), Some(bug.name()));
         // What tells that a party was drawn is what its other records do.
-        assert!(bug != Bug::SampleShows || report.pair.others == Others::Aligned, "{}", report.pair);
+        assert!(
+            bug != Bug::SampleShows || report.pair.others == Others::Aligned,
+            "{}",
+            report.pair
+        );
     }
 }
 
@@ -49,7 +53,8 @@ fn without_the_defect_the_same_audit_is_content() {
     }
 }
 
-/// The pair that shows the sample, and not only the one that a search without the defect would take.
+/// The pair that shows the sample, and not only the one that a search without the defect would
+/// take.
 #[test]
 fn aligned_others_show_the_sample_with_the_defect_alone() {
     let (change, others, elsewhere) = (Change::Flipped, Others::Aligned, Others::Silent);

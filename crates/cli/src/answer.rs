@@ -1,5 +1,5 @@
-//! What a command answers, and how it is spoken: results on standard output, remarks and errors on standard
-//! error; with `--json` one object on standard output, errors included.
+//! What a command answers, and how it is spoken: results on standard output, remarks and errors on
+//! standard error; with `--json` one object on standard output, errors included.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -101,8 +101,8 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Says something on standard error. If nobody reads there any more, as behind `2>&1 | head`, there is nobody
-/// to tell, and what was done is done; `eprintln!` would panic.
+/// Says something on standard error. If nobody reads there any more, as behind `2>&1 | head`, there
+/// is nobody to tell, and what was done is done; `eprintln!` would panic.
 fn aside(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }

@@ -29,13 +29,14 @@ pub fn form(kind: &str) -> String {
     example.map_or_else(|| format!("({kind})"), |example| (*example).to_owned())
 }
 
-/// A mechanism from `kind:field=value,field=value`. The fields are those that a ledger has, so every event in
-/// the catalogue that is made of numbers can be typed.
+/// A mechanism from `kind:field=value,field=value`. The fields are those that a ledger has, so
+/// every event in the catalogue that is made of numbers can be typed.
 pub fn mechanism(text: &str) -> Result<Mechanism, Failure> {
     let (kind, fields) = text.split_once(':').unwrap_or((text, ""));
     let mut object = Map::from_iter([("kind".to_owned(), Value::from(kind))]);
     for field in fields.split(',').filter(|field| !field.is_empty()) {
-        let (name, value) = field.split_once('=').ok_or_else(|| refuse(text, "a field is name=value"))?;
+        let (name, value) =
+            field.split_once('=').ok_or_else(|| refuse(text, "a field is name=value"))?;
         let name = SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| long);
         let number = match (value.parse::<u64>(), value.parse::<f64>()) {
             (Ok(whole), _) => Value::from(whole),
@@ -53,7 +54,9 @@ pub fn mechanism(text: &str) -> Result<Mechanism, Failure> {
 
 /// The mechanism on a sample of the records: `full`, `poisson:RATE` or `wor:SIZE/POPULATION`.
 pub fn sampled(mechanism: Mechanism, sampling: Option<&str>) -> Result<Mechanism, Failure> {
-    let Some(sampling) = sampling.filter(|sampling| *sampling != "full") else { return Ok(mechanism) };
+    let Some(sampling) = sampling.filter(|sampling| *sampling != "full") else {
+        return Ok(mechanism);
+    };
     let noise = match &mechanism {
         Mechanism::Gaussian(gaussian) => gaussian.noise_multiplier(),
         other => return Err(refuse(&other.to_string(), "only gaussian events can be sampled")),
@@ -66,13 +69,23 @@ pub fn sampled(mechanism: Mechanism, sampling: Option<&str>) -> Result<Mechanism
                 .ok_or_else(|| refuse(sampling, "without replacement is wor:SIZE/POPULATION"))?;
             format!("without-replacement-gaussian:z={noise},size={size},population={population}")
         }
-        _ => return Err(refuse(sampling, "a sampling is full, poisson:RATE or wor:SIZE/POPULATION")),
+        _ => {
+            return Err(refuse(
+                sampling,
+                "a sampling is full, poisson:RATE or wor:SIZE/POPULATION",
+            ));
+        }
     };
     self::mechanism(&fields)
 }
 
 /// A ledger of `steps` times the mechanism.
-pub fn ledger(mechanism: Mechanism, steps: u64, adjacency: Adjacency, unit: Unit) -> Result<Ledger, Failure> {
+pub fn ledger(
+    mechanism: Mechanism,
+    steps: u64,
+    adjacency: Adjacency,
+    unit: Unit,
+) -> Result<Ledger, Failure> {
     let shown = mechanism.to_string();
     let event = Event::new(mechanism, adjacency, unit, View::Central)
         .map_err(|error| refuse(&shown, &error.to_string()))?;
@@ -105,7 +118,10 @@ mod tests {
     fn a_sampling_makes_another_event() {
         let gaussian = || mechanism("gaussian:z=2").unwrap();
         let typed = |text| mechanism(text).unwrap();
-        assert_eq!(sampled(gaussian(), Some("poisson:0.1")).unwrap(), typed("poisson-gaussian:z=2,q=0.1"));
+        assert_eq!(
+            sampled(gaussian(), Some("poisson:0.1")).unwrap(),
+            typed("poisson-gaussian:z=2,q=0.1")
+        );
         assert_eq!(
             sampled(gaussian(), Some("wor:3/10")).unwrap(),
             typed("without-replacement-gaussian:z=2,size=3,population=10")
@@ -115,9 +131,15 @@ mod tests {
 
     #[test]
     fn what_is_not_an_event_is_refused() {
-        for text in
-            ["", "gauss:z=1", "gaussian", "gaussian:z", "gaussian:z=-1", "gaussian:z=NaN", "gaussian:z=1,w=2"]
-        {
+        for text in [
+            "",
+            "gauss:z=1",
+            "gaussian",
+            "gaussian:z",
+            "gaussian:z=-1",
+            "gaussian:z=NaN",
+            "gaussian:z=1,w=2",
+        ] {
             assert!(mechanism(text).is_err(), "{text}");
         }
         assert!(sampled(mechanism("pure-dp:epsilon=1").unwrap(), Some("poisson:0.1")).is_err());

@@ -21,7 +21,8 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// A job that a command other than `fit` described: what its hint points to is that command's help.
+    /// A job that a command other than `fit` described: what its hint points to is that command's
+    /// help.
     pub fn of(command: &str, error: Error) -> Self {
         if error.is_budget() {
             return Failure::Job(error);
@@ -62,7 +63,9 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Failure::Job(error) => error.fmt(f),
-            Failure::Output(error) => write!(f, "cannot write to standard output: {}", error.kind()),
+            Failure::Output(error) => {
+                write!(f, "cannot write to standard output: {}", error.kind())
+            }
             Failure::Usage { message, .. } => f.write_str(message),
         }
     }

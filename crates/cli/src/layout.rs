@@ -1,10 +1,11 @@
 //! Text in columns and lines.
 
-/// Rows of cells, each column as wide as its widest cell, two spaces between, `indent` spaces before. Numbers
-/// go to the right: the columns from `right_from` on.
+/// Rows of cells, each column as wide as its widest cell, two spaces between, `indent` spaces
+/// before. Numbers go to the right: the columns from `right_from` on.
 pub fn columns(rows: &[Vec<String>], indent: usize, right_from: usize) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |j: usize| rows.iter().filter_map(|row| row.get(j)).map(|cell| cell.chars().count()).max();
+    let width =
+        |j: usize| rows.iter().filter_map(|row| row.get(j)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..count).map(|j| width(j).unwrap_or(0)).collect();
     let mut text = String::new();
     for row in rows {
@@ -38,10 +39,9 @@ pub fn beside(rows: &[(String, Vec<String>)]) -> String {
     let mut text = String::new();
     for (name, paragraphs) in rows {
         let mut name = name.as_str();
-        for line in paragraphs
-            .iter()
-            .flat_map(|words| wrapped_to(WIDTH - width, words).lines().map(str::to_owned).collect::<Vec<_>>())
-        {
+        for line in paragraphs.iter().flat_map(|words| {
+            wrapped_to(WIDTH - width, words).lines().map(str::to_owned).collect::<Vec<_>>()
+        }) {
             text += format!("{name:<width$}{line}").trim_end();
             text.push('\n');
             name = "";

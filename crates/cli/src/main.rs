@@ -1,7 +1,7 @@
 //! `reticent …`: from a table to a certified model, on the command line.
 //!
-//! A command is a file in `commands/`: its flags, and what it answers. Here the arguments are read, the
-//! answer is spoken and the exit code is chosen.
+//! A command is a file in `commands/`: its flags, and what it answers. Here the arguments are read,
+//! the answer is spoken and the exit code is chosen.
 
 mod answer;
 mod commands;
@@ -54,7 +54,8 @@ fn main() -> ExitCode {
                 Err(failure) => voice.fail(&failure),
             }
         }
-        // The arguments could not be read, so whether they ask for JSON is found out by looking for the word.
+        // The arguments could not be read, so whether they ask for JSON is found out by looking for
+        // the word.
         Err(error) => {
             let words = words.iter().take_while(|word| *word != "--");
             let json = words.into_iter().any(|word| word == "--json");

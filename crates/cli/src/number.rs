@@ -16,10 +16,14 @@ pub fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
 
 /// Reads how often something is done.
 pub fn times(text: &str) -> Result<u64, String> {
-    whole(text).ok().filter(|&times| times > 0).ok_or_else(|| "a whole number from 1 is needed".to_owned())
+    whole(text)
+        .ok()
+        .filter(|&times| times > 0)
+        .ok_or_else(|| "a whole number from 1 is needed".to_owned())
 }
 
-/// A number as JSON, which has neither infinity nor NaN: the one is the word "infinity", the other null.
+/// A number as JSON, which has neither infinity nor NaN: the one is the word "infinity", the other
+/// null.
 pub fn json(value: f64) -> Value {
     if value.is_infinite() { Value::from("infinity") } else { Value::from(value) }
 }
@@ -54,8 +58,8 @@ pub fn show_delta(delta: f64) -> String {
 /// Longer than any number is that a person would write out.
 const LONG: usize = 40;
 
-/// Text in which no number has hundreds of digits: 1e300 is that, whoever wrote the message. One place for all of them, for
-/// a number may be put into words in any crate.
+/// Text in which no number has hundreds of digits: 1e300 is that, whoever wrote the message. One
+/// place for all of them, for a number may be put into words in any crate.
 pub fn shortened(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -79,8 +83,12 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        let shown = [0.0, 1.0, 0.999_999_6, 0.012_345, 123_456.7, 1e-7, f64::INFINITY, f64::NAN].map(show);
-        assert_eq!(shown, ["0", "1.000", "1.0000", "0.01235", "123457", "1.000e-7", "inf", "not defined"]);
+        let shown =
+            [0.0, 1.0, 0.999_999_6, 0.012_345, 123_456.7, 1e-7, f64::INFINITY, f64::NAN].map(show);
+        assert_eq!(
+            shown,
+            ["0", "1.000", "1.0000", "0.01235", "123457", "1.000e-7", "inf", "not defined"]
+        );
     }
 
     #[test]
@@ -96,7 +104,10 @@ mod tests {
     fn no_number_has_hundreds_of_digits() {
         let text = format!("clip = {}: above {} and 0.25, v1.2.", -1e300, 3e-300);
         assert_eq!(shortened(&text), "clip = -1e300: above 3e-300 and 0.25, v1.2.");
-        assert_eq!(shortened("ε 12 ≤ 1234567890123456789012345"), "ε 12 ≤ 1234567890123456789012345");
+        assert_eq!(
+            shortened("ε 12 ≤ 1234567890123456789012345"),
+            "ε 12 ≤ 1234567890123456789012345"
+        );
     }
 
     #[test]

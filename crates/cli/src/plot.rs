@@ -39,7 +39,8 @@ const COLOURS: [&str; 4] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
 impl Plot {
     /// The picture.
     pub fn svg(&self) -> String {
-        let points = || self.curves.iter().flat_map(|curve| &curve.points).filter(|p| self.is_shown(**p));
+        let points =
+            || self.curves.iter().flat_map(|curve| &curve.points).filter(|p| self.is_shown(**p));
         let (mut low, mut high, mut top) = (f64::INFINITY, f64::NEG_INFINITY, 0.0_f64);
         for (x, y) in points() {
             (low, high, top) = (low.min(x.log10()), high.max(x.log10()), top.max(*y));
@@ -103,8 +104,11 @@ impl Plot {
                 path.join(" ")
             );
             // Curves of shares fill the top; the bottom has room.
-            let first =
-                if self.shares { HEIGHT - BOTTOM - 20.0 * self.curves.len() as f64 } else { TOP + 14.0 };
+            let first = if self.shares {
+                HEIGHT - BOTTOM - 20.0 * self.curves.len() as f64
+            } else {
+                TOP + 14.0
+            };
             let place = first + 20.0 * k as f64;
             let _ = writeln!(
                 svg,
@@ -132,7 +136,11 @@ impl Plot {
 fn tick(top: f64) -> f64 {
     let rough = top / 5.0;
     let power = 10_f64.powf(rough.log10().floor());
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|k| k * power).find(|step| *step >= rough).unwrap_or(10.0 * power)
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|k| k * power)
+        .find(|step| *step >= rough)
+        .unwrap_or(10.0 * power)
 }
 
 fn line(svg: &mut String, x1: f64, y1: f64, x2: f64, y2: f64, colour: &str) {
@@ -144,7 +152,10 @@ fn line(svg: &mut String, x1: f64, y1: f64, x2: f64, y2: f64, colour: &str) {
 
 fn text(svg: &mut String, x: f64, y: f64, anchor: &str, words: &str, more: &str) {
     let words = words.replace('&', "&amp;").replace('<', "&lt;");
-    let _ = writeln!(svg, "<text x=\"{x:.2}\" y=\"{y:.2}\" text-anchor=\"{anchor}\"{more}>{words}</text>");
+    let _ = writeln!(
+        svg,
+        "<text x=\"{x:.2}\" y=\"{y:.2}\" text-anchor=\"{anchor}\"{more}>{words}</text>"
+    );
 }
 
 #[cfg(test)]
@@ -161,8 +172,10 @@ mod tests {
 
     #[test]
     fn points_that_are_not_finite_are_left_out() {
-        let curve =
-            Curve { name: "a < b".into(), points: vec![(1e-3, 1.0), (1e-2, f64::INFINITY), (1e-1, 0.5)] };
+        let curve = Curve {
+            name: "a < b".into(),
+            points: vec![(1e-3, 1.0), (1e-2, f64::INFINITY), (1e-1, 0.5)],
+        };
         let plot = Plot {
             title: "t".into(),
             x_label: "x".into(),

@@ -1,6 +1,6 @@
-//! A sign of life for whatever takes more than two seconds: what is being done and how many iterations, nothing that is
-//! computed from the data, and no time, which depends on what is in them. On standard error, and only when that is a
-//! terminal.
+//! A sign of life for whatever takes more than two seconds: what is being done and how many
+//! iterations, nothing that is computed from the data, and no time, which depends on what is in
+//! them. On standard error, and only when that is a terminal.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -146,7 +146,9 @@ mod tests {
     #[test]
     fn a_sign_of_life_has_no_time() {
         for template in [LINE.to_owned(), shown("iteration")] {
-            let clock = ["elapsed", "eta", "duration", "per_sec"].iter().any(|word| template.contains(word));
+            let clock = ["elapsed", "eta", "duration", "per_sec"]
+                .iter()
+                .any(|word| template.contains(word));
             assert!(!clock && ProgressStyle::with_template(&template).is_ok(), "{template}");
         }
     }

@@ -22,7 +22,8 @@ pub fn is_setting(name: &str) -> bool {
 }
 
 fn flag(&(name, about): &(&'static str, &'static str)) -> Arg {
-    let flag = Arg::new(name).long(name).value_name("VALUE").help(about.trim().trim_end_matches('.'));
+    let flag =
+        Arg::new(name).long(name).value_name("VALUE").help(about.trim().trim_end_matches('.'));
     if setting_fits(name, &Value::Bool(true)).is_ok() {
         // The flag alone says yes, and a word after it is not its value.
         flag.num_args(0..=1).require_equals(true).default_missing_value("true")
@@ -43,8 +44,9 @@ impl Args for SettingFlags {
 
 impl FromArgMatches for SettingFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given =
-            |&(name, _): &(&'static str, &str)| Some((name, matches.get_one::<String>(name)?.clone()));
+        let given = |&(name, _): &(&'static str, &str)| {
+            Some((name, matches.get_one::<String>(name)?.clone()))
+        };
         Ok(SettingFlags(Settings::ALL.iter().filter_map(given).collect()))
     }
 
@@ -79,7 +81,8 @@ mod tests {
         for (name, _) in Settings::ALL {
             assert!(command.get_arguments().any(|arg| arg.get_long() == Some(*name)), "{name}");
         }
-        let matches = command.try_get_matches_from(["--as-published", "--iterations", "3"]).unwrap();
+        let matches =
+            command.try_get_matches_from(["--as-published", "--iterations", "3"]).unwrap();
         let settings = SettingFlags::from_arg_matches(&matches).unwrap().settings().unwrap();
         assert_eq!((settings.as_published, settings.iterations), (Some(true), Some(3)));
     }

@@ -1,14 +1,18 @@
-//! `account` and `calibrate` as a user types them, against figures that other packages gave for the same
-//! events.
+//! `account` and `calibrate` as a user types them, against figures that other packages gave for the
+//! same events.
 
 use assert_cmd::Command;
 use serde_json::Value;
 
 fn reticent(arguments: &str) -> (i32, Value) {
     let mut command = Command::cargo_bin("reticent").expect("the program is built");
-    let output = command.args(arguments.split_whitespace()).arg("--json").output().expect("it runs");
+    let output =
+        command.args(arguments.split_whitespace()).arg("--json").output().expect("it runs");
     let text = String::from_utf8(output.stdout).expect("JSON is text");
-    (output.status.code().expect("an exit code"), serde_json::from_str(&text).expect("one JSON object"))
+    (
+        output.status.code().expect("an exit code"),
+        serde_json::from_str(&text).expect("one JSON object"),
+    )
 }
 
 fn ends(bound: &Value) -> (f64, f64) {
@@ -40,15 +44,22 @@ fn replacing_costs_twice_the_distance_of_removing() {
         let (_, answer) =
             reticent(&format!("account --event gaussian:z=2 --adjacency {adjacency} --delta 1e-5"));
         let (lower, upper) = ends(&answer["epsilon"]);
-        assert!((lower - epsilon).abs() < 5e-4 && (upper - epsilon).abs() < 5e-4, "{lower} {upper}");
+        assert!(
+            (lower - epsilon).abs() < 5e-4 && (upper - epsilon).abs() < 5e-4,
+            "{lower} {upper}"
+        );
     }
 }
 
 #[test]
 fn delta_at_an_epsilon_goes_back_to_the_epsilon() {
-    let (_, answer) = reticent("account --event gaussian:z=2 --adjacency add-remove --epsilon 1.9930914");
+    let (_, answer) =
+        reticent("account --event gaussian:z=2 --adjacency add-remove --epsilon 1.9930914");
     let (lower, upper) = ends(&answer["delta"]);
-    assert!((lower / 1e-5 - 1.0).abs() < 1e-5 && (upper / 1e-5 - 1.0).abs() < 1e-5, "{lower} {upper}");
+    assert!(
+        (lower / 1e-5 - 1.0).abs() < 1e-5 && (upper / 1e-5 - 1.0).abs() < 1e-5,
+        "{lower} {upper}"
+    );
 }
 
 /// dp_accounting 0.6.0 has z = 3.813 for it.
@@ -65,10 +76,12 @@ fn calibration_is_tight_and_never_overshoots() {
 
 #[test]
 fn steps_and_rates_are_found_too() {
-    let (_, answer) = reticent("calibrate --find steps --noise-multiplier 10 --epsilon 1 --delta 1e-5");
+    let (_, answer) =
+        reticent("calibrate --find steps --noise-multiplier 10 --epsilon 1 --delta 1e-5");
     let steps = answer["steps"].as_u64().expect("a number");
     let cost = |steps: u64| {
-        let (_, answer) = reticent(&format!("account --event gaussian:z=10 --steps {steps} --delta 1e-5"));
+        let (_, answer) =
+            reticent(&format!("account --event gaussian:z=10 --steps {steps} --delta 1e-5"));
         ends(&answer["epsilon"]).1
     };
     assert!(cost(steps) <= 1.0 && cost(steps + 1) > 1.0, "{steps}");
@@ -84,10 +97,13 @@ fn steps_and_rates_are_found_too() {
 fn the_curve_is_drawn() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("curve.svg");
-    let (code, _) = reticent(&format!("account --event gaussian:z=2 --steps 10 --plot {}", path.display()));
+    let (code, _) =
+        reticent(&format!("account --event gaussian:z=2 --steps 10 --plot {}", path.display()));
     let svg = std::fs::read_to_string(path).expect("it was written");
     assert_eq!(code, 0);
-    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>") && svg.contains("polyline"));
+    assert!(
+        svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>") && svg.contains("polyline")
+    );
 }
 
 #[test]
@@ -100,7 +116,10 @@ fn what_cannot_be_counted_is_refused_in_words() {
         ("account --event gaussian:z=1 --steps 0", "steps"),
         ("account --event gaussian:z=1 --sampling poisson:2", "rate"),
         ("account --event gaussian:z=1 --sampling wor:5", "wor:SIZE/POPULATION"),
-        ("account --event gaussian:z=1 --sampling wor:5/10 --adjacency add-remove", "without-replacement"),
+        (
+            "account --event gaussian:z=1 --sampling wor:5/10 --adjacency add-remove",
+            "without-replacement",
+        ),
         ("account --event gaussian:z=1 --epsilon -1", "epsilon"),
         ("account --ledger none.json", "none.json"),
         ("account", "--event"),

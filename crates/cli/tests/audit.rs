@@ -9,12 +9,25 @@ use common::Folder;
 fn an_audit_reports_its_bound_beside_what_is_certified() {
     let folder = Folder::new();
     for (method, runs) in [("threshold", 2_000), ("gdp", 2_000), ("one-run", 200)] {
-        let line = format!("audit --epsilon 4 --delta 1e-3 --method {method} --runs {runs} --seed 3 --json");
+        let line = format!(
+            "audit --epsilon 4 --delta 1e-3 --method {method} --runs {runs} --seed 3 --json"
+        );
         let report = folder.reticent(&line).ok().json();
-        assert_eq!((&report["method"], &report["runs"]), (&method.into(), &runs.into()), "{report}");
-        assert_eq!((&report["view"], &report["confidence"]), (&"central".into(), &0.95.into()), "{report}");
+        assert_eq!(
+            (&report["method"], &report["runs"]),
+            (&method.into(), &runs.into()),
+            "{report}"
+        );
+        assert_eq!(
+            (&report["view"], &report["confidence"]),
+            (&"central".into(), &0.95.into()),
+            "{report}"
+        );
         let of = |field: &str| report[field].as_f64().unwrap();
-        assert!(of("epsilon_lower") <= of("epsilon_certified") && of("epsilon_certified") > 3.99, "{report}");
+        assert!(
+            of("epsilon_lower") <= of("epsilon_certified") && of("epsilon_certified") > 3.99,
+            "{report}"
+        );
         assert_eq!(report["exceeded"], false);
     }
     let said = folder.reticent("audit --epsilon 4 --delta 1e-3 --runs 2000").ok().out;

@@ -21,15 +21,22 @@ fn a_model_of_the_file_that_its_schema_was_drafted_from_is_tainted() {
     let folder = folder();
     for line in [
         format!("fit t.csv --schema s.toml {BUDGET}"),
-        format!("fit t.csv --schema s.toml {BUDGET} --algorithm sadmm --tune penalty=l1:[1e-4,1e-3]"),
+        format!(
+            "fit t.csv --schema s.toml {BUDGET} --algorithm sadmm --tune penalty=l1:[1e-4,1e-3]"
+        ),
         format!("simulate --data t.csv --schema s.toml {BUDGET} --split 4"),
         format!("simulate --data t.csv --schema s.toml {BUDGET} --split 4 --trust central"),
-        format!("simulate --data t.csv --schema s.toml {BUDGET} --split 4 --trust secure-aggregation"),
+        format!(
+            "simulate --data t.csv --schema s.toml {BUDGET} --split 4 --trust secure-aggregation"
+        ),
     ] {
         let said = folder.reticent(&format!("{line} --json")).ok();
         let object = said.json();
         assert_eq!(object["certified"], false, "{line}: {object}");
-        assert!(object["reasons"].to_string().contains("drafted from this very table"), "{line}: {object}");
+        assert!(
+            object["reasons"].to_string().contains("drafted from this very table"),
+            "{line}: {object}"
+        );
         assert!(
             said.err.contains("NOT PRIVATE") && said.err.contains("public = true"),
             "{line}: {}",
@@ -40,7 +47,8 @@ fn a_model_of_the_file_that_its_schema_was_drafted_from_is_tainted() {
     }
     let parties = folder.read("m/parties.json");
     assert!(!parties.contains("\"certified\": true"), "{parties}");
-    let said = folder.reticent(&format!("fit other.csv --schema s.toml {BUDGET} --json")).ok().json();
+    let said =
+        folder.reticent(&format!("fit other.csv --schema s.toml {BUDGET} --json")).ok().json();
     assert_eq!(said["certified"], true, "{said}");
 }
 
@@ -53,14 +61,16 @@ fn the_same_table_under_another_name_or_packed_is_the_same_table() {
     packed.write_all(csv(200).as_bytes()).unwrap();
     folder.write("packed.csv.gz", packed.finish().unwrap());
     for file in ["copy.csv", "packed.csv.gz"] {
-        let said = folder.reticent(&format!("fit {file} --schema s.toml {BUDGET} --json")).ok().json();
+        let said =
+            folder.reticent(&format!("fit {file} --schema s.toml {BUDGET} --json")).ok().json();
         assert_eq!(said["certified"], false, "{file}: {said}");
     }
-    let piped = folder
-        .shell(&format!("cat t.csv | reticent fit /dev/stdin --format csv --schema s.toml {BUDGET} --json"));
+    let piped = folder.shell(&format!(
+        "cat t.csv | reticent fit /dev/stdin --format csv --schema s.toml {BUDGET} --json"
+    ));
     assert_eq!(piped.ok().json()["certified"], false);
-    let piped =
-        folder.shell(&format!("cat t.csv | reticent fit - --format csv --schema s.toml {BUDGET} --json"));
+    let piped = folder
+        .shell(&format!("cat t.csv | reticent fit - --format csv --schema s.toml {BUDGET} --json"));
     assert_eq!(piped.ok().json()["certified"], false);
 }
 
@@ -74,7 +84,8 @@ fn one_of_several_files_is_the_one_that_the_schema_was_drafted_from() {
         ("other.csv t.csv other.csv", false),
         ("other.csv other.csv", true),
     ] {
-        let said = folder.reticent(&format!("fit {files} --schema s.toml {BUDGET} --json")).ok().json();
+        let said =
+            folder.reticent(&format!("fit {files} --schema s.toml {BUDGET} --json")).ok().json();
         assert_eq!(said["certified"], certified, "{files}: {said}");
     }
 }
@@ -87,10 +98,13 @@ fn an_owner_who_says_that_the_file_is_public_has_a_guarantee_that_says_so() {
     folder.write("s.toml", draft.replace("public = false", "public = true"));
     let said = folder.reticent(&format!("fit t.csv --schema s.toml {BUDGET} --json")).ok().json();
     assert_eq!(said["certified"], true, "{said}");
-    assert!(folder.read("m/certificate.json").contains("the schema was drafted from, t.csv, is public"));
+    assert!(
+        folder.read("m/certificate.json").contains("the schema was drafted from, t.csv, is public")
+    );
 }
 
-/// A digest of a private table confirms a guess at it. In a model, which is published, there is none.
+/// A digest of a private table confirms a guess at it. In a model, which is published, there is
+/// none.
 #[test]
 fn neither_the_model_nor_the_certificate_has_the_digest() {
     let folder = folder();
@@ -104,7 +118,10 @@ fn neither_the_model_nor_the_certificate_has_the_digest() {
     folder.reticent(&format!("fit t.csv --schema s.toml {BUDGET}")).ok();
     for file in ["m/model.json", "m/certificate.json"] {
         let text = folder.read(file);
-        assert!(!text.contains(&key) && !text.contains(&digest) && !text.contains("drafted\":"), "{file}");
+        assert!(
+            !text.contains(&key) && !text.contains(&digest) && !text.contains("drafted\":"),
+            "{file}"
+        );
     }
     // Another draft of the same file has another key, and so another digest.
     folder.reticent("schema init t.csv --target ill --out again.toml").ok();

@@ -14,14 +14,26 @@ const BUDGET: &str = "--epsilon 4 --delta 1e-5 --iterations 60";
 /// Fits on `data` with `flags` and follows the model through every command.
 fn whole_path(folder: &Folder, data: &str, flags: &str) {
     let fit = folder.reticent(&format!("fit {data} {flags} {BUDGET} --out m --json")).ok().json();
-    for field in
-        ["epsilon", "delta", "adjacency", "unit", "view", "certified", "algorithm", "iterations", "model"]
-    {
+    for field in [
+        "epsilon",
+        "delta",
+        "adjacency",
+        "unit",
+        "view",
+        "certified",
+        "algorithm",
+        "iterations",
+        "model",
+    ] {
         assert!(!fit[field].is_null(), "{data}: {field} is not in {fit}");
     }
     let epsilon = fit["epsilon"].as_f64().unwrap();
     assert!(epsilon <= 4.0 && epsilon > 3.99, "{epsilon}");
-    assert_eq!((&fit["certified"], &fit["iterations"]), (&Value::from(true), &Value::from(60)), "{fit}");
+    assert_eq!(
+        (&fit["certified"], &fit["iterations"]),
+        (&Value::from(true), &Value::from(60)),
+        "{fit}"
+    );
     assert_eq!(fit["model"], "m/model.json");
 
     let predicted = folder.reticent(&format!("predict m {data}")).ok().out;
@@ -37,7 +49,8 @@ fn whole_path(folder: &Folder, data: &str, flags: &str) {
     let quality = folder.reticent(&format!("evaluate m {data} --json")).ok().json();
     assert_eq!(quality["n"], 600);
     assert_eq!(quality["private"], false);
-    // The noise is fresh. In 100 such fits accuracy was from 0.967 to 1, so a sound program fails here never.
+    // The noise is fresh. In 100 such fits accuracy was from 0.967 to 1, so a sound program fails
+    // here never.
     assert!(quality["accuracy"].as_f64().unwrap() > 0.8, "{data}: {quality}");
     assert!(quality["auc"].as_f64().unwrap() > 0.9, "{data}: {quality}");
     assert!(quality["log_loss"].as_f64().unwrap() < 0.69, "{data}: {quality}");
@@ -49,7 +62,9 @@ fn whole_path(folder: &Folder, data: &str, flags: &str) {
     }
     assert!(!model["coefficients"].as_array().unwrap().is_empty());
     let words = folder.reticent("inspect m").ok().out;
-    for word in ["epsilon", "replace-one", "record", "central", "auto: --algorithm dp-sgd", "(intercept)"] {
+    for word in
+        ["epsilon", "replace-one", "record", "central", "auto: --algorithm dp-sgd", "(intercept)"]
+    {
         assert!(words.contains(word), "{word} is not in\n{words}");
     }
     let certificate: Value = serde_json::from_str(&folder.read("m/certificate.json")).unwrap();
@@ -84,7 +99,8 @@ fn perturbed_objectives() {
         "--algorithm objp --iterations 5 --penalty l1:0.001",
         "--algorithm objp --iterations 5 --adjacency add-remove --public-n 600",
     ] {
-        let line = format!("fit t.csv --schema schema.toml --target ill --epsilon 4 --delta 1e-5 {flags}");
+        let line =
+            format!("fit t.csv --schema schema.toml --target ill --epsilon 4 --delta 1e-5 {flags}");
         let fit = folder.reticent(&format!("{line} --out m --json")).ok().json();
         let epsilon = fit["epsilon"].as_f64().unwrap();
         assert!(epsilon <= 4.0 && epsilon > 3.99, "{flags}: {epsilon}");
@@ -122,7 +138,8 @@ fn parquet() -> Vec<u8> {
     let schema = Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
     let mut bytes = Vec::new();
     let mut file =
-        parquet::file::writer::SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
+        parquet::file::writer::SerializedFileWriter::new(&mut bytes, schema, Arc::default())
+            .unwrap();
     let mut group = file.next_row_group().unwrap();
     let people = people(600);
     let ages: Vec<i32> = people.iter().map(|(age, ..)| *age as i32).collect();
@@ -149,11 +166,18 @@ fn a_number_is_predicted_in_its_own_units() {
     folder.write("t.csv", csv(600));
     let flags = "--schema schema.toml --target age --algorithm exact --penalty l2:1e-6";
     let fit = folder.reticent(&format!("fit t.csv {flags} --out m --json")).ok().json();
-    assert_eq!((&fit["epsilon"], &fit["certified"]), (&Value::from("infinity"), &Value::from(false)));
+    assert_eq!(
+        (&fit["epsilon"], &fit["certified"]),
+        (&Value::from("infinity"), &Value::from(false))
+    );
     let quality = folder.reticent("evaluate m t.csv --json").ok().json();
     assert_eq!(quality["n"], 600);
-    assert!(quality["r2"].as_f64().unwrap() <= 1.0 && quality["rmse"].as_f64().unwrap() < 50.0, "{quality}");
-    let first = folder.reticent("predict m t.csv").ok().out.lines().nth(1).unwrap().parse::<f64>().unwrap();
+    assert!(
+        quality["r2"].as_f64().unwrap() <= 1.0 && quality["rmse"].as_f64().unwrap() < 50.0,
+        "{quality}"
+    );
+    let first =
+        folder.reticent("predict m t.csv").ok().out.lines().nth(1).unwrap().parse::<f64>().unwrap();
     assert!((0.0..=100.0).contains(&first), "{first}");
 }
 
@@ -183,7 +207,10 @@ fn a_seed_is_shouted_and_repeats() {
     folder.write("t.csv", csv(200));
     let line = format!("fit t.csv --schema schema.toml {BUDGET} --seed 7");
     let said = folder.reticent(&format!("{line} --out a")).ok();
-    assert!(said.out.contains("seeded, NOT PRIVATE") && said.err.starts_with("NOT PRIVATE: "), "{said:?}");
+    assert!(
+        said.out.contains("seeded, NOT PRIVATE") && said.err.starts_with("NOT PRIVATE: "),
+        "{said:?}"
+    );
     let object = folder.reticent(&format!("{line} --out b --json")).ok().json();
     assert_eq!(object["certified"], false);
     assert_eq!(object["noise"], "seeded, NOT PRIVATE");
@@ -203,7 +230,10 @@ fn flags_win_over_the_job_file_and_its_paths_are_its_own() {
     );
     let object = folder.reticent("fit --spec job/job.toml --epsilon 0.5 --json").ok().json();
     assert!(object["epsilon"].as_f64().unwrap() <= 0.5);
-    assert_eq!((&object["iterations"], &object["adjacency"]), (&Value::from(10), &Value::from("add-remove")));
+    assert_eq!(
+        (&object["iterations"], &object["adjacency"]),
+        (&Value::from(10), &Value::from("add-remove"))
+    );
     assert_eq!(
         (&object["penalty"], &object["model"]),
         (&Value::from("l1:1e-4"), &Value::from("job/m/model.json"))
@@ -219,7 +249,10 @@ fn a_model_that_is_replaced_is_mentioned() {
     let first = folder.reticent(&line).ok();
     assert!(first.out.contains("reticent-model/model.json") && first.err.is_empty(), "{first:?}");
     let second = folder.reticent(&line).ok();
-    assert!(second.err.contains("It replaces the model that was there, fitted at epsilon = 4"), "{second:?}");
+    assert!(
+        second.err.contains("It replaces the model that was there, fitted at epsilon = 4"),
+        "{second:?}"
+    );
     assert_eq!(folder.reticent(&format!("{line} --json")).ok().json()["replaced"], true);
 }
 
@@ -235,11 +268,17 @@ fn a_draft_fits_the_file_that_it_was_drawn_from() {
         let own = |line: &&str| !line.starts_with("key = ") && !line.starts_with("digest = ");
         text.lines().filter(own).map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(rest(folder.reticent("schema init t.csv --target ill").ok().out), rest(folder.read("s.toml")));
+    assert_eq!(
+        rest(folder.reticent("schema init t.csv --target ill").ok().out),
+        rest(folder.read("s.toml"))
+    );
     let words = folder.reticent("schema check t.csv --schema s.toml").ok().out;
     assert!(words.contains("every record fits the schema") && words.contains("town"), "{words}");
     let object = folder.reticent("schema check t.csv --schema s.toml --json").ok().json();
-    assert_eq!((&object["fits"], &object["encoded_columns"]), (&Value::from(true), &Value::from(3)));
+    assert_eq!(
+        (&object["fits"], &object["encoded_columns"]),
+        (&Value::from(true), &Value::from(3))
+    );
     folder.reticent(&format!("fit t.csv --schema s.toml {BUDGET} --out m")).ok();
 }
 
@@ -260,7 +299,9 @@ fn lists_come_from_the_catalogues() {
         let first = words.lines().filter(|line| !line.starts_with(' '));
         assert_eq!(members.len(), first.count());
         assert!(
-            members.iter().any(|each| each["name"] == member && each["about"].as_str().unwrap().len() > 5)
+            members
+                .iter()
+                .any(|each| each["name"] == member && each["about"].as_str().unwrap().len() > 5)
         );
     }
 }
@@ -279,9 +320,13 @@ fn the_demo_can_be_typed_again() {
     assert_eq!(object["fit"]["certified"], true);
     // In 100 runs it was 0.80 with a standard deviation of 0.004.
     assert!(object["evaluate"]["auc"].as_f64().unwrap() > 0.75, "{}", object["evaluate"]);
-    for file in
-        ["patients.csv", "new_patients.csv", "schema.toml", "model/model.json", "model/certificate.json"]
-    {
+    for file in [
+        "patients.csv",
+        "new_patients.csv",
+        "schema.toml",
+        "model/model.json",
+        "model/certificate.json",
+    ] {
         assert!(!folder.read(&format!("d/{file}")).is_empty());
     }
 }
@@ -309,8 +354,7 @@ fn a9a_at_epsilon_one() {
         return;
     }
     let folder = Folder::new();
-    let flags =
-        "--features 123 --row-norm 3.8 --epsilon 1 --delta 1e-5 --sampling poisson:0.05 --out m --json";
+    let flags = "--features 123 --row-norm 3.8 --epsilon 1 --delta 1e-5 --sampling poisson:0.05 --out m --json";
     let fit = folder.reticent(&format!("fit '{}' {flags}", train.display())).ok().json();
     assert_eq!(fit["certified"], true);
     let quality = folder.reticent(&format!("evaluate m '{}' --json", test.display())).ok().json();
@@ -319,15 +363,19 @@ fn a9a_at_epsilon_one() {
     assert!(quality["accuracy"].as_f64().unwrap() > 0.835, "{quality}");
 }
 
-/// Tuning and a learned graph, as a user types them. Nothing in the answer tells how many runs there were.
+/// Tuning and a learned graph, as a user types them. Nothing in the answer tells how many runs
+/// there were.
 #[test]
 fn tuning_and_a_graph_stay_within_the_budget() {
     let folder = Folder::new();
     folder.write("schema.toml", SCHEMA);
     folder.write("t.csv", csv(300));
-    let fit = "fit t.csv --schema schema.toml --epsilon 2 --delta 1e-5 --algorithm sadmm --iterations 10";
-    let said =
-        folder.reticent(&format!("{fit} --tune penalty=l1:[1e-4,1e-3] --out tuned --json")).ok().json();
+    let fit =
+        "fit t.csv --schema schema.toml --epsilon 2 --delta 1e-5 --algorithm sadmm --iterations 10";
+    let said = folder
+        .reticent(&format!("{fit} --tune penalty=l1:[1e-4,1e-3] --out tuned --json"))
+        .ok()
+        .json();
     assert!(said["epsilon"].as_f64().unwrap() <= 2.0 && said["certified"] == true, "{said}");
     assert_eq!(said["tuned"]["points"], 2);
     let penalty = said["penalty"].as_str().unwrap();
@@ -337,7 +385,8 @@ fn tuning_and_a_graph_stay_within_the_budget() {
     let entries = certificate["ledger"]["entries"].as_array().unwrap();
     assert_eq!(entries.len(), 1, "{certificate}");
     assert_eq!(entries[0]["event"]["mechanism"]["kind"], "selection");
-    let text = folder.reticent(&format!("{fit} --tune penalty=l1:[1e-4,1e-3] --out tuned")).ok().out;
+    let text =
+        folder.reticent(&format!("{fit} --tune penalty=l1:[1e-4,1e-3] --out tuned")).ok().out;
     assert!(text.contains("runs expected") && text.contains("in 10 iterations.\n"), "{text}");
 
     // A job file beside its graph, run from elsewhere.
@@ -346,9 +395,14 @@ fn tuning_and_a_graph_stay_within_the_budget() {
     folder.write("jobs/job.toml", "constraint = 'graph:edges.txt'\npenalty = 'l1:1e-3'\n");
     folder.reticent(&format!("{fit} --spec jobs/job.toml --out public")).ok();
 
-    let said =
-        folder.reticent(&format!("{fit} --penalty l1:1e-3 --graph private --out graph --json")).ok().json();
-    assert!(said["epsilon"].as_f64().unwrap() <= 2.0 && said["constraint"] == "graph:private", "{said}");
+    let said = folder
+        .reticent(&format!("{fit} --penalty l1:1e-3 --graph private --out graph --json"))
+        .ok()
+        .json();
+    assert!(
+        said["epsilon"].as_f64().unwrap() <= 2.0 && said["constraint"] == "graph:private",
+        "{said}"
+    );
     assert!(said["graph"].as_array().unwrap().len() <= 3, "{said}");
     folder.reticent("predict graph t.csv").ok();
 }
@@ -468,9 +522,13 @@ fn tables_as_other_programs_write_them_are_read() {
     folder.write("quoted.csv", csv(40).replace(",A,", ",\"A\","));
     folder.write("semicolon.csv", csv(40).replace(',', ";"));
     folder.write("semicolon.toml", format!("delimiter = ';'\n{SCHEMA}"));
-    for (file, schema) in [("mark", "s"), ("windows", "s"), ("quoted", "s"), ("semicolon", "semicolon")] {
+    for (file, schema) in
+        [("mark", "s"), ("windows", "s"), ("quoted", "s"), ("semicolon", "semicolon")]
+    {
         folder
-            .reticent(&format!("fit {file}.csv --schema {schema}.toml --epsilon 1 --delta 1e-5 --out m"))
+            .reticent(&format!(
+                "fit {file}.csv --schema {schema}.toml --epsilon 1 --delta 1e-5 --out m"
+            ))
             .ok();
     }
 }
@@ -510,8 +568,9 @@ fn every_field_of_json_is_in_the_readme() {
         let object = folder.reticent(&format!("{line} --json")).ok().json();
         let (own, fit) = (row(command), row("fit"));
         for field in object.as_object().unwrap().keys() {
-            let word =
-                |row: &str| row.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|each| each == field);
+            let word = |row: &str| {
+                row.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|each| each == field)
+            };
             let shared = own.contains("the fields of `fit`") && word(&fit);
             assert!(word(&own) || shared, "{line}: {field} is not in the row\n{own}");
         }

@@ -1,4 +1,5 @@
-//! From a model back to people: what `predict`, `evaluate` and `inspect` write, and what they leave alone.
+//! From a model back to people: what `predict`, `evaluate` and `inspect` write, and what they leave
+//! alone.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -75,14 +76,23 @@ fn standard_input_goes_to_standard_output() {
     assert!(said.code == 2 && said.err.contains("standard input:202: column `age`"), "{said:?}");
 }
 
-/// What `fit` refuses to read, `predict` and `evaluate` refuse with the same words: they go through the same readers.
+/// What `fit` refuses to read, `predict` and `evaluate` refuse with the same words: they go through
+/// the same readers.
 #[test]
 fn a_table_that_loses_records_is_refused_while_it_streams() {
     let folder = fitted("--target ill");
     let long = format!("{}1,{},no\n", csv(20), "A".repeat(2000));
     for (name, bytes, message) in [
-        ("open.csv", format!("{}1,\"A,no\n2,B,yes\n", csv(20)).into_bytes(), "a quoted field is not closed"),
-        ("quote.csv", format!("{}1,\"A\"A,no\n", csv(20)).into_bytes(), "goes on behind its closing quote"),
+        (
+            "open.csv",
+            format!("{}1,\"A,no\n2,B,yes\n", csv(20)).into_bytes(),
+            "a quoted field is not closed",
+        ),
+        (
+            "quote.csv",
+            format!("{}1,\"A\"A,no\n", csv(20)).into_bytes(),
+            "goes on behind its closing quote",
+        ),
         ("latin.csv", [csv(20).as_bytes(), b"1,\xe9,no\n"].concat(), "the text is not UTF-8"),
         ("utf16.csv", b"\xff\xfea\0g\0e\0".to_vec(), "the text is in UTF-16"),
         ("long.csv", long.into_bytes(), "the record is longer than 1000 bytes"),
@@ -102,12 +112,18 @@ fn a_table_that_loses_records_is_refused_while_it_streams() {
 fn what_another_tool_cannot_be_told_is_not_exported() {
     for (from, to, message) in [
         ("upper = 100", "upper = 100\nscale = 'log'", "the scale log or quantile"),
-        ("categories = ['A', 'B']", "categories = ['A', 'B']\nunknown = 'error'", "unknown = \"error\""),
+        (
+            "categories = ['A', 'B']",
+            "categories = ['A', 'B']\nunknown = 'error'",
+            "unknown = \"error\"",
+        ),
     ] {
         let folder = Folder::new();
         folder.write("schema.toml", SCHEMA.replace(from, to));
         folder.write("t.csv", csv(200).replace(",C,", ",A,"));
-        folder.reticent(&format!("fit t.csv --schema schema.toml {EXACT} --target ill --out m")).ok();
+        folder
+            .reticent(&format!("fit t.csv --schema schema.toml {EXACT} --target ill --out m"))
+            .ok();
         let said = folder.reticent("export m --to sql --out m.sql");
         assert!(said.code == 2 && said.err.contains(message), "{said:?}");
         folder.reticent("inspect m").ok();
@@ -168,11 +184,13 @@ fn the_name_of_the_output_says_its_format_and_keys_keep_their_type() {
 /// Two people with a key, one of an unknown age.
 fn parquet() -> Vec<u8> {
     use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
-    let schema = "message t { required int64 id; optional int32 age; required binary town (UTF8); }";
+    let schema =
+        "message t { required int64 id; optional int32 age; required binary town (UTF8); }";
     let schema = Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
     let mut bytes = Vec::new();
     let mut file =
-        parquet::file::writer::SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
+        parquet::file::writer::SerializedFileWriter::new(&mut bytes, schema, Arc::default())
+            .unwrap();
     let mut group = file.next_row_group().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
     column.typed::<Int64Type>().write_batch(&[7, i64::MAX], None, None).unwrap();
@@ -193,7 +211,10 @@ fn parquet() -> Vec<u8> {
 #[test]
 fn a_table_without_a_header_has_keys_too() {
     let folder = Folder::new();
-    folder.write("s.toml", format!("header = false\n{SCHEMA}[[column]]\nname = 'id'\nkind = 'ignored'\n"));
+    folder.write(
+        "s.toml",
+        format!("header = false\n{SCHEMA}[[column]]\nname = 'id'\nkind = 'ignored'\n"),
+    );
     let lines: String =
         csv(60).lines().skip(1).enumerate().map(|(i, line)| format!("{line},k{i}\n")).collect();
     folder.write("t.csv", lines);
@@ -275,7 +296,10 @@ fn pictures_are_drawn_and_say_that_they_are_not_private() {
     assert_eq!(object["plots"].as_array().unwrap().len(), 3);
     for name in ["roc", "precision-recall", "calibration"] {
         let svg = folder.read(&format!("pictures/{name}.svg"));
-        assert!(svg.contains("<polyline") && svg.contains("NOT PRIVATE") && !svg.contains("NaN"), "{svg}");
+        assert!(
+            svg.contains("<polyline") && svg.contains("NOT PRIVATE") && !svg.contains("NaN"),
+            "{svg}"
+        );
         assert!(svg.contains(">0.6<") && !svg.contains("0.60000"), "{svg}");
     }
     let said = folder.reticent("evaluate m t.csv --plots pictures");
@@ -342,7 +366,8 @@ fn the_auc_of_many_classes_is_of_probabilities_and_says_which_average_it_is() {
         .skip(1)
         .map(|line| line.split(',').skip(1).map(|p| p.parse().unwrap()).collect())
         .collect();
-    let classes: Vec<&str> = text.lines().skip(1).map(|line| line.rsplit_once(',').unwrap().1).collect();
+    let classes: Vec<&str> =
+        text.lines().skip(1).map(|line| line.rsplit_once(',').unwrap().1).collect();
     let mut mean = 0.0;
     for (k, name) in ["a", "b", "c"].iter().enumerate() {
         let (mut won, mut pairs) = (0.0, 0.0);
@@ -362,7 +387,9 @@ fn the_auc_of_many_classes_is_of_probabilities_and_says_which_average_it_is() {
     }
     let auc = said["auc"].as_f64().unwrap();
     assert!((auc - mean).abs() < 1e-3, "{auc} is said, {mean} is counted");
-    assert!(folder.reticent("evaluate m t.csv").ok().out.contains("AUC (macro, one against the rest)"));
+    assert!(
+        folder.reticent("evaluate m t.csv").ok().out.contains("AUC (macro, one against the rest)")
+    );
 }
 
 #[test]
@@ -420,8 +447,7 @@ fn quiet_says_only_what_was_asked_for_and_what_must_be_said() {
     assert!(said.err.is_empty() && said.out.lines().count() == 21, "{said:?}");
     let said = folder.reticent("predict m keyed.csv --out p.csv --quiet").ok();
     assert!(said.err.is_empty() && said.out.is_empty(), "{said:?}");
-    let line =
-        "fit t.csv --schema schema.toml --target ill --epsilon 4 --delta 1e-5 --iterations 2 --out q --quiet";
+    let line = "fit t.csv --schema schema.toml --target ill --epsilon 4 --delta 1e-5 --iterations 2 --out q --quiet";
     let said = folder.reticent(line).ok();
     assert!(said.err.is_empty() && said.out.is_empty(), "{said:?}");
     let said = folder.reticent(&format!("{line} --seed 1")).ok();

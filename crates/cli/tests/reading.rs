@@ -1,4 +1,5 @@
-//! From a file to a table, as a user types it: nothing is lost, guessed or written over without a word.
+//! From a file to a table, as a user types it: nothing is lost, guessed or written over without a
+//! word.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -28,8 +29,12 @@ fn how_many_records_were_read_is_said_where_it_is_public() {
     assert!(said.out.starts_with("Fitted 40 records of good.csv in "), "{said:?}");
     let object = folder.reticent(&format!("fit good.csv {FIT} --json")).ok().json();
     assert_eq!(object["records"], 40);
-    let hidden = folder.reticent(&format!("fit good.csv {FIT} --adjacency add-remove --public-n 50")).ok();
-    assert!(hidden.out.starts_with("Fitted good.csv in ") && !hidden.out.contains("40"), "{hidden:?}");
+    let hidden =
+        folder.reticent(&format!("fit good.csv {FIT} --adjacency add-remove --public-n 50")).ok();
+    assert!(
+        hidden.out.starts_with("Fitted good.csv in ") && !hidden.out.contains("40"),
+        "{hidden:?}"
+    );
 }
 
 #[test]
@@ -39,7 +44,8 @@ fn counts_are_shown_and_said_to_be_not_private() {
     let said = folder.reticent("schema check t.csv --schema schema.toml --counts").ok();
     assert!(said.out.contains("NOT PRIVATE") && said.err.contains("NOT PRIVATE"), "{said:?}");
     assert!(said.out.contains("3 records, 2 rows shortened"), "{said:?}");
-    let object = folder.reticent("schema check t.csv --schema schema.toml --counts --json").ok().json();
+    let object =
+        folder.reticent("schema check t.csv --schema schema.toml --counts --json").ok().json();
     assert_eq!(object["private"], false);
     assert_eq!(object["counts"]["columns"][1]["unknown"], 1, "{object}");
     assert_eq!(object["counts"]["columns"][0]["clipped"], 1, "{object}");
@@ -90,10 +96,13 @@ fn standard_input_and_several_files_are_tables() {
 fn labels_of_0_and_1_hint_at_classes() {
     let folder = folder();
     folder.write("t.svm", "1 1:1\n0 2:1\n");
-    let said = folder.reticent("fit t.svm --features 2 --row-norm 1 --epsilon 1 --delta 1e-5 --out out");
+    let said =
+        folder.reticent("fit t.svm --features 2 --row-norm 1 --epsilon 1 --delta 1e-5 --out out");
     assert!(said.code == 2 && said.err.contains("--classes 0,1"), "{said:?}");
     folder
-        .reticent("fit t.svm --features 2 --row-norm 1 --classes 0,1 --epsilon 1 --delta 1e-5 --out out")
+        .reticent(
+            "fit t.svm --features 2 --row-norm 1 --classes 0,1 --epsilon 1 --delta 1e-5 --out out",
+        )
         .ok();
 }
 

@@ -1,5 +1,5 @@
-//! The commands of the README work: every `sh` block marked with `<!-- run -->` is executed, in order, in one
-//! folder with the program on the path.
+//! The commands of the README work: every `sh` block marked with `<!-- run -->` is executed, in
+//! order, in one folder with the program on the path.
 #![allow(clippy::unwrap_used)]
 
 mod common;

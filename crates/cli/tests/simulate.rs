@@ -1,4 +1,5 @@
-//! `reticent simulate` as a user types it: trusts, parties' certificates, failures, going on after kill −9.
+//! `reticent simulate` as a user types it: trusts, parties' certificates, failures, going on after
+//! kill −9.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -6,8 +7,7 @@ mod common;
 use common::{Folder, SCHEMA, csv};
 use serde_json::Value;
 
-const JOB: &str =
-    "data = 't.csv'\nschema = 's.toml'\nepsilon = 4.0\ndelta = 1e-5\niterations = 10\npenalty = 'l2:1e-2'\n";
+const JOB: &str = "data = 't.csv'\nschema = 's.toml'\nepsilon = 4.0\ndelta = 1e-5\niterations = 10\npenalty = 'l2:1e-2'\n";
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -70,7 +70,9 @@ fn trust_decides_what_is_counted() {
     }
     let refused = folder.reticent("simulate job.toml --trust network");
     assert!(
-        refused.err.contains("federated has a guarantee for local, secure-aggregation, central only"),
+        refused
+            .err
+            .contains("federated has a guarantee for local, secure-aggregation, central only"),
         "{}",
         refused.err
     );
@@ -81,7 +83,8 @@ fn failures_are_counted_and_mistakes_refused() {
     let folder = folder();
     let persons = SCHEMA.replace("kind = 'categorical'\ncategories = ['A', 'B']", "kind = 'user'");
     folder.write("persons.toml", persons);
-    let said = folder.reticent("simulate job.toml --fail duplicate=0.5,corrupt=0.1 --json").ok().json();
+    let said =
+        folder.reticent("simulate job.toml --fail duplicate=0.5,corrupt=0.1 --json").ok().json();
     assert!(said["rejections"]["duplicate"].as_u64().unwrap() > 0, "{said}");
     assert!(said["rejections"]["corrupt"].as_u64().unwrap() > 0, "{said}");
     for (flags, word) in [
@@ -128,9 +131,15 @@ fn a_run_that_is_killed_goes_on_to_the_same_model() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(folder.path().join("run").exists());
-    folder.reticent(&format!("simulate job.toml {flags} --out killed --checkpoint run --resume")).ok();
+    folder
+        .reticent(&format!("simulate job.toml {flags} --out killed --checkpoint run --resume"))
+        .ok();
     for file in ["model.json", "parties.json"] {
-        assert_eq!(folder.read(&format!("killed/{file}")), folder.read(&format!("whole/{file}")), "{file}");
+        assert_eq!(
+            folder.read(&format!("killed/{file}")),
+            folder.read(&format!("whole/{file}")),
+            "{file}"
+        );
     }
     let other = folder.reticent("simulate job.toml --seed 5 --checkpoint run --resume");
     assert!(other.err.contains("of another job"), "{}", other.err);
@@ -150,8 +159,16 @@ fn files_of_a_job_file_are_found_from_another_folder() {
     assert!(folder.path().join("m/model.json").exists());
     let again = folder.shell("cd elsewhere && reticent simulate ../ring.toml").ok();
     assert!(again.err.contains("It replaces the model that was there"), "{}", again.err);
-    let names =
-        ["accountant", "adjacency", "algorithm", "bytes", "certified", "choice", "constraint", "delta"];
+    let names = [
+        "accountant",
+        "adjacency",
+        "algorithm",
+        "bytes",
+        "certified",
+        "choice",
+        "constraint",
+        "delta",
+    ];
     let object = folder.reticent("simulate ring.toml --json").ok().json();
     assert!(names.iter().all(|name| object.get(name).is_some()), "{object}");
     assert_eq!(object["spent"], "m/parties.json");
@@ -168,7 +185,10 @@ fn a_table_in_other_units_gives_the_same_model() {
             )
         };
         let target = "[[column]]\nname = 'ill'\nkind = 'target'\nclasses = ['no', 'yes']\n";
-        folder.write("s.toml", format!("row_norm = {unit}\n{}{}{target}", numeric("a"), numeric("b")));
+        folder.write(
+            "s.toml",
+            format!("row_norm = {unit}\n{}{}{target}", numeric("a"), numeric("b")),
+        );
         let rows = (0..200).map(|i| (i * 37 % 101, i * 53 % 97, i % 3));
         let row = |(a, b, c): (u32, u32, u32)| {
             let of = |value: u32| f64::from(value * unit) / 128.0;
@@ -198,7 +218,8 @@ fn every_example_runs_in_time() {
             continue;
         }
         let start = std::time::Instant::now();
-        let said = folder.reticent(&format!("simulate {} --out m --json", path.display())).ok().json();
+        let said =
+            folder.reticent(&format!("simulate {} --out m --json", path.display())).ok().json();
         assert!(start.elapsed().as_secs() < 20, "{}: {:?}", path.display(), start.elapsed());
         let name = said["algorithm"].as_str().unwrap().to_owned();
         assert_eq!(said["certified"], name != "admm-network", "{}", path.display());

@@ -1,4 +1,5 @@
-//! What is said of a ledger: one verdict for `fit`, `account`, `inspect` and the certificate, whatever the ledger carries.
+//! What is said of a ledger: one verdict for `fit`, `account`, `inspect` and the certificate,
+//! whatever the ledger carries.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -25,7 +26,8 @@ fn taints() -> [(Value, &'static str); 4] {
     ]
 }
 
-/// A model whose ledger was given a taint afterwards, while its certificate still says that it is one.
+/// A model whose ledger was given a taint afterwards, while its certificate still says that it is
+/// one.
 fn spoilt(folder: &Folder, taint: &Value) -> Value {
     folder.reticent(&format!("{FIT} --out m")).ok();
     let mut model: Value = serde_json::from_str(&folder.read("m/model.json")).unwrap();
@@ -41,22 +43,37 @@ fn account_gives_no_guarantee_for_a_ledger_with_a_taint() {
         spoilt(&folder, &taint);
         let said = folder.reticent("account --ledger m/model.json --delta 1e-5").ok();
         assert!(!said.out.contains("ε is at most"), "{taint}: {}", said.out);
-        assert!(said.out.contains("No guarantee: ") && said.out.contains(reason), "{taint}: {}", said.out);
+        assert!(
+            said.out.contains("No guarantee: ") && said.out.contains(reason),
+            "{taint}: {}",
+            said.out
+        );
         assert!(said.err.starts_with("NOT PRIVATE: "), "{taint}: {}", said.err);
-        let object = folder.reticent("account --ledger m/model.json --delta 1e-5 --json").ok().json();
-        assert_eq!((&object["certified"], &object["epsilon"]["upper"]), (&json!(false), &json!("infinity")));
+        let object =
+            folder.reticent("account --ledger m/model.json --delta 1e-5 --json").ok().json();
+        assert_eq!(
+            (&object["certified"], &object["epsilon"]["upper"]),
+            (&json!(false), &json!("infinity"))
+        );
         assert!(object["reasons"].to_string().contains(reason), "{object}");
         assert_eq!(object["all"], json!([]), "{object}");
-        let object = folder.reticent("account --ledger m/model.json --epsilon 1 --json").ok().json();
+        let object =
+            folder.reticent("account --ledger m/model.json --epsilon 1 --json").ok().json();
         assert_eq!(
             (&object["certified"], &object["delta"]["upper"]),
             (&json!(false), &json!(1.0)),
             "{object}"
         );
         let text = folder.reticent("account --ledger m/model.json --epsilon 1").ok().out;
-        assert!(!text.contains("δ is at most") && text.contains("No guarantee: "), "{taint}: {text}");
+        assert!(
+            !text.contains("δ is at most") && text.contains("No guarantee: "),
+            "{taint}: {text}"
+        );
         let drawn = folder.reticent("account --ledger m/model.json --plot c.svg");
-        assert!(drawn.code == 2 && drawn.err.contains("there is no curve to draw"), "{taint}: {drawn:?}");
+        assert!(
+            drawn.code == 2 && drawn.err.contains("there is no curve to draw"),
+            "{taint}: {drawn:?}"
+        );
     }
 }
 
@@ -67,7 +84,11 @@ fn inspect_reads_the_ledger_and_not_only_the_words_beside_it() {
     for (taint, reason) in taints() {
         spoilt(&folder, &taint);
         let said = folder.reticent("inspect m").ok();
-        assert!(said.out.contains("certified   NO") && said.out.contains(reason), "{taint}: {}", said.out);
+        assert!(
+            said.out.contains("certified   NO") && said.out.contains(reason),
+            "{taint}: {}",
+            said.out
+        );
         assert!(said.err.starts_with("NOT PRIVATE: "), "{taint}: {}", said.err);
         let object = folder.reticent("inspect m --json").ok().json();
         assert_eq!(
@@ -76,10 +97,17 @@ fn inspect_reads_the_ledger_and_not_only_the_words_beside_it() {
             "{taint}"
         );
         let inner = &object["certificate"];
-        assert_eq!((&inner["certified"], &inner["epsilon"]), (&json!(false), &json!("infinity")), "{taint}");
+        assert_eq!(
+            (&inner["certified"], &inner["epsilon"]),
+            (&json!(false), &json!("infinity")),
+            "{taint}"
+        );
         assert!(inner["rdp"] == json!([]) && inner["mu"].is_null(), "{taint}: {inner}");
         let curve = inner["curve"].as_array().unwrap();
-        assert!(curve.iter().all(|point| point["epsilon"] == json!("infinity")), "{taint}: {inner}");
+        assert!(
+            curve.iter().all(|point| point["epsilon"] == json!("infinity")),
+            "{taint}: {inner}"
+        );
     }
     // Nor is a smaller number than the events cost.
     folder.reticent(&format!("{FIT} --out m")).ok();
@@ -96,7 +124,8 @@ fn a_run_that_is_no_guarantee_is_said_the_same_way_by_all() {
     for flags in ["--seed 7", "--algorithm mpadmm --as-published"] {
         let fit = folder.reticent(&format!("{FIT} {flags} --out m --json")).ok().json();
         let inspect = folder.reticent("inspect m --json").ok().json();
-        let account = folder.reticent("account --ledger m/certificate.json --delta 1e-5 --json").ok().json();
+        let account =
+            folder.reticent("account --ledger m/certificate.json --delta 1e-5 --json").ok().json();
         for field in ["certified", "reasons", "meaning"] {
             assert_eq!(fit[field], inspect[field], "{flags}: {field}");
             assert_eq!(fit[field], account[field], "{flags}: {field}");
@@ -109,17 +138,23 @@ fn a_run_that_is_no_guarantee_is_said_the_same_way_by_all() {
         assert_eq!(account["epsilon"]["upper"], "infinity", "{flags}");
         let text = folder.reticent(&format!("{FIT} {flags} --out m")).ok().out;
         assert!(
-            text.lines().any(|line| line.trim_start().starts_with("epsilon") && line.contains("none")),
+            text.lines()
+                .any(|line| line.trim_start().starts_with("epsilon") && line.contains("none")),
             "{text}"
         );
     }
     // And one that is, too.
     let fit = folder.reticent(&format!("{FIT} --out m --json")).ok().json();
-    let account = folder.reticent("account --ledger m/certificate.json --delta 1e-5 --json").ok().json();
-    assert_eq!((&fit["meaning"], &fit["epsilon"]), (&account["meaning"], &account["epsilon"]["upper"]));
+    let account =
+        folder.reticent("account --ledger m/certificate.json --delta 1e-5 --json").ok().json();
+    assert_eq!(
+        (&fit["meaning"], &fit["epsilon"]),
+        (&account["meaning"], &account["epsilon"]["upper"])
+    );
 }
 
-/// The number that no analysis can beat is about all that was released on the way, and the last model alone may tell less.
+/// The number that no analysis can beat is about all that was released on the way, and the last
+/// model alone may tell less.
 #[test]
 fn the_lower_end_is_said_to_be_of_the_whole_transcript() {
     let folder = Folder::new();
@@ -130,7 +165,10 @@ fn the_lower_end_is_said_to_be_of_the_whole_transcript() {
     ] {
         let text = folder.reticent(line).ok().out;
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains("no analysis of all that was released can give less than"), "{line}: {words}");
+        assert!(
+            words.contains("no analysis of all that was released can give less than"),
+            "{line}: {words}"
+        );
     }
 }
 
@@ -145,11 +183,13 @@ fn no_answer_of_a_run_has_a_time() {
         format!("{FIT} --adjacency add-remove --public-n 200"),
         format!("{FIT} --algorithm exact"),
         format!("{FIT} --algorithm sadmm --tune penalty=l1:[1e-4,1e-3]"),
-        "simulate --data t.csv --schema s.toml --epsilon 4 --delta 1e-5 --iterations 3 --split 4".to_owned(),
+        "simulate --data t.csv --schema s.toml --epsilon 4 --delta 1e-5 --iterations 3 --split 4"
+            .to_owned(),
     ] {
         let object = folder.reticent(&format!("{line} --out m --json")).ok().json();
         for field in object.as_object().unwrap().keys() {
-            let time = ["second", "time", "elapsed", "duration"].iter().any(|word| field.contains(word));
+            let time =
+                ["second", "time", "elapsed", "duration"].iter().any(|word| field.contains(word));
             assert!(!time, "{line}: {field}");
         }
         let text = folder.reticent(&format!("{line} --out m")).ok().out;
@@ -173,17 +213,28 @@ fn a_delta_of_zero_is_for_pure_guarantees() {
         "--algorithm amp --law spherical-laplace --adjacency add-remove --public-n 200",
     ] {
         let said = folder.reticent(&format!("{fit} {flags} --json")).ok().json();
-        assert_eq!((&said["certified"], &said["delta"]), (&json!(true), &json!(0.0)), "{flags}: {said}");
+        assert_eq!(
+            (&said["certified"], &said["delta"]),
+            (&json!(true), &json!(0.0)),
+            "{flags}: {said}"
+        );
         let epsilon = said["epsilon"].as_f64().unwrap();
         assert!(epsilon <= 1.0 && epsilon > 0.99, "{flags}: {epsilon}");
-        assert!(said["meaning"].as_str().unwrap().ends_with("with no chance of failure."), "{flags}: {said}");
+        assert!(
+            said["meaning"].as_str().unwrap().ends_with("with no chance of failure."),
+            "{flags}: {said}"
+        );
         let text = folder.reticent("inspect m").ok().out;
-        assert!(text.contains("delta       0\n") && text.contains("no chance of failure"), "{text}");
+        assert!(
+            text.contains("delta       0\n") && text.contains("no chance of failure"),
+            "{text}"
+        );
         let account = folder.reticent("account --ledger m/model.json --delta 0 --json").ok().json();
         assert_eq!(account["epsilon"]["upper"], said["epsilon"], "{flags}");
     }
     let upper = |event: &str| {
-        folder.reticent(&format!("account --event {event} --delta 0 --json")).ok().json()["epsilon"]["upper"]
+        folder.reticent(&format!("account --event {event} --delta 0 --json")).ok().json()["epsilon"]
+            ["upper"]
             .clone()
     };
     assert_eq!(upper("pure-dp:epsilon=0.5").as_f64().map(|e| (e * 1e6).round()), Some(5e5));
@@ -201,7 +252,8 @@ fn a_delta_of_zero_is_for_pure_guarantees() {
     }
 }
 
-/// Nothing but a verdict turns a ledger into numbers: what the accountant says of one without its taints is not for people.
+/// Nothing but a verdict turns a ledger into numbers: what the accountant says of one without its
+/// taints is not for people.
 #[test]
 fn the_command_line_counts_no_ledger_by_itself() {
     let mut left = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
@@ -214,10 +266,12 @@ fn the_command_line_counts_no_ledger_by_itself() {
         files += 1;
         let text = std::fs::read_to_string(&path).unwrap();
         for part in text.split("accountant::").skip(1) {
-            let named = if part.starts_with('{') { part.split('}').next() } else { part.split(';').next() };
+            let named =
+                if part.starts_with('{') { part.split('}').next() } else { part.split(';').next() };
             for word in named.unwrap().split(|c: char| !(c.is_alphanumeric() || c == '_')) {
                 let counts =
-                    ["epsilon", "delta", "report", "curve", "profile", "gdp_mu", "rdp_curve"].contains(&word);
+                    ["epsilon", "delta", "report", "curve", "profile", "gdp_mu", "rdp_curve"]
+                        .contains(&word);
                 assert!(!counts, "{}: accountant::{word}", path.display());
             }
         }

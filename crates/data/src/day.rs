@@ -19,14 +19,16 @@ pub(crate) fn parse(text: &[u8]) -> Option<i64> {
         1..=12 => 31,
         _ => return None,
     };
-    let is_time =
-        |rest: &[u8]| rest.len() >= 5 && rest.iter().all(|b| b.is_ascii_digit() || b"+-:.Z".contains(b));
+    let is_time = |rest: &[u8]| {
+        rest.len() >= 5 && rest.iter().all(|b| b.is_ascii_digit() || b"+-:.Z".contains(b))
+    };
     let behind = match time {
         [] => true,
         [b'T' | b' ', rest @ ..] => is_time(rest),
         _ => false,
     };
-    let fits = date[4] == b'-' && date[7] == b'-' && year >= 1 && (1..=days).contains(&day) && behind;
+    let fits =
+        date[4] == b'-' && date[7] == b'-' && year >= 1 && (1..=days).contains(&day) && behind;
     fits.then(|| number_of(year, month, day))
 }
 

@@ -1,4 +1,5 @@
-//! Fields to numbers. Fitting and predicting use this one encoder, so a model sees what it was trained on.
+//! Fields to numbers. Fitting and predicting use this one encoder, so a model sees what it was
+//! trained on.
 
 use crate::counts::Counts;
 use crate::labels::Lookup;
@@ -32,7 +33,8 @@ pub enum Cell<'a> {
     Day(i64),
 }
 
-/// One encoded record. Kept and cleared between records, so that reading allocates nothing per record.
+/// One encoded record. Kept and cleared between records, so that reading allocates nothing per
+/// record.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
     /// Encoded columns that are not zero, ascending.
@@ -92,7 +94,9 @@ impl Encoder {
         let mut slots = Vec::with_capacity(schema.columns().len());
         for column in schema.columns() {
             slots.push(match column.role() {
-                Role::Numeric(n) => Slot::Number { at, numeric: n.clone(), missing: n.encoded_missing() },
+                Role::Numeric(n) => {
+                    Slot::Number { at, numeric: n.clone(), missing: n.encoded_missing() }
+                }
                 Role::Date(n) => Slot::Day { at, numeric: n.clone(), missing: n.encoded_missing() },
                 Role::Categorical(c) => Slot::Category {
                     at,
@@ -111,7 +115,8 @@ impl Encoder {
                         }
                     }
                     TargetKind::Range { .. } => {
-                        let missing = t.missing.as_deref().and_then(|m| number::parse(m.as_bytes()));
+                        let missing =
+                            t.missing.as_deref().and_then(|m| number::parse(m.as_bytes()));
                         Slot::Range {
                             missing: missing.map(|x| t.kind.encode_number(x)),
                             kind: t.kind.clone(),
@@ -142,7 +147,8 @@ impl Encoder {
 
     /// What was met.
     pub(crate) fn counts(self) -> Option<Counts> {
-        let users = self.slots.iter().any(|s| matches!(s, Slot::User)).then_some(self.users.len() as u64);
+        let users =
+            self.slots.iter().any(|s| matches!(s, Slot::User)).then_some(self.users.len() as u64);
         self.counts.map(|counts| Counts { users, ..counts })
     }
 
@@ -243,7 +249,8 @@ impl Encoder {
 
     /// Scales a complete record into the row norm.
     pub fn finish(&mut self, row: &mut Row) {
-        let length = self.counts.as_ref().map(|_| row.values.iter().map(|v| v * v).sum::<f64>().sqrt());
+        let length =
+            self.counts.as_ref().map(|_| row.values.iter().map(|v| v * v).sum::<f64>().sqrt());
         norm::shrink_into(&mut row.values, self.row_norm);
         if let (Some(counts), Some(length)) = (&mut self.counts, length) {
             counts.records += 1;
@@ -258,8 +265,11 @@ impl Encoder {
                 let text = if self.trim { text.trim_ascii() } else { text };
                 if self.tokens.iter().any(|t| t == text) { Cell::Missing } else { Cell::Text(text) }
             }
-            // Some writers put NaN for null; whoever declares that spelling missing means this one too.
-            Cell::Number(x) if x.is_nan() && self.tokens.iter().any(|t| t == b"NaN") => Cell::Missing,
+            // Some writers put NaN for null; whoever declares that spelling missing means this one
+            // too.
+            Cell::Number(x) if x.is_nan() && self.tokens.iter().any(|t| t == b"NaN") => {
+                Cell::Missing
+            }
             other => other,
         }
     }

@@ -1,6 +1,6 @@
-//! What can be wrong with a file. A message names the file, the line, the column and what is allowed, and
-//! **never a value from the data**, not even an undeclared column name: where a header was forgotten, the
-//! "names" are the first record.
+//! What can be wrong with a file. A message names the file, the line, the column and what is
+//! allowed, and **never a value from the data**, not even an undeclared column name: where a header
+//! was forgotten, the "names" are the first record.
 
 use crate::SchemaError;
 use thiserror::Error;
@@ -175,7 +175,9 @@ pub enum LineProblem {
     #[error("item {0} is not of the form index:value")]
     Pair(usize),
     /// A LIBSVM index above the declared width.
-    #[error("item {item} has an index beyond the declared {features} features; allowed: 1 to {features}")]
+    #[error(
+        "item {item} has an index beyond the declared {features} features; allowed: 1 to {features}"
+    )]
     IndexBeyond {
         /// Item on the line, from 1.
         item: usize,
@@ -218,7 +220,9 @@ pub enum CellProblem {
     #[error("holds a value outside its categories")]
     OutsideCategories,
     /// No day.
-    #[error("is a date, but the field is not a day from 0001-01-01 to 9999-12-31 written as YYYY-MM-DD")]
+    #[error(
+        "is a date, but the field is not a day from 0001-01-01 to 9999-12-31 written as YYYY-MM-DD"
+    )]
     NotDay,
     /// Text that is no text.
     #[error("holds text that is not UTF-8")]
@@ -307,7 +311,9 @@ impl LineProblem {
             Self::TooLong(_) => {
                 "check that the file is a table and that its quotes are closed; --max-line allows longer records"
             }
-            Self::Comment => "remove the comment, or write it without `number:number` behind a record",
+            Self::Comment => {
+                "remove the comment, or write it without `number:number` behind a record"
+            }
             Self::Pair(_) => "a LIBSVM line reads: label index:value index:value …",
             Self::IndexBeyond { .. } => {
                 "declare the full number of features, the same for every file of a job"
@@ -330,7 +336,9 @@ impl CellProblem {
             Self::NotNumber | Self::NotFinite => {
                 "correct the field; if it stands for a missing value, add its spelling to missing_tokens"
             }
-            Self::OutsideClasses(_) => "correct the label, or add its spelling to the classes in the schema",
+            Self::OutsideClasses(_) => {
+                "correct the label, or add its spelling to the classes in the schema"
+            }
             Self::OutsideLabels(_) => {
                 "say the labels of the file with --classes, for example --classes 0,1, or in the schema"
             }
@@ -341,7 +349,9 @@ impl CellProblem {
                 "write days as 1970-01-31; if it stands for a missing value, add it to missing_tokens"
             }
             Self::NotUtf8 => "write the file with text as UTF-8",
-            Self::TargetMissing => "remove the record, or give the target a `missing` value in the schema",
+            Self::TargetMissing => {
+                "remove the record, or give the target a `missing` value in the schema"
+            }
             Self::UserMissing => "every record needs an owner when records are grouped by user",
         }
     }

@@ -20,9 +20,13 @@ pub(crate) struct Filling<'s> {
 impl<'s> Filling<'s> {
     pub(crate) fn new(schema: &'s Schema, purpose: Purpose) -> Self {
         let width = schema.width();
-        let rows =
-            if schema.sparse() { Rows::Sparse(Csr::empty(width)) } else { Rows::Dense(Dense::empty(width)) };
-        let user = purpose == Purpose::Fit && schema.columns().iter().any(|c| matches!(c.role(), Role::User));
+        let rows = if schema.sparse() {
+            Rows::Sparse(Csr::empty(width))
+        } else {
+            Rows::Dense(Dense::empty(width))
+        };
+        let user = purpose == Purpose::Fit
+            && schema.columns().iter().any(|c| matches!(c.role(), Role::User));
         let users = user.then(Vec::new);
         Self {
             schema,
@@ -57,9 +61,9 @@ impl<'s> Filling<'s> {
         file: &str,
         line: u64,
     ) -> Result<(), DataError> {
-        self.encoder
-            .put(slot, cell, &mut self.row)
-            .map_err(|problem| DataError::cell(file, line, self.schema.columns()[slot].name(), problem))
+        self.encoder.put(slot, cell, &mut self.row).map_err(|problem| {
+            DataError::cell(file, line, self.schema.columns()[slot].name(), problem)
+        })
     }
 
     /// A value of an encoded column.

@@ -124,10 +124,10 @@ impl Labels {
 
 /// [`Labels`] made ready for many look-ups.
 ///
-/// Text is compared first. When it is not found and the labels that are numbers differ as numbers, the
-/// comparison is by number, so that `+1`, `1` and `1.0` are one label; where `01` and `1` are both declared,
-/// only the text counts. In the same way `true`, `True` and `TRUE` are one label, and a truth value is also
-/// looked for as 1 or 0.
+/// Text is compared first. When it is not found and the labels that are numbers differ as numbers,
+/// the comparison is by number, so that `+1`, `1` and `1.0` are one label; where `01` and `1` are
+/// both declared, only the text counts. In the same way `true`, `True` and `TRUE` are one label,
+/// and a truth value is also looked for as 1 or 0.
 #[derive(Debug, Clone)]
 pub(crate) struct Lookup {
     by_text: HashMap<Vec<u8>, u32>,
@@ -151,10 +151,12 @@ impl Lookup {
             for text in list {
                 by_text.insert(text.clone().into_bytes(), i as u32);
                 if let Some(x) = number::parse(text.as_bytes()).filter(|x| x.is_finite()) {
-                    number_twice |= by_number.insert(bits(x), i as u32).is_some_and(|j| j != i as u32);
+                    number_twice |=
+                        by_number.insert(bits(x), i as u32).is_some_and(|j| j != i as u32);
                 }
                 if let Some(b) = number::truth(text.as_bytes()) {
-                    truth_twice |= by_truth[usize::from(b)].replace(i as u32).is_some_and(|j| j != i as u32);
+                    truth_twice |=
+                        by_truth[usize::from(b)].replace(i as u32).is_some_and(|j| j != i as u32);
                 }
             }
         }

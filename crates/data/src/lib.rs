@@ -1,8 +1,9 @@
 //! Tables with a schema: CSV, LIBSVM and Parquet files into dense or sparse rows, nothing inferred.
 //!
-//! Every number that shapes the table (bounds, categories, classes, width, row norm) comes from a [`Schema`]
-//! that a person wrote or that was drafted from public data. A file is read in one pass, straight into the
-//! final arrays; every row leaves with Euclidean norm at most [`Schema::row_norm`], rounding included.
+//! Every number that shapes the table (bounds, categories, classes, width, row norm) comes from a
+//! [`Schema`] that a person wrote or that was drafted from public data. A file is read in one pass,
+//! straight into the final arrays; every row leaves with Euclidean norm at most
+//! [`Schema::row_norm`], rounding included.
 //!
 //! ```
 //! use reticent_data::{Purpose, Schema, parse_csv};
@@ -53,8 +54,9 @@ pub use schema::{
 #[cfg(feature = "parquet")]
 pub use source::parse_parquet;
 pub use source::{
-    Checked, Draft, DraftOptions, Format, Head, Kept, KeptKind, Reading, Thoroughness, Visitor, check,
-    draft_from_public, load, load_and_compare, load_features, parse_csv, parse_libsvm, skeleton, visit,
+    Checked, Draft, DraftOptions, Format, Head, Kept, KeptKind, Reading, Thoroughness, Visitor,
+    check, draft_from_public, load, load_and_compare, load_features, parse_csv, parse_libsvm,
+    skeleton, visit,
 };
 pub use sparse::Csr;
 pub use split::{Skew, SkewError};

@@ -1,20 +1,22 @@
 //! Rows into a ball: `a ← a · min(1, R/‖a‖)`, rounded inward.
 //!
-//! The privacy proof uses ‖a‖ ≤ R for the numbers as stored, so the inequality has to hold for the rounded
-//! result in exact arithmetic. With u = 2⁻⁵³ and n values, a sum of squares in floating point is within a
-//! factor 1 ± (n + 1)u of the exact one; a root, a quotient and a product add a few u more. Shrinking the
-//! factor by (n + 8)·2u therefore covers all of them, and also leaves room for a reader that sums in another
-//! order. Values below the normal range may lose all relative precision, but only by 2⁻¹⁰⁷⁴ each, far under
-//! that room as long as R ≥ [`SMALLEST`].
+//! The privacy proof uses ‖a‖ ≤ R for the numbers as stored, so the inequality has to hold for the
+//! rounded result in exact arithmetic. With u = 2⁻⁵³ and n values, a sum of squares in floating
+//! point is within a factor 1 ± (n + 1)u of the exact one; a root, a quotient and a product add a
+//! few u more. Shrinking the factor by (n + 8)·2u therefore covers all of them, and also leaves
+//! room for a reader that sums in another order. Values below the normal range may lose all
+//! relative precision, but only by 2⁻¹⁰⁷⁴ each, far under that room as long as R ≥ [`SMALLEST`].
 
 /// Smallest row norm that a schema may declare.
 pub(crate) const SMALLEST: f64 = 1e-100;
 /// Largest row norm that a schema may declare.
 pub(crate) const LARGEST: f64 = 1e100;
 
-/// Scales `values` so that their Euclidean norm is at most `bound`; leaves them alone when it is already.
+/// Scales `values` so that their Euclidean norm is at most `bound`; leaves them alone when it is
+/// already.
 ///
-/// `values` must be finite and `bound` between 1e-100 and 1e100 (a [`crate::Schema`] has checked both).
+/// `values` must be finite and `bound` between 1e-100 and 1e100 (a [`crate::Schema`] has checked
+/// both).
 pub fn shrink_into(values: &mut [f64], bound: f64) {
     let room = (values.len() as f64 + 8.0) * f64::EPSILON;
     let squares: f64 = values.iter().map(|v| v * v).sum();
@@ -33,8 +35,8 @@ pub fn shrink_into(values: &mut [f64], bound: f64) {
     }
 }
 
-/// Whether ‖values‖ ≤ bound without any rounding on the way; `false` when a step rounds. It saves rows such
-/// as four ones under R = 2, which are on the sphere exactly, from becoming 0.9999….
+/// Whether ‖values‖ ≤ bound without any rounding on the way; `false` when a step rounds. It saves
+/// rows such as four ones under R = 2, which are on the sphere exactly, from becoming 0.9999….
 fn exactly_inside(values: &[f64], bound: f64) -> bool {
     let limit = bound * bound;
     if bound.mul_add(bound, -limit) != 0.0 {
@@ -58,7 +60,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Norm of `values` against `bound` in twice the precision: Σ (v/bound)² with the rounding errors kept.
+    /// Norm of `values` against `bound` in twice the precision: Σ (v/bound)² with the rounding
+    /// errors kept.
     fn excess(values: &[f64], bound: f64) -> f64 {
         // Powers of two change no mantissa, so bring the bound near 1 first.
         let scale = 2.0_f64.powi(-(bound.log2().round() as i32));

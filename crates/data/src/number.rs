@@ -2,16 +2,16 @@
 
 /// Powers of ten that a double holds exactly.
 const TENS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-    1e19, 1e20, 1e21, 1e22,
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-/// The number in `text`, or `None` when it is not one. Infinite and NaN come back as such: the caller refuses
-/// them with a message of their own.
+/// The number in `text`, or `None` when it is not one. Infinite and NaN come back as such: the
+/// caller refuses them with a message of their own.
 ///
-/// Plain decimals of up to 15 digits, most of what tables hold, take the short way: digits and power of ten are
-/// exact in a double, so that their quotient is rounded once, as it should be. The rest goes through the
-/// standard library, which rounds correctly.
+/// Plain decimals of up to 15 digits, most of what tables hold, take the short way: digits and
+/// power of ten are exact in a double, so that their quotient is rounded once, as it should be. The
+/// rest goes through the standard library, which rounds correctly.
 pub(crate) fn parse(text: &[u8]) -> Option<f64> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -82,7 +82,10 @@ mod tests {
         }
         assert_eq!([parse(b"."), parse(b"-."), parse(b"1.2.3")], [None; 3]);
         assert_eq!([parse(b".5"), parse(b"5."), parse(b"-0")], [Some(0.5), Some(5.0), Some(-0.0)]);
-        assert_eq!([0x3c00, 0xc000, 0x0001, 0x7bff].map(half), [1.0, -2.0, 2_f64.powi(-24), 65504.0]);
+        assert_eq!(
+            [0x3c00, 0xc000, 0x0001, 0x7bff].map(half),
+            [1.0, -2.0, 2_f64.powi(-24), 65504.0]
+        );
         assert!(parse(b"1e999").is_some_and(f64::is_infinite));
         assert!(parse(b"NaN").is_some_and(f64::is_nan));
     }

@@ -1,6 +1,7 @@
 //! A matrix in compressed sparse rows.
 
-/// Row `i` has its non-zeros at `indptr[i]..indptr[i + 1]`; the column indices of a row ascend strictly.
+/// Row `i` has its non-zeros at `indptr[i]..indptr[i + 1]`; the column indices of a row ascend
+/// strictly.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Csr {
     /// Where each row starts, and one more for the end: `rows + 1` entries.

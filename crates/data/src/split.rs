@@ -1,5 +1,5 @@
-//! One table into the tables of many parties, by a public rule. For simulations: in a real run every party
-//! loads its own.
+//! One table into the tables of many parties, by a public rule. For simulations: in a real run
+//! every party loads its own.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,29 +14,31 @@ pub enum Skew {
     /// Each record to a party drawn uniformly.
     #[default]
     Iid,
-    /// With this probability to a party whose home is the record's label (every party has one), otherwise to
-    /// any.
+    /// With this probability to a party whose home is the record's label (every party has one),
+    /// otherwise to any.
     Label(f64),
     /// Party i gets a share in proportion to (i + 1)^−α.
     Size(f64),
 }
 
 impl Skew {
-    /// Whether who gets a record, and so how many each has, follows from labels: from what is private.
+    /// Whether who gets a record, and so how many each has, follows from labels: from what is
+    /// private.
     pub fn reads_labels(self) -> bool {
         matches!(self, Skew::Label(_))
     }
 }
 
 impl Table {
-    /// A table for each owner in the user column, in order of first appearance; `None` without such a column.
+    /// A table for each owner in the user column, in order of first appearance; `None` without such
+    /// a column.
     pub fn split_by_user(&self) -> Option<Vec<Table>> {
         let users = self.users.as_ref()?;
         Some(deal(self, self.user_count(), |i| users[i] as usize))
     }
 
-    /// Tables for `parties` parties; a party that drew no record has an empty one. `uniform` gives numbers in
-    /// [0, 1).
+    /// Tables for `parties` parties; a party that drew no record has an empty one. `uniform` gives
+    /// numbers in [0, 1).
     pub fn split<E>(
         &self,
         parties: usize,
@@ -75,7 +77,8 @@ impl Table {
     }
 }
 
-/// Row `i` to party `owner(i)`. Within a party all rows have one owner, so that the user can be protected.
+/// Row `i` to party `owner(i)`. Within a party all rows have one owner, so that the user can be
+/// protected.
 fn deal(table: &Table, parties: usize, owner: impl Fn(usize) -> usize) -> Vec<Table> {
     let mut records = vec![Vec::new(); parties];
     (0..table.len()).for_each(|i| records[owner(i)].push(i));
@@ -116,7 +119,8 @@ impl FromStr for Skew {
     type Err = SkewError;
 
     fn from_str(text: &str) -> Result<Self, SkewError> {
-        let number = |text: &str, most: f64| text.parse().ok().filter(|alpha| (0.0..=most).contains(alpha));
+        let number =
+            |text: &str, most: f64| text.parse().ok().filter(|alpha| (0.0..=most).contains(alpha));
         let skew = match text.split_once(':') {
             None if text == "iid" => Some(Skew::Iid),
             Some(("label", alpha)) => number(alpha, 1.0).map(Skew::Label),

@@ -4,7 +4,8 @@ use crate::{Csr, Dense};
 use std::collections::TryReserveError;
 use std::mem::size_of;
 
-/// The features, dense or sparse. Which of the two is decided by the schema alone, never by the data.
+/// The features, dense or sparse. Which of the two is decided by the schema alone, never by the
+/// data.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rows {
     /// Row-major.
@@ -35,7 +36,8 @@ impl Rows {
         }
     }
 
-    /// A copy of row `i`, zeros written out. For tests and small work; a pass over the data uses the arrays.
+    /// A copy of row `i`, zeros written out. For tests and small work; a pass over the data uses
+    /// the arrays.
     pub fn dense_row(&self, i: usize) -> Vec<f64> {
         match self {
             Self::Dense(m) => m.row(i).to_vec(),
@@ -68,13 +70,14 @@ impl Rows {
     }
 }
 
-/// What a file becomes. Rows carry no intercept constant and have norm at most the schema's row norm.
+/// What a file becomes. Rows carry no intercept constant and have norm at most the schema's row
+/// norm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// The features.
     pub rows: Rows,
-    /// One per row; empty when the table was read for prediction. Two classes are −1 and +1, more classes are
-    /// 0, 1, 2, …, a range is scaled to [−1, 1].
+    /// One per row; empty when the table was read for prediction. Two classes are −1 and +1, more
+    /// classes are 0, 1, 2, …, a range is scaled to [−1, 1].
     pub targets: Vec<f64>,
     /// Owner of each row as 0, 1, 2, … in order of first appearance, when there is a user column.
     pub users: Option<Vec<u32>>,
@@ -117,9 +120,9 @@ impl Table {
 
     /// Gives spare capacity back.
     ///
-    /// While a table grows its arrays are enlarged by the allocator's `realloc`, which for large blocks moves
-    /// pages instead of copying them, so the spare part is address space and not memory. Reading the file
-    /// twice to know its length first would cost a second decompression.
+    /// While a table grows its arrays are enlarged by the allocator's `realloc`, which for large
+    /// blocks moves pages instead of copying them, so the spare part is address space and not
+    /// memory. Reading the file twice to know its length first would cost a second decompression.
     pub(crate) fn shrink(&mut self) {
         match &mut self.rows {
             Rows::Dense(m) => m.values.shrink_to_fit(),

@@ -1,5 +1,5 @@
-//! A small text file: a schema, a job, a model. Not a table, so it is read as a whole, up to a limit: what is
-//! given by mistake may have no end.
+//! A small text file: a schema, a job, a model. Not a table, so it is read as a whole, up to a
+//! limit: what is given by mistake may have no end.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};

@@ -1,5 +1,5 @@
-//! Every bad input gives one exact message, with the place, the allowed values and never a value from the
-//! file.
+//! Every bad input gives one exact message, with the place, the allowed values and never a value
+//! from the file.
 // The lint spares test functions but not the helpers beside them.
 #![allow(clippy::unwrap_used)]
 
@@ -26,12 +26,18 @@ classes = ['no', 'yes']
 
 fn csv(text: &str) -> String {
     let schema: Schema = SCHEMA.parse().unwrap();
-    parse_csv(text.as_bytes(), "f.csv", &schema, b',', Purpose::Fit).map(|_| ()).unwrap_err().to_string()
+    parse_csv(text.as_bytes(), "f.csv", &schema, b',', Purpose::Fit)
+        .map(|_| ())
+        .unwrap_err()
+        .to_string()
 }
 
 fn libsvm(text: &str) -> String {
     let schema = Schema::libsvm(3, 1.0, Target::classes(["-1", "1"]).unwrap()).unwrap();
-    parse_libsvm(text.as_bytes(), "f.svm", &schema, Purpose::Fit).map(|_| ()).unwrap_err().to_string()
+    parse_libsvm(text.as_bytes(), "f.svm", &schema, Purpose::Fit)
+        .map(|_| ())
+        .unwrap_err()
+        .to_string()
 }
 
 fn schema(text: &str) -> String {
@@ -46,34 +52,49 @@ fn delimited_text() {
         ("\n\n", "f.csv: the file is empty".into()),
         ("age,town,ill\n", "f.csv: the file has a header but no records".into()),
         ("age,town,ill\n\n  \n", "f.csv: the file has a header but no records".into()),
-        ("age,town,ill\n1,A,no\n2,B\n", "f.csv:3: the record has 2 fields where 3 are expected".into()),
-        ("age,town,ill\n1,A,no,7\n", "f.csv:2: the record has 4 fields where 3 are expected".into()),
+        (
+            "age,town,ill\n1,A,no\n2,B\n",
+            "f.csv:3: the record has 2 fields where 3 are expected".into(),
+        ),
+        (
+            "age,town,ill\n1,A,no,7\n",
+            "f.csv:2: the record has 4 fields where 3 are expected".into(),
+        ),
         (
             "age,town,ill\nSECRET,A,no\n",
             "f.csv:2: column `age` is numeric, but the field is not a number".into(),
         ),
         (
             "age,town,ill\nNaN,A,no\n",
-            "f.csv:2: column `age` is numeric, but the field is not finite (NaN or infinity)".into(),
+            "f.csv:2: column `age` is numeric, but the field is not finite (NaN or infinity)"
+                .into(),
         ),
         (
             "age,town,ill\n-inf,A,no\n",
-            "f.csv:2: column `age` is numeric, but the field is not finite (NaN or infinity)".into(),
+            "f.csv:2: column `age` is numeric, but the field is not finite (NaN or infinity)"
+                .into(),
         ),
         (
             "age,town,ill\n1e999,A,no\n",
-            "f.csv:2: column `age` is numeric, but the field is not finite (NaN or infinity)".into(),
+            "f.csv:2: column `age` is numeric, but the field is not finite (NaN or infinity)"
+                .into(),
         ),
         (
             "age,town,ill\n1,A,SECRET\n",
             "f.csv:2: column `ill` holds a label outside its classes; allowed: no, yes".into(),
         ),
-        ("age,town,ill\n1,A,\n", "f.csv:2: column `ill` is the target, but the field is missing".into()),
+        (
+            "age,town,ill\n1,A,\n",
+            "f.csv:2: column `ill` is the target, but the field is missing".into(),
+        ),
         (
             "age,town,ill,SECRET\n1,A,no,2\n",
             format!("f.csv: column 4 of the file is not declared in the schema; {declared}"),
         ),
-        ("age,ill\n1,no\n", "f.csv: the file has no column `town`, which the schema declares".into()),
+        (
+            "age,ill\n1,no\n",
+            "f.csv: the file has no column `town`, which the schema declares".into(),
+        ),
         ("age,age,town,ill\n1,1,A,no\n", "f.csv: the header names column `age` twice".into()),
         // A line number counts lines, not records, whatever ends them.
         (
@@ -84,7 +105,10 @@ fn delimited_text() {
             "age,town,ill\n1,A,no\nx,A,no",
             "f.csv:3: column `age` is numeric, but the field is not a number".into(),
         ),
-        ("\nage,town,ill\nx,A,no", "f.csv:3: column `age` is numeric, but the field is not a number".into()),
+        (
+            "\nage,town,ill\nx,A,no",
+            "f.csv:3: column `age` is numeric, but the field is not a number".into(),
+        ),
         (
             "age,town,ill\n1,\"A\n\",no\n\nx,A,no\n",
             "f.csv:5: column `age` is numeric, but the field is not a number".into(),
@@ -101,7 +125,10 @@ fn libsvm_text() {
     for (text, message) in [
         ("", "f.svm: the file is empty"),
         ("# nothing\n\n", "f.svm: the file is empty"),
-        ("1 1:1\n1 4:1\n", "f.svm:2: item 1 has an index beyond the declared 3 features; allowed: 1 to 3"),
+        (
+            "1 1:1\n1 4:1\n",
+            "f.svm:2: item 1 has an index beyond the declared 3 features; allowed: 1 to 3",
+        ),
         (
             "1 99999999999999999999999999:1\n",
             "f.svm:1: item 1 has an index beyond the declared 3 features; allowed: 1 to 3",
@@ -116,8 +143,14 @@ fn libsvm_text() {
         ("1 2:1 2:1\n", "f.svm:1: a feature index occurs twice"),
         ("1 1:1 3:1 2:1\n", "f.svm:1: item 3 has an index below that of the item before it"),
         ("1 3:0.5e-1 1:1\n", "f.svm:1: item 2 has an index below that of the item before it"),
-        ("1 3:1\n#1 1:1\n", "f.svm:2: there is a comment where a record or a part of one may have been"),
-        ("1 1:1 #:0.5\n", "f.svm:1: there is a comment where a record or a part of one may have been"),
+        (
+            "1 3:1\n#1 1:1\n",
+            "f.svm:2: there is a comment where a record or a part of one may have been",
+        ),
+        (
+            "1 1:1 #:0.5\n",
+            "f.svm:1: there is a comment where a record or a part of one may have been",
+        ),
         ("1 1:1#2\n", "f.svm:1: there is a comment where a record or a part of one may have been"),
         ("7 1:1\n", "f.svm:1: column `label` holds a label outside its classes; allowed: -1, 1"),
         ("1:1 2:1\n", "f.svm:1: column `label` holds a label outside its classes; allowed: -1, 1"),
@@ -128,12 +161,15 @@ fn libsvm_text() {
 
 #[test]
 fn schemas() {
-    let numeric =
-        |keys: &str| schema(&format!("row_norm = 1\n[[column]]\nname = 'a'\nkind = 'numeric'\n{keys}"));
-    let target =
-        |keys: &str| schema(&format!("row_norm = 1\n[[column]]\nname = 'a'\nkind = 'target'\n{keys}"));
-    let text =
-        |keys: &str| schema(&format!("row_norm = 1\n[[column]]\nname = 'a'\nkind = 'categorical'\n{keys}"));
+    let numeric = |keys: &str| {
+        schema(&format!("row_norm = 1\n[[column]]\nname = 'a'\nkind = 'numeric'\n{keys}"))
+    };
+    let target = |keys: &str| {
+        schema(&format!("row_norm = 1\n[[column]]\nname = 'a'\nkind = 'target'\n{keys}"))
+    };
+    let text = |keys: &str| {
+        schema(&format!("row_norm = 1\n[[column]]\nname = 'a'\nkind = 'categorical'\n{keys}"))
+    };
     let bounds = "column `a` has lower = 1 and upper = 1; allowed: finite, lower < upper";
     for (given, message) in [
         (numeric("upper = 1"), "column `a` needs `lower`, a public bound"),
@@ -194,7 +230,10 @@ fn schemas() {
             schema("row_norm = 1\nfeatures = 0"),
             "no feature is declared (d = 0); allowed: at least one numeric or categorical column, or features >= 1",
         ),
-        (schema("row_norm = 1\nfeatures = 1\npublic_n = 0"), "public_n is 0; allowed: a whole number from 1"),
+        (
+            schema("row_norm = 1\nfeatures = 1\npublic_n = 0"),
+            "public_n is 0; allowed: a whole number from 1",
+        ),
         (
             schema("row_norm = 1\nfeatures = 1\ndelimiter = '::'"),
             "delimiter is \"::\"; allowed: one ASCII character other than a quote or a line break",
@@ -210,7 +249,9 @@ fn schemas() {
     ] {
         assert_eq!(given, message);
     }
-    assert!(schema("row_norm = 1\nfeatures = 1\nrow_nrom = 2").contains("unknown field `row_nrom`"));
+    assert!(
+        schema("row_norm = 1\nfeatures = 1\nrow_nrom = 2").contains("unknown field `row_nrom`")
+    );
     assert!(schema("features = 1").contains("missing field `row_norm`"));
 }
 
@@ -218,11 +259,19 @@ fn schemas() {
 fn roles() {
     let schema: Schema = SCHEMA.parse().unwrap();
     let fails = |target, user| schema.with_roles(target, user).unwrap_err().to_string();
-    assert_eq!(fails(Some("sick"), None), "there is no column `sick`; declared: `age`, `town`, `ill`");
+    assert_eq!(
+        fails(Some("sick"), None),
+        "there is no column `sick`; declared: `age`, `town`, `ill`"
+    );
     assert_eq!(fails(None, Some("id")), "there is no column `id`; declared: `age`, `town`, `ill`");
-    assert_eq!(fails(Some("ill"), Some("ill")), "column `ill` cannot be both the target and the user");
+    assert_eq!(
+        fails(Some("ill"), Some("ill")),
+        "column `ill` cannot be both the target and the user"
+    );
     let two: Schema =
-        format!("{SCHEMA}[[column]]\nname = 'x'\nkind = 'target'\nlower = 0\nupper = 1").parse().unwrap();
+        format!("{SCHEMA}[[column]]\nname = 'x'\nkind = 'target'\nlower = 0\nupper = 1")
+            .parse()
+            .unwrap();
     assert_eq!(
         two.with_roles(None, None).unwrap_err().to_string(),
         "several columns are declared as target: `ill`, `x`"
@@ -256,7 +305,10 @@ fn files() {
         error.to_string().replace(&dir.path().display().to_string(), "DIR")
     };
     assert_eq!(says(&dir.path().join("none.csv")), "DIR/none.csv: cannot be opened: no such file");
-    assert_eq!(says(dir.path().join("d.csv").as_path()), "DIR/d.csv: cannot be opened: no such file");
+    assert_eq!(
+        says(dir.path().join("d.csv").as_path()),
+        "DIR/d.csv: cannot be opened: no such file"
+    );
     assert_eq!(says(&file(&dir, "e.csv", b"")), "DIR/e.csv: the file is empty");
     assert_eq!(
         says(&file(&dir, "x.txt", b"1")),

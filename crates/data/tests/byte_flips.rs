@@ -1,5 +1,5 @@
-//! A byte of a file is another one than it was, 400 times for each format: the file is refused, or every record
-//! is read. Nothing panics. Fixed seed.
+//! A byte of a file is another one than it was, 400 times for each format: the file is refused, or
+//! every record is read. Nothing panics. Fixed seed.
 // The lint spares test functions but not the helpers beside them.
 #![allow(clippy::unwrap_used)]
 
@@ -43,7 +43,8 @@ struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % n
     }
 }
@@ -53,7 +54,8 @@ fn csv() -> Vec<u8> {
     let mut dice = Dice(1);
     for i in 0..ROWS {
         let town = ["A", "B", "\"over \"\"there\"\", far\"", ""][dice.below(4)];
-        let (age, income, day) = (dice.below(99), dice.below(9_000) as f64 / 8.0, 1 + dice.below(28));
+        let (age, income, day) =
+            (dice.below(99), dice.below(9_000) as f64 / 8.0, 1 + dice.below(28));
         let ill = ["no", "yes"][i % 2];
         writeln!(text, "{age},{town},{income},1980-05-{day:02},{ill}").unwrap();
     }
@@ -65,7 +67,8 @@ fn libsvm() -> Vec<u8> {
     let mut dice = Dice(2);
     for i in 0..ROWS {
         let (a, b) = (1 + dice.below(20), 21 + dice.below(20));
-        writeln!(text, "{} {a}:1 {b}:{}", ["+1", "-1"][i % 2], dice.below(100) as f64 / 16.0).unwrap();
+        writeln!(text, "{} {a}:1 {b}:{}", ["+1", "-1"][i % 2], dice.below(100) as f64 / 16.0)
+            .unwrap();
     }
     text
 }
@@ -107,7 +110,9 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
 fn text() {
     shake("t.csv", &csv(), &by_schema);
     let schema = Schema::libsvm(40, 1.0, Target::classes(["-1", "1"]).unwrap()).unwrap();
-    shake("t.svm", &libsvm(), &|path| load(path, None, &schema, None, None).map_err(|e| e.to_string()));
+    shake("t.svm", &libsvm(), &|path| {
+        load(path, None, &schema, None, None).map_err(|e| e.to_string())
+    });
 }
 
 #[test]
@@ -146,13 +151,15 @@ fn parquet() {
     use parquet::file::writer::SerializedFileWriter;
     use std::sync::Arc;
 
-    let message = "message m { required double age; optional binary town (STRING); required double income;
+    let message =
+        "message m { required double age; optional binary town (STRING); required double income;
         required int32 born (DATE); required boolean ill; }";
     let zstd = Compression::ZSTD(ZstdLevel::try_new(3).unwrap());
     for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, zstd] {
         let schema = Arc::new(parquet::schema::parser::parse_message_type(message).unwrap());
         let properties = WriterProperties::builder().set_compression(compression).build();
-        let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
+        let mut writer =
+            SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
         let mut dice = Dice(3);
         for _ in 0..3 {
             let n = ROWS / 3;
@@ -160,14 +167,18 @@ fn parquet() {
             let ages: Vec<f64> = (0..n).map(|_| dice.below(99) as f64).collect();
             let levels: Vec<i16> = (0..n).map(|i| i16::from(i % 7 != 0)).collect();
             let towns = levels.iter().filter(|&&l| l == 1);
-            let towns: Vec<ByteArray> = towns.map(|_| ByteArray::from(["A", "B"][dice.below(2)])).collect();
+            let towns: Vec<ByteArray> =
+                towns.map(|_| ByteArray::from(["A", "B"][dice.below(2)])).collect();
             let days: Vec<i32> = (0..n).map(|_| dice.below(20_000) as i32).collect();
             let ill: Vec<bool> = (0..n).map(|i| i % 2 == 0).collect();
             for column in 0..5 {
                 let mut next = group.next_column().unwrap().unwrap();
                 match column {
                     0 | 2 => next.typed::<DoubleType>().write_batch(&ages, None, None).unwrap(),
-                    1 => next.typed::<ByteArrayType>().write_batch(&towns, Some(&levels), None).unwrap(),
+                    1 => next
+                        .typed::<ByteArrayType>()
+                        .write_batch(&towns, Some(&levels), None)
+                        .unwrap(),
                     3 => next.typed::<Int32Type>().write_batch(&days, None, None).unwrap(),
                     _ => next.typed::<BoolType>().write_batch(&ill, None, None).unwrap(),
                 };

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use reticent_data::{
-    Draft, DraftOptions, Purpose, Schema, Thoroughness, check, draft_from_public, load, parse_csv, skeleton,
+    Draft, DraftOptions, Purpose, Schema, Thoroughness, check, draft_from_public, load, parse_csv,
+    skeleton,
 };
 use std::path::PathBuf;
 
@@ -39,8 +40,12 @@ fn table() -> String {
 fn identifiers_days_codes_and_weights_are_asked_about() {
     let Draft { toml, questions, schema, remarks } = draft(&table());
     assert_eq!(remarks, [] as [String; 0]);
-    let about: Vec<&str> = questions.iter().map(|q| q.split(" looks like ").next().unwrap()).collect();
-    assert_eq!(about, ["\"patient_id\"", "\"number\"", "\"day\"", "\"zip\"", "\"ward\"", "\"weight\""]);
+    let about: Vec<&str> =
+        questions.iter().map(|q| q.split(" looks like ").next().unwrap()).collect();
+    assert_eq!(
+        about,
+        ["\"patient_id\"", "\"number\"", "\"day\"", "\"zip\"", "\"ward\"", "\"weight\""]
+    );
     assert_eq!(toml.matches("kind = \"TODO\"").count(), 6);
     assert_eq!(schema.encoded_names(), ["age", "dose", "smoker"], "truth values are 0 and 1");
     // Nothing can be read before a person has decided.
@@ -52,7 +57,8 @@ fn identifiers_days_codes_and_weights_are_asked_about() {
 
 #[test]
 fn a_draft_in_which_everything_is_asked_is_a_draft() {
-    let days: String = (1..29).map(|i| format!("2024-01-{i:02},{}\n", ["no", "yes"][i % 2])).collect();
+    let days: String =
+        (1..29).map(|i| format!("2024-01-{i:02},{}\n", ["no", "yes"][i % 2])).collect();
     let Draft { toml, questions, .. } = draft(&format!("day,ill\n{days}"));
     assert_eq!((questions.len(), toml.matches("kind = \"TODO\"").count()), (1, 1));
 }
@@ -68,7 +74,12 @@ fn a_header_of_numbers_hints_at_a_missing_header() {
     assert!(!refused.to_string().contains("5.1"));
     // Columns that are numbered have names.
     let numbered = file(&folder, "t.csv", "0,1,2\n4.9,3.0,1\n3,2,1\n");
-    assert!(draft_from_public(&numbered, &DraftOptions::default(), &[7; 32]).unwrap().remarks.is_empty());
+    assert!(
+        draft_from_public(&numbered, &DraftOptions::default(), &[7; 32])
+            .unwrap()
+            .remarks
+            .is_empty()
+    );
 }
 
 #[test]
@@ -87,9 +98,12 @@ fn a_skeleton_holds_names_and_no_value_and_is_refused_until_it_is_filled_in() {
         refused(&text),
         "column `age` still has lower = \"TODO\": write what is known without looking at private data"
     );
-    let text = text.replace("lower = \"TODO\"", "lower = 1").replace("kind = \"TODO\"", "kind = \"ignored\"");
+    let text = text
+        .replace("lower = \"TODO\"", "lower = 1")
+        .replace("kind = \"TODO\"", "kind = \"ignored\"");
     assert!(refused(&text).starts_with("column `ill` still has classes = \"TODO\""));
-    let whole: Schema = text.replace("classes = \"TODO\"", "classes = ['no', 'yes']").parse().unwrap();
+    let whole: Schema =
+        text.replace("classes = \"TODO\"", "classes = ['no', 'yes']").parse().unwrap();
     assert_eq!(whole.columns()[2].name(), "a \"b\"");
 }
 
@@ -103,7 +117,10 @@ fn encoded(keys: &str, values: &[&str]) -> Vec<f64> {
 }
 
 fn refused(keys: &str) -> String {
-    format!("row_norm = 1\n[[column]]\nname = 'x'\n{keys}").parse::<Schema>().unwrap_err().to_string()
+    format!("row_norm = 1\n[[column]]\nname = 'x'\n{keys}")
+        .parse::<Schema>()
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
@@ -113,31 +130,42 @@ fn scales_for_amounts() {
     for (x, wanted) in x.iter().zip([0.0, 0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0, 1.0]) {
         assert!((x - wanted).abs() < 1e-15, "{x} {wanted}");
     }
-    let steps = "kind = 'numeric'\nlower = 0\nupper = 1000\nscale = 'quantile'\nquantiles = [10, 50, 200]";
+    let steps =
+        "kind = 'numeric'\nlower = 0\nupper = 1000\nscale = 'quantile'\nquantiles = [10, 50, 200]";
     assert_eq!(
         encoded(steps, &["-1", "0", "5", "10", "50", "125", "200", "600", "1000", "2000"]),
         [-1.0, -1.0, -0.75, -0.5, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0]
     );
     for quantiles in ["[]", "[5, 5]", "[0, 5]", "[5, 1000]", "[nan]"] {
         let keys = steps.replace("[10, 50, 200]", quantiles);
-        assert!(refused(&keys).contains("needs `quantiles` beside scale = \"quantile\""), "{quantiles}");
+        assert!(
+            refused(&keys).contains("needs `quantiles` beside scale = \"quantile\""),
+            "{quantiles}"
+        );
     }
-    assert!(refused("kind = 'numeric'\nlower = 0\nupper = 9\nquantiles = [1]").contains("nowhere else"));
+    assert!(
+        refused("kind = 'numeric'\nlower = 0\nupper = 9\nquantiles = [1]").contains("nowhere else")
+    );
 }
 
 #[test]
 fn days_are_a_kind_of_their_own() {
-    let keys =
-        "kind = 'date'\nlower = '2000-01-01'\nupper = '2000-12-31'\nmissing = 'lower'\nscale = 'zero_to_one'";
-    let x = encoded(keys, &["2000-01-01", "1999-06-01", "2000-07-01T12:00:00Z", "2000-12-31", "\"\""]);
+    let keys = "kind = 'date'\nlower = '2000-01-01'\nupper = '2000-12-31'\nmissing = 'lower'\nscale = 'zero_to_one'";
+    let x =
+        encoded(keys, &["2000-01-01", "1999-06-01", "2000-07-01T12:00:00Z", "2000-12-31", "\"\""]);
     assert_eq!(x, [0.0, 0.0, 182.0 / 365.0, 1.0, 0.0]);
     assert!(
-        refused(&keys.replace("2000-12-31", "31.12.2000")).contains("allowed: a day, as in \"1970-01-31\"")
+        refused(&keys.replace("2000-12-31", "31.12.2000"))
+            .contains("allowed: a day, as in \"1970-01-31\"")
     );
     assert!(refused(&keys.replace("2000-12-31", "1999-12-31")).contains("allowed: lower < upper"));
     let schema: Schema = format!("row_norm = 1\n[[column]]\nname = 'x'\n{keys}").parse().unwrap();
-    let said = parse_csv("x\n01.02.2000\n".as_bytes(), "t", &schema, b',', Purpose::Predict).unwrap_err();
-    assert!(said.to_string().starts_with("t:2: column `x` is a date, but the field is not a day"), "{said}");
+    let said =
+        parse_csv("x\n01.02.2000\n".as_bytes(), "t", &schema, b',', Purpose::Predict).unwrap_err();
+    assert!(
+        said.to_string().starts_with("t:2: column `x` is a date, but the field is not a day"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -176,11 +204,15 @@ classes = ['no', 'yes']
 #[test]
 fn an_unknown_category_can_be_an_error_and_counts_show_all_of_them() {
     let folder = tempfile::tempdir().unwrap();
-    let path = file(&folder, "t.csv", "age,town,who,ill\n1,A,a,no\n,Z,b,no\n200,B,a,yes\n50,Y,a,no\n");
+    let path =
+        file(&folder, "t.csv", "age,town,who,ill\n1,A,a,no\n,Z,b,no\n200,B,a,yes\n50,Y,a,no\n");
     let schema: Schema = OWNED.parse().unwrap();
     assert_eq!(schema.to_toml().parse::<Schema>().unwrap(), schema);
     let said = load(&path, None, &schema, None, None).map(|_| ()).unwrap_err().to_string();
-    assert!(said.ends_with("t.csv:3: column `town` holds a value outside its categories"), "{said}");
+    assert!(
+        said.ends_with("t.csv:3: column `town` holds a value outside its categories"),
+        "{said}"
+    );
     let lenient: Schema = OWNED.replace("'error'", "'ignore'").parse().unwrap();
     let values = check(&path, None, &lenient, Thoroughness::Values).unwrap();
     assert!(values.summary.contains("every record fits the schema; 4 records were read"));

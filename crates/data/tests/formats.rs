@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use reticent_data::{
-    DataError, DraftOptions, Format, Reading, Schema, Table, draft_from_public, load, load_and_compare,
+    DataError, DraftOptions, Format, Reading, Schema, Table, draft_from_public, load,
+    load_and_compare,
 };
 use std::io::Write;
 use std::path::PathBuf;
@@ -60,7 +61,8 @@ fn zip(members: &[(&str, &str)], packed: bool) -> Vec<u8> {
         sum.update(text.as_bytes());
         let mut body = text.as_bytes().to_vec();
         if packed {
-            let mut deflate = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+            let mut deflate =
+                flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
             deflate.write_all(text.as_bytes()).unwrap();
             body = deflate.finish().unwrap();
         }
@@ -128,8 +130,10 @@ fn packed_files_give_the_same_table() {
 #[test]
 fn several_files_are_one_table() {
     let folder = Folder::new();
-    let (one, two) =
-        (folder.write("1.csv", TEXT.as_bytes()), folder.write("2.tsv", b"who\till\tage\nb\tno\t1\n"));
+    let (one, two) = (
+        folder.write("1.csv", TEXT.as_bytes()),
+        folder.write("2.tsv", b"who\till\tage\nb\tno\t1\n"),
+    );
     let table = load_and_compare(&[one.clone(), two], None, &schema()).unwrap().0;
     assert_eq!((table.len(), table.targets.len()), (4, 4));
     assert_eq!(table.users.unwrap(), [0, 1, 0, 1], "a person is the same in both");
@@ -154,7 +158,8 @@ fn the_file_of_a_draft_is_known_again_in_every_packing() {
         folder.write("stored.csv.zip", &zip(&[("t.csv", TEXT)], false)),
     ];
     let other = folder.write("other.csv", TEXT.replace("20.5", "20").as_bytes());
-    let options = DraftOptions { target: Some("ill".into()), user: Some("who".into()), ..Default::default() };
+    let options =
+        DraftOptions { target: Some("ill".into()), user: Some("who".into()), ..Default::default() };
     for from in &files {
         let schema = draft_from_public(from, &options, &[7; 32]).unwrap().schema;
         for file in &files {
@@ -187,7 +192,8 @@ fn text_in_utf16_is_named() {
     let folder = Folder::new();
     let little: Vec<u8> = TEXT.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let big: Vec<u8> = TEXT.encode_utf16().flat_map(u16::to_be_bytes).collect();
-    for bytes in [&[&[0xff, 0xfe], &little[..]].concat(), &[&[0xfe, 0xff], &big[..]].concat(), &little, &big]
+    for bytes in
+        [&[&[0xff, 0xfe], &little[..]].concat(), &[&[0xfe, 0xff], &big[..]].concat(), &little, &big]
     {
         assert_eq!(
             folder.refused("t.csv", bytes),
@@ -210,7 +216,10 @@ fn what_has_no_end_is_refused() {
     let block = vec![b'1'; 1_000_000];
     (0..100).for_each(|_| bomb.write_all(&block).unwrap());
     let bomb = bomb.finish().unwrap();
-    assert_eq!(folder.refused("t.csv.gz", &bomb), "DIR/t.csv.gz:2: the record is longer than 64000000 bytes");
+    assert_eq!(
+        folder.refused("t.csv.gz", &bomb),
+        "DIR/t.csv.gz:2: the record is longer than 64000000 bytes"
+    );
     let quoted = format!("age,who,ill\n1,\"{}", "x\n".repeat(2_000_000));
     let path = folder.write("t.csv", quoted.as_bytes());
     let said = load(&path, limited, &schema(), None, None).map(|_| ()).unwrap_err().to_string();

@@ -1,5 +1,5 @@
-//! Peak memory of reading: at most 1.2 times the table plus 50 MB. A binary of its own, because the peak is
-//! the process's.
+//! Peak memory of reading: at most 1.2 times the table plus 50 MB. A binary of its own, because the
+//! peak is the process's.
 #![cfg(target_os = "linux")]
 
 use reticent_data::{Purpose, Schema, parse_csv};
@@ -35,13 +35,16 @@ fn peak_stays_below_the_promise() {
     let schema: Schema = schema.parse().expect("a valid schema");
     // Just above a power of two rows: the worst moment for arrays that double.
     let rows = 530_000;
-    let source = Repeat { line: ("3,".repeat(columns) + "1\n").into_bytes(), at: 0, left: rows - 1 };
-    let table = parse_csv(source, "made", &schema, b',', Purpose::Fit).expect("a well-formed table");
+    let source =
+        Repeat { line: ("3,".repeat(columns) + "1\n").into_bytes(), at: 0, left: rows - 1 };
+    let table =
+        parse_csv(source, "made", &schema, b',', Purpose::Fit).expect("a well-formed table");
     assert_eq!(table.len(), rows);
 
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
     let peak = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).expect("Linux tells the peak");
-    let peak: f64 = peak.trim().trim_end_matches("kB").trim().parse::<f64>().expect("a number") * 1024.0;
+    let peak: f64 =
+        peak.trim().trim_end_matches("kB").trim().parse::<f64>().expect("a number") * 1024.0;
     let promise = 1.2 * table.bytes() as f64 + 50e6;
     assert!(peak <= promise, "peak {:.0} MB, promised {:.0} MB", peak / 1e6, promise / 1e6);
     assert!(peak >= table.bytes() as f64, "the measurement itself must see the table");

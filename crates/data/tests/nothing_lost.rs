@@ -1,4 +1,5 @@
-//! What a file holds arrives, all of it and in every format alike, or the file is refused with its line.
+//! What a file holds arrives, all of it and in every format alike, or the file is refused with its
+//! line.
 // The lint spares test functions but not the helpers beside them.
 #![allow(clippy::unwrap_used)]
 

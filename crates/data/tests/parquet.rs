@@ -18,7 +18,8 @@ type Group<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
 fn write(message: &str, groups: &[&dyn Fn(&mut Group)]) -> Vec<u8> {
     let schema = Arc::new(parse_message_type(message).unwrap());
     let mut writer =
-        SerializedFileWriter::new(Vec::new(), schema, Arc::new(WriterProperties::default())).unwrap();
+        SerializedFileWriter::new(Vec::new(), schema, Arc::new(WriterProperties::default()))
+            .unwrap();
     for group in groups {
         let mut g = writer.next_row_group().unwrap();
         group(&mut g);
@@ -104,7 +105,11 @@ fn types_nulls_and_groups() {
             [9.0, 0.0, 0.0, 1.0, 0.0],
             "null price, unknown town, NaN ratio"
         );
-        assert_eq!(table.rows.dense_row(group + 2), [10.0, 0.0, 1.0, -1.0, 1.0], "clipped price, null town");
+        assert_eq!(
+            table.rows.dense_row(group + 2),
+            [10.0, 0.0, 1.0, -1.0, 1.0],
+            "clipped price, null town"
+        );
     }
     assert_eq!(table.targets, [1.0, -1.0, 1.0, 1.0, -1.0, 1.0]);
     assert_eq!(table.users.unwrap(), [0, 1, 0, 0, 1, 0]);
@@ -113,7 +118,10 @@ fn types_nulls_and_groups() {
 #[test]
 fn refusals() {
     let good = write(MESSAGE, &[&first]);
-    assert_eq!(read(&write(MESSAGE, &[]), SCHEMA).unwrap_err(), "t: the file has a header but no records");
+    assert_eq!(
+        read(&write(MESSAGE, &[]), SCHEMA).unwrap_err(),
+        "t: the file has a header but no records"
+    );
     for cut in [good.len() - 1, good.len() / 2, 3] {
         let error = read(&good[..cut], SCHEMA).unwrap_err();
         assert!(error.starts_with("t: reading failed after line 0: "), "{error}");
@@ -130,9 +138,12 @@ fn refusals() {
         read(&write(&message, &[]), schema).unwrap_err()
     };
     assert!(
-        named("int32 x (DATE);").starts_with("t: column `x` has the type INT32 (Date); readable are numbers")
+        named("int32 x (DATE);")
+            .starts_with("t: column `x` has the type INT32 (Date); readable are numbers")
     );
-    assert!(named("int96 x;").starts_with("t: column `x` has the type INT96; readable are numbers"));
+    assert!(
+        named("int96 x;").starts_with("t: column `x` has the type INT96; readable are numbers")
+    );
     assert_eq!(
         named("group x { required double y; }"),
         "t: the file has no column `x`, which the schema declares"
@@ -210,7 +221,8 @@ fn a_frame_is_the_same_table_as_csv_and_as_parquet() {
                 -1.23,-2.0,1969-12-29,1969-12-31T23:59:59.999999,False,False,False\n";
     let schema: Schema = TYPED.parse().unwrap();
     let delimited =
-        reticent_data::parse_csv(text.as_bytes(), "t", &schema, b',', reticent_data::Purpose::Fit).unwrap();
+        reticent_data::parse_csv(text.as_bytes(), "t", &schema, b',', reticent_data::Purpose::Fit)
+            .unwrap();
     assert_eq!(columnar, delimited);
     assert_eq!(columnar.rows.dense_row(0), [12.34, 1.5, 0.5, 0.4, 0.0, 1.0, 1.0]);
     assert_eq!(columnar.targets, [1.0, -1.0]);

@@ -1,5 +1,5 @@
-//! Public data sets, read from the folder named by RETICENT_DATA; skipped with a message when they are
-//! absent. The expected counts were taken with an independent reader.
+//! Public data sets, read from the folder named by RETICENT_DATA; skipped with a message when they
+//! are absent. The expected counts were taken with an independent reader.
 // The lint spares test functions but not the helpers beside them.
 #![allow(clippy::unwrap_used)]
 
@@ -9,7 +9,9 @@ use reticent_data::{
 use std::path::{Path, PathBuf};
 
 fn find(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("RETICENT_DATA").map(|dir| Path::new(&dir).join(name)).filter(|p| p.exists());
+    let path = std::env::var_os("RETICENT_DATA")
+        .map(|dir| Path::new(&dir).join(name))
+        .filter(|p| p.exists());
     if path.is_none() {
         println!("skipped: set RETICENT_DATA to a folder with {name}");
     }
@@ -23,7 +25,10 @@ fn positives(table: &Table) -> usize {
 /// The examples of the documentation, which have to work.
 fn documented() -> Vec<Schema> {
     let text = include_str!("../../../docs/schema.md");
-    text.split("```toml").skip(1).map(|part| part.split("```").next().unwrap().parse().unwrap()).collect()
+    text.split("```toml")
+        .skip(1)
+        .map(|part| part.split("```").next().unwrap().parse().unwrap())
+        .collect()
 }
 
 #[test]
@@ -36,7 +41,8 @@ fn documented_schemas_say_what_the_page_says() {
         "age             numeric      1 column, clipped to [17, 90], scaled to [-1, 1]; missing: 0\n"
     ));
     assert!(
-        summary.contains("income          target       <=50K is -1, >50K is 1; missing: an error\n"),
+        summary
+            .contains("income          target       <=50K is -1, >50K is 1; missing: an error\n"),
         "{summary}"
     );
 }
@@ -49,7 +55,11 @@ fn adult() {
         let table = load(&path, None, schema, None, None).unwrap();
         assert_eq!((table.len(), positives(&table)), (rows, rich));
         let checked = check(&path, None, schema, Thoroughness::Values).unwrap();
-        assert!(checked.summary.contains(&format!("every record fits the schema; {rows} records were read")));
+        assert!(
+            checked
+                .summary
+                .contains(&format!("every record fits the schema; {rows} records were read"))
+        );
         let Rows::Sparse(csr) = &table.rows else { panic!("sparse by the rule") };
         for i in 0..csr.rows() {
             assert!(csr.row(i).1.iter().map(|v| v * v).sum::<f64>().sqrt() <= 1.0);
@@ -68,7 +78,11 @@ fn libsvm_sets() {
         let schema = Schema::libsvm(features, 1.0, Target::classes(classes).unwrap()).unwrap();
         let table = load(&path, None, &schema, None, None).unwrap();
         let Rows::Sparse(csr) = &table.rows else { panic!("sparse by the rule") };
-        assert_eq!((csr.rows(), csr.values.len(), positives(&table)), (rows, filled, positive), "{name}");
+        assert_eq!(
+            (csr.rows(), csr.values.len(), positives(&table)),
+            (rows, filled, positive),
+            "{name}"
+        );
         let draft = draft_from_public(
             &path,
             &DraftOptions { format: Some(Format::Libsvm), ..Default::default() },
@@ -85,7 +99,8 @@ fn covertype_second_class_against_the_rest() {
     let draft = draft_from_public(&path, &options, &[7; 32]).unwrap();
     assert!(draft.toml.contains("READ FROM THAT FILE"));
     let seven = r#"classes = ["1", "2", "3", "4", "5", "6", "7"]"#;
-    let schema: Schema = draft.toml.replace(seven, "classes = [[1, 3, 4, 5, 6, 7], [2]]").parse().unwrap();
+    let schema: Schema =
+        draft.toml.replace(seven, "classes = [[1, 3, 4, 5, 6, 7], [2]]").parse().unwrap();
     let table = load(&path, None, &schema, None, None).unwrap();
     assert_eq!((table.len(), table.rows.columns(), positives(&table)), (581_012, 54, 283_301));
     assert!(matches!(table.rows, Rows::Dense(_)));
@@ -95,7 +110,8 @@ fn covertype_second_class_against_the_rest() {
 fn housing_is_a_regression() {
     let Some(path) = find("cal_housing.csv.xz") else { return };
     let options = DraftOptions { target: Some("medianHouseValue".into()), ..Default::default() };
-    let schema: Schema = draft_from_public(&path, &options, &[7; 32]).unwrap().toml.parse().unwrap();
+    let schema: Schema =
+        draft_from_public(&path, &options, &[7; 32]).unwrap().toml.parse().unwrap();
     let table = load(&path, None, &schema, None, None).unwrap();
     assert_eq!((table.len(), table.rows.columns()), (20_640, 8));
     let value = schema.target().unwrap().1.kind().decode_number(table.targets[0]);

@@ -154,7 +154,12 @@ fn a_schema_survives_toml_and_json() {
     assert_eq!(serde_json::from_str::<Schema>(&json).unwrap(), schema);
     // The same door: what TOML refuses, JSON refuses.
     let bad = json.replace("\"row_norm\":100.0", "\"row_norm\":-1");
-    assert!(serde_json::from_str::<Schema>(&bad).unwrap_err().to_string().starts_with("row_norm is -1;"));
+    assert!(
+        serde_json::from_str::<Schema>(&bad)
+            .unwrap_err()
+            .to_string()
+            .starts_with("row_norm is -1;")
+    );
 }
 
 #[test]
@@ -186,6 +191,8 @@ fn prediction_needs_features_only() {
 #[test]
 fn one_column_keeps_its_missing_records() {
     let one: Schema =
-        "row_norm = 9\n[[column]]\nname = 'x'\nkind = 'numeric'\nlower = 0\nupper = 2".parse().unwrap();
+        "row_norm = 9\n[[column]]\nname = 'x'\nkind = 'numeric'\nlower = 0\nupper = 2"
+            .parse()
+            .unwrap();
     assert_eq!(read("x\n1\n\"\"\n2\n", &one, Purpose::Predict).len(), 3);
 }

@@ -1,5 +1,6 @@
-//! What one aggregation costs: bytes and milliseconds for a member and for the collector, vectors of 100 entries, one
-//! member in twenty leaving before its vector. A plain program: `cargo bench -p reticent-masks --bench cost`.
+//! What one aggregation costs: bytes and milliseconds for a member and for the collector, vectors
+//! of 100 entries, one member in twenty leaving before its vector. A plain program:
+//! `cargo bench -p reticent-masks --bench cost`.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -9,7 +10,8 @@ use reticent_masks::{Collector, Member, MemberId, Party, Sparsity, Terms};
 
 const DIMENSION: u32 = 100;
 
-/// Processor time of this thread where Linux tells it, so that a busy machine does not change the table; else the clock.
+/// Processor time of this thread where Linux tells it, so that a busy machine does not change the
+/// table; else the clock.
 fn now() -> Duration {
     static START: OnceLock<Instant> = OnceLock::new();
     let start = START.get_or_init(Instant::now);
@@ -41,7 +43,8 @@ fn measure(terms: &Terms) -> Cost {
             (id, Member::new(terms.clone(), id, &key, input).expect("a member of the terms"))
         })
         .collect();
-    let mut answers: Vec<_> = machines.values().map(|member| (member.id(), member.start().bytes)).collect();
+    let mut answers: Vec<_> =
+        machines.values().map(|member| (member.id(), member.start().bytes)).collect();
     member_time += now().saturating_sub(start);
     for phase in 0..4 {
         if phase == 2 {
@@ -69,7 +72,10 @@ fn measure(terms: &Terms) -> Cost {
     }
     let sum = collector.outcome().expect("an end").expect("a sum");
     let expected: u64 = sum.members.iter().map(|&id| u64::from(id)).sum();
-    assert!(sum.values.iter().all(|&value| value == expected) && sum.members.len() < members as usize + 1);
+    assert!(
+        sum.values.iter().all(|&value| value == expected)
+            && sum.members.len() < members as usize + 1
+    );
     let each = |bytes: usize| bytes as f64 / f64::from(members) / 1024.0;
     Cost {
         members,
@@ -83,7 +89,8 @@ fn measure(terms: &Terms) -> Cost {
 
 fn main() {
     let complete = |members: u32| {
-        Terms::complete([5; 32], 0, members, members * 2 / 3 + 1, DIMENSION).expect("terms in range")
+        Terms::complete([5; 32], 0, members, members * 2 / 3 + 1, DIMENSION)
+            .expect("terms in range")
     };
     let sparse = |members: u32, corrupt: u32, away: u32| {
         let chosen = Sparsity::choose(members, corrupt, away, 40, 20).expect("a graph");
@@ -91,13 +98,20 @@ fn main() {
         Terms::sparse([5; 32], 0, members, threshold, DIMENSION, chosen.degree, chosen.quorum)
             .expect("terms in range")
     };
-    println!("| members | neighbours | KiB sent | KiB received | ms a member | ms collector | ms all |");
+    println!(
+        "| members | neighbours | KiB sent | KiB received | ms a member | ms collector | ms all |"
+    );
     println!("| --- | --- | --- | --- | --- | --- | --- |");
-    for terms in
-        [complete(10), complete(100), sparse(1000, 100, 100), sparse(1000, 200, 200), sparse(1000, 333, 100)]
-    {
+    for terms in [
+        complete(10),
+        complete(100),
+        sparse(1000, 100, 100),
+        sparse(1000, 200, 200),
+        sparse(1000, 333, 100),
+    ] {
         let cost = measure(&terms);
-        let all = cost.member.as_secs_f64() * f64::from(cost.members) + cost.collector.as_secs_f64();
+        let all =
+            cost.member.as_secs_f64() * f64::from(cost.members) + cost.collector.as_secs_f64();
         println!(
             "| {} | {} | {:.1} | {:.1} | {:.2} | {:.0} | {:.0} |",
             cost.members,

@@ -1,11 +1,12 @@
 //! The collector: passes shares on, adds masked vectors, takes the masks off.
 //!
-//! Let U₁ ⊇ U₂ ⊇ U₃ be those who advertised, shared, and sent a masked vector in time. With all signs,
+//! Let U₁ ⊇ U₂ ⊇ U₃ be those who advertised, shared, and sent a masked vector in time. With all
+//! signs,
 //!
 //! > Σ_{u ∈ U₃} yᵤ = Σ_{u ∈ U₃} xᵤ + Σ_{u ∈ U₃} PRG(bᵤ) + Σ_{u ∈ U₃, v ∈ U₂ \ U₃} ± PRG(sᵤᵥ),
 //!
-//! the masks of pairs inside U₃ having cancelled. The seeds bᵤ are put together from shares, and so are the secret keys of
-//! U₂ \ U₃, from which the sᵤᵥ follow.
+//! the masks of pairs inside U₃ having cancelled. The seeds bᵤ are put together from shares, and so
+//! are the secret keys of U₂ \ U₃, from which the sᵤᵥ follow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -121,13 +122,15 @@ impl Collector {
     #[must_use]
     pub fn awaits(&self) -> Option<(Kind, Vec<MemberId>)> {
         match self.stage {
-            Stage::Awaits(kind) => Some((kind, self.expected.difference(&self.answered).copied().collect())),
+            Stage::Awaits(kind) => {
+                Some((kind, self.expected.difference(&self.answered).copied().collect()))
+            }
             Stage::Ended(_) => None,
         }
     }
 
-    /// A message from a member; `from` is what the transport knows about its origin. When it was the last one that was
-    /// awaited, the phase closes by itself.
+    /// A message from a member; `from` is what the transport knows about its origin. When it was
+    /// the last one that was awaited, the phase closes by itself.
     ///
     /// # Errors
     /// [`Rejected`]; the collector is then as it was.
@@ -163,8 +166,8 @@ impl Collector {
         Ok(if self.answered == self.expected { self.on_deadline() } else { Vec::new() })
     }
 
-    /// Time is up: those who have not answered are out. Afterwards the collector waits for the next phase, or
-    /// [`Collector::outcome`] is there.
+    /// Time is up: those who have not answered are out. Afterwards the collector waits for the next
+    /// phase, or [`Collector::outcome`] is there.
     pub fn on_deadline(&mut self) -> Vec<Outgoing> {
         let Stage::Awaits(awaited) = self.stage else { return Vec::new() };
         let (found, threshold) = (self.answered.len() as u32, self.terms.threshold());
@@ -212,7 +215,10 @@ impl Collector {
             Kind::Masked => Body::Deliveries(self.mail.remove(&member).unwrap_or_default()),
             _ => Body::Survivors {
                 count: self.survivors.len() as u32,
-                holders: holders.into_iter().filter(|other| self.survivors.contains(other)).collect(),
+                holders: holders
+                    .into_iter()
+                    .filter(|other| self.survivors.contains(other))
+                    .collect(),
             },
         }
     }
@@ -227,7 +233,9 @@ impl Collector {
         let holders = self.terms.holders(from);
         let owed = holders.iter().filter(|&&other| other != from && self.keys.contains_key(&other));
         if !owed.eq(sealed.iter().map(|(to, _)| to)) {
-            return Err(Rejected::Malformed("shares for others than the neighbours that were announced"));
+            return Err(Rejected::Malformed(
+                "shares for others than the neighbours that were announced",
+            ));
         }
         // Senders come in any order; each recipient's list must be in theirs.
         for (to, sealed) in sealed {
@@ -243,21 +251,28 @@ impl Collector {
         if bytes.len() != 8 * self.total.len() {
             return Err(Rejected::Malformed("a vector of another length than the terms say"));
         }
-        self.total.iter_mut().zip(mask::words(bytes)).for_each(|(sum, word)| *sum = sum.wrapping_add(word));
+        self.total
+            .iter_mut()
+            .zip(mask::words(bytes))
+            .for_each(|(sum, word)| *sum = sum.wrapping_add(word));
         Ok(())
     }
 
-    /// Exactly one share for each neighbour that shared: of the seed if it survived, of the key if it did not.
+    /// Exactly one share for each neighbour that shared: of the seed if it survived, of the key if
+    /// it did not.
     fn take_unmask(
         &mut self,
         from: MemberId,
         seeds: &[(MemberId, [u8; 32])],
         keys: &[(MemberId, [u8; 32])],
     ) -> Result<(), Rejected> {
-        let owners = self.terms.holders(from).into_iter().filter(|owner| self.seed_tags.contains_key(owner));
+        let owners =
+            self.terms.holders(from).into_iter().filter(|owner| self.seed_tags.contains_key(owner));
         let (stayed, left): (Vec<MemberId>, Vec<MemberId>) =
             owners.partition(|owner| self.survivors.contains(owner));
-        let named = |list: &[(MemberId, [u8; 32])]| list.iter().map(|(owner, _)| *owner).collect::<Vec<_>>();
+        let named = |list: &[(MemberId, [u8; 32])]| {
+            list.iter().map(|(owner, _)| *owner).collect::<Vec<_>>()
+        };
         if named(seeds) != stayed || named(keys) != left {
             return Err(Rejected::Malformed("shares of others than those that were asked for"));
         }
@@ -283,7 +298,8 @@ impl Collector {
         }
         for &member in self.seed_tags.keys().filter(|member| !self.survivors.contains(member)) {
             let around = self.terms.holders(member);
-            let with: Vec<_> = around.into_iter().filter(|other| self.survivors.contains(other)).collect();
+            let with: Vec<_> =
+                around.into_iter().filter(|other| self.survivors.contains(other)).collect();
             if with.is_empty() {
                 continue;
             }
@@ -293,7 +309,8 @@ impl Collector {
             let opened = Opened::new(&secret, &public.mask).ok_or(mismatch.clone())?;
             for other in with {
                 let agreed = self.keys.get(&other).and_then(|keys| opened.mask_with(&keys.mask));
-                let seed = keys::pair_seed(&self.terms, &agreed.ok_or(mismatch.clone())?, member, other);
+                let seed =
+                    keys::pair_seed(&self.terms, &agreed.ok_or(mismatch.clone())?, member, other);
                 mask::apply(&seed, Sign::of(other, member).other(), &mut values);
             }
         }

@@ -1,9 +1,10 @@
 //! How many members of a masked sum may be corrupt, where a fraction of the *population* is.
 //!
-//! Of n parties at least ⌊h·n⌋ are honest; the m members of a sum are drawn from them without replacement, without regard to
-//! who is corrupt. For an honest member the number of the corrupt among the m − 1 others is hypergeometric,
-//! Hyp(n − 1, n − ⌊h·n⌋, m − 1): no fraction of the members is certain, and the chance of more than are counted
-//! with is part of δ. Proof note: `proofs/noise-distributed.md`.
+//! Of n parties at least ⌊h·n⌋ are honest; the m members of a sum are drawn from them without
+//! replacement, without regard to who is corrupt. For an honest member the number of the corrupt
+//! among the m − 1 others is hypergeometric, Hyp(n − 1, n − ⌊h·n⌋, m − 1): no fraction of the
+//! members is certain, and the chance of more than are counted with is part of δ. Proof note:
+//! `proofs/noise-distributed.md`.
 
 use crate::graph::hypergeometric_tail;
 
@@ -17,11 +18,12 @@ pub struct Corrupt {
 }
 
 impl Corrupt {
-    /// The fewest that `members` of `population` have more of with a chance of at most `chance`, when a fraction `honest` of
-    /// the population is honest.
+    /// The fewest that `members` of `population` have more of with a chance of at most `chance`,
+    /// when a fraction `honest` of the population is honest.
     #[must_use]
     pub fn among(members: u32, population: u32, honest: f64, chance: f64) -> Self {
-        let sure = (honest * f64::from(population)).floor().clamp(0.0, f64::from(population)) as u32;
+        let sure =
+            (honest * f64::from(population)).floor().clamp(0.0, f64::from(population)) as u32;
         let corrupt = population - sure;
         let most = corrupt.min(members);
         if members >= population {
@@ -32,7 +34,8 @@ impl Corrupt {
                 return 0.0;
             }
             // A part in 10⁶ is more than all roundings of the logarithms together.
-            let tail = hypergeometric_tail(population - 1, corrupt, members.saturating_sub(1), k + 1);
+            let tail =
+                hypergeometric_tail(population - 1, corrupt, members.saturating_sub(1), k + 1);
             (tail * (1.0 + 1e-6)).min(1.0)
         };
         // The tail falls with k.
@@ -49,7 +52,8 @@ impl Corrupt {
 mod unit {
     use super::*;
 
-    /// Ten of a hundred, of whom twenty are corrupt: two on average, and one sum in forty has more than four.
+    /// Ten of a hundred, of whom twenty are corrupt: two on average, and one sum in forty has more
+    /// than four.
     #[test]
     fn a_fraction_of_the_population_is_not_one_of_a_sum() {
         let all = Corrupt::among(100, 100, 0.8, 1e-9);
@@ -58,12 +62,20 @@ mod unit {
         assert_eq!(loose.most, 4);
         assert!((0.01..0.03).contains(&loose.chance), "{loose:?}");
         let strict = Corrupt::among(10, 100, 0.8, 1e-9);
-        assert_eq!(strict, Corrupt { most: 9, chance: 0.0 }, "nine corrupt others are not as rare as that");
+        assert_eq!(
+            strict,
+            Corrupt { most: 9, chance: 0.0 },
+            "nine corrupt others are not as rare as that"
+        );
         let many = Corrupt::among(200, 10_000, 0.8, 0.5_f64.powi(30));
-        assert!((70..90).contains(&many.most) && many.chance > 0.0 && many.chance < 1e-9, "{many:?}");
+        assert!(
+            (70..90).contains(&many.most) && many.chance > 0.0 && many.chance < 1e-9,
+            "{many:?}"
+        );
     }
 
-    /// Against the chances written out for small numbers: every way to draw 3 others from 7, of whom 2 are corrupt.
+    /// Against the chances written out for small numbers: every way to draw 3 others from 7, of
+    /// whom 2 are corrupt.
     #[test]
     fn the_tail_is_that_of_all_draws() {
         let ways = |chosen: u32| [0, 1].iter().filter(|&&bad| chosen & (1 << bad) != 0).count();

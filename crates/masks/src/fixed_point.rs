@@ -1,17 +1,20 @@
 //! Reals as integers modulo 2⁶⁴, so that a sum of them can be read back.
 //!
-//! A value is clipped to |x| ≤ B and cut, towards zero, to a multiple of the step g = 2^−f. With L = ⌊B/g⌋ no member adds more
-//! than L steps, and m members, with noise Z on the sum, stay in place when
+//! A value is clipped to |x| ≤ B and cut, towards zero, to a multiple of the step g = 2^−f. With L
+//! = ⌊B/g⌋ no member adds more than L steps, and m members, with noise Z on the sum, stay in place
+//! when
 //!
 //! > m·L + T < 2⁶³,  |Z| ≤ T := ⌈12·σ⌉,
 //!
-//! σ the parameter of the noise of the sum in steps: then the sum lies strictly between −2⁶³ and 2⁶³ and is its own residue. The
-//! inequality is checked when the encoding is made. A sum of discrete Gaussians is subgaussian with σ² (Canonne, Kamath, Steinke
-//! 2020), so |Z| > 12σ has probability below 2e^(−72) < 2^−102 for a coordinate. Should it happen, the sum wraps: that
-//! coordinate is then wrong, but it is a function of the sum with its noise, so privacy does not depend on any of this.
+//! σ the parameter of the noise of the sum in steps: then the sum lies strictly between −2⁶³ and
+//! 2⁶³ and is its own residue. The inequality is checked when the encoding is made. A sum of
+//! discrete Gaussians is subgaussian with σ² (Canonne, Kamath, Steinke 2020), so |Z| > 12σ has
+//! probability below 2e^(−72) < 2^−102 for a coordinate. Should it happen, the sum wraps: that
+//! coordinate is then wrong, but it is a function of the sum with its noise, so privacy does not
+//! depend on any of this.
 //!
-//! Dividing by a power of two is exact and cutting towards zero shortens, so the integers have at most the ℓ₂ norm of the clipped
-//! vector over g: what bounds the reals bounds the integers.
+//! Dividing by a power of two is exact and cutting towards zero shortens, so the integers have at
+//! most the ℓ₂ norm of the clipped vector over g: what bounds the reals bounds the integers.
 
 /// How many σ of noise there is room for.
 const TAILS: f64 = 12.0;
@@ -38,7 +41,9 @@ pub enum FixedPointError {
         needed: f64,
     },
     /// A bound below one step.
-    #[error("a bound must be finite and at least one step of the grid, 2^-{fraction_bits}, got {bound}")]
+    #[error(
+        "a bound must be finite and at least one step of the grid, 2^-{fraction_bits}, got {bound}"
+    )]
     Bound {
         /// What was given.
         bound: f64,
@@ -62,12 +67,17 @@ pub struct FixedPoint {
 }
 
 impl FixedPoint {
-    /// Values of magnitude at most `bound` on a grid of 2^−`fraction_bits`, for sums of `members` of them with noise of
-    /// parameter `noise` (in steps; 0 for none).
+    /// Values of magnitude at most `bound` on a grid of 2^−`fraction_bits`, for sums of `members`
+    /// of them with noise of parameter `noise` (in steps; 0 for none).
     ///
     /// # Errors
     /// When a sum might overflow, or a number is none.
-    pub fn new(bound: f64, fraction_bits: u32, members: u32, noise: f64) -> Result<Self, FixedPointError> {
+    pub fn new(
+        bound: f64,
+        fraction_bits: u32,
+        members: u32,
+        noise: f64,
+    ) -> Result<Self, FixedPointError> {
         if fraction_bits > 62 {
             return Err(FixedPointError::FractionBits(fraction_bits));
         }
@@ -79,7 +89,8 @@ impl FixedPoint {
             return Err(FixedPointError::Noise(noise));
         }
         // Upwards: each of the three roundings is below one part in 2⁵³.
-        let needed = (f64::from(members) * steps + (TAILS * noise).ceil()) * (1.0 + 8.0 * f64::EPSILON);
+        let needed =
+            (f64::from(members) * steps + (TAILS * noise).ceil()) * (1.0 + 8.0 * f64::EPSILON);
         if needed >= HALF {
             return Err(FixedPointError::Overflow { members, bound, fraction_bits, needed });
         }
@@ -104,12 +115,15 @@ impl FixedPoint {
         // A cast truncates, saturates at ±∞ and makes NaN zero.
         values
             .iter()
-            .map(|value| (value.clamp(-self.bound, self.bound) * step_inverse(self.fraction_bits)) as i64)
+            .map(|value| {
+                (value.clamp(-self.bound, self.bound) * step_inverse(self.fraction_bits)) as i64
+            })
             .collect()
     }
 
-    /// As [`FixedPoint::encode`], after the whole vector was shrunk to ℓ₂ norm at most `clip`. The integers themselves are
-    /// checked: their norm is at most clip/g whatever the rounding did before.
+    /// As [`FixedPoint::encode`], after the whole vector was shrunk to ℓ₂ norm at most `clip`. The
+    /// integers themselves are checked: their norm is at most clip/g whatever the rounding did
+    /// before.
     #[must_use]
     pub fn encode_clipped(&self, values: &[f64], clip: f64) -> Vec<i64> {
         let norm = values.iter().map(|value| value * value).sum::<f64>().sqrt();
@@ -139,7 +153,8 @@ fn step_inverse(fraction_bits: u32) -> f64 {
     (1_u64 << fraction_bits) as f64
 }
 
-/// Whether the ℓ₂ norm is at most `limit`: integers on the left, a square rounded down on the right.
+/// Whether the ℓ₂ norm is at most `limit`: integers on the left, a square rounded down on the
+/// right.
 fn within(steps: &[i64], limit: f64) -> bool {
     let square = (limit * limit).next_down();
     let sum = steps.iter().try_fold(0_u128, |sum, &step| {
@@ -183,7 +198,10 @@ mod unit {
     #[test]
     fn what_is_no_number_adds_nothing() {
         let fixed = FixedPoint::new(2.0, 8, 3, 0.0).unwrap();
-        assert_eq!(fixed.encode(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0]), [0, 512, -512, 0]);
+        assert_eq!(
+            fixed.encode(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0]),
+            [0, 512, -512, 0]
+        );
         assert_eq!(fixed.encode_clipped(&[f64::INFINITY, 1.0], 1.0), [0, 0]);
         assert_eq!(fixed.encode_clipped(&[f64::NAN, 0.5], 1.0), [0, 128]);
     }

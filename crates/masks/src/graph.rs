@@ -1,13 +1,17 @@
-//! Who is whose neighbour: members in a random order on a circle, each joined to the k/2 next on either side (Bell,
-//! Bonawitz, Gascón, Lepoint, Raykova 2020, section 3.2). The order comes from public numbers.
+//! Who is whose neighbour: members in a random order on a circle, each joined to the k/2 next on
+//! either side (Bell, Bonawitz, Gascón, Lepoint, Raykova 2020, section 3.2). The order comes from
+//! public numbers.
 //!
-//! For m members of which c are corrupt and a are away, chosen without regard to the order, and h = k + 1 holders with
-//! quorum t, the graph is good unless one of these happens somewhere on the circle:
+//! For m members of which c are corrupt and a are away, chosen without regard to the order, and h =
+//! k + 1 holders with quorum t, the graph is good unless one of these happens somewhere on the
+//! circle:
 //!
 //! * *opened*: t or more of an honest member's neighbours are corrupt: ≤ m·P(Hyp(m − 1, c, k) ≥ t);
-//! * *split*: the honest that stay fall into two parts, which needs a run of k/2 corrupt or absent members: ≤ m·((c + a)/m)^(k/2),
-//!   since each further member of a run is corrupt or absent with probability at most (c + a)/m;
-//! * *stuck*: fewer than t of a neighbourhood stay, and the round is lost: ≤ m·P(Hyp(m, a, h) > h − t).
+//! * *split*: the honest that stay fall into two parts, which needs a run of k/2 corrupt or absent
+//!   members: ≤ m·((c + a)/m)^(k/2), since each further member of a run is corrupt or absent with
+//!   probability at most (c + a)/m;
+//! * *stuck*: fewer than t of a neighbourhood stay, and the round is lost: ≤ m·P(Hyp(m, a, h) > h −
+//!   t).
 //!
 //! The first two are failures of privacy, the third is one of utility alone.
 
@@ -26,7 +30,8 @@ pub(crate) struct Circle {
 }
 
 impl Circle {
-    /// Sorted by 64 random bits each; two that are equal (once in 2⁶⁴ for a pair) stay in the order of their numbers.
+    /// Sorted by 64 random bits each; two that are equal (once in 2⁶⁴ for a pair) stay in the order
+    /// of their numbers.
     pub(crate) fn new(run: &[u8; 32], round: u64, members: u32) -> Self {
         let seed = Sha256::new()
             .chain_update(b"reticent-masks/1 graph")
@@ -64,10 +69,11 @@ pub struct Sparsity {
     pub degree: u32,
     /// Holders that open a mask.
     pub quorum: u32,
-    /// Upper bound on the probability, over the order of the circle, that some mask can be opened or the honest are
-    /// split.
+    /// Upper bound on the probability, over the order of the circle, that some mask can be opened
+    /// or the honest are split.
     pub privacy_failure: f64,
-    /// Upper bound on the probability that the round is lost though no more than the assumed number are away.
+    /// Upper bound on the probability that the round is lost though no more than the assumed number
+    /// are away.
     pub lost_round: f64,
 }
 
@@ -84,8 +90,9 @@ pub struct SparsityError {
 }
 
 impl Sparsity {
-    /// The fewest neighbours for which privacy fails with probability at most 2^−`privacy_bits` and a round is lost with
-    /// probability at most 2^−`round_bits`, when `corrupt` members collude with the collector and `away` leave.
+    /// The fewest neighbours for which privacy fails with probability at most 2^−`privacy_bits` and
+    /// a round is lost with probability at most 2^−`round_bits`, when `corrupt` members collude
+    /// with the collector and `away` leave.
     ///
     /// # Errors
     /// When 254 neighbours are not enough.
@@ -116,20 +123,22 @@ impl Sparsity {
         let opened = m * hypergeometric_tail(members - 1, corrupt, degree, quorum);
         let gone = (corrupt.saturating_add(away)).min(members);
         let split = m * (f64::from(gone) / m).powi((degree / 2) as i32);
-        let stuck = m * hypergeometric_tail(members, away, holders, (holders + 1).saturating_sub(quorum));
+        let stuck =
+            m * hypergeometric_tail(members, away, holders, (holders + 1).saturating_sub(quorum));
         // A part in 10⁹ is more than all roundings of at most 10³ terms together.
         let up = |p: f64| (p * (1.0 + 1e-9)).min(1.0);
         Self { degree, quorum, privacy_failure: up(opened + split), lost_round: up(stuck) }
     }
 }
 
-/// P(at least `least` of `drawn` members, drawn without replacement from `members`, are among `marked`).
+/// P(at least `least` of `drawn` members, drawn without replacement from `members`, are among
+/// `marked`).
 pub(crate) fn hypergeometric_tail(members: u32, marked: u32, drawn: u32, least: u32) -> f64 {
     let marked = marked.min(members);
     let first = drawn.saturating_sub(members - marked);
     // pmf(j + 1)/pmf(j) is rational; start from the first possible count in logarithms.
-    let mut log_pmf =
-        log_choose(marked, first) + log_choose(members - marked, drawn - first) - log_choose(members, drawn);
+    let mut log_pmf = log_choose(marked, first) + log_choose(members - marked, drawn - first)
+        - log_choose(members, drawn);
     let mut tail = 0.0;
     for j in first..=drawn.min(marked) {
         if j >= least {
@@ -159,7 +168,9 @@ mod unit {
             for member in 0..members {
                 let around = circle.around(member, degree);
                 assert_eq!(around.len() as u32, degree + 1);
-                assert!(around.windows(2).all(|pair| pair[0] < pair[1]) && around.contains(&member));
+                assert!(
+                    around.windows(2).all(|pair| pair[0] < pair[1]) && around.contains(&member)
+                );
                 assert!(around.iter().all(|&other| circle.around(other, degree).contains(&member)));
             }
         }
@@ -192,13 +203,15 @@ mod unit {
         let less = (found.degree / 2..found.degree)
             .map(|quorum| Sparsity::bounds(1000, 100, 100, found.degree - 2, quorum));
         for bounds in less {
-            assert!(bounds.privacy_failure > 0.5_f64.powi(40) || bounds.lost_round > 0.5_f64.powi(20));
+            assert!(
+                bounds.privacy_failure > 0.5_f64.powi(40) || bounds.lost_round > 0.5_f64.powi(20)
+            );
         }
         assert!(Sparsity::choose(1000, 600, 300, 40, 20).is_err());
     }
 
-    /// The bounds against 4000 circles, on numbers at which things do go wrong: no frequency is above its bound by more than five of its
-    /// standard deviations (false alarm below 1e-6).
+    /// The bounds against 4000 circles, on numbers at which things do go wrong: no frequency is
+    /// above its bound by more than five of its standard deviations (false alarm below 1e-6).
     #[test]
     fn what_goes_wrong_goes_wrong_less_often_than_bounded() {
         let (members, corrupt, away, degree, quorum) = (40_u32, 12, 8, 8, 5);
@@ -228,7 +241,8 @@ mod unit {
             broken += u64::from(opened || reached.len() < honest.len());
             let gone = members - away..members;
             stuck += u64::from((0..members).any(|member| {
-                count(member, gone.clone()) + u32::from(gone.contains(&member)) > degree + 1 - quorum
+                count(member, gone.clone()) + u32::from(gone.contains(&member))
+                    > degree + 1 - quorum
             }));
         }
         let bounds = Sparsity::bounds(members, corrupt, away, degree, quorum);

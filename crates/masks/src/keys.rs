@@ -1,7 +1,7 @@
 //! The secrets of a member and what two members agree on, each under a label of its own.
 //!
-//! Every key is HKDF-SHA256 with the run as salt and an info of label ‖ round ‖ members, so a secret of one round, pair or
-//! purpose says nothing about another. All seeds have 256 bits.
+//! Every key is HKDF-SHA256 with the run as salt and an info of label ‖ round ‖ members, so a
+//! secret of one round, pair or purpose says nothing about another. All seeds have 256 bits.
 
 use chacha20poly1305::aead::{AeadInOut, KeyInit};
 use chacha20poly1305::{ChaCha20Poly1305, Nonce, Tag};
@@ -111,8 +111,8 @@ pub(crate) fn self_seed(terms: &Terms, seed: &[u8; 32], member: MemberId) -> Key
     derive(terms, seed, b"self mask", &[member])
 }
 
-/// By which the collector notices that it put a seed together wrongly. Under another label than the mask, so it says
-/// nothing about it.
+/// By which the collector notices that it put a seed together wrongly. Under another label than the
+/// mask, so it says nothing about it.
 pub(crate) fn seed_tag(terms: &Terms, seed: &[u8; 32], member: MemberId) -> [u8; 16] {
     *derive(terms, seed, b"seed tag", &[member])
 }
@@ -131,14 +131,20 @@ impl Drop for Held {
     }
 }
 
-/// The cipher for what `from` sends `to`. Its key is made for one direction of one pair in one round and seals one
-/// message, so the nonce can be constant.
+/// The cipher for what `from` sends `to`. Its key is made for one direction of one pair in one
+/// round and seals one message, so the nonce can be constant.
 fn cipher(terms: &Terms, agreed: &Key, from: MemberId, to: MemberId) -> ChaCha20Poly1305 {
     ChaCha20Poly1305::new((&*derive::<32>(terms, agreed, b"channel", &[from, to])).into())
 }
 
 /// Seals shares for one holder.
-pub(crate) fn seal(terms: &Terms, agreed: &Key, from: MemberId, to: MemberId, held: &Held) -> Option<Sealed> {
+pub(crate) fn seal(
+    terms: &Terms,
+    agreed: &Key,
+    from: MemberId,
+    to: MemberId,
+    held: &Held,
+) -> Option<Sealed> {
     let mut both = Zeroizing::new([0; 64]);
     both[..32].copy_from_slice(&held.key);
     both[32..].copy_from_slice(&held.seed);
@@ -163,7 +169,12 @@ pub(crate) fn open(
     both[..32].copy_from_slice(&sealed.key);
     both[32..].copy_from_slice(&sealed.seed);
     cipher(terms, agreed, from, to)
-        .decrypt_inout_detached(&Nonce::default(), &[], (&mut both[..]).into(), &Tag::from(sealed.tag))
+        .decrypt_inout_detached(
+            &Nonce::default(),
+            &[],
+            (&mut both[..]).into(),
+            &Tag::from(sealed.tag),
+        )
         .ok()?;
     let mut held = Held { key: [0; 32], seed: [0; 32] };
     held.key.copy_from_slice(&both[..32]);

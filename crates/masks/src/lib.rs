@@ -1,20 +1,24 @@
 //! Sums that show no summand.
 //!
-//! m members each hold a vector of integers modulo 2⁶⁴. A collector learns their sum over the members that stayed, and
-//! nothing else, although members may leave at any moment (Bonawitz et al. 2017; on a sparse graph of neighbours as in
-//! Bell et al. 2020). Four phases, each closed when everybody has answered or when the caller says that time is up:
+//! m members each hold a vector of integers modulo 2⁶⁴. A collector learns their sum over the
+//! members that stayed, and nothing else, although members may leave at any moment (Bonawitz et al.
+//! 2017; on a sparse graph of neighbours as in Bell et al. 2020). Four phases, each closed when
+//! everybody has answered or when the caller says that time is up:
 //!
 //! 1. **Advertise.** Each member sends two public keys.
-//! 2. **Share.** Each member hands every neighbour a sealed share of its mask secret key and one of its self-mask seed.
-//! 3. **Mask.** yᵤ = xᵤ + PRG(bᵤ) + Σ_{v > u} PRG(sᵤᵥ) − Σ_{v < u} PRG(sᵤᵥ), the sums over neighbours that shared.
-//! 4. **Unmask.** For a neighbour that sent yᵤ a member gives back its share of bᵤ, for one that did not its share of
-//!    the secret key: never both.
+//! 2. **Share.** Each member hands every neighbour a sealed share of its mask secret key and one of
+//!    its self-mask seed.
+//! 3. **Mask.** yᵤ = xᵤ + PRG(bᵤ) + Σ_{v > u} PRG(sᵤᵥ) − Σ_{v < u} PRG(sᵤᵥ), the sums over
+//!    neighbours that shared.
+//! 4. **Unmask.** For a neighbour that sent yᵤ a member gives back its share of bᵤ, for one that
+//!    did not its share of the secret key: never both.
 //!
 //! [`Member`] and [`Collector`] are state machines: bytes in, bytes out; no clock, no socket, no randomness but the
-//! 32-byte key a member is made from. What is certified and against whom: `proofs/secure-aggregation.md`.
+//! 32-byte key a member is made from. What is certified and against whom:
+//! `proofs/secure-aggregation.md`.
 //!
-//! What a member puts in comes from [`FixedPoint`] (reals to integers, with a proof that the sum does not overflow) and
-//! [`NoiseShare`] (each member's part of the noise of the sum).
+//! What a member puts in comes from [`FixedPoint`] (reals to integers, with a proof that the sum
+//! does not overflow) and [`NoiseShare`] (each member's part of the noise of the sum).
 
 mod collector;
 mod corrupt;

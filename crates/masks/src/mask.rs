@@ -15,8 +15,8 @@ pub(crate) enum Sign {
 }
 
 impl Sign {
-    /// The sign with which `member` uses the mask that it has in common with `other`: of every pair one adds and one
-    /// takes away, so the pair cancels.
+    /// The sign with which `member` uses the mask that it has in common with `other`: of every pair
+    /// one adds and one takes away, so the pair cancels.
     pub(crate) fn of(member: MemberId, other: MemberId) -> Self {
         if member < other { Self::Plus } else { Self::Minus }
     }

@@ -38,8 +38,8 @@ impl Stage {
 
 /// One party with a vector to add.
 ///
-/// It answers each message of the collector once. Its rule of safety: for each neighbour it gives back a share of the
-/// self-mask seed or one of the secret key, never both, and it does so once.
+/// It answers each message of the collector once. Its rule of safety: for each neighbour it gives
+/// back a share of the self-mask seed or one of the secret key, never both, and it does so once.
 pub struct Member {
     terms: Terms,
     id: MemberId,
@@ -49,13 +49,19 @@ pub struct Member {
 }
 
 impl Member {
-    /// A member with its vector, integers modulo 2⁶⁴. `key` must be fresh and uniform: all secrets of the member come
-    /// from it ([`reticent_noise::Entropy::key`]). The same key, terms and number give the same messages, so a member can be
-    /// rebuilt after a crash by replaying what it received.
+    /// A member with its vector, integers modulo 2⁶⁴. `key` must be fresh and uniform: all secrets
+    /// of the member come from it ([`reticent_noise::Entropy::key`]). The same key, terms and
+    /// number give the same messages, so a member can be rebuilt after a crash by replaying what it
+    /// received.
     ///
     /// # Errors
     /// When there is no such member or the vector has another length than the terms say.
-    pub fn new(terms: Terms, id: MemberId, key: &[u8; 32], input: Vec<u64>) -> Result<Self, Rejected> {
+    pub fn new(
+        terms: Terms,
+        id: MemberId,
+        key: &[u8; 32],
+        input: Vec<u64>,
+    ) -> Result<Self, Rejected> {
         let input = Zeroizing::new(input);
         if id >= terms.members() {
             return Err(Rejected::NotAMember(id));
@@ -130,7 +136,8 @@ impl Member {
         if found < quorum { Err(Rejected::BelowQuorum { found, quorum }) } else { Ok(()) }
     }
 
-    /// Directory → shares: both secrets are split over all holders, absent ones included, whose shares nobody gets.
+    /// Directory → shares: both secrets are split over all holders, absent ones included, whose
+    /// shares nobody gets.
     fn share(&self, keys: Vec<(MemberId, PublicKeys)>) -> Result<(Stage, Body), Rejected> {
         let (terms, id) = (&self.terms, self.id);
         let holders = terms.holders(id);
@@ -141,7 +148,8 @@ impl Member {
             shamir::split(secret, terms.quorum(), count, &self.secrets.coefficients, stream)
                 .ok_or(Rejected::Malformed("terms that no secret sharing fits"))
         };
-        let (key_shares, seed_shares) = (split(self.secrets.mask_bytes(), 0)?, split(&self.secrets.seed, 1)?);
+        let (key_shares, seed_shares) =
+            (split(self.secrets.mask_bytes(), 0)?, split(&self.secrets.seed, 1)?);
         let at = |holder: MemberId| {
             let place = holders.binary_search(&holder).ok()?;
             Some(Held { key: *key_shares.get(place)?, seed: *seed_shares.get(place)? })
@@ -150,9 +158,11 @@ impl Member {
         let mut neighbours = BTreeMap::new();
         let mut sealed = Vec::with_capacity(keys.len());
         for (other, keys) in keys {
-            let channel = self.secrets.channel_with(&keys.channel).ok_or(Rejected::WeakKey(other))?;
+            let channel =
+                self.secrets.channel_with(&keys.channel).ok_or(Rejected::WeakKey(other))?;
             let held = at(other).ok_or(lost.clone())?;
-            sealed.push((other, keys::seal(terms, &channel, id, other, &held).ok_or(lost.clone())?));
+            sealed
+                .push((other, keys::seal(terms, &channel, id, other, &held).ok_or(lost.clone())?));
             neighbours.insert(other, Neighbour { keys, channel });
         }
         let own = at(id).ok_or(lost)?;
@@ -168,7 +178,10 @@ impl Member {
         own: &Held,
     ) -> Result<(Stage, Body), Rejected> {
         let (terms, id) = (&self.terms, self.id);
-        self.known(sealed.iter().map(|(other, _)| *other), &neighbours.keys().copied().collect::<Vec<_>>())?;
+        self.known(
+            sealed.iter().map(|(other, _)| *other),
+            &neighbours.keys().copied().collect::<Vec<_>>(),
+        )?;
         self.quorum(sealed.len())?;
         let mut held = BTreeMap::from([(id, own.clone())]);
         let mut values = self.input.clone();
@@ -177,14 +190,20 @@ impl Member {
             let neighbour = neighbours.get(other).ok_or(Rejected::NotAMember(*other))?;
             let opened = keys::open(terms, &neighbour.channel, *other, id, sealed);
             held.insert(*other, opened.ok_or(Rejected::Unsealed(*other))?);
-            let agreed = self.secrets.mask_with(&neighbour.keys.mask).ok_or(Rejected::WeakKey(*other))?;
-            mask::apply(&keys::pair_seed(terms, &agreed, id, *other), Sign::of(id, *other), &mut values);
+            let agreed =
+                self.secrets.mask_with(&neighbour.keys.mask).ok_or(Rejected::WeakKey(*other))?;
+            mask::apply(
+                &keys::pair_seed(terms, &agreed, id, *other),
+                Sign::of(id, *other),
+                &mut values,
+            );
         }
         let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         Ok((Stage::Survivors { held }, Body::Masked(bytes)))
     }
 
-    /// Survivors → for each of those who shared, one share: of the seed if it stayed, of the key if it left.
+    /// Survivors → for each of those who shared, one share: of the seed if it stayed, of the key if
+    /// it left.
     fn unmask(
         &self,
         count: u32,
@@ -192,8 +211,11 @@ impl Member {
         held: &BTreeMap<MemberId, Held>,
     ) -> Result<(Stage, Body), Rejected> {
         let sharers: Vec<MemberId> = held.keys().copied().collect();
-        if !increasing(survivors.iter().copied()) || survivors.iter().any(|s| !held.contains_key(s)) {
-            return Err(Rejected::Malformed("survivors that are not neighbours who shared, in order"));
+        if !increasing(survivors.iter().copied()) || survivors.iter().any(|s| !held.contains_key(s))
+        {
+            return Err(Rejected::Malformed(
+                "survivors that are not neighbours who shared, in order",
+            ));
         }
         let threshold = self.terms.threshold();
         if count < threshold {
@@ -209,7 +231,9 @@ impl Member {
         }
         self.quorum(survivors.len() - 1)?;
         let (mut seeds, mut keys) = (Vec::new(), Vec::new());
-        for (owner, held) in sharers.iter().filter_map(|owner| held.get(owner).map(|held| (*owner, held))) {
+        for (owner, held) in
+            sharers.iter().filter_map(|owner| held.get(owner).map(|held| (*owner, held)))
+        {
             if survivors.binary_search(&owner).is_ok() {
                 seeds.push((owner, held.seed));
             } else {

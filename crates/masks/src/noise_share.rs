@@ -1,16 +1,20 @@
 //! Each member's share of the noise of the sum.
 //!
-//! The sum must carry noise of parameter σ although c of the m members may be corrupt ([`crate::Corrupt`]): each adds a discrete
-//! Gaussian of parameter s = σ/√(m − c). When members leave, their shares leave with them. The threshold T says how many
-//! stay at least, of whom c may be corrupt, so the noise of
+//! The sum must carry noise of parameter σ although c of the m members may be corrupt
+//! ([`crate::Corrupt`]): each adds a discrete Gaussian of parameter s = σ/√(m − c). When members
+//! leave, their shares leave with them. The threshold T says how many stay at least, of whom c may
+//! be corrupt, so the noise of
 //!
 //! > n = T − c honest members
 //!
-//! is in every sum that is ever opened, and this n, not the hoped-for m − c, is what is counted. More only adds
-//! independent noise. The chance that more than c are corrupt, or that masks hide nothing, is part of the event. Proof note: `proofs/noise-distributed.md`.
+//! is in every sum that is ever opened, and this n, not the hoped-for m − c, is what is counted.
+//! More only adds independent noise. The chance that more than c are corrupt, or that masks hide
+//! nothing, is part of the event. Proof note: `proofs/noise-distributed.md`.
 
 use reticent_accountant::views::{self, DistributedNoiseError};
-use reticent_accountant::{Adjacency, ApproximateZcdp, Event, EventError, Mechanism, Unit, View, Zcdp};
+use reticent_accountant::{
+    Adjacency, ApproximateZcdp, Event, EventError, Mechanism, Unit, View, Zcdp,
+};
 use reticent_noise::grid::{DiscreteGaussian, GridNoise, NoiseError};
 use reticent_noise::{Entropy, EntropyError};
 
@@ -55,7 +59,8 @@ pub struct NoiseShare {
 }
 
 impl NoiseShare {
-    /// Shares of a noise of parameter `sigma`, in steps of the grid, for members of whom `corrupt` at the most are corrupt.
+    /// Shares of a noise of parameter `sigma`, in steps of the grid, for members of whom `corrupt`
+    /// at the most are corrupt.
     ///
     /// # Errors
     /// When no honest noise is certain, or a share is below half a step.
@@ -63,7 +68,11 @@ impl NoiseShare {
         let (members, threshold) = (terms.members(), terms.threshold());
         let certain = u64::from(threshold.saturating_sub(corrupt));
         if certain == 0 {
-            return Err(NoiseShareError::NobodyHonestStays { members, corrupt: corrupt.into(), threshold });
+            return Err(NoiseShareError::NobodyHonestStays {
+                members,
+                corrupt: corrupt.into(),
+                threshold,
+            });
         }
         let share = sigma / f64::from(members - corrupt).sqrt();
         // The theorem's condition on the share, at the door and not at the first event.
@@ -72,7 +81,8 @@ impl NoiseShare {
         Ok(Self { law, share, certain, members, dimension: terms.dimension(), failure: 0.0 })
     }
 
-    /// The same where with a chance of `failure` at the most a sum has more corrupt members, or its masks hide nothing.
+    /// The same where with a chance of `failure` at the most a sum has more corrupt members, or its
+    /// masks hide nothing.
     #[must_use]
     pub fn failing(self, failure: f64) -> Self {
         Self { failure: failure.clamp(0.0, 1.0), ..self }
@@ -90,7 +100,8 @@ impl NoiseShare {
         self.certain
     }
 
-    /// The parameter of the noise of a sum over all members, in steps: what a [`crate::FixedPoint`] must have room for.
+    /// The parameter of the noise of a sum over all members, in steps: what a [`crate::FixedPoint`]
+    /// must have room for.
     #[must_use]
     pub fn whole(&self) -> f64 {
         self.share * f64::from(self.members).sqrt()
@@ -106,15 +117,22 @@ impl NoiseShare {
         Ok(values)
     }
 
-    /// What an opened sum costs when neighbouring sums differ by at most `sensitivity` steps in the ℓ₂ norm.
+    /// What an opened sum costs when neighbouring sums differ by at most `sensitivity` steps in the
+    /// ℓ₂ norm.
     ///
     /// # Errors
     /// When the sensitivity is no length.
     pub fn cost(&self, sensitivity: f64) -> Result<Zcdp, NoiseShareError> {
-        Ok(views::distributed_gaussian(self.share, self.certain, sensitivity, u64::from(self.dimension))?)
+        Ok(views::distributed_gaussian(
+            self.share,
+            self.certain,
+            sensitivity,
+            u64::from(self.dimension),
+        )?)
     }
 
-    /// The ledger entry of an opened sum, against whoever sees the sums and has the corrupt members' noise.
+    /// The ledger entry of an opened sum, against whoever sees the sums and has the corrupt
+    /// members' noise.
     ///
     /// # Errors
     /// When the sensitivity is no length.
@@ -176,8 +194,9 @@ mod unit {
         assert_eq!(event.view(), View::SecureAggregation);
     }
 
-    /// From reals to the sum with its noise: the noise has the standard deviation that was asked for. 400 coordinates; the
-    /// bound of six standard deviations of the estimate is passed with probability below 1e-8.
+    /// From reals to the sum with its noise: the noise has the standard deviation that was asked
+    /// for. 400 coordinates; the bound of six standard deviations of the estimate is passed with
+    /// probability below 1e-8.
     #[test]
     fn a_noisy_sum_from_end_to_end() {
         let terms = Terms::complete([0; 32], 0, 8, 6, 400).unwrap();
@@ -186,10 +205,15 @@ mod unit {
         let inputs: Vec<Vec<u64>> = (0..8)
             .map(|id| share.perturb(&mut Entropy::seeded(id), &fixed.encode(&[0.25; 400])).unwrap())
             .collect();
-        let sum = Play::with_inputs(&terms, |member| inputs[member as usize].clone()).run(|_| STAYS).unwrap();
+        let sum = Play::with_inputs(&terms, |member| inputs[member as usize].clone())
+            .run(|_| STAYS)
+            .unwrap();
         let errors: Vec<f64> = fixed.decode(&sum.values).iter().map(|value| value - 2.0).collect();
         let variance = errors.iter().map(|error| error * error).sum::<f64>() / 400.0;
         let truth = (4096.0_f64 / 65536.0).powi(2);
-        assert!((variance / truth - 1.0).abs() < 6.0 * (2.0_f64 / 400.0).sqrt(), "{variance} {truth}");
+        assert!(
+            (variance / truth - 1.0).abs() < 6.0 * (2.0_f64 / 400.0).sqrt(),
+            "{variance} {truth}"
+        );
     }
 }

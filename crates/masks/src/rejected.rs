@@ -67,7 +67,9 @@ pub enum Rejected {
     #[error("the sealed share from member {0} does not open")]
     Unsealed(MemberId),
     /// Too few neighbours are left; this member takes no further part.
-    #[error("{found} holders of shares are left, {quorum} are needed; the mask could never be opened")]
+    #[error(
+        "{found} holders of shares are left, {quorum} are needed; the mask could never be opened"
+    )]
     BelowQuorum {
         /// How many are left, the member itself included.
         found: u32,
@@ -75,7 +77,9 @@ pub enum Rejected {
         quorum: u32,
     },
     /// The collector claims a sum over too few members; nothing is opened for it.
-    #[error("a sum over {found} members is below the threshold of {threshold}; nothing is opened for it")]
+    #[error(
+        "a sum over {found} members is below the threshold of {threshold}; nothing is opened for it"
+    )]
     BelowThreshold {
         /// Members in the sum, as claimed.
         found: u32,

@@ -1,8 +1,10 @@
-//! Shares of 32 bytes over GF(2⁸): any `quorum` of them give the secret, fewer say nothing (Shamir 1979).
+//! Shares of 32 bytes over GF(2⁸): any `quorum` of them give the secret, fewer say nothing (Shamir
+//! 1979).
 //!
-//! The field, the polynomials and the interpolation are those of vsss-rs, which computes without secret-dependent branches
-//! or table look-ups and draws every coefficient from the whole field (with non-zero coefficients only, a share would rule
-//! values of the secret out). Share j is the value at the point j + 1.
+//! The field, the polynomials and the interpolation are those of vsss-rs, which computes without
+//! secret-dependent branches or table look-ups and draws every coefficient from the whole field
+//! (with non-zero coefficients only, a share would rule values of the secret out). Share j is the
+//! value at the point j + 1.
 
 use chacha20::ChaCha20Rng;
 use chacha20::rand_core::SeedableRng;
@@ -11,7 +13,8 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::keys::Key;
 
-/// `holders` shares; the coefficients come from ChaCha20 under `coefficients`, stream number `stream`.
+/// `holders` shares; the coefficients come from ChaCha20 under `coefficients`, stream number
+/// `stream`.
 pub(crate) fn split(
     secret: &[u8; 32],
     quorum: u32,
@@ -78,8 +81,8 @@ mod unit {
         assert!(combine(&[]).is_none());
     }
 
-    /// One share of two is uniform whatever the secret is, the value of the secret included (coefficient 0): χ² over 256
-    /// values, 2560 · 32 draws; false alarm 1e-6.
+    /// One share of two is uniform whatever the secret is, the value of the secret included
+    /// (coefficient 0): χ² over 256 values, 2560 · 32 draws; false alarm 1e-6.
     #[test]
     fn fewer_shares_than_the_quorum_are_uniform() {
         let mut counts = [0_u64; 256];

@@ -68,8 +68,8 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// Everybody is everybody's neighbour: up to 255 members. The sum needs `threshold` of them to the end, and stays
-    /// hidden from a collector with fewer than `threshold` accomplices.
+    /// Everybody is everybody's neighbour: up to 255 members. The sum needs `threshold` of them to
+    /// the end, and stays hidden from a collector with fewer than `threshold` accomplices.
     ///
     /// # Errors
     /// [`TermsError`] says which number is out of range.
@@ -80,11 +80,19 @@ impl Terms {
         threshold: u32,
         dimension: u32,
     ) -> Result<Self, TermsError> {
-        Self::sparse(run, round, members, threshold, dimension, members.saturating_sub(1), threshold)
+        Self::sparse(
+            run,
+            round,
+            members,
+            threshold,
+            dimension,
+            members.saturating_sub(1),
+            threshold,
+        )
     }
 
-    /// Each member has `degree` neighbours, chosen by `run` and `round`; of a member, its neighbours and itself,
-    /// `quorum` can open a mask. [`crate::Sparsity`] chooses both.
+    /// Each member has `degree` neighbours, chosen by `run` and `round`; of a member, its
+    /// neighbours and itself, `quorum` can open a mask. [`crate::Sparsity`] chooses both.
     ///
     /// # Errors
     /// [`TermsError`] says which number is out of range.
@@ -157,8 +165,8 @@ impl Terms {
         self.degree
     }
 
-    /// How many of a member's neighbours and itself open its mask; a collector with fewer of them as accomplices
-    /// cannot.
+    /// How many of a member's neighbours and itself open its mask; a collector with fewer of them
+    /// as accomplices cannot.
     #[must_use]
     pub fn quorum(&self) -> u32 {
         self.quorum
@@ -176,7 +184,8 @@ impl Terms {
         u8::try_from(place + 1).ok()
     }
 
-    /// No honest message is longer: every list has at most one entry of at most 96 bytes per holder.
+    /// No honest message is longer: every list has at most one entry of at most 96 bytes per
+    /// holder.
     #[must_use]
     pub fn longest_message(&self) -> usize {
         192 + 8 * self.dimension as usize + 96 * (self.degree as usize + 1)

@@ -1,8 +1,8 @@
 //! What travels: a version byte, a digest, and a postcard-encoded [`Message`].
 //!
-//! The digest (128 bits of SHA-256) finds damage, not forgery: that a message comes over the link of the member it names
-//! is for the transport to see to. Every list is bounded by the terms before a byte is parsed
-//! ([`crate::Terms::longest_message`]).
+//! The digest (128 bits of SHA-256) finds damage, not forgery: that a message comes over the link
+//! of the member it names is for the transport to see to. Every list is bounded by the terms before
+//! a byte is parsed ([`crate::Terms::longest_message`]).
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -90,7 +90,8 @@ pub enum Body {
         /// Which of your neighbours and you.
         holders: Vec<MemberId>,
     },
-    /// Member: shares of the seeds of those who stayed, shares of the secret keys of those who left.
+    /// Member: shares of the seeds of those who stayed, shares of the secret keys of those who
+    /// left.
     Unmask {
         /// Shares of self-mask seeds.
         seeds: Vec<(MemberId, [u8; 32])>,
@@ -143,7 +144,8 @@ impl Body {
 }
 
 fn digest(payload: &[u8]) -> [u8; DIGEST] {
-    let whole = Sha256::new().chain_update(b"reticent-masks/1 frame").chain_update(payload).finalize();
+    let whole =
+        Sha256::new().chain_update(b"reticent-masks/1 frame").chain_update(payload).finalize();
     let mut short = [0; DIGEST];
     short.copy_from_slice(&whole[..DIGEST]);
     short
@@ -164,12 +166,14 @@ impl Message {
     /// Version, digest, payload.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        // Writing to a growing vector cannot fail, and none of the types is one that postcard refuses.
+        // Writing to a growing vector cannot fail, and none of the types is one that postcard
+        // refuses.
         let payload = postcard::to_allocvec(self).unwrap_or_default();
         framed(&payload)
     }
 
-    /// Parses and checks all that does not depend on the phase. `member` is at the other end, or this end, of the link.
+    /// Parses and checks all that does not depend on the phase. `member` is at the other end, or
+    /// this end, of the link.
     ///
     /// # Errors
     /// [`Rejected`] says what is wrong.
@@ -182,7 +186,8 @@ impl Message {
         if version != VERSION {
             return Err(Rejected::Version { given: version });
         }
-        let (check, payload) = rest.split_at_checked(DIGEST).ok_or(Rejected::Malformed("too short"))?;
+        let (check, payload) =
+            rest.split_at_checked(DIGEST).ok_or(Rejected::Malformed("too short"))?;
         if check != digest(payload) {
             return Err(Rejected::Corrupted);
         }

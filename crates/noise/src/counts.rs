@@ -1,9 +1,10 @@
 //! Random counts, exactly: how often something is to be repeated.
 //!
-//! Poisson of mean 1. Let G be geometric, P(G = k) = 2^−(k+1), and accept k with probability 2^(k−1)/k!, which is 1/2 at
-//! k = 0, 1 at k = 1 and 2, and a product of the fractions 2/j, j = 3 … k, beyond. What is accepted has
-//! P(k) ∝ 2^−(k+1)·2^(k−1)/k! = 1/(4·k!): the Poisson law, made of fair coins and whole numbers alone. A sum of m such
-//! counts has mean m, which is why the mean is a whole number.
+//! Poisson of mean 1. Let G be geometric, P(G = k) = 2^−(k+1), and accept k with probability
+//! 2^(k−1)/k!, which is 1/2 at k = 0, 1 at k = 1 and 2, and a product of the fractions 2/j, j = 3 …
+//! k, beyond. What is accepted has P(k) ∝ 2^−(k+1)·2^(k−1)/k! = 1/(4·k!): the Poisson law, made of
+//! fair coins and whole numbers alone. A sum of m such counts has mean m, which is why the mean is
+//! a whole number.
 //!
 //! Geometric: the tosses of a coin of a given rate up to the first success.
 
@@ -16,7 +17,8 @@ impl Entropy {
         Ok((0..mean).map(|_| self.poisson_of_one()).sum())
     }
 
-    /// A count of at least 1: tosses up to the first success of a coin with this rate, which must not be 0.
+    /// A count of at least 1: tosses up to the first success of a coin with this rate, which must
+    /// not be 0.
     pub fn geometric(&mut self, rate: f64) -> Result<u64, EntropyError> {
         let coin = Coin::new(rate)?;
         if rate == 0.0 {
@@ -53,8 +55,8 @@ mod tests {
 
     const DRAWS: u64 = 200_000;
 
-    /// Each frequency within 5 standard deviations of its probability: with seven cells a false alarm in about 250,000
-    /// seeds, and the seed is fixed.
+    /// Each frequency within 5 standard deviations of its probability: with seven cells a false
+    /// alarm in about 250,000 seeds, and the seed is fixed.
     fn check(mut draw: impl FnMut(&mut Entropy) -> u64, probability: impl Fn(u64) -> f64) {
         let mut entropy = Entropy::seeded(7);
         let mut seen = [0_u64; 7];

@@ -7,8 +7,8 @@ use sha2::{Digest as _, Sha256};
 /// 256 bits that stand for what was hashed.
 pub type Digest = [u8; 32];
 
-/// Takes fields in, gives a [`Digest`]. Every field is preceded by its length, so that two lists of fields with the
-/// same bytes in a row are told apart.
+/// Takes fields in, gives a [`Digest`]. Every field is preceded by its length, so that two lists of
+/// fields with the same bytes in a row are told apart.
 #[derive(Clone, Debug)]
 pub struct Hasher(Sha256);
 
@@ -45,7 +45,8 @@ impl Hasher {
         self.field(&number.to_le_bytes())
     }
 
-    /// One field: what `{:?}` writes about `value`. Nobody can forget a member of it, and `f64` writes itself exactly.
+    /// One field: what `{:?}` writes about `value`. Nobody can forget a member of it, and `f64`
+    /// writes itself exactly.
     pub fn debug(&mut self, value: &dyn fmt::Debug) -> &mut Self {
         /// Counts what it hashes, because the length of a text is not known before its end.
         struct Text<'a>(&'a mut Sha256, u64);

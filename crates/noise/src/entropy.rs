@@ -1,18 +1,20 @@
 //! The only source of randomness: operating system → ChaCha20 → uniform words.
 //!
-//! * `secure`: a 256-bit key from the operating system; at the start of a call, once 2²⁰ blocks (64 MiB) have
-//!   been used, the key is replaced by (32 bytes of the old stream) ⊕ (32 bytes of the system), which is as good
-//!   as the better of the two. A process that finds itself with another process id (it was forked) first throws
-//!   the buffer away and takes a key from the system alone, so that parent and child never share a word.
-//! * `seeded`: for tests and simulations. The key is a function of a 64-bit number, so noise made from it hides
-//!   nothing; [`Entropy::is_seeded`] lets the gate taint its ledger.
+//! * `secure`: a 256-bit key from the operating system; at the start of a call, once 2²⁰ blocks (64
+//!   MiB) have been used, the key is replaced by (32 bytes of the old stream) ⊕ (32 bytes of the
+//!   system), which is as good as the better of the two. A process that finds itself with another
+//!   process id (it was forked) first throws the buffer away and takes a key from the system alone,
+//!   so that parent and child never share a word.
+//! * `seeded`: for tests and simulations. The key is a function of a 64-bit number, so noise made
+//!   from it hides nothing; [`Entropy::is_seeded`] lets the gate taint its ledger.
 //!
-//! * derived from a [`NoiseKey`](crate::NoiseKey) and a context: the same words for the same context, by intent; see
-//!   there for why that is safe. No process id is looked at: parent and child that do the same step say the same.
+//! * derived from a [`NoiseKey`](crate::NoiseKey) and a context: the same words for the same
+//!   context, by intent; see there for why that is safe. No process id is looked at: parent and
+//!   child that do the same step say the same.
 //!
-//! Key, stream state and buffer are overwritten when dropped. What no user-space code can see is a virtual
-//! machine that is copied while it runs: such copies share words until the next replacement of the key.
-//! Proof note: `proofs/entropy.md`.
+//! Key, stream state and buffer are overwritten when dropped. What no user-space code can see is a
+//! virtual machine that is copied while it runs: such copies share words until the next replacement
+//! of the key. Proof note: `proofs/entropy.md`.
 
 use chacha20::ChaCha20Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
@@ -99,9 +101,10 @@ impl Entropy {
         matches!(self.origin, Origin::Seed { .. })
     }
 
-    /// A new stream, independent of this one and of every other fork; for a seeded stream the n-th fork depends on
-    /// the seed and n alone. Fork once per *task*, in the order of the tasks, and the bits are the same for any
-    /// number of threads. There is no label to choose, because a label used twice would be noise used twice.
+    /// A new stream, independent of this one and of every other fork; for a seeded stream the n-th
+    /// fork depends on the seed and n alone. Fork once per *task*, in the order of the tasks, and
+    /// the bits are the same for any number of threads. There is no label to choose, because a
+    /// label used twice would be noise used twice.
     pub fn fork(&mut self) -> Result<Self, EntropyError> {
         let seeded = self.is_seeded();
         match &mut self.origin {
@@ -117,7 +120,8 @@ impl Entropy {
         }
     }
 
-    /// A stream whose two keys are the halves of `material`, made by a [`NoiseKey`](crate::NoiseKey).
+    /// A stream whose two keys are the halves of `material`, made by a
+    /// [`NoiseKey`](crate::NoiseKey).
     pub(crate) fn from_material(material: &Zeroizing<[u8; 64]>, seeded: bool) -> Self {
         let (mut own, mut fork_key) = (Zeroizing::new([0; 32]), Zeroizing::new([0; 32]));
         own.copy_from_slice(&material[..32]);
@@ -138,7 +142,8 @@ impl Entropy {
         Ok(self.word_below(bound))
     }
 
-    /// 256 uniform bits that are overwritten when dropped: the key of a party of a cryptographic protocol.
+    /// 256 uniform bits that are overwritten when dropped: the key of a party of a cryptographic
+    /// protocol.
     pub fn key(&mut self) -> Result<Zeroizing<[u8; 32]>, EntropyError> {
         self.ready()?;
         let mut key = Zeroizing::new([0; 32]);
@@ -155,8 +160,8 @@ impl Entropy {
         Ok(coin.toss(|| self.word()))
     }
 
-    /// To be called at the start of every public operation: notices a fork, replaces an old key. It is not called
-    /// per word because asking for the process id is a system call.
+    /// To be called at the start of every public operation: notices a fork, replaces an old key. It
+    /// is not called per word because asking for the process id is a system call.
     pub(crate) fn ready(&mut self) -> Result<(), EntropyError> {
         let Origin::System { process, buffers_left } = &mut self.origin else { return Ok(()) };
         let forked = *process != std::process::id();
@@ -188,8 +193,9 @@ impl Entropy {
         word
     }
 
-    /// Uniform on 0 … `bound` − 1 for `bound` ≥ 1. The high half of word × bound is uniform once the 2⁶⁴ mod bound
-    /// smallest low halves are refused (Lemire 2019, Lemma 4.1); the refusal depends on random words alone.
+    /// Uniform on 0 … `bound` − 1 for `bound` ≥ 1. The high half of word × bound is uniform once
+    /// the 2⁶⁴ mod bound smallest low halves are refused (Lemire 2019, Lemma 4.1); the refusal
+    /// depends on random words alone.
     #[inline]
     pub(crate) fn word_below(&mut self, bound: u64) -> u64 {
         loop {
@@ -205,7 +211,8 @@ impl Entropy {
         Self { stream, origin, buffer: Box::new([0; BUFFER]), next: BUFFER }
     }
 
-    /// Stream number `label` under `key` gives 64 bytes: the key of the child, and the key of the child's children.
+    /// Stream number `label` under `key` gives 64 bytes: the key of the child, and the key of the
+    /// child's children.
     fn derived(key: &Key, label: u64) -> Self {
         let mut maker = ChaCha20Rng::from_seed(**key);
         maker.set_stream(label);
@@ -236,7 +243,11 @@ impl Drop for Entropy {
 /// Says which kind of stream it is and nothing of its state.
 impl std::fmt::Debug for Entropy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.is_seeded() { "Entropy(seeded: NOT PRIVATE)" } else { "Entropy(secure)" })
+        f.write_str(if self.is_seeded() {
+            "Entropy(seeded: NOT PRIVATE)"
+        } else {
+            "Entropy(secure)"
+        })
     }
 }
 
@@ -246,8 +257,8 @@ pub(crate) fn system_key() -> Result<Key, EntropyError> {
     Ok(key)
 }
 
-/// A checked probability: rate = (head + tail)/2⁶⁴, head an integer and 0 ≤ tail < 1 a binary fraction
-/// mantissa · 2^−shift, `None` when zero.
+/// A checked probability: rate = (head + tail)/2⁶⁴, head an integer and 0 ≤ tail < 1 a binary
+/// fraction mantissa · 2^−shift, `None` when zero.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Coin {
     head: u128,
@@ -279,7 +290,11 @@ impl Coin {
     #[inline]
     pub(crate) fn toss(self, mut word: impl FnMut() -> u64) -> bool {
         let first = u128::from(word());
-        if first != self.head { first < self.head } else { self.tail.is_some_and(|tail| later(tail, word)) }
+        if first != self.head {
+            first < self.head
+        } else {
+            self.tail.is_some_and(|tail| later(tail, word))
+        }
     }
 }
 

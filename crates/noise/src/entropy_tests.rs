@@ -1,4 +1,5 @@
-//! What must hold of the source itself; that its samples have the right law is in `tests/entropy.rs`.
+//! What must hold of the source itself; that its samples have the right law is in
+//! `tests/entropy.rs`.
 
 use super::*;
 use num_bigint::BigUint;
@@ -15,7 +16,8 @@ fn words(entropy: &mut Entropy, count: usize) -> Vec<u64> {
 
 #[test]
 fn the_stream_is_chacha20() {
-    // The first 8 bytes of the ChaCha20 key stream for the zero key and nonce (RFC 8439, appendix A.1, vector 1).
+    // The first 8 bytes of the ChaCha20 key stream for the zero key and nonce (RFC 8439, appendix
+    // A.1, vector 1).
     let origin = Origin::System { process: std::process::id(), buffers_left: 1 };
     let mut entropy = Entropy::new(ChaCha20Rng::from_seed([0; 32]), origin);
     assert_eq!(entropy.word().to_le_bytes(), [0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90]);
@@ -91,7 +93,8 @@ fn second_of_five() -> Entropy {
     parent.fork().unwrap()
 }
 
-/// Whether 0.w₁w₂… < rate, in integers of any size. 24 words cover the 1074 binary places of an `f64`.
+/// Whether 0.w₁w₂… < rate, in integers of any size. 24 words cover the 1074 binary places of an
+/// `f64`.
 fn compare(words: &[u64; 24], rate: f64) -> bool {
     let uniform = words.iter().fold(BigUint::ZERO, |sum, &word| (sum << 64_u32) + word);
     let exponent = (rate.to_bits() >> 52) as u32;

@@ -4,11 +4,13 @@
 //! noise of a step = ChaCha20 under HKDF-Expand(key, digest of all that the answer depends on)
 //! ```
 //!
-//! HKDF-Expand (RFC 5869) with a uniform key is a pseudo-random function: for different contexts its values cannot be
-//! told from independent keys, so different steps have independent noise. The same context gives the same noise, and
-//! because the context names everything that the answer is computed from, the same answer: a party that is asked twice,
-//! or that starts again after a crash, says the same bits again, and nothing new is learnt. Whoever derives noise must
-//! therefore put *all* inputs of the answer into the context; the gate does. Proof note: `proofs/derived-noise.md`.
+//! HKDF-Expand (RFC 5869) with a uniform key is a pseudo-random function: for different contexts
+//! its values cannot be told from independent keys, so different steps have independent noise. The
+//! same context gives the same noise, and because the context names everything that the answer is
+//! computed from, the same answer: a party that is asked twice, or that starts again after a crash,
+//! says the same bits again, and nothing new is learnt. Whoever derives noise must therefore put
+//! *all* inputs of the answer into the context; the gate does. Proof note:
+//! `proofs/derived-noise.md`.
 
 use hkdf::Hkdf;
 use sha2::Sha256;
@@ -54,7 +56,8 @@ impl NoiseKey {
         NoiseKey { bytes, seeded: self.seeded }
     }
 
-    /// The secret itself, to be kept where only its owner can read it: whoever has it can subtract the noise.
+    /// The secret itself, to be kept where only its owner can read it: whoever has it can subtract
+    /// the noise.
     pub fn expose(&self) -> (Zeroizing<[u8; 32]>, bool) {
         (self.bytes.clone(), self.seeded)
     }
@@ -66,12 +69,13 @@ impl NoiseKey {
 
     fn expand(&self, purpose: &[u8], context: &[u8]) -> Zeroizing<[u8; 64]> {
         let mut material = Zeroizing::new([0; 64]);
-        // 32 bytes are a key of the right length and 64 are fewer than RFC 5869 allows, so this cannot fail; if it
-        // did, a stream without its key must not be handed out.
+        // 32 bytes are a key of the right length and 64 are fewer than RFC 5869 allows, so this
+        // cannot fail; if it did, a stream without its key must not be handed out.
         Hkdf::<Sha256>::from_prk(&*self.bytes)
             .map_err(|error| error.to_string())
             .and_then(|hkdf| {
-                hkdf.expand_multi_info(&[purpose, context], &mut *material).map_err(|e| e.to_string())
+                hkdf.expand_multi_info(&[purpose, context], &mut *material)
+                    .map_err(|e| e.to_string())
             })
             .expect("HKDF-SHA256 takes a key of 32 bytes and gives 64");
         material
@@ -98,7 +102,10 @@ mod tests {
         let key = NoiseKey::secure().unwrap();
         assert_eq!(words(key.entropy(&[1; 32])), words(key.entropy(&[1; 32])));
         assert_ne!(words(key.entropy(&[1; 32])), words(key.entropy(&[2; 32])));
-        assert_ne!(words(key.entropy(&[1; 32])), words(NoiseKey::secure().unwrap().entropy(&[1; 32])));
+        assert_ne!(
+            words(key.entropy(&[1; 32])),
+            words(NoiseKey::secure().unwrap().entropy(&[1; 32]))
+        );
         assert_ne!(words(key.child(1).entropy(&[1; 32])), words(key.child(2).entropy(&[1; 32])));
     }
 
@@ -116,14 +123,19 @@ mod tests {
     fn a_key_survives_being_kept() {
         let key = NoiseKey::secure().unwrap();
         let (bytes, seeded) = key.expose();
-        assert_eq!(words(NoiseKey::recall(bytes, seeded).entropy(&[7; 32])), words(key.entropy(&[7; 32])));
+        assert_eq!(
+            words(NoiseKey::recall(bytes, seeded).entropy(&[7; 32])),
+            words(key.entropy(&[7; 32]))
+        );
     }
 
     /// RFC 5869, test case 1, second half: the PRK and the first 42 bytes of its expansion.
     #[test]
     fn the_expansion_is_that_of_the_standard() {
         let hex = |text: &str| -> Vec<u8> {
-            (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
+            (0..text.len() / 2)
+                .map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap())
+                .collect()
         };
         let prk = hex("077709362c2e32df0ddc3f0dc47bba6390b6c73bb50f9c3122ec844ad7c2b3e5");
         let mut bytes = Zeroizing::new([0; 32]);
@@ -132,7 +144,9 @@ mod tests {
         let info = hex("f0f1f2f3f4f5f6f7f8f9");
         assert_eq!(
             key.expand(&info[..4], &info[4..])[..42],
-            hex("3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865")
+            hex(
+                "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865"
+            )
         );
     }
 }

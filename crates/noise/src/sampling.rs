@@ -1,5 +1,5 @@
-//! Which records an answer is computed on. The gate makes the sample and its event from the same value, so they cannot
-//! disagree.
+//! Which records an answer is computed on. The gate makes the sample and its event from the same
+//! value, so they cannot disagree.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,8 +22,8 @@ pub enum Sampling {
 }
 
 impl Sampling {
-    /// What a sum over the sample is divided by to estimate the mean: public, and never the size that the
-    /// sample happened to have.
+    /// What a sum over the sample is divided by to estimate the mean: public, and never the size
+    /// that the sample happened to have.
     pub fn normaliser(self, population: f64) -> f64 {
         match self {
             Sampling::Full => population,
@@ -33,7 +33,12 @@ impl Sampling {
     }
 
     /// Draws the sample into `out`; `false` means that everything was chosen and `out` is not used.
-    pub fn draw(self, count: usize, entropy: &mut Entropy, out: &mut Vec<u32>) -> Result<bool, EntropyError> {
+    pub fn draw(
+        self,
+        count: usize,
+        entropy: &mut Entropy,
+        out: &mut Vec<u32>,
+    ) -> Result<bool, EntropyError> {
         match self {
             Sampling::Full => return Ok(false),
             Sampling::Poisson(rate) => entropy.poisson_subset(count, rate, out)?,
@@ -45,7 +50,9 @@ impl Sampling {
 
 /// A sampling that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown sampling '{given}': use full, poisson:RATE with 0 < RATE ≤ 1, or wor:SIZE with SIZE ≥ 1")]
+#[error(
+    "unknown sampling '{given}': use full, poisson:RATE with 0 < RATE ≤ 1, or wor:SIZE with SIZE ≥ 1"
+)]
 pub struct SamplingError {
     given: String,
 }
@@ -107,7 +114,9 @@ mod tests {
 
     #[test]
     fn what_is_out_of_range_is_refused() {
-        for text in ["", "poisson", "poisson:0", "poisson:1.5", "poisson:NaN", "wor:0", "wor:-1", "half"] {
+        for text in
+            ["", "poisson", "poisson:0", "poisson:1.5", "poisson:NaN", "wor:0", "wor:-1", "half"]
+        {
             assert!(text.parse::<Sampling>().is_err(), "{text}");
         }
     }

@@ -1,16 +1,22 @@
 //! Which records take part: exact Poisson samples and exact samples without replacement.
 //!
-//! The accountant counts a rate q or a size m of n; what runs here has exactly that law, the `f64` rate being read
-//! as the binary fraction that it is. Proof note: `proofs/sampling.md`.
+//! The accountant counts a rate q or a size m of n; what runs here has exactly that law, the `f64`
+//! rate being read as the binary fraction that it is. Proof note: `proofs/sampling.md`.
 
 use crate::entropy::{Coin, Entropy, EntropyError};
 
 impl Entropy {
-    /// Each of the records 0 … n − 1 independently with probability exactly `rate`, in increasing order.
+    /// Each of the records 0 … n − 1 independently with probability exactly `rate`, in increasing
+    /// order.
     ///
-    /// One word per record: skipping ahead by a geometric number would be quicker for small rates, but an exact
-    /// geometric variate needs logarithms that no finite arithmetic has.
-    pub fn poisson_subset(&mut self, n: usize, rate: f64, out: &mut Vec<u32>) -> Result<(), EntropyError> {
+    /// One word per record: skipping ahead by a geometric number would be quicker for small rates,
+    /// but an exact geometric variate needs logarithms that no finite arithmetic has.
+    pub fn poisson_subset(
+        &mut self,
+        n: usize,
+        rate: f64,
+        out: &mut Vec<u32>,
+    ) -> Result<(), EntropyError> {
         let population = checked(n, 0)?;
         let coin = Coin::new(rate)?;
         self.ready()?;
@@ -23,7 +29,8 @@ impl Entropy {
         Ok(())
     }
 
-    /// A uniformly random set of `m` of the records 0 … n − 1, in increasing order (Floyd's algorithm).
+    /// A uniformly random set of `m` of the records 0 … n − 1, in increasing order (Floyd's
+    /// algorithm).
     pub fn subset(&mut self, n: usize, m: usize, out: &mut Vec<u32>) -> Result<(), EntropyError> {
         let population = checked(n, m)?;
         self.ready()?;
@@ -36,7 +43,9 @@ impl Entropy {
         }
         out.clear();
         out.extend(
-            (0..population).filter(|r| chosen[(r / 64) as usize] >> (r % 64) & 1 == 1).map(|r| r as u32),
+            (0..population)
+                .filter(|r| chosen[(r / 64) as usize] >> (r % 64) & 1 == 1)
+                .map(|r| r as u32),
         );
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! The law of the discrete samples: coins, uniform integers, Poisson samples, samples without replacement.
-//! Fixed seeds; each assertion has a false-alarm rate of 1e-6.
+//! The law of the discrete samples: coins, uniform integers, Poisson samples, samples without
+//! replacement. Fixed seeds; each assertion has a false-alarm rate of 1e-6.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -33,7 +33,8 @@ fn uniform_integers() {
         assert!(p > 1e-6, "{bound}: {p}");
     }
     assert_eq!(entropy.below(1).unwrap(), 0);
-    // Three quarters of 2⁶⁴: without the refusals the three residues would get 2 : 1 : 1 of the words.
+    // Three quarters of 2⁶⁴: without the refusals the three residues would get 2 : 1 : 1 of the
+    // words.
     let third = 1_u64 << 62;
     let mut counts = [0; 3];
     (0..100_000).for_each(|_| counts[(entropy.below(3 * third).unwrap() % 3) as usize] += 1);
@@ -51,8 +52,9 @@ fn poisson_samples() {
         assert!(sample.is_sorted_by(|a, b| a < b));
         counts[sample.iter().map(|record| 1 << record).sum::<usize>()] += 1;
     }
-    let probability =
-        |set: usize| 0.3_f64.powi(set.count_ones() as i32) * 0.7_f64.powi(4 - set.count_ones() as i32);
+    let probability = |set: usize| {
+        0.3_f64.powi(set.count_ones() as i32) * 0.7_f64.powi(4 - set.count_ones() as i32)
+    };
     let p = chi_squared(&counts, &(0..16).map(probability).collect::<Vec<_>>());
     assert!(p > 1e-6, "{p}");
     entropy.poisson_subset(2_000_000, 0.01, &mut sample).unwrap();
@@ -108,7 +110,8 @@ fn samples_without_replacement() {
     }
 }
 
-/// A seed keeps its meaning from one version to the next. The numbers come from a separate ChaCha20 in Python.
+/// A seed keeps its meaning from one version to the next. The numbers come from a separate ChaCha20
+/// in Python.
 #[test]
 fn seeds_are_stable() {
     let mut entropy = Entropy::seeded(1);

@@ -1,5 +1,6 @@
-//! The law of the grid noise at scales from 10⁻³ to 10⁴ clips: χ², Kolmogorov–Smirnov, moments, low bits, tails.
-//! Fixed seeds. Each assertion has a false-alarm rate of 1e-6 or less, the file of less than 1e-4.
+//! The law of the grid noise at scales from 10⁻³ to 10⁴ clips: χ², Kolmogorov–Smirnov, moments, low
+//! bits, tails. Fixed seeds. Each assertion has a false-alarm rate of 1e-6 or less, the file of
+//! less than 1e-4.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -25,21 +26,26 @@ struct Law {
     draw: fn(f64, u32, &mut Entropy, &mut [i64]),
     cdf: fn(f64) -> f64,
     quantile: fn(f64) -> f64,
-    /// E[X²] and E[X⁴] of the standard variate, and the largest standard deviation of their estimators per √draw.
+    /// E[X²] and E[X⁴] of the standard variate, and the largest standard deviation of their
+    /// estimators per √draw.
     moments: [(i32, f64, f64); 4],
 }
 
 const LAWS: [Law; 2] = [
     Law {
         name: "gaussian",
-        draw: |z, bits, entropy, out| GaussianGrid::new(z, bits).unwrap().fill(entropy, out).unwrap(),
+        draw: |z, bits, entropy, out| {
+            GaussianGrid::new(z, bits).unwrap().fill(entropy, out).unwrap()
+        },
         cdf: normal_cdf,
         quantile: normal_quantile,
         moments: [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)],
     },
     Law {
         name: "laplace",
-        draw: |b, bits, entropy, out| LaplaceGrid::new(b, bits).unwrap().fill(entropy, out).unwrap(),
+        draw: |b, bits, entropy, out| {
+            LaplaceGrid::new(b, bits).unwrap().fill(entropy, out).unwrap()
+        },
         cdf: laplace_cdf,
         quantile: laplace_quantile,
         moments: [(1, 0.0, 2.0), (2, 2.0, 20.0), (3, 0.0, 720.0), (4, 24.0, 39744.0)],
@@ -58,8 +64,10 @@ fn the_law_at_every_scale() {
             for &value in &out {
                 counts[((law.cdf)(value as f64 / unit) * 100.0) as usize] += 1;
             }
-            let edges: Vec<f64> = (1..100).map(|j| (law.quantile)(j as f64 / 100.0) * unit).collect();
-            let reached: Vec<f64> = edges.iter().map(|edge| (law.cdf)((edge.ceil() - 0.5) / unit)).collect();
+            let edges: Vec<f64> =
+                (1..100).map(|j| (law.quantile)(j as f64 / 100.0) * unit).collect();
+            let reached: Vec<f64> =
+                edges.iter().map(|edge| (law.cdf)((edge.ceil() - 0.5) / unit)).collect();
             let mut probabilities = vec![reached[0]];
             probabilities.extend(reached.windows(2).map(|pair| pair[1] - pair[0]));
             probabilities.push(1.0 - reached[98]);
@@ -74,9 +82,14 @@ fn the_law_at_every_scale() {
             assert!(p > FALSE_ALARM, "Kolmogorov of {} at {scale}: {p}", law.name);
 
             for (power, mean, variance) in law.moments {
-                let found = out.iter().map(|&v| (v as f64 / unit).powi(power)).sum::<f64>() / DRAWS as f64;
+                let found =
+                    out.iter().map(|&v| (v as f64 / unit).powi(power)).sum::<f64>() / DRAWS as f64;
                 let allowed = 6.0 * (variance / DRAWS as f64).sqrt();
-                assert!((found - mean).abs() < allowed, "moment {power} of {} at {scale}: {found}", law.name);
+                assert!(
+                    (found - mean).abs() < allowed,
+                    "moment {power} of {} at {scale}: {found}",
+                    law.name
+                );
             }
 
             let mut low = [0_u64; 256];
@@ -104,7 +117,8 @@ fn the_rounding_is_to_the_nearest() {
     }
 }
 
-/// Successive values are independent: the signs and halves of four in a row take their 256 patterns equally often.
+/// Successive values are independent: the signs and halves of four in a row take their 256 patterns
+/// equally often.
 #[test]
 fn successive_values_are_independent() {
     for law in &LAWS {
@@ -113,7 +127,9 @@ fn successive_values_are_independent() {
         let median = (law.quantile)(0.75) * 2_f64.powi(32);
         let mut counts = [0_u64; 256];
         for four in out.chunks_exact(4) {
-            let bit = |value: &i64| usize::from(*value < 0) << 1 | usize::from((value.abs() as f64) < median);
+            let bit = |value: &i64| {
+                usize::from(*value < 0) << 1 | usize::from((value.abs() as f64) < median)
+            };
             counts[four.iter().fold(0, |pattern, value| pattern << 2 | bit(value))] += 1;
         }
         let p = chi_squared(&counts, &[1.0 / 256.0; 256]);
@@ -171,6 +187,8 @@ fn modular_noise_is_the_noise_modulo_two_to_the_64() {
     let (mut plain, mut ring) = (vec![0_i64; 1000], vec![u64::MAX; 1000]);
     noise.fill(&mut Entropy::seeded(4), &mut plain).unwrap();
     noise.perturb_modular(&mut Entropy::seeded(4), &mut ring).unwrap();
-    assert!(plain.iter().zip(&ring).all(|(noise, value)| value.wrapping_sub(u64::MAX) == *noise as u64));
+    assert!(
+        plain.iter().zip(&ring).all(|(noise, value)| value.wrapping_sub(u64::MAX) == *noise as u64)
+    );
     assert!(plain.iter().any(|noise| *noise > 0) && plain.iter().any(|noise| *noise < 0));
 }

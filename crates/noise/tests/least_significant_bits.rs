@@ -1,9 +1,10 @@
-//! The attack on the last bits of floating-point noise (Mironov, "On significance of the least significant bits for
-//! differential privacy", CCS 2012), in its simplest form.
+//! The attack on the last bits of floating-point noise (Mironov, "On significance of the least
+//! significant bits for differential privacy", CCS 2012), in its simplest form.
 //!
-//! A sum is 0 or, on neighbouring data, 1. In `f64`, 1 + noise that lands in (−½, ½) was subtracted from a noise of
-//! size at least ½, whose last bit is worth 2⁻⁵³; 0 + noise keeps bits far below that. So a released value with a bit
-//! below 2⁻⁵³ *proves* that the sum was 0: ε = ∞ however large the noise multiplier says.
+//! A sum is 0 or, on neighbouring data, 1. In `f64`, 1 + noise that lands in (−½, ½) was subtracted
+//! from a noise of size at least ½, whose last bit is worth 2⁻⁵³; 0 + noise keeps bits far below
+//! that. So a released value with a bit below 2⁻⁵³ *proves* that the sum was 0: ε = ∞ however large
+//! the noise multiplier says.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -37,8 +38,8 @@ fn naive_noise_is_told_apart_at_once() {
     let mut entropy = Entropy::seeded(31);
     let zero = (0..RUNS).filter(|_| accuses(naive(0.0, &mut entropy))).count();
     let one = (0..RUNS).filter(|_| accuses(naive(1.0, &mut entropy))).count();
-    // A quarter of the runs on one side, none on the other: with noise multiplier 1 the true ratio at δ = 0.01 is
-    // below e^3; the lower confidence limit here is beyond e^8.
+    // A quarter of the runs on one side, none on the other: with noise multiplier 1 the true ratio
+    // at δ = 0.01 is below e^3; the lower confidence limit here is beyond e^8.
     assert_eq!(one, 0);
     let least = clopper_pearson(zero as u64, RUNS as u64, 0.999).0;
     let most = clopper_pearson(0, RUNS as u64, 0.999).1;
@@ -49,25 +50,28 @@ fn naive_noise_is_told_apart_at_once() {
 fn exact_noise_on_the_grid_is_not() {
     let (zero, one) = (ours(0, 32), ours(1 << 32, 33));
     // The released number is the integer times the step, which is exact in f64 here.
-    let accused = |values: &[i64]| values.iter().filter(|&&value| accuses(value as f64 * STEP)).count();
+    let accused =
+        |values: &[i64]| values.iter().filter(|&&value| accuses(value as f64 * STEP)).count();
     assert_eq!((accused(&zero), accused(&one)), (0, 0));
-    // No function of the last bits does better: all of the last eight, and the number of trailing zeros, have the same
-    // law for both. False alarm 1e-6 each.
+    // No function of the last bits does better: all of the last eight, and the number of trailing
+    // zeros, have the same law for both. False alarm 1e-6 each.
     let low = |values: &[i64]| counts(values, 256, |value| (value & 255) as usize);
-    let zeros = |values: &[i64]| counts(values, 32, |value| value.trailing_zeros().min(31) as usize);
+    let zeros =
+        |values: &[i64]| counts(values, 32, |value| value.trailing_zeros().min(31) as usize);
     let p = two_sample_chi_squared(&low(&zero), &low(&one));
     assert!(p > 1e-6, "low bits: {p}");
     let p = two_sample_chi_squared(&zeros(&zero), &zeros(&one));
     assert!(p > 1e-6, "trailing zeros: {p}");
 }
 
-/// And the event on which the naive noise failed has on both sides the probability of the continuous mechanism.
-/// False alarm 1e-6 each.
+/// And the event on which the naive noise failed has on both sides the probability of the
+/// continuous mechanism. False alarm 1e-6 each.
 #[test]
 fn the_interval_has_its_gaussian_probability() {
     for (sum, seed) in [(0, 34), (1_i64 << 32, 35)] {
         let mean = sum as f64 * STEP;
-        let inside = ours(sum, seed).iter().filter(|&&value| (value as f64 * STEP).abs() < 0.5).count();
+        let inside =
+            ours(sum, seed).iter().filter(|&&value| (value as f64 * STEP).abs() < 0.5).count();
         let truth = normal_cdf(0.5 - mean) - normal_cdf(-0.5 - mean);
         let (low, high) = clopper_pearson(inside as u64, RUNS as u64, 1.0 - 1e-6);
         assert!(low <= truth && truth <= high, "{sum}: {low} {truth} {high}");

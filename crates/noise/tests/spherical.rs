@@ -1,6 +1,7 @@
-//! The law of the vectors that objective perturbation draws. The spherical Laplace vector is made from normal ones by the
-//! identity of `proofs/noise-objective-perturbation.md`: for independent standard normal G ∈ ℝ^d, G′ ∈ ℝ^(d+1), the vector
-//! ‖G′‖·G has density ∝ e^(−‖b‖). Fixed seeds; false-alarm rate 1e-6 per assertion, below 1e-4 for the file.
+//! The law of the vectors that objective perturbation draws. The spherical Laplace vector is made
+//! from normal ones by the identity of `proofs/noise-objective-perturbation.md`: for independent
+//! standard normal G ∈ ℝ^d, G′ ∈ ℝ^(d+1), the vector ‖G′‖·G has density ∝ e^(−‖b‖). Fixed seeds;
+//! false-alarm rate 1e-6 per assertion, below 1e-4 for the file.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -42,8 +43,9 @@ fn the_norm_is_gamma() {
     }
 }
 
-/// Mean d, variance d, third central moment 2d, each within five standard deviations of its estimator; those have
-/// variances d, 2d² + 6d and (at the most) 15d³ + 200d² + 500d over the number of draws.
+/// Mean d, variance d, third central moment 2d, each within five standard deviations of its
+/// estimator; those have variances d, 2d² + 6d and (at the most) 15d³ + 200d² + 500d over the
+/// number of draws.
 #[test]
 fn the_moments_of_the_norm() {
     for dimension in [1, 3, 10, 124] {
@@ -56,7 +58,10 @@ fn the_moments_of_the_norm() {
             (3, 2.0 * d, 15.0 * d.powi(3) + 200.0 * d * d + 500.0 * d),
         ] {
             let (found, room) = (moment(power), 5.0 * (variance / count).sqrt());
-            assert!((found - truth).abs() < room, "{dimension}, {power}: {found}, not {truth} ± {room}");
+            assert!(
+                (found - truth).abs() < room,
+                "{dimension}, {power}: {found}, not {truth} ± {room}"
+            );
         }
     }
 }
@@ -75,8 +80,8 @@ fn the_count_of_normals_matters() {
     assert!(p < 1e-9, "{p}");
 }
 
-/// In three dimensions every coordinate of a uniform direction is uniform on (−1, 1); in one it is a fair sign; and it does
-/// not depend on the norm.
+/// In three dimensions every coordinate of a uniform direction is uniform on (−1, 1); in one it is
+/// a fair sign; and it does not depend on the norm.
 #[test]
 fn the_direction_is_uniform() {
     let vectors = draws(3);

@@ -1,7 +1,8 @@
-//! The cost of a gradient against that of merely reading the same memory, as a ratio inside one run.
+//! The cost of a gradient against that of merely reading the same memory, as a ratio inside one
+//! run.
 //!
-//! Dense: 200,000 × 100 against a plain sum over the same bytes. Sparse: the shape of a9a (32,561 rows, 14 of 123
-//! features each) against a plain walk that multiplies and adds the same non-zeros.
+//! Dense: 200,000 × 100 against a plain sum over the same bytes. Sparse: the shape of a9a (32,561
+//! rows, 14 of 123 features each) against a plain walk that multiplies and adds the same non-zeros.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -43,8 +44,8 @@ fn gradient_seconds(table: &Table) -> f64 {
         intercept: 1.0,
     };
     let loss = losses::parse("logistic", None).expect("it is in the catalogue");
-    let mut gate =
-        Gate::open(table.clone().into(), loss, &opening, Entropy::seeded(1)).expect("an ordinary table");
+    let mut gate = Gate::open(table.clone().into(), loss, &opening, Entropy::seeded(1))
+        .expect("an ordinary table");
     let at: Vec<f64> = (0..gate.shape().len()).map(weyl).collect();
     let how = GradientTerms { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
     best(|| {
@@ -83,8 +84,9 @@ fn main() {
     let (n, d, per_row) = (32_561, 123, 14);
     let mut csr = Csr::empty(d);
     for i in 0..n {
-        let mut indices: Vec<u32> =
-            (0..per_row).map(|k| ((weyl(i * per_row + k) + 0.5) * 8.0) as u32 + 8 * k as u32).collect();
+        let mut indices: Vec<u32> = (0..per_row)
+            .map(|k| ((weyl(i * per_row + k) + 0.5) * 8.0) as u32 + 8 * k as u32)
+            .collect();
         indices.iter_mut().for_each(|j| *j = (*j).min(d as u32 - 1));
         csr.push(&indices, &vec![1.0; per_row]);
     }
@@ -100,7 +102,10 @@ fn main() {
     let share = n.div_ceil(threads);
     let plain = best(|| {
         black_box(
-            (0..threads).into_par_iter().map(|t| walk(t * share..((t + 1) * share).min(n))).sum::<f64>(),
+            (0..threads)
+                .into_par_iter()
+                .map(|t| walk(t * share..((t + 1) * share).min(n)))
+                .sum::<f64>(),
         );
     });
     let ours = gradient_seconds(&table(Rows::Sparse(csr)));

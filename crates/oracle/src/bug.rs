@@ -1,7 +1,8 @@
 //! Known defects, for `reticent audit` to find: an auditor that finds nothing proves nothing.
 //!
-//! This file and the few lines that call it exist only with the cargo feature `seeded-bugs`, which is in no
-//! default set. The books are kept as if the defect were not there, as they would be with a real one.
+//! This file and the few lines that call it exist only with the cargo feature `seeded-bugs`, which
+//! is in no default set. The books are kept as if the defect were not there, as they would be with
+//! a real one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,8 +20,8 @@ pub enum Bug {
     NoiseHalved,
     /// Records are not clipped (up to a thousand clips, where the grid ends).
     ClipMissing,
-    /// Samples without replacement, counted as Poisson samples. One record then pushes another one out, and
-    /// under add-remove the sum moves by up to two clips where one is counted.
+    /// Samples without replacement, counted as Poisson samples. One record then pushes another one
+    /// out, and under add-remove the sum moves by up to two clips where one is counted.
     PoissonCounted,
     /// Sums are divided by the true number of units, which add-remove keeps private.
     TrueCount,
@@ -28,21 +29,23 @@ pub enum Bug {
     NoiseReused,
     /// Full gradients without noise: the snapshot of LS22, Algorithm 1 (erratum E5).
     SnapshotUnnoised,
-    /// The sensitivity of a model update without its factor η, with η = 4 (RDP20, equation 21; erratum E4): a
-    /// quarter of the noise.
+    /// The sensitivity of a model update without its factor η, with η = 4 (RDP20, equation 21;
+    /// erratum E4): a quarter of the noise.
     StepForgotten,
-    /// The mean of m messages with noise for a gain of 1/m² where it is 1/m (FP23, Theorem 3; erratum E3): 1/√m of
-    /// the noise on the mean of consensus blocks.
+    /// The mean of m messages with noise for a gain of 1/m² where it is 1/m (FP23, Theorem 3;
+    /// erratum E3): 1/√m of the noise on the mean of consensus blocks.
     GainSquared,
-    /// A table of as many units as the public number, or more, is answered with zeros: a refusal that looks at the records,
-    /// swallowed on its way.
+    /// A table of as many units as the public number, or more, is answered with zeros: a refusal
+    /// that looks at the records, swallowed on its way.
     SwallowedRows,
-    /// A sum over drawn parties, where a record is protected: noise for what the record moves, counted as if it were
-    /// secret who was drawn.
+    /// A sum over drawn parties, where a record is protected: noise for what the record moves,
+    /// counted as if it were secret who was drawn.
     SampleShows,
-    /// The token of a walk is not rounded to the lattice of the noise after its prox: its last bits say what it was before.
+    /// The token of a walk is not rounded to the lattice of the noise after its prox: its last bits
+    /// say what it was before.
     OffLatticeToken,
-    /// A checkpoint of other tables is resumed: whose table has not changed repeats its noise in answer to other things.
+    /// A checkpoint of other tables is resumed: whose table has not changed repeats its noise in
+    /// answer to other things.
     ForkedNoise,
     /// An accountant whose losses overflow, and that answers zero.
     OverflowToZero,
@@ -121,13 +124,17 @@ pub(crate) fn spoiled(
             }
         }
         Some(Bug::TrueCount) => divisor = how.sampling.normaliser(units.max(1) as f64),
-        Some(Bug::SnapshotUnnoised) if matches!(slopes, Slopes::At(_)) => how.noise_multiplier = 0.0,
+        Some(Bug::SnapshotUnnoised) if matches!(slopes, Slopes::At(_)) => {
+            how.noise_multiplier = 0.0
+        }
         Some(Bug::StepForgotten) => how.noise_multiplier /= Bug::FORGOTTEN_STEP,
         Some(Bug::GainSquared) if matches!(slopes, Slopes::Stored(_)) => {
             how.noise_multiplier /= normaliser.max(1.0).sqrt();
         }
         // Whatever is divided by it is zero.
-        Some(Bug::SwallowedRows) if units as u64 >= inside.terms.population() => divisor = f64::INFINITY,
+        Some(Bug::SwallowedRows) if units as u64 >= inside.terms.population() => {
+            divisor = f64::INFINITY
+        }
         _ => {}
     }
     (how, divisor)

@@ -1,9 +1,9 @@
 //! What a paper says an answer costs, where that is not what it costs (docs/errata.md).
 //!
-//! A run as published asks the gate for what the paper computes, with the paper's noise, and the ledger gets the
-//! event that the paper claims: calibration and audit then speak of the claim. The price is the taint
-//! `AsPublished` with the number of the erratum, which nothing takes back: no such run is certified, and so a
-//! claim cannot make a guarantee out of anything.
+//! A run as published asks the gate for what the paper computes, with the paper's noise, and the
+//! ledger gets the event that the paper claims: calibration and audit then speak of the claim. The
+//! price is the taint `AsPublished` with the number of the erratum, which nothing takes back: no
+//! such run is certified, and so a claim cannot make a guarantee out of anything.
 
 use reticent_accountant::{Event, Ledger, NonPrivate, PureDp, Taint, Zcdp};
 
@@ -56,7 +56,9 @@ impl Claim {
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
         let mechanism = match self.cost {
             Cost::Nothing => return Ok(Vec::new()),
-            Cost::Gaussian(sampling, noise_multiplier) => terms.mechanism(sampling, noise_multiplier)?,
+            Cost::Gaussian(sampling, noise_multiplier) => {
+                terms.mechanism(sampling, noise_multiplier)?
+            }
             // No noise: not even a paper claims anything.
             Cost::Zcdp(bound) | Cost::Pure(bound) if bound.is_infinite() => NonPrivate {}.into(),
             Cost::Zcdp(rho) => Zcdp::new(rho)?.into(),

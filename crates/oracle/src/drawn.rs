@@ -1,10 +1,12 @@
 //! What a noisy sum over drawn parties costs, where one of them or one record is protected.
 //!
-//! Parties are drawn. Where a party is protected it is hidden by the draw as well: noise of `z` bounds `B` and the sampled
-//! events. Where a record is, its party's block of length up to `B` may show in the sum whether the party was drawn, so the
-//! draw hides nothing; but the block moves by `D` alone, and only where it was drawn: noise of `z` times `D/2`, and an event
-//! whose sample is seen. Both hold for a record, whatever the numbers. Over many rounds the first costs about `(2qB/σ)²`
-//! a round and the second `q(D/σ)²`; the cheaper is taken, by public numbers. Proof: proofs/trust.md.
+//! Parties are drawn. Where a party is protected it is hidden by the draw as well: noise of `z`
+//! bounds `B` and the sampled events. Where a record is, its party's block of length up to `B` may
+//! show in the sum whether the party was drawn, so the draw hides nothing; but the block moves by
+//! `D` alone, and only where it was drawn: noise of `z` times `D/2`, and an event whose sample is
+//! seen. Both hold for a record, whatever the numbers. Over many rounds the first costs about
+//! `(2qB/σ)²` a round and the second `q(D/σ)²`; the cheaper is taken, by public numbers. Proof:
+//! proofs/trust.md.
 
 use reticent_accountant::{Event, Mechanism, ShownSample};
 use reticent_noise::Sampling;
@@ -32,7 +34,9 @@ impl Drawn {
         let rate = match how.sampling {
             Sampling::Full => 1.0,
             Sampling::Poisson(rate) => rate,
-            Sampling::WithoutReplacement(size) => (size as f64 / parties.max(1) as f64).next_up().min(1.0),
+            Sampling::WithoutReplacement(size) => {
+                (size as f64 / parties.max(1) as f64).next_up().min(1.0)
+            }
         };
         if share * share < rate {
             Drawn { share, seen: Some(rate) }

@@ -1,4 +1,5 @@
-//! The objective without noise, for the exact solver: the mean loss, its gradient and its curvature.
+//! The objective without noise, for the exact solver: the mean loss, its gradient and its
+//! curvature.
 //!
 //! ```text
 //! F(x) = Σᵢ ωᵢ φ(xᵀaᵢ; bᵢ),   ωᵢ = 1/n, or 1/(users · records of the user) when the unit is the user
@@ -6,19 +7,19 @@
 //!
 //! so `F` is what the noisy gradients are gradients of, but for the clip; `n` is the true count.
 //!
-//! A loss with kinks has no curvature to work with. Its scores can be **split** off: `wᵢ = xᵀaᵢ` becomes a
-//! constraint with scaled multipliers `sᵢ`, and minimising the augmented Lagrangian over `wᵢ` leaves the Moreau
-//! envelope of the loss with the given step,
+//! A loss with kinks has no curvature to work with. Its scores can be **split** off: `wᵢ = xᵀaᵢ`
+//! becomes a constraint with scaled multipliers `sᵢ`, and minimising the augmented Lagrangian over
+//! `wᵢ` leaves the Moreau envelope of the loss with the given step,
 //!
 //! ```text
 //! F_s(x) = Σᵢ ωᵢ min_p { φ(p; bᵢ) + ‖xᵀaᵢ + sᵢ − p‖²/(2·step) },
 //! ```
 //!
-//! which is smooth. The multipliers make it exact at any step; smoothing alone would be exact only in the limit
-//! of a vanishing step, where Newton's method finds nothing but kinks.
+//! which is smooth. The multipliers make it exact at any step; smoothing alone would be exact only
+//! in the limit of a vanishing step, where Newton's method finds nothing but kinks.
 //!
-//! Event: every use is recorded as non-private, ε = ∞. A gate that is bound to a plan refuses, unless the plan
-//! itself foresees unprotected releases.
+//! Event: every use is recorded as non-private, ε = ∞. A gate that is bound to a plan refuses,
+//! unless the plan itself foresees unprotected releases.
 
 use reticent_accountant::NonPrivate;
 use reticent_problem::Shape;
@@ -40,7 +41,8 @@ pub trait ExactOracle {
     /// The mean loss at `at`, split or not.
     fn loss(&mut self, at: &[f64]) -> Result<f64, Refusal>;
 
-    /// `F(at)` (`F_s` when split) with its gradient and, if wanted, its Hessian, dense and symmetric.
+    /// `F(at)` (`F_s` when split) with its gradient and, if wanted, its Hessian, dense and
+    /// symmetric.
     fn evaluate(
         &mut self,
         at: &[f64],
@@ -51,17 +53,21 @@ pub trait ExactOracle {
     /// `out ← ∇²F(at)·v`, for parameters too long for a dense Hessian.
     fn hessian_times(&mut self, at: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), Refusal>;
 
-    /// Splits the scores off with this step, multipliers 0; when they are split already, changes the step.
+    /// Splits the scores off with this step, multipliers 0; when they are split already, changes
+    /// the step.
     fn split(&mut self, step: f64) -> Result<(), Refusal>;
 
-    /// `sᵢ ← sᵢ + relaxation·(xᵀaᵢ − pᵢ)` at `x = at`. Returns `Σ ωᵢ ‖sᵢ‖·‖xᵀaᵢ − pᵢ‖/step`, a bound of
-    /// what the violated constraints are worth; 0 when nothing is split.
+    /// `sᵢ ← sᵢ + relaxation·(xᵀaᵢ − pᵢ)` at `x = at`. Returns `Σ ωᵢ ‖sᵢ‖·‖xᵀaᵢ − pᵢ‖/step`, a
+    /// bound of what the violated constraints are worth; 0 when nothing is split.
     fn raise_multipliers(&mut self, at: &[f64], relaxation: f64) -> Result<f64, Refusal>;
 }
 
 impl Gate {
     /// Ledger entry first; then the data, and the multipliers of a split.
-    fn unprotected(&mut self, points: &[&[f64]]) -> Result<(&mut Inside, &mut Option<Split>), Refusal> {
+    fn unprotected(
+        &mut self,
+        points: &[&[f64]],
+    ) -> Result<(&mut Inside, &mut Option<Split>), Refusal> {
         for at in points {
             check_point(at, ExactOracle::shape(self))?;
         }
@@ -90,7 +96,14 @@ impl ExactOracle for Gate {
         hessian: Option<&mut [f64]>,
     ) -> Result<f64, Refusal> {
         let (inside, split) = self.unprotected(&[at])?;
-        Ok(unclipped_sum(inside.rows_and_loss(), split.as_ref(), at, Want::Gradient, gradient, hessian))
+        Ok(unclipped_sum(
+            inside.rows_and_loss(),
+            split.as_ref(),
+            at,
+            Want::Gradient,
+            gradient,
+            hessian,
+        ))
     }
 
     fn hessian_times(&mut self, at: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), Refusal> {

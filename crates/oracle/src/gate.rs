@@ -79,8 +79,9 @@ impl Gate {
         Self::new(table, loss.into(), opening, seeded, |_, _| Source::Stream(Box::new(entropy)))
     }
 
-    /// A gate whose noise follows from a key and from what is asked, so that a step that is done again says the same
-    /// bits and is entered once. Steps are told apart by [`Gate::begin`]; `run` tells runs apart.
+    /// A gate whose noise follows from a key and from what is asked, so that a step that is done
+    /// again says the same bits and is entered once. Steps are told apart by [`Gate::begin`]; `run`
+    /// tells runs apart.
     pub fn open_keyed(
         table: PrivateTable,
         loss: impl Into<Arc<dyn Loss>>,
@@ -133,8 +134,8 @@ impl Gate {
         })
     }
 
-    /// From here on, keeps a copy of every answer. What was released is public, and this is the view of whoever
-    /// sees it all.
+    /// From here on, keeps a copy of every answer. What was released is public, and this is the
+    /// view of whoever sees it all.
     pub fn keep_transcript(&mut self) {
         self.transcript = Some(Vec::new());
     }
@@ -159,8 +160,8 @@ impl Gate {
         self.plan = Some(Plan::new(plan));
     }
 
-    /// From here on, answers nothing more often than `plan` has it: the order is free, and there need not be an end.
-    /// What was answered before counts.
+    /// From here on, answers nothing more often than `plan` has it: the order is free, and there
+    /// need not be an end. What was answered before counts.
     pub fn bind_within(&mut self, plan: &Ledger) -> Result<(), Refusal> {
         let mut plan = Plan::within(plan);
         for entry in self.ledger.entries() {
@@ -170,16 +171,17 @@ impl Gate {
         Ok(())
     }
 
-    /// Begins the step with this label (or goes on with it, if it is the current one): what is asked from here on
-    /// is answered with the noise of this step. For a gate with a key; another has no steps.
+    /// Begins the step with this label (or goes on with it, if it is the current one): what is
+    /// asked from here on is answered with the noise of this step. For a gate with a key; another
+    /// has no steps.
     pub fn begin(&mut self, label: &Digest) {
         if let Source::Keyed(keyed) = &mut self.source {
             keyed.begin(label);
         }
     }
 
-    /// Stands for its table, its terms and its key: what noise is repeated for must not have changed. `None` for a gate
-    /// without a key.
+    /// Stands for its table, its terms and its key: what noise is repeated for must not have
+    /// changed. `None` for a gate without a key.
     pub fn fingerprint(&self) -> Result<Option<Digest>, Refusal> {
         match &self.source {
             Source::Stream(_) => Ok(None),
@@ -187,7 +189,8 @@ impl Gate {
         }
     }
 
-    /// What must survive a crash, for [`Gate::recall`]; `None` for a gate without a key, which cannot go on.
+    /// What must survive a crash, for [`Gate::recall`]; `None` for a gate without a key, which
+    /// cannot go on.
     pub fn books(&self) -> Option<Books> {
         match &self.source {
             Source::Stream(_) => None,
@@ -195,8 +198,8 @@ impl Gate {
         }
     }
 
-    /// Goes on from the books of a gate that was opened with the same key on the same table. Books that were written
-    /// to already are not replaced: there is no way to make them say less.
+    /// Goes on from the books of a gate that was opened with the same key on the same table. Books
+    /// that were written to already are not replaced: there is no way to make them say less.
     pub fn recall(&mut self, books: &Books) -> Result<(), Refusal> {
         let Source::Keyed(keyed) = &mut self.source else { return Err(Refusal::NoKey) };
         if self.ledger.total_events() > 0 {
@@ -223,9 +226,10 @@ impl Gate {
         &self.ledger
     }
 
-    /// Closes the gate; the data go, the books stay. Of a gate that was bound they say the plan, whatever was used of it: that
-    /// little was used may be the doing of an answer. A plan that must be followed to its end and was not is an error of
-    /// the program: what was calibrated is not what ran.
+    /// Closes the gate; the data go, the books stay. Of a gate that was bound they say the plan,
+    /// whatever was used of it: that little was used may be the doing of an answer. A plan that
+    /// must be followed to its end and was not is an error of the program: what was calibrated is
+    /// not what ran.
     pub fn close(self) -> Result<Ledger, Refusal> {
         let Some(plan) = self.plan else { return Ok(self.ledger) };
         let mut ledger = plan.finish()?;
@@ -288,7 +292,8 @@ impl Gate {
         Ok(())
     }
 
-    /// The way of the exact solver, whose every step is a release of its own: the event, and then the data.
+    /// The way of the exact solver, whose every step is a release of its own: the event, and then
+    /// the data.
     pub(crate) fn record_unprotected(
         &mut self,
         mechanism: impl Into<Mechanism>,
@@ -303,8 +308,8 @@ impl Gate {
 }
 
 impl Asked for Gate {
-    /// The one way out. The event is in the ledger before the answer is computed, so a crash in between
-    /// overstates what was spent and never understates it.
+    /// The one way out. The event is in the ledger before the answer is computed, so a crash in
+    /// between overstates what was spent and never understates it.
     fn ask(&mut self, query: &dyn Query) -> Result<Released<Vec<f64>>, Refusal> {
         let claim = self.claim.take();
         query.check(self.inside.shape(), &self.inside.terms)?;

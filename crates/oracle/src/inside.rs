@@ -9,7 +9,8 @@ use reticent_sums::{Blocks, Descent, Pass, Private, Risk};
 
 use crate::terms::Terms;
 
-/// What queries work on. It never leaves this crate: nothing gives one out, and outside it has no name.
+/// What queries work on. It never leaves this crate: nothing gives one out, and outside it has no
+/// name.
 #[derive(Debug)]
 pub struct Inside {
     pub private: Private,
@@ -17,7 +18,8 @@ pub struct Inside {
     pub terms: Terms,
     pub pass: Pass,
     pub blocks: Option<Blocks>,
-    /// Stands for all that the state above has come from, so that noise is never used for two states.
+    /// Stands for all that the state above has come from, so that noise is never used for two
+    /// states.
     pub lineage: Digest,
     #[cfg(feature = "seeded-bugs")]
     pub bug: Option<crate::bug::Bug>,
@@ -45,7 +47,8 @@ impl Inside {
         self.private.shape(self.loss.outputs())
     }
 
-    /// Where the descent on a risk of these records ends; of the units, those of `chosen`, or all of them.
+    /// Where the descent on a risk of these records ends; of the units, those of `chosen`, or all
+    /// of them.
     pub fn minimise(
         &mut self,
         descent: &Descent,

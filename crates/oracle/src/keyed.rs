@@ -1,7 +1,8 @@
 //! Noise that follows from a key and from all that an answer depends on.
 //!
-//! A party that is asked the same again, by a duplicated message or after a crash, must not say a second thing: it
-//! says the same bits, and its books have one entry. So the noise of an answer is derived from
+//! A party that is asked the same again, by a duplicated message or after a crash, must not say a
+//! second thing: it says the same bits, and its books have one entry. So the noise of an answer is
+//! derived from
 //!
 //! ```text
 //! key, run, digest of the table, version of this program, terms,   fixed when the gate is opened
@@ -31,7 +32,8 @@ struct Step {
     answered: Vec<Digest>,
 }
 
-/// All that a party must not forget: what it has spent, and what it has already answered. Not secret.
+/// All that a party must not forget: what it has spent, and what it has already answered. Not
+/// secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Books {
     pub(crate) ledger: Ledger,
@@ -42,7 +44,11 @@ impl Keyed {
     /// `terms` are the terms of the gate, its loss and its opening.
     pub fn new(key: NoiseKey, run: &Digest, table: &Table, terms: &dyn std::fmt::Debug) -> Self {
         let mut hasher = Hasher::new("reticent gate");
-        hasher.field(env!("CARGO_PKG_VERSION").as_bytes()).field(run).debug(terms).numbers(&table.targets);
+        hasher
+            .field(env!("CARGO_PKG_VERSION").as_bytes())
+            .field(run)
+            .debug(terms)
+            .numbers(&table.targets);
         match &table.rows {
             Rows::Dense(rows) => hasher.number(rows.columns as u64).numbers(&rows.values),
             Rows::Sparse(rows) => hasher
@@ -82,7 +88,8 @@ impl Keyed {
         self.step.answered.push(context);
     }
 
-    /// Stands for the table, the terms and the key together: a digest that tells nothing to whoever has not the key.
+    /// Stands for the table, the terms and the key together: a digest that tells nothing to whoever
+    /// has not the key.
     pub fn fingerprint(&self) -> Result<Digest, EntropyError> {
         let context = Hasher::new("reticent fingerprint").field(&self.bound).finish();
         Ok(*self.key.entropy(&context).key()?)

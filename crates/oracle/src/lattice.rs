@@ -1,9 +1,10 @@
 //! The lattice that the token of a walk is on, and what rounding adds to a step of it.
 //!
-//! The noise of a step is whole steps of the gate's grid, `2λ/n` of which is a step of the token's: the *fine* lattice. What a
-//! token has between two points of it no later noise covers. So a token is always a multiple of a public multiple of the
-//! fine step, the sum of token and message is one of integers, and what follows (prox, ball, rounding) is a function of
-//! that sum alone. Proof: proofs/walk.md.
+//! The noise of a step is whole steps of the gate's grid, `2λ/n` of which is a step of the token's:
+//! the *fine* lattice. What a token has between two points of it no later noise covers. So a token
+//! is always a multiple of a public multiple of the fine step, the sum of token and message is one
+//! of integers, and what follows (prox, ball, rounding) is a function of that sum alone. Proof:
+//! proofs/walk.md.
 
 use reticent_sums::Grid;
 
@@ -31,8 +32,9 @@ pub struct Lattice {
     len: usize,
 }
 
-/// A token stays within so many clips, and within so many over the number of users. Scores of a thousand and more, which no
-/// loss in use tells from larger ones; and so near that roundings of doubles are small beside a step.
+/// A token stays within so many clips, and within so many over the number of users. Scores of a
+/// thousand and more, which no loss in use tells from larger ones; and so near that roundings of
+/// doubles are small beside a step.
 const FAR: (f64, f64) = (1024.0, 8_388_608.0);
 
 /// Indices of a token are below it, so that a double tells each from the next.
@@ -71,11 +73,12 @@ impl Lattice {
         token.iter_mut().for_each(|t| *t = self.index(*t) as f64 * (self.fine * self.multiple));
     }
 
-    /// `token + (2λ/n)·message`, for a token on the lattice and a message of whole steps of the grid, added as integers: a
-    /// function of the sum and of nothing else.
+    /// `token + (2λ/n)·message`, for a token on the lattice and a message of whole steps of the
+    /// grid, added as integers: a function of the sum and of nothing else.
     pub fn sum(&self, token: &[f64], message: &[f64]) -> Vec<f64> {
         let add = |(t, m): (&f64, &f64)| {
-            let steps = i128::from(self.index(*t)) * self.multiple as i128 + (m / self.grid).round() as i128;
+            let steps = i128::from(self.index(*t)) * self.multiple as i128
+                + (m / self.grid).round() as i128;
             steps as f64 * self.fine
         };
         token.iter().zip(message).map(add).collect()
@@ -86,13 +89,14 @@ impl Lattice {
         steps.iter().map(|&steps| steps as f64 * self.grid).collect()
     }
 
-    /// What a step adds at the most to the distance of two tokens, all roundings and the inner solver's included, as a part
-    /// of what a replaced user moves the token by.
+    /// What a step adds at the most to the distance of two tokens, all roundings and the inner
+    /// solver's included, as a part of what a replaced user moves the token by.
     pub(crate) fn expansion(&self, how: &ResidualTerms) -> f64 {
         let (clip, gain) = (how.clip, self.fine / self.grid);
         let len = self.len as f64;
         let wide = 8.0 * (len + 64.0) * f64::EPSILON;
-        // The solver: scores and updates once an inner step, and the sum of the gradients, which no step enlarges beyond γ times it.
+        // The solver: scores and updates once an inner step, and the sum of the gradients, which no
+        // step enlarges beyond γ times it.
         let solver = f64::from(how.inner) * wide * (2.0 * self.radius + clip)
             + 4.0 * f64::EPSILON * MOST_RECORDS * clip;
         // Prox, ball, and integers as doubles.

@@ -27,7 +27,8 @@ impl FromStr for Law {
     type Err = LawError;
 
     fn from_str(text: &str) -> Result<Self, LawError> {
-        let found = [Law::Normal, Law::SphericalLaplace].into_iter().find(|law| law.to_string() == text);
+        let found =
+            [Law::Normal, Law::SphericalLaplace].into_iter().find(|law| law.to_string() == text);
         found.ok_or_else(|| LawError { given: text.to_owned() })
     }
 }

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! [`Gate::open`] takes a [`PrivateTable`] in; queries come back as [`Released`] values, each with its event in
-//! the [`Gate::ledger`]. A [`Rehearsal`] takes the same queries without data and so writes the plan of a run
-//! beforehand; a gate that is bound to a plan answers nothing else.
+//! the [`Gate::ledger`]. A [`Rehearsal`] takes the same queries without data and so writes the plan
+//! of a run beforehand; a gate that is bound to a plan answers nothing else.
 
 #[cfg(feature = "seeded-bugs")]
 mod bug;
@@ -42,8 +42,8 @@ pub use lattice::{Lattice, WalkTerms};
 pub use law::{Law, LawError};
 pub use oracle::Oracle;
 pub use queries::{
-    ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Moving, ObjectiveTerms, QuantileTerms,
-    ResidualTerms, SecondMomentTerms,
+    ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Moving, ObjectiveTerms,
+    QuantileTerms, ResidualTerms, SecondMomentTerms,
 };
 pub use refusal::Refusal;
 pub use rehearsal::Rehearsal;

@@ -1,5 +1,5 @@
-//! Values that leave without noise. Nothing here is protected, and the names say so: predictions for records
-//! that somebody asked about, and the quality of a model on a table.
+//! Values that leave without noise. Nothing here is protected, and the names say so: predictions
+//! for records that somebody asked about, and the quality of a model on a table.
 
 use std::path::Path;
 
@@ -9,7 +9,8 @@ use reticent_problem::Shape;
 pub use reticent_statistics::quality::{Confusion, Quality, Scores, regression};
 pub use reticent_statistics::ranking::Curves;
 
-/// A linear model: a row-major matrix of this shape, and the constant that its intercept is multiplied with.
+/// A linear model: a row-major matrix of this shape, and the constant that its intercept is
+/// multiplied with.
 #[derive(Clone, Copy, Debug)]
 pub struct Linear<'a> {
     /// The layout of the parameter.
@@ -67,8 +68,8 @@ pub struct Scored {
 /// So many records are handed on at a time.
 const BATCH: usize = 4096;
 
-/// Scores every record of a table in the memory of a few thousand, and hands them on. `head` is told what is known
-/// before the first of them; what says `false` ends it.
+/// Scores every record of a table in the memory of a few thousand, and hands them on. `head` is
+/// told what is known before the first of them; what says `false` ends it.
 pub fn score(
     source: &Source<'_>,
     model: &Linear<'_>,
@@ -76,7 +77,8 @@ pub fn score(
     each: &mut dyn FnMut(Scored) -> bool,
 ) -> Result<(), DataError> {
     let purpose = if source.targets { Purpose::Fit } else { Purpose::Predict };
-    let mut batches = Batches { model, source, batch: Scored::default(), head, each, goes_on: true };
+    let mut batches =
+        Batches { model, source, batch: Scored::default(), head, each, goes_on: true };
     visit(source.path, source.reading, source.schema, purpose, source.keep, &mut batches)?;
     if batches.goes_on && batches.batch.records > 0 {
         batches.hand_on();
@@ -96,7 +98,11 @@ struct Batches<'a> {
 impl Batches<'_> {
     fn hand_on(&mut self) {
         let kept = vec![Vec::new(); self.source.keep.len()];
-        let next = Scored { kept, scores: Vec::with_capacity(self.batch.scores.len()), ..Scored::default() };
+        let next = Scored {
+            kept,
+            scores: Vec::with_capacity(self.batch.scores.len()),
+            ..Scored::default()
+        };
         self.goes_on = (self.each)(std::mem::replace(&mut self.batch, next));
     }
 }

@@ -1,13 +1,13 @@
-//! What an algorithm may ask. Each question is a query that the gate answers from data, and that a rehearsal enters
-//! without any.
+//! What an algorithm may ask. Each question is a query that the gate answers from data, and that a
+//! rehearsal enters without any.
 
 use reticent_problem::Shape;
 
 use crate::claim::Claim;
 use crate::queries::{
-    Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms, Minimiser,
-    MinimiserTerms, Moving, Objective, ObjectiveTerms, Perturbed, Quantile, QuantileTerms, Query, Residual,
-    ResidualTerms, Score, SecondMoment, SecondMomentTerms,
+    Consensus, ConsensusTerms, Coordinate, Correction, Count, CountTerms, Gradient, GradientTerms,
+    Minimiser, MinimiserTerms, Moving, Objective, ObjectiveTerms, Perturbed, Quantile,
+    QuantileTerms, Query, Residual, ResidualTerms, Score, SecondMoment, SecondMomentTerms,
 };
 use crate::refusal::Refusal;
 use crate::released::Released;
@@ -19,8 +19,8 @@ pub trait Asked {
     fn ask(&mut self, query: &dyn Query) -> Result<Released<Vec<f64>>, Refusal>;
 }
 
-/// What an algorithm may ask. It is implemented by the [`Gate`](crate::Gate), which has data, and by the
-/// [`Rehearsal`](crate::Rehearsal), which has none.
+/// What an algorithm may ask. It is implemented by the [`Gate`](crate::Gate), which has data, and
+/// by the [`Rehearsal`](crate::Rehearsal), which has none.
 pub trait Oracle: Asked {
     /// The layout of the parameter.
     fn shape(&self) -> Shape;
@@ -28,8 +28,8 @@ pub trait Oracle: Asked {
     /// The terms that every answer is given on.
     fn terms(&self) -> &Terms;
 
-    /// Has the next answer recorded as what a paper claims of it, in place of what it is. The books say so, and
-    /// the run is not certified.
+    /// Has the next answer recorded as what a paper claims of it, in place of what it is. The books
+    /// say so, and the run is not certified.
     fn claim(&mut self, claim: Claim);
 
     /// Puts the blocks of all records at `start`, for [`Oracle::consensus`]. Nothing is released.
@@ -96,7 +96,8 @@ pub trait Oracle: Asked {
         self.ask(&Count { how }).map(Released::number)
     }
 
-    /// `values` with noise of `noise_multiplier` scales, where a paper has it. Answered under a claim alone.
+    /// `values` with noise of `noise_multiplier` scales, where a paper has it. Answered under a
+    /// claim alone.
     fn perturb(
         &mut self,
         values: &[f64],
@@ -106,13 +107,19 @@ pub trait Oracle: Asked {
         self.ask(&Perturbed { values, scale, noise_multiplier })
     }
 
-    /// The noisy mean error of the predictions of a model, in [0, 1] but for the noise of `noise_multiplier` units.
+    /// The noisy mean error of the predictions of a model, in [0, 1] but for the noise of
+    /// `noise_multiplier` units.
     fn score(&mut self, at: &[f64], noise_multiplier: f64) -> Result<Released<f64>, Refusal> {
         self.ask(&Score { at, noise_multiplier }).map(Released::number)
     }
 
     /// How far the prox of this party's objective at `v` is from `z`, clipped, with noise.
-    fn residual(&mut self, v: &[f64], z: &[f64], how: &ResidualTerms) -> Result<Released<Vec<f64>>, Refusal> {
+    fn residual(
+        &mut self,
+        v: &[f64],
+        z: &[f64],
+        how: &ResidualTerms,
+    ) -> Result<Released<Vec<f64>>, Refusal> {
         self.ask(&Residual { v, z, how })
     }
 }

@@ -40,31 +40,35 @@ impl Plan {
                 }
                 next => Err(Refusal::Unplanned {
                     asked: event.to_string(),
-                    planned: next.map_or("nothing more".to_owned(), |next| next.event().to_string()),
+                    planned: next
+                        .map_or("nothing more".to_owned(), |next| next.event().to_string()),
                 }),
             },
             // A budget too small for a single answer.
             Plan::Within { left, .. } if left.is_empty() => Err(Refusal::Exhausted),
-            Plan::Within { left, .. } => match left.iter_mut().find(|(planned, _)| planned == event) {
-                Some((_, count)) if *count > 0 => {
-                    *count -= 1;
-                    Ok(())
+            Plan::Within { left, .. } => {
+                match left.iter_mut().find(|(planned, _)| planned == event) {
+                    Some((_, count)) if *count > 0 => {
+                        *count -= 1;
+                        Ok(())
+                    }
+                    Some(_) => Err(Refusal::Exhausted),
+                    None => Err(Refusal::Unplanned {
+                        asked: event.to_string(),
+                        planned: left.first().map_or("nothing".to_owned(), |(event, _)| {
+                            format!("{event}, and others")
+                        }),
+                    }),
                 }
-                Some(_) => Err(Refusal::Exhausted),
-                None => Err(Refusal::Unplanned {
-                    asked: event.to_string(),
-                    planned: left
-                        .first()
-                        .map_or("nothing".to_owned(), |(event, _)| format!("{event}, and others")),
-                }),
-            },
+            }
         }
     }
 
-    /// What is to be certified: all of it. Refuses a plan that has not been followed to the end that it must be followed to.
+    /// What is to be certified: all of it. Refuses a plan that has not been followed to the end
+    /// that it must be followed to.
     ///
-    /// Who may stop early may stop because of an answer, and the bound of what was used does not hold at a step that was chosen by
-    /// looking (proofs/filter.md).
+    /// Who may stop early may stop because of an answer, and the bound of what was used does not
+    /// hold at a step that was chosen by looking (proofs/filter.md).
     pub fn finish(self) -> Result<Ledger, Refusal> {
         let (ledger, entry) = match self {
             Plan::Within { ledger, .. } => return Ok(ledger),

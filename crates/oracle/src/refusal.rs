@@ -4,8 +4,8 @@ use reticent_noise::entropy::EntropyError;
 use reticent_noise::grid::NoiseError;
 use reticent_sums::{TableError, Unsolvable};
 
-/// Why the gate did not answer. Never says anything about the data, and none of it depends on a record: docs/refusals.md has
-/// what each depends on.
+/// Why the gate did not answer. Never says anything about the data, and none of it depends on a
+/// record: docs/refusals.md has what each depends on.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// Add-remove without a public count.
@@ -37,18 +37,22 @@ pub enum Refusal {
     #[error("this gate draws its noise from a stream and not from a key: open it with open_keyed")]
     NoKey,
     /// Something that a gate with a key cannot do.
-    #[error("this gate's noise follows from a key, and a selection needs a stream: open it with open")]
+    #[error(
+        "this gate's noise follows from a key, and a selection needs a stream: open it with open"
+    )]
     NoStream,
     /// Books that already have entries.
     #[error(
         "the books of this gate already have entries and are not replaced: recall them before the first query"
     )]
     BooksInUse,
-    /// A query whose numbers cannot be, by public quantities alone: the text says which and what is allowed.
+    /// A query whose numbers cannot be, by public quantities alone: the text says which and what is
+    /// allowed.
     #[error("{0}")]
     BadQuery(String),
-    /// A query whose numbers cannot be because of the answers before it: the iterates ran away. A function of what was
-    /// released, so that of several runs to choose among it may be the one that loses.
+    /// A query whose numbers cannot be because of the answers before it: the iterates ran away. A
+    /// function of what was released, so that of several runs to choose among it may be the one
+    /// that loses.
     #[error("{0}")]
     Diverged(String),
     /// A step of consensus before its blocks were put anywhere.

@@ -10,9 +10,9 @@ use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::terms::Terms;
 
-/// Takes the queries that the gate would take and records the events that the gate would record. The answers
-/// are made up. The plan of a run is therefore made by the very code that will run, and cannot differ from it
-/// by an oversight; noise is calibrated to it, and the gate is bound to it.
+/// Takes the queries that the gate would take and records the events that the gate would record.
+/// The answers are made up. The plan of a run is therefore made by the very code that will run, and
+/// cannot differ from it by an oversight; noise is calibrated to it, and the gate is bound to it.
 #[derive(Debug)]
 pub struct Rehearsal {
     shape: Shape,
@@ -45,7 +45,8 @@ impl Asked for Rehearsal {
         for event in booked(query, claim.as_ref(), &self.terms, &mut self.ledger)? {
             self.ledger.append(event);
         }
-        // Weyl's sequence: all zeros could send an algorithm into a special case that real answers never reach.
+        // Weyl's sequence: all zeros could send an algorithm into a special case that real answers
+        // never reach.
         let mut next = || {
             self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
             1e-3 * ((self.state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5)

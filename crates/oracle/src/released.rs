@@ -1,10 +1,10 @@
 //! A value that already has its noise and its ledger entry.
 
-/// What the gate lets out. Only this crate can make one; anything computed from it is post-processing and
-/// costs nothing more.
+/// What the gate lets out. Only this crate can make one; anything computed from it is
+/// post-processing and costs nothing more.
 ///
-/// There is deliberately no `From`, no `Deserialize` and no public constructor: a `Released` value is
-/// evidence that its entry stands in a ledger.
+/// There is deliberately no `From`, no `Deserialize` and no public constructor: a `Released` value
+/// is evidence that its entry stands in a ledger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Released<T>(T);
 

@@ -22,7 +22,11 @@ impl std::fmt::Debug for PrivateTable {
 
 impl PrivateTable {
     /// Reads a table under a schema that has the roles of the job (see [`Schema::with_roles`]).
-    pub fn load(path: &Path, reading: impl Into<Reading>, schema: &Schema) -> Result<Self, DataError> {
+    pub fn load(
+        path: &Path,
+        reading: impl Into<Reading>,
+        schema: &Schema,
+    ) -> Result<Self, DataError> {
         Self::load_all(&[path.to_path_buf()], reading, schema)
     }
 
@@ -37,16 +41,22 @@ impl PrivateTable {
         Ok(PrivateTable { table, drafted_from })
     }
 
-    /// A table for each owner in the user column, in order of first appearance; `None` without such a column.
+    /// A table for each owner in the user column, in order of first appearance; `None` without such
+    /// a column.
     pub fn split_by_user(self) -> Option<Vec<PrivateTable>> {
         let drafted_from = self.drafted_from;
         let part = |table| PrivateTable { table, drafted_from };
         Some(self.table.split_by_user()?.into_iter().map(part).collect())
     }
 
-    /// Tables for `parties` parties, dealt by a public rule and a public seed. For simulations: in a real run every party
-    /// loads its own.
-    pub fn split(self, parties: usize, skew: Skew, seed: u64) -> Result<Vec<PrivateTable>, EntropyError> {
+    /// Tables for `parties` parties, dealt by a public rule and a public seed. For simulations: in
+    /// a real run every party loads its own.
+    pub fn split(
+        self,
+        parties: usize,
+        skew: Skew,
+        seed: u64,
+    ) -> Result<Vec<PrivateTable>, EntropyError> {
         let drafted_from = self.drafted_from;
         let mut entropy = Entropy::seeded(seed);
         let mut uniform = || Ok(entropy.below(1 << 53)? as f64 / (1_u64 << 53) as f64);
@@ -54,13 +64,15 @@ impl PrivateTable {
         Ok(self.table.split(parties, skew, &mut uniform)?.into_iter().map(part).collect())
     }
 
-    /// The number of records, where it is public: records are protected, and a neighbour replaces one. Otherwise `None`.
+    /// The number of records, where it is public: records are protected, and a neighbour replaces
+    /// one. Otherwise `None`.
     pub fn public_count(&self, unit: Unit, adjacency: Adjacency) -> Option<u64> {
-        ((unit, adjacency) == (Unit::Record, Adjacency::ReplaceOne)).then_some(self.table.len() as u64)
+        ((unit, adjacency) == (Unit::Record, Adjacency::ReplaceOne))
+            .then_some(self.table.len() as u64)
     }
 
-    /// Whether this is the very table that the schema was drafted from, and nobody says that it is public: what the schema
-    /// says of it was then read without being paid for.
+    /// Whether this is the very table that the schema was drafted from, and nobody says that it is
+    /// public: what the schema says of it was then read without being paid for.
     pub fn drafted_the_schema(&self) -> bool {
         self.drafted_from
     }

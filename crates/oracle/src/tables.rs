@@ -1,7 +1,8 @@
-//! What is public about tables: schemas, formats and the errors of reading. Rows are not among them.
+//! What is public about tables: schemas, formats and the errors of reading. Rows are not among
+//! them.
 
 pub use reticent_data::{
-    Categorical, Checked, ColumnCounts, Counts, DataError, Draft, DraftOptions, Drafted, Format, Head, Kept,
-    KeptKind, Labels, Numeric, Reading, Role, Scale, Schema, SchemaError, Target, TargetKind, Thoroughness,
-    Unknown, check, draft_from_public, read_text, skeleton,
+    Categorical, Checked, ColumnCounts, Counts, DataError, Draft, DraftOptions, Drafted, Format,
+    Head, Kept, KeptKind, Labels, Numeric, Reading, Role, Scale, Schema, SchemaError, Target,
+    TargetKind, Thoroughness, Unknown, check, draft_from_public, read_text, skeleton,
 };

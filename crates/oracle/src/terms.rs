@@ -46,14 +46,14 @@ impl Terms {
         self.view
     }
 
-    /// The public number of records or users: their count under replace-one, the declared estimate under
-    /// add-remove.
+    /// The public number of records or users: their count under replace-one, the declared estimate
+    /// under add-remove.
     pub fn population(&self) -> u64 {
         self.population
     }
 
-    /// The mechanism that the books know a sum over such a sample by, with Gaussian noise of `z` clips. No noise is no
-    /// privacy, whatever the sampling.
+    /// The mechanism that the books know a sum over such a sample by, with Gaussian noise of `z`
+    /// clips. No noise is no privacy, whatever the sampling.
     pub(crate) fn mechanism(&self, sampling: Sampling, z: f64) -> Result<Mechanism, EventError> {
         if z == 0.0 {
             return Ok(NonPrivate {}.into());

@@ -1,12 +1,15 @@
-//! Somebody whom the parties trust with their blocks: it adds them up, adds noise, and keeps the books.
+//! Somebody whom the parties trust with their blocks: it adds them up, adds noise, and keeps the
+//! books.
 //!
 //! ```text
 //! party: Entrusted = clipped block, sealed      trustee: opens, Σ over the invited + N(0, (zS)² I), event first
 //! ```
 //!
-//! What travels is sealed: in this process only the trustee can read it. (Parties share the key of the seal; a network needs
-//! an encrypted channel from each to the trustee besides.) The trustee draws who is invited itself: sampling and its event are made from the same value. A party that is invited and stays away makes
-//! the sum smaller and the sampling rarer; both cost less than what is entered. S and the event: `drawn.rs`. Proof: proofs/trust.md.
+//! What travels is sealed: in this process only the trustee can read it. (Parties share the key of
+//! the seal; a network needs an encrypted channel from each to the trustee besides.) The trustee
+//! draws who is invited itself: sampling and its event are made from the same value. A party that
+//! is invited and stays away makes the sum smaller and the sampling rarer; both cost less than what
+//! is entered. S and the event: `drawn.rs`. Proof: proofs/trust.md.
 
 use std::sync::Arc;
 
@@ -37,8 +40,8 @@ pub struct Seal(Arc<NoiseKey>, BlockTerms);
 
 /// A vector clipped to `bound`, in steps of the grid.
 pub(crate) fn clipped_steps(vector: &[f64], bound: f64) -> Vec<i64> {
-    let factor =
-        Grid::new(vector.len()).factor(norm_above(vector.iter().map(|v| v * v).sum(), vector.len()), bound);
+    let factor = Grid::new(vector.len())
+        .factor(norm_above(vector.iter().map(|v| v * v).sum(), vector.len()), bound);
     vector.iter().map(|v| nearest(v * factor) as i64).collect()
 }
 
@@ -47,8 +50,13 @@ impl Seal {
         &self.1
     }
 
-    /// The nonce follows from all that the steps follow from: the same steps are sealed the same, others otherwise.
-    pub(crate) fn close(&self, steps: &[i64], entropy: &mut Entropy) -> Result<Entrusted, EntropyError> {
+    /// The nonce follows from all that the steps follow from: the same steps are sealed the same,
+    /// others otherwise.
+    pub(crate) fn close(
+        &self,
+        steps: &[i64],
+        entropy: &mut Entropy,
+    ) -> Result<Entrusted, EntropyError> {
         let nonce = *entropy.key()?;
         let words = steps.iter().map(|&step| step as u64).collect();
         Ok(Entrusted { words: self.pad(&nonce, words)?, nonce })
@@ -94,13 +102,16 @@ pub struct TrusteeBooks {
 }
 
 impl Trustee {
-    /// Of so many parties with blocks of length `len` that move on these terms; `key` is the trustee's own.
+    /// Of so many parties with blocks of length `len` that move on these terms; `key` is the
+    /// trustee's own.
     pub fn new(parties: u64, len: usize, how: BlockTerms, key: &NoiseKey, run: &Digest) -> Self {
         let mut ledger = Ledger::new();
         if key.is_seeded() {
             ledger.taint(Taint::SeededNoise);
         }
-        let own = |label: u64| key.child(label).child(u64::from_le_bytes(std::array::from_fn(|i| run[i])));
+        let own = |label: u64| {
+            key.child(label).child(u64::from_le_bytes(std::array::from_fn(|i| run[i])))
+        };
         Trustee {
             seal: Seal(Arc::new(own(1)), how),
             key: own(2),
@@ -171,11 +182,12 @@ impl Trustee {
         entrusted.words.len() == self.len
     }
 
-    /// The noisy mean of what the invited of `round` entrusted to it: the sum over those who came, divided by the public
-    /// number of those who were to be expected. What is longer than the bound, which no gate of this crate closes, is
-    /// left out. The entry comes first; the same sum of the same round again has the same noise and no entry. Another sum of
-    /// that round, or of one before it, is refused: it would be over the same secret sample, and two answers about one sample are
-    /// not two samples.
+    /// The noisy mean of what the invited of `round` entrusted to it: the sum over those who came,
+    /// divided by the public number of those who were to be expected. What is longer than the
+    /// bound, which no gate of this crate closes, is left out. The entry comes first; the same sum
+    /// of the same round again has the same noise and no entry. Another sum of that round, or of
+    /// one before it, is refused: it would be over the same secret sample, and two answers about
+    /// one sample are not two samples.
     pub fn release(
         &mut self,
         round: u32,
@@ -186,7 +198,9 @@ impl Trustee {
         let block = *self.seal.how();
         let drawn = self.drawn(how);
         if how.clip != block.bound() {
-            return Err(wrong("what is summed is clipped to the bound of the blocks, and nothing else"));
+            return Err(wrong(
+                "what is summed is clipped to the bound of the blocks, and nothing else",
+            ));
         }
         let mut sum = vec![0_i64; self.len];
         for one in entrusted.iter().filter(|one| one.words.len() == self.len) {
@@ -197,7 +211,8 @@ impl Trustee {
             }
         }
         // The key is the trustee's, so a digest of the sum tells nobody anything.
-        let context = Hasher::new("release").number(u64::from(round)).debug(how).debug(&sum).finish();
+        let context =
+            Hasher::new("release").number(u64::from(round)).debug(how).debug(&sum).finish();
         if self.last != Some((round, context)) {
             if self.last.is_some_and(|(last, _)| round <= last) {
                 return Err(Refusal::RoundReleased(round));
@@ -220,7 +235,8 @@ impl Trustee {
         TrusteeBooks { ledger: self.ledger.clone(), last: self.last }
     }
 
-    /// Goes on from its books. What it has entered since, it has entered: the ledger that says more is kept.
+    /// Goes on from its books. What it has entered since, it has entered: the ledger that says more
+    /// is kept.
     pub fn recall(&mut self, books: &TrusteeBooks) -> Result<(), Refusal> {
         if books.ledger.total_events() <= self.ledger.total_events() {
             return Ok(());
@@ -241,8 +257,8 @@ impl Trustee {
 }
 
 impl Terms {
-    /// The terms of sums over so many parties, whose number is public; so are the numbers of their records where those
-    /// are protected.
+    /// The terms of sums over so many parties, whose number is public; so are the numbers of their
+    /// records where those are protected.
     pub fn of_parties(unit: Unit, view: View, parties: u64) -> Self {
         Terms::replace_one(unit, view, parties)
     }

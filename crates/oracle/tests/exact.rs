@@ -1,10 +1,13 @@
-//! The exact objective: what it is, that it is written down, and that its bits do not depend on threads.
+//! The exact objective: what it is, that it is written down, and that its bits do not depend on
+//! threads.
 
 #![allow(clippy::unwrap_used)]
 
 use reticent_accountant::{Adjacency, Ledger, Mechanism, Unit, View};
 use reticent_data::{Csr, Dense, Rows, Table};
-use reticent_oracle::{Entropy, ExactOracle, Gate, GradientTerms, Opening, Oracle, Refusal, Sampling};
+use reticent_oracle::{
+    Entropy, ExactOracle, Gate, GradientTerms, Opening, Oracle, Refusal, Sampling,
+};
 use reticent_problem::losses;
 
 const OPENING: Opening = Opening {
@@ -21,7 +24,8 @@ const FEATURES: usize = 5;
 fn numbers(count: usize, seed: u64) -> Vec<f64> {
     let mut state = seed;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as f64 / (1u64 << 31) as f64 - 0.5
     };
     (0..count).map(|_| next()).collect()
@@ -51,7 +55,8 @@ fn sparse(table: &Table) -> Table {
 }
 
 fn open(table: Table, loss: &str, opening: &Opening) -> Gate {
-    Gate::open(table.into(), losses::parse(loss, None).unwrap(), opening, Entropy::seeded(1)).unwrap()
+    Gate::open(table.into(), losses::parse(loss, None).unwrap(), opening, Entropy::seeded(1))
+        .unwrap()
 }
 
 /// Every loss of the catalogue with a table it can take; the ones with kinks are split.
@@ -122,7 +127,8 @@ fn dense_and_sparse_rows_and_any_number_of_threads_agree() {
     assert!(other.2.iter().zip(&one.2).all(|(a, b)| (a - b).abs() < 1e-15));
 }
 
-/// Without noise and without a clip that bites, the private gradient is the exact one, users included.
+/// Without noise and without a clip that bites, the private gradient is the exact one, users
+/// included.
 #[test]
 fn it_is_the_objective_of_the_noisy_gradients() {
     for unit in [Unit::Record, Unit::User] {
@@ -156,7 +162,10 @@ fn every_use_is_a_non_private_event_and_a_bound_gate_refuses() {
     gate.bind(Ledger::new());
     assert!(matches!(gate.loss(&[0.0; 6]), Err(Refusal::Unplanned { .. })));
     assert!(matches!(gate.evaluate(&[0.0; 6], &mut g, None), Err(Refusal::Unplanned { .. })));
-    assert!(matches!(gate.hessian_times(&[0.0; 6], &[1.0; 6], &mut g), Err(Refusal::Unplanned { .. })));
+    assert!(matches!(
+        gate.hessian_times(&[0.0; 6], &[1.0; 6], &mut g),
+        Err(Refusal::Unplanned { .. })
+    ));
     assert!(matches!(gate.split(1.0), Err(Refusal::Unplanned { .. })));
     assert!(matches!(gate.raise_multipliers(&[0.0; 6], 1.0), Err(Refusal::Unplanned { .. })));
     assert!(gate.ledger().entries().is_empty());

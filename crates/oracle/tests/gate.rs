@@ -58,7 +58,8 @@ fn without_noise_the_answer_is_the_mean_gradient() {
     // φ'(0) = −b/2, so the gradient is −(1/2n) Σ bᵢ (aᵢ, 1).
     let expected = [-0.5 * (1.0 + 0.5 + 1.0) / 4.0, -0.5 * (-1.0 + 0.5 - 0.25) / 4.0, 0.0];
     for table in [example(), sparse(&example())] {
-        let answer = gate(table, &OPENING).gradient(&[0.0; 3], &noiseless(10.0)).unwrap().into_inner();
+        let answer =
+            gate(table, &OPENING).gradient(&[0.0; 3], &noiseless(10.0)).unwrap().into_inner();
         for (value, expected) in answer.iter().zip(expected) {
             assert!((value - expected).abs() < 1e-8, "{answer:?}");
         }
@@ -90,10 +91,12 @@ fn seeded_noise_taints_the_ledger() {
 fn a_user_counts_once_however_many_rows_they_have() {
     let mut once = dense(&[[1.0, 0.0], [0.0, 1.0]], &[1.0, -1.0]);
     once.users = Some(vec![0, 1]);
-    let mut often = dense(&[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]], &[1.0, -1.0, 1.0, 1.0]);
+    let mut often =
+        dense(&[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]], &[1.0, -1.0, 1.0, 1.0]);
     often.users = Some(vec![0, 1, 0, 0]);
     let opening = Opening { unit: Unit::User, ..OPENING };
-    let answer = |table| gate(table, &opening).gradient(&[0.3, -0.2, 0.1], &noiseless(10.0)).unwrap();
+    let answer =
+        |table| gate(table, &opening).gradient(&[0.3, -0.2, 0.1], &noiseless(10.0)).unwrap();
     let (once, often) = (answer(once).into_inner(), answer(often).into_inner());
     assert!(once.iter().zip(&often).all(|(a, b)| (a - b).abs() < 1e-9), "{once:?} {often:?}");
 }
@@ -101,25 +104,30 @@ fn a_user_counts_once_however_many_rows_they_have() {
 #[test]
 fn the_user_unit_needs_users() {
     let opening = Opening { unit: Unit::User, ..OPENING };
-    let refused = Gate::open(example().into(), logistic(), &opening, Entropy::seeded(1)).unwrap_err();
+    let refused =
+        Gate::open(example().into(), logistic(), &opening, Entropy::seeded(1)).unwrap_err();
     assert!(matches!(refused, Refusal::Table(TableError::NoUsers)));
 }
 
 #[test]
 fn add_remove_needs_a_public_count_and_divides_by_it() {
     let opening = Opening { adjacency: Adjacency::AddRemove, ..OPENING };
-    let refused = Gate::open(example().into(), logistic(), &opening, Entropy::seeded(1)).unwrap_err();
+    let refused =
+        Gate::open(example().into(), logistic(), &opening, Entropy::seeded(1)).unwrap_err();
     assert!(matches!(refused, Refusal::NoPublicCount));
 
-    let of_four = gate(example(), &OPENING).gradient(&[0.0; 3], &noiseless(10.0)).unwrap().into_inner();
+    let of_four =
+        gate(example(), &OPENING).gradient(&[0.0; 3], &noiseless(10.0)).unwrap().into_inner();
     let opening = Opening { public_n: Some(8), ..opening };
-    let of_eight = gate(example(), &opening).gradient(&[0.0; 3], &noiseless(10.0)).unwrap().into_inner();
+    let of_eight =
+        gate(example(), &opening).gradient(&[0.0; 3], &noiseless(10.0)).unwrap().into_inner();
     assert!(of_four.iter().zip(&of_eight).all(|(four, eight)| (four - 2.0 * eight).abs() < 1e-12));
 }
 
 #[test]
 fn an_empty_poisson_batch_is_an_answer_like_any_other() {
-    let how = GradientTerms { sampling: Sampling::Poisson(1e-12), noise_multiplier: 1.0, clip: 1.0 };
+    let how =
+        GradientTerms { sampling: Sampling::Poisson(1e-12), noise_multiplier: 1.0, clip: 1.0 };
     let answer = gate(example(), &OPENING).gradient(&[0.0; 3], &how).unwrap().into_inner();
     assert!(answer.iter().all(|v| v.is_finite() && *v != 0.0), "{answer:?}");
 }
@@ -152,7 +160,10 @@ fn a_refused_query_leaves_no_entry() {
         (&[0.0; 3][..], noiseless(f64::INFINITY)),
         (&[0.0; 3][..], GradientTerms { noise_multiplier: f64::NAN, ..noiseless(1.0) }),
     ] {
-        assert!(matches!(gate.gradient(at, &how), Err(Refusal::BadQuery(_) | Refusal::Diverged(_))));
+        assert!(matches!(
+            gate.gradient(at, &how),
+            Err(Refusal::BadQuery(_) | Refusal::Diverged(_))
+        ));
     }
     assert_eq!(gate.ledger().entries(), Ledger::new().entries());
 }

@@ -1,5 +1,5 @@
-//! Noise from a key: the same step says the same and is entered once; anything else has other noise and an entry. Blocks
-//! and trustees.
+//! Noise from a key: the same step says the same and is entered once; anything else has other noise
+//! and an entry. Blocks and trustees.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -27,7 +27,8 @@ fn gate_on(table: Table, view: View, run: u8, seed: u64) -> Gate {
 }
 
 fn gate_for(unit: Unit, table: Table, view: View, run: u8, seed: u64) -> Gate {
-    let opening = Opening { adjacency: Adjacency::ReplaceOne, unit, view, public_n: None, intercept: 0.0 };
+    let opening =
+        Opening { adjacency: Adjacency::ReplaceOne, unit, view, public_n: None, intercept: 0.0 };
     let loss = losses::parse("logistic", None).unwrap();
     Gate::open_keyed(table.into(), loss, &opening, NoiseKey::seeded(seed), &[run; 32]).unwrap()
 }
@@ -69,7 +70,8 @@ fn the_same_step_says_the_same_and_is_entered_once() {
 
 #[test]
 fn whatever_differs_has_other_noise() {
-    // A residual of exactly 0 would be the same for both, so the difference of two answers is that of their noises.
+    // A residual of exactly 0 would be the same for both, so the difference of two answers is that
+    // of their noises.
     let noise = |mut gate: Gate, label: u8, v: f64| {
         let mut quiet = gate_on(table(0.0), View::Local, 9, 9);
         let exact = quiet
@@ -114,7 +116,10 @@ fn a_plan_is_not_exceeded_in_any_order() {
     gate.begin(&[3; 32]);
     assert!(matches!(gate.residual(&[0.1, 0.0], &[0.0; 2], &how()), Err(Refusal::Exhausted)));
     let other = ResidualTerms { noise_multiplier: 3.0, ..how() };
-    assert!(matches!(gate.residual(&[0.1, 0.0], &[0.0; 2], &other), Err(Refusal::Unplanned { .. })));
+    assert!(matches!(
+        gate.residual(&[0.1, 0.0], &[0.0; 2], &other),
+        Err(Refusal::Unplanned { .. })
+    ));
     assert_eq!(gate.ledger().total_events(), 2);
 }
 
@@ -169,7 +174,8 @@ fn a_block_does_not_depend_on_when_its_owner_heard_of_the_consensus() {
 
 #[test]
 fn a_trustee_releases_the_mean_of_bounded_blocks_and_enters_it() {
-    let quiet = GradientTerms { clip: BLOCK.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
+    let quiet =
+        GradientTerms { clip: BLOCK.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
     let loud = GradientTerms { noise_multiplier: 1.0, ..quiet };
     let mut trustee = trustee();
     let blocks: Vec<Entrusted> = (0..3)
@@ -185,7 +191,8 @@ fn a_trustee_releases_the_mean_of_bounded_blocks_and_enters_it() {
     let one = trustee.release(2, &loud, &blocks).unwrap();
     assert_eq!(trustee.release(2, &loud, &blocks).unwrap(), one);
     assert_eq!(trustee.ledger().total_events(), 2);
-    // Somebody stayed away after all. One secret sample, one mean: the events of two would not be independent.
+    // Somebody stayed away after all. One secret sample, one mean: the events of two would not be
+    // independent.
     let sampled_twice = trustee.release(2, &loud, &blocks[..2]);
     assert!(matches!(sampled_twice, Err(Refusal::RoundReleased(2))), "{sampled_twice:?}");
     assert!(trustee.release(1, &quiet, &blocks).is_err());
@@ -193,7 +200,8 @@ fn a_trustee_releases_the_mean_of_bounded_blocks_and_enters_it() {
     trustee.bind_within(&Ledger::new());
     assert!(trustee.release(3, &loud, &blocks).is_err());
     let forged: Entrusted =
-        serde_json::from_value(serde_json::json!({ "nonce": vec![1; 32], "words": [u64::MAX, 3] })).unwrap();
+        serde_json::from_value(serde_json::json!({ "nonce": vec![1; 32], "words": [u64::MAX, 3] }))
+            .unwrap();
     let mut lenient = self::trustee();
     assert_eq!(lenient.release(1, &quiet, &[forged]).unwrap().into_inner(), [0.0, 0.0]);
 }
@@ -212,7 +220,8 @@ fn where_a_record_is_protected_the_noise_is_for_one_record() {
             entrusted(&mut gate, &trustee)
         })
         .collect();
-    let quiet = GradientTerms { clip: RECORD.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
+    let quiet =
+        GradientTerms { clip: RECORD.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
     let centre = trustee.release(1, &quiet, &blocks).unwrap().into_inner();
     let loud = GradientTerms { noise_multiplier: 3.0, ..quiet };
     let mut square = 0.0;
@@ -230,7 +239,8 @@ fn where_a_record_is_protected_the_noise_is_for_one_record() {
 fn a_block_is_good_for_the_terms_that_it_moved_on() {
     let mut gate = gate_for(Unit::Record, table(0.0), View::Central, 1, 1);
     assert_eq!(gate.follow(0, &zs(), &RECORD).unwrap(), 5);
-    let refused = |result: Result<u32, Refusal>| assert!(matches!(result, Err(Refusal::BadQuery(_))));
+    let refused =
+        |result: Result<u32, Refusal>| assert!(matches!(result, Err(Refusal::BadQuery(_))));
     // A sixth z; other terms; a trustee who counts persons.
     assert!(matches!(gate.follow(5, &[vec![0.0; 2]], &RECORD), Err(Refusal::Diverged(_))));
     refused(gate.follow(0, &zs(), &BLOCK));

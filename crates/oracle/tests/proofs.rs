@@ -25,7 +25,11 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 /// The notes that a text names as `proofs/….md`.
 fn cited(text: &str) -> BTreeSet<String> {
     let name = |rest: &str| rest.split_once(".md").map(|(name, _)| name.to_owned());
-    text.split("proofs/").skip(1).filter_map(name).filter(|name| !name.contains([' ', '\n'])).collect()
+    text.split("proofs/")
+        .skip(1)
+        .filter_map(name)
+        .filter(|name| !name.contains([' ', '\n']))
+        .collect()
 }
 
 fn notes() -> BTreeSet<String> {
@@ -36,7 +40,8 @@ fn notes() -> BTreeSet<String> {
         .collect()
 }
 
-/// Files that make no claim: a family's trait, the door for parameters, and the event that promises nothing.
+/// Files that make no claim: a family's trait, the door for parameters, and the event that promises
+/// nothing.
 const WITHOUT: &[&str] = &["mod.rs", "checked.rs", "non_private.rs"];
 
 #[test]
@@ -47,7 +52,10 @@ fn every_query_and_every_event_cites_a_note() {
             let name = path.file_name().unwrap().to_str().unwrap();
             if !WITHOUT.contains(&name) && !name.ends_with("tests.rs") {
                 seen += 1;
-                assert!(!cited(&std::fs::read_to_string(&path).unwrap()).is_empty(), "{name} cites no note");
+                assert!(
+                    !cited(&std::fs::read_to_string(&path).unwrap()).is_empty(),
+                    "{name} cites no note"
+                );
             }
         }
     }
@@ -97,7 +105,10 @@ fn every_note_is_listed_and_names_tests_that_exist() {
                 assert!(root().join(path).exists(), "{note} names {path}");
             } else if path.ends_with(".rs") && path.starts_with("tests/") {
                 let exists = |name: &str| root().join("crates").join(name).join(path).exists();
-                assert!(["oracle", "accountant"].iter().any(|name| exists(name)), "{note} names {path}");
+                assert!(
+                    ["oracle", "accountant"].iter().any(|name| exists(name)),
+                    "{note} names {path}"
+                );
             }
         }
     }

@@ -1,4 +1,5 @@
-//! `docs/refusals.md` has every refusal that the code has: none is made without saying what it depends on.
+//! `docs/refusals.md` has every refusal that the code has: none is made without saying what it
+//! depends on.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -33,7 +34,10 @@ fn every_refusal_is_listed_with_what_it_depends_on() {
         let found = variants(&read(file), name);
         assert!(found.len() >= least, "{name}: {found:?}");
         for variant in found {
-            assert!(document.contains(&format!("`{variant}`")), "docs/refusals.md lacks {name}::{variant}");
+            assert!(
+                document.contains(&format!("`{variant}`")),
+                "docs/refusals.md lacks {name}::{variant}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The residual of a party's prox: the right point, never further apart than what is counted, the right noise.
+//! The residual of a party's prox: the right point, never further apart than what is counted, the
+//! right noise.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -10,8 +11,13 @@ use reticent_oracle::{Gate, Opening, Oracle, ResidualTerms};
 use reticent_problem::losses;
 
 fn gate(rows: &[(f64, f64, f64)], loss: &str, unit: Unit, seed: u64) -> Gate {
-    let opening =
-        Opening { adjacency: Adjacency::ReplaceOne, unit, view: View::Local, public_n: None, intercept: 0.0 };
+    let opening = Opening {
+        adjacency: Adjacency::ReplaceOne,
+        unit,
+        view: View::Local,
+        public_n: None,
+        intercept: 0.0,
+    };
     let table = Table {
         rows: Rows::Dense(Dense {
             rows: rows.len(),
@@ -38,7 +44,8 @@ const HOW: ResidualTerms = ResidualTerms {
 
 #[test]
 fn the_solver_comes_to_the_closed_form() {
-    // f = (x₀ − b)²/2 · … with one record a = (1, 0): prox of γ(x₀ − b)²/2 at v is (v₀ + γb)/(1 + γ).
+    // f = (x₀ − b)²/2 · … with one record a = (1, 0): prox of γ(x₀ − b)²/2 at v is (v₀ + γb)/(1 +
+    // γ).
     let mut gate = gate(&[(1.0, 0.0, 0.25)], "squared", Unit::User, 1);
     let how = ResidualTerms { clip: 100.0, record_clip: 100.0, ..HOW };
     let answer = gate.residual(&[0.4, -0.3], &[0.1, 0.1], &how).unwrap().into_inner();
@@ -84,8 +91,8 @@ proptest! {
     }
 }
 
-/// The standard deviation over 4,000 draws is within 6% of what is counted, but for a chance below 10⁻⁶ (the relative
-/// deviation of a standard deviation of 8,000 normal draws is 0.8%).
+/// The standard deviation over 4,000 draws is within 6% of what is counted, but for a chance below
+/// 10⁻⁶ (the relative deviation of a standard deviation of 8,000 normal draws is 0.8%).
 #[test]
 fn the_noise_has_the_size_that_is_counted() {
     let rows = [(0.6, 0.8, 1.0), (0.8, -0.6, -1.0), (0.0, 1.0, 1.0), (1.0, 0.0, 1.0)];

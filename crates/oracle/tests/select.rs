@@ -1,5 +1,5 @@
-//! The best of a random number of runs: one entry for all of them, the least score wins, and a run that leaves its plan
-//! is refused.
+//! The best of a random number of runs: one entry for all of them, the least score wins, and a run
+//! that leaves its plan is refused.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -82,9 +82,13 @@ fn equal_plans_need_no_choice_in_the_books() {
         let ledger = Contest { plans, law: LAW }.ledger(gate.terms()).unwrap();
         ledger.entries()[0].event().mechanism().clone()
     };
-    let Mechanism::Selection(equal) = mechanism(vec![plan(1), plan(1)]) else { panic!("a selection") };
+    let Mechanism::Selection(equal) = mechanism(vec![plan(1), plan(1)]) else {
+        panic!("a selection")
+    };
     assert_eq!(equal.run().iter().map(|(_, count)| count).sum::<u64>(), 3);
-    let Mechanism::Selection(different) = mechanism(vec![plan(0), plan(1)]) else { panic!("a selection") };
+    let Mechanism::Selection(different) = mechanism(vec![plan(0), plan(1)]) else {
+        panic!("a selection")
+    };
     assert!(matches!(different.run(), [(Mechanism::Choice(_), 1)]));
 }
 
@@ -113,6 +117,7 @@ fn a_run_that_ran_away_loses_and_all_of_them_give_nothing() {
         let (winner, _) = gate(seed).select(&contest, away).unwrap();
         assert!(winner.is_none_or(|winner| winner.candidate == 0));
     }
-    let (none, ledger) = gate(1).select(&contest, |_, _| Ok::<Option<((), _)>, Refusal>(None)).unwrap();
+    let (none, ledger) =
+        gate(1).select(&contest, |_, _| Ok::<Option<((), _)>, Refusal>(None)).unwrap();
     assert!(none.is_none() && ledger.total_events() == 1);
 }

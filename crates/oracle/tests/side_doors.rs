@@ -1,5 +1,5 @@
-//! No side doors: nothing is printed, logged or timed, and what comes out has the same events and shapes whatever the
-//! data are.
+//! No side doors: nothing is printed, logged or timed, and what comes out has the same events and
+//! shapes whatever the data are.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use reticent_accountant::{Adjacency, Ledger, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::{
-    ConsensusTerms, CountTerms, Entropy, Gate, GradientTerms, Law, MinimiserTerms, Moving, ObjectiveTerms,
-    Opening, Oracle, PrivateTable, Quadratic, QuantileTerms, Refusal, Rehearsal, Sampling, SecondMomentTerms,
-    Statistic,
+    ConsensusTerms, CountTerms, Entropy, Gate, GradientTerms, Law, MinimiserTerms, Moving,
+    ObjectiveTerms, Opening, Oracle, PrivateTable, Quadratic, QuantileTerms, Refusal, Rehearsal,
+    Sampling, SecondMomentTerms, Statistic,
 };
 use reticent_problem::losses;
 
@@ -68,9 +68,12 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
     let zeros = vec![0.0; oracle.shape().len()];
     let ones = vec![1.0; zeros.len()];
     let mut lengths = Vec::new();
-    for sampling in
-        [Sampling::Full, Sampling::Poisson(0.5), Sampling::Poisson(1e-12), Sampling::WithoutReplacement(1)]
-    {
+    for sampling in [
+        Sampling::Full,
+        Sampling::Poisson(0.5),
+        Sampling::Poisson(1e-12),
+        Sampling::WithoutReplacement(1),
+    ] {
         let how = GradientTerms { clip: 1.0, noise_multiplier: 2.0, sampling };
         let consensus = ConsensusTerms {
             clip: 1.0,
@@ -92,7 +95,8 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
         }
     }
     let public = Quadratic { ridge: 0.5, linear: &zeros, penalty: None };
-    let how = MinimiserTerms { row_norm: 1.0, public, start: &ones, image: false, noise_multiplier: 2.0 };
+    let how =
+        MinimiserTerms { row_norm: 1.0, public, start: &ones, image: false, noise_multiplier: 2.0 };
     lengths.push(oracle.minimiser(&how)?.get().len());
     let row_norm = 1.0;
     let by_record = oracle.terms().unit() == Unit::Record;
@@ -107,8 +111,12 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
         };
         lengths.push(oracle.objective(&how)?.get().len());
     }
-    lengths
-        .push(oracle.second_moment(&SecondMomentTerms { row_norm: 1.0, noise_multiplier: 2.0 })?.get().len());
+    lengths.push(
+        oracle
+            .second_moment(&SecondMomentTerms { row_norm: 1.0, noise_multiplier: 2.0 })?
+            .get()
+            .len(),
+    );
     let (of, candidates) = (Statistic::RowNorm, &[0.5, 1.0, 2.0, 4.0][..]);
     let how = QuantileTerms { of, fraction: 0.5, candidates, noise_multiplier: 2.0 };
     assert!(candidates.contains(oracle.quantile(&how)?.get()));
@@ -121,7 +129,12 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
 fn table(rows: &[[f64; 2]], targets: &[f64], users: Option<Vec<u32>>) -> Table {
     let mut dense = Dense::empty(2);
     rows.iter().for_each(|row| dense.push_sparse(&[0, 1], row));
-    Table { rows: Rows::Dense(dense), targets: targets.to_vec(), users, names: vec!["a".into(), "b".into()] }
+    Table {
+        rows: Rows::Dense(dense),
+        targets: targets.to_vec(),
+        users,
+        names: vec!["a".into(), "b".into()],
+    }
 }
 
 fn run(table: Table, unit: Unit) -> (Vec<usize>, Ledger) {
@@ -166,10 +179,12 @@ fn events_and_shapes_do_not_depend_on_the_data() {
     assert_eq!(by_user.1.entries(), other.1.entries());
 }
 
-/// `{:?}` of a handle is text that anybody may print: there is nothing of the rows in it, nor of what is computed from them.
+/// `{:?}` of a handle is text that anybody may print: there is nothing of the rows in it, nor of
+/// what is computed from them.
 #[test]
 fn a_handle_on_private_data_shows_none_of_them() {
-    let private = PrivateTable::from(table(&[[0.123_456_5, 0.5]], &[-0.765_432_5], Some(vec![77_777])));
+    let private =
+        PrivateTable::from(table(&[[0.123_456_5, 0.5]], &[-0.765_432_5], Some(vec![77_777])));
     let shown = format!("{private:?}");
     assert!(!["123456", "765432", "77777"].iter().any(|value| shown.contains(value)), "{shown}");
     let opening = Opening {

@@ -1,5 +1,5 @@
-//! A step of a stateless walk, as proofs/walk.md needs it: non-expansive, bounded, counted for another peer, and refused where
-//! it is none of that.
+//! A step of a stateless walk, as proofs/walk.md needs it: non-expansive, bounded, counted for
+//! another peer, and refused where it is none of that.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -25,8 +25,10 @@ fn gate(loss: &str, unit: Unit, view: View, numbers: &[f64]) -> Gate {
         users: Some(vec![0; records]),
         names: Vec::new(),
     };
-    let opening = Opening { adjacency: Adjacency::ReplaceOne, unit, view, public_n: None, intercept: 0.0 };
-    Gate::open(table.into(), losses::parse(loss, None).unwrap(), &opening, Entropy::seeded(1)).unwrap()
+    let opening =
+        Opening { adjacency: Adjacency::ReplaceOne, unit, view, public_n: None, intercept: 0.0 };
+    Gate::open(table.into(), losses::parse(loss, None).unwrap(), &opening, Entropy::seeded(1))
+        .unwrap()
 }
 
 fn terms(step: f64, inner: u32, noise_multiplier: f64) -> ResidualTerms {
@@ -42,7 +44,8 @@ fn terms(step: f64, inner: u32, noise_multiplier: f64) -> ResidualTerms {
 }
 
 proptest! {
-    /// However few steps the solver takes: two tokens do not move apart, and no residual is longer than γC.
+    /// However few steps the solver takes: two tokens do not move apart, and no residual is longer
+    /// than γC.
     #[test]
     fn a_step_is_not_expansive_and_no_longer_than_its_bound(
         numbers in prop::collection::vec(-2.0..2.0_f64, 2..12),

@@ -1,7 +1,7 @@
 //! Descriptions as users type them: `name[:parameter[,parameter]]`.
 //!
-//! A family is a table of [`Entry`]s; the same table reads descriptions, lists what exists and feeds the
-//! conformance tests, so a member that is in the table is known everywhere.
+//! A family is a table of [`Entry`]s; the same table reads descriptions, lists what exists and
+//! feeds the conformance tests, so a member that is in the table is known everywhere.
 
 use std::fmt;
 
@@ -102,7 +102,9 @@ impl Parameter {
         let allowed = match self.range {
             Range::Above(b) => value.is_finite() && value > b,
             Range::AtLeast(b) => value.is_finite() && value >= b,
-            Range::Whole(a, b) => value >= f64::from(a) && value <= f64::from(b) && value.fract() == 0.0,
+            Range::Whole(a, b) => {
+                value >= f64::from(a) && value <= f64::from(b) && value.fract() == 0.0
+            }
             Range::Extended => !value.is_nan(),
             Range::File => false,
         };
@@ -120,8 +122,8 @@ impl Parameter {
     }
 }
 
-/// What was typed after the name, checked for form; the ranges are checked by the constructors, so that
-/// code that builds a member directly goes through the same door.
+/// What was typed after the name, checked for form; the ranges are checked by the constructors, so
+/// that code that builds a member directly goes through the same door.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arguments {
     /// The numbers, defaults filled in, one for each numeric parameter.
@@ -204,7 +206,8 @@ pub fn read<'t, B>(
     Ok((entry, arguments))
 }
 
-/// The name most like what was typed, if any is like it: a slip of one or two keys, or a common beginning.
+/// The name most like what was typed, if any is like it: a slip of one or two keys, or a common
+/// beginning.
 pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let given = given.to_lowercase();
     let slips = |name: &str| strsim::damerau_levenshtein(&given, name);
@@ -243,11 +246,20 @@ mod tests {
         },
         Entry {
             name: "classes",
-            parameters: &[Parameter { name: "k", range: Range::Whole(2, 9), fallback: Fallback::Classes }],
+            parameters: &[Parameter {
+                name: "k",
+                range: Range::Whole(2, 9),
+                fallback: Fallback::Classes,
+            }],
             about: "",
             build: (),
         },
-        Entry { name: "file", parameters: &[Parameter::required("path", Range::File)], about: "", build: () },
+        Entry {
+            name: "file",
+            parameters: &[Parameter::required("path", Range::File)],
+            about: "",
+            build: (),
+        },
     ];
 
     fn numbers(text: &str, classes: Option<usize>) -> Result<Vec<f64>, String> {
@@ -299,7 +311,10 @@ mod tests {
             numbers("two:x", None).unwrap_err(),
             "first of `two` is `x`, which is not a number; it must be a finite number ≥ 0"
         );
-        assert_eq!(numbers("none:", None).unwrap_err(), "`none:` has 1 parameters; the form is `none`");
+        assert_eq!(
+            numbers("none:", None).unwrap_err(),
+            "`none:` has 1 parameters; the form is `none`"
+        );
         assert!(numbers("classes", None).unwrap_err().contains("a whole number from 2 to 9"));
         assert!(numbers("two:1,", None).unwrap_err().contains("lacks second"));
         assert!(numbers("file:", None).is_err());

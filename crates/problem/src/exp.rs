@@ -1,8 +1,9 @@
 //! `eˣ` for many numbers at once.
 //!
-//! The library's `exp` is a call for each number; this is straight-line arithmetic that compilers turn into
-//! vector instructions. `eˣ = 2ᵏ·eʳ` with `k` the integer nearest to `x/ln 2`, `|r| ≤ ln 2/2`, and `eʳ` by its
-//! Taylor polynomial of degree 13, whose remainder is below 2·10⁻¹⁷.
+//! The library's `exp` is a call for each number; this is straight-line arithmetic that compilers
+//! turn into vector instructions. `eˣ = 2ᵏ·eʳ` with `k` the integer nearest to `x/ln 2`,
+//! `|r| ≤ ln 2/2`, and `eʳ` by its Taylor polynomial of degree 13, whose remainder is below
+//! 2·10⁻¹⁷.
 
 /// Beyond these, `eˣ` is 0 or ∞ for every purpose, and 2ᵏ would leave the range of a double.
 const LIMIT: f64 = 708.0;
@@ -14,7 +15,8 @@ const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5·2⁵²
 const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// Within a few units in the last place of `eˣ` for `|x| ≤ 708`; the value there beyond; NaN for NaN.
+/// Within a few units in the last place of `eˣ` for `|x| ≤ 708`; the value there beyond; NaN for
+/// NaN.
 #[inline(always)]
 pub(crate) fn exp(x: f64) -> f64 {
     let x = x.clamp(-LIMIT, LIMIT);

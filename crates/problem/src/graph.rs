@@ -1,8 +1,9 @@
 //! A graph of the features, with signed weights.
 //!
-//! Text form, a line per edge: `feature feature [weight]`, with features by name or, where no name is a number, by number
-//! from 0, the words apart by spaces, tabs or a comma. The weight is 1 unless given; `+` and `-` stand for 1 and −1. An
-//! edge of weight `w` asks that `x_i` be near `sign(w)·x_j`, `|w|` strong. What follows `#` is a remark.
+//! Text form, a line per edge: `feature feature [weight]`, with features by name or, where no name
+//! is a number, by number from 0, the words apart by spaces, tabs or a comma. The weight is 1
+//! unless given; `+` and `-` stand for 1 and −1. An edge of weight `w` asks that `x_i` be near
+//! `sign(w)·x_j`, `|w|` strong. What follows `#` is a remark.
 
 use crate::ParseError;
 use crate::catalogue::nearest;
@@ -30,7 +31,8 @@ impl Graph {
     pub fn new(nodes: usize, edges: Vec<Edge>) -> Result<Self, ParseError> {
         let mut seen = std::collections::HashMap::new();
         for (i, e) in edges.iter().enumerate() {
-            let fail = |problem| ParseError::Line { file: "edges, ".to_owned(), line: i + 1, problem };
+            let fail =
+                |problem| ParseError::Line { file: "edges, ".to_owned(), line: i + 1, problem };
             if e.from >= nodes || e.to >= nodes {
                 return Err(fail(format!(
                     "nodes {} and {}; nodes count from 0 and there are {nodes}",
@@ -66,7 +68,9 @@ impl Graph {
                 [from, to, weight] => (from, to, weight),
                 _ => {
                     let n = words.len();
-                    return Err(fail(format!("{n} words; an edge is written `feature feature [weight]`")));
+                    return Err(fail(format!(
+                        "{n} words; an edge is written `feature feature [weight]`"
+                    )));
                 }
             };
             let edge = Edge {
@@ -115,13 +119,16 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
         .enumerate()
         .map(|(i, line)| {
             let line = line.split_once('#').map_or(line, |(before, _)| before);
-            (i + 1, line.split([' ', '\t', ',', '\r']).filter(|w| !w.is_empty()).collect::<Vec<_>>())
+            (
+                i + 1,
+                line.split([' ', '\t', ',', '\r']).filter(|w| !w.is_empty()).collect::<Vec<_>>(),
+            )
         })
         .filter(|(_, words)| !words.is_empty())
 }
 
-/// A feature by its name or, where no name is a number, by its number from 0. The features of a LIBSVM file are called `1`,
-/// `2`, …: there `0` is nobody, and not a second way to say `1`.
+/// A feature by its name or, where no name is a number, by its number from 0. The features of a
+/// LIBSVM file are called `1`, `2`, …: there `0` is nobody, and not a second way to say `1`.
 pub(crate) fn feature(word: &str, features: &[String]) -> Result<usize, String> {
     if let Some(i) = features.iter().position(|f| f == word) {
         return Ok(i);
@@ -179,13 +186,16 @@ mod tests {
         assert_eq!(feature("1", &names), Ok(0));
     }
 
-    /// Where `0` was taken for a position, `0 2` and `1 2` were one edge, and an edge file that counts from 0 was read
-    /// shifted by one without a word.
+    /// Where `0` was taken for a position, `0 2` and `1 2` were one edge, and an edge file that
+    /// counts from 0 was read shifted by one without a word.
     #[test]
     fn features_of_libsvm_are_named_from_1_and_there_is_no_feature_0() {
         let names: Vec<String> = (1..=3).map(|i| i.to_string()).collect();
         let graph = Graph::parse("1 2\n2 3\n", &names).unwrap();
-        assert_eq!(graph.edges().iter().map(|e| (e.from, e.to)).collect::<Vec<_>>(), [(0, 1), (1, 2)]);
+        assert_eq!(
+            graph.edges().iter().map(|e| (e.from, e.to)).collect::<Vec<_>>(),
+            [(0, 1), (1, 2)]
+        );
         let said = Graph::parse("1 2\n0 2\n", &names).unwrap_err().to_string();
         assert_eq!(
             said,

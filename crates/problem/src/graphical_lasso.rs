@@ -4,17 +4,19 @@
 //! minimise  tr(S Θ) − ln det Θ + Σ_{i≠j} Λ_ij |Θ_ij|     over positive definite Θ
 //! ```
 //!
-//! `S` is positive semidefinite with a positive diagonal, `Λ` symmetric; the diagonal of `Θ` is not penalised. Solved
-//! column by column (Friedman, Hastie and Tibshirani 2008): with `W = Θ⁻¹`, whose diagonal is that of `S`,
+//! `S` is positive semidefinite with a positive diagonal, `Λ` symmetric; the diagonal of `Θ` is not
+//! penalised. Solved column by column (Friedman, Hastie and Tibshirani 2008): with `W = Θ⁻¹`, whose
+//! diagonal is that of `S`,
 //!
 //! ```text
 //! β  = argmin ½ βᵀ W₁₁ β − s₁₂ᵀ β + Σ Λ_k |β_k|         a lasso, by coordinate descent
 //! w₁₂ = W₁₁ β,   Θ_jj = 1/(w_jj − w₁₂ᵀβ),   θ₁₂ = −Θ_jj β
 //! ```
 //!
-//! Zeros come out as zeros, and a feature that nothing is linked to costs a look at its column. It ends when a
-//! sweep leaves `W` as it was; the duality gap `tr(SΘ) + Σ Λ|Θ| − d` of a `Θ` on the way has either sign and may pass 0
-//! far from the end. The crates that have it are parts of large statistical systems; this is a page.
+//! Zeros come out as zeros, and a feature that nothing is linked to costs a look at its column. It
+//! ends when a sweep leaves `W` as it was; the duality gap `tr(SΘ) + Σ Λ|Θ| − d` of a `Θ` on the
+//! way has either sign and may pass 0 far from the end. The crates that have it are parts of large
+//! statistical systems; this is a page.
 
 /// Sweeps over the columns at most, and over the coordinates of one column.
 const SWEEPS: usize = 200;
@@ -26,8 +28,9 @@ const STILL: f64 = 1e-7;
 /// `Θ`, row-major, for `S` and `Λ` of `d × d` numbers.
 pub(crate) fn graphical_lasso(s: &[f64], lambda: &[f64], d: usize) -> Vec<f64> {
     // A positive definite start: from S a twentieth of the way to its diagonal.
-    let mut w: Vec<f64> =
-        (0..d * d).map(|place| s[place] * if place / d == place % d { 1.0 } else { 0.95 }).collect();
+    let mut w: Vec<f64> = (0..d * d)
+        .map(|place| s[place] * if place / d == place % d { 1.0 } else { 0.95 })
+        .collect();
     let mut theta = vec![0.0; d * d];
     // A row for each column's β, kept between sweeps.
     let mut betas = vec![0.0; d * d];
@@ -87,7 +90,8 @@ fn lasso(w: &[f64], s: &[f64], lambda: &[f64], j: usize, beta: &mut [f64]) -> Ve
     product
 }
 
-/// The mean of `Θ` and its transpose; 0 where either is, so that a link is one that both ends agree on.
+/// The mean of `Θ` and its transpose; 0 where either is, so that a link is one that both ends agree
+/// on.
 fn symmetric(theta: &[f64], d: usize) -> Vec<f64> {
     let mut out = theta.to_vec();
     for i in 0..d {
@@ -135,10 +139,15 @@ mod tests {
             let d = covariance.len();
             let theta = graphical_lasso(&covariance.concat(), &vec![lambda; d * d], d);
             for (ours, theirs) in theta.iter().zip(precision.concat()) {
-                assert!((ours - theirs).abs() < 1e-4 * (1.0 + theirs.abs()), "{lambda}: {ours} {theirs}");
+                assert!(
+                    (ours - theirs).abs() < 1e-4 * (1.0 + theirs.abs()),
+                    "{lambda}: {ours} {theirs}"
+                );
                 assert!(theirs.abs() < 1e-2 || (*ours != 0.0), "{lambda}: an edge is missing");
             }
-            assert!(gap(&covariance.concat(), &vec![lambda; d * d], &theta, d).abs() < 1e-4 * d as f64);
+            assert!(
+                gap(&covariance.concat(), &vec![lambda; d * d], &theta, d).abs() < 1e-4 * d as f64
+            );
         }
     }
 

@@ -7,10 +7,11 @@
 //! edges: the links with the largest |partial correlation|, at most as many as allowed, each with its sign
 //! ```
 //!
-//! ν is the standard deviation of the noise on the diagonal, which is public; off it the noise is `ν/√2`, so on the
-//! scale of `S` it is `ν_jk = ν/√(2 D_j D_k)`. With `t = √(2 ln(d(d−1)/2))`, a largest of so many Gaussians is about
-//! `t ν_jk`: noise alone makes few links. An edge says `x_j ≈ sign·x_k`, as in the graph-guided fused lasso of LS22, who
-//! take the graph from the data and do not pay for it (E6).
+//! ν is the standard deviation of the noise on the diagonal, which is public; off it the noise is
+//! `ν/√2`, so on the scale of `S` it is `ν_jk = ν/√(2 D_j D_k)`. With `t = √(2 ln(d(d−1)/2))`, a
+//! largest of so many Gaussians is about `t ν_jk`: noise alone makes few links. An edge says
+//! `x_j ≈ sign·x_k`, as in the graph-guided fused lasso of LS22, who take the graph from the data
+//! and do not pay for it (E6).
 
 use faer::{MatRef, Side};
 
@@ -40,7 +41,8 @@ impl Graph {
 /// `None` when the matrix is not one that can be decomposed.
 fn links(moments: &[f64], d: usize, how: &GraphTerms) -> Option<Vec<Edge>> {
     let m = semidefinite(moments, d)?;
-    let scale: Vec<f64> = (0..d).map(|j| m[j * d + j].max(how.noise).max(f64::MIN_POSITIVE).sqrt()).collect();
+    let scale: Vec<f64> =
+        (0..d).map(|j| m[j * d + j].max(how.noise).max(f64::MIN_POSITIVE).sqrt()).collect();
     let pairs = (d * d.saturating_sub(1) / 2).max(2) as f64;
     let noise = (2.0 * pairs.ln()).sqrt() * how.noise * std::f64::consts::FRAC_1_SQRT_2;
     let (mut s, mut lambda) = (vec![0.0; d * d], vec![0.0; d * d]);
@@ -64,7 +66,12 @@ fn links(moments: &[f64], d: usize, how: &GraphTerms) -> Option<Vec<Edge>> {
     }
     links.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()).then((a.1, a.2).cmp(&(b.1, b.2))));
     links.truncate(how.edges);
-    Some(links.into_iter().map(|(partial, from, to)| Edge { from, to, weight: partial.signum() }).collect())
+    Some(
+        links
+            .into_iter()
+            .map(|(partial, from, to)| Edge { from, to, weight: partial.signum() })
+            .collect(),
+    )
 }
 
 /// The nearest positive semidefinite matrix.
@@ -75,7 +82,9 @@ fn semidefinite(matrix: &[f64], d: usize) -> Option<Vec<f64>> {
     let eigen = MatRef::from_row_major_slice(matrix, d, d).self_adjoint_eigen(Side::Lower).ok()?;
     let vectors = eigen.U();
     let mut out = vec![0.0; d * d];
-    for (k, &value) in eigen.S().column_vector().iter().enumerate().filter(|(_, value)| **value > 0.0) {
+    for (k, &value) in
+        eigen.S().column_vector().iter().enumerate().filter(|(_, value)| **value > 0.0)
+    {
         for i in 0..d {
             let left = value * vectors[(i, k)];
             for j in 0..d {
@@ -129,7 +138,8 @@ mod tests {
                 (m[j * d + k], m[k * d + j]) = (v, v);
             }
         }
-        let terms = GraphTerms { lambda: 0.01, edges: 1000, noise: 0.01 / 12_f64.sqrt() * 2_f64.sqrt() };
+        let terms =
+            GraphTerms { lambda: 0.01, edges: 1000, noise: 0.01 / 12_f64.sqrt() * 2_f64.sqrt() };
         assert_eq!(Graph::learn(&m, d, &terms).edges().len(), 0);
         let loose = Graph::learn(&m, d, &GraphTerms { noise: 0.0, ..terms });
         assert!(!loose.edges().is_empty(), "without the noise level they are taken for links");

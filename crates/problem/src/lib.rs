@@ -1,8 +1,8 @@
 //! What is minimised: `(1/n) Σ f(x; dᵢ) + r(y)` subject to `A x + B y = c`.
 //!
 //! Pure mathematics: no data, no randomness, no files. Losses, penalties and constraints are three
-//! families, a folder each, whose `mod.rs` holds the trait (or type), the catalogue and the conformance
-//! tests. [`Regulariser`] ties a penalty and a constraint to the shape of a parameter.
+//! families, a folder each, whose `mod.rs` holds the trait (or type), the catalogue and the
+//! conformance tests. [`Regulariser`] ties a penalty and a constraint to the shape of a parameter.
 //!
 //! ```
 //! use reticent_problem::{Constraint, Regulariser, Shape, losses, penalties};
@@ -17,10 +17,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! To add a loss or a penalty: a file beside the others with the type and its `ENTRY` (for one score or one
-//! entry, [`losses::ScalarLoss`] or [`penalties::Separable`] is all there is to implement), its `mod` line and
-//! its line in the `CATALOGUE`. A penalty also gets a line in the list of `penalties/tests.rs`, and a test
-//! fails until it has one; then the conformance tests say whether it is right.
+//! To add a loss or a penalty: a file beside the others with the type and its `ENTRY` (for one
+//! score or one entry, [`losses::ScalarLoss`] or [`penalties::Separable`] is all there is to
+//! implement), its `mod` line and its line in the `CATALOGUE`. A penalty also gets a line in the
+//! list of `penalties/tests.rs`, and a test fails until it has one; then the conformance tests say
+//! whether it is right.
 
 pub mod catalogue;
 pub mod constraints;

@@ -1,9 +1,11 @@
-//! The second half of the problem, `r(y)` subject to `A x + B y = c`, for a parameter of a given shape.
+//! The second half of the problem, `r(y)` subject to `A x + B y = c`, for a parameter of a given
+//! shape.
 //!
-//! A penalty knows nothing of intercepts and a constraint nothing of outputs. Here both meet: `x` is a flat
-//! row-major matrix of [`Shape`], and `y` has the rows of `A` times the features and then, if there is an
-//! intercept, its row, on which `A` is 1, `B` is `b`, `c` is 0 and `r` is 0. So `z` of an algorithm with
-//! the identity constraint has the shape of `x`, and one rule covers every constraint.
+//! A penalty knows nothing of intercepts and a constraint nothing of outputs. Here both meet: `x`
+//! is a flat row-major matrix of [`Shape`], and `y` has the rows of `A` times the features and
+//! then, if there is an intercept, its row, on which `A` is 1, `B` is `b`, `c` is 0 and `r` is 0.
+//! So `z` of an algorithm with the identity constraint has the shape of `x`, and one rule covers
+//! every constraint.
 
 use thiserror::Error;
 
@@ -31,7 +33,11 @@ pub struct Regulariser {
 
 impl Regulariser {
     /// `r(y)` subject to `A x + B y = c`.
-    pub fn new(penalty: Box<dyn Penalty>, constraint: Constraint, shape: Shape) -> Result<Self, ShapeError> {
+    pub fn new(
+        penalty: Box<dyn Penalty>,
+        constraint: Constraint,
+        shape: Shape,
+    ) -> Result<Self, ShapeError> {
         let given = constraint.a().columns();
         if given != shape.features {
             let constraint = constraint.spec().to_owned();
@@ -121,7 +127,9 @@ impl Regulariser {
 
     /// `v ← v − c`, in place.
     pub fn subtract_c(&self, v: &mut [f64]) {
-        for (row, c) in v[..self.penalised()].chunks_exact_mut(self.shape.outputs).zip(self.constraint.c()) {
+        for (row, c) in
+            v[..self.penalised()].chunks_exact_mut(self.shape.outputs).zip(self.constraint.c())
+        {
             for v in row {
                 *v -= c;
             }
@@ -197,7 +205,8 @@ mod tests {
         .flat_map(|(penalty, constraint)| {
             [true, false].map(|intercept| {
                 let shape = Shape { intercept, ..SHAPE };
-                Regulariser::new(penalties::parse(penalty).unwrap(), constraint.clone(), shape).unwrap()
+                Regulariser::new(penalties::parse(penalty).unwrap(), constraint.clone(), shape)
+                    .unwrap()
             })
         })
         .collect()
@@ -264,13 +273,17 @@ mod tests {
         }
     }
 
-    /// Written with these parts, ADMM for `½‖x − a‖² + λ Σ|x_{j+1} − x_j|` reads like its listing, and two
-    /// neighbours closer than 2λ end up at their mean.
+    /// Written with these parts, ADMM for `½‖x − a‖² + λ Σ|x_{j+1} − x_j|` reads like its listing,
+    /// and two neighbours closer than 2λ end up at their mean.
     #[test]
     fn a_small_fused_lasso_is_solved() {
         let shape = Shape { features: 2, outputs: 1, intercept: false };
-        let r = Regulariser::new(penalties::parse("l1:0.5").unwrap(), Constraint::chain(2).unwrap(), shape)
-            .unwrap();
+        let r = Regulariser::new(
+            penalties::parse("l1:0.5").unwrap(),
+            Constraint::chain(2).unwrap(),
+            shape,
+        )
+        .unwrap();
         let a = [1.0, 1.6];
         let (mut x, mut y, mut dual) = (vec![0.0; 2], vec![0.0; 1], vec![0.0; 1]);
         let (mut v, mut pull) = (vec![0.0; 1], vec![0.0; 2]);
@@ -294,7 +307,8 @@ mod tests {
 
     #[test]
     fn a_constraint_for_other_features_is_refused() {
-        let error = Regulariser::new(penalties::parse("none").unwrap(), Constraint::identity(4), SHAPE);
+        let error =
+            Regulariser::new(penalties::parse("none").unwrap(), Constraint::identity(4), SHAPE);
         assert_eq!(
             error.unwrap_err().to_string(),
             "the constraint `identity` is for 4 features, the model has 3"

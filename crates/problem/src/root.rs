@@ -1,10 +1,10 @@
 //! The root of an increasing function on an interval that holds it.
 
-/// Newton's method kept inside a shrinking bracket `[lo, hi]`, with bisection wherever Newton leaves it or
-/// is slow. `f` gives value and slope; it is taken to be ≤ 0 at `lo` and ≥ 0 at `hi`.
+/// Newton's method kept inside a shrinking bracket `[lo, hi]`, with bisection wherever Newton
+/// leaves it or is slow. `f` gives value and slope; it is taken to be ≤ 0 at `lo` and ≥ 0 at `hi`.
 ///
-/// It always ends: an iteration either halves the step before last or halves the bracket, and it stops
-/// when a step no longer changes the point beyond rounding.
+/// It always ends: an iteration either halves the step before last or halves the bracket, and it
+/// stops when a step no longer changes the point beyond rounding.
 pub(crate) fn increasing_root(mut lo: f64, mut hi: f64, f: impl Fn(f64) -> (f64, f64)) -> f64 {
     let mut u = lo + 0.5 * (hi - lo);
     let (mut before_last, mut last) = (hi - lo, hi - lo);
@@ -27,7 +27,10 @@ pub(crate) fn increasing_root(mut lo: f64, mut hi: f64, f: impl Fn(f64) -> (f64,
         };
         before_last = last;
         last = next - u;
-        if last.abs() <= 0.5 * f64::EPSILON * next.abs() || next == lo && u == lo || next == hi && u == hi {
+        if last.abs() <= 0.5 * f64::EPSILON * next.abs()
+            || next == lo && u == lo
+            || next == hi && u == hi
+        {
             return next;
         }
         u = next;

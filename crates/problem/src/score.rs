@@ -1,13 +1,14 @@
-//! How wrong a prediction is about one record, between 0 and 1: what models are compared by when one of several is
-//! chosen privately. It does not depend on the loss that they were trained with.
+//! How wrong a prediction is about one record, between 0 and 1: what models are compared by when
+//! one of several is chosen privately. It does not depend on the loss that they were trained with.
 //!
 //! ```text
 //! classes:  ½ Σ_k (p_k − [k = b])²,   p the softmax of the scores (two classes: of 0 and the score)
 //! a number: ((ŵ − b)/2)²,             ŵ the score brought into [−1, 1], where encoded targets lie
 //! ```
 //!
-//! For classes it is half of Brier's score. A share of right answers would be as bounded, but where one class is rare it
-//! is the same for every model; this one is least, on average, for the true probabilities.
+//! For classes it is half of Brier's score. A share of right answers would be as bounded, but where
+//! one class is rare it is the same for every model; this one is least, on average, for the true
+//! probabilities.
 
 use crate::Target;
 

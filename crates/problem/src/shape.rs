@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 
 /// The layout of a parameter: a row-major matrix with a row per feature and a column per output.
 ///
-/// A linear model with one output is the case `outputs = 1`. When there is an intercept it is the *last*
-/// row, and no penalty or constraint touches it.
+/// A linear model with one output is the case `outputs = 1`. When there is an intercept it is the
+/// *last* row, and no penalty or constraint touches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     /// Features, the intercept not counted.

@@ -1,7 +1,7 @@
 //! The matrix `A` of a constraint, in compressed rows.
 //!
-//! It acts on the rows of a row-major parameter with `columns` columns: `(A X)` for a matrix `X`, the
-//! ordinary product for one column.
+//! It acts on the rows of a row-major parameter with `columns` columns: `(A X)` for a matrix `X`,
+//! the ordinary product for one column.
 
 /// A sparse matrix in compressed rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,8 +19,8 @@ impl SparseMatrix {
         Self { columns: n, start: (0..=n).collect(), index: (0..n).collect(), value: vec![1.0; n] }
     }
 
-    /// A matrix from `(row, column, value)`s in any order; values at the same place are added up and
-    /// zeros are left out.
+    /// A matrix from `(row, column, value)`s in any order; values at the same place are added up
+    /// and zeros are left out.
     ///
     /// # Panics
     /// If an index is out of range.
@@ -29,7 +29,10 @@ impl SparseMatrix {
         sorted.sort_by_key(|&(r, c, _)| (r, c));
         let mut merged: Vec<(usize, usize, f64)> = Vec::with_capacity(sorted.len());
         for (r, c, v) in sorted {
-            assert!(r < rows && c < columns, "entry ({r}, {c}) outside a {rows} × {columns} matrix");
+            assert!(
+                r < rows && c < columns,
+                "entry ({r}, {c}) outside a {rows} × {columns} matrix"
+            );
             match merged.last_mut() {
                 Some(last) if (last.0, last.1) == (r, c) => last.2 += v,
                 _ => merged.push((r, c, v)),
@@ -97,10 +100,10 @@ impl SparseMatrix {
 
     /// An upper bound of `‖AᵀA‖₂`, the square of the largest singular value.
     ///
-    /// `‖AᵀA‖₂ ≤ ρ(M)` for `M = |A|ᵀ|A|`, and `ρ(M) ≤ max_j (Mv)_j/v_j` for every `v > 0` (Collatz and
-    /// Wielandt). `v = 1` gives the largest row sum of `M`, never worse than `‖A‖₁‖A‖_∞`; a few power
-    /// steps make it tighter. A plain power iteration on `AᵀA` would come from below, and a step size that
-    /// rests on this number would then be too long.
+    /// `‖AᵀA‖₂ ≤ ρ(M)` for `M = |A|ᵀ|A|`, and `ρ(M) ≤ max_j (Mv)_j/v_j` for every `v > 0` (Collatz
+    /// and Wielandt). `v = 1` gives the largest row sum of `M`, never worse than `‖A‖₁‖A‖_∞`; a few
+    /// power steps make it tighter. A plain power iteration on `AᵀA` would come from below, and a
+    /// step size that rests on this number would then be too long.
     pub fn gram_norm_bound(&self) -> f64 {
         let absolute = Self { value: self.value.iter().map(|v| v.abs()).collect(), ..self.clone() };
         let mut v = vec![1.0; self.columns];
@@ -121,7 +124,8 @@ impl SparseMatrix {
             }
         }
         // Room for the rounding of the sums above.
-        let longest = (0..self.rows()).map(|r| self.start[r + 1] - self.start[r]).max().unwrap_or(0);
+        let longest =
+            (0..self.rows()).map(|r| self.start[r + 1] - self.start[r]).max().unwrap_or(0);
         bound * (1.0 + f64::EPSILON * (2 * longest + self.rows() + 8) as f64)
     }
 }

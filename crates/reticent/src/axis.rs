@@ -16,7 +16,8 @@ pub(crate) struct Axis {
     pub values: Vec<String>,
 }
 
-/// The name in `name=before[list]after`, what stands before its list, the list and what stands after it.
+/// The name in `name=before[list]after`, what stands before its list, the list and what stands
+/// after it.
 fn parts(text: &str) -> Option<(&str, &str, &str, &str)> {
     let (name, rest) = text.split_once('=')?;
     let (before, rest) = rest.split_once('[')?;
@@ -28,13 +29,14 @@ fn values<'a>(before: &'a str, list: &'a str, after: &'a str) -> impl Iterator<I
     list.split(',').map(move |value| format!("{before}{}{after}", value.trim()))
 }
 
-/// The list `text` with each of its values changed, if it is of what is called `name`. One that cannot be
-/// read is left for [`Axis::parse`] to refuse.
+/// The list `text` with each of its values changed, if it is of what is called `name`. One that
+/// cannot be read is left for [`Axis::parse`] to refuse.
 pub(crate) fn map_values(text: &str, name: &str, change: impl Fn(&str) -> String) -> String {
     match parts(text).filter(|parts| parts.0 == name) {
         None => text.to_owned(),
         Some((_, before, list, after)) => {
-            let changed: Vec<String> = values(before, list, after).map(|value| change(&value)).collect();
+            let changed: Vec<String> =
+                values(before, list, after).map(|value| change(&value)).collect();
             format!("{name}=[{}]", changed.join(","))
         }
     }
@@ -45,7 +47,9 @@ impl Axis {
     pub fn parse(text: &str) -> Result<Self, Error> {
         let form = "write it as name=[value,value,…] or name=before[value,value,…]after, for example \
                     'penalty=l1:[1e-5,1e-4,1e-3]'";
-        let Some((name, before, list, after)) = parts(text) else { return Err(refuse("tune", text, form)) };
+        let Some((name, before, list, after)) = parts(text) else {
+            return Err(refuse("tune", text, form));
+        };
         let known = || PARTS.into_iter().chain(Settings::ALL.iter().map(|(name, _)| *name));
         let Some(name) = known().find(|known| *known == name) else {
             let names: Vec<_> = known().filter(|name| *name != "as-published").collect();
@@ -69,7 +73,9 @@ impl Axis {
             );
             return Err(refuse("tune", text, why));
         }
-        if let Some(twice) = values.iter().enumerate().find(|(i, value)| values[..*i].contains(value)) {
+        if let Some(twice) =
+            values.iter().enumerate().find(|(i, value)| values[..*i].contains(value))
+        {
             return Err(refuse("tune", text, format!("{} is there twice", twice.1)));
         }
         Ok(Axis { name, values })
@@ -106,9 +112,16 @@ mod tests {
 
     #[test]
     fn what_is_no_list_is_refused() {
-        let fails = |text: &str| Axis::parse(text).err().map(|error| error.to_string()).unwrap_or_default();
-        for text in ["penalty", "penalty=l1:1", "penalty=l1:[1,2", "clip=[1,,2]", "clip=[]", "clip=[1,2][3]"]
-        {
+        let fails =
+            |text: &str| Axis::parse(text).err().map(|error| error.to_string()).unwrap_or_default();
+        for text in [
+            "penalty",
+            "penalty=l1:1",
+            "penalty=l1:[1,2",
+            "clip=[1,,2]",
+            "clip=[]",
+            "clip=[1,2][3]",
+        ] {
             assert!(
                 fails(text).contains("write it as") || fails(text).contains("grid of one"),
                 "{text}: {}",

@@ -1,5 +1,5 @@
-//! What is guaranteed, to whom, by how much and under which assumptions: the part of a model that a privacy
-//! officer reads.
+//! What is guaranteed, to whom, by how much and under which assumptions: the part of a model that a
+//! privacy officer reads.
 
 use reticent_accountant::{
     Adjacency, Entry, Ledger, Mechanism, Taint, Unit, View, extended, gdp_mu, rdp_curve,
@@ -20,8 +20,8 @@ const VERSION: u32 = 1;
 /// The δ at which the curve is given, beside the one that was asked for.
 const CURVE: [f64; 9] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12];
 
-/// The orders at which the Rényi curve is given: enough to see its shape and to compose by hand. Whoever
-/// needs another order has the ledger, which determines the whole curve.
+/// The orders at which the Rényi curve is given: enough to see its shape and to compose by hand.
+/// Whoever needs another order has the ledger, which determines the whole curve.
 const ORDERS: [f64; 12] = [1.1, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0, 256.0, 1024.0];
 
 /// The certificate of one run.
@@ -37,14 +37,16 @@ pub struct Certificate {
     /// ε at δ: the number to promise; infinite where there is no guarantee.
     #[serde(with = "extended")]
     pub epsilon: f64,
-    /// What a paper claims ε to be for a run as published, where that does not hold. Not a guarantee of
-    /// anything.
+    /// What a paper claims ε to be for a run as published, where that does not hold. Not a
+    /// guarantee of anything.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub claimed: Option<f64>,
-    /// What the events of the ledger would cost were it not for the reasons. Not a guarantee of anything.
+    /// What the events of the ledger would cost were it not for the reasons. Not a guarantee of
+    /// anything.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub counted: Option<f64>,
-    /// No analysis of all that was released on the way can give an ε below this. The last model alone may tell less.
+    /// No analysis of all that was released on the way can give an ε below this. The last model
+    /// alone may tell less.
     #[serde(with = "extended")]
     pub epsilon_lower: f64,
     /// δ.
@@ -75,8 +77,8 @@ pub struct Certificate {
     pub mu: Option<f64>,
     /// Rényi divergence bounds.
     pub rdp: Vec<Order>,
-    /// How ε is spread over the parties, in the certificate of a run between many: the numbers above are then
-    /// those of the party who spent most.
+    /// How ε is spread over the parties, in the certificate of a run between many: the numbers
+    /// above are then those of the party who spent most.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parties: Option<Spread>,
     /// What the guarantee relies on.
@@ -122,8 +124,14 @@ impl Certificate {
     }
 
     /// The certificate of what `ledger` recorded of a run of `algorithm`, at `delta`.
-    pub(crate) fn of(algorithm: &str, delta: f64, terms: &Terms, ledger: Ledger) -> Result<Self, Error> {
-        let otherwise = Scope { adjacency: terms.adjacency(), unit: terms.unit(), view: terms.view() };
+    pub(crate) fn of(
+        algorithm: &str,
+        delta: f64,
+        terms: &Terms,
+        ledger: Ledger,
+    ) -> Result<Self, Error> {
+        let otherwise =
+            Scope { adjacency: terms.adjacency(), unit: terms.unit(), view: terms.view() };
         let Verdict { certified, reasons, epsilon, counted, claimed, scope, meaning, .. } =
             Verdict::of(&ledger, delta, otherwise)?;
         Ok(Certificate {
@@ -154,15 +162,19 @@ impl Certificate {
         })
     }
 
-    /// This certificate as its ledger has it: where the file promises more than the events, it is not believed. It may promise
-    /// less, as another version does that counts less tightly. Numbers and words that follow from the ledger are made anew.
+    /// This certificate as its ledger has it: where the file promises more than the events, it is
+    /// not believed. It may promise less, as another version does that counts less tightly. Numbers
+    /// and words that follow from the ledger are made anew.
     pub fn recounted(mut self) -> Result<Self, Error> {
         let Certificate { adjacency, unit, view, .. } = self;
         let verdict = Verdict::of(&self.ledger, self.delta, Scope { adjacency, unit, view })?;
-        // Another version may have counted a little more tightly; less than the least that is possible it cannot.
-        let short = verdict.certified && self.certified && self.epsilon < verdict.epsilon.lower.next_down();
+        // Another version may have counted a little more tightly; less than the least that is
+        // possible it cannot.
+        let short =
+            verdict.certified && self.certified && self.epsilon < verdict.epsilon.lower.next_down();
         if verdict.certified && self.certified && !short {
-            // An ε that only has to be above a lower end of 0 says nothing: what is shown is never below our own count.
+            // An ε that only has to be above a lower end of 0 says nothing: what is shown is never
+            // below our own count.
             let verdict = verdict.at_least(self.epsilon);
             (self.epsilon, self.meaning) = (verdict.epsilon.upper, verdict.meaning);
             self.curve = points(&self.ledger)?;
@@ -174,7 +186,11 @@ impl Certificate {
             return Ok(self);
         }
         self.reasons.extend(
-            verdict.reasons.into_iter().filter(|reason| !self.reasons.contains(reason)).collect::<Vec<_>>(),
+            verdict
+                .reasons
+                .into_iter()
+                .filter(|reason| !self.reasons.contains(reason))
+                .collect::<Vec<_>>(),
         );
         if short {
             let said = format!(
@@ -241,11 +257,14 @@ fn assumptions(terms: &Terms, ledger: &Ledger) -> Vec<String> {
     let selected = |entry: &Entry| matches!(entry.event().mechanism(), Mechanism::Selection(_));
     if ledger.entries().iter().any(selected) {
         list.push(
-            "nobody learns how many runs the model was chosen from, or anything about the others".to_owned(),
+            "nobody learns how many runs the model was chosen from, or anything about the others"
+                .to_owned(),
         );
     }
     if terms.unit() == Unit::Record {
-        list.push("a person has one record in the table; who has more is protected less".to_owned());
+        list.push(
+            "a person has one record in the table; who has more is protected less".to_owned(),
+        );
     }
     list
 }
@@ -262,7 +281,8 @@ mod tests {
 
     use super::*;
 
-    /// A ledger that is counted by Rényi alone has a lower end of 0, and any ε of a file lies above that.
+    /// A ledger that is counted by Rényi alone has a lower end of 0, and any ε of a file lies above
+    /// that.
     #[test]
     fn a_forged_epsilon_is_not_shown_where_the_lower_end_is_nothing() {
         let terms = Terms::of_parties(Unit::User, View::SecureAggregation, 40);

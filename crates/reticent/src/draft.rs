@@ -1,4 +1,5 @@
-//! A first schema from a file that is declared public, with a key of its own to know the file again by.
+//! A first schema from a file that is declared public, with a key of its own to know the file again
+//! by.
 
 use std::path::Path;
 

@@ -10,7 +10,8 @@ use reticent_oracle::tables::{DataError, SchemaError};
 use reticent_problem::{ParseError, ShapeError};
 use reticent_runtime::RunError;
 
-/// Why a job was not done. Says what was given, what is allowed and what to do; never a private value.
+/// Why a job was not done. Says what was given, what is allowed and what to do; never a private
+/// value.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file that cannot be read.

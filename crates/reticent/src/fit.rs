@@ -15,14 +15,15 @@ use crate::model::Model;
 use crate::run::{Calibrated, Outcome};
 use crate::tune::{Prepared, Tuned};
 
-/// What a fit tells while it runs: which part it is at, and how many iterations are done. Nothing that is
-/// computed from the data.
+/// What a fit tells while it runs: which part it is at, and how many iterations are done. Nothing
+/// that is computed from the data.
 pub trait Progress {
     /// The table is being read.
     fn reading(&mut self) {}
     /// The noise is being calibrated.
     fn calibrating(&mut self) {}
-    /// The algorithm runs. Not every one tells of its iterations: how many runs a choice takes is secret.
+    /// The algorithm runs. Not every one tells of its iterations: how many runs a choice takes is
+    /// secret.
     fn running(&mut self) {}
     /// So many of so many iterations are done.
     fn iteration(&mut self, _done: u64, _of: u64) {}
@@ -31,19 +32,21 @@ pub trait Progress {
 /// No progress shown.
 impl Progress for () {}
 
-/// A model and how it came about. How long it took is not told: a time depends on what is in the records.
+/// A model and how it came about. How long it took is not told: a time depends on what is in the
+/// records.
 #[derive(Debug)]
 pub struct Fitted {
     /// The model, its certificate inside.
     pub model: Model,
-    /// Records read, where their number is public: records are protected, and one is replaced by another.
+    /// Records read, where their number is public: records are protected, and one is replaced by
+    /// another.
     pub records: Option<u64>,
     /// Iterations made.
     pub iterations: u64,
     /// What came of tuning, if the job was tuned.
     pub tuned: Option<Tuned>,
-    /// Whether the exact solver got to the optimum before its iterations ran out; the others have no such
-    /// thing.
+    /// Whether the exact solver got to the optimum before its iterations ran out; the others have
+    /// no such thing.
     pub converged: Option<bool>,
 }
 
@@ -102,7 +105,9 @@ impl Job {
     pub(crate) fn open(&self, table: PrivateTable, number: u64) -> Result<Gate, Error> {
         let entropy = match self.seed {
             // Multiples of an odd number near 2⁶⁴/φ: runs of different small seeds never meet.
-            Some(seed) => Entropy::seeded(seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))),
+            Some(seed) => {
+                Entropy::seeded(seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+            }
             None => Entropy::secure().map_err(Refusal::from)?,
         };
         Ok(Gate::open(table, Arc::clone(&self.loss), &self.opening, entropy)?)
@@ -143,7 +148,17 @@ impl Job {
             (Plan::Best(_), None) => return Err(self.not_private()),
         };
         let Outcome { parameter, iterations, graph, choice, .. } = outcome;
-        Ok(Done { job, parameter, iterations, graph, tuned, converged: None, transcript, ledger, choice })
+        Ok(Done {
+            job,
+            parameter,
+            iterations,
+            graph,
+            tuned,
+            converged: None,
+            transcript,
+            ledger,
+            choice,
+        })
     }
 
     /// What is said of a run that ended for this reason, after it was told something or before.
@@ -156,7 +171,8 @@ impl Job {
 
     fn fit_exact(&self, mut gate: Gate) -> Result<Done<'_>, Error> {
         let settings = ExactSettings::try_from(&self.settings)?;
-        let ExactSolution { x, iterations, status, .. } = solve(&mut gate, &self.regulariser, &settings)?;
+        let ExactSolution { x, iterations, status, .. } =
+            solve(&mut gate, &self.regulariser, &settings)?;
         Ok(Done {
             job: self,
             parameter: x,

@@ -1,7 +1,9 @@
-//! A graph of the features that is learned from the private table and paid for (erratum E6 of LS22).
+//! A graph of the features that is learned from the private table and paid for (erratum E6 of
+//! LS22).
 //!
-//! `graph = "FILE"` is a public graph. `graph = "private"` or `"private:LAMBDA"` spends a share of the budget
-//! on noisy second moments, the first event of the run; all that follows is arithmetic on them.
+//! `graph = "FILE"` is a public graph. `graph = "private"` or `"private:LAMBDA"` spends a share of
+//! the budget on noisy second moments, the first event of the run; all that follows is arithmetic
+//! on them.
 
 use reticent_oracle::SecondMomentTerms;
 use reticent_problem::GraphTerms;
@@ -13,7 +15,8 @@ use crate::spec::Spec;
 /// The word for a graph that is learned.
 const PRIVATE: &str = "private";
 
-/// λ on the scale of correlations, where nothing is said: weaker ties than this seldom repay an edge.
+/// λ on the scale of correlations, where nothing is said: weaker ties than this seldom repay an
+/// edge.
 const LAMBDA: f64 = 0.1;
 
 /// The share of the budget, where nothing is said.
@@ -69,14 +72,17 @@ impl Spec {
             None => LAMBDA,
             Some((_, Ok(lambda))) if (0.0..1.0).contains(&lambda) => lambda,
             Some((text, _)) => {
-                let why =
-                    "lambda of a learned graph is on the scale of correlations: a number from 0 to below 1";
+                let why = "lambda of a learned graph is on the scale of correlations: a number from 0 to below 1";
                 return value("graph", format!("{PRIVATE}:{text}"), why);
             }
         };
         let share = self.graph_share.unwrap_or(SHARE);
         if !(share > 0.0 && share < 1.0) {
-            return value("graph-share", share.to_string(), "a share of the budget, above 0 and below 1");
+            return value(
+                "graph-share",
+                share.to_string(),
+                "a share of the budget, above 0 and below 1",
+            );
         }
         if self.graph_edges == Some(0) {
             return value(

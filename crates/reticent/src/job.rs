@@ -11,7 +11,9 @@ use reticent_admm::exact::ExactSettings;
 use reticent_admm::{BlockSchedule, Public, Settings};
 use reticent_oracle::tables::{self, Reading, Schema, TargetKind};
 use reticent_oracle::{Opening, Sampling, Terms};
-use reticent_problem::{Constraint, Graph, Loss, Regulariser, Shape, Target, constraints, losses, penalties};
+use reticent_problem::{
+    Constraint, Graph, Loss, Regulariser, Shape, Target, constraints, losses, penalties,
+};
 
 use crate::error::{Error, plain};
 use crate::graph::PrivateGraph;
@@ -22,9 +24,10 @@ use crate::tune::Tuning;
 /// The algorithm that runs when none is named.
 const DEFAULT_ALGORITHM: &str = "auto";
 
-/// The constant behind the intercept, as a part of the row norm: tables in other units then give the same
-/// model in those units. Gradients are longer by √(1 + 0.3²), four in a hundred, and the intercept moves a
-/// tenth as fast as a feature that fills a whole row would. The published intercept is multiplied with it.
+/// The constant behind the intercept, as a part of the row norm: tables in other units then give
+/// the same model in those units. Gradients are longer by √(1 + 0.3²), four in a hundred, and the
+/// intercept moves a tenth as fast as a feature that fills a whole row would. The published
+/// intercept is multiplied with it.
 const INTERCEPT: f64 = 0.3;
 
 /// What [`Spec::check`] made of a [`Spec`].
@@ -40,7 +43,8 @@ pub struct Job {
     pub(crate) opening: Opening,
     pub(crate) budget: Option<Budget>,
     pub(crate) seed: Option<u64>,
-    /// A graph that is to be learned; the constraint is then that of a path, which stands in for it.
+    /// A graph that is to be learned; the constraint is then that of a path, which stands in for
+    /// it.
     pub(crate) graph: Option<PrivateGraph>,
     /// What is to be chosen privately; the job is then the first of the points.
     pub(crate) tuning: Option<Tuning>,
@@ -109,13 +113,15 @@ impl Spec {
             });
         }
         if adjacency == Adjacency::AddRemove
-            && let Some(schedule) = self.settings.schedule.filter(|schedule| *schedule != BlockSchedule::All)
+            && let Some(schedule) =
+                self.settings.schedule.filter(|schedule| *schedule != BlockSchedule::All)
         {
             let why = "blocks that move at different times tell how many there are, which add-remove keeps private; \
                        use --schedule all, or --adjacency replace-one";
             return Err(value("schedule", schedule, why));
         }
-        // Whoever declares whose row it is, in the schema or by a flag, means the person to be protected.
+        // Whoever declares whose row it is, in the schema or by a flag, means the person to be
+        // protected.
         let declared = if schema.user().is_some() { Unit::User } else { Unit::Record };
         let unit = self.unit.unwrap_or(declared);
         if unit == Unit::User && schema.user().is_none() {
@@ -155,7 +161,8 @@ impl Spec {
             Kind::Private(build) => {
                 let public = job.public(job.opening.public_n.unwrap_or(1_000))?;
                 build(&job.recipe(&public, 1.0))?;
-                // What is published with a claim that does not hold is offered with that said, and promises nothing.
+                // What is published with a claim that does not hold is offered with that said, and
+                // promises nothing.
                 if self.settings.as_published != Some(true) {
                     map::offered(&job.cell(tuned))?;
                 }
@@ -207,7 +214,9 @@ impl Spec {
                 ("classes", self.classes.as_ref().map(|classes| classes.join(","))),
                 ("target-range", self.target_range.map(|[low, high]| format!("{low},{high}"))),
             ];
-            if let Some((name, Some(given))) = without.into_iter().find(|(_, given)| given.is_some()) {
+            if let Some((name, Some(given))) =
+                without.into_iter().find(|(_, given)| given.is_some())
+            {
                 let why = format!(
                     "it is for LIBSVM without a schema, and there is one: leave out --{name} or --schema"
                 );
@@ -256,7 +265,11 @@ impl Spec {
         let penalty = penalties::parse(self.penalty.as_deref().unwrap_or("none"))?;
         if learned {
             Spec::check_graph_size(shape.features)?;
-            return Ok(Regulariser::new(penalty, Constraint::graph(&Graph::path(shape.features)), shape)?);
+            return Ok(Regulariser::new(
+                penalty,
+                Constraint::graph(&Graph::path(shape.features)),
+                shape,
+            )?);
         }
         let context = constraints::Context {
             features: &schema.encoded_names(),
@@ -332,7 +345,8 @@ impl Job {
         }
     }
 
-    /// Refuses a δ of 0 where the plan has noise for which no ε holds without exception, before any table is read.
+    /// Refuses a δ of 0 where the plan has noise for which no ε holds without exception, before any
+    /// table is read.
     fn check_pure(&self, public: &Public) -> Result<(), Error> {
         let Some(Budget { delta: 0.0, .. }) = self.budget else { return Ok(()) };
         let Opening { adjacency, unit, view, .. } = self.opening;
@@ -357,7 +371,12 @@ impl Job {
     }
 
     pub(crate) fn recipe<'a>(&'a self, public: &'a Public, noise_multiplier: f64) -> Recipe<'a> {
-        Recipe { settings: &self.settings, public, regulariser: &self.regulariser, noise_multiplier }
+        Recipe {
+            settings: &self.settings,
+            public,
+            regulariser: &self.regulariser,
+            noise_multiplier,
+        }
     }
 }
 
@@ -373,8 +392,8 @@ pub(crate) fn no_pure(name: &str) -> Error {
 fn find_algorithm(name: &str) -> Result<&'static Entry, Error> {
     catalogue::find(name).ok_or_else(|| {
         let names: Vec<_> = catalogue::CATALOGUE.iter().map(|entry| entry.name).collect();
-        let party =
-            reticent_runtime::find(name).map_or("", |_| "`reticent simulate` runs it between parties; here ");
+        let party = reticent_runtime::find(name)
+            .map_or("", |_| "`reticent simulate` runs it between parties; here ");
         let nearest = reticent_problem::catalogue::nearest(name, names.iter().copied())
             .filter(|_| party.is_empty())
             .map(|name| format!("did you mean `{name}`? "))
@@ -387,7 +406,9 @@ fn find_algorithm(name: &str) -> Result<&'static Entry, Error> {
 pub(crate) fn loss_for(text: Option<&str>, kind: &TargetKind) -> Result<Box<dyn Loss>, Error> {
     let (usual, given, classes) = match kind {
         TargetKind::Classes(labels) if labels.len() == 2 => ("logistic", Target::Binary, Some(2)),
-        TargetKind::Classes(labels) => ("multinomial", Target::Classes(labels.len()), Some(labels.len())),
+        TargetKind::Classes(labels) => {
+            ("multinomial", Target::Classes(labels.len()), Some(labels.len()))
+        }
         TargetKind::Range { .. } => ("squared", Target::Real, None),
     };
     let text = text.unwrap_or(usual);
@@ -401,7 +422,8 @@ pub(crate) fn loss_for(text: Option<&str>, kind: &TargetKind) -> Result<Box<dyn 
         Target::Classes(k) => format!("{k} classes"),
         Target::Real => "a number".to_owned(),
     };
-    let allowed = format!("it predicts {}, the target is {}; use {usual}", fits(loss.target()), fits(given));
+    let allowed =
+        format!("it predicts {}, the target is {}; use {usual}", fits(loss.target()), fits(given));
     Err(value("loss", text, &allowed))
 }
 

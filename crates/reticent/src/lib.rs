@@ -1,7 +1,8 @@
 //! Train convex models on sensitive tables with differential privacy, and a certificate for each.
 //!
-//! A [`Spec`] describes a job; [`Spec::check`] turns it into a [`Job`](job::Job) without reading the data,
-//! and [`Job::fit`](job::Job::fit) does it. The result is a [`Model`] with its [`Certificate`] inside.
+//! A [`Spec`] describes a job; [`Spec::check`] turns it into a [`Job`](job::Job) without reading
+//! the data, and [`Job::fit`](job::Job::fit) does it. The result is a [`Model`] with its
+//! [`Certificate`] inside.
 
 mod axis;
 pub mod certificate;

@@ -69,7 +69,14 @@ impl Model {
     ) -> Self {
         let Job { loss, regulariser, schema, .. } = job;
         let constant = job.opening.intercept;
-        let parts = Parts { algorithm: job.entry.name, loss: &**loss, regulariser, schema, constant, graph };
+        let parts = Parts {
+            algorithm: job.entry.name,
+            loss: &**loss,
+            regulariser,
+            schema,
+            constant,
+            graph,
+        };
         Self::of(parts, parameter, certificate)
     }
 
@@ -89,7 +96,8 @@ impl Model {
                 None => regulariser.constraint().spec().to_owned(),
             },
             graph: graph.map(|graph| {
-                let edge = |edge: &Edge| (names[edge.from].clone(), names[edge.to].clone(), edge.weight);
+                let edge =
+                    |edge: &Edge| (names[edge.from].clone(), names[edge.to].clone(), edge.weight);
                 graph.edges().iter().map(edge).collect()
             }),
             outputs: match target.map(|(name, target)| (name, target.kind())) {
@@ -116,7 +124,8 @@ impl Model {
         let text = reticent_oracle::tables::read_text(path)
             .map_err(|error| Error::read(path, "the model", &error))?;
         let refuse = |reason: String| Error::Model { file: path.to_owned(), reason };
-        let model: Model = serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
+        let model: Model =
+            serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
         model.check().map_err(refuse)?;
         Ok(model)
     }
@@ -126,7 +135,9 @@ impl Model {
             return Err(format!("it has version {}, this program reads {VERSION}", self.version));
         }
         let outputs = self.outputs.len();
-        let Some(kind) = self.kind() else { return Err("its preprocessing has no target".to_owned()) };
+        let Some(kind) = self.kind() else {
+            return Err("its preprocessing has no target".to_owned());
+        };
         loss_for(Some(&self.loss), kind).map_err(|error| error.to_string())?;
         let expected = match kind {
             TargetKind::Classes(labels) if labels.len() > 2 => labels.len(),
@@ -198,7 +209,8 @@ impl Model {
         self.preprocessing.target().map(|(name, target)| (name, target.kind()))
     }
 
-    /// Whether a score is a log-odds, so that there are probabilities. A margin, as of a hinge loss, is none.
+    /// Whether a score is a log-odds, so that there are probabilities. A margin, as of a hinge
+    /// loss, is none.
     pub fn has_probabilities(&self) -> bool {
         LOG_ODDS.contains(&self.loss.split(':').next().unwrap_or_default())
     }
@@ -207,7 +219,8 @@ impl Model {
         self.target().map(|(_, kind)| kind)
     }
 
-    /// An encoded number in the units of the target, within its declared range: nothing outside can be true.
+    /// An encoded number in the units of the target, within its declared range: nothing outside can
+    /// be true.
     pub(crate) fn decode(&self, encoded: f64) -> f64 {
         let Some(kind) = self.kind() else { return encoded };
         match kind {

@@ -1,4 +1,5 @@
-//! From a model and a table to predictions, a few thousand records at a time, and to the quality of all of them.
+//! From a model and a table to predictions, a few thousand records at a time, and to the quality of
+//! all of them.
 
 use std::path::Path;
 
@@ -19,8 +20,8 @@ pub struct Asked<'a> {
     pub reading: Reading,
     /// Columns of it to hand on as they are.
     pub keep: &'a [String],
-    /// With two classes: above which probability (or score, of a loss without probabilities) a record is taken for the
-    /// second one.
+    /// With two classes: above which probability (or score, of a loss without probabilities) a
+    /// record is taken for the second one.
     pub threshold: Option<f64>,
 }
 
@@ -74,25 +75,28 @@ pub enum Prediction {
 pub struct Measured {
     /// The numbers.
     pub quality: Quality,
-    /// The curves of the second class or, of more than two, of each against the rest; empty for numbers.
+    /// The curves of the second class or, of more than two, of each against the rest; empty for
+    /// numbers.
     pub curves: Vec<(String, Curves)>,
 }
 
 impl Model {
-    /// The names of the numbers that a prediction has: the probability of each class, the score of the second one, or the
-    /// predicted number itself.
+    /// The names of the numbers that a prediction has: the probability of each class, the score of
+    /// the second one, or the predicted number itself.
     pub fn number_columns(&self) -> Vec<String> {
         match self.classes() {
             None => vec!["prediction".to_owned()],
             Some(classes) if self.has_probabilities() => {
                 classes.iter().map(|class| format!("probability of {class}")).collect()
             }
-            Some(classes) => classes.iter().skip(1).map(|class| format!("score of {class}")).collect(),
+            Some(classes) => {
+                classes.iter().skip(1).map(|class| format!("score of {class}")).collect()
+            }
         }
     }
 
-    /// Predicts for every record, in the memory of a few thousand, and hands the predictions on. `head` is told what is
-    /// known before the first of them; what says `false` ends it.
+    /// Predicts for every record, in the memory of a few thousand, and hands the predictions on.
+    /// `head` is told what is known before the first of them; what says `false` ends it.
     pub fn predict_each(
         &self,
         asked: &Asked<'_>,
@@ -109,7 +113,11 @@ impl Model {
     }
 
     /// All predictions for the records of a file.
-    pub fn predict(&self, data: &Path, reading: impl Into<Reading>) -> Result<Vec<Prediction>, Error> {
+    pub fn predict(
+        &self,
+        data: &Path,
+        reading: impl Into<Reading>,
+    ) -> Result<Vec<Prediction>, Error> {
         let mut all = Vec::new();
         let each = |batch: Predicted| {
             all.extend((0..batch.records).map(|i| self.prediction(&batch, i)));
@@ -153,7 +161,8 @@ impl Model {
         let source = self.source(asked, true);
         not_private::score(&source, &self.linear(&parameter), &mut |_| true, &mut collect)?;
         let Some(classes) = self.classes() else {
-            let decoded = |encoded: &[f64]| encoded.iter().map(|&t| self.decode(t)).collect::<Vec<_>>();
+            let decoded =
+                |encoded: &[f64]| encoded.iter().map(|&t| self.decode(t)).collect::<Vec<_>>();
             return Ok(Measured {
                 quality: regression(&decoded(&values), &decoded(&targets)),
                 curves: Vec::new(),
@@ -166,9 +175,10 @@ impl Model {
         let code = |&target: &f64| if binary { usize::from(target > 0.0) } else { target as usize };
         let of: Vec<usize> = targets.iter().map(code).collect();
         let outputs = classes.len();
-        let scores = Scores { values: &values, classes: &of, outputs, log_odds: self.has_probabilities() };
-        let quality =
-            scores.quality(|scores| if binary { class(&scores[1..], cut) } else { class(scores, cut) });
+        let scores =
+            Scores { values: &values, classes: &of, outputs, log_odds: self.has_probabilities() };
+        let quality = scores
+            .quality(|scores| if binary { class(&scores[1..], cut) } else { class(scores, cut) });
         let drawn = if binary { 1..2 } else { 0..outputs };
         let curves = drawn.map(|k| (classes[k].to_owned(), scores.curves(k))).collect();
         Ok(Measured { quality, curves })

@@ -1,8 +1,8 @@
 //! One job on table after table that was never a file: for audits and simulations.
 //!
-//! It is the path of [`Job::fit`] from the gate on: the same plan, the same calibration, the same algorithm,
-//! the same gate. Only the reading of a file and the writing of a certificate are left out, and the
-//! calibration is done once, as it depends on public quantities alone.
+//! It is the path of [`Job::fit`] from the gate on: the same plan, the same calibration, the same
+//! algorithm, the same gate. Only the reading of a file and the writing of a certificate are left
+//! out, and the calibration is done once, as it depends on public quantities alone.
 
 use reticent_accountant::{Ledger, Unit, epsilon, gdp_mu};
 use reticent_oracle::{Gate, PrivateTable};
@@ -27,7 +27,8 @@ pub struct Repeat {
 pub struct Seen {
     /// The parameter of the model.
     pub parameter: Vec<f64>,
-    /// Every answer of the gate, in order; where only the best of several runs is released, its score.
+    /// Every answer of the gate, in order; where only the best of several runs is released, its
+    /// score.
     pub transcript: Vec<Vec<f64>>,
 }
 
@@ -41,7 +42,8 @@ impl Job {
         self
     }
 
-    /// Calibrates the job for tables with as many units as `like`, which is not used for anything else.
+    /// Calibrates the job for tables with as many units as `like`, which is not used for anything
+    /// else.
     pub fn repeat(self, like: PrivateTable) -> Result<Repeat, Error> {
         let Some(budget) = self.budget else { return Err(self.not_private()) };
         let Budget { delta, .. } = budget;
@@ -66,7 +68,8 @@ impl Repeat {
         if let Some(bug) = self.bug {
             gate.spoil(bug)?;
         }
-        let Done { parameter, mut transcript, tuned, .. } = self.job.execute(gate, &self.plan, &mut ())?;
+        let Done { parameter, mut transcript, tuned, .. } =
+            self.job.execute(gate, &self.plan, &mut ())?;
         // Of a choice the score of the winner is released as well.
         transcript.extend(tuned.map(|tuned| vec![tuned.score]));
         Ok(Seen { parameter, transcript })
@@ -78,8 +81,8 @@ impl Repeat {
         self.bug = Some(bug);
     }
 
-    /// What a run would record with so many times the noise; nothing where only the best of several is released. `like` is
-    /// a table as it was calibrated for.
+    /// What a run would record with so many times the noise; nothing where only the best of several
+    /// is released. `like` is a table as it was calibrated for.
     pub fn plan_at(&self, scale: f64, like: PrivateTable) -> Result<Ledger, Error> {
         match &self.plan {
             Plan::One(Calibrated { public, noise, .. }) => {

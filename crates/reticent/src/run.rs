@@ -6,9 +6,10 @@
 //! score of its solution         where the run is one of several to choose among   share c
 //! ```
 //!
-//! One number `s` scales all noise. With `z₁` the noise with which one answer alone spends the budget, and
-//! `z` the same for the algorithm alone, the parts get `s·z₁/√g`, `s·z/√(1−g−c)` and `s·z₁/√c`. For full
-//! batches costs add up as squares, so `s = 1` is then the budget; elsewhere the calibration finds `s`.
+//! One number `s` scales all noise. With `z₁` the noise with which one answer alone spends the
+//! budget, and `z` the same for the algorithm alone, the parts get `s·z₁/√g`, `s·z/√(1−g−c)` and
+//! `s·z₁/√c`. For full batches costs add up as squares, so `s = 1` is then the budget; elsewhere
+//! the calibration finds `s`.
 
 use std::sync::Arc;
 
@@ -21,8 +22,8 @@ use reticent_problem::{Constraint, Graph, Regulariser, penalties};
 use crate::error::Error;
 use crate::job::{Budget, Job};
 
-/// The share of the budget that a score gets. A score is one number, while the parameter is many: at this
-/// share its noise is a few records where the model's is felt in every coefficient.
+/// The share of the budget that a score gets. A score is one number, while the parameter is many:
+/// at this share its noise is a few records where the model's is felt in every coefficient.
 const SCORE: f64 = 0.1;
 
 /// The noise of each part, in clips; `None` for a part that there is not.
@@ -94,7 +95,8 @@ impl Job {
         public: &Public,
         Budget { epsilon, delta }: Budget,
     ) -> Result<f64, Error> {
-        // Once before the search, so that a plan that cannot be is refused as itself and not for its price.
+        // Once before the search, so that a plan that cannot be is refused as itself and not for
+        // its price.
         let plan = self.rehearse(gate, public, &Noise::alone(1.0))?;
         self.refuse_impure(&plan, delta)?;
         let plan = |noise| self.rehearse(gate, public, &Noise::alone(noise));
@@ -117,16 +119,30 @@ impl Job {
     pub(crate) fn noise(&self, s: f64, alone: f64, whole: &Public, scored: bool) -> Noise {
         let (graph, score) = self.shares(scored);
         let part = |share: f64| (share > 0.0).then(|| s * whole.whole_budget / share.sqrt());
-        Noise { algorithm: s * alone / self.share(scored).sqrt(), graph: part(graph), score: part(score) }
+        Noise {
+            algorithm: s * alone / self.share(scored).sqrt(),
+            graph: part(graph),
+            score: part(score),
+        }
     }
 
     /// The ledger that the run will have with this noise: the run itself, on a gate without data.
-    pub(crate) fn rehearse(&self, gate: &Gate, public: &Public, noise: &Noise) -> Result<Ledger, Error> {
+    pub(crate) fn rehearse(
+        &self,
+        gate: &Gate,
+        public: &Public,
+        noise: &Noise,
+    ) -> Result<Ledger, Error> {
         self.rehearse_on(*gate.terms(), public, noise)
     }
 
     /// The same on these terms, before there is a gate.
-    pub(crate) fn rehearse_on(&self, terms: Terms, public: &Public, noise: &Noise) -> Result<Ledger, Error> {
+    pub(crate) fn rehearse_on(
+        &self,
+        terms: Terms,
+        public: &Public,
+        noise: &Noise,
+    ) -> Result<Ledger, Error> {
         let mut rehearsal = Rehearsal::new(public.shape, terms);
         // The plan does not depend on which graph it is, and learning one takes its time.
         let learn = |_: Released<Vec<f64>>, nodes: usize, _: f64| Graph::path(nodes);
@@ -198,7 +214,8 @@ impl Job {
         Error::Value {
             name: "algorithm",
             given: self.entry.name.to_owned(),
-            allowed: "it has no privacy that could be measured or shared out; choose another one".to_owned(),
+            allowed: "it has no privacy that could be measured or shared out; choose another one"
+                .to_owned(),
         }
     }
 }

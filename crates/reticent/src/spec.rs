@@ -1,4 +1,5 @@
-//! The one description of a job: command-line flags, a TOML file and keyword arguments all become a [`Spec`].
+//! The one description of a job: command-line flags, a TOML file and keyword arguments all become a
+//! [`Spec`].
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,8 @@ use crate::graph::is_private_graph;
 use crate::settings::in_words;
 use crate::tune::NO_GRID;
 
-/// What to fit, on what, and at what price. Unchecked: [`Job`](crate::job::Job) is the checked form.
+/// What to fit, on what, and at what price. Unchecked: [`Job`](crate::job::Job) is the checked
+/// form.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Spec {
@@ -91,7 +93,8 @@ pub struct Spec {
     /// Lists to choose from privately, each as `name=[value,value]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tune: Option<Vec<String>>,
-    /// The expected number of runs that a choice is made from; as many as points when it is not given.
+    /// The expected number of runs that a choice is made from; as many as points when it is not
+    /// given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tune_runs: Option<u64>,
     /// How the choice is made; there is only `random`.
@@ -119,11 +122,14 @@ impl Spec {
         Ok(Spec::of_table(table(&text, path)?, path)?.relative_to(path))
     }
 
-    /// The job that the keys of a file make. Each is tried alone, so that what is wrong can be named.
+    /// The job that the keys of a file make. Each is tried alone, so that what is wrong can be
+    /// named.
     pub(crate) fn of_table(table: toml::Table, path: &Path) -> Result<Self, Error> {
         let mut whole = toml::Table::new();
         for (key, value) in table {
-            let read = |value: toml::Value| toml::Table::from_iter([(key.clone(), value)]).try_into::<Spec>();
+            let read = |value: toml::Value| {
+                toml::Table::from_iter([(key.clone(), value)]).try_into::<Spec>()
+            };
             let is_setting = Settings::ALL.iter().any(|(name, _)| *name == key);
             // A number may stand for a word, as it may behind a flag: `step = 0.1`.
             let word = (is_setting && (value.is_float() || value.is_integer()))
@@ -134,11 +140,16 @@ impl Spec {
                 (Err(_), Some(word)) => whole.insert(key, word),
                 (Err(error), None) => {
                     let why = match value {
-                        toml::Value::Array(_) => format!("one value is needed, not a list: {NO_GRID}"),
+                        toml::Value::Array(_) => {
+                            format!("one value is needed, not a list: {NO_GRID}")
+                        }
                         _ => in_words(error.message()),
                     };
-                    let given =
-                        if value.is_table() { format!("[{key}]") } else { format!("{key} = {value}") };
+                    let given = if value.is_table() {
+                        format!("[{key}]")
+                    } else {
+                        format!("{key} = {value}")
+                    };
                     return Err(Error::SpecSyntax {
                         file: path.to_owned(),
                         message: format!("{given}: {why}"),
@@ -161,8 +172,8 @@ impl Spec {
                 *file = base.join(&*file);
             }
         }
-        // A constraint may name a file, in a list to choose from too, and so may a graph that is not to be
-        // learned.
+        // A constraint may name a file, in a list to choose from too, and so may a graph that is
+        // not to be learned.
         let constraint = |text: &str| match text.split_once(':') {
             Some((name @ ("graph" | "matrix"), file)) => format!("{name}:{}", beside(base, file)),
             _ => text.to_owned(),
@@ -171,7 +182,8 @@ impl Spec {
         for list in self.tune.iter_mut().flatten() {
             *list = map_values(list, "constraint", constraint);
         }
-        self.graph = self.graph.map(|text| if is_private_graph(&text) { text } else { beside(base, &text) });
+        self.graph =
+            self.graph.map(|text| if is_private_graph(&text) { text } else { beside(base, &text) });
         self
     }
 
@@ -185,7 +197,8 @@ impl Spec {
         self.data.iter().chain(self.more_data.iter().flatten()).cloned().collect()
     }
 
-    /// This job with whatever `over` says laid over it: flags win over the file they are given with.
+    /// This job with whatever `over` says laid over it: flags win over the file they are given
+    /// with.
     pub fn overlaid(self, over: Spec) -> Result<Self, Error> {
         let mut whole = toml::Table::try_from(self).map_err(Error::spec_form)?;
         whole.extend(toml::Table::try_from(over).map_err(Error::spec_form)?);
@@ -193,12 +206,14 @@ impl Spec {
     }
 }
 
-/// The keys of a job file. What is wrong is said with its line, and the line is not shown: it may be a
-/// record, where a table was given for a job.
+/// The keys of a job file. What is wrong is said with its line, and the line is not shown: it may
+/// be a record, where a table was given for a job.
 pub(crate) fn table(text: &str, path: &Path) -> Result<toml::Table, Error> {
     toml::from_str(text).map_err(|error| {
-        let line =
-            error.span().and_then(|at| text.get(..at.start)).map(|before| before.matches('\n').count() + 1);
+        let line = error
+            .span()
+            .and_then(|at| text.get(..at.start))
+            .map(|before| before.matches('\n').count() + 1);
         let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
         Error::SpecSyntax { file: path.to_owned(), message: format!("{line}{}", error.message()) }
     })
@@ -216,7 +231,8 @@ mod tests {
 
     #[test]
     fn a_file_and_flags_make_one_job_and_flags_win() {
-        let file: Spec = toml::from_str("epsilon = 1.0\niterations = 10\npenalty = 'l1:1e-4'").unwrap();
+        let file: Spec =
+            toml::from_str("epsilon = 1.0\niterations = 10\npenalty = 'l1:1e-4'").unwrap();
         let flags = Spec { epsilon: Some(0.5), ..Spec::default() };
         let job = file.overlaid(flags).unwrap();
         assert_eq!(job.epsilon, Some(0.5));
@@ -236,7 +252,10 @@ mod tests {
         let spec = read("constraint = 'graph:edges.txt'\ndata = 't.csv'");
         assert_eq!(spec.constraint, Some(format!("graph:{}", beside("edges.txt"))));
         assert_eq!(spec.data, Some(folder.path().join("t.csv")));
-        assert_eq!(read("constraint = 'matrix:/a.txt'").constraint.as_deref(), Some("matrix:/a.txt"));
+        assert_eq!(
+            read("constraint = 'matrix:/a.txt'").constraint.as_deref(),
+            Some("matrix:/a.txt")
+        );
         assert_eq!(read("constraint = 'trend:2'").constraint.as_deref(), Some("trend:2"));
         assert_eq!(read("graph = 'edges.txt'").graph, Some(beside("edges.txt")));
         for private in ["private", "private:0.2"] {
@@ -248,8 +267,7 @@ mod tests {
     fn files_in_a_list_to_choose_from_are_beside_the_job_file_too() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("job.toml");
-        let text =
-            "tune = ['constraint=graph:[a.txt,/b.txt]', 'constraint=[matrix:c.txt, identity]', 'clip=[1,2]']";
+        let text = "tune = ['constraint=graph:[a.txt,/b.txt]', 'constraint=[matrix:c.txt, identity]', 'clip=[1,2]']";
         std::fs::write(&path, text).unwrap();
         let beside = |file: &str| folder.path().join(file).display().to_string();
         let lists = [
@@ -269,7 +287,10 @@ mod tests {
             Spec::read(&path).map_err(|error| error.to_string())
         };
         for (text, message) in [
-            ("delta = 1e-5\niterations = 3.5", "iterations = 3.5: a whole number of at least 1 is needed"),
+            (
+                "delta = 1e-5\niterations = 3.5",
+                "iterations = 3.5: a whole number of at least 1 is needed",
+            ),
             ("epsilon = 'one'", "epsilon = \"one\": a number is needed"),
             ("law = 'x'", "law = \"x\": it is one of `normal` or `spherical-laplace`"),
             ("public_n = 4", "public_n = 4: there is no such key"),

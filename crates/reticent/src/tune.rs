@@ -1,4 +1,5 @@
-//! Private tuning: one of several settings, chosen by a random number of runs (Papernot–Steinke 2022).
+//! Private tuning: one of several settings, chosen by a random number of runs (Papernot–Steinke
+//! 2022).
 //!
 //! ```text
 //! grid      the product of the lists that were given
@@ -8,11 +9,11 @@
 //! released  the run with the best score, and nothing else
 //! ```
 //!
-//! The law. With a Poisson number of runs of mean `r` (at least one run), a given point of `G` is missed with
-//! probability about `e^(−r/G)`; so is it with a geometric number of a certain mean. Which of the two costs
-//! less depends on the budget and on `G` (few points: Poisson), so both are calibrated and the one with less
-//! noise is taken. Unless the user says otherwise `r = G`: more runs would find the best point more surely,
-//! but the noise of every run grows with `r`.
+//! The law. With a Poisson number of runs of mean `r` (at least one run), a given point of `G` is
+//! missed with probability about `e^(−r/G)`; so is it with a geometric number of a certain mean.
+//! Which of the two costs less depends on the budget and on `G` (few points: Poisson), so both are
+//! calibrated and the one with less noise is taken. Unless the user says otherwise `r = G`: more
+//! runs would find the best point more surely, but the noise of every run grows with `r`.
 
 use reticent_accountant::{Ledger, Repetitions, calibrate, rdp_curve};
 use reticent_admm::Public;
@@ -53,8 +54,8 @@ pub struct Tuned {
     pub points: usize,
     /// How many runs were to be expected. How many there were is secret.
     pub expected_runs: f64,
-    /// The noisy score of the winner: the mean squared error of its predictions, in [0, 1] but for the noise,
-    /// and lucky as winners are.
+    /// The noisy score of the winner: the mean squared error of its predictions, in [0, 1] but for
+    /// the noise, and lucky as winners are.
     pub score: f64,
 }
 
@@ -85,24 +86,31 @@ pub(crate) fn refuse_list(name: &'static str, text: &str) -> Result<(), Error> {
 }
 
 impl Spec {
-    /// The first of the points to choose among, and all of them; `None` for a job that is not tuned.
+    /// The first of the points to choose among, and all of them; `None` for a job that is not
+    /// tuned.
     pub(crate) fn tuning(&self) -> Result<Option<(Job, Tuning)>, Error> {
         if let Some(mode) = self.tune_mode.as_deref().filter(|mode| *mode != MODE) {
             return Err(refuse("tune-mode", mode, format!("there is only '{MODE}': {NO_GRID}")));
         }
-        let texts = [("algorithm", &self.algorithm), ("loss", &self.loss), ("penalty", &self.penalty)];
-        for (name, text) in texts.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?))) {
+        let texts =
+            [("algorithm", &self.algorithm), ("loss", &self.loss), ("penalty", &self.penalty)];
+        for (name, text) in
+            texts.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?)))
+        {
             refuse_list(name, text)?;
         }
         let Some(lists) = self.tune.as_deref().filter(|lists| !lists.is_empty()) else {
             return match self.tune_runs {
-                Some(runs) => {
-                    Err(refuse("tune-runs", &runs.to_string(), "it is for --tune: give both or none"))
-                }
+                Some(runs) => Err(refuse(
+                    "tune-runs",
+                    &runs.to_string(),
+                    "it is for --tune: give both or none",
+                )),
                 None => Ok(None),
             };
         };
-        let axes: Vec<Axis> = lists.iter().map(|list| Axis::parse(list)).collect::<Result<_, _>>()?;
+        let axes: Vec<Axis> =
+            lists.iter().map(|list| Axis::parse(list)).collect::<Result<_, _>>()?;
         for (i, axis) in axes.iter().enumerate() {
             if axes[..i].iter().any(|other| other.name == axis.name) {
                 return Err(refuse(
@@ -116,7 +124,8 @@ impl Spec {
                 return Err(refuse("tune", &lists[i], why));
             }
         }
-        let points = axes.iter().fold(1_usize, |product, axis| product.saturating_mul(axis.values.len()));
+        let points =
+            axes.iter().fold(1_usize, |product, axis| product.saturating_mul(axis.values.len()));
         if points > MOST_POINTS {
             let why = format!(
                 "it makes {points} points, and {MOST_POINTS} are the most: each costs time, and noise"
@@ -125,7 +134,11 @@ impl Spec {
         }
         let runs = self.tune_runs.unwrap_or(points as u64);
         if !(1..=1_000_000).contains(&runs) {
-            return Err(refuse("tune-runs", &runs.to_string(), "a whole number from 1 to 1000000 is needed"));
+            return Err(refuse(
+                "tune-runs",
+                &runs.to_string(),
+                "a whole number from 1 to 1000000 is needed",
+            ));
         }
         let plain = Spec { tune: None, tune_runs: None, tune_mode: None, ..self.clone() };
         let mut first = None;
@@ -158,7 +171,8 @@ impl Spec {
                 let why = "a version whose privacy claim does not hold is nothing to choose privately; leave it out";
                 return Err(refuse("as-published", "true", why));
             }
-            first = first.map_or_else(|| point.check_one(true).map(Some), |first| Ok(Some(first)))?;
+            first =
+                first.map_or_else(|| point.check_one(true).map(Some), |first| Ok(Some(first)))?;
             jobs.push(job);
             names.push(words.join(" "));
         }
@@ -190,21 +204,30 @@ impl Tuning {
         laws
     }
 
-    /// The least noise for which the whole, choice included, is within the budget. Settings that follow from the budget
-    /// follow from what one run has of it, which is known when the choice has been paid for: hence twice.
+    /// The least noise for which the whole, choice included, is within the budget. Settings that
+    /// follow from the budget follow from what one run has of it, which is known when the choice
+    /// has been paid for: hence twice.
     pub fn prepare(&self, gate: &Gate, budget: Budget) -> Result<Prepared, Error> {
         let (_, s) = self.prepare_at(gate, budget, 1.0)?;
         Ok(self.prepare_at(gate, budget, s)?.0)
     }
 
-    /// The same where a run is taken to have `s` times the noise that it would have alone; and the `s` that it has.
+    /// The same where a run is taken to have `s` times the noise that it would have alone; and the
+    /// `s` that it has.
     fn prepare_at(&self, gate: &Gate, budget: Budget, s: f64) -> Result<(Prepared, f64), Error> {
         let terms = gate.terms();
-        let wholes: Vec<Public> =
-            self.points.iter().map(|job| job.public(terms.population())).collect::<Result<_, _>>()?;
+        let wholes: Vec<Public> = self
+            .points
+            .iter()
+            .map(|job| job.public(terms.population()))
+            .collect::<Result<_, _>>()?;
         let share = |job: &Job| job.share(true) / (s * s);
-        let publics: Vec<Public> =
-            self.points.iter().zip(&wholes).map(|(job, whole)| whole.with_share(share(job))).collect();
+        let publics: Vec<Public> = self
+            .points
+            .iter()
+            .zip(&wholes)
+            .map(|(job, whole)| whole.with_share(share(job)))
+            .collect();
         // Points that ask the same are calibrated once.
         let mut known: Vec<(Ledger, f64)> = Vec::new();
         let mut alone = Vec::with_capacity(publics.len());
@@ -262,13 +285,17 @@ impl Tuning {
     }
 
     /// Runs the contest: the job that won and what it gave, and the ledger.
-    pub fn run(&self, gate: Gate, prepared: &Prepared) -> Result<(&Job, Outcome, Tuned, Ledger), Error> {
+    pub fn run(
+        &self,
+        gate: Gate,
+        prepared: &Prepared,
+    ) -> Result<(&Job, Outcome, Tuned, Ledger), Error> {
         let Prepared { publics, noises, contest, .. } = prepared;
         let run = |oracle: &mut dyn Oracle, i: usize| {
             match self.points[i].perform(oracle, &publics[i], &noises[i], &mut |_, _| {}) {
                 Ok(outcome) => Ok(outcome.score.clone().map(|score| (outcome, score))),
-                // A function of what this run was told, and no record decides it (proofs/gate.md). To say so would tell
-                // of a run that is not released; it has lost, that is all.
+                // A function of what this run was told, and no record decides it (proofs/gate.md).
+                // To say so would tell of a run that is not released; it has lost, that is all.
                 Err(Error::Refused(Refusal::Diverged(_))) => Ok(None),
                 Err(other) => Err(other),
             }
@@ -277,7 +304,8 @@ impl Tuning {
         // That nobody won is what the selection released, as a model would be. It is no model.
         let Some(Winner { result, candidate, score }) = winner else {
             return Err(Refusal::Diverged(
-                "the numbers of every run ran away: give smaller steps or a larger ridge".to_owned(),
+                "the numbers of every run ran away: give smaller steps or a larger ridge"
+                    .to_owned(),
             )
             .into());
         };

@@ -1,9 +1,10 @@
 //! The weights of a model in the units of the table.
 //!
-//! An encoded number is `a·x + c` within the bounds, so a weight `w` of it is `w·a` for one unit of the column, and `w·c`
-//! goes to the intercept. A prediction of a number is `m·s + k` of its score. Both hold for records within the bounds and
-//! the row norm; others are clipped and scaled down first. Where the scale is bent (`log`, `quantile`), one unit is not the same
-//! everywhere: the weight is no number, and the intercept is that of an encoded 0.
+//! An encoded number is `a·x + c` within the bounds, so a weight `w` of it is `w·a` for one unit of
+//! the column, and `w·c` goes to the intercept. A prediction of a number is `m·s + k` of its score.
+//! Both hold for records within the bounds and the row norm; others are clipped and scaled down
+//! first. Where the scale is bent (`log`, `quantile`), one unit is not the same everywhere: the
+//! weight is no number, and the intercept is that of an encoded 0.
 
 use reticent_oracle::tables::{Role, Scale, TargetKind};
 use serde::Serialize;
@@ -13,11 +14,13 @@ use crate::model::{Coefficient, Model};
 /// What one unit of each column changes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Units {
-    /// What is changed: the log-odds or the score of a class, or the predicted number; one for each output.
+    /// What is changed: the log-odds or the score of a class, or the predicted number; one for each
+    /// output.
     pub of: Vec<String>,
     /// By column, in the order of [`Model::coefficients`].
     pub coefficients: Vec<Coefficient>,
-    /// For a record of zeros in no category, whether or not there can be one; empty without an intercept.
+    /// For a record of zeros in no category, whether or not there can be one; empty without an
+    /// intercept.
     pub intercept: Vec<f64>,
 }
 
@@ -39,18 +42,23 @@ impl Model {
                         Scale::Log | Scale::Quantile => (f64::NAN, 0.0),
                     });
                 }
-                Role::Categorical(_) => encodings.extend(std::iter::repeat_n((1.0, 0.0), column.width())),
+                Role::Categorical(_) => {
+                    encodings.extend(std::iter::repeat_n((1.0, 0.0), column.width()))
+                }
                 Role::Target(_) | Role::Ignored | Role::User => {}
             }
         }
         // The values of a LIBSVM file are as they are.
         encodings.resize(self.coefficients().len(), (1.0, 0.0));
         let (factor, shift) = match self.target() {
-            Some((_, TargetKind::Range { lower, upper })) => ((upper - lower) / 2.0, (lower + upper) / 2.0),
+            Some((_, TargetKind::Range { lower, upper })) => {
+                ((upper - lower) / 2.0, (lower + upper) / 2.0)
+            }
             _ => (1.0, 0.0),
         };
         let pairs = || self.coefficients().iter().zip(&encodings);
-        let moved = |output: usize| -> f64 { pairs().map(|(w, (_, c))| w.values[output] * c).sum() };
+        let moved =
+            |output: usize| -> f64 { pairs().map(|(w, (_, c))| w.values[output] * c).sum() };
         Units {
             of: self.explained(),
             coefficients: pairs()

@@ -1,12 +1,13 @@
 //! What a ledger is worth, in numbers and in words: the one way from books to people.
 //!
-//! `fit`, `simulate`, `account`, `inspect` and the certificate all take what they say from a [`Verdict`], so that a reason
-//! why a ledger is no guarantee (a [`Taint`]) cannot be passed over by one of them. Where there is such a reason, ε is
-//! infinite: what its events would cost without it stands apart, under another name.
+//! `fit`, `simulate`, `account`, `inspect` and the certificate all take what they say from a
+//! [`Verdict`], so that a reason why a ledger is no guarantee (a [`Taint`]) cannot be passed over
+//! by one of them. Where there is such a reason, ε is infinite: what its events would cost without
+//! it stands apart, under another name.
 
 use reticent_accountant::{
-    AccountError, Adjacency, Bound, Ledger, Mechanism, Method, Report, Taint, Unit, View, curve, delta,
-    epsilon, report, scope,
+    AccountError, Adjacency, Bound, Ledger, Mechanism, Method, Report, Taint, Unit, View, curve,
+    delta, epsilon, report, scope,
 };
 
 /// Between which neighbours, for whom and against whom a number holds.
@@ -56,7 +57,8 @@ const FOR_PARTY_0: &str = " Only party 0 may see the model: it is the token that
                            it sees more than was counted.";
 
 impl Verdict {
-    /// The verdict on `ledger` at `delta`; `otherwise` is whom it is about if it has no event that would say so.
+    /// The verdict on `ledger` at `delta`; `otherwise` is whom it is about if it has no event that
+    /// would say so.
     pub fn of(ledger: &Ledger, delta: f64, otherwise: Scope) -> Result<Self, AccountError> {
         let counted = epsilon(ledger, delta)?;
         let mut reasons = reasons(ledger);
@@ -89,7 +91,8 @@ impl Verdict {
         self
     }
 
-    /// Every method's count at δ, side by side; `None` where the ledger is no guarantee by any of them.
+    /// Every method's count at δ, side by side; `None` where the ledger is no guarantee by any of
+    /// them.
     pub fn methods(ledger: &Ledger, delta: f64) -> Result<Option<Report>, AccountError> {
         if reasons(ledger).is_empty() { report(ledger, delta).map(Some) } else { Ok(None) }
     }
@@ -154,7 +157,8 @@ impl Verdict {
         // Rounded up, as a promise must be; e to a large power says nothing to anybody.
         let epsilon = self.epsilon.upper;
         let up = |value: f64| (value * 1e4).ceil() / 1e4;
-        let factor = if epsilon < 10.0 { format!(" = {}", up(epsilon.exp())) } else { String::new() };
+        let factor =
+            if epsilon < 10.0 { format!(" = {}", up(epsilon.exp())) } else { String::new() };
         let but = if *delta > 0.0 {
             format!("but for a probability of {delta:e}")
         } else {
@@ -183,8 +187,10 @@ fn reasons(ledger: &Ledger) -> Vec<String> {
 
 /// Why events have no ε at this δ.
 fn unbounded(ledger: &Ledger, delta: f64) -> String {
-    let raw =
-        ledger.entries().iter().any(|entry| matches!(entry.event().mechanism(), Mechanism::NonPrivate(_)));
+    let raw = ledger
+        .entries()
+        .iter()
+        .any(|entry| matches!(entry.event().mechanism(), Mechanism::NonPrivate(_)));
     if raw {
         "values were released without noise: epsilon is infinite".to_owned()
     } else {

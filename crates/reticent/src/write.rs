@@ -11,8 +11,9 @@ use tempfile::NamedTempFile;
 use crate::error::Error;
 use crate::model::Model;
 
-/// Writes `model.json` and `certificate.json` to a folder, which is made if it is not there. Both are written
-/// in full beside their places before either is moved there, so a full disk leaves what was there as it was.
+/// Writes `model.json` and `certificate.json` to a folder, which is made if it is not there. Both
+/// are written in full beside their places before either is moved there, so a full disk leaves what
+/// was there as it was.
 pub fn write_model(model: &Model, folder: &Path) -> Result<PathBuf, Error> {
     let made = !folder.exists();
     fs::create_dir_all(folder).map_err(|error| Error::write(folder, &error))?;
@@ -33,12 +34,17 @@ fn write_both(model: &Model, folder: &Path, path: &Path) -> Result<(), Error> {
     model.finish()
 }
 
-/// Refuses a folder that cannot be written to, or made, before any work is done for it. Leaves nothing
-/// behind.
+/// Refuses a folder that cannot be written to, or made, before any work is done for it. Leaves
+/// nothing behind.
 pub fn check_folder(folder: &Path) -> Result<(), Error> {
-    let here =
-        |path: &'_ Path| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
-    let there = folder.ancestors().map(here).find(|path| path.exists()).unwrap_or_else(|| PathBuf::from("."));
+    let here = |path: &'_ Path| {
+        if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() }
+    };
+    let there = folder
+        .ancestors()
+        .map(here)
+        .find(|path| path.exists())
+        .unwrap_or_else(|| PathBuf::from("."));
     if !there.is_dir() {
         let reason = format!("{} is a file, and a folder is needed", there.display());
         return Err(Error::Write { file: folder.to_owned(), reason });
@@ -53,8 +59,8 @@ const RESULTS: [(&str, &[&str]); 3] = [
     ("parties.json", &["party", "epsilon"]),
 ];
 
-/// Refuses a folder in which a result would take the place of something else: a model of this program is replaced by
-/// another, a file of somebody else is not, unless they say so.
+/// Refuses a folder in which a result would take the place of something else: a model of this
+/// program is replaced by another, a file of somebody else is not, unless they say so.
 pub fn check_results(folder: &Path, force: bool) -> Result<(), Error> {
     for (name, keys) in RESULTS {
         let path = folder.join(name);
@@ -79,11 +85,15 @@ fn is_ours(path: &Path, keys: &[&str]) -> bool {
 /// Refuses to write over a file that is there. Pipes and devices hold nothing that could be lost.
 pub fn check_new(path: &Path, force: bool) -> Result<(), Error> {
     let there = fs::metadata(path).is_ok_and(|there| there.is_file());
-    if there && !force { Err(Error::Exists { file: path.to_owned(), what: "a file" }) } else { Ok(()) }
+    if there && !force {
+        Err(Error::Exists { file: path.to_owned(), what: "a file" })
+    } else {
+        Ok(())
+    }
 }
 
-/// A file that is written piece by piece and appears whole, or not at all. What is no file, such as a pipe or a
-/// device, is written to directly: renaming would put a file in its place.
+/// A file that is written piece by piece and appears whole, or not at all. What is no file, such as
+/// a pipe or a device, is written to directly: renaming would put a file in its place.
 #[derive(Debug)]
 pub struct NewFile {
     place: Place,
@@ -103,11 +113,14 @@ impl NewFile {
         let place = if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
             Place::Direct(fs::OpenOptions::new().write(true).open(path).map_err(fail)?)
         } else {
-            let folder =
-                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty())
+                .unwrap_or(Path::new("."));
             let mut builder = tempfile::Builder::new();
             builder.prefix(".reticent-");
-            // A temporary file is for its owner's eyes alone; a result is as readable as the user's other files.
+            // A temporary file is for its owner's eyes alone; a result is as readable as the user's
+            // other files.
             #[cfg(unix)]
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
             Place::Beside(builder.tempfile_in(folder).map_err(fail)?)

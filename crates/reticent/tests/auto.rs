@@ -12,7 +12,8 @@ use reticent_accountant::Adjacency;
 fn job(folder: &Path, records: u32, label: impl Fn(u32) -> bool) -> Spec {
     let mut text = String::new();
     for i in 0..records {
-        let (a, b) = ((f64::from(i) * 0.754_877).fract() - 0.5, (f64::from(i) * 0.569_84).fract() - 0.5);
+        let (a, b) =
+            ((f64::from(i) * 0.754_877).fract() - 0.5, (f64::from(i) * 0.569_84).fract() - 0.5);
         writeln!(text, "{} 1:{a} 2:{b}", if label(i) { "+1" } else { "-1" }).unwrap();
     }
     let data = folder.join(format!("{records}.libsvm"));
@@ -53,7 +54,8 @@ fn what_auto_chose_by_hand_is_the_same_run_to_the_bit() {
     assert_eq!(again.certificate().choice, None);
 }
 
-/// Neither a record more nor other labels change what is chosen: it is a function of what is public.
+/// Neither a record more nor other labels change what is chosen: it is a function of what is
+/// public.
 #[test]
 fn the_choice_reads_no_data() {
     let folder = tempfile::tempdir().unwrap();
@@ -85,8 +87,8 @@ fn a_setting_that_it_does_not_have_is_refused_before_the_data_is_read() {
     assert!(error.contains("auto has no such setting"), "{error}");
 }
 
-/// A table in other units gives the same model in those units, but for the rounding of the settings and for
-/// the share of the intercept, whose constant stays 1.
+/// A table in other units gives the same model in those units, but for the rounding of the settings
+/// and for the share of the intercept, whose constant stays 1.
 #[test]
 fn settings_follow_the_units_of_the_table() {
     let folder = tempfile::tempdir().unwrap();

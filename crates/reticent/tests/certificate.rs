@@ -1,4 +1,5 @@
-//! Real certificates of each kind against the published JSON Schema, and what the schema must refuse.
+//! Real certificates of each kind against the published JSON Schema, and what the schema must
+//! refuse.
 // The lint spares test functions but not the helpers beside them.
 #![allow(clippy::unwrap_used)]
 
@@ -21,7 +22,8 @@ fn certificate(change: impl FnOnce(&mut Spec)) -> Value {
     let data = folder.path().join("table.libsvm");
     let mut text = String::new();
     for i in 0..60 {
-        writeln!(text, "{} 1:{} 2:1", if i % 3 == 0 { "+1" } else { "-1" }, f64::from(i % 7) / 7.0).unwrap();
+        writeln!(text, "{} 1:{} 2:1", if i % 3 == 0 { "+1" } else { "-1" }, f64::from(i % 7) / 7.0)
+            .unwrap();
     }
     std::fs::write(&data, text).unwrap();
     let mut spec = Spec {
@@ -49,7 +51,10 @@ fn kinds() -> Vec<(&'static str, Value)> {
                 spec.public_n = Some(60);
             }),
         ),
-        ("poisson", certificate(|spec| spec.settings.sampling = Some("poisson:0.2".parse().unwrap()))),
+        (
+            "poisson",
+            certificate(|spec| spec.settings.sampling = Some("poisson:0.2".parse().unwrap())),
+        ),
         ("seeded", certificate(|spec| spec.seed = Some(1))),
         (
             "as published",
@@ -94,8 +99,8 @@ fn certificates_of_every_kind_are_valid() {
     }
 }
 
-/// The claim is in its own field, with the number of the erratum beside it, and nothing else has a finite
-/// number.
+/// The claim is in its own field, with the number of the erratum beside it, and nothing else has a
+/// finite number.
 #[test]
 fn a_run_as_published_is_a_claim_and_not_a_guarantee() {
     for (algorithm, erratum) in [("mpadmm", 4), ("general", 13), ("sadmm", 11)] {
@@ -107,9 +112,14 @@ fn a_run_as_published_is_a_claim_and_not_a_guarantee() {
         assert!((0.99..=1.0).contains(&claimed), "{algorithm}: {claimed}");
         let reasons = certificate["reasons"].to_string();
         assert!(reasons.contains(&format!("erratum E{erratum}")), "{algorithm}: {reasons}");
-        assert!(certificate["curve"].as_array().unwrap().iter().all(|p| p["epsilon"] == "infinity"));
+        assert!(
+            certificate["curve"].as_array().unwrap().iter().all(|p| p["epsilon"] == "infinity")
+        );
         assert!(certificate.get("mu").is_none(), "{algorithm}");
-        assert!(certificate["meaning"].as_str().unwrap().contains("The paper claims"), "{algorithm}");
+        assert!(
+            certificate["meaning"].as_str().unwrap().contains("The paper claims"),
+            "{algorithm}"
+        );
     }
 }
 

@@ -1,5 +1,6 @@
-//! An algorithm that is named and given no settings learns something: on a table of categories at ε = 1 it makes at least a
-//! quarter fewer errors than a model that always says the more frequent class.
+//! An algorithm that is named and given no settings learns something: on a table of categories at ε
+//! = 1 it makes at least a quarter fewer errors than a model that always says the more frequent
+//! class.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use std::fmt::Write;
@@ -12,8 +13,8 @@ const RECORDS: u32 = 4000;
 /// Attributes of five categories each, one column for each category.
 const ATTRIBUTES: [f64; 8] = [2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0];
 
-/// The table, and the share of its more frequent class. Columns that are beside each other have unlike weights, and no column says
-/// much by itself.
+/// The table, and the share of its more frequent class. Columns that are beside each other have
+/// unlike weights, and no column says much by itself.
 fn table(folder: &Path) -> (Spec, f64) {
     let (mut text, mut positive) = (String::new(), 0);
     for i in 1..=RECORDS {
@@ -46,7 +47,8 @@ fn every_algorithm_learns_at_its_own_settings() {
     let (spec, constant) = table(folder.path());
     assert!((0.75..0.8).contains(&constant), "{constant}");
     for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, Kind::Private(_))) {
-        // The release of a minimiser needs strong convexity, and the plain one has noise for the worst case.
+        // The release of a minimiser needs strong convexity, and the plain one has noise for the
+        // worst case.
         let minimiser = ["output-perturbation", "amp", "objp"].contains(&entry.name);
         let errors = if entry.name == "output-perturbation" { 1.0 } else { 0.75 };
         let spec = Spec {
@@ -55,12 +57,17 @@ fn every_algorithm_learns_at_its_own_settings() {
             ..spec.clone()
         };
         let model = spec.check().unwrap().fit(&mut ()).unwrap().model;
-        let Quality::Classes { accuracy, .. } = model.evaluate(spec.data.as_deref().unwrap(), None).unwrap()
+        let Quality::Classes { accuracy, .. } =
+            model.evaluate(spec.data.as_deref().unwrap(), None).unwrap()
         else {
             panic!("the target has classes")
         };
         println!("{}: {accuracy}", entry.name);
         let most = errors * (1.0 - constant);
-        assert!(1.0 - accuracy < most, "{}: {accuracy} where a constant has {constant}", entry.name);
+        assert!(
+            1.0 - accuracy < most,
+            "{}: {accuracy} where a constant has {constant}",
+            entry.name
+        );
     }
 }

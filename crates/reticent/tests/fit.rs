@@ -13,7 +13,8 @@ use reticent_admm::Settings;
 fn signs(folder: &Path) -> Spec {
     let mut text = String::new();
     for i in 0..400 {
-        let (a, b) = ((f64::from(i) * 0.754_877).fract() - 0.5, (f64::from(i) * 0.569_84).fract() - 0.5);
+        let (a, b) =
+            ((f64::from(i) * 0.754_877).fract() - 0.5, (f64::from(i) * 0.569_84).fract() - 0.5);
         writeln!(text, "{} 1:{a} 2:{b}", if a > 0.0 { "+1" } else { "-1" }).unwrap();
     }
     let data = folder.join("signs.libsvm");
@@ -41,7 +42,9 @@ fn a_model_is_learnt_written_and_read_back() {
     let path = write_model(&model, &folder.path().join("out")).unwrap();
     let read = Model::read(&path).unwrap();
     assert_eq!(read, model);
-    let Quality::Classes { accuracy, auc, n, .. } = read.evaluate(&spec.data.unwrap(), None).unwrap() else {
+    let Quality::Classes { accuracy, auc, n, .. } =
+        read.evaluate(&spec.data.unwrap(), None).unwrap()
+    else {
         panic!("the target has classes")
     };
     assert_eq!(n, 400);
@@ -106,7 +109,9 @@ fn sampled_runs_are_counted_as_what_they_are() {
 fn a_budget_that_cannot_be_is_refused_even_where_it_is_not_spent() {
     let folder = tempfile::tempdir().unwrap();
     let exact = Spec { algorithm: Some("exact".into()), ..signs(folder.path()) };
-    for bad in [Spec { epsilon: Some(-1.0), ..exact.clone() }, Spec { delta: Some(2.0), ..exact.clone() }] {
+    for bad in
+        [Spec { epsilon: Some(-1.0), ..exact.clone() }, Spec { delta: Some(2.0), ..exact.clone() }]
+    {
         assert!(matches!(bad.check(), Err(Error::Value { .. })));
     }
     let free = Spec { epsilon: None, delta: None, ..exact };
@@ -135,7 +140,8 @@ fn a_user_column_in_the_schema_protects_persons_without_a_flag() {
     assert_eq!(fit(&record).unwrap().certificate().population, 3);
 }
 
-/// That iterates ran away is an answer computed from the data. Whoever tries again with other settings has learnt from it.
+/// That iterates ran away is an answer computed from the data. Whoever tries again with other
+/// settings has learnt from it.
 #[test]
 fn a_run_that_ends_on_its_way_has_spent_its_budget_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
@@ -154,7 +160,11 @@ fn a_run_that_ends_on_its_way_has_spent_its_budget_and_says_so() {
     };
     let error = fit(&spec).unwrap_err();
     assert!(error.to_string().contains("no longer finite"), "{error}");
-    assert!(error.hint().contains("count epsilon = 8 at delta = 1e-5 as spent"), "{}", error.hint());
+    assert!(
+        error.hint().contains("count epsilon = 8 at delta = 1e-5 as spent"),
+        "{}",
+        error.hint()
+    );
     // What is refused before anything is asked costs nothing.
     let none = Spec {
         algorithm: Some("output-perturbation".into()),
@@ -171,14 +181,16 @@ fn a_run_that_ends_on_its_way_has_spent_its_budget_and_says_so() {
     );
 }
 
-/// Whether a table can be read depends on every record in it, and the program says where it cannot: no noise covers that, so
-/// the guarantee is among tables that can be read.
+/// Whether a table can be read depends on every record in it, and the program says where it cannot:
+/// no noise covers that, so the guarantee is among tables that can be read.
 #[test]
 fn a_certificate_says_which_tables_it_is_about() {
     let folder = tempfile::tempdir().unwrap();
     let spec = signs(folder.path());
     let certificate = fit(&spec).unwrap().certificate().clone();
-    assert!(certificate.assumptions.iter().any(|line| line.contains("can be read under the schema")));
+    assert!(
+        certificate.assumptions.iter().any(|line| line.contains("can be read under the schema"))
+    );
     let data = spec.data.clone().unwrap();
     let text = std::fs::read_to_string(&data).unwrap();
     std::fs::write(&data, text.replacen("+1", "+5", 1)).unwrap();
@@ -187,14 +199,15 @@ fn a_certificate_says_which_tables_it_is_about() {
     assert!(matches!(fit(&spec), Err(Error::Data(_))));
 }
 
-/// Samples of a few records among thousands: the noise of corrections was in proportion to the sample, where amplification
-/// does not go on for ever, and the calibration did not come to an end.
+/// Samples of a few records among thousands: the noise of corrections was in proportion to the
+/// sample, where amplification does not go on for ever, and the calibration did not come to an end.
 #[test]
 fn variance_reduction_takes_small_samples() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("many.libsvm");
-    let text: String =
-        (0..3000).map(|i| format!("{} 1:{}\n", if i % 2 == 0 { "+1" } else { "-1" }, i % 2)).collect();
+    let text: String = (0..3000)
+        .map(|i| format!("{} 1:{}\n", if i % 2 == 0 { "+1" } else { "-1" }, i % 2))
+        .collect();
     std::fs::write(&path, text).unwrap();
     for size in ["wor:1", "wor:10", "wor:100", "wor:3000", "poisson:0.003"] {
         let mut spec = Spec { data: Some(path.clone()), features: Some(1), ..signs(folder.path()) };

@@ -1,5 +1,5 @@
-//! A byte of a job file is another one than it was, 400 times: the file is refused or read, and nothing panics.
-//! Fixed seed.
+//! A byte of a job file is another one than it was, 400 times: the file is refused or read, and
+//! nothing panics. Fixed seed.
 #![allow(clippy::unwrap_used)]
 
 use reticent::Spec;
@@ -14,7 +14,8 @@ fn a_damaged_job_file_is_refused_or_read() {
     let path = folder.path().join("job.toml");
     let mut state = 5_u64;
     let mut below = |n: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % n
     };
     let mut refused = 0;

@@ -1,7 +1,7 @@
 //! The map and the program agree: what is accepted has a row, and what has a row is accepted.
 //!
-//! Every combination of the flags that choose a cell is put to the program, on a table that does not exist: what is refused
-//! is refused before anything is read.
+//! Every combination of the flags that choose a cell is put to the program, on a table that does
+//! not exist: what is refused is refused before anything is read.
 
 use std::path::Path;
 
@@ -74,7 +74,8 @@ fn drawn(drawn: Drawn) -> &'static str {
 
 /// Every combination of a fit, with the job that asks for it.
 fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
-    let schema = |unit| folder.join(if unit == Unit::User { "people.toml" } else { "records.toml" });
+    let schema =
+        |unit| folder.join(if unit == Unit::User { "people.toml" } else { "records.toml" });
     let mut all = Vec::new();
     for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, Kind::Private(_))) {
         for (form, settings) in versions(entry.takes) {
@@ -146,8 +147,11 @@ fn simulations(folder: &Path) -> Vec<(Cell, Simulation)> {
                                 settings: Settings { sampling, ..settings.clone() },
                                 ..Spec::default()
                             };
-                            let parties =
-                                Parties { split: Some(20), trust: Some(view), ..Parties::default() };
+                            let parties = Parties {
+                                split: Some(20),
+                                trust: Some(view),
+                                ..Parties::default()
+                            };
                             let course = Course::Alone;
                             let cell = Cell {
                                 algorithm: entry.name,

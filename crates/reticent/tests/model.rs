@@ -1,4 +1,5 @@
-//! Real models of each kind against the published JSON Schema, what it must refuse, and the recipe of docs/model.md.
+//! Real models of each kind against the published JSON Schema, what it must refuse, and the recipe
+//! of docs/model.md.
 #![allow(clippy::unwrap_used)]
 
 use jsonschema::Validator;
@@ -37,10 +38,19 @@ fn fitted(target: &str, label: impl Fn(usize) -> String) -> (TempDir, Model, Val
     let (data, schema) = (folder.path().join("t.csv"), folder.path().join("s.toml"));
     let mut text = String::from("age,town,who,y\n");
     for i in 0..90 {
-        text += &format!("{},{},p{i},{}\n", i * 37 % 120, ["A", "B", "C", "?"][i % 4], label(i * 37 % 120));
+        text += &format!(
+            "{},{},p{i},{}\n",
+            i * 37 % 120,
+            ["A", "B", "C", "?"][i % 4],
+            label(i * 37 % 120)
+        );
     }
     std::fs::write(&data, text).unwrap();
-    std::fs::write(&schema, format!("{COLUMNS}[[column]]\nname = 'y'\nkind = 'target'\n{target}\n")).unwrap();
+    std::fs::write(
+        &schema,
+        format!("{COLUMNS}[[column]]\nname = 'y'\nkind = 'target'\n{target}\n"),
+    )
+    .unwrap();
     let spec = Spec {
         data: Some(data),
         schema: Some(schema),
@@ -63,7 +73,8 @@ fn models_of_every_kind_are_as_the_schema_says() {
     let three = fitted("classes = [1, 2, ['3', 'three']]", |age| (1 + age / 41).to_string());
     let number = fitted("lower = 0\nupper = 10\nmissing = 3", |age| (age % 10).to_string());
     for (_folder, model, value) in [two(), three, number] {
-        let errors: Vec<String> = validator().iter_errors(&value).map(|error| error.to_string()).collect();
+        let errors: Vec<String> =
+            validator().iter_errors(&value).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}\n{value:#}");
         assert_eq!(value["coefficients"].as_array().unwrap().len(), 3);
         assert_eq!(value["outputs"].as_array().unwrap().len(), model.outputs().len());
@@ -92,8 +103,8 @@ fn what_is_no_model_is_refused() {
     refused(&|value| drop(value.as_object_mut().unwrap().remove("certificate")));
 }
 
-/// A damaged file is refused or read; it is no panic. What it is read as cannot always be told from a good one: a digit of a
-/// weight is as good as another.
+/// A damaged file is refused or read; it is no panic. What it is read as cannot always be told from
+/// a good one: a digit of a weight is as good as another.
 #[test]
 fn a_damaged_model_is_no_panic() {
     let (folder, _, good) = two();
@@ -125,7 +136,8 @@ fn a_model_whose_parts_do_not_fit_is_refused() {
         std::fs::write(&path, value.to_string()).unwrap();
         Model::read(&path).unwrap_err().to_string()
     };
-    let target = |value: &mut Value, key: &str, new: Value| value["preprocessing"]["column"][3][key] = new;
+    let target =
+        |value: &mut Value, key: &str, new: Value| value["preprocessing"]["column"][3][key] = new;
     let said = refused(&|value| target(value, "classes", json!(["a", "b", "c"])));
     assert!(said.contains("the target is 3 classes"), "{said}");
     refused(&|value| value["loss"] = json!("squared"));

@@ -10,7 +10,8 @@ const WHICH: &str = include_str!("../../../docs/which-epsilon.md");
 fn ledger(noises: &[f64], adjacency: Adjacency) -> Ledger {
     let mut ledger = Ledger::new();
     for &noise in noises {
-        let event = Event::new(Gaussian::new(noise).unwrap(), adjacency, Unit::Record, View::Central);
+        let event =
+            Event::new(Gaussian::new(noise).unwrap(), adjacency, Unit::Record, View::Central);
         ledger.append(event.unwrap());
     }
     ledger
@@ -27,7 +28,8 @@ fn together(noises: &[f64], adjacency: Adjacency) -> f64 {
     Verdict::of(&ledger(noises, adjacency), 2e-6, scope).unwrap().epsilon.upper
 }
 
-/// Somebody who is replaced leaves and another comes: an add-remove guarantee counts twice for them.
+/// Somebody who is replaced leaves and another comes: an add-remove guarantee counts twice for
+/// them.
 #[test]
 fn budgets_add_up_under_one_adjacency_and_not_across() {
     use Adjacency::{AddRemove, ReplaceOne};
@@ -39,12 +41,15 @@ fn budgets_add_up_under_one_adjacency_and_not_across() {
     assert!(across > 2.0, "{across}");
     let said = format!("{across:.2}");
     assert_eq!(said, "2.32");
-    assert!(WHICH.contains(&format!("ε = {said} at δ = 2e-6")), "docs/which-epsilon.md does not say {said}");
+    assert!(
+        WHICH.contains(&format!("ε = {said} at δ = 2e-6")),
+        "docs/which-epsilon.md does not say {said}"
+    );
     for text in [README, WHICH] {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("under the same adjacency"), "what adds up is not said");
-        assert!(
-            !words.contains("Two models on the same table together cost at most the sum of their budgets.")
-        );
+        assert!(!words.contains(
+            "Two models on the same table together cost at most the sum of their budgets."
+        ));
     }
 }

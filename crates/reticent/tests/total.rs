@@ -1,4 +1,5 @@
-//! Mechanisms are total: whatever the table, an answer with its law. Each test stands on both sides of a limit inside the gate.
+//! Mechanisms are total: whatever the table, an answer with its law. Each test stands on both sides
+//! of a limit inside the gate.
 // The lint spares test functions but not the helpers beside them.
 #![allow(clippy::unwrap_used)]
 
@@ -66,7 +67,8 @@ fn an_objective_is_answered_on_both_sides_of_twice_the_public_number() {
     }
 }
 
-/// A refusal of the gate was taken for a run that had diverged: the zero model, certified, on the larger table alone.
+/// A refusal of the gate was taken for a run that had diverged: the zero model, certified, on the
+/// larger table alone.
 #[test]
 fn tuning_does_not_turn_a_refusal_into_a_model() {
     let folder = tempfile::tempdir().unwrap();
@@ -76,7 +78,10 @@ fn tuning_does_not_turn_a_refusal_into_a_model() {
                 tune: Some(vec!["penalty=l2:[1e-4,1e-3]".to_owned()]),
                 ..spec(folder.path(), records, algorithm)
             };
-            assert!(answers(&spec).tuned.unwrap().chosen.contains("penalty"), "{algorithm} on {records}");
+            assert!(
+                answers(&spec).tuned.unwrap().chosen.contains("penalty"),
+                "{algorithm} on {records}"
+            );
         }
     }
 }
@@ -98,8 +103,8 @@ fn a_learned_graph_is_answered_on_both_sides_as_well() {
     }
 }
 
-/// That the numbers of every run ran away is what the selection released. It is no model, and no certificate says that it is
-/// one.
+/// That the numbers of every run ran away is what the selection released. It is no model, and no
+/// certificate says that it is one.
 #[test]
 fn where_every_run_ran_away_there_is_no_model() {
     let folder = tempfile::tempdir().unwrap();

@@ -9,7 +9,8 @@ use reticent::{Fitted, Quality, Spec};
 use reticent_accountant::{Adjacency, Mechanism};
 use reticent_oracle::PrivateTable;
 
-/// 2000 records whose label leans on the first feature; the second follows the first, the third neither.
+/// 2000 records whose label leans on the first feature; the second follows the first, the third
+/// neither.
 fn spec(folder: &Path) -> Spec {
     let mut text = String::new();
     let uniform = |i: i32, a: f64| (f64::from(i) * a).fract() - 0.5;
@@ -55,13 +56,21 @@ fn the_whole_bill_is_one_selection_within_the_budget() {
     let folder = tempfile::tempdir().unwrap();
     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
         let lists = ["penalty=l2:[1e-4,1e-3]", "clip=[0.5,1]"];
-        let spec = Spec { adjacency: Some(adjacency), public_n: Some(2000), ..tuned(folder.path(), &lists) };
+        let spec = Spec {
+            adjacency: Some(adjacency),
+            public_n: Some(2000),
+            ..tuned(folder.path(), &lists)
+        };
         let Fitted { model, tuned, .. } = fit(&spec);
         let certificate = model.certificate();
         assert!(certificate.certified, "{:?}", certificate.reasons);
         assert!((3.99..=4.0).contains(&certificate.epsilon), "{}", certificate.epsilon);
-        let [entry] = certificate.ledger.entries() else { panic!("one entry: {:?}", certificate.ledger) };
-        let Mechanism::Selection(selection) = entry.event().mechanism() else { panic!("a selection") };
+        let [entry] = certificate.ledger.entries() else {
+            panic!("one entry: {:?}", certificate.ledger)
+        };
+        let Mechanism::Selection(selection) = entry.event().mechanism() else {
+            panic!("a selection")
+        };
         // The iterations of the algorithm, and the score.
         assert_eq!(selection.run().len(), 2);
         assert_eq!(selection.run()[1].1, 1);
@@ -74,19 +83,22 @@ fn the_whole_bill_is_one_selection_within_the_budget() {
     }
 }
 
-/// What `auto` chooses follows from what it has: a run that has to pay for a choice, or for a graph, has less.
+/// What `auto` chooses follows from what it has: a run that has to pay for a choice, or for a
+/// graph, has less.
 #[test]
 fn settings_are_chosen_by_what_a_run_has_of_the_budget() {
     let folder = tempfile::tempdir().unwrap();
     let iterations = |spec: Spec| {
         let fitted = fit(&Spec { algorithm: Some("auto".to_owned()), ..spec });
-        let chosen = fitted.model.certificate().choice.clone().unwrap().settings.iterations.unwrap();
+        let chosen =
+            fitted.model.certificate().choice.clone().unwrap().settings.iterations.unwrap();
         assert_eq!(chosen, fitted.iterations);
         chosen
     };
     let alone = iterations(spec(folder.path()));
     let penalty = Some("l1:1e-4".to_owned());
-    let graph = iterations(Spec { graph: Some("private".to_owned()), penalty, ..spec(folder.path()) });
+    let graph =
+        iterations(Spec { graph: Some("private".to_owned()), penalty, ..spec(folder.path()) });
     let best = iterations(tuned(folder.path(), &["penalty=l1:[1e-4,1e-3,1e-2]"]));
     assert!(best < graph && graph < alone, "{best} {graph} {alone}");
 }
@@ -99,14 +111,15 @@ fn points_with_different_plans_are_a_choice() {
     let Fitted { model, .. } = fit(&spec);
     let certificate = model.certificate();
     assert!((3.99..=4.0).contains(&certificate.epsilon), "{}", certificate.epsilon);
-    let Mechanism::Selection(selection) = certificate.ledger.entries()[0].event().mechanism() else {
+    let Mechanism::Selection(selection) = certificate.ledger.entries()[0].event().mechanism()
+    else {
         panic!("a selection")
     };
     assert!(matches!(selection.run(), [(Mechanism::Choice(_), 1)]), "{selection:?}");
 }
 
-/// One good point and three that flatten the model. The seeds are fixed; that the good one is not tried has a
-/// chance of e⁻¹ each, and half of the points are as bad as the median.
+/// One good point and three that flatten the model. The seeds are fixed; that the good one is not
+/// tried has a chance of e⁻¹ each, and half of the points are as bad as the median.
 #[test]
 fn the_chosen_model_is_no_worse_than_the_median_point() {
     let folder = tempfile::tempdir().unwrap();
@@ -136,7 +149,8 @@ fn the_chosen_model_is_no_worse_than_the_median_point() {
 #[test]
 fn what_cannot_be_tuned_is_refused_without_a_table() {
     let folder = tempfile::tempdir().unwrap();
-    let none = |lists: &[&str]| Spec { data: Some("no-such-file".into()), ..tuned(folder.path(), lists) };
+    let none =
+        |lists: &[&str]| Spec { data: Some("no-such-file".into()), ..tuned(folder.path(), lists) };
     for (spec, says) in [
         (none(&["penalty=l2:[1]"]), "a grid of one leaves nothing to choose"),
         (none(&["epsilon=[1,2]"]), "what can be tuned is"),
@@ -144,8 +158,14 @@ fn what_cannot_be_tuned_is_refused_without_a_table() {
         (none(&["clip=[1,-2]"]), "clip = -2: a number above 0 is needed"),
         (none(&["penalty=l9:[1,2]"]), "there is no penalty called `l9`"),
         (Spec { algorithm: None, ..none(&["algorithm=[exact,ssadmm]"]) }, "has no privacy"),
-        (Spec { penalty: Some("l1:1".into()), ..none(&["penalty=l2:[1,2]"]) }, "penalty is given as well"),
-        (Spec { tune_mode: Some("grid".into()), ..none(&["clip=[1,2]"]) }, "spends the budget again"),
+        (
+            Spec { penalty: Some("l1:1".into()), ..none(&["penalty=l2:[1,2]"]) },
+            "penalty is given as well",
+        ),
+        (
+            Spec { tune_mode: Some("grid".into()), ..none(&["clip=[1,2]"]) },
+            "spends the budget again",
+        ),
         (Spec { tune_runs: Some(0), ..none(&["clip=[1,2]"]) }, "tune-runs = 0"),
         (
             Spec { penalty: Some("l1:[1,2]".into()), tune: None, ..none(&[]) },
@@ -157,10 +177,10 @@ fn what_cannot_be_tuned_is_refused_without_a_table() {
     }
 }
 
-/// The attack of an audit, on what tuning releases: neighbours that differ in one label of few, and the sign
-/// of the coefficient. By Hoeffding's inequality both frequencies are within `w` of their probabilities but
-/// for a chance of 10⁻⁶, so a lower bound above the certified ε would be an error in the bill and not in the
-/// test.
+/// The attack of an audit, on what tuning releases: neighbours that differ in one label of few, and
+/// the sign of the coefficient. By Hoeffding's inequality both frequencies are within `w` of their
+/// probabilities but for a chance of 10⁻⁶, so a lower bound above the certified ε would be an error
+/// in the bill and not in the test.
 #[test]
 fn an_attack_on_the_choice_stays_below_the_certified_epsilon() {
     const RUNS: u64 = 1500;
@@ -180,11 +200,14 @@ fn an_attack_on_the_choice_stays_below_the_certified_epsilon() {
         ..tuned(folder.path(), &["clip=[0.5,1]"])
     };
     let job = spec.check().unwrap();
-    let schema =
-        reticent::tables::Schema::libsvm(1, 1.0, reticent::tables::Target::classes(["-1", "+1"]).unwrap())
-            .unwrap()
-            .with_roles(None, None)
-            .unwrap();
+    let schema = reticent::tables::Schema::libsvm(
+        1,
+        1.0,
+        reticent::tables::Target::classes(["-1", "+1"]).unwrap(),
+    )
+    .unwrap()
+    .with_roles(None, None)
+    .unwrap();
     let load = |path: &Path| PrivateTable::load(path, None, &schema).unwrap();
     let (plus, minus) = (table("+1"), table("-1"));
     let repeat = job.repeat(load(&plus)).unwrap();
@@ -228,9 +251,11 @@ fn a_learned_graph_is_paid_for_and_bounded() {
     let graph = model.graph().unwrap();
     assert_eq!(model.problem()[2], "graph:private");
     assert!(
-        graph.len() <= 3 && graph.iter().any(|(a, b, sign)| (a, b, *sign) == (&graph[0].0, &graph[0].1, 1.0))
+        graph.len() <= 3
+            && graph.iter().any(|(a, b, sign)| (a, b, *sign) == (&graph[0].0, &graph[0].1, 1.0))
     );
-    let names: Vec<_> = model.coefficients().iter().map(|coefficient| coefficient.name.clone()).collect();
+    let names: Vec<_> =
+        model.coefficients().iter().map(|coefficient| coefficient.name.clone()).collect();
     assert_eq!(
         (&graph[0].0, &graph[0].1),
         (&names[0], &names[1]),

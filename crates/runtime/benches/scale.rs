@@ -1,5 +1,6 @@
-//! Cost per round of federated ADMM under the local view, for 1,000, 10,000 and 100,000 users with a tenth asked each
-//! round: it must grow with the users asked. `cargo bench -p reticent-runtime --bench scale [-- USERS ROUNDS DIMENSION]`.
+//! Cost per round of federated ADMM under the local view, for 1,000, 10,000 and 100,000 users with
+//! a tenth asked each round: it must grow with the users asked.
+//! `cargo bench -p reticent-runtime --bench scale [-- USERS ROUNDS DIMENSION]`.
 
 #![allow(clippy::unwrap_used)]
 
@@ -20,14 +21,21 @@ const RECORDS: usize = 5;
 fn tables(users: usize, columns: usize) -> Vec<PrivateTable> {
     let mut state = 1_u64;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((state >> 40) as f64 / (1_u64 << 24) as f64 - 0.5) / (columns as f64).sqrt()
     };
     let mut table = || {
         let values: Vec<f64> = (0..RECORDS * columns).map(|_| next()).collect();
-        let targets = values.chunks(columns).map(|row| if row[0] > 0.0 { 1.0 } else { -1.0 }).collect();
+        let targets =
+            values.chunks(columns).map(|row| if row[0] > 0.0 { 1.0 } else { -1.0 }).collect();
         let rows = Rows::Dense(Dense { rows: RECORDS, columns, values });
-        PrivateTable::from(Table { rows, targets, users: Some(vec![0; RECORDS]), names: Vec::new() })
+        PrivateTable::from(Table {
+            rows,
+            targets,
+            users: Some(vec![0; RECORDS]),
+            names: Vec::new(),
+        })
     };
     (0..users).map(|_| table()).collect()
 }

@@ -1,5 +1,5 @@
-//! What half of the updates being free buys: the table of docs/decentralised.md, to be printed again with
-//! `cargo run --release -p reticent-runtime --example decentralised`.
+//! What half of the updates being free buys: the table of docs/decentralised.md, to be printed
+//! again with `cargo run --release -p reticent-runtime --example decentralised`.
 
 #![allow(clippy::unwrap_used)] // shares the helpers of the tests
 
@@ -17,7 +17,10 @@ const SEEDS: u64 = 5;
 fn main() {
     let world = World::skewed(4000, 10, 20);
     let optimum = world.optimum();
-    println!("release          rounds  ε     {}", ALGORITHMS.map(|name| format!("{name:>9}")).join(" "));
+    println!(
+        "release          rounds  ε     {}",
+        ALGORITHMS.map(|name| format!("{name:>9}")).join(" ")
+    );
     for release in ["gradient"] {
         for rounds in [20, 40] {
             for epsilon in [0.25, 0.5, 1.0, 2.0] {

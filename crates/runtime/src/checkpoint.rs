@@ -1,10 +1,12 @@
 //! A run on disk, so that it can go on after a crash and come to the same bits.
 //!
-//! One file, replaced as a whole at the end of a round: written beside its place, flushed to the disk, renamed, and the
-//! folder flushed. Whatever happens in between, the file is that of one round or of the next. It holds the key that
-//! all noise follows from, so it is for its owner's eyes alone (mode 600) and must not be published while the model's
-//! privacy matters. It holds no record; but under `central` trust it holds the blocks that users have handed to the trustee in
-//! the round, sealed under a key that follows from the one beside them: whoever has the file can read them.
+//! One file, replaced as a whole at the end of a round: written beside its place, flushed to the
+//! disk, renamed, and the folder flushed. Whatever happens in between, the file is that of one
+//! round or of the next. It holds the key that all noise follows from, so it is for its owner's
+//! eyes alone (mode 600) and must not be published while the model's privacy matters. It holds no
+//! record; but under `central` trust it holds the blocks that users have handed to the trustee in
+//! the round, sealed under a key that follows from the one beside them: whoever has the file can
+//! read them.
 
 use std::io::Write;
 use std::path::Path;
@@ -77,14 +79,17 @@ impl Checkpoint {
             reason: format!("the checkpoint cannot be written ({})", error.kind()),
         };
         let body = Zeroizing::new(wire::pack(self)?);
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file = tempfile::Builder::new().prefix(".reticent-").tempfile_in(folder).map_err(fail)?;
+        let folder =
+            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut file =
+            tempfile::Builder::new().prefix(".reticent-").tempfile_in(folder).map_err(fail)?;
         file.write_all(MAGIC).map_err(fail)?;
         file.write_all(&body).map_err(fail)?;
         file.write_all(&check(&body)).map_err(fail)?;
         file.as_file().sync_all().map_err(fail)?;
         file.persist(path).map_err(|error| fail(error.error))?;
-        // The name is in the folder, and a folder is flushed by itself. Not every system opens folders.
+        // The name is in the folder, and a folder is flushed by itself. Not every system opens
+        // folders.
         if let Ok(folder) = std::fs::File::open(folder) {
             let _ = folder.sync_all();
         }
@@ -93,7 +98,8 @@ impl Checkpoint {
 
     /// Reads one.
     pub fn load(path: &Path) -> Result<Self, RunError> {
-        let refuse = |reason: &str| RunError::File { file: path.to_owned(), reason: reason.to_owned() };
+        let refuse =
+            |reason: &str| RunError::File { file: path.to_owned(), reason: reason.to_owned() };
         let bytes = Zeroizing::new(std::fs::read(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => refuse("no such checkpoint"),
             kind => refuse(&format!("the checkpoint cannot be read ({kind})")),

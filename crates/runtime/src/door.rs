@@ -52,9 +52,13 @@ impl Door {
         self.run
     }
 
-    /// Whether the message is of this run, for this node and from somebody who may write. For messages that are told
-    /// apart by another layer.
-    pub fn address(&self, envelope: &Envelope, known: impl Fn(PartyId) -> bool) -> Result<(), Rejected> {
+    /// Whether the message is of this run, for this node and from somebody who may write. For
+    /// messages that are told apart by another layer.
+    pub fn address(
+        &self,
+        envelope: &Envelope,
+        known: impl Fn(PartyId) -> bool,
+    ) -> Result<(), Rejected> {
         if envelope.run != self.run {
             return Err(Rejected::OtherRun);
         }
@@ -68,11 +72,17 @@ impl Door {
     }
 
     /// Whether the message may come in. `known` says who may write.
-    pub fn check(&self, envelope: &Envelope, known: impl Fn(PartyId) -> bool) -> Result<Admitted, Rejected> {
+    pub fn check(
+        &self,
+        envelope: &Envelope,
+        known: impl Fn(PartyId) -> bool,
+    ) -> Result<Admitted, Rejected> {
         self.address(envelope, known)?;
         let digest = envelope.digest();
         match self.last.get(&(envelope.from, envelope.kind)) {
-            Some(last) if envelope.round < last.round => Err(Rejected::Stale { given: envelope.round }),
+            Some(last) if envelope.round < last.round => {
+                Err(Rejected::Stale { given: envelope.round })
+            }
             Some(last) if envelope.round == last.round => {
                 if digest != last.digest {
                     Err(Rejected::Conflicting)
@@ -97,7 +107,8 @@ impl Door {
 
     /// Remembers that the message was taken.
     pub fn take(&mut self, envelope: &Envelope, admitted: &Admitted) {
-        let last = Last { round: envelope.round, attempt: envelope.attempt, digest: admitted.digest };
+        let last =
+            Last { round: envelope.round, attempt: envelope.attempt, digest: admitted.digest };
         self.last.insert((envelope.from, envelope.kind), last);
     }
 
@@ -107,13 +118,18 @@ impl Door {
     }
 
     pub(crate) fn memory(&self) -> Memory {
-        self.last.iter().map(|(&(from, kind), l)| (from, kind, l.round, l.attempt, l.digest)).collect()
+        self.last
+            .iter()
+            .map(|(&(from, kind), l)| (from, kind, l.round, l.attempt, l.digest))
+            .collect()
     }
 
     pub(crate) fn remember(&mut self, memory: Memory) {
         self.last = memory
             .into_iter()
-            .map(|(from, kind, round, attempt, digest)| ((from, kind), Last { round, attempt, digest }))
+            .map(|(from, kind, round, attempt, digest)| {
+                ((from, kind), Last { round, attempt, digest })
+            })
             .collect();
     }
 }
@@ -137,13 +153,20 @@ mod tests {
         assert!(!admitted.again);
         door.take(&good, &admitted);
         let before = door.memory();
-        let name =
-            |envelope: Envelope| door.check(&envelope, server_only).map(|a| a.again).map_err(|r| r.name());
+        let name = |envelope: Envelope| {
+            door.check(&envelope, server_only).map(|a| a.again).map_err(|r| r.name())
+        };
         assert_eq!(name(good.clone()), Err("duplicate"));
         assert_eq!(name(Envelope { round: 4, ..good.clone() }), Err("stale"));
         assert_eq!(name(Envelope { payload: vec![2], ..good.clone() }), Err("conflicting"));
-        assert_eq!(name(Envelope { payload: vec![2], attempt: 9, ..good.clone() }), Err("conflicting"));
-        assert_eq!(name(Envelope { run: RunId([2; 16]), round: 6, ..good.clone() }), Err("other run"));
+        assert_eq!(
+            name(Envelope { payload: vec![2], attempt: 9, ..good.clone() }),
+            Err("conflicting")
+        );
+        assert_eq!(
+            name(Envelope { run: RunId([2; 16]), round: 6, ..good.clone() }),
+            Err("other run")
+        );
         assert_eq!(name(Envelope { to: SERVER, ..good.clone() }), Err("not addressed here"));
         assert_eq!(name(Envelope { from: PartyId(1), ..good.clone() }), Err("unknown sender"));
         assert_eq!(name(Envelope { attempt: 1, ..good.clone() }), Ok(true));

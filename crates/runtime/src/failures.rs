@@ -74,19 +74,25 @@ impl Failures {
         ];
         match all.into_iter().find(|(_, rate)| !(0.0..=1.0).contains(rate)) {
             None => Ok(()),
-            Some((name, rate)) => Err(RunError::value(name, rate, "a chance from 0 to 1 is needed")),
+            Some((name, rate)) => {
+                Err(RunError::value(name, rate, "a chance from 0 to 1 is needed"))
+            }
         }
     }
 
     /// Whether the server goes down in this round.
     pub(crate) fn restarts(&self, round: u32) -> bool {
         self.restart > 0.0
-            && self.draw("restart", When { round, attempt: 0, wave: 0 }, ((SERVER, SERVER, 0, 0), 0))
-                < self.restart
+            && self.draw(
+                "restart",
+                When { round, attempt: 0, wave: 0 },
+                ((SERVER, SERVER, 0, 0), 0),
+            ) < self.restart
     }
 
-    /// What becomes of the messages of a wave: those that arrive, in their order, and those that arrive a round late.
-    /// `exaggerate` makes what a Byzantine party would send of what an honest one sent.
+    /// What becomes of the messages of a wave: those that arrive, in their order, and those that
+    /// arrive a round late. `exaggerate` makes what a Byzantine party would send of what an honest
+    /// one sent.
     pub(crate) fn befall(
         &self,
         wave: Vec<Parcel>,
@@ -115,10 +121,15 @@ impl Failures {
                 parcel.bytes = bytes;
             }
             if happens("corrupt", self.corrupt) && !parcel.bytes.is_empty() {
-                let bit = (self.draw("bit", when, which) * 8.0 * parcel.bytes.len() as f64) as usize;
+                let bit =
+                    (self.draw("bit", when, which) * 8.0 * parcel.bytes.len() as f64) as usize;
                 parcel.bytes[bit / 8] ^= 1 << (bit % 8);
             }
-            let place = if happens("reorder", self.reorder) { self.draw("place", when, which) } else { 0.5 };
+            let place = if happens("reorder", self.reorder) {
+                self.draw("place", when, which)
+            } else {
+                0.5
+            };
             if happens("duplicate", self.duplicate) {
                 arrive.push((place, parcel.clone()));
             }
@@ -132,9 +143,9 @@ impl Failures {
         (arrive.into_iter().map(|(_, parcel)| parcel).collect(), late)
     }
 
-    /// Uniform on [0, 1), a function of its arguments and the seed. Which message it is about is said by its address, not by
-    /// its place among all that travel: one message more or less must not change what befalls the others, and neither must
-    /// what a message says.
+    /// Uniform on [0, 1), a function of its arguments and the seed. Which message it is about is
+    /// said by its address, not by its place among all that travel: one message more or less must
+    /// not change what befalls the others, and neither must what a message says.
     fn draw(&self, what: &str, when: When, (address, nth): (Address, u64)) -> f64 {
         let (from, to, kind, round) = address;
         let digest = Hasher::new("reticent failure")
@@ -160,7 +171,9 @@ mod tests {
     use super::*;
 
     fn wave(count: u32) -> Vec<Parcel> {
-        (0..count).map(|i| Parcel { from: PartyId(i), to: SERVER, bytes: vec![i as u8; 4] }).collect()
+        (0..count)
+            .map(|i| Parcel { from: PartyId(i), to: SERVER, bytes: vec![i as u8; 4] })
+            .collect()
     }
 
     const WHEN: When = When { round: 1, attempt: 0, wave: 0 };
@@ -182,7 +195,8 @@ mod tests {
         assert!(late.len() > 60);
         assert!(of(Failures { duplicate: 1.0, ..none }).0.len() == 400);
         assert!(of(Failures { before: 1.0, ..none }).0.len() == 200); // the parties send, the server does not
-        let changed = |arrive: &[Parcel]| arrive.iter().zip(wave(200)).filter(|(a, b)| *a != b).count();
+        let changed =
+            |arrive: &[Parcel]| arrive.iter().zip(wave(200)).filter(|(a, b)| *a != b).count();
         assert_eq!(changed(&of(Failures { corrupt: 1.0, ..none }).0), 200);
         assert_eq!(changed(&of(Failures { byzantine: 1.0, ..none }).0), 200);
         let (arrive, _) = of(Failures { reorder: 1.0, ..none });
@@ -191,7 +205,10 @@ mod tests {
         sorted.sort_by_key(|parcel| parcel.from);
         assert_eq!(sorted, wave(200));
         assert_eq!(of(Failures { after: 0.5, ..none }), of(Failures { after: 0.5, ..none }));
-        assert_ne!(of(Failures { after: 0.5, ..none }), of(Failures { after: 0.5, seed: 1, ..none }));
+        assert_ne!(
+            of(Failures { after: 0.5, ..none }),
+            of(Failures { after: 0.5, seed: 1, ..none })
+        );
         assert!(Failures { after: 1.5, ..none }.check().is_err());
     }
 }

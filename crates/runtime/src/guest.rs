@@ -1,4 +1,5 @@
-//! A party that answers a server, and keeps nothing between two messages but its data and its books.
+//! A party that answers a server, and keeps nothing between two messages but its data and its
+//! books.
 
 use std::any::Any;
 
@@ -44,7 +45,10 @@ struct Seated<G> {
 
 impl Seat {
     /// What the server asks, if it is an ask and may come in.
-    pub fn asked<A: DeserializeOwned>(&self, envelope: &Envelope) -> Result<(A, Admitted), Rejected> {
+    pub fn asked<A: DeserializeOwned>(
+        &self,
+        envelope: &Envelope,
+    ) -> Result<(A, Admitted), Rejected> {
         let admitted = self.door.check(envelope, server_only)?;
         if envelope.kind != Kind::Ask {
             return Err(Rejected::Unexpected);
@@ -52,7 +56,8 @@ impl Seat {
         Ok((wire::unpack(&envelope.payload)?, admitted))
     }
 
-    /// Answers an ask with what the gate releases for it, or declines when the party's budget does not allow it.
+    /// Answers an ask with what the gate releases for it, or declines when the party's budget does
+    /// not allow it.
     pub fn contribute<A: DeserializeOwned>(
         &mut self,
         envelope: &Envelope,

@@ -1,8 +1,9 @@
 //! Who: parties, messages and rounds.
 //!
-//! A [`Node`] is a state machine: a message or a deadline goes in, messages come out. It has no socket, no clock and no
-//! randomness but that of its own gate, so the same nodes run in one process, as here, or on a network. The
-//! [`Simulation`] moves their messages as bytes, in rounds, with failures if asked for.
+//! A [`Node`] is a state machine: a message or a deadline goes in, messages come out. It has no
+//! socket, no clock and no randomness but that of its own gate, so the same nodes run in one
+//! process, as here, or on a network. The [`Simulation`] moves their messages as bytes, in rounds,
+//! with failures if asked for.
 //!
 //! Every party has a gate on its own records, and so a ledger of its own ([`Party`]).
 

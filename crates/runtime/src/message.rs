@@ -96,7 +96,8 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Stands for all that the message says, whatever the attempt: the label of the step that answers it.
+    /// Stands for all that the message says, whatever the attempt: the label of the step that
+    /// answers it.
     pub fn digest(&self) -> Digest {
         Hasher::new("reticent step")
             .field(&self.run.0)

@@ -4,22 +4,30 @@ use reticent_noise::{Entropy, EntropyError};
 use reticent_oracle::Sampling;
 
 /// The parties of one round, out of `parties`.
-pub fn choose(sampling: Sampling, parties: u32, entropy: &mut Entropy) -> Result<Vec<u32>, EntropyError> {
+pub fn choose(
+    sampling: Sampling,
+    parties: u32,
+    entropy: &mut Entropy,
+) -> Result<Vec<u32>, EntropyError> {
     let mut chosen = Vec::new();
     match sampling {
         Sampling::Full => chosen.extend(0..parties),
         Sampling::Poisson(rate) => entropy.poisson_subset(parties as usize, rate, &mut chosen)?,
-        Sampling::WithoutReplacement(size) => entropy.subset(parties as usize, size as usize, &mut chosen)?,
+        Sampling::WithoutReplacement(size) => {
+            entropy.subset(parties as usize, size as usize, &mut chosen)?
+        }
     }
     Ok(chosen)
 }
 
-/// Standard deviations above its mean that the number of times one party is chosen may lie before it declines.
+/// Standard deviations above its mean that the number of times one party is chosen may lie before
+/// it declines.
 const SPREAD: f64 = 3.0;
 
-/// How often one party contributes at most in `rounds` rounds. Where the adversary sees who contributes, nothing is
-/// gained from chance, each contribution counts in full, and noise is calibrated to this number: about the
-/// expected one, not the number of rounds, at the price that one party in a thousand stops early.
+/// How often one party contributes at most in `rounds` rounds. Where the adversary sees who
+/// contributes, nothing is gained from chance, each contribution counts in full, and noise is
+/// calibrated to this number: about the expected one, not the number of rounds, at the price that
+/// one party in a thousand stops early.
 pub fn cap(sampling: Sampling, parties: u32, rounds: u32) -> u32 {
     let rate = match sampling {
         Sampling::Full => return rounds,

@@ -19,8 +19,8 @@ pub struct Party {
 }
 
 impl Party {
-    /// The party behind `gate`, which was opened with the party's own key. It answers no more than `plan`: the part of
-    /// what the run may ask of it that is within its own budget.
+    /// The party behind `gate`, which was opened with the party's own key. It answers no more than
+    /// `plan`: the part of what the run may ask of it that is within its own budget.
     pub fn new(id: PartyId, mut gate: Gate, plan: &Ledger) -> Result<Self, Refusal> {
         gate.bind_within(plan)?;
         Ok(Party { id, gate, plan: plan.clone(), followed: 0 })
@@ -46,8 +46,9 @@ impl Party {
         self.gate.terms()
     }
 
-    /// Does a step whose label is `label`: the digest of all that led to it. The same step again gives the same answer
-    /// and is not counted again. `None`: the party's budget does not allow it, nothing was answered.
+    /// Does a step whose label is `label`: the digest of all that led to it. The same step again
+    /// gives the same answer and is not counted again. `None`: the party's budget does not allow
+    /// it, nothing was answered.
     pub fn step<T>(
         &mut self,
         label: &Digest,
@@ -62,16 +63,23 @@ impl Party {
         }
     }
 
-    /// Moves its block along public z's, of which the first has number `first`; how many it has followed. Nothing is
-    /// released, and a party that was away catches up.
-    pub fn follow(&mut self, first: u32, zs: &[Vec<f64>], how: &BlockTerms) -> Result<u32, Rejected> {
+    /// Moves its block along public z's, of which the first has number `first`; how many it has
+    /// followed. Nothing is released, and a party that was away catches up.
+    pub fn follow(
+        &mut self,
+        first: u32,
+        zs: &[Vec<f64>],
+        how: &BlockTerms,
+    ) -> Result<u32, Rejected> {
         self.followed = self.gate.follow(first, zs, how).map_err(refused)?;
         Ok(self.followed)
     }
 
-    /// After a crash: brings its block to where it was, along the z's of the run, of which it may have seen fewer.
+    /// After a crash: brings its block to where it was, along the z's of the run, of which it may
+    /// have seen fewer.
     pub(crate) fn catch_up(&mut self, zs: &[Vec<f64>], how: &BlockTerms) -> Result<(), RunError> {
-        let seen = zs.get(..self.followed as usize).ok_or(RunError::Snapshot("a party that is ahead"))?;
+        let seen =
+            zs.get(..self.followed as usize).ok_or(RunError::Snapshot("a party that is ahead"))?;
         self.follow(0, seen, how)?;
         Ok(())
     }
@@ -99,8 +107,8 @@ impl Party {
         }
     }
 
-    /// Its books, as text: the events are written in a form that tells their kinds by name, which the compact form of
-    /// messages cannot read back.
+    /// Its books, as text: the events are written in a form that tells their kinds by name, which
+    /// the compact form of messages cannot read back.
     pub(crate) fn books(&self) -> Result<String, RunError> {
         let books = self.gate.books().ok_or(RunError::Snapshot("a party without a key"))?;
         serde_json::to_string(&(books, self.followed))
@@ -108,8 +116,8 @@ impl Party {
     }
 
     pub(crate) fn recall(&mut self, books: &str) -> Result<(), RunError> {
-        let (books, followed): (Books, u32) =
-            serde_json::from_str(books).map_err(|_| RunError::Snapshot("books that cannot be read"))?;
+        let (books, followed): (Books, u32) = serde_json::from_str(books)
+            .map_err(|_| RunError::Snapshot("books that cannot be read"))?;
         self.followed = followed;
         Ok(self.gate.recall(&books)?)
     }

@@ -26,8 +26,8 @@ pub struct Budget {
 /// How much noise there is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Price {
-    /// The least with which the whole plan of a party is within the budget; parties that have a smaller budget of their
-    /// own stop when that is spent.
+    /// The least with which the whole plan of a party is within the budget; parties that have a
+    /// smaller budget of their own stop when that is spent.
     Within(Budget, BTreeMap<u32, f64>),
     /// A noise multiplier, for tests and experiments; 0 is none, and no privacy.
     Noise(f64),
@@ -48,7 +48,8 @@ pub struct Setup<'a> {
     pub price: Price,
     /// The key that the keys of all parties follow from. (In a real run each has its own.)
     pub key: NoiseKey,
-    /// Stands for the job: two runs that differ in it share no noise, and a checkpoint is of one job.
+    /// Stands for the job: two runs that differ in it share no noise, and a checkpoint is of one
+    /// job.
     pub job: Digest,
 }
 
@@ -101,8 +102,15 @@ fn prepare_altered(
     alter: impl FnOnce(&mut dyn Protocol),
 ) -> Result<Simulation, RunError> {
     let Setup { entry, recipe, loss, opening, price, key, job } = setup;
-    if tables.is_empty() || tables.len() >= u32::MAX as usize / 2 || tables.len() != recipe.records.len() {
-        return Err(RunError::value("parties", tables.len(), "at least one party with its table is needed"));
+    if tables.is_empty()
+        || tables.len() >= u32::MAX as usize / 2
+        || tables.len() != recipe.records.len()
+    {
+        return Err(RunError::value(
+            "parties",
+            tables.len(),
+            "at least one party with its table is needed",
+        ));
     }
     if let Price::Within(_, smaller) = &price
         && let Some((&nobody, _)) = smaller.range(tables.len() as u32..).next()
@@ -115,12 +123,14 @@ fn prepare_altered(
     let gates = tables
         .into_iter()
         .enumerate()
-        .map(|(i, table)| Gate::open_keyed(table, Arc::clone(&loss), &opening, key.child(i as u64), &job))
+        .map(|(i, table)| {
+            Gate::open_keyed(table, Arc::clone(&loss), &opening, key.child(i as u64), &job)
+        })
         .collect::<Result<Vec<Gate>, _>>()?;
-    // The number of persons is public, and an answer is divided by it: at 0 it would show that there is nothing.
+    // The number of persons is public, and an answer is divided by it: at 0 it would show that
+    // there is nothing.
     if recipe.unit == Unit::User && gates.iter().any(|gate| gate.terms().population() == 0) {
-        let why =
-            "a party without records cannot be protected as a person: take fewer parties, or protect records";
+        let why = "a party without records cannot be protected as a person: take fewer parties, or protect records";
         return Err(RunError::value("parties", gates.len(), why));
     }
     let mut tables = Hasher::new("reticent tables");
@@ -128,7 +138,8 @@ fn prepare_altered(
         tables.field(&gate.fingerprint()?.unwrap_or_default());
     }
     // Public, and another for every run: the key is.
-    let run = Hasher::new("reticent run").field(&job).number(key.entropy(&job).below(u64::MAX)?).finish();
+    let run =
+        Hasher::new("reticent run").field(&job).number(key.entropy(&job).below(u64::MAX)?).finish();
     let mut classes: BTreeMap<u64, (f64, Ledger)> = BTreeMap::new();
     let mut noise = Vec::with_capacity(gates.len());
     let mut parties = Vec::with_capacity(gates.len());
@@ -189,7 +200,8 @@ fn calibrated(
     let noise = match price {
         Price::Noise(noise) => *noise,
         Price::Within(budget, _) => {
-            // Once before the search, so that a plan that cannot be is refused as itself and not for its price.
+            // Once before the search, so that a plan that cannot be is refused as itself and not
+            // for its price.
             plan(1.0)?;
             calibrate(budget.epsilon, budget.delta, plan)?.noise_multiplier
         }
@@ -197,8 +209,8 @@ fn calibrated(
     Ok((noise, plan(noise)?))
 }
 
-/// The longest front of the plan that is within the budget. Fixed before the run, so that where a party stops does not
-/// depend on anything that happens in it.
+/// The longest front of the plan that is within the budget. Fixed before the run, so that where a
+/// party stops does not depend on anything that happens in it.
 fn front(plan: &Ledger, budget: Budget) -> Result<Ledger, RunError> {
     let (mut fits, mut over) = (0, plan.total_events() + 1);
     while over - fits > 1 {

@@ -4,8 +4,8 @@
 //! a round: the deadline of the one before → messages → who gets one answers, all in parallel → messages → …
 //! ```
 //!
-//! Nodes share nothing, and what they send is put in the order of the senders before it is delivered, so the bits do not
-//! depend on the number of threads.
+//! Nodes share nothing, and what they send is put in the order of the senders before it is
+//! delivered, so the bits do not depend on the number of threads.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,12 @@ struct Outbox {
 }
 
 impl Simulation {
-    pub(crate) fn new(protocol: Box<dyn Protocol>, network: Network, job: Digest, key: NoiseKey) -> Self {
+    pub(crate) fn new(
+        protocol: Box<dyn Protocol>,
+        network: Network,
+        job: Digest,
+        key: NoiseKey,
+    ) -> Self {
         let Network { nodes, initiators } = network;
         Simulation {
             protocol,
@@ -137,7 +142,8 @@ impl Simulation {
         Ok(true)
     }
 
-    /// Does all the rounds that are left; `after` hears how many are over. There is no stopping rule.
+    /// Does all the rounds that are left; `after` hears how many are over. There is no stopping
+    /// rule.
     pub fn run(&mut self, mut after: impl FnMut(u32, u32)) -> Result<(), RunError> {
         while self.step()? {
             after(self.round, self.protocol.rounds());
@@ -172,7 +178,8 @@ impl Simulation {
         checkpoint.traffic = (self.traffic.messages, self.traffic.bytes);
         checkpoint.rejections = self.rejections.clone().into_iter().collect();
         checkpoint.late = self.late.iter().map(|p| (p.from, p.to, p.bytes.clone())).collect();
-        checkpoint.nodes = self.nodes.iter().map(|node| node.snapshot()).collect::<Result<_, _>>()?;
+        checkpoint.nodes =
+            self.nodes.iter().map(|node| node.snapshot()).collect::<Result<_, _>>()?;
         Ok(checkpoint)
     }
 
@@ -187,8 +194,8 @@ impl Simulation {
         if checkpoint.nodes.len() != self.nodes.len() {
             return Err(RunError::Snapshot("it has another number of parties"));
         }
-        // Whose table is the same would say what it said before with the same noise, in answer to other things: the difference
-        // of the two runs would show the tables that are not.
+        // Whose table is the same would say what it said before with the same noise, in answer to
+        // other things: the difference of the two runs would show the tables that are not.
         let same = checkpoint.tables == self.tables;
         #[cfg(feature = "seeded-bugs")]
         let same = same || self.bug == Some(reticent_oracle::Bug::ForkedNoise);
@@ -198,8 +205,9 @@ impl Simulation {
         for (node, snapshot) in self.nodes.iter_mut().zip(&checkpoint.nodes) {
             node.restore(snapshot)?;
         }
-        // Before the next round: if a party had to ask for what it has lost, that would be messages that the run before the
-        // crash did not have, and other misfortunes would befall the round than when it was first begun.
+        // Before the next round: if a party had to ask for what it has lost, that would be messages
+        // that the run before the crash did not have, and other misfortunes would befall the round
+        // than when it was first begun.
         let zs = self.protocol.course(&self.nodes)?;
         self.nodes.par_iter_mut().try_for_each(|node| node.catch_up(&zs))?;
         self.round = checkpoint.round;
@@ -232,7 +240,8 @@ impl Simulation {
         })
     }
 
-    /// Delivers messages, and the answers to them, until nobody says anything more; `overdue` ones first.
+    /// Delivers messages, and the answers to them, until nobody says anything more; `overdue` ones
+    /// first.
     fn deliver(
         &mut self,
         mut overdue: Vec<Parcel>,
@@ -272,7 +281,8 @@ impl Simulation {
             let outboxes = at_places(&mut self.nodes, &places, |node, place| {
                 let mut outbox = Outbox { parcels: Vec::new(), rejected: Vec::new() };
                 for bytes in &inboxes[&place] {
-                    match wire::decode(bytes, limit).and_then(|envelope| node.on_message(&envelope)) {
+                    match wire::decode(bytes, limit).and_then(|envelope| node.on_message(&envelope))
+                    {
                         Ok(sent) => outbox.parcels.extend(sealed(sent)),
                         Err(rejected) => outbox.rejected.push(rejected),
                     }
@@ -296,8 +306,9 @@ fn sealed(sent: Vec<Envelope>) -> Vec<Parcel> {
     sent.into_iter().map(seal).collect()
 }
 
-/// `act` on the nodes at `places` (each once), in parallel; what it gives, in the order of `places`. The nodes are taken out
-/// for it, so that the work is in proportion to those who act and not to all there are.
+/// `act` on the nodes at `places` (each once), in parallel; what it gives, in the order of
+/// `places`. The nodes are taken out for it, so that the work is in proportion to those who act and
+/// not to all there are.
 fn at_places<T: Send>(
     nodes: &mut [Box<dyn Node>],
     places: &[usize],
@@ -309,7 +320,9 @@ fn at_places<T: Send>(
     let (mut rest, mut passed) = (nodes, 0);
     for k in order {
         // Places are distinct, so each is at or behind the front of what is left.
-        let Some((node, behind)) = rest.get_mut(places[k] - passed..).and_then(<[_]>::split_first_mut) else {
+        let Some((node, behind)) =
+            rest.get_mut(places[k] - passed..).and_then(<[_]>::split_first_mut)
+        else {
             break;
         };
         passed = places[k] + 1;

@@ -4,9 +4,10 @@
 //! "RTCT"  version:u16  kind:u8  0:u8  run:16  round:u32  attempt:u16  from:u32  to:u32  length:u32  payload  check:8
 //! ```
 //!
-//! Little-endian; `check` is the front of the SHA-256 of all before it. It finds what a line or a disk has done to a
-//! message, not what an enemy has: whoever needs that puts the bytes through a channel that proves the sender. One
-//! message has one form: bytes that decode encode to the same bytes.
+//! Little-endian; `check` is the front of the SHA-256 of all before it. It finds what a line or a
+//! disk has done to a message, not what an enemy has: whoever needs that puts the bytes through a
+//! channel that proves the sender. One message has one form: bytes that decode encode to the same
+//! bytes.
 
 use reticent_noise::Hasher;
 use serde::Serialize;
@@ -43,8 +44,8 @@ pub fn encode(envelope: &Envelope) -> Vec<u8> {
     bytes
 }
 
-/// The envelope that the bytes are, with a payload of at most `limit` bytes. Looks at the length before anything else,
-/// so that what is too long costs nothing.
+/// The envelope that the bytes are, with a payload of at most `limit` bytes. Looks at the length
+/// before anything else, so that what is too long costs nothing.
 pub fn decode(bytes: &[u8], limit: usize) -> Result<Envelope, Rejected> {
     let limit = limit.min(LONGEST);
     if bytes.len() > HEADER + limit + CHECK {
@@ -64,8 +65,10 @@ pub fn decode(bytes: &[u8], limit: usize) -> Result<Envelope, Rejected> {
     if check(body) != given {
         return Err(Rejected::Corrupt);
     }
-    let kind =
-        Kind::ALL.into_iter().find(|&kind| kind as u8 == body[6]).ok_or(Rejected::Malformed("kind"))?;
+    let kind = Kind::ALL
+        .into_iter()
+        .find(|&kind| kind as u8 == body[6])
+        .ok_or(Rejected::Malformed("kind"))?;
     if body[7] != 0 || u32::from_le_bytes(fixed(&body[38..42])) as usize != payload_len {
         return Err(Rejected::Malformed("length"));
     }

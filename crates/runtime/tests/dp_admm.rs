@@ -1,4 +1,5 @@
-//! DP-ADMM and its exact baseline: without noise they come to the optimum; with noise their books are what they must be.
+//! DP-ADMM and its exact baseline: without noise they come to the optimum; with noise their books
+//! are what they must be.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -20,13 +21,19 @@ fn without_noise_the_optimum_is_reached() {
         (World::skewed(400, 5, 10), "skewed"),
         (World::skewed(1000, 5, 100), "skewed"),
     ] {
-        for (algorithm, settings, rounds) in
-            [("dp-admm", r#"{"iterations": 200}"#, 200), ("dp-admm-exact", r#"{"iterations": 60}"#, 60)]
-        {
-            let outcome = world.run(&Job { algorithm, settings, unit: Unit::Record, ..Job::default() });
+        for (algorithm, settings, rounds) in [
+            ("dp-admm", r#"{"iterations": 200}"#, 200),
+            ("dp-admm-exact", r#"{"iterations": 60}"#, 60),
+        ] {
+            let outcome =
+                world.run(&Job { algorithm, settings, unit: Unit::Record, ..Job::default() });
             let gap = world.gap(&outcome.parameter);
             println!("{algorithm} {name} {} parties, {rounds} rounds: {gap:e}", world.parties);
-            assert!(gap < 1e-4, "{algorithm} {name} {} parties, {rounds} rounds: {gap:e}", world.parties);
+            assert!(
+                gap < 1e-4,
+                "{algorithm} {name} {} parties, {rounds} rounds: {gap:e}",
+                world.parties
+            );
             assert!(outcome.rejections.is_empty(), "{:?}", outcome.rejections);
         }
     }
@@ -40,7 +47,8 @@ fn kinks_are_handled_by_subgradients() {
         let records = world.records();
         let hinge = |i: usize| {
             let score: f64 = world.data.row(i).iter().zip(x).map(|(a, x)| a * x).sum();
-            (1.0 - world.data.targets[i] * score).max(0.0) / (10 * records[world.owners[i] as usize]) as f64
+            (1.0 - world.data.targets[i] * score).max(0.0)
+                / (10 * records[world.owners[i] as usize]) as f64
         };
         (0..world.data.rows).map(hinge).sum::<f64>() + 1e-3 * x.iter().map(|x| x.abs()).sum::<f64>()
     };
@@ -56,8 +64,12 @@ fn kinks_are_handled_by_subgradients() {
         objective(&world.run(&job).parameter)
     };
     let (some, many) = (run(200), run(1600));
-    // Steps fall as 1/√k, and so does the distance: eight times the rounds leave about a third of it.
-    assert!(many <= some && some - many < 0.02 * many && many < 0.9 * objective(&[0.0; 5]), "{some} {many}");
+    // Steps fall as 1/√k, and so does the distance: eight times the rounds leave about a third of
+    // it.
+    assert!(
+        many <= some && some - many < 0.02 * many && many < 0.9 * objective(&[0.0; 5]),
+        "{some} {many}"
+    );
 }
 
 #[test]
@@ -71,8 +83,13 @@ fn every_provider_keeps_to_the_budget_and_uses_it() {
             for party in &outcome.parties {
                 let spent = epsilon(&party.ledger, BUDGET.delta).unwrap().upper;
                 let most = if party.id.0 == 2 { 0.5 } else { BUDGET.epsilon };
-                assert!(spent <= most && (party.id.0 == 2 || spent >= 0.99 * most), "{algorithm} {spent}");
-                assert!(party.ledger.entries().iter().all(|entry| entry.event().view() == View::Local));
+                assert!(
+                    spent <= most && (party.id.0 == 2 || spent >= 0.99 * most),
+                    "{algorithm} {spent}"
+                );
+                assert!(
+                    party.ledger.entries().iter().all(|entry| entry.event().view() == View::Local)
+                );
             }
             assert!(outcome.parties[2].ledger.total_events() < 15);
             assert!(outcome.parameter.iter().all(|x| x.is_finite()));
@@ -86,8 +103,13 @@ fn whatever_fails_no_ledger_understates_and_nobody_moves_the_mean_too_far() {
     for algorithm in ["dp-admm", "dp-admm-exact"] {
         let price = Price::Within(BUDGET, BTreeMap::new());
         let settings = r#"{"iterations": 12, "rho": 1}"#;
-        let mut simulation =
-            world.prepare(&Job { algorithm, settings, price, unit: Unit::Record, ..Job::default() });
+        let mut simulation = world.prepare(&Job {
+            algorithm,
+            settings,
+            price,
+            unit: Unit::Record,
+            ..Job::default()
+        });
         let failures = Failures {
             after: 0.2,
             delay: 0.2,
@@ -109,10 +131,19 @@ fn whatever_fails_no_ledger_understates_and_nobody_moves_the_mean_too_far() {
 /// ε̄ by the moments accountant.
 fn moments(ledger: &Ledger) -> f64 {
     let report = report(ledger, 1e-3).unwrap();
-    report.lines.iter().find(|line| line.method == Method::Moments).unwrap().bound.as_ref().unwrap().upper
+    report
+        .lines
+        .iter()
+        .find(|line| line.method == Method::Moments)
+        .unwrap()
+        .bound
+        .as_ref()
+        .unwrap()
+        .upper
 }
 
-/// T = 100 rounds at (0.05, 1e-3) each are ε̄ = 0.5009 by DPA19's moments accountant, (0.1, 1e-3) are 1.0193.
+/// T = 100 rounds at (0.05, 1e-3) each are ε̄ = 0.5009 by DPA19's moments accountant, (0.1, 1e-3)
+/// are 1.0193.
 #[test]
 fn as_published_the_books_hold_the_papers_claim_and_say_so() {
     let world = World::even(60, 3, 6);
@@ -121,8 +152,13 @@ fn as_published_the_books_hold_the_papers_claim_and_say_so() {
         let z = 2.0 * (2.0 * (1.25_f64 / 1e-3).ln()).sqrt() / each;
         let settings = r#"{"iterations": 100, "as-published": true}"#;
         let price = Price::Noise(z);
-        let outcome =
-            world.run(&Job { algorithm: "dp-admm", settings, price, unit: Unit::Record, ..Job::default() });
+        let outcome = world.run(&Job {
+            algorithm: "dp-admm",
+            settings,
+            price,
+            unit: Unit::Record,
+            ..Job::default()
+        });
         let ledger = &outcome.parties[0].ledger;
         assert!(ledger.taints().contains(&Taint::AsPublished(10)), "{:?}", ledger.taints());
         let claimed = moments(ledger);
@@ -131,7 +167,8 @@ fn as_published_the_books_hold_the_papers_claim_and_say_so() {
         let rho = each * each / (4.0 * (1.25_f64 / 1e-3).ln());
         let event = ledger.entries()[0].event();
         theirs.append_many(
-            Event::new(Zcdp::new(rho).unwrap(), event.adjacency(), event.unit(), event.view()).unwrap(),
+            Event::new(Zcdp::new(rho).unwrap(), event.adjacency(), event.unit(), event.view())
+                .unwrap(),
             100,
         );
         let exact = moments(&theirs);

@@ -1,5 +1,5 @@
-//! Whatever goes wrong: no ledger understates, what is resumed comes to the same bits, and nobody moves the mean by more
-//! than it may.
+//! Whatever goes wrong: no ledger understates, what is resumed comes to the same bits, and nobody
+//! moves the mean by more than it may.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -25,8 +25,8 @@ fn job() -> Job<'static> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// A party has an entry for every different answer that left it: not fewer, whatever happened, and (as repeated
-    /// answers are not entered again) not more.
+    /// A party has an entry for every different answer that left it: not fewer, whatever happened,
+    /// and (as repeated answers are not entered again) not more.
     #[test]
     fn no_ledger_understates(
         [before, after, delay, duplicate, reorder, corrupt, byzantine, restart] in prop::array::uniform8(0.0..0.4_f64),
@@ -55,8 +55,14 @@ fn each_kind_of_bad_message_is_rejected_by_its_name() {
     assert_eq!(names(Failures { duplicate: 0.5, ..Failures::default() }), ["duplicate"]);
     assert_eq!(names(Failures { delay: 0.5, ..Failures::default() }), ["stale"]);
     assert!(
-        names(Failures { reorder: 1.0, before: 0.3, after: 0.3, restart: 0.5, ..Failures::default() })
-            .is_empty()
+        names(Failures {
+            reorder: 1.0,
+            before: 0.3,
+            after: 0.3,
+            restart: 0.5,
+            ..Failures::default()
+        })
+        .is_empty()
     );
 }
 
@@ -64,7 +70,8 @@ fn each_kind_of_bad_message_is_rejected_by_its_name() {
 fn a_server_that_restarts_every_round_comes_to_the_same_bits() {
     let world = World::even(60, 3, 12);
     let calm = world.run(&job());
-    let stormy = world.run_amid(&job(), Failures { restart: 1.0, reorder: 1.0, ..Failures::default() });
+    let stormy =
+        world.run_amid(&job(), Failures { restart: 1.0, reorder: 1.0, ..Failures::default() });
     assert_eq!(stormy.parameter, calm.parameter);
     assert_eq!(ledgers(&stormy), ledgers(&calm));
 }
@@ -72,7 +79,8 @@ fn a_server_that_restarts_every_round_comes_to_the_same_bits() {
 #[test]
 fn a_run_that_is_killed_and_resumed_comes_to_the_same_bits_and_spends_once() {
     let world = World::even(60, 3, 12);
-    let failures = Failures { delay: 0.2, after: 0.1, duplicate: 0.2, restart: 0.3, ..Failures::default() };
+    let failures =
+        Failures { delay: 0.2, after: 0.1, duplicate: 0.2, restart: 0.3, ..Failures::default() };
     world.assert_resumable(&job(), failures, &[0, 1, 5, 11]);
 }
 
@@ -109,8 +117,9 @@ fn a_party_that_exaggerates_moves_the_mean_no_further_than_it_may() {
     assert!(size(run(1.0)) <= bound && size(run(1.0)) > size(run(0.0)));
 }
 
-/// Whose table has not changed would repeat its noise, in answer to other things: two such runs differ by what their tables do and
-/// no noise hides that. So a checkpoint is of its tables, and not of a name.
+/// Whose table has not changed would repeat its noise, in answer to other things: two such runs
+/// differ by what their tables do and no noise hides that. So a checkpoint is of its tables, and
+/// not of a name.
 #[test]
 fn a_checkpoint_of_other_tables_is_refused() {
     let world = World::even(40, 3, 5);

@@ -1,4 +1,5 @@
-//! Federated ADMM: without noise it comes to the optimum; with noise its books are what they must be.
+//! Federated ADMM: without noise it comes to the optimum; with noise its books are what they must
+//! be.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -41,7 +42,8 @@ fn every_user_keeps_to_the_budget_and_uses_what_it_was_asked_for() {
         [(r#"{"iterations": 20}"#, 3.99), (r#"{"iterations": 50, "sampling": "poisson:0.2"}"#, 0.5)]
     {
         for unit in [Unit::User, Unit::Record] {
-            let outcome = world.run(&Job { settings, unit, price: price.clone(), ..Job::default() });
+            let outcome =
+                world.run(&Job { settings, unit, price: price.clone(), ..Job::default() });
             for party in &outcome.parties {
                 let spent = epsilon(&party.ledger, BUDGET.delta).unwrap().upper;
                 assert!(spent <= BUDGET.epsilon && spent >= least, "{spent}");
@@ -65,7 +67,8 @@ fn who_has_a_smaller_budget_stops_and_the_run_goes_on() {
 fn the_bits_do_not_depend_on_the_number_of_threads() {
     let world = World::even(300, 4, 30);
     let price = Price::Within(BUDGET, BTreeMap::new());
-    let job = Job { settings: r#"{"iterations": 10, "sampling": "wor:7"}"#, price, ..Job::default() };
+    let job =
+        Job { settings: r#"{"iterations": 10, "sampling": "wor:7"}"#, price, ..Job::default() };
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| world.run(&job)).parameter
@@ -85,14 +88,18 @@ fn as_published_is_flagged_and_claims_too_little() {
     for party in &outcome.parties {
         assert!(party.ledger.taints().contains(&Taint::AsPublished(3)));
     }
-    // The noise of a message is a thirtieth of what the local view needs, that of the mean of 30 less by √30 than it must be.
-    let ours = world.prepare(&Job { settings: r#"{"iterations": 20}"#, price, ..Job::default() }).noise()[0];
+    // The noise of a message is a thirtieth of what the local view needs, that of the mean of 30
+    // less by √30 than it must be.
+    let ours = world
+        .prepare(&Job { settings: r#"{"iterations": 20}"#, price, ..Job::default() })
+        .noise()[0];
     let theirs = world.prepare(&job).noise()[0];
     assert!((ours / theirs / 30.0 - 1.0).abs() < 1e-3, "{ours} {theirs}");
 }
 
-/// How often a party is asked is up to the server, who may look at its answers first, or to a chance that is seen: the sum of
-/// what was used is then no bound, and what a certificate counts is what the party was ready for.
+/// How often a party is asked is up to the server, who may look at its answers first, or to a
+/// chance that is seen: the sum of what was used is then no bound, and what a certificate counts is
+/// what the party was ready for.
 #[test]
 fn what_is_certified_is_the_plan_and_not_what_was_used_of_it() {
     let world = World::even(60, 3, 12);
@@ -111,7 +118,10 @@ fn what_is_certified_is_the_plan_and_not_what_was_used_of_it() {
             "{view} {sampling}"
         );
         let spent = epsilon(&outcome.parties[0].ledger, BUDGET.delta).unwrap().upper;
-        assert!(spent > 0.99 * BUDGET.epsilon && spent <= BUDGET.epsilon, "{view} {sampling}: {spent}");
+        assert!(
+            spent > 0.99 * BUDGET.epsilon && spent <= BUDGET.epsilon,
+            "{view} {sampling}: {spent}"
+        );
         assert!(outcome.parties.iter().any(|party| party.answers < planned), "{view} {sampling}");
     }
 }

@@ -35,8 +35,10 @@ fn check_optimum(world: &World, topologies: &[&str], ways: &[(&str, &str)]) {
             let rounds = if algorithm.starts_with('m') { 300 } else { 200 };
             let outcome = world.run(&job(algorithm, &settings(rounds, release), topology));
             let gap = (world.objective(&outcome.parameter) - optimum) / optimum;
-            let about =
-                format!("{algorithm} {release}, {topology}, {} parties, {rounds} rounds", world.parties);
+            let about = format!(
+                "{algorithm} {release}, {topology}, {} parties, {rounds} rounds",
+                world.parties
+            );
             println!("{about}: {gap:.1e}");
             assert!(gap < 1e-4, "{about}: {gap:e}");
             assert!(outcome.rejections.is_empty(), "{about}: {:?}", outcome.rejections);
@@ -46,7 +48,8 @@ fn check_optimum(world: &World, topologies: &[&str], ways: &[(&str, &str)]) {
 
 #[test]
 fn without_noise_ten_parties_reach_the_optimum() {
-    // Without noise the minimisers of the perturbed objectives are the same as without perturbation.
+    // Without noise the minimisers of the perturbed objectives are the same as without
+    // perturbation.
     let mut ways: Vec<_> =
         PRIVATE.into_iter().flat_map(|name| [(name, "gradient"), (name, "minimiser")]).collect();
     ways.push(("admm-network", "minimiser"));
@@ -74,7 +77,8 @@ fn even_rounds_add_no_event() {
     for release in RELEASES {
         let each = if release == "normal-objective" { 2 } else { 1 };
         let settings = settings(12, release);
-        let mut simulation = world.prepare(&Job { price: within(), ..job("r-admm", &settings, "ring") });
+        let mut simulation =
+            world.prepare(&Job { price: within(), ..job("r-admm", &settings, "ring") });
         let mut round = 0_u64;
         while simulation.step().unwrap() {
             round += 1;
@@ -88,7 +92,8 @@ fn even_rounds_add_no_event() {
         }
         assert_eq!(round, 12);
         let spent = |algorithm: &str| {
-            let outcome = world.run(&Job { price: Price::Noise(5.0), ..job(algorithm, &settings, "ring") });
+            let outcome =
+                world.run(&Job { price: Price::Noise(5.0), ..job(algorithm, &settings, "ring") });
             epsilon(&outcome.parties[0].ledger, 1e-5).unwrap().upper
         };
         let (recycled, fresh) = (spent("r-admm"), spent("dvp"));
@@ -99,9 +104,12 @@ fn even_rounds_add_no_event() {
 #[test]
 fn every_party_keeps_to_the_budget_and_uses_it() {
     let world = World::skewed(2000, 4, 10);
-    for (algorithm, release) in PRIVATE.into_iter().flat_map(|name| RELEASES.map(|release| (name, release))) {
+    for (algorithm, release) in
+        PRIVATE.into_iter().flat_map(|name| RELEASES.map(|release| (name, release)))
+    {
         let settings = settings(20, release);
-        let outcome = world.run(&Job { price: within(), ..job(algorithm, &settings, "barabasi-albert:2") });
+        let outcome =
+            world.run(&Job { price: within(), ..job(algorithm, &settings, "barabasi-albert:2") });
         for party in &outcome.parties {
             let spent = epsilon(&party.ledger, BUDGET.delta).unwrap().upper;
             assert!(
@@ -119,9 +127,10 @@ fn who_has_a_smaller_budget_stops_and_the_run_goes_on() {
     let world = World::even(300, 4, 10);
     let price = Price::Within(BUDGET, BTreeMap::from([(3, 1.0), (4, 1e-9)]));
     for (algorithm, events) in [("r-admm", 10), ("dvp", 20)] {
-        let outcome =
-            world.run(&Job { price: price.clone(), ..job(algorithm, r#"{"iterations": 20}"#, "grid") });
-        let counts: Vec<u64> = outcome.parties.iter().map(|party| party.ledger.total_events()).collect();
+        let outcome = world
+            .run(&Job { price: price.clone(), ..job(algorithm, r#"{"iterations": 20}"#, "grid") });
+        let counts: Vec<u64> =
+            outcome.parties.iter().map(|party| party.ledger.total_events()).collect();
         assert!(epsilon(&outcome.parties[3].ledger, BUDGET.delta).unwrap().upper <= 1.0);
         assert!(counts[3] > 0 && counts[3] < events && counts[4] == 0, "{counts:?}");
         assert!(counts[5..].iter().all(|&count| count == events), "{counts:?}");
@@ -133,7 +142,8 @@ fn without_noise_the_books_say_so() {
     let world = World::even(200, 4, 5);
     let plain = job("admm-network", r#"{"iterations": 5}"#, "star");
     for price in [Price::Noise(0.0), Price::Noise(3.0)] {
-        let outcome = world.run(&Job { price, ..job("admm-network", r#"{"iterations": 5}"#, "star") });
+        let outcome =
+            world.run(&Job { price, ..job("admm-network", r#"{"iterations": 5}"#, "star") });
         for party in &outcome.parties {
             assert_eq!(epsilon(&party.ledger, 1e-5).unwrap().upper, f64::INFINITY);
         }
@@ -162,16 +172,18 @@ fn a_whole_party_is_protected_where_that_is_proven() {
     );
 }
 
-/// E8: one fresh round of RA18's own mechanism costs ln(1 + βR²/(BΛ)) + 2/z and the share of the solver's radius; the paper
-/// prints 2.8 βR²/(BΛ) + 2/z, and only for 2βR² < BΛ.
+/// E8: one fresh round of RA18's own mechanism costs ln(1 + βR²/(BΛ)) + 2/z and the share of the
+/// solver's radius; the paper prints 2.8 βR²/(BΛ) + 2/z, and only for 2βR² < BΛ.
 #[test]
 fn the_pure_loss_is_less_than_the_printed_one() {
     let world = World::even(30, 4, 10); // 3 records each, 2 neighbours
     let (z, eta, smoothness, ridge) = (4.0, 0.05, 0.25, 1e-2);
     let x: f64 = smoothness / (3.0 * (ridge + 2.0 * eta * 2.0));
     let pure = |extra: &str| {
-        let settings = format!(r#"{{"iterations": 2, "release": "objective", "eta": {eta}{extra}}}"#);
-        let outcome = world.run(&Job { price: Price::Noise(z), ..job("r-admm", &settings, "ring") });
+        let settings =
+            format!(r#"{{"iterations": 2, "release": "objective", "eta": {eta}{extra}}}"#);
+        let outcome =
+            world.run(&Job { price: Price::Noise(z), ..job("r-admm", &settings, "ring") });
         let ledger = outcome.parties[0].ledger.clone();
         assert_eq!(ledger.total_events(), 1);
         (epsilon(&ledger, 1e-12).unwrap().upper, ledger.taints().to_vec())

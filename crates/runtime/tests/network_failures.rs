@@ -27,8 +27,8 @@ fn job() -> Job<'static> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Whatever happens to messages, a party says one thing in a round, and has an entry for it unless its budget was spent
-    /// before and it said what follows from what it had said.
+    /// Whatever happens to messages, a party says one thing in a round, and has an entry for it
+    /// unless its budget was spent before and it said what follows from what it had said.
     #[test]
     fn no_ledger_understates(
         [after, delay, duplicate, reorder, corrupt, byzantine] in prop::array::uniform6(0.0..0.4_f64),
@@ -57,14 +57,19 @@ fn a_run_that_is_killed_and_resumed_comes_to_the_same_bits_and_spends_once() {
     world.assert_resumable(&job(), failures, &[0, 1, 6, 11]);
 }
 
-/// Increments that get lost would leave the dual variables of two ends of an edge at odds for ever, and the model beside the
-/// optimum; sums do not.
+/// Increments that get lost would leave the dual variables of two ends of an edge at odds for ever,
+/// and the model beside the optimum; sums do not.
 #[test]
 fn a_third_of_the_messages_may_be_lost_and_the_optimum_is_reached() {
     let world = World::skewed(400, 5, 10);
-    let plain =
-        Job { settings: r#"{"iterations": 400}"#, price: Price::Noise(0.0), topology: "ring", ..job() };
-    let gap = world.gap(&world.run_amid(&plain, Failures { after: 0.3, ..Failures::default() }).parameter);
+    let plain = Job {
+        settings: r#"{"iterations": 400}"#,
+        price: Price::Noise(0.0),
+        topology: "ring",
+        ..job()
+    };
+    let gap = world
+        .gap(&world.run_amid(&plain, Failures { after: 0.3, ..Failures::default() }).parameter);
     println!("a third lost: {gap:e}");
     assert!(gap < 1e-4, "{gap:e}");
 }

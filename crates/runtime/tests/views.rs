@@ -1,4 +1,5 @@
-//! What each adversary sees is what is counted for it: cases in which more was to be seen than the books said.
+//! What each adversary sees is what is counted for it: cases in which more was to be seen than the
+//! books said.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -13,14 +14,19 @@ use reticent_admm::Settings;
 use reticent_oracle::{Gate, NoiseKey, Oracle};
 use reticent_problem::losses;
 use reticent_runtime::{
-    Budget, Checkpoint, Envelope, Failures, Kind, Node, Outcome, Party, PartyId, Price, Recipe, RunId,
-    SERVER, Simulation, Start, Topology, find, wire,
+    Budget, Checkpoint, Envelope, Failures, Kind, Node, Outcome, Party, PartyId, Price, Recipe,
+    RunId, SERVER, Simulation, Start, Topology, find, wire,
 };
 
 const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
 
 fn job(view: View, settings: &str) -> Job<'_> {
-    Job { view, settings, price: Price::Within(BUDGET, BTreeMap::from([(2, 2.0)])), ..Job::default() }
+    Job {
+        view,
+        settings,
+        price: Price::Within(BUDGET, BTreeMap::from([(2, 2.0)])),
+        ..Job::default()
+    }
 }
 
 type Heard = Arc<Mutex<Vec<Envelope>>>;
@@ -61,7 +67,8 @@ fn a_user_stops_at_its_own_budget_whoever_keeps_the_books() {
         let mut simulation = world.prepare(&job(view, settings));
         let heard = listen(&mut simulation);
         let outcome = simulation.complete(|_, _| {}).unwrap();
-        let spent = |party: usize| epsilon(&outcome.parties[party].ledger, BUDGET.delta).unwrap().upper;
+        let spent =
+            |party: usize| epsilon(&outcome.parties[party].ledger, BUDGET.delta).unwrap().upper;
         assert!(spent(2) <= 2.0 && spent(2) > 0.0, "{view}: {}", spent(2));
         assert!(spent(1) > 3.0 && spent(1) <= 4.0, "{view}: {}", spent(1));
         let heard = heard.lock().unwrap();
@@ -71,13 +78,17 @@ fn a_user_stops_at_its_own_budget_whoever_keeps_the_books() {
             said.map(|e| e.round).collect::<BTreeSet<u32>>()
         };
         let allowed = outcome.parties[2].ledger.total_events();
-        assert!(rounds(2).last().is_none_or(|&last| u64::from(last) <= allowed), "{view}: {:?}", rounds(2));
+        assert!(
+            rounds(2).last().is_none_or(|&last| u64::from(last) <= allowed),
+            "{view}: {:?}",
+            rounds(2)
+        );
         assert!(rounds(1).last() > rounds(2).last(), "{view}");
     }
 }
 
-/// A masked round that is done again with other survivors would open a second sum of the same shares of noise; a trusted
-/// server's would be a second mean of the same sample.
+/// A masked round that is done again with other survivors would open a second sum of the same
+/// shares of noise; a trusted server's would be a second mean of the same sample.
 #[test]
 fn a_resumed_round_repeats_its_misfortunes_too() {
     let world = World::even(60, 3, 12);
@@ -140,7 +151,8 @@ fn the_traffic_of_a_secret_sample_is_not_told() {
 fn a_person_without_records_is_refused() {
     let mut world = World::even(60, 3, 6);
     world.owners.iter_mut().filter(|owner| **owner == 3).for_each(|owner| *owner = 0);
-    let error = |unit| world.try_prepare(&Job { algorithm: "dp-admm", unit, ..Job::default() }).err();
+    let error =
+        |unit| world.try_prepare(&Job { algorithm: "dp-admm", unit, ..Job::default() }).err();
     assert!(error(Unit::User).unwrap().to_string().contains("without records"));
     assert!(error(Unit::Record).is_none());
 }
@@ -173,7 +185,8 @@ fn users_alone(world: &World, noise: f64) -> Vec<Box<dyn Node>> {
     protocol.network(parties.collect(), start).unwrap().nodes
 }
 
-/// Whatever a server sends, a user says one thing in a round, of bounded length, has an entry for it, and stops in the end.
+/// Whatever a server sends, a user says one thing in a round, of bounded length, has an entry for
+/// it, and stops in the end.
 #[test]
 fn a_server_that_does_as_it_likes_gets_what_is_counted() {
     let mut nodes = users_alone(&World::even(60, 3, 6), 1.0);

@@ -1,4 +1,5 @@
-//! The random walk: without noise it comes to the optimum; its books, its cap and its token are what they must be.
+//! The random walk: without noise it comes to the optimum; its books, its cap and its token are
+//! what they must be.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -72,7 +73,9 @@ fn every_user_keeps_to_its_cap_and_its_budget() {
             let allowed = if party.id.0 == 2 { 1.2 } else { 4.0 };
             assert!(spent <= allowed && party.answers <= most, "{view} {spent}");
             // The plan is counted and not what the path made of it.
-            assert!(party.ledger.total_events() >= party.answers && party.ledger.total_events() <= most);
+            assert!(
+                party.ledger.total_events() >= party.answers && party.ledger.total_events() <= most
+            );
             if party.id.0 != 2 {
                 assert_eq!(party.ledger.total_events(), most);
             }
@@ -85,7 +88,11 @@ fn every_user_keeps_to_its_cap_and_its_budget() {
             assert_eq!(amplified, view == View::Network);
         }
         let contributions: u64 = outcome.parties.iter().map(|party| party.answers).sum();
-        assert!((500..=600).contains(&contributions), "{view} {contributions} {:?}", outcome.rejections);
+        assert!(
+            (500..=600).contains(&contributions),
+            "{view} {contributions} {:?}",
+            outcome.rejections
+        );
         assert!(outcome.rejections.is_empty(), "{:?}", outcome.rejections);
         assert!(outcome.parties[2].ledger.total_events() < most / 2);
         assert!(outcome.parameter.iter().all(|x| x.is_finite()));
@@ -116,7 +123,10 @@ fn what_cannot_be_counted_for_a_peer_is_refused_and_local_is_offered() {
         Job { unit: Unit::Record, ..walk("{}", View::Network) },
     ] {
         let error = error(job);
-        assert!(error.contains("trust = network") && error.contains("choose trust local"), "{error}");
+        assert!(
+            error.contains("trust = network") && error.contains("choose trust local"),
+            "{error}"
+        );
     }
     assert!(error(Job { topology: "ring", ..walk("{}", View::Network) }).contains("complete"));
     assert!(error(walk(r#"{"as-published": true}"#, View::Local)).contains("stateful"));
@@ -131,10 +141,16 @@ fn as_published_the_stateful_walk_claims_theorem_4_and_is_not_certified() {
     let settings = r#"{"iterations": 200, "walk": "stateful", "as-published": true}"#;
     let outcome = world.run(&Job { price: within(1.0), ..walk(settings, View::Network) });
     for party in outcome.parties.iter().filter(|party| party.ledger.total_events() > 0) {
-        assert!(party.ledger.taints().contains(&Taint::AsPublished(12)), "{:?}", party.ledger.taints());
+        assert!(
+            party.ledger.taints().contains(&Taint::AsPublished(12)),
+            "{:?}",
+            party.ledger.taints()
+        );
     }
-    let sound = world.prepare(&Job { price: within(1.0), ..walk(r#"{"iterations": 200}"#, View::Network) });
-    // Who sent the token is a function of its path, which is given to the observer: nothing is assumed of it.
+    let sound =
+        world.prepare(&Job { price: within(1.0), ..walk(r#"{"iterations": 200}"#, View::Network) });
+    // Who sent the token is a function of its path, which is given to the observer: nothing is
+    // assumed of it.
     let assumed = sound.protocol().assumptions().join("; ");
     assert!(!assumed.contains("sent") && assumed.contains("party 0 alone"), "{assumed}");
 }
@@ -170,7 +186,10 @@ fn stormy() -> Failures {
 fn jobs() -> [Job<'static>; 2] {
     [
         Job { price: within(4.0), ..walk(r#"{"iterations": 2000}"#, View::Network) },
-        Job { price: within(4.0), ..walk(r#"{"iterations": 2000, "walk": "stateful"}"#, View::Local) },
+        Job {
+            price: within(4.0),
+            ..walk(r#"{"iterations": 2000, "walk": "stateful"}"#, View::Local)
+        },
     ]
 }
 
@@ -185,16 +204,27 @@ fn a_lost_token_is_sent_again_and_nothing_is_spent_twice() {
         let tokens = tokens.lock().unwrap();
         // One token: each number was said by one user, to one user, in one way.
         assert!(tokens.values().all(|said| said.len() == 1));
-        assert!(tokens.len() > 300 && tokens.keys().copied().eq(1..=tokens.len() as u32), "{}", tokens.len());
-        // What a user let out beyond the start of the walk is in its books, unless it had nothing left to give.
+        assert!(
+            tokens.len() > 300 && tokens.keys().copied().eq(1..=tokens.len() as u32),
+            "{}",
+            tokens.len()
+        );
+        // What a user let out beyond the start of the walk is in its books, unless it had nothing
+        // left to give.
         let mut sent = BTreeMap::<u32, u64>::new();
-        tokens.iter().skip(1).for_each(|(_, said)| *sent.entry(said.first().unwrap().0).or_default() += 1);
+        tokens
+            .iter()
+            .skip(1)
+            .for_each(|(_, said)| *sent.entry(said.first().unwrap().0).or_default() += 1);
         let most = u64::from(cap(reticent_oracle::Sampling::WithoutReplacement(1), 12, 2000));
         for party in outcome.parties.iter().filter(|party| party.id.0 != 2) {
             // The last of a round waits for its deadline, and the very last one may still wait.
             let sent = sent.get(&party.id.0).copied().unwrap_or(0);
             let entered = party.answers;
-            assert!(entered == sent.min(most) || entered == (sent + 1).min(most), "{entered} {sent}");
+            assert!(
+                entered == sent.min(most) || entered == (sent + 1).min(most),
+                "{entered} {sent}"
+            );
         }
         for name in ["corrupt", "duplicate"] {
             assert!(
@@ -209,8 +239,9 @@ fn a_lost_token_is_sent_again_and_nothing_is_spent_twice() {
 #[test]
 fn a_walk_that_is_killed_and_resumed_comes_to_the_same_bits_and_spends_once() {
     let world = World::even(60, 3, 12);
-    let ledgers =
-        |outcome: &Outcome| -> Vec<u64> { outcome.parties.iter().map(|party| party.answers).collect() };
+    let ledgers = |outcome: &Outcome| -> Vec<u64> {
+        outcome.parties.iter().map(|party| party.answers).collect()
+    };
     for job in jobs() {
         let whole = world.run(&job);
         let folder = tempfile::tempdir().unwrap();
@@ -231,8 +262,9 @@ fn a_walk_that_is_killed_and_resumed_comes_to_the_same_bits_and_spends_once() {
     }
 }
 
-/// A penalty moves the token by parts of a step of the lattice that the noise is on, and what is between two steps of it no
-/// noise hides: with l1 the sign of a token that nobody was to see, with a tiny l2 the whole of it.
+/// A penalty moves the token by parts of a step of the lattice that the noise is on, and what is
+/// between two steps of it no noise hides: with l1 the sign of a token that nobody was to see, with
+/// a tiny l2 the whole of it.
 #[test]
 fn a_token_is_on_the_lattice_of_the_noise_whatever_the_penalty() {
     for penalty in ["none", "l1:0.1", "l2:1e-11", "elastic-net:0.01,0.5"] {
@@ -242,7 +274,8 @@ fn a_token_is_on_the_lattice_of_the_noise_whatever_the_penalty() {
         let tokens = listen(&mut simulation);
         simulation.complete(|_, _| {}).unwrap();
         // γC in steps of the gate's grid, and 2λ/n of a step.
-        let (clip, limit) = (4.0 * (1.0 + 1e-9), (2_f64.powi(32) - 0.5 * 3_f64.sqrt() - 1.0) * (1.0 - 2e-12));
+        let (clip, limit) =
+            (4.0 * (1.0 + 1e-9), (2_f64.powi(32) - 0.5 * 3_f64.sqrt() - 1.0) * (1.0 - 2e-12));
         let step = clip / limit / 12.0;
         let mut moved = 0;
         for (_, _, payload) in tokens.lock().unwrap().values().flatten() {

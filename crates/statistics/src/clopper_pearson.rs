@@ -1,8 +1,9 @@
 //! Exact confidence limits for a probability, from a count of successes (Clopper–Pearson 1934).
 //!
-//! The limits solve "tail of the binomial = 1 − confidence". The tail is summed from its largest term
-//! outward, all terms positive. Libraries' incomplete beta functions were tried first: the continued fraction
-//! of statrs stops after 140 terms, too early for counts in the hundred thousands.
+//! The limits solve "tail of the binomial = 1 − confidence". The tail is summed from its largest
+//! term outward, all terms positive. Libraries' incomplete beta functions were tried first: the
+//! continued fraction of statrs stops after 140 terms, too early for counts in the hundred
+//! thousands.
 
 use std::f64::consts::PI;
 
@@ -60,7 +61,8 @@ pub fn clopper_pearson(successes: u64, trials: u64, confidence: f64) -> (f64, f6
     (lower_bound(successes, trials, each), upper_bound(successes, trials, each))
 }
 
-/// The last point where `holds` is true and the first where it is false, for a predicate that changes once.
+/// The last point where `holds` is true and the first where it is false, for a predicate that
+/// changes once.
 fn halve(holds: impl Fn(f64) -> bool) -> (f64, f64) {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..80 {
@@ -84,7 +86,8 @@ fn sum_from(k: u64, n: u64, p: f64) -> f64 {
     point_mass(k, n, p) * sum
 }
 
-/// C(n, k) pᵏ (1 − p)ⁿ⁻ᵏ by the saddle-point form of Loader (2000), which does not subtract large logarithms.
+/// C(n, k) pᵏ (1 − p)ⁿ⁻ᵏ by the saddle-point form of Loader (2000), which does not subtract large
+/// logarithms.
 fn point_mass(k: u64, n: u64, p: f64) -> f64 {
     let (k, n, q) = (k as f64, n as f64, 1.0 - p);
     if k == n {
@@ -139,7 +142,10 @@ mod tests {
     fn tails_agree_with_mpmath() {
         for (k, n, p, expected) in TAILS {
             let found = binomial_upper_tail(k, n, p);
-            assert!((found / expected - 1.0).abs() < 1e-11, "{k} of {n} at {p}: {found} against {expected}");
+            assert!(
+                (found / expected - 1.0).abs() < 1e-11,
+                "{k} of {n} at {p}: {found} against {expected}"
+            );
         }
     }
 

@@ -1,4 +1,5 @@
-//! How good predictions are: accuracy, confusion, area under the ROC curve, log-loss; R² and errors.
+//! How good predictions are: accuracy, confusion, area under the ROC curve, log-loss; R² and
+//! errors.
 
 use crate::ranking::{Curves, area, curves};
 
@@ -9,8 +10,9 @@ pub enum Quality {
     Classes {
         /// The share of records whose predicted class is theirs.
         accuracy: f64,
-        /// The area under the ROC curve of the second class; of more than two, the plain mean over the classes, each
-        /// ranked against the rest by its probability ("macro, one against the rest"). NaN when a class does not occur.
+        /// The area under the ROC curve of the second class; of more than two, the plain mean over
+        /// the classes, each ranked against the rest by its probability ("macro, one against the
+        /// rest"). NaN when a class does not occur.
         auc: f64,
         /// The mean negative log-likelihood; NaN where scores are no log-odds.
         log_loss: f64,
@@ -113,7 +115,8 @@ impl Scores<'_> {
         for (scores, &class) in self.rows() {
             confusion.add(class, predict(scores));
             let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            log_loss += top - scores[class] + scores.iter().map(|s| (s - top).exp()).sum::<f64>().ln();
+            log_loss +=
+                top - scores[class] + scores.iter().map(|s| (s - top).exp()).sum::<f64>().ln();
         }
         let right: u64 = (0..self.outputs).map(|k| confusion.count(k, k)).sum();
         let auc = match self.outputs {
@@ -134,8 +137,9 @@ impl Scores<'_> {
         self.values.chunks_exact(self.outputs).zip(self.classes)
     }
 
-    /// The records by the log-odds of class `k` against all others: s_k − ln Σ_{j≠k} e^{s_j}. They rank as the
-    /// probabilities do, and those near 0 and 1 are still told apart; the bare score s_k ranks differently.
+    /// The records by the log-odds of class `k` against all others: s_k − ln Σ_{j≠k} e^{s_j}. They
+    /// rank as the probabilities do, and those near 0 and 1 are still told apart; the bare score
+    /// s_k ranks differently.
     fn ranked(&self, k: usize) -> Vec<(f64, bool)> {
         let log_odds = |scores: &[f64]| {
             let others = || scores.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, s)| *s);
@@ -156,18 +160,24 @@ mod tests {
 
     #[test]
     fn classes_are_scored_as_log_odds() {
-        let scores = Scores { values: &[0.0, 2.0, 0.0, -1.0], classes: &[1, 1], outputs: 2, log_odds: true };
-        let Quality::Classes { accuracy, log_loss, n, .. } = scores.quality(best) else { panic!("classes") };
+        let scores =
+            Scores { values: &[0.0, 2.0, 0.0, -1.0], classes: &[1, 1], outputs: 2, log_odds: true };
+        let Quality::Classes { accuracy, log_loss, n, .. } = scores.quality(best) else {
+            panic!("classes")
+        };
         assert_eq!((accuracy, n), (0.5, 2));
         let expected = ((-2.0_f64).exp().ln_1p() + 1.0_f64.exp().ln_1p()) / 2.0;
         assert!((log_loss - expected).abs() < 1e-15);
-        let Quality::Classes { log_loss, .. } = (Scores { log_odds: false, ..scores }).quality(best) else {
+        let Quality::Classes { log_loss, .. } =
+            (Scores { log_odds: false, ..scores }).quality(best)
+        else {
             panic!("classes")
         };
         assert!(log_loss.is_nan(), "margins have no likelihood");
     }
 
-    /// Raw scores of one class are not comparable between records: adding a constant to a row changes no probability.
+    /// Raw scores of one class are not comparable between records: adding a constant to a row
+    /// changes no probability.
     #[test]
     fn the_auc_of_many_classes_ranks_probabilities_and_not_raw_scores() {
         let values = [1.0, 0.0, 0.0, 11.0, 12.0, 10.0, 5.0, 5.0, 6.0, -3.0, -2.0, -1.0];
@@ -183,8 +193,9 @@ mod tests {
                 Quality::Range { .. } => panic!("classes"),
             }
         };
-        // By hand, with probabilities: class 0 ranks its record first, class 1 both of its own before the other two (by
-        // raw scores one of them comes last), class 2 its record above two of three.
+        // By hand, with probabilities: class 0 ranks its record first, class 1 both of its own
+        // before the other two (by raw scores one of them comes last), class 2 its record above two
+        // of three.
         let expected = (1.0 + 1.0 + 2.0 / 3.0) / 3.0;
         assert!((auc(&values) - expected).abs() < 1e-15, "{}", auc(&values));
         assert_eq!(auc(&values), auc(&moved));
@@ -199,7 +210,10 @@ mod tests {
             log_odds: true,
         };
         let Quality::Classes { confusion, .. } = scores.quality(best) else { panic!("classes") };
-        assert_eq!([(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| confusion.count(a, b)), [1, 1, 1, 1]);
+        assert_eq!(
+            [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| confusion.count(a, b)),
+            [1, 1, 1, 1]
+        );
         assert_eq!((confusion.precision(1), confusion.recall(1), confusion.f1(1)), (0.5, 0.5, 0.5));
         let Quality::Classes { confusion, .. } = scores.quality(|_| 0) else { panic!("classes") };
         assert!(confusion.precision(1).is_nan());

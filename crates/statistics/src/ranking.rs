@@ -1,22 +1,24 @@
-//! How well numbers rank the records of a class above the others, and how well they are probabilities.
+//! How well numbers rank the records of a class above the others, and how well they are
+//! probabilities.
 
 /// Curves of one class against the rest, thinned to what a picture shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curves {
-    /// (share of the others above the threshold, share of the class above it), from (0, 0) to (1, 1).
+    /// (share of the others above the threshold, share of the class above it), from (0, 0) to (1,
+    /// 1).
     pub roc: Vec<(f64, f64)>,
     /// (recall, precision), from the highest threshold down.
     pub precision_recall: Vec<(f64, f64)>,
-    /// (mean probability, share of the class) of the records in each tenth of [0, 1]; empty where there are no
-    /// probabilities.
+    /// (mean probability, share of the class) of the records in each tenth of [0, 1]; empty where
+    /// there are no probabilities.
     pub calibration: Vec<(f64, f64)>,
 }
 
 /// More points than this are not told apart in a picture.
 const POINTS: usize = 400;
 
-/// The probability that a record of the class ranks above another, ties counting half (Mann–Whitney). NaN where one of
-/// the two kinds does not occur.
+/// The probability that a record of the class ranks above another, ties counting half
+/// (Mann–Whitney). NaN where one of the two kinds does not occur.
 pub fn area(mut ranked: Vec<(f64, bool)>) -> f64 {
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (mut below, mut pairs) = (0.0, 0.0);
@@ -62,7 +64,12 @@ fn calibration(ranked: &[(f64, bool)], probability: &dyn Fn(f64) -> f64) -> Vec<
 fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let last = points.len().saturating_sub(1);
     let every = points.len().div_ceil(POINTS).max(1);
-    points.into_iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last).map(|(_, p)| p).collect()
+    points
+        .into_iter()
+        .enumerate()
+        .filter(|(i, _)| i % every == 0 || *i == last)
+        .map(|(_, p)| p)
+        .collect()
 }
 
 #[cfg(test)]
@@ -75,7 +82,14 @@ mod tests {
         assert_eq!(area(vec![(0.1, true), (0.4, false)]), 0.0);
         assert_eq!(area(vec![(0.3, true), (0.3, false)]), 0.5);
         assert_eq!(
-            area(vec![(0.1, false), (0.4, true), (0.35, true), (0.2, false), (0.3, true), (0.33, false)]),
+            area(vec![
+                (0.1, false),
+                (0.4, true),
+                (0.35, true),
+                (0.2, false),
+                (0.3, true),
+                (0.33, false)
+            ]),
             8.0 / 9.0
         );
         assert!(area(vec![(0.3, true)]).is_nan());

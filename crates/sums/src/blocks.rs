@@ -6,8 +6,9 @@
 //! cᵢ⁺ = (1 − 2λ)cᵢ − 2λγsᵢ,   aᵢ ⊗ sᵢ = (2z − uᵢ − prox_{γfᵢ}(2z − uᵢ))/γ clipped to norm C
 //! ```
 //!
-//! `cᵢ` is a function of record `i` and of the `z`s; `pᵢ` of the `z`s alone, and the same for all blocks while they all
-//! move alike: then one is kept. What that is good for is in proofs/consensus.md.
+//! `cᵢ` is a function of record `i` and of the `z`s; `pᵢ` of the `z`s alone, and the same for all
+//! blocks while they all move alike: then one is kept. What that is good for is in
+//! proofs/consensus.md.
 
 use rayon::prelude::*;
 use reticent_data::Rows;
@@ -22,7 +23,8 @@ use crate::rows::RowAccess;
 pub struct Blocks {
     centre: Vec<f64>,
     coefficients: Vec<f64>,
-    /// A centre for each record, in place of the one for all, once the blocks have not all moved alike.
+    /// A centre for each record, in place of the one for all, once the blocks have not all moved
+    /// alike.
     own: Option<Vec<f64>>,
     /// Which unit has which number of a schedule; the unit of the same number if `None`.
     order: Option<Vec<u32>>,
@@ -46,13 +48,19 @@ pub struct Move<'a> {
 /// Records that a thread takes at a time.
 const CHUNK: usize = 256;
 
-/// Below it the quotient `(w − prox w)/t` has lost its digits, and the derivative at `w` is as near.
+/// Below it the quotient `(w − prox w)/t` has lost its digits, and the derivative at `w` is as
+/// near.
 const LEAST_STEP: f64 = 1e-8;
 
 impl Blocks {
     /// The blocks of so many records at `start`.
     pub fn at(start: &[f64], records: usize, outputs: usize) -> Self {
-        Blocks { centre: start.to_vec(), coefficients: vec![0.0; records * outputs], own: None, order: None }
+        Blocks {
+            centre: start.to_vec(),
+            coefficients: vec![0.0; records * outputs],
+            own: None,
+            order: None,
+        }
     }
 
     /// The `cᵢ`, one row after the other.
@@ -102,8 +110,9 @@ impl Blocks {
         moving
     }
 
-    /// The mean of the centres over the units, by their numbers. A user's records move together, and one of them stands for
-    /// all: were they added up, how many they are would show in the last bits.
+    /// The mean of the centres over the units, by their numbers. A user's records move together,
+    /// and one of them stands for all: were they added up, how many they are would show in the last
+    /// bits.
     pub fn mean_centre(&self, private: &Private) -> Vec<f64> {
         let Some(own) = &self.own else { return self.centre.clone() };
         let (len, units) = (self.centre.len(), private.units());
@@ -133,7 +142,13 @@ impl Blocks {
     }
 
     /// The `cᵢ⁺`, each from its own record and its `2z − p`.
-    fn advance_over(&mut self, rows: &impl RowAccess, private: &Private, loss: &dyn Loss, how: &Move<'_>) {
+    fn advance_over(
+        &mut self,
+        rows: &impl RowAccess,
+        private: &Private,
+        loss: &dyn Loss,
+        how: &Move<'_>,
+    ) {
         let Blocks { centre, coefficients, own: centres, .. } = self;
         let Move { z, clip, step, relaxation, moves } = *how;
         let (outputs, len) = (loss.outputs(), z.len());

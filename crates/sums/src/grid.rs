@@ -1,16 +1,17 @@
 //! The grid on which sums are exact.
 //!
-//! A clipped vector is rounded, coordinate by coordinate, to integer multiples of `g ≈ C·2⁻³²`, with `C` the
-//! clip. Integers add without error and in any order, so
+//! A clipped vector is rounded, coordinate by coordinate, to integer multiples of `g ≈ C·2⁻³²`,
+//! with `C` the clip. Integers add without error and in any order, so
 //!
-//! - two neighbouring sums differ by exactly the rounded vector of the changed record: the sensitivity is
-//!   that of *one* record, and no error bound of a summation tree has to be added to it;
+//! - two neighbouring sums differ by exactly the rounded vector of the changed record: the
+//!   sensitivity is that of *one* record, and no error bound of a summation tree has to be added to
+//!   it;
 //! - the bits do not depend on the number of threads.
 //!
-//! Rounding may lengthen a vector of `len` coordinates by at most `√len/2` steps, so vectors are clipped that
-//! much further in, to `limit` steps, and `g` is `C/limit`: what is summed has norm at most `2³²` steps, and the
-//! noise is measured in the same steps.
-//! See proofs/sensitivity-clipped-sum.md.
+//! Rounding may lengthen a vector of `len` coordinates by at most `√len/2` steps, so vectors are
+//! clipped that much further in, to `limit` steps, and `g` is `C/limit`: what is summed has norm at
+//! most `2³²` steps, and the noise is measured in the same steps. See
+//! proofs/sensitivity-clipped-sum.md.
 
 /// Steps of the grid per clip, as a power of two.
 pub const BITS: u32 = 32;
@@ -18,8 +19,8 @@ pub const BITS: u32 = 32;
 /// `C` in steps of the grid.
 const CLIP: f64 = (1_u64 << BITS) as f64;
 
-/// Adding and subtracting it rounds a double below 2⁵¹ in magnitude to the nearest integer. A vector
-/// instruction each, where `f64::round` is a call.
+/// Adding and subtracting it rounds a double below 2⁵¹ in magnitude to the nearest integer. A
+/// vector instruction each, where `f64::round` is a call.
 const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5 · 2⁵²
 
 /// Rows that may be added up in doubles before an integer of 2³² steps a row could pass 2⁵³.
@@ -37,8 +38,8 @@ pub struct Grid {
 impl Grid {
     /// A grid for vectors of `len` coordinates.
     pub fn new(len: usize) -> Self {
-        // The factor covers the few roundings of the norm, of the quotient and of the products; each is
-        // below 2⁻⁵² relative, and norms are rounded up by their makers.
+        // The factor covers the few roundings of the norm, of the quotient and of the products;
+        // each is below 2⁻⁵² relative, and norms are rounded up by their makers.
         Grid { limit: (CLIP - 0.5 * (len as f64).sqrt() - 1.0) * (1.0 - 2e-12) }
     }
 
@@ -47,13 +48,14 @@ impl Grid {
         clip / self.limit
     }
 
-    /// What to multiply a vector with to have it clipped and in steps of the grid, given an upper bound of
-    /// its norm and the clip. Never more than `limit/norm`; the same work for every record.
+    /// What to multiply a vector with to have it clipped and in steps of the grid, given an upper
+    /// bound of its norm and the clip. Never more than `limit/norm`; the same work for every
+    /// record.
     #[inline(always)]
     pub fn factor(&self, norm_above: f64, clip: f64) -> f64 {
         let scale = self.limit / norm_above.max(clip);
-        // A norm of ∞ or NaN cannot come from finite rows and parameters that the callers checked, but if
-        // it did, the record must count as nothing rather than as everything.
+        // A norm of ∞ or NaN cannot come from finite rows and parameters that the callers checked,
+        // but if it did, the record must count as nothing rather than as everything.
         if scale.is_finite() { scale } else { 0.0 }
     }
 }

@@ -4,9 +4,9 @@
 //! table ─► Private (norms, units) ─► Pass: score · slope · clip · round ─► integers
 //! ```
 //!
-//! One unit moves a sum by at most one clip whatever its records are, and the bits of a sum do not depend on the threads
-//! that computed it: proofs/sensitivity-clipped-sum.md. What is in here is as private as the rows. Nothing is made
-//! public, and no crate but the gate may use it.
+//! One unit moves a sum by at most one clip whatever its records are, and the bits of a sum do not
+//! depend on the threads that computed it: proofs/sensitivity-clipped-sum.md. What is in here is as
+//! private as the rows. Nothing is made public, and no crate but the gate may use it.
 
 mod blocks;
 pub mod grid;

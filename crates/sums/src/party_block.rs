@@ -5,18 +5,20 @@
 //! u⁺ = (1 − 2λ)u + 2λ(z − γg)
 //! ```
 //!
-//! With `u = p + c`, `p⁺ = (1 − 2λ)p + 2λz` is public and `c⁺ = (1 − 2λ)c − 2λγg` stays within `B = γC·max(1, λ/(1 − λ))`. The
-//! block is a function of the party's records and of the public z₁, z₂, … alone.
+//! With `u = p + c`, `p⁺ = (1 − 2λ)p + 2λz` is public and `c⁺ = (1 − 2λ)c − 2λγg` stays within
+//! `B = γC·max(1, λ/(1 − λ))`. The block is a function of the party's records and of the public z₁,
+//! z₂, … alone.
 //!
-//! One record of `m` moves the prox by `μ = 2γC/m` at most, but the next round starts from a block that has moved already. With
-//! `κ = γβ/(1 + γβ)`, β the curvature, blocks that are `D` apart are after a round at most
+//! One record of `m` moves the prox by `μ = 2γC/m` at most, but the next round starts from a block
+//! that has moved already. With `κ = γβ/(1 + γβ)`, β the curvature, blocks that are `D` apart are
+//! after a round at most
 //!
 //! ```text
 //! D⁺ = |1 − 2λ|·D + 2λ·w,   w ← κD + (1 − κ)μ,   k − 1 times:  w ← κ√(D² + w²) + (1 − κ)μ
 //! ```
 //!
-//! apart, k the steps of the inner solver, converged or not. Where γβ = 1 and λ = ½ that comes to 1.71 μ, however many
-//! rounds. Proof: proofs/trust.md.
+//! apart, k the steps of the inner solver, converged or not. Where γβ = 1 and λ = ½ that comes to
+//! 1.71 μ, however many rounds. Proof: proofs/trust.md.
 
 use reticent_problem::losses::Loss;
 
@@ -47,13 +49,15 @@ pub struct BlockTerms {
 pub struct OneRecord {
     /// No party has fewer records.
     pub fewest: u64,
-    /// A bound of the loss's curvature in its score; ∞ for a loss with kinks, whose records are protected as parties are.
+    /// A bound of the loss's curvature in its score; ∞ for a loss with kinks, whose records are
+    /// protected as parties are.
     pub smoothness: f64,
     /// No block moves more often.
     pub rounds: u32,
 }
 
-/// Rounding of a round, in units of μ: what the distance is enlarged by, and what is refused to be more.
+/// Rounding of a round, in units of μ: what the distance is enlarged by, and what is refused to be
+/// more.
 const SLACK: f64 = 1e-3;
 
 impl BlockTerms {
@@ -83,7 +87,9 @@ impl BlockTerms {
                 }
                 w = next;
             }
-            let next = (1.0 - 2.0 * self.relaxation).abs() * apart + 2.0 * self.relaxation * w + SLACK * one;
+            let next = (1.0 - 2.0 * self.relaxation).abs() * apart
+                + 2.0 * self.relaxation * w
+                + SLACK * one;
             if next >= most {
                 return most;
             }
@@ -95,8 +101,8 @@ impl BlockTerms {
         (apart * UP).min(most)
     }
 
-    /// The same in steps of a grid, on which vectors of `len` entries are cut or rounded entry by entry, and shortened by at
-    /// most a part in 10⁸.
+    /// The same in steps of a grid, on which vectors of `len` entries are cut or rounded entry by
+    /// entry, and shortened by at most a part in 10⁸.
     pub fn moves_in_steps(&self, step: f64, len: usize) -> f64 {
         let apart = self.moves() / step;
         // A whole party's vector is within the bound on the grid as well.
@@ -115,10 +121,16 @@ impl BlockTerms {
         2.0 * self.step * self.clip / records.max(1) as f64 * (1.0 + SLACK)
     }
 
-    /// Records are clipped one by one where they are what is protected. Elsewhere the whole gradient part is, and that is enough.
+    /// Records are clipped one by one where they are what is protected. Elsewhere the whole
+    /// gradient part is, and that is enough.
     fn prox(&self) -> Prox {
         let BlockTerms { clip, row_norm, step, inner, one_record, .. } = *self;
-        Prox { step, inner, record_clip: if one_record.is_some() { clip } else { f64::MAX }, row_norm }
+        Prox {
+            step,
+            inner,
+            record_clip: if one_record.is_some() { clip } else { f64::MAX },
+            row_norm,
+        }
     }
 
     /// Whether what is said of one record holds for these records and this loss.
@@ -161,15 +173,20 @@ impl PartyBlock {
         self.followed
     }
 
-    /// Whether it may move along `z`: it has not moved as often as it may, and the numbers are not so large that rounding
-    /// would be seen beside one record. Public quantities alone.
+    /// Whether it may move along `z`: it has not moved as often as it may, and the numbers are not
+    /// so large that rounding would be seen beside one record. Public quantities alone.
     pub fn may_follow(&self, z: &[f64], records: usize) -> bool {
         let Some(OneRecord { smoothness, rounds, .. }) = self.how.one_record else { return true };
         let norm = |x: &[f64]| norm_above(x.iter().map(|x| x * x).sum(), x.len());
         let reach = 5.0 * norm(z) + 2.0 * norm(&self.centre) + 3.0 * self.how.bound();
-        let rounding =
-            self.how.prox().rounding(self.how.prox().curvature(smoothness), z.len(), records, reach);
-        // A bound that is not a number is no reason to go on; without a curvature nothing is claimed of rounding.
+        let rounding = self.how.prox().rounding(
+            self.how.prox().curvature(smoothness),
+            z.len(),
+            records,
+            reach,
+        );
+        // A bound that is not a number is no reason to go on; without a curvature nothing is
+        // claimed of rounding.
         let unseen = 2.0 * rounding <= SLACK * self.how.one_step(records as u64);
         self.followed < rounds && (smoothness.is_infinite() || unseen)
     }
@@ -224,8 +241,10 @@ mod tests {
         let mu = 2.0 * 4.0 / 100.0;
         assert!((how.moves() / mu - 1.707).abs() < 0.02, "{}", how.moves() / mu);
         assert!(how.moves() < how.bound() / 10.0);
-        let longer =
-            BlockTerms { one_record: how.one_record.map(|one| OneRecord { rounds: 4000, ..one }), ..how };
+        let longer = BlockTerms {
+            one_record: how.one_record.map(|one| OneRecord { rounds: 4000, ..one }),
+            ..how
+        };
         assert!((longer.moves() / how.moves() - 1.0).abs() < 1e-9);
     }
 
@@ -250,7 +269,8 @@ mod tests {
     }
 
     proptest! {
-        /// Two neighbours on the same course, with the worst of rows: never further apart than is said, in any round.
+        /// Two neighbours on the same course, with the worst of rows: never further apart than is
+        /// said, in any round.
         #[test]
         fn one_record_moves_a_block_by_no_more_than_is_said(
             step in 0.5..12.0_f64, relaxation in 0.1..0.95_f64, inner in 1_u32..12,

@@ -1,8 +1,8 @@
 //! One pass over the data: scores, slopes, clip, exact sum.
 //!
-//! Rows are taken in blocks small enough to stay in the first-level cache, so that each is fetched from
-//! memory once: its score and its contribution to the sum are computed from the same fetch. The sum is made
-//! of integers (see [`crate::grid`]), so threads may share the rows in any way.
+//! Rows are taken in blocks small enough to stay in the first-level cache, so that each is fetched
+//! from memory once: its score and its contribution to the sum are computed from the same fetch.
+//! The sum is made of integers (see [`crate::grid`]), so threads may share the rows in any way.
 
 use rayon::prelude::*;
 use reticent_data::Rows;
@@ -45,8 +45,8 @@ pub struct Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// The scores of `records`, one after the other. A method and not a closure: only what is inlined is compiled
-    /// for the vector instructions of the machine.
+    /// The scores of `records`, one after the other. A method and not a closure: only what is
+    /// inlined is compiled for the vector instructions of the machine.
     #[inline(always)]
     fn score(&self, rows: &impl RowAccess, records: &[u32], at: &[f64], scores: &mut [f64]) {
         for (scores, &i) in scores.chunks_exact_mut(self.loss.outputs()).zip(records) {
@@ -55,7 +55,8 @@ impl Ask<'_> {
     }
 }
 
-/// Where the slopes of a record come from. Each is a function of that record and of public numbers alone.
+/// Where the slopes of a record come from. Each is a function of that record and of public numbers
+/// alone.
 #[derive(Clone, Copy, Debug)]
 pub enum Slopes<'a> {
     /// The derivative of the loss at a parameter: `aᵢ ⊗ t` is the gradient.
@@ -150,8 +151,8 @@ impl Pass {
                 part.add_records(ask, rows, records);
             });
         }
-        // A user's contribution is the mean of those of its records, clipped as one vector: each person counts
-        // once, however many rows they have.
+        // A user's contribution is the mean of those of its records, clipped as one vector: each
+        // person counts once, however many rows they have.
         let outputs = ask.loss.outputs();
         let features = ask.private.features() * outputs;
         let vectors = Vectors {
@@ -167,13 +168,15 @@ impl Pass {
             for (slopes, &i) in scratch.slopes.chunks_exact_mut(outputs).zip(records) {
                 slopes.iter_mut().for_each(|slope| *slope /= records.len() as f64);
                 rows.add_outer(i as usize, slopes, whole, |v| v);
-                last.iter_mut().zip(&*slopes).for_each(|(sum, t)| *sum += t * ask.private.intercept());
+                last.iter_mut()
+                    .zip(&*slopes)
+                    .for_each(|(sum, t)| *sum += t * ask.private.intercept());
             }
         });
     }
 
-    /// The sum of the vectors that `fill` writes for each unit, clipped, in steps of the grid, into `out`. `fill`
-    /// gets the unit, a vector of zeros and buffers of its own.
+    /// The sum of the vectors that `fill` writes for each unit, clipped, in steps of the grid, into
+    /// `out`. `fill` gets the unit, a vector of zeros and buffers of its own.
     pub fn vector_sum(
         &mut self,
         vectors: &Vectors<'_>,
@@ -201,7 +204,8 @@ impl Pass {
         });
     }
 
-    /// Deals the units out to the threads and adds up what they add up. Integers: the shares leave no trace.
+    /// Deals the units out to the threads and adds up what they add up. Integers: the shares leave
+    /// no trace.
     fn share(
         &mut self,
         units: usize,
@@ -253,8 +257,8 @@ impl Part {
         let block = (BLOCK_BYTES / rows.bytes_per_row().max(1)).clamp(4, 256);
         let mut since_flush = 0;
         let mut taken = Vec::with_capacity(block);
-        // The widest vector instructions of this machine. They compute the same bits: every operation is rounded
-        // on its own, and the order of additions is fixed.
+        // The widest vector instructions of this machine. They compute the same bits: every
+        // operation is rounded on its own, and the order of additions is fixed.
         let arch = pulp::Arch::new();
         loop {
             taken.clear();
@@ -305,8 +309,8 @@ impl Part {
     }
 }
 
-/// A block of records to add: a type of its own because a closure would not be compiled for the vector
-/// instructions that it is dispatched to.
+/// A block of records to add: a type of its own because a closure would not be compiled for the
+/// vector instructions that it is dispatched to.
 struct Block<'a, R> {
     part: &'a mut Part,
     ask: &'a Ask<'a>,

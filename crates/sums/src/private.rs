@@ -6,7 +6,8 @@ use reticent_problem::Shape;
 use crate::grid::MAX_RECORDS;
 use crate::rows::RowAccess;
 
-/// A table together with what every pass needs: upper bounds of the row norms and the users' records.
+/// A table together with what every pass needs: upper bounds of the row norms and the users'
+/// records.
 #[derive(Debug)]
 pub struct Private {
     table: Table,
@@ -28,10 +29,14 @@ pub struct Users {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TableError {
     /// Users were to be protected on a table without any.
-    #[error("unit 'user' needs a column that says whose record each row is: give --user-column NAME")]
+    #[error(
+        "unit 'user' needs a column that says whose record each row is: give --user-column NAME"
+    )]
     NoUsers,
     /// More rows than sums can be exact for.
-    #[error("the table has more than {allowed} records, the most that sums are exact for: split it")]
+    #[error(
+        "the table has more than {allowed} records, the most that sums are exact for: split it"
+    )]
     TooManyRecords {
         /// The limit.
         allowed: usize,
@@ -52,7 +57,8 @@ pub fn norm_above(sum_of_squares: f64, len: usize) -> f64 {
 }
 
 impl Private {
-    /// A table whose records are protected one by one. `intercept` is the constant behind the intercept, 0 for none.
+    /// A table whose records are protected one by one. `intercept` is the constant behind the
+    /// intercept, 0 for none.
     pub fn by_record(table: Table, intercept: f64) -> Result<Self, TableError> {
         Private::new(table, None, intercept)
     }
@@ -76,7 +82,8 @@ impl Private {
             Rows::Sparse(rows) => rows.square_norm(i),
         };
         let len = table.rows.columns() + 1;
-        let norms = (0..count).map(|i| norm_above(square(i) + intercept * intercept, len)).collect();
+        let norms =
+            (0..count).map(|i| norm_above(square(i) + intercept * intercept, len)).collect();
         Ok(Private { table, norms, users, intercept })
     }
 
@@ -117,10 +124,13 @@ impl Private {
 
     /// The records of a user.
     pub fn records_of(&self, user: usize) -> &[u32] {
-        self.users.as_ref().map_or(&[], |users| &users.records[users.bounds[user]..users.bounds[user + 1]])
+        self.users
+            .as_ref()
+            .map_or(&[], |users| &users.records[users.bounds[user]..users.bounds[user + 1]])
     }
 
-    /// The weight of record `i` in the mean: each unit has the same, and shares it among its records.
+    /// The weight of record `i` in the mean: each unit has the same, and shares it among its
+    /// records.
     pub fn weight(&self, i: usize) -> f64 {
         let shared = match (&self.users, &self.table.users) {
             (Some(_), Some(of)) => self.records_of(of[i] as usize).len(),
@@ -154,7 +164,9 @@ impl Private {
     pub fn scores(&self, rows: &impl RowAccess, i: usize, at: &[f64], scores: &mut [f64]) {
         let (weights, last) = at.split_at(self.features() * scores.len());
         match scores {
-            [score] => *score = rows.dot(i, weights) + last.first().map_or(0.0, |b| b * self.intercept),
+            [score] => {
+                *score = rows.dot(i, weights) + last.first().map_or(0.0, |b| b * self.intercept)
+            }
             many => {
                 many.fill(0.0);
                 many.iter_mut().zip(last).for_each(|(score, b)| *score = b * self.intercept);
@@ -164,8 +176,8 @@ impl Private {
     }
 }
 
-/// Whether sums over these rows can be clipped. Readers make no others; a table that was never a file may have been made by
-/// anybody.
+/// Whether sums over these rows can be clipped. Readers make no others; a table that was never a
+/// file may have been made by anybody.
 fn well_formed(rows: &Rows) -> bool {
     let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
     match rows {

@@ -4,10 +4,11 @@
 //! x ← z;   k times:   x ← x − s ( mean_i clip(∇f_i(x), C) + (x − v)/γ ),   s = 1/(β + 1/γ)
 //! ```
 //!
-//! `β` is a public bound of the curvature (that of the loss times R², R the public row norm; a longer row counts as
-//! nothing). A loss with kinks has no β; it gets the steps 2γ/(j + 2) of the subgradient method on a strongly convex
-//! function. Started at `z`, the result is `z` if and only if `z` is the prox, whatever `k`: the consensus that a run
-//! converges to is not moved by the inexactness of this solver. Nor is privacy: see [`Prox::moves_at_most`].
+//! `β` is a public bound of the curvature (that of the loss times R², R the public row norm; a
+//! longer row counts as nothing). A loss with kinks has no β; it gets the steps 2γ/(j + 2) of the
+//! subgradient method on a strongly convex function. Started at `z`, the result is `z` if and only
+//! if `z` is the prox, whatever `k`: the consensus that a run converges to is not moved by the
+//! inexactness of this solver. Nor is privacy: see [`Prox::moves_at_most`].
 //!
 //! Sequential on purpose: parties are stepped in parallel, and a party has few records.
 
@@ -46,8 +47,8 @@ impl Prox {
         f64::EPSILON * 64.0 * terms * (1.0 + self.step * beta) * reach
     }
 
-    /// Whether the prox at `v = z` is, step for step, a non-expansive map of `z`: no gradient is clipped, and the steps
-    /// are short enough for the curvature (proofs/walk.md).
+    /// Whether the prox at `v = z` is, step for step, a non-expansive map of `z`: no gradient is
+    /// clipped, and the steps are short enough for the curvature (proofs/walk.md).
     pub fn is_not_expansive(&self, loss: &dyn Loss) -> bool {
         loss.lipschitz() * self.row_norm <= self.record_clip * (1.0 + ROUNDING)
             && self.curvature(loss.smoothness()).is_finite()
@@ -107,12 +108,17 @@ impl Prox {
         x
     }
 
-    /// How far the prox can move when one record is replaced, rounding included; ∞ where nothing is known and the clip of
-    /// what is released must do.
+    /// How far the prox can move when one record is replaced, rounding included; ∞ where nothing is
+    /// known and the clip of what is released must do.
     ///
-    /// One record of `m`, one score, finite β: each step contracts by `1 − s/γ` and a replaced record adds `2sC/m`, so
-    /// `2γC/m` however many steps. See proofs/local-prox.md.
-    pub fn moves_at_most(&self, (private, loss): (&Private, &dyn Loss), v: &[f64], z: &[f64]) -> f64 {
+    /// One record of `m`, one score, finite β: each step contracts by `1 − s/γ` and a replaced
+    /// record adds `2sC/m`, so `2γC/m` however many steps. See proofs/local-prox.md.
+    pub fn moves_at_most(
+        &self,
+        (private, loss): (&Private, &dyn Loss),
+        v: &[f64],
+        z: &[f64],
+    ) -> f64 {
         let beta = self.curvature(loss.smoothness());
         if loss.outputs() != 1 || !beta.is_finite() {
             return f64::INFINITY;

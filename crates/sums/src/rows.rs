@@ -4,8 +4,8 @@ use reticent_data::{Csr, Dense};
 
 /// A row-major table whose row `i` can be multiplied with a parameter and added to a sum.
 ///
-/// The parameter is a row-major matrix with `outputs` columns and a row per feature; rows beyond the features
-/// (the intercept) are the caller's.
+/// The parameter is a row-major matrix with `outputs` columns and a row per feature; rows beyond
+/// the features (the intercept) are the caller's.
 pub trait RowAccess: Sync {
     /// A typical number of bytes per row, to size the blocks of a pass.
     fn bytes_per_row(&self) -> usize;

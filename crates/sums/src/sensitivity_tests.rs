@@ -1,5 +1,5 @@
-//! Neighbouring sums never differ by more than the declared sensitivity: the real passes over rows that were
-//! chosen to break them. Integers throughout, so the assertions have no tolerance.
+//! Neighbouring sums never differ by more than the declared sensitivity: the real passes over rows
+//! that were chosen to break them. Integers throughout, so the assertions have no tolerance.
 
 use proptest::prelude::*;
 use reticent_data::{Csr, Dense, Rows, Table};
@@ -35,8 +35,9 @@ fn entry() -> impl Strategy<Value = f64> {
 }
 
 fn record() -> impl Strategy<Value = Record> {
-    (prop::collection::vec(entry(), COLUMNS), prop::bool::ANY, 0..3u32)
-        .prop_map(|(row, positive, user)| Record { row, target: if positive { 1.0 } else { -1.0 }, user })
+    (prop::collection::vec(entry(), COLUMNS), prop::bool::ANY, 0..3u32).prop_map(
+        |(row, positive, user)| Record { row, target: if positive { 1.0 } else { -1.0 }, user },
+    )
 }
 
 /// Pairs of rows that cancel exactly, and records of every other kind.
@@ -63,8 +64,9 @@ fn private(records: &[Record], sparse: bool, unit: Unit, loss: &str) -> Private 
         records.iter().for_each(|record| rows.push_sparse(&indices, &record.row));
         Rows::Dense(rows)
     };
-    let class =
-        |record: &Record| if loss.starts_with("multinomial") { record.target + 1.0 } else { record.target };
+    let class = |record: &Record| {
+        if loss.starts_with("multinomial") { record.target + 1.0 } else { record.target }
+    };
     let table = Table {
         rows,
         targets: records.iter().map(class).collect(),
@@ -140,8 +142,9 @@ proptest! {
         prop_assert!(square(&by_user, &sum(&other, Unit::User)) <= 4 * CLIP);
     }
 
-    /// A record adds the same integers wherever it stands and whoever stands beside it: a vector loop whose last few
-    /// records were rounded differently would make every record after a removed one move the sum.
+    /// A record adds the same integers wherever it stands and whoever stands beside it: a vector
+    /// loop whose last few records were rounded differently would make every record after a removed
+    /// one move the sum.
     #[test]
     fn a_sum_is_the_sum_of_its_records(
         records in prop::collection::vec(record(), 1..40),
@@ -191,7 +194,8 @@ proptest! {
         prop_assert_eq!(&alone, &on_threads(3, sum));
     }
 
-    /// What the second-moment query adds: positive semidefinite, on a grid for twice the coordinates.
+    /// What the second-moment query adds: positive semidefinite, on a grid for twice the
+    /// coordinates.
     #[test]
     fn squares_of_neighbours_are_closer_than_two_clips(
         rows in prop::collection::vec(prop::collection::vec(-1.0..1.0f64, 3), 2),
@@ -229,7 +233,8 @@ fn long_sums_stay_exact() {
     assert_eq!(many[0], one[0] * count as i64);
 }
 
-/// Slopes whose squares are zero in floating point, on a row so long that the product is far above the clip.
+/// Slopes whose squares are zero in floating point, on a row so long that the product is far above
+/// the clip.
 #[test]
 fn squares_that_underflow_do_not_pass_the_clip() {
     let loss = losses::parse("multinomial:3", None).unwrap();
@@ -242,12 +247,14 @@ fn squares_that_underflow_do_not_pass_the_clip() {
     assert!(square(&sum, &vec![0; sum.len()]) <= CLIP);
 }
 
-/// One number without a value would make every sum of its column one, and an index that comes twice a row longer than its
-/// norm: no clip would hold either.
+/// One number without a value would make every sum of its column one, and an index that comes twice
+/// a row longer than its norm: no clip would hold either.
 #[test]
 fn rows_that_are_none_are_refused() {
-    let table = |rows| Table { rows, targets: vec![1.0; 2], users: None, names: vec!["x".to_owned(); 2] };
-    let dense = |value| Rows::Dense(Dense { rows: 2, columns: 2, values: vec![0.5, 0.5, value, 0.5] });
+    let table =
+        |rows| Table { rows, targets: vec![1.0; 2], users: None, names: vec!["x".to_owned(); 2] };
+    let dense =
+        |value| Rows::Dense(Dense { rows: 2, columns: 2, values: vec![0.5, 0.5, value, 0.5] });
     let sparse = |indices: [u32; 2], value| {
         let (indices, values) = (indices.to_vec(), vec![1.0, value]);
         Rows::Sparse(Csr { indptr: vec![0, 0, 2], indices, values, columns: 2 })

@@ -4,9 +4,9 @@
 //! F(x) = (1/n) Σ f(x; dᵢ) + (m/2)‖x‖² + qᵀx + (1/2γ)‖Ax − v‖²
 //! ```
 //!
-//! Accelerated gradient steps, their number public: no run looks whether it has converged, and on every table the last
-//! iterate is as near to the minimiser as [`Descent::radius`] says. Nothing is released here. The letters are those of
-//! proofs/minimiser.md.
+//! Accelerated gradient steps, their number public: no run looks whether it has converged, and on
+//! every table the last iterate is as near to the minimiser as [`Descent::radius`] says. Nothing is
+//! released here. The letters are those of proofs/minimiser.md.
 
 use reticent_problem::constraints::Constraint;
 use reticent_problem::losses::{Loss, Target};
@@ -16,14 +16,17 @@ use crate::grid::Grid;
 use crate::pass::{Ask, Pass, Slopes};
 use crate::private::Private;
 
-/// Why a minimiser cannot be proven to any accuracy: the text says which number and what is allowed.
+/// Why a minimiser cannot be proven to any accuracy: the text says which number and what is
+/// allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unsolvable(String);
 
-/// The public part of the objective. Plain numbers and no closures: a closure could keep what it is shown.
+/// The public part of the objective. Plain numbers and no closures: a closure could keep what it is
+/// shown.
 ///
-/// A pull `w‖x − c‖²` towards a public point is `2w` in the ridge and `−2w·c` in the linear term: see [`Quadratic::pull`].
+/// A pull `w‖x − c‖²` towards a public point is `2w` in the ridge and `−2w·c` in the linear term:
+/// see [`Quadratic::pull`].
 #[derive(Clone, Copy, Debug)]
 pub struct Quadratic<'a> {
     /// `m`, on every coordinate, the intercept included.
@@ -73,7 +76,8 @@ pub struct Bounds {
     pub reach: f64,
     /// `e`.
     error: f64,
-    /// `N`: as many products as are added up anywhere, entries of the parameter and of the image of `A`.
+    /// `N`: as many products as are added up anywhere, entries of the parameter and of the image of
+    /// `A`.
     terms: usize,
 }
 
@@ -123,8 +127,8 @@ impl Risk<'_> {
         public.add_gradient(start, shape, &mut slope_at_start);
         let public_slope = norm(&slope_at_start) + hidden;
         let steep = crowd * clip + public_slope;
-        let by_value =
-            crowd * (value_at_zero(loss) + clip * norm(start)) + public_slope * public_slope / (2.0 * convex);
+        let by_value = crowd * (value_at_zero(loss) + clip * norm(start))
+            + public_slope * public_slope / (2.0 * convex);
         let gap = (steep * steep / (2.0 * convex)).min(by_value);
         let potential = (2.0 - ROOM) * gap * UP;
         let root = (start.len() as f64).sqrt();
@@ -168,7 +172,8 @@ impl Bounds {
         let rounding = 32.0 * f64::EPSILON * reach * smooth.sqrt();
         let (mut potential, mut iterations) = (self.potential, 0);
         while potential > target && iterations < MOST_ITERATIONS {
-            let next = (((1.0 - theta) * potential + drift).sqrt() + rounding).powi(2) * (1.0 + 1e-14);
+            let next =
+                (((1.0 - theta) * potential + drift).sqrt() + rounding).powi(2) * (1.0 + 1e-14);
             if next > potential * (1.0 - theta / 16.0) {
                 break;
             }
@@ -194,7 +199,8 @@ impl Descent {
         (2.0 * self.potential / bounds.convex).sqrt() + bounds.rounding(bounds.reach)
     }
 
-    /// The last iterate, with `hidden` added to the linear term; of the units, those of `chosen`, or all of them.
+    /// The last iterate, with `hidden` added to the linear term; of the units, those of `chosen`,
+    /// or all of them.
     pub fn run(
         &self,
         risk: &Risk<'_>,
@@ -228,13 +234,15 @@ impl Descent {
 }
 
 impl Quadratic<'_> {
-    /// Adds `weight·‖x − centre‖²` to a ridge and a linear term that a `Quadratic` is to be made of.
+    /// Adds `weight·‖x − centre‖²` to a ridge and a linear term that a `Quadratic` is to be made
+    /// of.
     pub fn pull(weight: f64, centre: &[f64], ridge: &mut f64, linear: &mut [f64]) {
         *ridge += 2.0 * weight;
         linear.iter_mut().zip(centre).for_each(|(q, c)| *q -= 2.0 * weight * c);
     }
 
-    /// A lower bound of its strong convexity. With an intercept, which `A` does not reach, it is the ridge's.
+    /// A lower bound of its strong convexity. With an intercept, which `A` does not reach, it is
+    /// the ridge's.
     pub fn convexity(&self, shape: Shape) -> f64 {
         let (_, omega, gamma) = self.spectrum();
         self.ridge + if shape.intercept { 0.0 } else { omega * omega / gamma }
@@ -242,7 +250,8 @@ impl Quadratic<'_> {
 
     /// `‖AᵀA‖`, `ω` and `γ`.
     fn spectrum(&self) -> (f64, f64, f64) {
-        self.penalty.map_or((0.0, 0.0, 1.0), |(a, gamma, _)| (a.gram_norm(), least_singular(a.a()), gamma))
+        self.penalty
+            .map_or((0.0, 0.0, 1.0), |(a, gamma, _)| (a.gram_norm(), least_singular(a.a()), gamma))
     }
 
     /// Refuses numbers that cannot be.
@@ -251,7 +260,9 @@ impl Quadratic<'_> {
             return Err(wrong("the ridge must be between 0 and 1e20"));
         }
         if self.linear.len() != shape.len() || self.linear.iter().any(|q| !q.is_finite()) {
-            return Err(wrong("the linear term must have an entry for each of the parameter, all finite"));
+            return Err(wrong(
+                "the linear term must have an entry for each of the parameter, all finite",
+            ));
         }
         let Some((a, gamma, v)) = self.penalty else { return Ok(()) };
         if !(1e-20..=1e20).contains(&gamma) {
@@ -289,8 +300,9 @@ pub fn norm(vector: &[f64]) -> f64 {
     vector.iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
-/// A lower bound of the least singular value of `A`, from the rows that have one entry: they make a diagonal part
-/// `E` of `AᵀA`, and `AᵀA ⪰ E`. Exact for the identity, 1 for a graph over the identity, 0 where it sees nothing.
+/// A lower bound of the least singular value of `A`, from the rows that have one entry: they make a
+/// diagonal part `E` of `AᵀA`, and `AᵀA ⪰ E`. Exact for the identity, 1 for a graph over the
+/// identity, 0 where it sees nothing.
 pub fn least_singular(a: &SparseMatrix) -> f64 {
     let mut rows = vec![(0_usize, 0_usize, 0.0); a.rows()];
     for (row, column, value) in a.triplets() {

@@ -1,4 +1,5 @@
-//! Squares of rows, `a aᵀ`, as vectors `(M_jj, √2·M_jk for j < k)` whose Euclidean norm is the matrix's.
+//! Squares of rows, `a aᵀ`, as vectors `(M_jj, √2·M_jk for j < k)` whose Euclidean norm is the
+//! matrix's.
 
 use std::f64::consts::SQRT_2;
 
@@ -22,7 +23,8 @@ pub fn symmetric(features: usize, steps: &[i64], step: f64) -> Vec<f64> {
     let mut matrix = vec![0.0; features * features];
     for j in 0..features {
         for k in j..features {
-            let entry = steps[place(features, j, k)] as f64 * step / if j == k { 1.0 } else { SQRT_2 };
+            let entry =
+                steps[place(features, j, k)] as f64 * step / if j == k { 1.0 } else { SQRT_2 };
             matrix[j * features + k] = entry;
             matrix[k * features + j] = entry;
         }

@@ -42,7 +42,14 @@ fn entry(rows: &impl RowAccess, i: usize, index: usize) -> f64 {
 
 impl Private {
     /// `∂_j f(x; dᵢ)` at `x = at`; `buffer` has room for two numbers an output.
-    pub fn partial(&self, loss: &dyn Loss, i: usize, at: &[f64], index: usize, buffer: &mut [f64]) -> f64 {
+    pub fn partial(
+        &self,
+        loss: &dyn Loss,
+        i: usize,
+        at: &[f64],
+        index: usize,
+        buffer: &mut [f64],
+    ) -> f64 {
         match self.rows() {
             Rows::Dense(rows) => self.partial_of(rows, loss, i, at, index, buffer),
             Rows::Sparse(rows) => self.partial_of(rows, loss, i, at, index, buffer),
@@ -60,7 +67,8 @@ impl Private {
     ) -> f64 {
         let outputs = loss.outputs();
         let (feature, output) = (index / outputs, index % outputs);
-        let factor = if feature == self.features() { self.intercept() } else { entry(rows, i, feature) };
+        let factor =
+            if feature == self.features() { self.intercept() } else { entry(rows, i, feature) };
         let (scores, slopes) = buffer.split_at_mut(outputs);
         self.scores(rows, i, at, scores);
         loss.derivative(scores, self.target(i), slopes);

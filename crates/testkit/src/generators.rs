@@ -1,8 +1,9 @@
 //! Simulated data with planted coefficients, the same for the same seed.
 //!
-//! Rows are Gaussian, divided by √d and then cut to norm 1, because that is what the gate's clipping would make of
-//! them: a reference solver and a private one see the same table. With unit rows the signal x·w of a planted w has size about
-//! ‖w‖/√d, so planted coefficients are of size 1 to 10 rather than 0.1.
+//! Rows are Gaussian, divided by √d and then cut to norm 1, because that is what the gate's
+//! clipping would make of them: a reference solver and a private one see the same table. With unit
+//! rows the signal x·w of a planted w has size about ‖w‖/√d, so planted coefficients are of size 1
+//! to 10 rather than 0.1.
 
 use chacha20::ChaCha20Rng;
 use chacha20::rand_core::SeedableRng;
@@ -19,7 +20,8 @@ pub struct Simulated {
     pub columns: usize,
     /// `rows` × `columns` features; no row has norm above 1.
     pub features: Vec<f64>,
-    /// −1 or 1 for logistic data, a class number for multinomial data, a real number for linear data.
+    /// −1 or 1 for logistic data, a class number for multinomial data, a real number for linear
+    /// data.
     pub targets: Vec<f64>,
     /// What was planted; classes × columns, class by class, for multinomial data.
     pub coefficients: Vec<f64>,
@@ -51,7 +53,8 @@ pub fn sparse(columns: usize, nonzero: usize, scale: f64, seed: u64) -> Vec<f64>
     coefficients
 }
 
-/// `pieces` stretches of (nearly) equal length, each constant, neighbours different: for the fused lasso.
+/// `pieces` stretches of (nearly) equal length, each constant, neighbours different: for the fused
+/// lasso.
 ///
 /// # Panics
 /// If there are more pieces than columns, or none.
@@ -85,14 +88,19 @@ pub fn logistic(rows: usize, coefficients: Vec<f64>, seed: u64) -> Simulated {
     })
 }
 
-/// Class c with probability proportional to e^(x·w_c); `coefficients` holds w₀, w₁, … one after the other.
+/// Class c with probability proportional to e^(x·w_c); `coefficients` holds w₀, w₁, … one after the
+/// other.
 ///
 /// # Panics
 /// If the coefficients are not a whole number of classes.
 pub fn multinomial(rows: usize, columns: usize, coefficients: Vec<f64>, seed: u64) -> Simulated {
-    assert!(columns > 0 && coefficients.len().is_multiple_of(columns), "classes × {columns} coefficients");
+    assert!(
+        columns > 0 && coefficients.len().is_multiple_of(columns),
+        "classes × {columns} coefficients"
+    );
     simulate(rows, columns, coefficients, seed, |row, w, rng| {
-        let weights: Vec<f64> = w.chunks_exact(row.len()).map(|class| dot(row, class).exp()).collect();
+        let weights: Vec<f64> =
+            w.chunks_exact(row.len()).map(|class| dot(row, class).exp()).collect();
         let mut left = rng.random::<f64>() * weights.iter().sum::<f64>();
         let chosen = weights.iter().position(|weight| {
             left -= weight;
@@ -123,7 +131,8 @@ fn simulate(
     Simulated { rows, columns, features, targets, coefficients }
 }
 
-/// Independent streams for the table and for each kind of coefficients, so that one seed may serve for both.
+/// Independent streams for the table and for each kind of coefficients, so that one seed may serve
+/// for both.
 fn generator(seed: u64, stream: u64) -> ChaCha20Rng {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     rng.set_stream(stream);
@@ -162,16 +171,19 @@ mod tests {
         assert_eq!(jumps, 5);
     }
 
-    /// Targets follow the planted coefficients: agreement in sign well above half (10 standard deviations).
+    /// Targets follow the planted coefficients: agreement in sign well above half (10 standard
+    /// deviations).
     #[test]
     fn targets_follow_the_truth() {
         let data = logistic(4000, dense(6, 8.0, 9), 9);
-        let right =
-            (0..data.rows).filter(|&i| dot(data.row(i), &data.coefficients) * data.targets[i] > 0.0).count();
+        let right = (0..data.rows)
+            .filter(|&i| dot(data.row(i), &data.coefficients) * data.targets[i] > 0.0)
+            .count();
         assert!(right > 2000 + 10 * 32, "{right}");
         let data = multinomial(4000, 4, dense(12, 8.0, 9), 9);
         let best = |row: &[f64]| {
-            let scores: Vec<f64> = data.coefficients.chunks(4).map(|class| dot(row, class)).collect();
+            let scores: Vec<f64> =
+                data.coefficients.chunks(4).map(|class| dot(row, class)).collect();
             (0..3).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).map(|class| class as f64)
         };
         let right = (0..data.rows).filter(|&i| best(data.row(i)) == Some(data.targets[i])).count();

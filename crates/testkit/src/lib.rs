@@ -1,4 +1,5 @@
-//! Generators, statistics and reference solvers for the tests of Reticent. Never a normal dependency.
+//! Generators, statistics and reference solvers for the tests of Reticent. Never a normal
+//! dependency.
 
 pub mod generators;
 pub mod reference;

@@ -1,15 +1,17 @@
-//! Regularised fits as cone programs, solved by an interior-point method: a second opinion that shares neither
-//! code nor method with the solvers under test.
+//! Regularised fits as cone programs, solved by an interior-point method: a second opinion that
+//! shares neither code nor method with the solvers under test.
 //!
 //! ```text
 //! minimise (1/n) Σ φ(wᵢ) + r(y)   with   wᵢ = aᵢᵀx + constant·x₀,   y = A x
 //! ```
 //!
-//! Everything is written in epigraph form: the logistic loss with exponential cones, squares in the quadratic
-//! objective, absolute values as pairs of inequalities, groups with second-order cones.
+//! Everything is written in epigraph form: the logistic loss with exponential cones, squares in the
+//! quadratic objective, absolute values as pairs of inequalities, groups with second-order cones.
 
 use clarabel::algebra::CscMatrix;
-use clarabel::solver::SupportedConeT::{ExponentialConeT, NonnegativeConeT, SecondOrderConeT, ZeroConeT};
+use clarabel::solver::SupportedConeT::{
+    ExponentialConeT, NonnegativeConeT, SecondOrderConeT, ZeroConeT,
+};
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 
 use crate::generators::Simulated;
@@ -60,7 +62,8 @@ impl Fit<'_> {
     /// The optimal value.
     ///
     /// # Panics
-    /// If the reference solver does not reach a relative gap of 10⁻⁸: then there is nothing to compare with.
+    /// If the reference solver does not reach a relative gap of 10⁻⁸: then there is nothing to
+    /// compare with.
     pub fn optimum(&self) -> f64 {
         let Fit { data, intercept, .. } = self;
         let mut program = Program::default();
@@ -120,7 +123,8 @@ impl Program {
                 self.at_least(t, 1.0, less_margin);
             }
             Loss::HuberisedHinge(h) => {
-                // The least a²/4h + b with a + b ≥ 1 + h − u: a carries the first 2h, b what is beyond.
+                // The least a²/4h + b with a + b ≥ 1 + h − u: a carries the first 2h, b what is
+                // beyond.
                 let a = self.variable(0.0, weight / (2.0 * h));
                 let b = self.variable(weight, 0.0);
                 self.at_least(a, 0.0, Vec::new());
@@ -178,7 +182,8 @@ impl Program {
 
     fn solve(self) -> f64 {
         let n = self.linear.len();
-        let diagonal = CscMatrix::new_from_triplets(n, n, (0..n).collect(), (0..n).collect(), self.quadratic);
+        let diagonal =
+            CscMatrix::new_from_triplets(n, n, (0..n).collect(), (0..n).collect(), self.quadratic);
         // The solver wants b − A v in the cones.
         let (mut row, mut column, mut value) = (Vec::new(), Vec::new(), Vec::new());
         for (i, (_, affine)) in self.rows.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The build keeps raw rows out of the algorithms: which crate may use which is a table in ARCHITECTURE.md, and this
-//! holds the workspace to it.
+//! The build keeps raw rows out of the algorithms: which crate may use which is a table in
+//! ARCHITECTURE.md, and this holds the workspace to it.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,17 +23,21 @@ fn short(name: &str) -> &str {
 
 /// The rows of the table of crates: crate → the crates that it may use.
 fn allowed() -> BTreeMap<String, BTreeSet<String>> {
-    let table = ARCHITECTURE.split("| crate | noun | may use |").nth(1).expect("the table of crates");
+    let table =
+        ARCHITECTURE.split("| crate | noun | may use |").nth(1).expect("the table of crates");
     let rows: Vec<Vec<String>> = table
         .lines()
         .skip(2)
         .take_while(|line| line.starts_with('|'))
-        .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().replace('`', "")).collect())
+        .map(|line| {
+            line.trim_matches('|').split('|').map(|cell| cell.trim().replace('`', "")).collect()
+        })
         .collect();
     let all: BTreeSet<String> =
         rows.iter().map(|row| row[0].clone()).filter(|name| name != "testkit").collect();
-    let words =
-        |text: &str| -> BTreeSet<String> { text.split(',').map(|word| word.trim().to_owned()).collect() };
+    let words = |text: &str| -> BTreeSet<String> {
+        text.split(',').map(|word| word.trim().to_owned()).collect()
+    };
     rows.iter()
         .map(|row| {
             let mut may = match row[2].as_str() {
@@ -62,7 +66,8 @@ fn the_edges_between_crates_are_those_of_the_table() {
     let allowed = allowed();
     let metadata = metadata();
     let packages = metadata.workspace_packages();
-    let names: BTreeSet<String> = packages.iter().map(|package| short(&package.name).to_owned()).collect();
+    let names: BTreeSet<String> =
+        packages.iter().map(|package| short(&package.name).to_owned()).collect();
     assert_eq!(
         names,
         allowed.keys().cloned().collect(),
@@ -95,19 +100,23 @@ fn the_table_says_what_matters_most() {
     assert!(allowed.values().all(|may| !may.contains("testkit")));
 }
 
-/// Randomness for noise is the gate's alone: nobody else can draw any. The masks may stretch a key that they are given
-/// (chacha20, a cipher); they have no way to make one.
+/// Randomness for noise is the gate's alone: nobody else can draw any. The masks may stretch a key
+/// that they are given (chacha20, a cipher); they have no way to make one.
 #[test]
 fn only_one_crate_has_a_source_of_randomness() {
     for package in metadata().workspace_packages() {
         let sources = ["getrandom", "chacha20", "rand", "rand_chacha", "rand_distr"];
-        let normal =
-            package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
+        let normal = package
+            .dependencies
+            .iter()
+            .filter(|dependency| dependency.kind == DependencyKind::Normal);
         let name = short(&package.name);
         let stretches = |dependency: &str| name == "masks" && dependency == "chacha20";
         let has = normal
             .clone()
-            .filter(|dependency| sources.contains(&dependency.name.as_str()) && !stretches(&dependency.name))
+            .filter(|dependency| {
+                sources.contains(&dependency.name.as_str()) && !stretches(&dependency.name)
+            })
             .count();
         assert!(has == 0 || ["noise", "testkit"].contains(&name), "{name}");
         let mut features = normal.flat_map(|dependency| &dependency.features);

@@ -1,5 +1,5 @@
-//! Anything that is (ε, δ)-private: with probability δ it gives everything away, otherwise it is randomised response
-//! (Kairouz–Oh–Viswanath 2015). Proof note: `proofs/approximate-dp.md`.
+//! Anything that is (ε, δ)-private: with probability δ it gives everything away, otherwise it is
+//! randomised response (Kairouz–Oh–Viswanath 2015). Proof note: `proofs/approximate-dp.md`.
 
 use super::checked::{checked, not_negative, out_of_range};
 use super::pure::response_curve;

@@ -1,5 +1,5 @@
-//! Anything that is ρ-zero-concentrated but for a probability δ, with which nothing is said of it (Bun–Steinke 2016,
-//! section 8). Proof note: `proofs/noise-distributed.md`.
+//! Anything that is ρ-zero-concentrated but for a probability δ, with which nothing is said of it
+//! (Bun–Steinke 2016, section 8). Proof note: `proofs/noise-distributed.md`.
 
 use super::checked::{checked, not_negative, out_of_range};
 use super::{Cost, Curve};
@@ -23,7 +23,11 @@ checked! {
 
 impl std::fmt::Display for ApproximateZcdp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "a mechanism with rho {} (zCDP), but for a probability of {:e}", self.rho, self.delta)
+        write!(
+            f,
+            "a mechanism with rho {} (zCDP), but for a probability of {:e}",
+            self.rho, self.delta
+        )
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::EventError;
 
-/// Defines a struct with private fields, getters, a checking constructor and a `Deserialize` that goes through it.
+/// Defines a struct with private fields, getters, a checking constructor and a `Deserialize` that
+/// goes through it.
 macro_rules! checked {
     ($(#[$meta:meta])* pub struct $name:ident = $kind:literal {
         $($(#[$field_meta:meta])* $field:ident: $type:ty,)*
@@ -58,7 +59,11 @@ pub(crate) fn out_of_range(
     EventError::OutOfRange { event, field, given: given.to_string(), allowed }
 }
 
-pub(crate) fn positive(event: &'static str, field: &'static str, value: f64) -> Result<(), EventError> {
+pub(crate) fn positive(
+    event: &'static str,
+    field: &'static str,
+    value: f64,
+) -> Result<(), EventError> {
     if value > 0.0 && value.is_finite() {
         Ok(())
     } else {
@@ -66,7 +71,11 @@ pub(crate) fn positive(event: &'static str, field: &'static str, value: f64) -> 
     }
 }
 
-pub(crate) fn not_negative(event: &'static str, field: &'static str, value: f64) -> Result<(), EventError> {
+pub(crate) fn not_negative(
+    event: &'static str,
+    field: &'static str,
+    value: f64,
+) -> Result<(), EventError> {
     if value >= 0.0 && value.is_finite() {
         Ok(())
     } else {

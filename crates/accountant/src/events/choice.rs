@@ -1,6 +1,6 @@
-//! One of several runs, chosen without looking at the data: by a public coin, say, as when a hyper-parameter is drawn
-//! at random. Which one it was is part of the output, so the cost is at most the largest among them.
-//! Proof note: `proofs/choice.md`.
+//! One of several runs, chosen without looking at the data: by a public coin, say, as when a
+//! hyper-parameter is drawn at random. Which one it was is part of the output, so the cost is at
+//! most the largest among them. Proof note: `proofs/choice.md`.
 
 use super::checked::out_of_range;
 use super::{Cost, Curve, EventError, Mechanism};

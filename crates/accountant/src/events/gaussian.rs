@@ -1,7 +1,8 @@
-//! Gaussian noise on a sum whose records are clipped to norm C: the release is `Σ g_i + N(0, (z C)² I)`.
+//! Gaussian noise on a sum whose records are clipped to norm C: the release is
+//! `Σ g_i + N(0, (z C)² I)`.
 //!
-//! The pair of worst neighbours is N(0, 1) against N(μ, 1) with μ = 1/z (add-remove) or 2/z (replace-one), in both
-//! directions alike. Proof note: `proofs/gaussian.md`.
+//! The pair of worst neighbours is N(0, 1) against N(μ, 1) with μ = 1/z (add-remove) or 2/z
+//! (replace-one), in both directions alike. Proof note: `proofs/gaussian.md`.
 
 use super::checked::{checked, positive};
 use super::{Cost, Curve, Mechanism, ratio};

@@ -1,5 +1,5 @@
-//! Anything that is μ-Gaussian-private: at most as revealing as N(0,1) against N(μ,1) (Dong–Roth–Su 2022).
-//! Proof note: `proofs/gdp.md`.
+//! Anything that is μ-Gaussian-private: at most as revealing as N(0,1) against N(μ,1) (Dong–Roth–Su
+//! 2022). Proof note: `proofs/gdp.md`.
 
 use super::checked::{checked, positive};
 use super::{Cost, Curve, Mechanism};

@@ -1,15 +1,17 @@
 //! One contribution to a random walk on the complete graph, as another user of the walk sees it.
 //!
-//! Each step is a non-expansive map of the token plus Gaussian noise that hides one contribution with local divergence
-//! D_α = α μ²/2 (μ the local sensitivity-to-noise ratio under replace-one; 8αγ²L²/σ² is μ = 4γL/σ). The noise of the l steps
-//! from a contribution until the token next comes to its maker or to the observer hides it, and no other contribution of
-//! the same user uses that noise, so costs add up:
+//! Each step is a non-expansive map of the token plus Gaussian noise that hides one contribution
+//! with local divergence D_α = α μ²/2 (μ the local sensitivity-to-noise ratio under replace-one;
+//! 8αγ²L²/σ² is μ = 4γL/σ). The noise of the l steps from a contribution until the token next comes
+//! to its maker or to the observer hides it, and no other contribution of the same user uses that
+//! noise, so costs add up:
 //!
 //! > D = ln E exp((α − 1)·D_α/min(l, n)) / (α − 1),   P(l = k) = (2/n)(1 − 2/n)^(k−1)
 //!
-//! at every order. Counting each contribution up to the observer's next visit, as the papers do, gives ln(n)/(n − 1) of
-//! D_α for one contribution, but two that are made between two visits would be hidden by the same noise twice: their
-//! shifts add up, and the sum of their costs understates (erratum E12). Proof note: `proofs/iteration.md`.
+//! at every order. Counting each contribution up to the observer's next visit, as the papers do,
+//! gives ln(n)/(n − 1) of D_α for one contribution, but two that are made between two visits would
+//! be hidden by the same noise twice: their shifts add up, and the sum of their costs understates
+//! (erratum E12). Proof note: `proofs/iteration.md`.
 
 use super::checked::{checked, out_of_range, positive};
 use super::{Cost, Curve, EventError};
@@ -64,14 +66,16 @@ impl Cost for Iteration {
             if most > LARGEST {
                 return local;
             }
-            let excess: f64 = parts.iter().map(|(length, mass)| mass * (most / length).exp_m1()).sum();
+            let excess: f64 =
+                parts.iter().map(|(length, mass)| mass * (most / length).exp_m1()).sum();
             let seen = Upper::new(up(excess.ln_1p() / (order - 1.0), 64.0 + parts.len() as f64));
             seen.least(Upper::new(local)).value()
         }))
     }
 }
 
-/// Lengths up to here are summed one by one, those beyond in blocks that grow by one part in so many.
+/// Lengths up to here are summed one by one, those beyond in blocks that grow by one part in so
+/// many.
 const FINE: u64 = 128;
 
 /// Above it e^x is out of reach, and nothing is gained.
@@ -101,15 +105,17 @@ mod tests {
     /// Steps of every path that is tried.
     const HOPS: u32 = 8;
 
-    /// What the observer's token has been through since it was last there: the victim's steps, and all steps.
+    /// What the observer's token has been through since it was last there: the victim's steps, and
+    /// all steps.
     #[derive(Clone, Copy, Default)]
     struct Gap {
         victim: u32,
         all: u32,
     }
 
-    /// E exp((α − 1)·(Σ over the observer's visits of its divergence − the claimed cost of the victim's steps)) over all
-    /// paths. The maps are the identity and the shifts add up, so m of the victim's steps among g have the divergence m²/g.
+    /// E exp((α − 1)·(Σ over the observer's visits of its divergence − the claimed cost of the
+    /// victim's steps)) over all paths. The maps are the identity and the shifts add up, so m of
+    /// the victim's steps among g have the divergence m²/g.
     fn excess(users: u64, local: f64, claimed: f64, left: u32, gap: Gap) -> f64 {
         if left == 0 {
             return 1.0;
@@ -123,7 +129,8 @@ mod tests {
         (observer + victim + (n - 2.0) * other) / n
     }
 
-    /// Contributions that come by together are seen together: their shifts add up before the squares are taken.
+    /// Contributions that come by together are seen together: their shifts add up before the
+    /// squares are taken.
     #[test]
     fn contributions_between_two_visits_are_counted_together() {
         for users in [2, 3, 4, 10] {
@@ -134,7 +141,10 @@ mod tests {
                     let local = (order - 1.0) * order * mu * mu / 2.0;
                     let claimed = (order - 1.0) * curve(order);
                     let excess = excess(users, local, claimed, HOPS, Gap::default());
-                    assert!(excess <= 1.0 + 1e-12, "{users} users, mu {mu}, order {order}: {excess}");
+                    assert!(
+                        excess <= 1.0 + 1e-12,
+                        "{users} users, mu {mu}, order {order}: {excess}"
+                    );
                 }
             }
         }

@@ -1,7 +1,8 @@
 //! Laplace noise on a sum whose records are clipped to ℓ1-norm C: scale b·C per coordinate.
 //!
-//! The ratio of sensitivity to scale is r = 1/b (add-remove) or 2/b (replace-one); the loss of Lap(0) against Lap(r) lies
-//! in [−r, r]. Rényi curve: Mironov 2017, Table II. Proof note: `proofs/laplace.md`.
+//! The ratio of sensitivity to scale is r = 1/b (add-remove) or 2/b (replace-one); the loss of
+//! Lap(0) against Lap(r) lies in [−r, r]. Rényi curve: Mironov 2017, Table II. Proof note:
+//! `proofs/laplace.md`.
 
 use super::checked::{checked, positive};
 use super::{Cost, Curve, Mechanism, ratio};
@@ -39,7 +40,8 @@ impl Cost for Laplace {
         Some(Box::new(move |order| {
             let (near, far) =
                 ((order / (2.0 * order - 1.0)).ln(), ((order - 1.0) / (2.0 * order - 1.0)).ln());
-            (at_least(log_add(near + (order - 1.0) * r, far - order * r), 0.0) + 1e-15) / (order - 1.0)
+            (at_least(log_add(near + (order - 1.0) * r, far - order * r), 0.0) + 1e-15)
+                / (order - 1.0)
         }))
     }
 

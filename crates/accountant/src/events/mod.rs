@@ -1,5 +1,5 @@
-//! The mechanisms an event can name, a file each. A member says what it costs to each accountant through
-//! `Cost`; repetition and sums are done in one place, by the accountants.
+//! The mechanisms an event can name, a file each. A member says what it costs to each accountant
+//! through `Cost`; repetition and sums are done in one place, by the accountants.
 //!
 //! To add a mechanism: one file here, one line in the `catalogue!` below, one note in `proofs/`.
 
@@ -67,7 +67,9 @@ pub enum EventError {
         reason: &'static str,
     },
     /// A group of several records, where no exact statement is known.
-    #[error("{event} has no exact guarantee for groups of {size}: count the event per user instead")]
+    #[error(
+        "{event} has no exact guarantee for groups of {size}: count the event per user instead"
+    )]
     Group {
         /// The mechanism.
         event: &'static str,
@@ -79,8 +81,9 @@ pub enum EventError {
 /// Rényi divergence as a function of the order; ∞ where nothing is known.
 pub(crate) type Curve = Box<dyn Fn(f64) -> f64>;
 
-/// What one use of a mechanism costs, in the currency of each accountant. `None`: this accountant has nothing to
-/// say about it. All values are upper bounds, rounded outward by the accountant that adds them up.
+/// What one use of a mechanism costs, in the currency of each accountant. `None`: this accountant
+/// has nothing to say about it. All values are upper bounds, rounded outward by the accountant that
+/// adds them up.
 pub(crate) trait Cost {
     /// The kebab-case kind.
     fn kind(&self) -> &'static str;
@@ -90,7 +93,8 @@ pub(crate) trait Cost {
         Ok(())
     }
 
-    /// μ, when the mechanism is exactly as private as a Gaussian with that sensitivity-to-noise ratio.
+    /// μ, when the mechanism is exactly as private as a Gaussian with that sensitivity-to-noise
+    /// ratio.
     fn gdp(&self, _adjacency: Adjacency) -> Option<f64> {
         None
     }
@@ -121,8 +125,8 @@ pub(crate) trait Cost {
     }
 }
 
-/// The sensitivity-to-noise ratio of noise `multiplier` × the per-record clip: replacing a record moves a sum by
-/// twice the clip, adding or removing one by once.
+/// The sensitivity-to-noise ratio of noise `multiplier` × the per-record clip: replacing a record
+/// moves a sum by twice the clip, adding or removing one by once.
 pub(crate) fn ratio(multiplier: f64, adjacency: Adjacency) -> f64 {
     match adjacency {
         Adjacency::ReplaceOne => 2.0 / multiplier,

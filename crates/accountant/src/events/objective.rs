@@ -1,13 +1,16 @@
-//! Objective perturbation: the exact minimiser of a strongly convex objective to which a Gaussian linear term was added.
+//! Objective perturbation: the exact minimiser of a strongly convex objective to which a Gaussian
+//! linear term was added.
 //!
-//! With μ₁ the norm of one record's gradient over the noise, and s the logarithm by which one record changes the
-//! determinant of the Hessian, the profile is bounded for ε ≥ ε₀ by that of a Gaussian, pushed outward:
+//! With μ₁ the norm of one record's gradient over the noise, and s the logarithm by which one
+//! record changes the determinant of the Hessian, the profile is bounded for ε ≥ ε₀ by that of a
+//! Gaussian, pushed outward:
 //!
 //! δ(ε) ≤ δ_G(ε − 2s; 2μ₁),  ε₀ = 2s + μ₁²,  for μ₁ ≤ 3/2,
 //!
-//! in both directions, and between −ε₀ and ε₀ by the chord, because profiles are convex in e^ε. It holds for losses of
-//! one score whose slope never changes sign, and for both adjacencies: of more records than a public number allows a random
-//! subset is taken, so that who is added may push another out. Proof note: `proofs/objective.md`.
+//! in both directions, and between −ε₀ and ε₀ by the chord, because profiles are convex in e^ε. It
+//! holds for losses of one score whose slope never changes sign, and for both adjacencies: of more
+//! records than a public number allows a random subset is taken, so that who is added may push
+//! another out. Proof note: `proofs/objective.md`.
 
 use super::Cost;
 use super::checked::{checked, not_negative, positive};
@@ -19,7 +22,8 @@ checked! {
     pub struct ObjectivePerturbation = "objective-perturbation" {
         /// Standard deviation of the linear term over the largest gradient of a record.
         noise_multiplier: f64,
-        /// A bound of the logarithm of the factor by which adding one record changes the Hessian's determinant.
+        /// A bound of the logarithm of the factor by which adding one record changes the Hessian's
+        /// determinant.
         log_determinant: f64,
     }
     check(raw) {

@@ -1,6 +1,7 @@
-//! Mechanisms on disjoint parts of the data: a record (or user) is in one part only, whichever the partition says, so
-//! the cost is the largest among the parts. The partition itself must not depend on the data that is protected: under
-//! replace-one a record stays in its part. Proof note: `proofs/parallel.md`.
+//! Mechanisms on disjoint parts of the data: a record (or user) is in one part only, whichever the
+//! partition says, so the cost is the largest among the parts. The partition itself must not depend
+//! on the data that is protected: under replace-one a record stays in its part. Proof note:
+//! `proofs/parallel.md`.
 
 use super::checked::out_of_range;
 use super::{Cost, Curve, EventError, Mechanism};
@@ -85,7 +86,8 @@ impl Cost for Parallel {
     }
 
     fn rdp(&self, adjacency: Adjacency) -> Option<Curve> {
-        let curves: Vec<Curve> = self.parts.iter().map(|p| p.cost().rdp(adjacency)).collect::<Option<_>>()?;
+        let curves: Vec<Curve> =
+            self.parts.iter().map(|p| p.cost().rdp(adjacency)).collect::<Option<_>>()?;
         Some(Box::new(move |order| largest(curves.iter().map(|curve| curve(order)), 0.0)))
     }
 }

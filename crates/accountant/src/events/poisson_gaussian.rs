@@ -1,7 +1,8 @@
-//! Gaussian noise on a sum over a Poisson sample: each record takes part independently with probability q.
+//! Gaussian noise on a sum over a Poisson sample: each record takes part independently with
+//! probability q.
 //!
-//! Worst neighbours, with μ = 1/z whatever the adjacency (a replaced record moves the sum by +C or by −C, never by
-//! 2C against the batch without it):
+//! Worst neighbours, with μ = 1/z whatever the adjacency (a replaced record moves the sum by +C or
+//! by −C, never by 2C against the batch without it):
 //! - add-remove: `(1−q)N(0,1) + qN(μ,1)` against `N(0,1)`, and the reverse;
 //! - replace-one: `(1−q)N(0,1) + qN(μ,1)` against `(1−q)N(0,1) + qN(−μ,1)`, its own reverse.
 //!

@@ -1,5 +1,5 @@
-//! Anything that is (ε, 0)-private: randomised response is its worst pair (Kairouz–Oh–Viswanath 2015).
-//! Proof note: `proofs/pure-dp.md`.
+//! Anything that is (ε, 0)-private: randomised response is its worst pair (Kairouz–Oh–Viswanath
+//! 2015). Proof note: `proofs/pure-dp.md`.
 
 use super::checked::{checked, not_negative};
 use super::{Cost, Curve, Mechanism};
@@ -23,7 +23,9 @@ pub(super) fn response_curve(epsilon: f64) -> Curve {
         let log_total = log_add(epsilon, 0.0);
         let value = log_add(order * epsilon - log_total, (1.0 - order) * epsilon - log_total);
         // Never above ε itself; rounding alone can bring it there.
-        Upper::new((at_least(value, 0.0) + 1e-15) / (order - 1.0)).least(Upper::new(epsilon)).value()
+        Upper::new((at_least(value, 0.0) + 1e-15) / (order - 1.0))
+            .least(Upper::new(epsilon))
+            .value()
     })
 }
 

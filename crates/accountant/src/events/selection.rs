@@ -1,11 +1,12 @@
 //! The best of K runs, K random: what choosing a hyper-parameter costs (Papernot–Steinke 2022).
 //!
-//! One run costs D_α. With K from the truncated negative binomial law with shape η > −1 and parameter γ (Thm. 2), for
-//! every second order β ≥ 1:  D'_α ≤ D_α + (1+η)(1−1/β) D_β + (1+η) ln(1/γ)/β + ln(E K)/(α−1).
-//! With K Poisson of mean m (Thm. 6): if the run is (ε̂, δ̂)-private with e^ε̂ ≤ 1 + 1/(α−1), the outputs of K ≥ 1 runs add
-//! at most M = m e^{(α−1)(D_α + m δ̂)} to exp((α−1)D'_α). "No run at all" is an output as well and adds p₀ = e^{−m}, which the
-//! usual form of the theorem leaves out: D'_α ≤ ln(p₀ + M)/(α−1), and with K = 0 drawn again D'_α ≤ ln(M/(1−p₀))/(α−1).
-//! Proof note: `proofs/selection.md`.
+//! One run costs D_α. With K from the truncated negative binomial law with shape η > −1 and
+//! parameter γ (Thm. 2), for every second order β ≥ 1: D'_α ≤ D_α + (1+η)(1−1/β) D_β + (1+η)
+//! ln(1/γ)/β + ln(E K)/(α−1). With K Poisson of mean m (Thm. 6): if the run is (ε̂, δ̂)-private
+//! with e^ε̂ ≤ 1 + 1/(α−1), the outputs of K ≥ 1 runs add at most M = m e^{(α−1)(D_α + m δ̂)} to
+//! exp((α−1)D'_α). "No run at all" is an output as well and adds p₀ = e^{−m}, which the usual form
+//! of the theorem leaves out: D'_α ≤ ln(p₀ + M)/(α−1), and with K = 0 drawn again D'_α ≤
+//! ln(M/(1−p₀))/(α−1). Proof note: `proofs/selection.md`.
 
 use super::checked::{out_of_range, positive};
 use super::{Cost, Curve, EventError, Mechanism};
@@ -46,7 +47,9 @@ impl Repetitions {
         match *self {
             Repetitions::Poisson { mean } => mean,
             Repetitions::PositivePoisson { rate } => rate / -(-rate).exp_m1(),
-            Repetitions::TruncatedNegativeBinomial { eta: 0.0, gamma } => (1.0 / gamma - 1.0) / -gamma.ln(),
+            Repetitions::TruncatedNegativeBinomial { eta: 0.0, gamma } => {
+                (1.0 / gamma - 1.0) / -gamma.ln()
+            }
             Repetitions::TruncatedNegativeBinomial { eta, gamma } => {
                 eta * (1.0 - gamma) / (gamma * -(eta * gamma.ln()).exp_m1())
             }
@@ -143,7 +146,8 @@ impl Cost for Selection {
                 let mean = self.repetitions.mean();
                 // The second order is free: its best value serves every first order.
                 let extra =
-                    rdp::minimise(|beta| (1.0 - 1.0 / beta) * curve(beta) - gamma.ln() / beta).value();
+                    rdp::minimise(|beta| (1.0 - 1.0 / beta) * curve(beta) - gamma.ln() / beta)
+                        .value();
                 Some(Box::new(move |order| {
                     at_least(curve(order) + (1.0 + eta) * extra + mean.ln() / (order - 1.0), 0.0)
                 }))
@@ -156,16 +160,19 @@ impl Cost for Selection {
             }
             Repetitions::PositivePoisson { rate } => {
                 let (some, none) = (poisson(tally.gdp(), curve, rate), (-rate).exp_m1());
-                Some(Box::new(move |order| at_least(some(order) - (-none).ln() / (order - 1.0), 0.0)))
+                Some(Box::new(move |order| {
+                    at_least(some(order) - (-none).ln() / (order - 1.0), 0.0)
+                }))
             }
         }
     }
 }
 
-/// Thm. 6: what the outputs of one run or more cost, ln(M)/(α−1) above; it may be negative where m is below 1.
+/// Thm. 6: what the outputs of one run or more cost, ln(M)/(α−1) above; it may be negative where m
+/// is below 1.
 fn poisson(mu: Option<f64>, curve: impl Fn(f64) -> f64 + 'static, mean: f64) -> Curve {
-    // A run that is exactly Gaussian has its δ̂ in closed form. For another any order gives a sound δ̂, so
-    // its curve, which may be dear, is computed once, at the orders of the sweep.
+    // A run that is exactly Gaussian has its δ̂ in closed form. For another any order gives a sound
+    // δ̂, so its curve, which may be dear, is computed once, at the orders of the sweep.
     let sweep: Vec<_> = match mu {
         Some(_) => Vec::new(),
         None => rdp::sweep().map(|beta| (beta, curve(beta))).collect(),

@@ -1,9 +1,10 @@
 //! Gaussian noise on a sum over a sample that the adversary is taken to see.
 //!
-//! Where what is drawn is not what is protected (parties are drawn, one record of a party is protected), the sum may show
-//! who was drawn, and chance hides nothing. What it still does is to leave most rounds without the protected one. The
-//! worst pair, sample included: with probability q the Gaussian pair N(μ, 1) against N(0, 1), else twice the same; μ = 1/z
-//! (add-remove) or 2/z (replace-one), in both directions alike. So
+//! Where what is drawn is not what is protected (parties are drawn, one record of a party is
+//! protected), the sum may show who was drawn, and chance hides nothing. What it still does is to
+//! leave most rounds without the protected one. The worst pair, sample included: with probability q
+//! the Gaussian pair N(μ, 1) against N(0, 1), else twice the same; μ = 1/z (add-remove) or 2/z
+//! (replace-one), in both directions alike. So
 //!
 //! > D_α = ln(1 + q(e^{(α−1)αμ²/2} − 1))/(α − 1)
 //!
@@ -18,7 +19,8 @@ use crate::vocabulary::Adjacency;
 checked! {
     /// Gaussian noise on a sum over a sample that is seen.
     pub struct ShownSample = "shown-sample" {
-        /// Standard deviation of the noise over the clip, half of what a replaced unit moves the sum by.
+        /// Standard deviation of the noise over the clip, half of what a replaced unit moves the
+        /// sum by.
         noise_multiplier: f64,
         /// Probability with which what holds the protected unit is drawn.
         rate: f64,
@@ -68,14 +70,18 @@ mod tests {
     use super::*;
     use crate::{Event, Ledger, Unit, View, delta, gdp};
 
-    /// k of n rounds show the protected one, and then it is a Gaussian of ratio μ√k: the profile of n rounds is the mean
-    /// of the Gaussians' over a binomial k, and what is counted is never below it.
+    /// k of n rounds show the protected one, and then it is a Gaussian of ratio μ√k: the profile of
+    /// n rounds is the mean of the Gaussians' over a binomial k, and what is counted is never below
+    /// it.
     #[test]
     fn the_rounds_that_show_it_are_counted() {
-        for (z, rate, rounds) in [(4.0, 0.1, 1_u32), (8.0, 0.3, 20), (20.0, 0.05, 100), (2.0, 0.5, 3)] {
+        for (z, rate, rounds) in
+            [(4.0, 0.1, 1_u32), (8.0, 0.3, 20), (20.0, 0.05, 100), (2.0, 0.5, 3)]
+        {
             let event = ShownSample::new(z, rate).unwrap();
             let mut ledger = Ledger::new();
-            let event = Event::new(event, Adjacency::ReplaceOne, Unit::Record, View::Central).unwrap();
+            let event =
+                Event::new(event, Adjacency::ReplaceOne, Unit::Record, View::Central).unwrap();
             ledger.append_many(event, rounds.into());
             for epsilon in [0.1, 1.0, 2.0] {
                 let mut chance = (1.0 - rate).powi(rounds as i32);
@@ -83,7 +89,8 @@ mod tests {
                 for k in 0..=rounds {
                     if k > 0 {
                         chance *= rate / (1.0 - rate) * f64::from(rounds + 1 - k) / f64::from(k);
-                        exact += chance * gdp::delta(2.0 / z * f64::from(k).sqrt(), epsilon).0.value();
+                        exact +=
+                            chance * gdp::delta(2.0 / z * f64::from(k).sqrt(), epsilon).0.value();
                     }
                 }
                 let counted = delta(&ledger, epsilon).unwrap().upper;

@@ -1,8 +1,8 @@
 //! Gaussian noise on a sum over a sample of fixed size m, drawn from n records without replacement.
 //!
-//! Only replace-one is defined: n must be the same for both neighbours. A batch that holds the changed record and the
-//! one that does not differ by a replacement, so the ratio is 2/z, and q = m/n.
-//! Proof note: `proofs/without-replacement-gaussian.md`.
+//! Only replace-one is defined: n must be the same for both neighbours. A batch that holds the
+//! changed record and the one that does not differ by a replacement, so the ratio is 2/z, and q =
+//! m/n. Proof note: `proofs/without-replacement-gaussian.md`.
 
 use super::checked::{checked, out_of_range, positive};
 use super::{Cost, Curve, EventError, ratio};
@@ -69,7 +69,8 @@ impl Cost for WithoutReplacementGaussian {
         let (rate, mu) = (self.rate(), ratio(self.noise_multiplier, adjacency));
         let even = rdp::without_replacement::even_moments(mu);
         Some(Box::new(move |order| {
-            // Two mixtures that share (1−q) of the batches: sound for every order, and better for large ones.
+            // Two mixtures that share (1−q) of the batches: sound for every order, and better for
+            // large ones.
             let crude = rdp::mixture_joint_convexity(rate, mu, order);
             let fine = rdp::without_replacement::divergence(rate, mu, order, &even);
             fine.map_or(Upper::INFINITE, Upper::new).least(Upper::new(crude)).value()

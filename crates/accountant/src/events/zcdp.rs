@@ -1,4 +1,5 @@
-//! Anything that is ρ-zero-concentrated: D_α ≤ ρα for every α > 1 (Bun–Steinke 2016). Proof note: `proofs/zcdp.md`.
+//! Anything that is ρ-zero-concentrated: D_α ≤ ρα for every α > 1 (Bun–Steinke 2016). Proof note:
+//! `proofs/zcdp.md`.
 
 use super::checked::{checked, not_negative};
 use super::{Cost, Curve, Mechanism};

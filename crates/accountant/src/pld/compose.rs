@@ -1,11 +1,13 @@
 //! Composition: the tilted measures are multiplied in the frequency domain.
 //!
-//! The lattice is wrapped to N points, so what the inverse transform returns at a point of the window is the tilted
-//! mass there plus that of all its aliases outside. The aliases' total mass is bounded by Chernoff at both edges; it can
-//! only add, so the upper bound needs no correction for it inside the window, the lower bound subtracts it.
+//! The lattice is wrapped to N points, so what the inverse transform returns at a point of the
+//! window is the tilted mass there plus that of all its aliases outside. The aliases' total mass is
+//! bounded by Chernoff at both edges; it can only add, so the upper bound needs no correction for
+//! it inside the window, the lower bound subtracts it.
 //!
-//! Rounding: each coefficient of a transform of a measure of total mass 1 is off by at most `FFT`·log₂N·u; a power c
-//! multiplies the relative error by c. Both are followed coefficient by coefficient (Higham 2002, ch. 24).
+//! Rounding: each coefficient of a transform of a measure of total mass 1 is off by at most
+//! `FFT`·log₂N·u; a power c multiplies the relative error by c. Both are followed coefficient by
+//! coefficient (Higham 2002, ch. 24).
 
 use super::dots::Dots;
 use super::tilt;
@@ -54,8 +56,8 @@ fn size_of(value: Complex64) -> f64 {
     value.norm_sqr().sqrt()
 }
 
-/// A coefficient to the power `count`, and by how much the result can be off when the coefficient is off by `error`:
-/// (|f| + e)^c − |f|^c ≤ c·e·(|f| + e)^{c−1}, and sixteen roundings per factor.
+/// A coefficient to the power `count`, and by how much the result can be off when the coefficient
+/// is off by `error`: (|f| + e)^c − |f|^c ≤ c·e·(|f| + e)^{c−1}, and sixteen roundings per factor.
 fn power(value: Complex64, count: u64, error: f64) -> (Complex64, f64) {
     let size = size_of(value) + error;
     let times = count as f64;
@@ -73,10 +75,18 @@ fn power(value: Complex64, count: u64, error: f64) -> (Complex64, f64) {
     (Complex64::new(power * cos, power * sin), times * rest * (error + 16.0 * UNIT * size))
 }
 
-/// Composes measures whose losses are multiples of `step`, tilted by `s`, into `length` points from index `first`.
-pub(crate) fn compose(parts: &[(Dots, u64)], step: f64, s: f64, first: i64, length: usize) -> Composed {
-    let (forward, inverse) = PLANNER
-        .with_borrow_mut(|planner| (planner.plan_fft_forward(length), planner.plan_fft_inverse(length)));
+/// Composes measures whose losses are multiples of `step`, tilted by `s`, into `length` points from
+/// index `first`.
+pub(crate) fn compose(
+    parts: &[(Dots, u64)],
+    step: f64,
+    s: f64,
+    first: i64,
+    length: usize,
+) -> Composed {
+    let (forward, inverse) = PLANNER.with_borrow_mut(|planner| {
+        (planner.plan_fft_forward(length), planner.plan_fft_inverse(length))
+    });
     let levels = (length as f64).log2();
     let error = FFT * levels * UNIT;
     let mut buffer = forward.make_input_vec();

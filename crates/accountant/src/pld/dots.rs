@@ -1,14 +1,17 @@
-//! From a loss to a measure on finitely many points whose profile is above (pessimistic) or below (optimistic) it.
+//! From a loss to a measure on finitely many points whose profile is above (pessimistic) or below
+//! (optimistic) it.
 //!
-//! Only h(ε) = E[(1 − e^{ε−L})₊] matters, and composition keeps pointwise order: E over the other losses of h is
-//! monotone in h. So each event may be replaced by any measure, normalised or not, with a larger (smaller) h.
+//! Only h(ε) = E[(1 − e^{ε−L})₊] matters, and composition keeps pointwise order: E over the other
+//! losses of h is monotone in h. So each event may be replaced by any measure, normalised or not,
+//! with a larger (smaller) h.
 //!
-//! - **Pessimistic**: connect the dots (Doroshenko et al. 2022). A cell's masses (P, Q) go to its two ends so that both
-//!   are kept: h becomes its chord in e^ε, above the convex curve. What lies below the grid moves up to its first
-//!   point, what lies above becomes infinite.
-//! - **Optimistic**: half a cell becomes one atom with loss ln(P/Q), which is post-processing; and atoms on both sides of
-//!   a point are merged in the proportion that puts the merged loss on the point, which is post-processing as well. The
-//!   cost is O(cell²) per event. (Rounding the atoms down to the grid would cost O(cell).)
+//! - **Pessimistic**: connect the dots (Doroshenko et al. 2022). A cell's masses (P, Q) go to its
+//!   two ends so that both are kept: h becomes its chord in e^ε, above the convex curve. What lies
+//!   below the grid moves up to its first point, what lies above becomes infinite.
+//! - **Optimistic**: half a cell becomes one atom with loss ln(P/Q), which is post-processing; and
+//!   atoms on both sides of a point are merged in the proportion that puts the merged loss on the
+//!   point, which is post-processing as well. The cost is O(cell²) per event. (Rounding the atoms
+//!   down to the grid would cost O(cell).)
 //!
 //! Evaluation errors push outward: see `SLACK`.
 
@@ -16,7 +19,8 @@ use super::loss::{Cut, Loss};
 use crate::outward::{at_least, at_most};
 use crate::round::UNIT;
 
-/// Error of a tail mass in units of roundings (erfc below 1 ulp, two products, one sum, one cut position).
+/// Error of a tail mass in units of roundings (erfc below 1 ulp, two products, one sum, one cut
+/// position).
 pub(super) const SLACK: f64 = 8.0 * UNIT;
 
 /// Below this a Q-mass has lost digits to underflow and is not relied on.
@@ -41,7 +45,8 @@ fn slack(low: &Cut, high: &Cut) -> (f64, f64) {
 /// Losses at which a segment is cut, one list per segment of the loss, ascending.
 pub(crate) type Grid = Vec<Vec<f64>>;
 
-/// Splits (P, Q), whose losses lie within [low, high], between the two ends; pessimistic if in doubt.
+/// Splits (P, Q), whose losses lie within [low, high], between the two ends; pessimistic if in
+/// doubt.
 fn split(p: f64, q: f64, low: f64, high: f64, doubt: f64) -> (f64, f64) {
     if q < TINY {
         return (0.0, p);
@@ -50,7 +55,8 @@ fn split(p: f64, q: f64, low: f64, high: f64, doubt: f64) -> (f64, f64) {
     (p - up, up)
 }
 
-/// The pessimistic measure on the points of the grid; `snap` gives the grid's points around an atom.
+/// The pessimistic measure on the points of the grid; `snap` gives the grid's points around an
+/// atom.
 pub(crate) fn pessimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, f64)) -> Dots {
     let mut points = Vec::new();
     let mut infinity = loss.infinity;
@@ -80,7 +86,8 @@ pub(crate) fn pessimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, 
     for &(at, mass) in &loss.atoms {
         let (low, high) = snap(at);
         if low < high {
-            let (down, up) = split(mass, mass * (-at).exp(), low, high, mass * SLACK * (1.0 + at.abs()));
+            let (down, up) =
+                split(mass, mass * (-at).exp(), low, high, mass * SLACK * (1.0 + at.abs()));
             points.push((low, down));
             points.push((high, up));
         } else {
@@ -94,7 +101,12 @@ pub(crate) fn pessimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, 
 const REACHES: [usize; 4] = [0, 2, 12, 64];
 
 /// The optimistic measure on the points of the grid; the tilt says which losses matter.
-pub(crate) fn optimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, f64), tilt: f64) -> Dots {
+pub(crate) fn optimistic(
+    loss: &Loss,
+    grid: &Grid,
+    snap: impl Fn(f64) -> (f64, f64),
+    tilt: f64,
+) -> Dots {
     let (mut atoms, mut points, mut sure) = (Vec::new(), Vec::new(), Vec::new());
     for (segment, losses) in loss.segments.iter().zip(grid) {
         let Some(&first) = losses.first() else { continue };
@@ -122,7 +134,11 @@ pub(crate) fn optimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, f
             sure.push((low, mass));
             continue;
         }
-        atoms.push(Atom { floor: low, p: mass * (1.0 - SLACK), q: mass * (-at).exp() * (1.0 + SLACK) });
+        atoms.push(Atom {
+            floor: low,
+            p: mass * (1.0 - SLACK),
+            q: mass * (-at).exp() * (1.0 + SLACK),
+        });
     }
     points.sort_by(f64::total_cmp);
     points.dedup();
@@ -131,8 +147,8 @@ pub(crate) fn optimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, f
         atoms.sort_by(|a, b| (a.p / a.q).total_cmp(&(b.p / b.q)));
         atoms.sort_by(|a, b| a.floor.total_cmp(&b.floor));
     }
-    // Every reach is sound. A long one is best where the density is smooth, a short one where a narrow bulk would eat up
-    // its thin tail: the one that leaves the largest moment is taken.
+    // Every reach is sound. A long one is best where the density is smooth, a short one where a
+    // narrow bulk would eat up its thin tail: the one that leaves the largest moment is taken.
     let moment = |masses: &[(f64, f64)]| {
         masses.iter().map(|&(at, mass)| at_most(tilt * at, 700.0).exp() * mass).sum::<f64>()
     };
@@ -142,7 +158,8 @@ pub(crate) fn optimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, f
     Dots { points: gather(sure), infinity: loss.infinity }
 }
 
-/// One output of the coarse-grained mechanism: its masses, and a point of the grid that its loss is not below.
+/// One output of the coarse-grained mechanism: its masses, and a point of the grid that its loss is
+/// not below.
 #[derive(Debug, Clone, Copy)]
 struct Atom {
     floor: f64,
@@ -150,9 +167,10 @@ struct Atom {
     q: f64,
 }
 
-/// Merges atoms until their losses are points of the grid: each point, from the left, takes what is left below it and
-/// as much from the cells above it (as many as `reach`, and one) as brings the merged loss to the point. Where they have
-/// too little, what is below moves down to the point before instead.
+/// Merges atoms until their losses are points of the grid: each point, from the left, takes what is
+/// left below it and as much from the cells above it (as many as `reach`, and one) as brings the
+/// merged loss to the point. Where they have too little, what is below moves down to the point
+/// before instead.
 fn merge(points: &[f64], atoms: &[Atom], reach: usize) -> Vec<(f64, f64)> {
     let mut masses: Vec<(f64, f64)> = points.iter().map(|&at| (at, 0.0)).collect();
     // The first atom that is not used up, and how much of it is left.
@@ -181,7 +199,8 @@ fn merge(points: &[f64], atoms: &[Atom], reach: usize) -> Vec<(f64, f64)> {
         let (mut high, mut end, mut rest) = (0.0, next, left);
         let farthest = points[k.saturating_add(reach).min(points.len() - 1)];
         while missing > 0.0 {
-            let Some(atom) = atoms.get(end).filter(|atom| atom.floor <= farthest && atom.q >= TINY) else {
+            let Some(atom) = atoms.get(end).filter(|atom| atom.floor <= farthest && atom.q >= TINY)
+            else {
                 break;
             };
             let surplus = rest * (atom.p - scale * atom.q);
@@ -234,9 +253,11 @@ pub(crate) fn snap(at: f64, step: f64) -> (f64, f64) {
     }
 }
 
-/// A coarse pessimistic measure that follows the loss's own scale; its points are not on any lattice.
+/// A coarse pessimistic measure that follows the loss's own scale; its points are not on any
+/// lattice.
 pub(crate) fn sketch(loss: &Loss, low: f64, high: f64, points: u32) -> (Grid, Dots) {
-    let grid: Grid = loss.segments.iter().map(|segment| loss.sketch(segment, low, high, points)).collect();
+    let grid: Grid =
+        loss.segments.iter().map(|segment| loss.sketch(segment, low, high, points)).collect();
     let dots = pessimistic(loss, &grid, |at| (at, at));
     (grid, dots)
 }
@@ -247,7 +268,8 @@ mod tests {
     use super::*;
 
     fn profile(dots: &Dots, epsilon: f64) -> f64 {
-        dots.infinity + dots.points.iter().map(|&(l, m)| m * (-(epsilon - l).exp_m1()).max(0.0)).sum::<f64>()
+        dots.infinity
+            + dots.points.iter().map(|&(l, m)| m * (-(epsilon - l).exp_m1()).max(0.0)).sum::<f64>()
     }
 
     #[test]

@@ -1,10 +1,13 @@
-//! The privacy loss of one event: L = ln(P/Q)(x) with x drawn from P, P and Q the worst pair of neighbours.
+//! The privacy loss of one event: L = ln(P/Q)(x) with x drawn from P, P and Q the worst pair of
+//! neighbours.
 //!
-//! All that the discretisation needs is how much of P and of Q lies above and below a loss ε. For the Gaussian pairs
-//! L is monotone in x, so that a cut at ε is a cut at one x, found in closed form:
+//! All that the discretisation needs is how much of P and of Q lies above and below a loss ε. For
+//! the Gaussian pairs L is monotone in x, so that a cut at ε is a cut at one x, found in closed
+//! form:
 //! - removal   P = (1−q)N(0)+qN(μ), Q = N(0):            e^{μx−μ²/2} = 1 + (e^ε−1)/q
 //! - addition  the two exchanged:                          L(x) = −L_removal(x)
-//! - exchange  P = (1−q)N(0)+qN(μ), Q = (1−q)N(0)+qN(−μ):  μx = ε/2 + asinh((1−q)/q · e^{μ²/2} sinh(ε/2))
+//! - exchange P = (1−q)N(0)+qN(μ), Q = (1−q)N(0)+qN(−μ): μx = ε/2 + asinh((1−q)/q · e^{μ²/2}
+//!   sinh(ε/2))
 
 use crate::outward::{at_least, at_most};
 use crate::special::ndtr;
@@ -26,10 +29,16 @@ impl Cut {
 
     /// (P, Q) between two cuts, from the side on which less cancels.
     pub(crate) fn between(low: &Self, high: &Self) -> (f64, f64) {
-        let p =
-            if low.p_above < high.p_below { low.p_above - high.p_above } else { high.p_below - low.p_below };
-        let q =
-            if low.q_above < high.q_below { low.q_above - high.q_above } else { high.q_below - low.q_below };
+        let p = if low.p_above < high.p_below {
+            low.p_above - high.p_above
+        } else {
+            high.p_below - low.p_below
+        };
+        let q = if low.q_above < high.q_below {
+            low.q_above - high.q_above
+        } else {
+            high.q_below - low.q_below
+        };
         (at_least(p, 0.0), at_least(q, 0.0))
     }
 }
@@ -55,8 +64,8 @@ pub(crate) enum Pair {
         rate: f64,
         mu: f64,
     },
-    /// The Gaussian pair with every loss larger by `by`: the same P-mass, and e^{−by} of the Q-mass. Not a pair of
-    /// probabilities, so it serves for the losses from `from` on alone.
+    /// The Gaussian pair with every loss larger by `by`: the same P-mass, and e^{−by} of the
+    /// Q-mass. Not a pair of probabilities, so it serves for the losses from `from` on alone.
     Above {
         mu: f64,
         by: f64,
@@ -87,7 +96,8 @@ fn removal_cut(rate: f64, mu: f64, epsilon: f64) -> f64 {
         if t <= -1.0 {
             return f64::NEG_INFINITY;
         }
-        // 1 + t cancels where nearly everybody is drawn and the loss is close to its end ln(1−q): 1 − q is exact there.
+        // 1 + t cancels where nearly everybody is drawn and the loss is close to its end ln(1−q): 1
+        // − q is exact there.
         if t < -0.5 && rate > 0.5 {
             at_least((epsilon.exp() - (1.0 - rate)) / rate, 0.0).ln()
         } else {
@@ -141,7 +151,8 @@ impl Pair {
             }
             Pair::Exchange { rate, mu } => {
                 let half = epsilon.abs() / 2.0;
-                // ln of (1−q)/q · e^{μ²/2} sinh(|ε|/2), which may be far beyond the range of floats.
+                // ln of (1−q)/q · e^{μ²/2} sinh(|ε|/2), which may be far beyond the range of
+                // floats.
                 let log_argument = (1.0 - rate).ln() - rate.ln()
                     + mu * mu / 2.0
                     + half
@@ -173,7 +184,8 @@ impl Pair {
             }
             Pair::Laplace { ratio } => {
                 let e = at_most(at_least(epsilon, -ratio), ratio);
-                let (up, down) = (-((e - ratio) / 2.0).exp_m1() / 2.0, (-(e + ratio) / 2.0).exp_m1() / -2.0);
+                let (up, down) =
+                    (-((e - ratio) / 2.0).exp_m1() / 2.0, (-(e + ratio) / 2.0).exp_m1() / -2.0);
                 Cut {
                     p_above: up,
                     p_below: ((e - ratio) / 2.0).exp() * down,
@@ -184,7 +196,8 @@ impl Pair {
         }
     }
 
-    /// x between which all but `high` of P's mass on the side of large losses and `low` on the other lie.
+    /// x between which all but `high` of P's mass on the side of large losses and `low` on the
+    /// other lie.
     fn range(&self, low: f64, high: f64) -> (f64, f64) {
         // Φ(−t) ≤ e^{−t²/2}.
         let (low, high) = ((-2.0 * low.ln()).sqrt(), (-2.0 * high.ln()).sqrt());
@@ -201,7 +214,8 @@ impl Pair {
     pub(crate) fn sketch(&self, low: f64, high: f64, points: u32) -> Vec<f64> {
         let (from, to) = self.range(low, high);
         let between = |from: f64, to: f64, points: u32| {
-            (0..=points).map(move |k| self.loss(from + (to - from) * f64::from(k) / f64::from(points)))
+            (0..=points)
+                .map(move |k| self.loss(from + (to - from) * f64::from(k) / f64::from(points)))
         };
         let mut losses: Vec<f64> = match *self {
             // Two hills far apart: as many points on each as there would be on one.
@@ -232,7 +246,8 @@ pub(crate) struct Segment {
     pub to: f64,
 }
 
-/// The whole loss of one event in one direction: densities, atoms (loss, P-mass), and P-mass at infinity.
+/// The whole loss of one event in one direction: densities, atoms (loss, P-mass), and P-mass at
+/// infinity.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Loss {
     pub segments: Vec<Segment>,
@@ -266,8 +281,8 @@ impl Loss {
         Self::whole(Pair::Exchange { rate, mu })
     }
 
-    /// The profile that is the removal's for ε ≥ 0 and the addition's for ε < 0: what convexity leaves over at 0 is
-    /// an atom, of P-mass (1−q)(Φ(μ/2) − Φ(−μ/2)).
+    /// The profile that is the removal's for ε ≥ 0 and the addition's for ε < 0: what convexity
+    /// leaves over at 0 is an atom, of P-mass (1−q)(Φ(μ/2) − Φ(−μ/2)).
     pub(crate) fn symmetric(rate: f64, mu: f64) -> Self {
         let (removal, addition) = (Pair::Removal { rate, mu }, Pair::Addition { rate, mu });
         let atom = (1.0 - rate) * libm::erf(mu / 2.0 * std::f64::consts::FRAC_1_SQRT_2);
@@ -281,11 +296,13 @@ impl Loss {
         }
     }
 
-    /// A profile known to be at most that of the Gaussian at |ε| − `by` for |ε| ≥ `from` ≥ `by`, in both directions: between
-    /// the two the chord, which convexity allows and which puts what is left into atoms at ±`from`.
+    /// A profile known to be at most that of the Gaussian at |ε| − `by` for |ε| ≥ `from` ≥ `by`, in
+    /// both directions: between the two the chord, which convexity allows and which puts what is
+    /// left into atoms at ±`from`.
     pub(crate) fn pushed(mu: f64, by: f64, from: f64) -> Self {
         let (above, below) = (Pair::Above { mu, by, from }, Pair::Below { mu, by, from });
-        // P above `from`, and P below −`from`; what they leave of 1 goes to the atoms, P against Q as their losses say.
+        // P above `from`, and P below −`from`; what they leave of 1 goes to the atoms, P against Q
+        // as their losses say.
         let left = above.cut(from).p_below - below.cut(-from).p_below;
         let atom = at_least(left, 0.0) / (1.0 + (-from).exp());
         Self {
@@ -340,8 +357,11 @@ mod tests {
     #[test]
     fn a_cut_is_where_the_loss_is() {
         for (rate, mu) in [(0.01, 1.0), (0.3, 5.0), (1e-6, 0.1), (1.0, 2.0), (0.999, 0.5)] {
-            for pair in [Pair::Removal { rate, mu }, Pair::Addition { rate, mu }, Pair::Exchange { rate, mu }]
-            {
+            for pair in [
+                Pair::Removal { rate, mu },
+                Pair::Addition { rate, mu },
+                Pair::Exchange { rate, mu },
+            ] {
                 for x in [-2.5, -0.3, 0.4, 1.0, 3.5] {
                     let epsilon = pair.loss(x);
                     let cut = pair.cut(epsilon);
@@ -349,7 +369,10 @@ mod tests {
                         Pair::Addition { .. } => ndtr(x),
                         _ => mixed(rate, ndtr(-x), ndtr(mu - x)),
                     };
-                    assert!((cut.p_above / want - 1.0).abs() < 1e-4, "{pair:?} at {x}: {cut:?} not {want}");
+                    assert!(
+                        (cut.p_above / want - 1.0).abs() < 1e-4,
+                        "{pair:?} at {x}: {cut:?} not {want}"
+                    );
                     assert!((cut.p_above + cut.p_below - 1.0).abs() < 1e-12);
                     assert!((cut.q_above + cut.q_below - 1.0).abs() < 1e-12);
                 }
@@ -357,7 +380,8 @@ mod tests {
         }
     }
 
-    /// The end of the losses where nearly everybody is drawn: e^{μx−μ²/2} = 1 + (e^ε−1)/q must not cancel.
+    /// The end of the losses where nearly everybody is drawn: e^{μx−μ²/2} = 1 + (e^ε−1)/q must not
+    /// cancel.
     #[test]
     fn a_cut_near_the_end_of_the_losses_is_exact() {
         let (rest, mu) = (2.0_f64.powi(-40), 5.0_f64);
@@ -365,7 +389,10 @@ mod tests {
             let ratio = (mu * x - mu * mu / 2.0).exp();
             let epsilon = (rest + (1.0 - rest) * ratio).ln();
             let cut = Pair::Addition { rate: 1.0 - rest, mu }.cut(-epsilon);
-            assert!((cut.p_above / ndtr(x) - 1.0).abs() < 1e-9 / (ratio / rest).min(1.0), "{x}: {cut:?}");
+            assert!(
+                (cut.p_above / ndtr(x) - 1.0).abs() < 1e-9 / (ratio / rest).min(1.0),
+                "{x}: {cut:?}"
+            );
         }
     }
 

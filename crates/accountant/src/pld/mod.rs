@@ -1,12 +1,16 @@
-//! Privacy-loss distributions: any list of events that can give their worst pairs, composed numerically with an upper
-//! and a lower bound.
+//! Privacy-loss distributions: any list of events that can give their worst pairs, composed
+//! numerically with an upper and a lower bound.
 //!
-//! 1. A sketch of each loss (a few hundred points) gives the moments K(s), hence the tilt, the window and the lattice.
-//! 2. Each loss is put on the lattice pessimistically or optimistically (`dots`), finely where its tilted mass lies.
+//! 1. A sketch of each loss (a few hundred points) gives the moments K(s), hence the tilt, the
+//!    window and the lattice.
+//! 2. Each loss is put on the lattice pessimistically or optimistically (`dots`), finely where its
+//!    tilted mass lies.
 //! 3. The measures are tilted and composed by FFT (`compose`).
-//! 4. δ(ε) = ∞-mass + e^{K(s)} Σ_{ℓ>ε} tilted(ℓ) e^{−sℓ} (1 − e^{ε−ℓ}), widened by every error made on the way.
+//! 4. δ(ε) = ∞-mass + e^{K(s)} Σ_{ℓ>ε} tilted(ℓ) e^{−sℓ} (1 − e^{ε−ℓ}), widened by every error made
+//!    on the way.
 //!
-//! Connecting dots a step h apart raises ln E[e^{sL}] by s(s+1)h²/12 per event, hence ε by (s+1)h²/12: this sets h.
+//! Connecting dots a step h apart raises ln E[e^{sL}] by s(s+1)h²/12 per event, hence ε by
+//! (s+1)h²/12: this sets h.
 
 mod compose;
 mod dots;
@@ -53,7 +57,8 @@ impl Side {
 pub(crate) struct Found {
     pub lower: Lower,
     pub upper: Upper,
-    /// Whether `upper` was read off the lattice. Otherwise the moments of a sketch gave it, and better moments may give less.
+    /// Whether `upper` was read off the lattice. Otherwise the moments of a sketch gave it, and
+    /// better moments may give less.
     pub read: bool,
 }
 
@@ -65,7 +70,8 @@ pub(crate) fn bound(
     lower: bool,
 ) -> Option<Found> {
     let [removal, addition] = losses;
-    let plans = (Plan::new(removal, query), (removal != addition).then(|| Plan::new(addition, query)));
+    let plans =
+        (Plan::new(removal, query), (removal != addition).then(|| Plan::new(addition, query)));
     let (main, found) = match plans {
         (Some(main), None) => {
             let found = main.upper(precision);

@@ -17,9 +17,11 @@ const AFFORDABLE: f64 = 262_144.0;
 const SKETCH: u32 = 240;
 /// Longest transform.
 const LONGEST: f64 = 1_048_576.0;
-/// Cells that one loss is cut into at the most. Beyond, all are wider: a coarser cut is still a bound.
+/// Cells that one loss is cut into at the most. Beyond, all are wider: a coarser cut is still a
+/// bound.
 const MOST_CELLS: f64 = 1_048_576.0;
-/// The finest step, as a share of the farthest loss: all lattice points are then whole multiples to the last digit.
+/// The finest step, as a share of the farthest loss: all lattice points are then whole multiples to
+/// the last digit.
 const FINEST: f64 = 1.0 / (1_u64 << 44) as f64;
 /// The largest tilt times step.
 const WIDEST_EXPONENT: f64 = 16.0;
@@ -32,8 +34,8 @@ const COARSENING: f64 = 1e-3;
 /// Smallest δ whose tails fit into floats with room for all the factors.
 const SMALLEST_DELTA: f64 = 1e-200;
 
-/// What the largest losses say, all of them together, where there is nothing to plan: the losses of one direction may
-/// end far below the ε that is asked for.
+/// What the largest losses say, all of them together, where there is nothing to plan: the losses of
+/// one direction may end far below the ε that is asked for.
 pub(super) fn crude(losses: &[(Loss, u64)], query: Query) -> Upper {
     let count: f64 = losses.iter().map(|(_, count)| *count as f64).sum();
     let reach = match query {
@@ -46,7 +48,8 @@ pub(super) fn crude(losses: &[(Loss, u64)], query: Query) -> Upper {
         most += *times as f64 * largest(dots.points.iter().map(|point| point.0), 0.0);
         infinity += *times as f64 * dots.infinity;
     }
-    let (most, infinity) = (Upper::new(most).up(64.0 + count), Upper::delta(infinity).up(64.0 + count));
+    let (most, infinity) =
+        (Upper::new(most).up(64.0 + count), Upper::delta(infinity).up(64.0 + count));
     match query {
         Query::Epsilon(delta) if infinity.within(delta) => most,
         Query::Epsilon(_) => Upper::INFINITE,
@@ -111,7 +114,9 @@ impl<'a> Plan<'a> {
         let objective = |s: f64| {
             let log = tilt::total_log(&parts, s);
             match query {
-                Query::Epsilon(delta) => tilt::epsilon_at(log, s, at_least(delta - infinity, 0.0).ln()),
+                Query::Epsilon(delta) => {
+                    tilt::epsilon_at(log, s, at_least(delta - infinity, 0.0).ln())
+                }
                 Query::Delta(epsilon) => crate::rdp::log_delta_tight(1.0 + s, log / s, epsilon),
             }
         };
@@ -131,17 +136,19 @@ impl<'a> Plan<'a> {
             parts.iter().flat_map(|(dots, _)| &dots.points).map(|point| point.0.abs()),
             at_least(right.at.abs(), left.at.abs()),
         );
-        // K(s) is off by a few hundred roundings per event and by those of its exponents, and ε by that over s.
+        // K(s) is off by a few hundred roundings per event and by those of its exponents, and ε by
+        // that over s.
         let (per_event, exponents) = (1e-13 * count, 64.0 * UNIT * count * farthest);
         let proven = match query {
-            Query::Epsilon(_) => {
-                Upper::epsilon(estimate * (1.0 + 1e-10) + per_event * (1.0 + 1.0 / tilt) + exponents)
-            }
+            Query::Epsilon(_) => Upper::epsilon(
+                estimate * (1.0 + 1e-10) + per_event * (1.0 + 1.0 / tilt) + exponents,
+            ),
             Query::Delta(_) => {
                 Upper::delta(delta * (1e-10 + per_event * (1.0 + tilt) + exponents * tilt).exp())
             }
         };
-        let usable = [tilt, estimate, moments.log, moments.mean, moments.variance, right.at, left.at];
+        let usable =
+            [tilt, estimate, moments.log, moments.mean, moments.variance, right.at, left.at];
         if !usable.iter().all(|value| value.is_finite()) || right.at <= left.at {
             return None;
         }
@@ -152,7 +159,14 @@ impl<'a> Plan<'a> {
                 let (mut weights, _) = tilt::tilted(dots, tilt);
                 let total: f64 = weights.iter().sum();
                 weights.iter_mut().for_each(|w| *w /= total);
-                (grid, dots.points.iter().zip(weights).map(|(point, weight)| (point.0, weight)).collect())
+                (
+                    grid,
+                    dots.points
+                        .iter()
+                        .zip(weights)
+                        .map(|(point, weight)| (point.0, weight))
+                        .collect(),
+                )
             })
             .collect();
         Some(Self { losses, sketches, query, delta, tilt, right, left, proven, count, farthest })
@@ -177,24 +191,30 @@ impl<'a> Plan<'a> {
             Query::Delta(epsilon) => epsilon,
         };
         let width = self.right.at - self.left.at;
-        // Where the common step is good enough and affordable it is taken: the error is then that of other accountants.
+        // Where the common step is good enough and affordable it is taken: the error is then that
+        // of other accountants.
         let good = per_square * COMMON_STEP.powi(2) <= GOOD_ENOUGH * scale;
         let affordable = width / COMMON_STEP * self.losses.len() as f64 <= AFFORDABLE;
-        if good && (wanted < COMMON_STEP || affordable && tolerance <= FINE * at_least(scale, FLOOR)) {
+        if good
+            && (wanted < COMMON_STEP || affordable && tolerance <= FINE * at_least(scale, FLOOR))
+        {
             wanted = COMMON_STEP;
         }
-        // A step must not be so wide that the tilted law changes beyond the range of floats on its way.
+        // A step must not be so wide that the tilted law changes beyond the range of floats on its
+        // way.
         let wanted = at_most(at_most(wanted, width / 32.0), WIDEST_EXPONENT / (self.tilt + 1.0));
         let step = at_least(wanted, width / (LONGEST / 2.0));
         let step = at_least(step, self.farthest * FINEST);
-        // An atom on the lattice costs nothing: the largest is put there, unless it is within the first step.
+        // An atom on the lattice costs nothing: the largest is put there, unless it is within the
+        // first step.
         let atoms = self.losses.iter().flat_map(|(loss, _)| loss.atoms.iter());
         let largest = largest(atoms.map(|atom| atom.0.abs()), 0.0);
         if largest > step { largest / (largest / step).ceil() } else { step }
     }
 
-    /// The lattice points (as losses) at which a loss is cut: every one where its tilted mass lies, fewer elsewhere.
-    /// A cell of width w and tilted mass m adds as much error as m·(w/step)² cells of width one step.
+    /// The lattice points (as losses) at which a loss is cut: every one where its tilted mass lies,
+    /// fewer elsewhere. A cell of width w and tilted mass m adds as much error as m·(w/step)² cells
+    /// of width one step.
     fn refine(&self, part: usize, step: f64) -> Grid {
         let (grid, weights) = &self.sketches[part];
         let widest = at_least(1.0 / ((self.tilt + 1.0) * step), 1.0);
@@ -202,9 +222,12 @@ impl<'a> Plan<'a> {
         grid.iter()
             .zip(segments)
             .map(|(losses, segment)| {
-                let Some((&first, &last)) = losses.first().zip(losses.last()) else { return Vec::new() };
+                let Some((&first, &last)) = losses.first().zip(losses.last()) else {
+                    return Vec::new();
+                };
                 let end = (last / step).ceil();
-                // One point more where the law has no end: what rounding puts below the first has a place to move down to.
+                // One point more where the law has no end: what rounding puts below the first has a
+                // place to move down to.
                 let spare = if segment.from.is_finite() { 0.0 } else { 1.0 };
                 let mut index = (first / step).floor() - spare;
                 let narrowest = at_least(((end - index) / MOST_CELLS).ceil(), 1.0);
@@ -217,9 +240,12 @@ impl<'a> Plan<'a> {
                         place += 1;
                     }
                     place = place.saturating_sub(1);
+                    let stride = at_most(
+                        at_most((COARSENING / mass).sqrt(), widest),
+                        (pair[1] - pair[0]) / step,
+                    );
                     let stride =
-                        at_most(at_most((COARSENING / mass).sqrt(), widest), (pair[1] - pair[0]) / step);
-                    let stride = at_least(if stride >= 2.0 { stride.floor() } else { 1.0 }, narrowest);
+                        at_least(if stride >= 2.0 { stride.floor() } else { 1.0 }, narrowest);
                     while index < end && index * step < pair[1] {
                         index = at_most(index + stride, end);
                         points.push(index * step);
@@ -231,8 +257,8 @@ impl<'a> Plan<'a> {
             .collect()
     }
 
-    /// One side of the bound, with an error of about `tolerance` in ε; `None` where no lattice of allowed size is fine enough
-    /// to see anything.
+    /// One side of the bound, with an error of about `tolerance` in ε; `None` where no lattice of
+    /// allowed size is fine enough to see anything.
     fn answer(&self, side: Side, tolerance: f64) -> Option<f64> {
         let step = self.step(tolerance);
         let needed = ((self.right.at - self.left.at) / step).ceil() + 4.0;
@@ -262,9 +288,11 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The upper side, to a relative precision of ε, and whether the lattice said so rather than the moments.
+    /// The upper side, to a relative precision of ε, and whether the lattice said so rather than
+    /// the moments.
     pub(super) fn upper(&self, precision: f64) -> (Upper, bool) {
-        let read = self.answer(Side::Upper, self.tolerance(precision)).map_or(Upper::INFINITE, Upper::new);
+        let read =
+            self.answer(Side::Upper, self.tolerance(precision)).map_or(Upper::INFINITE, Upper::new);
         (read.least(self.proven), read.within(self.proven.value()))
     }
 

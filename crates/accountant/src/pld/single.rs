@@ -1,6 +1,8 @@
-//! One event alone: whoever sees a list of events sees each of them, so what one costs is a lower end for the list.
+//! One event alone: whoever sees a list of events sees each of them, so what one costs is a lower
+//! end for the list.
 //!
-//! For ε beyond the range of e^x the Q-mass is not asked: h(ε) ≥ (1 − e^{−t}) P(L > ε + t) for every t > 0.
+//! For ε beyond the range of e^x the Q-mass is not asked: h(ε) ≥ (1 − e^{−t}) P(L > ε + t) for
+//! every t > 0.
 
 use super::Query;
 use super::dots::SLACK;
@@ -20,7 +22,8 @@ fn above(loss: &Loss, epsilon: f64) -> (f64, f64, f64) {
     for segment in loss.segments.iter().filter(|segment| segment.to > epsilon) {
         let cut = segment.pair.cut(at_least(epsilon, segment.from));
         let end = segment.to.is_finite().then(|| segment.pair.cut(segment.to));
-        let (more_p, more_q) = end.map_or((cut.p_above, cut.q_above), |end| Cut::between(&cut, &end));
+        let (more_p, more_q) =
+            end.map_or((cut.p_above, cut.q_above), |end| Cut::between(&cut, &end));
         (p, q) = (p + more_p, q + more_q);
     }
     for (at, mass) in loss.atoms.iter().filter(|(at, _)| *at > epsilon) {
@@ -46,7 +49,10 @@ fn profile(loss: &Loss, epsilon: f64) -> Lower {
 /// δ at ε, or ε at δ, of the dearest single event.
 pub(crate) fn floor(losses: &[Vec<(Loss, u64)>; 2], query: Query) -> Lower {
     let dearest = |epsilon: f64| {
-        losses.iter().flatten().fold(Lower::ZERO, |most, (loss, _)| most.largest(profile(loss, epsilon)))
+        losses
+            .iter()
+            .flatten()
+            .fold(Lower::ZERO, |most, (loss, _)| most.largest(profile(loss, epsilon)))
     };
     let delta = match query {
         Query::Delta(epsilon) => return dearest(epsilon),

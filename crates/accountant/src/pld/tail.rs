@@ -1,9 +1,10 @@
 //! The answer, read off a composed law.
 //!
-//! Walking down from the right, the sums A = Σ v(ℓ) e^{−s(ℓ−loss)} and B, with s + 1 in the place of s, over the points ℓ above
-//! the present one are kept as seen from it: one step down multiplies them by e^{−s·step} and e^{−(s+1)·step}. No factor
-//! is ever above 1, so nothing overflows however far the losses reach, and what underflows is below all that is counted.
-//! The scale e^{log_norm − s·loss} that the sums lack is kept as its logarithm. (Sums relative to one fixed loss overflow a
+//! Walking down from the right, the sums A = Σ v(ℓ) e^{−s(ℓ−loss)} and B, with s + 1 in the place
+//! of s, over the points ℓ above the present one are kept as seen from it: one step down multiplies
+//! them by e^{−s·step} and e^{−(s+1)·step}. No factor is ever above 1, so nothing overflows however
+//! far the losses reach, and what underflows is below all that is counted. The scale e^{log_norm −
+//! s·loss} that the sums lack is kept as its logarithm. (Sums relative to one fixed loss overflow a
 //! thousand away from it, and ∞ − ∞ once came out as "ε is 0".)
 
 use super::Side;
@@ -33,7 +34,13 @@ pub(super) struct Tail<'a> {
 }
 
 impl<'a> Tail<'a> {
-    pub fn new(plan: &Plan, parts: &[(Dots, u64)], composed: &'a Composed, step: f64, side: Side) -> Self {
+    pub fn new(
+        plan: &Plan,
+        parts: &[(Dots, u64)],
+        composed: &'a Composed,
+        step: f64,
+        side: Side,
+    ) -> Self {
         let tilt = plan.tilt;
         let length = composed.values.len() as f64;
         let (low, high) = (composed.first as f64 * step, (composed.first as f64 + length) * step);
@@ -41,7 +48,10 @@ impl<'a> Tail<'a> {
             let log = tilt::total_log(parts, tilt + edge.step) - composed.log_norm - edge.step * at;
             at_most(log, 0.0).exp() * (1.0 + 1e-6)
         };
-        let widest = largest(parts.iter().flat_map(|(dots, _)| &dots.points).map(|point| point.0.abs()), 0.0);
+        let widest = largest(
+            parts.iter().flat_map(|(dots, _)| &dots.points).map(|point| point.0.abs()),
+            0.0,
+        );
         Self {
             composed,
             step,
@@ -51,8 +61,8 @@ impl<'a> Tail<'a> {
             points: at_most(length, -1.0 / (-tilt * step).exp_m1()),
             beyond: outside(&plan.right, high),
             before: outside(&plan.left, low),
-            // A decay is off by its own rounding and by that of its exponent, at every step; a tilted weight by that of
-            // its exponent, at every event.
+            // A decay is off by its own rounding and by that of its exponent, at every step; a
+            // tilted weight by that of its exponent, at every event.
             operations: 8.0 * length * (1.0 + (tilt + 1.0) * step)
                 + 32.0 * (plan.count + composed.log_norm.abs())
                 + 8.0 * plan.count * tilt * widest,
@@ -60,8 +70,9 @@ impl<'a> Tail<'a> {
         }
     }
 
-    /// Walks down from the right and stops at the first point for which `stop` says so; hands it the sums over the
-    /// points above, and gets them back. At the end of the window the sums are those of the whole window.
+    /// Walks down from the right and stops at the first point for which `stop` says so; hands it
+    /// the sums over the points above, and gets them back. At the end of the window the sums are
+    /// those of the whole window.
     fn walk(&self, mut stop: impl FnMut(&Sums) -> bool) -> (Sums, bool) {
         let mut sums = Sums { loss: 0.0, a: 0.0, b: 0.0, beyond: self.beyond };
         for (k, value) in self.composed.values.iter().enumerate().rev() {
@@ -83,7 +94,8 @@ impl<'a> Tail<'a> {
         self.composed.log_norm - self.tilt * loss
     }
 
-    /// By what factor sums and scale, seen from `loss`, may be off, less 1. An error of an exponent is one of a logarithm.
+    /// By what factor sums and scale, seen from `loss`, may be off, less 1. An error of an exponent
+    /// is one of a logarithm.
     fn relative(&self, loss: f64) -> f64 {
         let off = (self.operations + 32.0 * (self.tilt * loss).abs()) * UNIT;
         // e^x − 1 ≤ x + x² up to 1, and is asked for at every point.
@@ -103,7 +115,8 @@ impl<'a> Tail<'a> {
         }
     }
 
-    /// The largest ε at which δ may still be above the one given (upper side), or surely is (lower side).
+    /// The largest ε at which δ may still be above the one given (upper side), or surely is (lower
+    /// side).
     pub fn epsilon(&self, delta: f64) -> f64 {
         match self.side {
             Side::Upper => self.upper_epsilon(delta).value(),
@@ -111,14 +124,16 @@ impl<'a> Tail<'a> {
         }
     }
 
-    /// What δ leaves for the points, as seen from a loss: found anew every so many points, and carried on in between.
+    /// What δ leaves for the points, as seen from a loss: found anew every so many points, and
+    /// carried on in between.
     fn threshold(&self, left: f64) -> impl FnMut(&Sums) -> f64 + '_ {
         let log_left = left.ln();
         let (mut value, mut age) = (f64::NAN, 0);
         move |sums: &Sums| {
             if age == 0 {
                 let log = log_left - self.log_scale(sums.loss);
-                // Out of range it is no longer exact, and must then not be too large above, nor too small below.
+                // Out of range it is no longer exact, and must then not be too large above, nor too
+                // small below.
                 value = match self.side {
                     Side::Upper => at_most(log, 700.0).exp(),
                     Side::Lower => at_least(log, -700.0).exp(),
@@ -206,7 +221,8 @@ impl<'a> Tail<'a> {
         match self.side {
             Side::Upper => {
                 let sum = outer + before * (1.0 + self.relative(sums.loss)) - share;
-                Upper::delta(round::up(self.composed.infinity + scale(at_least(sum, 0.0)), 16.0)).value()
+                Upper::delta(round::up(self.composed.infinity + scale(at_least(sum, 0.0)), 16.0))
+                    .value()
             }
             Side::Lower => {
                 let found = Lower::new(scale(at_least(outer - share, 0.0)));

@@ -1,8 +1,9 @@
 //! Exponential tilting: looking at the composed loss where its tail lies.
 //!
-//! With K(s) = Σ_k ln E[e^{sL_k}] the tilted law has density e^{sℓ − K(s)} and mean K'(s). Choosing s so that the mean
-//! falls near the ε looked for makes every error of the Fourier transform relative to the δ looked for, be it 1e-5 or
-//! 1e-200; and bounds on the mass outside a window follow from K at two other points (Chernoff).
+//! With K(s) = Σ_k ln E[e^{sL_k}] the tilted law has density e^{sℓ − K(s)} and mean K'(s). Choosing
+//! s so that the mean falls near the ε looked for makes every error of the Fourier transform
+//! relative to the δ looked for, be it 1e-5 or 1e-200; and bounds on the mass outside a window
+//! follow from K at two other points (Chernoff).
 
 use super::dots::Dots;
 use crate::outward::{at_least, at_most, largest};
@@ -18,7 +19,8 @@ pub(crate) struct Moments {
 /// The tilted masses e^{sℓ}·mass scaled by e^{−shift}, and the shift.
 pub(crate) fn tilted(dots: &Dots, s: f64) -> (Vec<f64>, f64) {
     let points = &dots.points;
-    let reach = largest(points.first().into_iter().chain(points.last()).map(|point| point.0.abs()), 0.0);
+    let reach =
+        largest(points.first().into_iter().chain(points.last()).map(|point| point.0.abs()), 0.0);
     if s.abs() * reach < 600.0 {
         return (points.iter().map(|&(loss, mass)| mass * (s * loss).exp()).collect(), 0.0);
     }
@@ -34,7 +36,8 @@ pub(crate) fn moments(dots: &Dots, s: f64) -> Moments {
     let total: f64 = weights.iter().sum();
     let mean = weights.iter().zip(&dots.points).map(|(w, p)| w * p.0).sum::<f64>() / total;
     let variance =
-        weights.iter().zip(&dots.points).map(|(w, p)| w * (p.0 - mean).powi(2)).sum::<f64>() / total;
+        weights.iter().zip(&dots.points).map(|(w, p)| w * (p.0 - mean).powi(2)).sum::<f64>()
+            / total;
     Moments { log: total.ln() + shift, mean, variance }
 }
 
@@ -69,7 +72,8 @@ pub(crate) fn epsilon_at(log_moment: f64, s: f64, log_delta: f64) -> f64 {
 /// The tilt that minimises `of` (an ε or ln δ as a function of s), searched over a geometric range.
 pub(crate) fn best_tilt(scale: f64, mut of: impl FnMut(f64) -> f64) -> f64 {
     let (mut best, mut value) = (scale, f64::INFINITY);
-    // A rare record hardly moves the variance and yet has all the tail: the tilt may have to be far below the scale.
+    // A rare record hardly moves the variance and yet has all the tail: the tilt may have to be far
+    // below the scale.
     let least = at_most(at_least((scale.log2() + 10.0).ceil(), 20.0), 1000.0) as i32;
     for k in -least..=20 {
         let s = scale * 2.0_f64.powi(k);
@@ -94,11 +98,19 @@ pub(crate) struct Edge {
     pub step: f64,
 }
 
-/// The edge beyond which the tilted mass is at most e^{log_mass}: `sign` +1 for the right, −1 for the left.
-pub(crate) fn edge(parts: &[(Dots, u64)], s: f64, at_s: &Moments, log_mass: f64, sign: f64) -> Edge {
+/// The edge beyond which the tilted mass is at most e^{log_mass}: `sign` +1 for the right, −1 for
+/// the left.
+pub(crate) fn edge(
+    parts: &[(Dots, u64)],
+    s: f64,
+    at_s: &Moments,
+    log_mass: f64,
+    sign: f64,
+) -> Edge {
     let deviation = at_least(at_s.variance.sqrt(), 1e-9 * (1.0 + at_s.mean.abs()));
     let mut best = Edge { at: sign * f64::INFINITY, step: 0.0 };
-    // For a normal law the best step is √(2·ln(1/mass)) deviations; heavier tails want smaller ones.
+    // For a normal law the best step is √(2·ln(1/mass)) deviations; heavier tails want smaller
+    // ones.
     let start = (-2.0 * log_mass).sqrt() / deviation;
     let mut misses = 0;
     for k in 0..48 {

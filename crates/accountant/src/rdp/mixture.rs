@@ -1,10 +1,13 @@
-//! Rényi divergence of the Poisson-subsampled Gaussian (Mironov–Talwar–Zhang 2019), whole and fractional orders alike.
+//! Rényi divergence of the Poisson-subsampled Gaussian (Mironov–Talwar–Zhang 2019), whole and
+//! fractional orders alike.
 //!
-//! With l(x) = ln(1−q+q e^{μx−μ²/2}) the loss is L = l(x) for a removal (Q = N(0,1); the worse direction, MTZ19 Thm. 5)
-//! and L = l(x) − l(−x) for an exchange (Q = (1−q)N(0,1)+qN(−μ,1)). As E_Q[e^L] = 1,
+//! With l(x) = ln(1−q+q e^{μx−μ²/2}) the loss is L = l(x) for a removal (Q = N(0,1); the worse
+//! direction, MTZ19 Thm. 5) and L = l(x) − l(−x) for an exchange (Q = (1−q)N(0,1)+qN(−μ,1)). As
+//! E_Q[e^L] = 1,
 //!     e^{(α−1)D_α} − 1 = E_Q[e^{αL} − 1 − α(e^L − 1)],
-//! whose integrand is never negative: no cancellation, however small q is. The integrand is analytic around the real line, so the
-//! trapezoid rule converges exponentially; its step comes from the width of the strip without singularities, π/(2μ).
+//! whose integrand is never negative: no cancellation, however small q is. The integrand is
+//! analytic around the real line, so the trapezoid rule converges exponentially; its step comes
+//! from the width of the strip without singularities, π/(2μ).
 
 use crate::outward::{at_least, at_most, largest};
 use crate::special::LN_SQRT_2PI;
@@ -28,7 +31,8 @@ fn log_mixture(rate: f64, mu: f64, x: f64) -> f64 {
 /// D_α of the pair; `exchange` says which one. `None` when too many points would be needed.
 pub(super) fn divergence(rate: f64, mu: f64, order: f64, exchange: bool) -> Option<f64> {
     let strip = at_most(PI / (2.0 * mu), 6.0);
-    // An exchange divides by a mixture, which on the edge of the strip is at least 1/√2 of its real value.
+    // An exchange divides by a mixture, which on the edge of the strip is at least 1/√2 of its real
+    // value.
     let growth = if exchange { 0.35 * order } else { 0.0 };
     let step = at_most(2.0 * PI * strip / (38.0 + strip * strip / 2.0 + growth), 0.5);
     // The integrand's last peak is at αμ for a removal, at most (2α−1)μ for an exchange.
@@ -75,7 +79,8 @@ mod tests {
                 choose *= f64::from(order - k + 1) / f64::from(k);
             }
             let power = rate.powi(k as i32) * (1.0 - rate).powi((order - k) as i32);
-            total += choose * power * (f64::from(k) * (f64::from(k) - 1.0) * mu * mu / 2.0).exp_m1();
+            total +=
+                choose * power * (f64::from(k) * (f64::from(k) - 1.0) * mu * mu / 2.0).exp_m1();
         }
         total.ln_1p() / f64::from(order - 1)
     }
@@ -84,8 +89,10 @@ mod tests {
     fn agrees_with_the_sum_at_whole_orders() {
         for (rate, mu) in [(0.01, 1.0), (0.3, 0.2), (1e-9, 1.0), (0.5, 1.5)] {
             for order in [2, 3, 8, 20] {
-                let (got, want) =
-                    (divergence(rate, mu, f64::from(order), false).unwrap(), by_sum(rate, mu, order));
+                let (got, want) = (
+                    divergence(rate, mu, f64::from(order), false).unwrap(),
+                    by_sum(rate, mu, order),
+                );
                 assert!(got >= want * (1.0 - 1e-12), "{rate} {mu} {order}: {got} below {want}");
                 assert!(got <= want * (1.0 + 1e-5), "{rate} {mu} {order}: {got} above {want}");
             }

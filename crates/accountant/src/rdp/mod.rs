@@ -13,8 +13,8 @@ pub(crate) fn poisson(rate: f64, mu: f64, order: f64, exchange: bool) -> f64 {
     fine.least(Upper::new(crude)).value()
 }
 
-/// D_α of `(1−q)Q + qP` from `Q`, or of two mixtures that share `(1−q)Q`, for D_α(P‖Q) = αμ²/2: joint convexity of
-/// exp((α−1)D_α). Sound for every order, tight only for large ones.
+/// D_α of `(1−q)Q + qP` from `Q`, or of two mixtures that share `(1−q)Q`, for D_α(P‖Q) = αμ²/2:
+/// joint convexity of exp((α−1)D_α). Sound for every order, tight only for large ones.
 pub(crate) fn mixture_joint_convexity(rate: f64, mu: f64, order: f64) -> f64 {
     let exponent = order * (order - 1.0) * mu * mu / 2.0;
     if exponent > 700.0 {
@@ -59,13 +59,15 @@ const LOW: f64 = -11.0;
 const HIGH: f64 = 21.0;
 const COUNT: u32 = 64;
 
-/// Orders of every size, four times as close together as [`minimise`] begins with: for who cannot refine.
+/// Orders of every size, four times as close together as [`minimise`] begins with: for who cannot
+/// refine.
 pub(crate) fn sweep() -> impl Iterator<Item = f64> {
     let step = (HIGH - LOW) / f64::from(4 * COUNT);
     (0..=4 * COUNT).map(move |k| 1.0 + (LOW + step * f64::from(k)).exp())
 }
 
-/// Smallest value of `of` over the orders: a geometric sweep of α − 1, then golden section around the best.
+/// Smallest value of `of` over the orders: a geometric sweep of α − 1, then golden section around
+/// the best.
 pub(crate) fn minimise(mut of: impl FnMut(f64) -> f64) -> Upper {
     let mut of = move |order: f64| Upper::new(of(order));
     let at = |exponent: f64| 1.0 + exponent.exp();
@@ -104,7 +106,8 @@ pub(crate) fn minimise_whole(mut of: impl FnMut(f64) -> f64) -> Upper {
         order = (order * 1.25_f64).ceil();
     }
     let (mut left, mut right) = (at_least((best / 1.3_f64).floor(), 2.0), (best * 1.3_f64).ceil());
-    // Ternary search; the objective is the sum of a convex function and a decreasing one, hence has one minimum.
+    // Ternary search; the objective is the sum of a convex function and a decreasing one, hence has
+    // one minimum.
     while right - left > 2.0 {
         let third = at_least(((right - left) / 3.0).floor(), 1.0);
         let inner = of(left + third);

@@ -1,10 +1,12 @@
-//! Rényi divergence of sampling without replacement under replace-one (Wang–Balle–Kasiviswanathan 2019, Thm. 9 and 27).
+//! Rényi divergence of sampling without replacement under replace-one (Wang–Balle–Kasiviswanathan
+//! 2019, Thm. 9 and 27).
 //!
 //! For a whole order α, with R = P/Q of the full mechanism and B(l) = E_Q[|R−1|^l],
 //!     e^{(α−1)D_α} ≤ 1 + C(α,2) q² min(4(e^{D_2}−1), 2e^{D_2})
 //!                      + Σ_{j≥3} C(α,j) q^j min(4 √(B(2⌊j/2⌋) B(2⌈j/2⌉)), 2e^{(j−1)D_j}).
-//! (α−1)D_α is convex in α, so the line between two whole orders bounds a fractional one. B is computed by quadrature of a positive integrand;
-//! the alternating sum of the paper loses its digits.
+//! (α−1)D_α is convex in α, so the line between two whole orders bounds a fractional one. B is
+//! computed by quadrature of a positive integrand; the alternating sum of the paper loses its
+//! digits.
 
 use crate::outward::{at_least, at_most};
 use crate::special::{LN_SQRT_2PI, log_add};
@@ -68,6 +70,7 @@ pub(crate) fn divergence(rate: f64, mu: f64, order: f64, even: &[f64]) -> Option
     }
     let (low, high) = (order.floor(), order.ceil());
     let at = |whole: f64| if whole < 2.0 { 0.0 } else { log_moment(rate, mu, whole as u32, even) };
-    let value = if low == high { at(low) } else { (high - order) * at(low) + (order - low) * at(high) };
+    let value =
+        if low == high { at(low) } else { (high - order) * at(low) + (order - low) * at(high) };
     Some(value / (order - 1.0))
 }

@@ -1,4 +1,5 @@
-//! The central adversary sees what is released. A guarantee against it alone reaches nobody who sees messages.
+//! The central adversary sees what is released. A guarantee against it alone reaches nobody who
+//! sees messages.
 
 use crate::vocabulary::View;
 

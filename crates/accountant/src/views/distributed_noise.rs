@@ -1,13 +1,15 @@
-//! The noise of a sum when every party adds its own share: n independent discrete Gaussians per coordinate.
+//! The noise of a sum when every party adds its own share: n independent discrete Gaussians per
+//! coordinate.
 //!
-//! Let each of n parties add N_ℤ(0, s²) to each of d integer coordinates, s ≥ ½, and let neighbouring sums differ by at
-//! most Δ in the ℓ₂ norm, all in steps of the grid. The sum with its noise is ρ-zCDP with
+//! Let each of n parties add N_ℤ(0, s²) to each of d integer coordinates, s ≥ ½, and let
+//! neighbouring sums differ by at most Δ in the ℓ₂ norm, all in steps of the grid. The sum with its
+//! noise is ρ-zCDP with
 //!
 //! > ρ = ½(Δ/(√n·s) + τ√d)²,  τ = 10 Σ_{k=1}^{n−1} e^(−2π²s²·k/(k+1))
 //!
-//! (Kairouz, Liu, Steinke 2021, Theorem 1; its other two bounds are better only where τ matters, and a grid that fine is
-//! free). Parties beyond the n that are counted only add independent noise to the outcome, which is post-processing.
-//! Proof note: `proofs/noise-distributed.md`.
+//! (Kairouz, Liu, Steinke 2021, Theorem 1; its other two bounds are better only where τ matters,
+//! and a grid that fine is free). Parties beyond the n that are counted only add independent noise
+//! to the outcome, which is post-processing. Proof note: `proofs/noise-distributed.md`.
 
 use crate::events::{EventError, Zcdp};
 use crate::round::{down, up};
@@ -37,8 +39,9 @@ pub enum DistributedNoiseError {
     Event(#[from] EventError),
 }
 
-/// The event of a sum of `dimension` integers with ℓ₂ sensitivity `sensitivity` to which at least `parties` honest parties
-/// each add a discrete Gaussian of parameter `share`; lengths in steps of the grid.
+/// The event of a sum of `dimension` integers with ℓ₂ sensitivity `sensitivity` to which at least
+/// `parties` honest parties each add a discrete Gaussian of parameter `share`; lengths in steps of
+/// the grid.
 ///
 /// # Errors
 /// For shares below half a step, no party, or a sensitivity that is none.
@@ -63,7 +66,8 @@ pub fn distributed_gaussian(
     Ok(Zcdp::new(up(0.5 * epsilon * epsilon, 4.0))?)
 }
 
-/// τ, rounded up. It falls with the share and is below 10⁻³⁰⁰ long before 10³ steps, where squares are still finite.
+/// τ, rounded up. It falls with the share and is below 10⁻³⁰⁰ long before 10³ steps, where squares
+/// are still finite.
 fn tau(share: f64, parties: u64) -> f64 {
     let share = crate::outward::at_most(share, 1e3);
     let full = down(2.0 * std::f64::consts::PI.powi(2) * share * share, 10.0);
@@ -88,12 +92,14 @@ mod tests {
             usize::try_from(v + reach).ok().and_then(|i| p.get(i)).copied().unwrap_or(0.0)
         };
         (1..parties).fold(one.clone(), |sum, _| {
-            (-reach..=reach).map(|v| (-reach..=reach).map(|u| at(&sum, u) * at(&one, v - u)).sum()).collect()
+            (-reach..=reach)
+                .map(|v| (-reach..=reach).map(|u| at(&sum, u) * at(&one, v - u)).sum())
+                .collect()
         })
     }
 
-    /// The theorem against the divergence itself, computed from the law of the sum, in one dimension: D_α ≤ ρα, and at a
-    /// fine grid not by much.
+    /// The theorem against the divergence itself, computed from the law of the sum, in one
+    /// dimension: D_α ≤ ρα, and at a fine grid not by much.
     #[test]
     fn the_divergence_of_the_sum_is_within_the_bound() {
         let reach = 60;
@@ -103,7 +109,8 @@ mod tests {
             for shift in [1_i64, 2, 3] {
                 let rho = distributed_gaussian(share, parties, shift as f64, 1).unwrap().rho();
                 for order in [1.01, 1.5, 2.0, 4.0, 10.0] {
-                    // The moment sits around order·shift; leave out what double precision cannot hold there.
+                    // The moment sits around order·shift; leave out what double precision cannot
+                    // hold there.
                     let far = order * shift as f64 + 8.0 * share * (parties as f64).sqrt();
                     if far > 40.0 || far * far / (2.0 * share * share * parties as f64) > 600.0 {
                         continue;
@@ -152,7 +159,10 @@ mod tests {
 
     #[test]
     fn what_has_no_theorem_is_refused_by_name() {
-        assert!(matches!(distributed_gaussian(0.49, 3, 1.0, 1), Err(DistributedNoiseError::Share { .. })));
+        assert!(matches!(
+            distributed_gaussian(0.49, 3, 1.0, 1),
+            Err(DistributedNoiseError::Share { .. })
+        ));
         assert!(matches!(
             distributed_gaussian(f64::NAN, 3, 1.0, 1),
             Err(DistributedNoiseError::Share { .. })

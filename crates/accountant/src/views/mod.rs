@@ -1,7 +1,8 @@
 //! Who sees what: from the ledger to the events as one adversary sees them.
 //!
-//! An event states a guarantee against the view it names. Whoever sees a function of what that view sees is bounded as
-//! well (post-processing); whoever sees more is not. So per adversary a view counts or is refused by name:
+//! An event states a guarantee against the view it names. Whoever sees a function of what that view
+//! sees is bounded as well (post-processing); whoever sees more is not. So per adversary a view
+//! counts or is refused by name:
 //!
 //! | event recorded for | central | secure-aggregation | local | network |
 //! | --- | --- | --- | --- | --- |
@@ -10,8 +11,9 @@
 //! | local               | yes | yes | yes | yes |
 //! | network             | – | – | – | yes |
 //!
-//! A released model is a function of the sums, the sums are functions of the messages, and a peer's tokens are messages. A
-//! network guarantee is against one peer and says nothing about what is released at the end. Proof note: `proofs/views.md`.
+//! A released model is a function of the sums, the sums are functions of the messages, and a peer's
+//! tokens are messages. A network guarantee is against one peer and says nothing about what is
+//! released at the end. Proof note: `proofs/views.md`.
 
 mod central;
 mod distributed_noise;
@@ -58,7 +60,8 @@ pub fn covers(recorded: View, asked: View) -> bool {
     }
 }
 
-/// The ledger as the adversary sees it: every event counted for the view asked for, or refused by name.
+/// The ledger as the adversary sees it: every event counted for the view asked for, or refused by
+/// name.
 ///
 /// # Errors
 /// [`ViewError::SeesMore`] for the first event whose guarantee does not reach that far.
@@ -101,12 +104,21 @@ mod tests {
     fn a_central_event_is_refused_for_the_local_adversary() {
         let mut ledger = Ledger::new();
         let gaussian = Gaussian::new(1.0).unwrap();
-        ledger.append(Event::new(gaussian, Adjacency::ReplaceOne, Unit::User, View::Local).unwrap());
-        assert_eq!(seen_by(&ledger, View::Central).unwrap().entries()[0].event().view(), View::Central);
-        ledger.append(Event::new(gaussian, Adjacency::ReplaceOne, Unit::User, View::Central).unwrap());
+        ledger
+            .append(Event::new(gaussian, Adjacency::ReplaceOne, Unit::User, View::Local).unwrap());
+        assert_eq!(
+            seen_by(&ledger, View::Central).unwrap().entries()[0].event().view(),
+            View::Central
+        );
+        ledger.append(
+            Event::new(gaussian, Adjacency::ReplaceOne, Unit::User, View::Central).unwrap(),
+        );
         assert!(seen_by(&ledger, View::Central).is_ok());
         assert!(
-            seen_by(&ledger, View::Local).unwrap_err().to_string().contains("says nothing about the local")
+            seen_by(&ledger, View::Local)
+                .unwrap_err()
+                .to_string()
+                .contains("says nothing about the local")
         );
     }
 }

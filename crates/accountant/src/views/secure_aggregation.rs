@@ -1,8 +1,9 @@
-//! The adversary behind secure aggregation sees sums, and knows the noise of the parties it has corrupted.
+//! The adversary behind secure aggregation sees sums, and knows the noise of the parties it has
+//! corrupted.
 //!
-//! For the sum to carry the variance that the central guarantee needs although only a fraction h of the m parties is
-//! honest, each adds 1/⌊h·m⌋ of it. If then at least ⌊h·m⌋ honest parties send, the noise that the adversary does not know
-//! has at least that variance.
+//! For the sum to carry the variance that the central guarantee needs although only a fraction h of
+//! the m parties is honest, each adds 1/⌊h·m⌋ of it. If then at least ⌊h·m⌋ honest parties send,
+//! the noise that the adversary does not know has at least that variance.
 
 use crate::vocabulary::View;
 
@@ -37,11 +38,17 @@ pub fn share_of_noise(sigma: f64, parties: u64, honest: f64) -> Result<f64, Aggr
     Ok(sigma / honest_parties(parties, honest)?.sqrt())
 }
 
-/// Standard deviation of the noise that the adversary does not know when `senders` honest parties sent shares made for
-/// `parties` and `honest`: what the event must be counted with when parties drop out.
+/// Standard deviation of the noise that the adversary does not know when `senders` honest parties
+/// sent shares made for `parties` and `honest`: what the event must be counted with when parties
+/// drop out.
 ///
 /// # Errors
 /// When the fraction guarantees no honest party.
-pub fn surviving_noise(sigma: f64, parties: u64, honest: f64, senders: u64) -> Result<f64, AggregationError> {
+pub fn surviving_noise(
+    sigma: f64,
+    parties: u64,
+    honest: f64,
+    senders: u64,
+) -> Result<f64, AggregationError> {
     Ok(share_of_noise(sigma, parties, honest)? * (senders as f64).sqrt())
 }

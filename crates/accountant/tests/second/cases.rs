@@ -36,7 +36,8 @@ pub struct Plan {
 
 impl Plan {
     pub fn random(random: &mut Random) -> Self {
-        let adjacency = if random.chance(0.5) { Adjacency::AddRemove } else { Adjacency::ReplaceOne };
+        let adjacency =
+            if random.chance(0.5) { Adjacency::AddRemove } else { Adjacency::ReplaceOne };
         let kinds = if random.chance(0.6) { 1 } else { 2 + usize::from(random.chance(0.3)) };
         let steps = (0..kinds)
             .map(|_| {
@@ -51,7 +52,8 @@ impl Plan {
     pub fn ledger(&self) -> Ledger {
         let mut ledger = Ledger::new();
         for (mechanism, count) in &self.steps {
-            let event = Event::new(mechanism.clone(), self.adjacency, Unit::Record, View::Central).unwrap();
+            let event =
+                Event::new(mechanism.clone(), self.adjacency, Unit::Record, View::Central).unwrap();
             ledger.append_many(event, *count);
         }
         ledger
@@ -73,7 +75,10 @@ impl Plan {
             case
         };
         let two_sided = self.adjacency == Adjacency::AddRemove
-            && self.steps.iter().any(|(m, _)| matches!(m, Mechanism::PoissonGaussian(p) if p.rate() < 1.0));
+            && self
+                .steps
+                .iter()
+                .any(|(m, _)| matches!(m, Mechanism::PoissonGaussian(p) if p.rate() < 1.0));
         Pair(one(true), two_sided.then(|| one(false)))
     }
 }
@@ -113,7 +118,8 @@ fn add(case: &mut Case, mechanism: &Mechanism, count: f64, adjacency: Adjacency,
                 (_, true) => Kind::Removal,
                 (_, false) => Kind::Addition,
             };
-            case.laws.push((Law::Mixture { kind, q: p.rate(), mu: 1.0 / p.noise_multiplier() }, count));
+            case.laws
+                .push((Law::Mixture { kind, q: p.rate(), mu: 1.0 / p.noise_multiplier() }, count));
         }
         Mechanism::WithoutReplacementGaussian(w) if w.size() == w.population() => {
             case.gaussian += ratio(w.noise_multiplier()).powi(2) * count;

@@ -37,8 +37,11 @@ impl C {
     /// ln(1 + z); the branch does not matter where a whole multiple of it is exponentiated.
     pub fn ln_1p(self) -> C {
         let C(x, y) = self;
-        let re =
-            if self.norm() < 0.5 { 0.5 * (2.0 * x + x * x + y * y).ln_1p() } else { (1.0 + x).hypot(y).ln() };
+        let re = if self.norm() < 0.5 {
+            0.5 * (2.0 * x + x * x + y * y).ln_1p()
+        } else {
+            (1.0 + x).hypot(y).ln()
+        };
         C(re, y.atan2(1.0 + x))
     }
     pub fn ln(self) -> C {

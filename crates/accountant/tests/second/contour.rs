@@ -4,10 +4,11 @@
 //!
 //!     δ(ε) = E (1 − e^{ε−L})₊ = 1/(2πi) ∫_{Re s = c} e^{K(s) − sε} / (s(s+1)) ds,
 //!
-//! since ∫ e^{s(l−ε)}/(s(s+1)) ds/(2πi) is (1 − e^{ε−l})₊. Between −1 and 0 the line has passed the pole at 0, and the same
-//! integral is δ(ε) − 1. The line goes through the saddle point, where the integrand is least along the real axis, so
-//! what is added up is of the size of the sum and δ = 1e-300 keeps its digits. The trapezoidal rule with step h adds up
-//! δ(ε + kp)e^{ckp} for all whole k, p = 2π/h, instead of k = 0 alone; the others are bounded by Chernoff's bound.
+//! since ∫ e^{s(l−ε)}/(s(s+1)) ds/(2πi) is (1 − e^{ε−l})₊. Between −1 and 0 the line has passed the
+//! pole at 0, and the same integral is δ(ε) − 1. The line goes through the saddle point, where the
+//! integrand is least along the real axis, so what is added up is of the size of the sum and δ =
+//! 1e-300 keeps its digits. The trapezoidal rule with step h adds up δ(ε + kp)e^{ckp} for all whole
+//! k, p = 2π/h, instead of k = 0 alone; the others are bounded by Chernoff's bound.
 
 use super::complex::C;
 use super::loss::{Law, Moments};
@@ -115,7 +116,8 @@ impl Line {
     }
 
     fn ln_envelope(&self, t: f64) -> f64 {
-        let laws = self.laws.iter().map(|(moments, count)| count * moments.ln_envelope(t)).sum::<f64>();
+        let laws =
+            self.laws.iter().map(|(moments, count)| count * moments.ln_envelope(t)).sum::<f64>();
         laws - self.gaussian * t * t / 2.0
     }
 
@@ -124,7 +126,8 @@ impl Line {
     }
 }
 
-/// ln δ(ε) with its error, for `budget` values of an integrand; as wide as it has to be where the integrand does not fall fast enough.
+/// ln δ(ε) with its error, for `budget` values of an integrand; as wide as it has to be where the
+/// integrand does not fall fast enough.
 pub fn delta(case: &Case, epsilon: f64, saddle: &Saddle, budget: f64) -> Interval {
     let (c, everything) = (saddle.c, Interval { low: f64::NEG_INFINITY, high: 0.0 });
     let exponent = |c: f64| real(case, c) - c * epsilon;
@@ -135,14 +138,16 @@ pub fn delta(case: &Case, epsilon: f64, saddle: &Saddle, budget: f64) -> Interva
     // The width of the integrand along the line, from the curvature of its height along the axis.
     let h = 1e-3 * c.abs().min(1.0 + c);
     let height = |c: f64| exponent(c) - c.abs().ln() - c.ln_1p();
-    let curvature = ((height(c + h) + height(c - h) - 2.0 * height(c)) / (h * h)).max(1e-12 / (h * h));
+    let curvature =
+        ((height(c + h) + height(c - h) - 2.0 * height(c)) / (h * h)).max(1e-12 / (h * h));
     let sd = curvature.sqrt();
     let wanted = 36.0 + (c.abs() * (c + 1.0) * sd * 3.0 + 1.0).ln();
     // The period: what is added up beside δ(ε) must be e^{−wanted} of the height.
     let (low_end, high_end) = if c < 0.0 { (-1.0, 0.0) } else { (0.0, f64::INFINITY) };
     let period_for = |sign: f64| {
         let mut best = f64::INFINITY;
-        let mut others: Vec<f64> = [1.0, 3.0, 6.0, 12.0].iter().map(|k| c + sign * k / sd).collect();
+        let mut others: Vec<f64> =
+            [1.0, 3.0, 6.0, 12.0].iter().map(|k| c + sign * k / sd).collect();
         if sign > 0.0 {
             others.push(if c < 0.0 { 0.0 } else { 2.0 * c });
             others.push(if c < 0.0 { c / 2.0 } else { 8.0 * c });
@@ -183,8 +188,11 @@ pub fn delta(case: &Case, epsilon: f64, saddle: &Saddle, budget: f64) -> Interva
         k += 1.0;
         let t = k * step;
         if t > horizon {
-            // Over? All that is known beyond must be small: the proven bound, or samples up to where it takes over.
-            let small = |line: &Line, t: f64| line.ln_envelope(t) + (1.0 / t).ln() < (peak / sd).ln() - 30.0;
+            // Over? All that is known beyond must be small: the proven bound, or samples up to
+            // where it takes over.
+            let small = |line: &Line, t: f64| {
+                line.ln_envelope(t) + (1.0 / t).ln() < (peak / sd).ln() - 30.0
+            };
             let mut over = small(&line, t);
             if !over && line.nodes() * 200.0 < budget {
                 let (mut ahead, mut samples) = (t, 0);

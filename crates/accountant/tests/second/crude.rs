@@ -41,7 +41,8 @@ pub fn some_event(case: &Case, epsilon: f64) -> Interval {
                     let none = count * (-x.exp()).ln_1p();
                     (-none.exp_m1()).ln()
                 };
-                best = best.max(ln_sub(some(p) - 1e-11, epsilon + some(q) + 1e-11 * (1.0 + q.abs())));
+                best =
+                    best.max(ln_sub(some(p) - 1e-11, epsilon + some(q) + 1e-11 * (1.0 + q.abs())));
             }
         }
     }

@@ -1,10 +1,12 @@
-//! δ(ε) with both ends proven, by rounding losses to a lattice and adding up all combinations: for few events, whose
-//! characteristic function does not fall off. No Fourier transform: sums of products of positive numbers.
+//! δ(ε) with both ends proven, by rounding losses to a lattice and adding up all combinations: for
+//! few events, whose characteristic function does not fall off. No Fourier transform: sums of
+//! products of positive numbers.
 //!
-//! Below: what lies in a cell is moved to its lower end, except in the cell that holds most of the mass, which is given as a
-//! whole with the loss ln P(cell)/Q(cell): not telling values within a cell apart is post-processing. Above: a cell's
-//! mass is put on its two ends such that P and Q of the cell stay what they are; merging the two again gives a cell that
-//! says less than the ends. Masses are kept as P e^{cL} with c the saddle, so none that matters underflows.
+//! Below: what lies in a cell is moved to its lower end, except in the cell that holds most of the
+//! mass, which is given as a whole with the loss ln P(cell)/Q(cell): not telling values within a
+//! cell apart is post-processing. Above: a cell's mass is put on its two ends such that P and Q of
+//! the cell stay what they are; merging the two again gives a cell that says less than the ends.
+//! Masses are kept as P e^{cL} with c the saddle, so none that matters underflows.
 
 use super::contour::Saddle;
 use super::loss::{Kind, Law};
@@ -60,7 +62,8 @@ impl Masses {
     /// The law of the sum; `None` beyond the work allowed.
     fn with(&self, other: &Masses, work: &mut f64) -> Option<Masses> {
         let runs = other.runs();
-        let filled = |runs: &[(usize, usize)]| runs.iter().map(|(a, b)| (b - a) as f64).sum::<f64>();
+        let filled =
+            |runs: &[(usize, usize)]| runs.iter().map(|(a, b)| (b - a) as f64).sum::<f64>();
         let length = self.mass.len() + other.mass.len() - 1;
         *work -= filled(&runs) * filled(&self.runs()) + length as f64;
         if *work < 0.0 {
@@ -139,7 +142,9 @@ fn round(law: Law, c: f64, h: f64) -> Option<(Masses, Masses)> {
         }
     }
     // Beyond these two ends lies e^{−42} of the tilted mass, by Chernoff's bound.
-    let k = |c: f64| if let Law::Normal(mu) = law { c * (c + 1.0) * mu * mu / 2.0 } else { law.real(c) };
+    let k = |c: f64| {
+        if let Law::Normal(mu) = law { c * (c + 1.0) * mu * mu / 2.0 } else { law.real(c) }
+    };
     let at_c = k(c);
     let (mut begin, mut end) = (f64::NEG_INFINITY, f64::INFINITY);
     for shift in -24..12 {
@@ -197,7 +202,12 @@ fn round(law: Law, c: f64, h: f64) -> Option<(Masses, Masses)> {
 }
 
 /// ln δ(ε); the lattice gets finer as long as that is not enough and the work is allowed.
-pub fn delta(case: &Case, epsilon: f64, saddle: &Saddle, decided: impl Fn(&Interval) -> bool) -> Interval {
+pub fn delta(
+    case: &Case,
+    epsilon: f64,
+    saddle: &Saddle,
+    decided: impl Fn(&Interval) -> bool,
+) -> Interval {
     let mut answer = Interval { low: f64::NEG_INFINITY, high: 0.0 };
     let c = saddle.c.max(0.0);
     let mut laws = case.laws.clone();
@@ -207,12 +217,16 @@ pub fn delta(case: &Case, epsilon: f64, saddle: &Saddle, decided: impl Fn(&Inter
     // The spread of the tilted sum, from the second difference of its logarithmic moments.
     let spread = |law: &Law, count: f64| {
         let d = 0.05 * (c + 0.02);
-        let k = |c: f64| if let Law::Normal(mu) = law { c * (c + 1.0) * mu * mu / 2.0 } else { law.real(c) };
+        let k = |c: f64| {
+            if let Law::Normal(mu) = law { c * (c + 1.0) * mu * mu / 2.0 } else { law.real(c) }
+        };
         count * ((k(c + d) + k(c - d) - 2.0 * k(c)) / (d * d)).max(0.0)
     };
     let sd = laws.iter().map(|(law, count)| spread(law, *count)).sum::<f64>().sqrt();
-    let responses: Vec<f64> =
-        laws.iter().filter_map(|(law, _)| if let Law::Response(e) = law { Some(*e) } else { None }).collect();
+    let responses: Vec<f64> = laws
+        .iter()
+        .filter_map(|(law, _)| if let Law::Response(e) = law { Some(*e) } else { None })
+        .collect();
     for points in [500.0, 3000.0, 18_000.0] {
         let mut h = 20.0 * sd / points;
         if !(h > 0.0 && h.is_finite()) || responses.len() > 1 {
@@ -241,7 +255,9 @@ fn at_step(laws: &[(Law, f64)], epsilon: f64, c: f64, h: f64) -> Option<Interval
         let both = (lower.power(n, &mut work)?, upper.power(n, &mut work)?);
         total = Some(match total {
             None => both,
-            Some((lower, upper)) => (lower.with(&both.0, &mut work)?, upper.with(&both.1, &mut work)?),
+            Some((lower, upper)) => {
+                (lower.with(&both.0, &mut work)?, upper.with(&both.1, &mut work)?)
+            }
         });
     }
     let (lower, upper) = total?;

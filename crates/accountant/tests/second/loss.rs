@@ -1,10 +1,11 @@
 //! The privacy loss of one event: its law, and its moments E e^{sL} at complex s.
 //!
-//! L = ln dP/dQ under P. Everything is written as E e^{sL} − 1 = ∫ (a positive measure) × (a term that is of second
-//! order in L), because E_Q[e^L − 1] = 0: so ten million events with losses of 1e-9 lose no digits.
+//! L = ln dP/dQ under P. Everything is written as E e^{sL} − 1 = ∫ (a positive measure) × (a term
+//! that is of second order in L), because E_Q[e^L − 1] = 0: so ten million events with losses of
+//! 1e-9 lose no digits.
 //!
-//! - one-sided (Poisson, add-remove; w = 1 − q + q e^{μx − μ²/2} = e^l under N(0,1)):
-//!   E w^a − 1 = ∫ N(x) [w^a − 1 − a(w − 1)] dx with a = s + 1 for a removal, a = −s for an addition;
+//! - one-sided (Poisson, add-remove; w = 1 − q + q e^{μx − μ²/2} = e^l under N(0,1)): E w^a − 1 = ∫
+//!   N(x) [w^a − 1 − a(w − 1)] dx with a = s + 1 for a removal, a = −s for an addition;
 //! - symmetric pairs (everything else): ∫_{l > 0} dQ [(e^{(s+1)l} − 1)(1 − e^{−sl})].
 
 use super::complex::C;
@@ -34,7 +35,8 @@ pub enum Law {
     Normal(f64),
 }
 
-/// One node of a quadrature: ln of the measure, the loss there, its slope in x, and the measure times (e^l − 1).
+/// One node of a quadrature: ln of the measure, the loss there, its slope in x, and the measure
+/// times (e^l − 1).
 struct Node {
     ln_w: f64,
     w: f64,
@@ -59,7 +61,8 @@ pub struct Moments {
 /// Above this exponent 1 is nothing beside e^x, and before it nothing overflows.
 const LARGE: f64 = 500.0;
 
-/// Beyond this exponent the terms of lower order no longer cancel anything, and e^x is never computed by itself.
+/// Beyond this exponent the terms of lower order no longer cancel anything, and e^x is never
+/// computed by itself.
 const FAR: f64 = 30.0;
 
 fn sigmoid(x: f64) -> f64 {
@@ -80,7 +83,9 @@ fn mixed(q: f64, y: f64) -> (f64, f64, f64) {
 impl Law {
     /// (ln of the measure's density, loss, slope, e^l − 1) at x.
     fn point(&self, x: f64) -> (f64, f64, f64, f64) {
-        let Law::Mixture { kind, q, mu } = *self else { unreachable!("only mixtures are integrated over x") };
+        let Law::Mixture { kind, q, mu } = *self else {
+            unreachable!("only mixtures are integrated over x")
+        };
         if kind == Kind::Exchange {
             let (lp, vp, sp) = mixed(q, mu * (x - mu / 2.0));
             let (lm, vm, sm) = mixed(q, mu * (-x - mu / 2.0));
@@ -146,7 +151,8 @@ impl Law {
         if kink > low - 12.0 && kink < high.max(2.0 * mu) + 12.0 {
             special.push(kink);
         }
-        let mut grid: Vec<f64> = special.iter().copied().filter(|x| *x >= low && *x <= high).collect();
+        let mut grid: Vec<f64> =
+            special.iter().copied().filter(|x| *x >= low && *x <= high).collect();
         grid.sort_by(f64::total_cmp);
         let mut centres: Vec<(f64, f64)> = special.iter().map(|&x| (x, 0.6)).collect();
         for pair in grid.windows(2) {
@@ -172,7 +178,8 @@ impl Law {
             let mut width = f64::INFINITY;
             for &(centre, base) in &centres {
                 let away = (x - centre).abs();
-                width = width.min(if base == 0.6 && away < 10.0 { 0.6 } else { base.max(0.4 * away) });
+                width =
+                    width.min(if base == 0.6 && away < 10.0 { 0.6 } else { base.max(0.4 * away) });
             }
             for kink in kinks {
                 width = width.min((0.7 / mu).max(0.4 * (x - kink).abs()));
@@ -184,13 +191,19 @@ impl Law {
     }
 
     pub fn moments(&self, c: f64, t: f64) -> Moments {
-        let mut out = Moments { law: *self, c, nodes: Vec::new(), at_c: 0.0, envelope: vec![(1.0, 0.0)] };
+        let mut out =
+            Moments { law: *self, c, nodes: Vec::new(), at_c: 0.0, envelope: vec![(1.0, 0.0)] };
         match *self {
             Law::Mixture { .. } => out.integrate(t),
             Law::Laplace(r) if r < 1.0 => {
                 for &(node, weight) in legendre() {
                     let l = r * (1.0 + node) / 2.0;
-                    out.nodes.push(Node::new((weight * r / 8.0).ln() - (l + r) / 2.0, l, l.exp_m1(), 0.0));
+                    out.nodes.push(Node::new(
+                        (weight * r / 8.0).ln() - (l + r) / 2.0,
+                        l,
+                        l.exp_m1(),
+                        0.0,
+                    ));
                 }
                 out.nodes.push(Node::new(-r - std::f64::consts::LN_2, r, r.exp_m1(), 0.0));
             }
@@ -201,7 +214,8 @@ impl Law {
         }
         out.at_c = out.ln_mgf(C(c, 0.0)).0;
         if matches!(self, Law::Mixture { .. }) && out.at_c < -18.0 {
-            // 1 was subtracted, and nothing is left of what remains: no value is better than a wrong one.
+            // 1 was subtracted, and nothing is left of what remains: no value is better than a
+            // wrong one.
             out.at_c = f64::NAN;
         }
         out.bound_modulus();
@@ -333,8 +347,11 @@ impl Moments {
                 }
             }
         }
-        self.nodes =
-            kept.into_iter().filter(|(_, size)| *size > largest - 50.0).map(|(node, _)| node).collect();
+        self.nodes = kept
+            .into_iter()
+            .filter(|(_, size)| *size > largest - 50.0)
+            .map(|(node, _)| node)
+            .collect();
     }
 
     /// ln of (a bound on) what a node adds at c.
@@ -435,7 +452,8 @@ impl Moments {
         let mut bounds = vec![(1.0, 0.0)];
         for (index, node) in self.nodes.iter().enumerate().rev() {
             let main = (node.ln_w + a * node.l - self.at_c).exp();
-            let mirror = if one_sided { 0.0 } else { (node.ln_w - self.c * node.l - self.at_c).exp() };
+            let mirror =
+                if one_sided { 0.0 } else { (node.ln_w - self.c * node.l - self.at_c).exp() };
             mass += main + mirror;
             let ratio = (main + mirror) / (node.dx * node.slope);
             variation += (ratio - before).abs();
@@ -473,7 +491,8 @@ fn one_sided_term(a: C, l: f64, v: f64) -> C {
     }
 }
 
-/// Closed form: e with probability e^e/(1 + e^e), else −e; on the side on which the first is the larger part.
+/// Closed form: e with probability e^e/(1 + e^e), else −e; on the side on which the first is the
+/// larger part.
 fn response(e: f64, s: C) -> C {
     let s = if s.0 < -0.5 { C(-1.0 - s.0, -s.1) } else { s };
     let (yes, no) = (-ln_add(0.0, -e), -ln_add(0.0, e));

@@ -1,6 +1,7 @@
 //! A second accountant, for tests only: the true privacy profile of a composition, as an interval.
 //!
-//! It shares no code with the crate and no method with its numeric composition. Note: `proofs/second-accountant.md`.
+//! It shares no code with the crate and no method with its numeric composition. Note:
+//! `proofs/second-accountant.md`.
 
 pub mod atoms;
 pub mod cases;
@@ -45,8 +46,8 @@ impl Interval {
     }
 }
 
-/// One direction of one pair of neighbours: all Gaussian events as Σμ², the other laws with counts, and ln of the
-/// probability that no event fails altogether.
+/// One direction of one pair of neighbours: all Gaussian events as Σμ², the other laws with counts,
+/// and ln of the probability that no event fails altogether.
 #[derive(Clone, Debug, Default)]
 pub struct Case {
     pub gaussian: f64,
@@ -61,8 +62,8 @@ const PRECISE: f64 = 1e-6;
 const BUDGETS: [f64; 2] = [2e5, 1.5e6];
 
 impl Case {
-    /// ln δ(ε) of this direction. The computation goes on until the interval is narrow, or leaves out every value that
-    /// is asked about.
+    /// ln δ(ε) of this direction. The computation goes on until the interval is narrow, or leaves
+    /// out every value that is asked about.
     pub fn ln_delta(&self, epsilon: f64, asked: &[f64]) -> Interval {
         // δ = f + (1 − f)δ'.
         let failed = (-self.ln_kept.exp_m1()).ln();
@@ -84,7 +85,11 @@ impl Case {
     fn without_failure(&self, epsilon: f64, decided: impl Fn(&Interval) -> bool) -> Interval {
         let zero = Interval { low: f64::NEG_INFINITY, high: f64::NEG_INFINITY };
         if self.laws.is_empty() {
-            return if self.gaussian > 0.0 { normal::gaussian(self.gaussian.sqrt(), epsilon) } else { zero };
+            return if self.gaussian > 0.0 {
+                normal::gaussian(self.gaussian.sqrt(), epsilon)
+            } else {
+                zero
+            };
         }
         if self.gaussian == 0.0 && contour::largest(&self.laws) <= epsilon {
             return zero;

@@ -1,4 +1,5 @@
-//! The normal law in logarithms, Gauss–Legendre nodes, and the profile of composed Gaussian mechanisms.
+//! The normal law in logarithms, Gauss–Legendre nodes, and the profile of composed Gaussian
+//! mechanisms.
 
 use super::Interval;
 use std::sync::OnceLock;
@@ -12,7 +13,8 @@ pub fn ln_cdf(x: f64) -> f64 {
     } else if x > -5.0 {
         (0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)).ln()
     } else {
-        // Laplace's continued fraction of the Mills ratio, from the far end; 60 levels are exact to a bit from 5 on.
+        // Laplace's continued fraction of the Mills ratio, from the far end; 60 levels are exact to
+        // a bit from 5 on.
         let y = -x;
         let mut tail = y;
         for k in (1..=60).rev() {

@@ -1,25 +1,26 @@
-//! Approximate minima perturbation, once, with nothing to choose (Iyengar et al. 2019, Algorithm 2 and its
-//! hyper-parameter-free version; E7, E8).
+//! Approximate minima perturbation, once, with nothing to choose (Iyengar et al. 2019, Algorithm 2
+//! and its hyper-parameter-free version; E7, E8).
 //!
 //! ```text
 //! x* = argmin (1/n) Σ f(x; dᵢ) + (Λ/2)‖x‖² + bᵀx,   b random
 //! released: x̂ near x*, with the noise that covers the distance
 //! ```
 //!
-//! Λ is the penalty's, or, if that is less, what the budget asks for: one record changes the determinant of the
-//! Hessian by a factor of up to 1 + βR²/(nΛ), and its logarithm is to be a tenth of ε. A smaller share would need a ridge
-//! that bends the solution, a larger one leaves too little for the noise. A single answer of noise z₀ spends the
-//! whole budget, and for δ from 10⁻⁴ to 10⁻⁹ and ε up to 2 that is ε ≈ 3.5/z₀ (add-remove), so
+//! Λ is the penalty's, or, if that is less, what the budget asks for: one record changes the
+//! determinant of the Hessian by a factor of up to 1 + βR²/(nΛ), and its logarithm is to be a tenth
+//! of ε. A smaller share would need a ridge that bends the solution, a larger one leaves too little
+//! for the noise. A single answer of noise z₀ spends the whole budget, and for δ from 10⁻⁴ to 10⁻⁹
+//! and ε up to 2 that is ε ≈ 3.5/z₀ (add-remove), so
 //!
 //! ```text
 //! Λ = βR²/(n(e^s − 1)),   s = 0.35/z₀.
 //! ```
 //!
-//! All of it is public. Released: x̂, as an objective perturbation and a Gaussian event of an eighth of its ratio; or, with the
-//! spherical Laplace law, as one pure event.
-//! Requires: the penalty `none` or `l2` with the identity constraint; a loss with a bounded and continuous derivative.
-//! The normal law needs one score whose slope has one sign (classification) and records; the spherical Laplace law does not.
-//! The intercept is penalised with the rest.
+//! All of it is public. Released: x̂, as an objective perturbation and a Gaussian event of an
+//! eighth of its ratio; or, with the spherical Laplace law, as one pure event. Requires: the
+//! penalty `none` or `l2` with the identity constraint; a loss with a bounded and continuous
+//! derivative. The normal law needs one score whose slope has one sign (classification) and
+//! records; the spherical Laplace law does not. The intercept is penalised with the rest.
 //! Reference: Iyengar, Near, Song, Thakkar, Thakurta and Wang 2019, Algorithms 1 and 2.
 
 use reticent_oracle::{Law, ObjectiveTerms, Oracle, Quadratic, Refusal};
@@ -36,7 +37,8 @@ pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::Private(build),
 };
 
-/// s·z₀: a tenth of ε. Eight shares were compared on a9a, with the test in view; near a tenth they differ by thousandths.
+/// s·z₀: a tenth of ε. Eight shares were compared on a9a, with the test in view; near a tenth they
+/// differ by thousandths.
 const SHARE: f64 = 0.35;
 
 #[derive(Debug)]
@@ -89,8 +91,8 @@ pub(super) fn law(recipe: &Recipe<'_>) -> Result<Law, SettingsError> {
     Ok(law)
 }
 
-/// Λ: the ridge with which the determinants of `steps` objectives take a tenth of ε together. Without noise there is no ε, and
-/// no ridge is needed.
+/// Λ: the ridge with which the determinants of `steps` objectives take a tenth of ε together.
+/// Without noise there is no ε, and no ridge is needed.
 pub(super) fn least_ridge(recipe: &Recipe<'_>, row_norm: f64, steps: u64) -> f64 {
     let Recipe { public, noise_multiplier, .. } = recipe;
     if *noise_multiplier == 0.0 {
@@ -100,7 +102,8 @@ pub(super) fn least_ridge(recipe: &Recipe<'_>, row_norm: f64, steps: u64) -> f64
     public.smoothness * row_norm * row_norm / (public.population as f64 * share.exp_m1())
 }
 
-/// The norm to which rows are shortened: that of the schema, or what a smaller clip of the gradients comes to.
+/// The norm to which rows are shortened: that of the schema, or what a smaller clip of the
+/// gradients comes to.
 pub(super) fn shortened(recipe: &Recipe<'_>) -> Result<f64, SettingsError> {
     let Recipe { settings, public, .. } = recipe;
     let Some(clip) = settings.clip else { return Ok(public.row_norm) };

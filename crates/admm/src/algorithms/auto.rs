@@ -11,20 +11,23 @@
 //! β  = 0.97                              the most momentum; the solution is the late average of the iterates
 //! ```
 //!
-//! Why. T answers that share a budget have √T times the noise of one, so a full-batch method in small steps has
-//! the same noise at a given time η·T whatever T is: what must be chosen is the time. Momentum makes it η·T²/4. In
-//! directions that the loss has hardly curved by then, the noise of a score is about R·(ηT²/4)·C·z₁/n̂, which
-//! is c·T²/(4s)·L/S: constant for T in proportion to √(s/c). Later iterates are nearer to the optimum and no noisier than
-//! their number allows, so the average counts them more. The derivative of a classification loss is far below its
-//! bound for all but the records on the wrong side, so a clip of a quarter of the bound costs little and saves three
-//! quarters of the noise; where iterations are at their limit, there is signal to spare and c grows instead. The
-//! limit of the momentum damps what noise has set in motion. The constants were measured: docs/auto.md.
+//! Why. T answers that share a budget have √T times the noise of one, so a full-batch method in
+//! small steps has the same noise at a given time η·T whatever T is: what must be chosen is the
+//! time. Momentum makes it η·T²/4. In directions that the loss has hardly curved by then, the noise
+//! of a score is about R·(ηT²/4)·C·z₁/n̂, which is c·T²/(4s)·L/S: constant for T in proportion to
+//! √(s/c). Later iterates are nearer to the optimum and no noisier than their number allows, so the
+//! average counts them more. The derivative of a classification loss is far below its bound for all
+//! but the records on the wrong side, so a clip of a quarter of the bound costs little and saves
+//! three quarters of the noise; where iterations are at their limit, there is signal to spare and c
+//! grows instead. The limit of the momentum damps what noise has set in motion. The constants were
+//! measured: docs/auto.md.
 //!
-//! All quantities are relative to R, L and S: a table in other units gives the same model in those units. A loss
-//! without a bound of its slope or curvature counts as one with 1: half of the range of a scaled target, and a kink that is
-//! as wide as that.
+//! All quantities are relative to R, L and S: a table in other units gives the same model in those
+//! units. A loss without a bound of its slope or curvature counts as one with 1: half of the range
+//! of a scaled target, and a kink that is as wide as that.
 //!
-//! Released: whatever the chosen algorithm releases. The choice itself reads no data, so it costs nothing.
+//! Released: whatever the chosen algorithm releases. The choice itself reads no data, so it costs
+//! nothing.
 
 use std::fmt;
 
@@ -74,8 +77,11 @@ impl fmt::Display for Choice {
 pub(crate) fn choose(recipe: &Recipe<'_>) -> Result<Choice, SettingsError> {
     let Recipe { settings, public, .. } = recipe;
     let bound = public.row_norm * if public.lipschitz.is_finite() { public.lipschitz } else { 1.0 };
-    let curvature =
-        if public.smoothness.is_finite() && public.smoothness > 0.0 { public.smoothness } else { 1.0 };
+    let curvature = if public.smoothness.is_finite() && public.smoothness > 0.0 {
+        public.smoothness
+    } else {
+        1.0
+    };
 
     // c·T is what the signal allows; one of the two may be given.
     let wanted = PACE * public.signal().sqrt() * CLIP;
@@ -90,7 +96,10 @@ pub(crate) fn choose(recipe: &Recipe<'_>) -> Result<Choice, SettingsError> {
         iterations: Some(iterations),
         sampling: Some(recipe.sampling()),
         clip: Some(rounded(share * bound)),
-        step: Some(StepSize::checked(rounded(1.0 / (curvature * public.row_norm.powi(2))), Decay::Constant)),
+        step: Some(StepSize::checked(
+            rounded(1.0 / (curvature * public.row_norm.powi(2))),
+            Decay::Constant,
+        )),
         momentum: Some(MOMENTUM),
         average: Some(Average::Late),
         ..Settings::default()
@@ -124,7 +133,9 @@ mod tests {
 
     #[test]
     fn the_document_has_the_constants() {
-        for cell in [format!("min({PACE}√s, {MOST_ITERATIONS})"), format!("| `momentum` | {MOMENTUM} |")] {
+        for cell in
+            [format!("min({PACE}√s, {MOST_ITERATIONS})"), format!("| `momentum` | {MOMENTUM} |")]
+        {
             assert!(DOCUMENT.contains(&cell), "docs/auto.md lacks {cell}");
         }
     }

@@ -9,17 +9,18 @@
 //! ẑ⁺  = mean(u⁺) + noise
 //! ```
 //!
-//! The last three lines are the gate's: the blocks uᵢ stay inside it and carry no noise. A loss that is
-//! C-Lipschitz is not cut. `z` is the prox of the running mean, which is never replaced by its prox (E14).
+//! The last three lines are the gate's: the blocks uᵢ stay inside it and carry no noise. A loss
+//! that is C-Lipschitz is not cut. `z` is the prox of the running mean, which is never replaced by
+//! its prox (E14).
 //!
-//! A schedule other than `all` moves only some of the blocks in an iteration; the mean is over all of them and costs
-//! the same. As published: ẑ⁺ = mean(u⁺) without noise, λη on every block that moves, and the claim of Theorem 2, whose
-//! 1/n² belongs to prox_{(γ/n)fᵢ} (E1).
+//! A schedule other than `all` moves only some of the blocks in an iteration; the mean is over all
+//! of them and costs the same. As published: ẑ⁺ = mean(u⁺) without noise, λη on every block that
+//! moves, and the claim of Theorem 2, whose 1/n² belongs to prox_{(γ/n)fᵢ} (E1).
 //!
-//! Released: ẑ, once an iteration, as a Gaussian event whose unit is the bound B = γC·max(1, λ/(1 − λ)) of one
-//! block (proofs/consensus.md), under the sampling of the mean.
-//! Requires: a convex penalty with a prox; the identity constraint; λ < 1.
-//! Reference: FP23, Algorithm 2, with the scaling of E1 and the noise of E2.
+//! Released: ẑ, once an iteration, as a Gaussian event whose unit is the bound B = γC·max(1, λ/(1 −
+//! λ)) of one block (proofs/consensus.md), under the sampling of the mean. Requires: a convex
+//! penalty with a prox; the identity constraint; λ < 1. Reference: FP23, Algorithm 2, with the
+//! scaling of E1 and the noise of E2.
 
 use std::sync::Arc;
 
@@ -39,7 +40,8 @@ pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::Private(build),
 };
 
-/// A step moves a copy of the parameter for each record, which is slow: where there is signal for more, steps are longer instead.
+/// A step moves a copy of the parameter for each record, which is slow: where there is signal for
+/// more, steps are longer instead.
 const ITERATIONS: f64 = 100.0;
 
 /// The largest λ at which one block is bounded by γC: Douglas–Rachford as it is usually run.
@@ -69,8 +71,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
             "a number above 0 and below 1 is needed; at 1 the copies of the records have no bound",
         ));
     }
-    // 1/L is the step at which the noise is that of gradient descent; a prox is stable at any other. Without an L
-    // the curvature of the loss in the score is taken to be 1.
+    // 1/L is the step at which the noise is that of gradient descent; a prox is stable at any
+    // other. Without an L the curvature of the loss in the score is taken to be 1.
     let smooth = public.gradient_lipschitz();
     let smooth = if smooth.is_finite() && smooth > 0.0 { smooth } else { public.row_norm.powi(2) };
     let sampling = recipe.sampling();
@@ -90,7 +92,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         some => (population as f64 / some.moving(population) as f64).max(1.0),
     };
     let iterations = settings.iterations_or((ITERATIONS * per_epoch.sqrt()) as u64)?;
-    // Theorem 2 has 4γL/(nσ) for 2 over the multiplier m; the noise on a block is λσ, and its bound γC or γCλ/(1 − λ).
+    // Theorem 2 has 4γL/(nσ) for 2 over the multiplier m; the noise on a block is λσ, and its bound
+    // γC or γCλ/(1 − λ).
     let on_blocks = 2.0 * relaxation.min(1.0 - relaxation) * noise_multiplier / population as f64;
     let algorithm = Consensus {
         how: ConsensusTerms {

@@ -1,4 +1,5 @@
-//! DP-CD: proximal coordinate descent on noisy partial derivatives (Mangold et al. 2022; FP23, Proposition 2).
+//! DP-CD: proximal coordinate descent on noisy partial derivatives (Mangold et al. 2022; FP23,
+//! Proposition 2).
 //!
 //! ```text
 //! minimise (1/n) Σ f(u; dᵢ) + Σ_j r_j(u_j)
@@ -8,19 +9,20 @@
 //! u_j ← prox_{η_k r_j}( u_j − η_k g̃_j )
 //! ```
 //!
-//! It is the fixed-point iteration with a block for each coordinate and one block a step: without a penalty
-//! `R_b(u) = u_b − (2/β)∇_b f(u)` with λ = ηβ/2. The coordinates go round in their order, which tells nothing;
-//! a random order would tell as little.
+//! It is the fixed-point iteration with a block for each coordinate and one block a step: without a
+//! penalty `R_b(u) = u_b − (2/β)∇_b f(u)` with λ = ηβ/2. The coordinates go round in their order,
+//! which tells nothing; a random order would tell as little.
 //!
-//! Released: g̃_j, once an iteration, as a Gaussian event under its sampling.
-//! Requires: a penalty that is a sum over entries; the identity constraint.
-//! Reference: Mangold et al. 2022, Algorithm 1; FP23, Proposition 2. There C and η have an entry for each
-//! coordinate, from bounds of each feature; here one bound of the row stands for all, so a round of steps costs
-//! as much as d full gradients, and dp-cd is kept for comparison.
+//! Released: g̃_j, once an iteration, as a Gaussian event under its sampling. Requires: a penalty
+//! that is a sum over entries; the identity constraint. Reference: Mangold et al. 2022, Algorithm
+//! 1; FP23, Proposition 2. There C and η have an entry for each coordinate, from bounds of each
+//! feature; here one bound of the row stands for all, so a round of steps costs as much as d full
+//! gradients, and dp-cd is kept for comparison.
 //!
-//! Step. A coordinate is stable at 1/(S·mean x_j²), and the squares of a row's d entries sum to R² at most: one column may have
-//! it all, at 1/L, or each its even part, at d/L. Between the two lies √d/2L, stable while no column has more than 4/√d of the
-//! squares; at most 10/L, because the constant behind the intercept has 0.3² of R². A table with a heavier column needs a shorter
+//! Step. A coordinate is stable at 1/(S·mean x_j²), and the squares of a row's d entries sum to R²
+//! at most: one column may have it all, at 1/L, or each its even part, at d/L. Between the two lies
+//! √d/2L, stable while no column has more than 4/√d of the squares; at most 10/L, because the
+//! constant behind the intercept has 0.3² of R². A table with a heavier column needs a shorter
 //! `--step`.
 
 use std::sync::Arc;
@@ -86,7 +88,10 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         regulariser: Arc::clone(regulariser),
         engine: FixedPoint::coordinates(vec![0.0; len]),
     };
-    Ok(Built { algorithm: Box::new(algorithm), iterations: settings.iterations_or(rounds * len as u64)? })
+    Ok(Built {
+        algorithm: Box::new(algorithm),
+        iterations: settings.iterations_or(rounds * len as u64)?,
+    })
 }
 
 impl Algorithm for DpCd {

@@ -1,4 +1,5 @@
-//! DP-FW: Frank–Wolfe for an L1 penalty or an L1 ball (Talwar, Thakurta and Zhang 2015, with Gaussian noise).
+//! DP-FW: Frank–Wolfe for an L1 penalty or an L1 ball (Talwar, Thakurta and Zhang 2015, with
+//! Gaussian noise).
 //!
 //! ```text
 //! minimise (1/n) Σ f(x; dᵢ) + λ‖x‖₁  subject to  ‖x‖₁ ≤ ρ
@@ -10,21 +11,21 @@
 //! x⁺ = x + 2/(k + 1) (s − x)
 //! ```
 //!
-//! β = 0 is the published iteration. The default of 0.9 keeps a quarter of the noise of a gradient and follows x within ten steps;
-//! β = 1 would keep less, and x would swing around the optimum (Li et al. 2021 for the rate without noise). The
-//! solution is a late average of the x, which evens out what swing is left; an entry that one x has touched is in all that
-//! follow, so that the average has the zeros of the last. Both are arithmetic on what
-//! was released.
+//! β = 0 is the published iteration. The default of 0.9 keeps a quarter of the noise of a gradient
+//! and follows x within ten steps; β = 1 would keep less, and x would swing around the optimum (Li
+//! et al. 2021 for the rate without noise). The solution is a late average of the x, which evens
+//! out what swing is left; an entry that one x has touched is in all that follow, so that the
+//! average has the zeros of the last. Both are arithmetic on what was released.
 //!
-//! `s` minimises `hᵀs + λ‖s‖₁` over the ball: with λ = 0 it is Frank–Wolfe, with λ > 0 its generalised form, which
-//! needs ρ to be no more than a bound of the solution. The intercept, of which neither the ball nor the penalty
-//! knows, has the interval [−ρ, ρ] to itself.
+//! `s` minimises `hᵀs + λ‖s‖₁` over the ball: with λ = 0 it is Frank–Wolfe, with λ > 0 its
+//! generalised form, which needs ρ to be no more than a bound of the solution. The intercept, of
+//! which neither the ball nor the penalty knows, has the interval [−ρ, ρ] to itself.
 //!
-//! Released: g̃, once an iteration, as a Gaussian event under its sampling. The published version releases j alone,
-//! by report-noisy-max with Laplace noise: fewer numbers, but it cannot be composed as tightly.
-//! Requires: the penalty `none` or `l1`; the identity constraint.
-//! Reference: Talwar, Thakurta and Zhang 2015, Algorithm 2; Bach 2015 for the generalised form; Li, Coutiño, Giannakis and Leus
-//! 2021 (a momentum-guided Frank–Wolfe algorithm) for the average.
+//! Released: g̃, once an iteration, as a Gaussian event under its sampling. The published version
+//! releases j alone, by report-noisy-max with Laplace noise: fewer numbers, but it cannot be
+//! composed as tightly. Requires: the penalty `none` or `l1`; the identity constraint. Reference:
+//! Talwar, Thakurta and Zhang 2015, Algorithm 2; Bach 2015 for the generalised form; Li, Coutiño,
+//! Giannakis and Leus 2021 (a momentum-guided Frank–Wolfe algorithm) for the average.
 
 use reticent_oracle::{GradientTerms, Oracle, Refusal};
 use reticent_problem::Shape;
@@ -44,14 +45,16 @@ pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::Private(build),
 };
 
-/// Steps of 2/(k + 1) are too long in fewer iterations than the first, and more than the second are time.
+/// Steps of 2/(k + 1) are too long in fewer iterations than the first, and more than the second are
+/// time.
 const ITERATIONS: (f64, f64) = (100.0, 200.0);
 
 /// See above.
 const MOMENTUM: f64 = 0.9;
 
-/// Scores of up to 10 in rows of norm 1, from a vector whose norm is spread over all d columns and is therefore √d times as long
-/// in L1: a probability of 1 − 5·10⁻⁵ for the logistic loss, as sure as a private model has reason to be.
+/// Scores of up to 10 in rows of norm 1, from a vector whose norm is spread over all d columns and
+/// is therefore √d times as long in L1: a probability of 1 − 5·10⁻⁵ for the logistic loss, as sure
+/// as a private model has reason to be.
 const RADIUS: f64 = 10.0;
 
 #[derive(Debug)]
@@ -80,7 +83,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     }
     let sampling = recipe.sampling();
     let steps = (recipe.plain_steps(1.0) as f64).clamp(ITERATIONS.0, ITERATIONS.1);
-    let iterations = settings.iterations_or((steps * recipe.per_epoch(sampling).max(1.0).sqrt()) as u64)?;
+    let iterations =
+        settings.iterations_or((steps * recipe.per_epoch(sampling).max(1.0).sqrt()) as u64)?;
     let spread = (public.shape.features as f64).sqrt();
     let algorithm = DpFw {
         how: GradientTerms {

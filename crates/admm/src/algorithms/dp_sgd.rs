@@ -8,16 +8,16 @@
 //! u⁺ = v⁺ + β_k (v⁺ − v),  β_k = min( (k − 1)/(k + 2), β )
 //! ```
 //!
-//! β is 0 unless it is given, and then u = v. With β = 1 it is the accelerated method (Beck and Teboulle 2009), whose
-//! momentum is arithmetic on what was released and costs nothing.
+//! β is 0 unless it is given, and then u = v. With β = 1 it is the accelerated method (Beck and
+//! Teboulle 2009), whose momentum is arithmetic on what was released and costs nothing.
 //!
-//! It is the fixed-point iteration with `R(u) = prox_{ηr}(u − η∇f(u))` and λ = 1; without a penalty it is
-//! `R(u) = u − (2/β)∇f(u)` with λ = ηβ/2 (FP23, Proposition 1).
+//! It is the fixed-point iteration with `R(u) = prox_{ηr}(u − η∇f(u))` and λ = 1; without a penalty
+//! it is `R(u) = u − (2/β)∇f(u)` with λ = ηβ/2 (FP23, Proposition 1).
 //!
-//! Released: g̃, once an iteration, as a Gaussian event under its sampling.
-//! Requires: a penalty with a prox, convex or not; behind a constraint other than x = z a convex one, whose prox is then
-//! computed by inner steps of ADMM (see [`crate::prox`]).
-//! Reference: RDP20, section 5.2, equation 29.
+//! Released: g̃, once an iteration, as a Gaussian event under its sampling. Requires: a penalty
+//! with a prox, convex or not; behind a constraint other than x = z a convex one, whose prox is
+//! then computed by inner steps of ADMM (see [`crate::prox`]). Reference: RDP20, section 5.2,
+//! equation 29.
 
 use reticent_oracle::{GradientTerms, Oracle, Refusal};
 

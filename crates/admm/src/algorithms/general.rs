@@ -1,4 +1,5 @@
-//! General private ADMM: exact minimisation of the loss in every iteration (FP23, Algorithm 5; E13).
+//! General private ADMM: exact minimisation of the loss in every iteration (FP23, Algorithm 5;
+//! E13).
 //!
 //! ```text
 //! minimise F(x) + r(z)  subject to  A x + B z = c,      F(x) = (1/n) Σ f(x; dᵢ)
@@ -10,14 +11,14 @@
 //!
 //! It is the fixed-point iteration with R = R_{γp₁}R_{γp₂}, `R(u) = u + 2(A x⁺ + B z⁺ − c)`.
 //!
-//! Released: A x⁺ with noise, once an iteration, as a plain Gaussian event. The gate minimises to a proven
-//! accuracy, which its sensitivity includes. In the norm ‖A·‖ replacing a record moves A x⁺ by at most 2Lγ/(nω),
-//! ω the least singular value of A (E13).
-//! As published: noise in proportion to 2Lγ‖A‖/(nω), which is too little when ‖A‖ < 1.
-//! The solution is a function of z: z itself for `x = z`, and else the x with `A x = c − B z` in least squares.
-//! Requires: a convex penalty with a prox; a loss with a bounded and continuous derivative; replace-one; for a
-//! constraint other than the identity, a row for each feature alone (as a graph has), and no intercept.
-//! Reference: FP23, Algorithm 5, Theorem 7 as corrected in E13.
+//! Released: A x⁺ with noise, once an iteration, as a plain Gaussian event. The gate minimises to a
+//! proven accuracy, which its sensitivity includes. In the norm ‖A·‖ replacing a record moves A x⁺
+//! by at most 2Lγ/(nω), ω the least singular value of A (E13). As published: noise in proportion to
+//! 2Lγ‖A‖/(nω), which is too little when ‖A‖ < 1. The solution is a function of z: z itself for
+//! `x = z`, and else the x with `A x = c − B z` in least squares. Requires: a convex penalty with a
+//! prox; a loss with a bounded and continuous derivative; replace-one; for a constraint other than
+//! the identity, a row for each feature alone (as a graph has), and no intercept. Reference: FP23,
+//! Algorithm 5, Theorem 7 as corrected in E13.
 
 use std::sync::Arc;
 
@@ -73,8 +74,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     recipe.only(&ENTRY)?;
     recipe.needs_convex(&ENTRY)?;
     recipe.needs_bounded_smooth(&ENTRY)?;
-    // 4/L: the curvature of a loss is mostly far below its bound, and a prox is stable at any step. A longer one
-    // needs fewer iterations, but the noise is in proportion to it.
+    // 4/L: the curvature of a loss is mostly far below its bound, and a prox is stable at any step.
+    // A longer one needs fewer iterations, but the noise is in proportion to it.
     let gamma = positive("gamma", settings.gamma.unwrap_or(4.0 / public.gradient_lipschitz()))?;
     let lambda = fraction("lambda", settings.lambda.unwrap_or(LAMBDA))?;
     let algorithm = General {
@@ -119,7 +120,9 @@ impl Back {
         a.triplets().for_each(|(r, c, v)| dense[(r, c)] += v);
         match (dense.transpose() * &dense).llt(Side::Lower) {
             Ok(factor) => Ok(Back::LeastSquares(factor)),
-            Err(_) => refuse("the least singular value of A is too small to divide by; use sadmm or vradmm"),
+            Err(_) => refuse(
+                "the least singular value of A is too small to divide by; use sadmm or vradmm",
+            ),
         }
     }
 }

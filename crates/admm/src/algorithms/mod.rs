@@ -18,8 +18,8 @@ pub(crate) mod vradmm;
 
 /// One private algorithm, ready to run: a state, and a step that asks the gate.
 ///
-/// A step is arithmetic on released values. It asks the same queries in the same order whatever the answers
-/// were, so that a rehearsal on no data gives the plan of the run.
+/// A step is arithmetic on released values. It asks the same queries in the same order whatever the
+/// answers were, so that a rehearsal on no data gives the plan of the run.
 pub trait Algorithm {
     /// Iteration `k`, counted from 1.
     fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal>;
@@ -28,8 +28,8 @@ pub trait Algorithm {
     fn solution(&self) -> Vec<f64>;
 }
 
-/// Runs `iterations` steps. `after` hears the number of each step done, and nothing else: there is no stopping
-/// rule, because one that read the data would leak.
+/// Runs `iterations` steps. `after` hears the number of each step done, and nothing else: there is
+/// no stopping rule, because one that read the data would leak.
 pub fn run(
     algorithm: &mut dyn Algorithm,
     iterations: u64,

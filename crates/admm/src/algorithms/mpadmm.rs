@@ -9,15 +9,16 @@
 //! y⁺ = y + ρ (x⁺ − z⁺)
 //! ```
 //!
-//! Noise. x⁺ is the gradient times −1/(ρ + 1/η) plus what is public already, so noise of deviation σ on x⁺ is
-//! noise of deviation σ(ρ + 1/η) on g, and the sensitivity of x⁺ is that of g over ρ + 1/η: 2C/(n(ρ + 1/η))
-//! = 2Cη/(n(1 + ηρ)) under replace-one. The ratio of the two does not depend on ρ and η. The gate is asked for
-//! the gradient with noise of `z` clips on the sum, so σ = zC/(n(ρ + 1/η)), and z⁺ and y⁺ are computed from what
-//! was released.
+//! Noise. x⁺ is the gradient times −1/(ρ + 1/η) plus what is public already, so noise of deviation
+//! σ on x⁺ is noise of deviation σ(ρ + 1/η) on g, and the sensitivity of x⁺ is that of g over ρ +
+//! 1/η: 2C/(n(ρ + 1/η)) = 2Cη/(n(1 + ηρ)) under replace-one. The ratio of the two does not depend
+//! on ρ and η. The gate is asked for the gradient with noise of `z` clips on the sum, so σ =
+//! zC/(n(ρ + 1/η)), and z⁺ and y⁺ are computed from what was released.
 //!
-//! The paper's sensitivity lacks the factor η (equations 21, 24–26), which gives too little noise when η > 1,
-//! and its noise is put on x, z and y, paying thrice for functions of one mean (erratum E4). As published: x, z and y
-//! from the mean without noise, each then with noise of σ = zC/(n(1 + ηρ)), and x is the solution.
+//! The paper's sensitivity lacks the factor η (equations 21, 24–26), which gives too little noise
+//! when η > 1, and its noise is put on x, z and y, paying thrice for functions of one mean (erratum
+//! E4). As published: x, z and y from the mean without noise, each then with noise of σ = zC/(n(1 +
+//! ηρ)), and x is the solution.
 //!
 //! Released: the noisy mean gradient, once an iteration, as a plain Gaussian event.
 //! Requires: a penalty with a prox, convex or not; the identity constraint.
@@ -66,7 +67,10 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         as_published: recipe.as_published(),
         population: public.population as f64,
     };
-    Ok(Built { algorithm: Box::new(algorithm), iterations: settings.iterations_or(recipe.plain_steps(1.0))? })
+    Ok(Built {
+        algorithm: Box::new(algorithm),
+        iterations: settings.iterations_or(recipe.plain_steps(1.0))?,
+    })
 }
 
 impl Algorithm for MpAdmm {
@@ -86,11 +90,14 @@ impl Algorithm for MpAdmm {
 }
 
 impl MpAdmm {
-    /// The paper's step; half of the sensitivities of equations 24–26 is its `bound` for x and z, ρ times that for y.
+    /// The paper's step; half of the sensitivities of equations 24–26 is its `bound` for x and z, ρ
+    /// times that for y.
     fn published(&mut self, eta: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let MpAdmm { how, admm, population, .. } = self;
         oracle.claim(Claim::nothing(4));
-        let g = oracle.gradient(admm.x(), &GradientTerms { noise_multiplier: 0.0, ..*how })?.into_inner();
+        let g = oracle
+            .gradient(admm.x(), &GradientTerms { noise_multiplier: 0.0, ..*how })?
+            .into_inner();
         admm.step(&g, eta);
         let bound = how.clip / (*population * (1.0 + eta * admm.rho()));
         for (vector, share) in admm.vectors() {

@@ -1,5 +1,5 @@
-//! ADMM with objective perturbation: the loss is minimised in every iteration, with a random linear term in it
-//! (the baseline of RDP20, through approximate minima perturbation; E7).
+//! ADMM with objective perturbation: the loss is minimised in every iteration, with a random linear
+//! term in it (the baseline of RDP20, through approximate minima perturbation; E7).
 //!
 //! ```text
 //! minimise F(x) + r(z)  subject to  x = z,      F(x) = (1/n) Σ f(x; dᵢ)
@@ -9,13 +9,14 @@
 //! y⁺ = y + ρ (x⁺ − z⁺)
 //! ```
 //!
-//! Released: a point near x⁺, with the noise that covers the distance, once an iteration: an objective perturbation and a
-//! Gaussian event of an eighth of its ratio, or one pure event with the spherical Laplace law. One record changes the
-//! determinant by a factor of up to 1 + βR²/(nρ), so ρ is not to be small: the default is 1/32 of the loss's curvature, or
-//! more where the determinants of all iterations would otherwise take more than a tenth of ε (see amp).
-//! Requires: a convex penalty with a prox and the identity constraint; a loss with a bounded and continuous derivative; for the
-//! normal law one score whose slope has one sign, and records.
-//! Reference: Chen and Lee 2020 (RDP20), section 5.2, as corrected in E7; Iyengar et al. 2019, Algorithm 1.
+//! Released: a point near x⁺, with the noise that covers the distance, once an iteration: an
+//! objective perturbation and a Gaussian event of an eighth of its ratio, or one pure event with
+//! the spherical Laplace law. One record changes the determinant by a factor of up to 1 + βR²/(nρ),
+//! so ρ is not to be small: the default is 1/32 of the loss's curvature, or more where the
+//! determinants of all iterations would otherwise take more than a tenth of ε (see amp). Requires:
+//! a convex penalty with a prox and the identity constraint; a loss with a bounded and continuous
+//! derivative; for the normal law one score whose slope has one sign, and records. Reference: Chen
+//! and Lee 2020 (RDP20), section 5.2, as corrected in E7; Iyengar et al. 2019, Algorithm 1.
 
 use std::sync::Arc;
 
@@ -35,7 +36,8 @@ pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::Private(build),
 };
 
-/// ρ in units of the loss's largest curvature. A larger one binds x to where it was; a smaller one gives the noise room.
+/// ρ in units of the loss's largest curvature. A larger one binds x to where it was; a smaller one
+/// gives the noise room.
 const RHO: f64 = 1.0 / 32.0;
 
 /// Each is a whole minimisation, and the error falls by a constant factor in each.
@@ -62,7 +64,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     recipe.needs_bounded_smooth(&ENTRY)?;
     let row_norm = shortened(recipe)?;
     let iterations = settings.iterations_or(ITERATIONS)?;
-    let rho = (RHO * public.smoothness * row_norm * row_norm).max(least_ridge(recipe, row_norm, iterations));
+    let rho = (RHO * public.smoothness * row_norm * row_norm)
+        .max(least_ridge(recipe, row_norm, iterations));
     let zeros = vec![0.0; public.shape.len()];
     let algorithm = ObjP {
         row_norm,

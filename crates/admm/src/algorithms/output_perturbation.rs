@@ -1,18 +1,18 @@
-//! Output perturbation: the ridge solution, once, with noise (Chaudhuri, Monteleoni and Sarwate 2011, Algorithm 1,
-//! with Gaussian noise).
+//! Output perturbation: the ridge solution, once, with noise (Chaudhuri, Monteleoni and Sarwate
+//! 2011, Algorithm 1, with Gaussian noise).
 //!
 //! ```text
 //! x* = argmin (1/n) Σ f(x; dᵢ) + (μ/2)‖x‖²
 //! released: x* + N(0, σ² I)
 //! ```
 //!
-//! The gate minimises to a proven accuracy, which its sensitivity 2C/(nμ) includes: privacy does not rest on a
-//! solver having converged (E7).
+//! The gate minimises to a proven accuracy, which its sensitivity 2C/(nμ) includes: privacy does
+//! not rest on a solver having converged (E7).
 //!
-//! Released: x*, as one plain Gaussian event.
-//! Requires: the penalty `l2` with the identity constraint; a loss with a bounded and continuous derivative;
-//! replace-one. The intercept is penalised with the rest, without which it would have no sensitivity.
-//! Reference: Chaudhuri et al. 2011, Algorithm 1, Theorem 6.
+//! Released: x*, as one plain Gaussian event. Requires: the penalty `l2` with the identity
+//! constraint; a loss with a bounded and continuous derivative; replace-one. The intercept is
+//! penalised with the rest, without which it would have no sensitivity. Reference: Chaudhuri et al.
+//! 2011, Algorithm 1, Theorem 6.
 
 use reticent_oracle::{MinimiserTerms, Oracle, Quadratic, Refusal};
 

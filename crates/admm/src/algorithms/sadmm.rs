@@ -1,4 +1,5 @@
-//! DP-SADMM: stochastic ADMM with Laplacian smoothing, under any linear constraint (LS22, Algorithm 2).
+//! DP-SADMM: stochastic ADMM with Laplacian smoothing, under any linear constraint (LS22, Algorithm
+//! 2).
 //!
 //! ```text
 //! minimise (1/n) Σ f(x; dᵢ) + r(y)  subject to  A x + B y = c
@@ -12,13 +13,15 @@
 //! strongly convex:  η_k = 2γ‖Q_ν‖₂/(μk),    solution = Σ k·x_k / Σ k
 //! ```
 //!
-//! both with η_k at most 1/L (LS22 has η_k = 1/√k and the plain mean in the general case: `--step sqrt:1 --average uniform`), `γ = 1 + ηβ‖AᵀA‖₂`, and μ the strong convexity that the penalty lends the loss
-//! (see [`crate::splitting`]). ν = 0 unless it is given or the run is as published (see [`crate::Smoothing::NONE`]).
+//! both with η_k at most 1/L (LS22 has η_k = 1/√k and the plain mean in the general case:
+//! `--step sqrt:1 --average uniform`), `γ = 1 + ηβ‖AᵀA‖₂`, and μ the strong convexity that the
+//! penalty lends the loss (see [`crate::splitting`]). ν = 0 unless it is given or the run is as
+//! published (see [`crate::Smoothing::NONE`]).
 //!
-//! Released: G, once an iteration, as a Gaussian event under its sampling.
-//! Requires: a convex penalty with a prox; smoothing is for one output.
-//! Reference: LS22, Algorithm 2, equation 7, Theorems 5 and 6; privacy is counted by the accountant and not by
-//! Theorem 2 (E11). As published: counted by the closed form of Lemma 2, 20q²/z² in zCDP, wherever its conditions fail.
+//! Released: G, once an iteration, as a Gaussian event under its sampling. Requires: a convex
+//! penalty with a prox; smoothing is for one output. Reference: LS22, Algorithm 2, equation 7,
+//! Theorems 5 and 6; privacy is counted by the accountant and not by Theorem 2 (E11). As published:
+//! counted by the closed form of Lemma 2, 20q²/z² in zCDP, wherever its conditions fail.
 
 use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal};
 
@@ -63,7 +66,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     recipe.only(&ENTRY)?;
     let admm = Splitting::new(recipe, &ENTRY)?;
     let schedule = if admm.is_strongly_convex() { Schedule::Harmonic } else { Schedule::Smooth };
-    // With a step that does not decay the first iterates are far behind, and an average of sparse vectors is not sparse.
+    // With a step that does not decay the first iterates are far behind, and an average of sparse
+    // vectors is not sparse.
     let last = !(admm.is_strongly_convex() || recipe.as_published());
     let average = settings.average.unwrap_or(if last { Average::Last } else { Average::Weighted });
     let sampling = recipe.sampling();

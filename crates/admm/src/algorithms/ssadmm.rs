@@ -9,9 +9,9 @@
 //! y⁺ = y + ρ (x⁺ − z⁺)
 //! ```
 //!
-//! Released: g̃, once an iteration, as a Gaussian event under its sampling; all else is arithmetic on it.
-//! Requires: a penalty with a prox, convex or not; the identity constraint.
-//! Reference: RDP20, Algorithm 1, equations 16–18; privacy by Theorem 1, counted here by the accountant.
+//! Released: g̃, once an iteration, as a Gaussian event under its sampling; all else is arithmetic
+//! on it. Requires: a penalty with a prox, convex or not; the identity constraint. Reference:
+//! RDP20, Algorithm 1, equations 16–18; privacy by Theorem 1, counted here by the accountant.
 
 use reticent_oracle::{GradientTerms, Oracle, Refusal};
 

@@ -1,4 +1,5 @@
-//! DP-VRADMM: variance-reduced ADMM with Laplacian smoothing and shrinking noise (LS22, Algorithm 1; E5).
+//! DP-VRADMM: variance-reduced ADMM with Laplacian smoothing and shrinking noise (LS22, Algorithm
+//! 1; E5).
 //!
 //! ```text
 //! minimise F(x) + r(y)  subject to  A x + B y = c,      F(x) = (1/n) Σ f(x; dᵢ)
@@ -15,26 +16,28 @@
 //! solution: the last x̃
 //! ```
 //!
-//! As published, the general convex solution is the average of the x̃ and ν = 2; ours has ν = 0 unless it is given (see
-//! [`crate::Smoothing::NONE`]). S and m: see [`crate::defaults`].
+//! As published, the general convex solution is the average of the x̃ and ν = 2; ours has ν = 0
+//! unless it is given (see [`crate::Smoothing::NONE`]). S and m: see [`crate::defaults`].
 //!
-//! Shrinking noise. `C_t = min(2C, L‖x − x̃‖)`, with `L` the Lipschitz constant of a record's gradient, is public and
-//! cuts nothing; the noise of the correction is in proportion to it, so it vanishes as the iterates settle while
-//! the event stays the same.
+//! Shrinking noise. `C_t = min(2C, L‖x − x̃‖)`, with `L` the Lipschitz constant of a record's
+//! gradient, is public and cuts nothing; the noise of the correction is in proportion to it, so it
+//! vanishes as the iterates settle while the event stays the same.
 //!
-//! Budget. A snapshot has noise of `z` clips and a correction of `z·q√(3m)` clips, `q` the fraction sampled: in
-//! the regime where sampling divides μ by 1/q, snapshots then have three quarters of the sum of squares
-//! S/z² + Smq²/z_c². The error that the two leave after m steps is in proportion to C² and C_t² over their
-//! shares, which is least for shares as C to C_t, and C_t is about C/3 over a run. The regime ends where the noise is no
-//! longer above what one record can do, so a correction has 2 clips at least, however small the sample.
+//! Budget. A snapshot has noise of `z` clips and a correction of `z·q√(3m)` clips, `q` the fraction
+//! sampled: in the regime where sampling divides μ by 1/q, snapshots then have three quarters of
+//! the sum of squares S/z² + Smq²/z_c². The error that the two leave after m steps is in proportion
+//! to C² and C_t² over their shares, which is least for shares as C to C_t, and C_t is about C/3
+//! over a run. The regime ends where the noise is no longer above what one record can do, so a
+//! correction has 2 clips at least, however small the sample.
 //!
-//! The paper's p̃ has no noise and λ₀ hands it on; ours is a released value wherever it appears (E5). As published:
-//! p̃ without noise, corrections with noise in proportion to 2C, and only these counted.
+//! The paper's p̃ has no noise and λ₀ hands it on; ours is a released value wherever it appears
+//! (E5). As published: p̃ without noise, corrections with noise in proportion to 2C, and only these
+//! counted.
 //!
-//! Released: S snapshots as plain Gaussian events, S·m corrections as Gaussian events under their sampling.
-//! Requires: a convex penalty with a prox; A of full row rank in the strongly convex case; smoothing is for one
-//! output.
-//! Reference: LS22, Algorithm 1, Theorems 3 and 4, with the privacy of E5.
+//! Released: S snapshots as plain Gaussian events, S·m corrections as Gaussian events under their
+//! sampling. Requires: a convex penalty with a prox; A of full row rank in the strongly convex
+//! case; smoothing is for one output. Reference: LS22, Algorithm 1, Theorems 3 and 4, with the
+//! privacy of E5.
 
 use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Sampling};
 
@@ -75,7 +78,8 @@ const FEW_INNER: f64 = 10.0;
 /// The least noise of a correction, in clips.
 const LEAST_NOISE: f64 = 2.0;
 
-/// The least C_t, in clips: where x is x̃ there is nothing to clip, and the gate is asked all the same.
+/// The least C_t, in clips: where x is x̃ there is nothing to clip, and the gate is asked all the
+/// same.
 const LEAST_CLIP: f64 = 1e-9;
 
 #[derive(Debug)]
@@ -111,27 +115,41 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         .transpose()?;
     let as_published = recipe.as_published();
     let uniform = as_published && restart.is_none();
-    let average = settings.average.unwrap_or(if uniform { Average::Uniform } else { Average::Last });
+    let average =
+        settings.average.unwrap_or(if uniform { Average::Uniform } else { Average::Last });
     let sampling = settings.sampling.unwrap_or(SAMPLING);
     let per_epoch = recipe.per_epoch(sampling);
     // m = 2n/b is LS22's, and here the most.
-    let (outer, inner) = recipe.loops(settings.inner, (2.0 * per_epoch).max(FEW_INNER), restart.is_some());
+    let (outer, inner) =
+        recipe.loops(settings.inner, (2.0 * per_epoch).max(FEW_INNER), restart.is_some());
     let (outer, inner) =
         (at_least_one("outer", settings.outer.unwrap_or(outer))?, at_least_one("inner", inner)?);
     let iterations = outer.checked_mul(inner).ok_or_else(|| {
-        SettingsError::new("inner", inner, format!("with outer = {outer} it is too many steps to count"))
+        SettingsError::new(
+            "inner",
+            inner,
+            format!("with outer = {outer} it is too many steps to count"),
+        )
     })?;
     let clip = settings.clip_or_bound(public)?;
     let shrinks = settings.shrink.unwrap_or(!as_published);
     if shrinks && as_published {
-        return Err(SettingsError::new("shrink", true, "the published version has noise of one size only"));
+        return Err(SettingsError::new(
+            "shrink",
+            true,
+            "the published version has noise of one size only",
+        ));
     }
     let share = if as_published { 1.0 } else { (3.0 * inner as f64).sqrt() / per_epoch.max(1.0) };
     let least = if as_published || *noise_multiplier == 0.0 { 0.0 } else { LEAST_NOISE };
     let snapshot_noise = if as_published { 0.0 } else { *noise_multiplier };
     let (x_len, y_len) = (admm.x.len(), admm.y.len());
     let algorithm = Vradmm {
-        snapshots: GradientTerms { clip, noise_multiplier: snapshot_noise, sampling: Sampling::Full },
+        snapshots: GradientTerms {
+            clip,
+            noise_multiplier: snapshot_noise,
+            sampling: Sampling::Full,
+        },
         corrections: GradientTerms {
             clip: 2.0 * clip,
             noise_multiplier: (noise_multiplier * share).max(least),
@@ -159,8 +177,10 @@ impl Algorithm for Vradmm {
             self.open(oracle)?;
         }
         let Vradmm { corrections, admm, snapshot, p, .. } = self;
-        let how =
-            GradientTerms { clip: shrunk(corrections.clip, self.smooth, &admm.x, snapshot), ..*corrections };
+        let how = GradientTerms {
+            clip: shrunk(corrections.clip, self.smooth, &admm.x, snapshot),
+            ..*corrections
+        };
         if self.as_published {
             oracle.claim(Claim::gaussian(5, how.sampling, how.noise_multiplier));
         }

@@ -9,18 +9,19 @@
 //! u⁺ = u + h + B y⁺
 //! ```
 //!
-//! The first line is Newton's method (module `newton`), α is over-relaxation. A loss with kinks (hinge, absolute)
-//! has its scores split off as one more constraint `w = X x`, with `w` minimised together with `x`: still two
-//! blocks, `(x, w)` and `y`, so still ADMM with its guarantee.
+//! The first line is Newton's method (module `newton`), α is over-relaxation. A loss with kinks
+//! (hinge, absolute) has its scores split off as one more constraint `w = X x`, with `w` minimised
+//! together with `x`: still two blocks, `(x, w)` and `y`, so still ADMM with its guarantee.
 //!
-//! Released: the loss, its gradients and its curvature as they are; every use is a non-private event, ε = ∞.
-//! Promise: when the status is [`Status::Converged`] and the penalty is convex, the objective is within 10⁻⁶
-//! relative of the optimum. The solver stops at an estimate of the gap (below) that is a hundred times finer, ten
-//! times for a loss with kinks. With SCAD or MCP it is a stationary point.
+//! Released: the loss, its gradients and its curvature as they are; every use is a non-private
+//! event, ε = ∞. Promise: when the status is [`Status::Converged`] and the penalty is convex, the
+//! objective is within 10⁻⁶ relative of the optimum. The solver stops at an estimate of the gap
+//! (below) that is a hundred times finer, ten times for a loss with kinks. With SCAD or MCP it is a
+//! stationary point.
 //!
-//! Stopping: `F(x) + r(y) − p* ≤ −λᵀ(A x + B y − c) + sᵀ(x − x*)` with `λ = ρu` and `s` the dual residual
-//! (Boyd et al. 2011, inequality 3.11); `‖x‖` stands in for the unknown `‖x − x*‖`. Residual stopping reads the
-//! data, which is why no other algorithm here does it.
+//! Stopping: `F(x) + r(y) − p* ≤ −λᵀ(A x + B y − c) + sᵀ(x − x*)` with `λ = ρu` and `s` the dual
+//! residual (Boyd et al. 2011, inequality 3.11); `‖x‖` stands in for the unknown `‖x − x*‖`.
+//! Residual stopping reads the data, which is why no other algorithm here does it.
 //!
 //! Reference: Boyd et al. 2011, sections 3.1–3.4.
 
@@ -35,15 +36,17 @@ use newton::Newton;
 /// Over-relaxation (Boyd et al. 2011, section 3.4.3).
 const ALPHA: f64 = 1.6;
 
-/// The step of the envelope of a loss with kinks, in units of the score. A shorter one needs fewer iterations and
-/// harder Newton steps; this is where the two are in balance on the problems of the tests.
+/// The step of the envelope of a loss with kinks, in units of the score. A shorter one needs fewer
+/// iterations and harder Newton steps; this is where the two are in balance on the problems of the
+/// tests.
 const SPLIT_STEP: f64 = 0.003;
 
-/// With kinks everywhere the problem is close to a linear program, where ADMM is slow and the estimate of the gap
-/// far above the gap; so the solver stops at a larger one.
+/// With kinks everywhere the problem is close to a linear program, where ADMM is slow and the
+/// estimate of the gap far above the gap; so the solver stops at a larger one.
 const KINKS: f64 = 10.0;
 
-/// What `‖x‖` counts for at least when it stands in for a distance: an `x` still at 0 is no sign of an optimum.
+/// What `‖x‖` counts for at least when it stands in for a distance: an `x` still at 0 is no sign of
+/// an optimum.
 const LEAST_SIZE: f64 = 1e-3;
 
 /// How far ρ may move in one go, and how far from where it started.
@@ -203,8 +206,9 @@ impl Rho {
         Rho { value: start.max(lowest), lowest, highest: (start * RHO_RANGE).max(lowest), next: 4 }
     }
 
-    /// Moves ρ so that the two relative residuals become alike (Boyd et al. 2011, section 3.4.1), at iterations
-    /// further and further apart: between two moves it is plain ADMM, which converges. Returns by how much.
+    /// Moves ρ so that the two relative residuals become alike (Boyd et al. 2011, section 3.4.1),
+    /// at iterations further and further apart: between two moves it is plain ADMM, which
+    /// converges. Returns by how much.
     fn balance(&mut self, iteration: u64, primal: f64, dual: f64) -> f64 {
         if iteration < self.next {
             return 1.0;

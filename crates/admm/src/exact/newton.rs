@@ -1,8 +1,10 @@
-//! The first update, `argmin_x F(x) + (ρ/2)‖A x − c − t‖²`, by damped Newton steps from where the last one ended.
+//! The first update, `argmin_x F(x) + (ρ/2)‖A x − c − t‖²`, by damped Newton steps from where the
+//! last one ended.
 //!
-//! Up to [`DENSE`] entries the system `(H + ρAᵀA) d = −g` is factored. A pass for `H` costs as many times a
-//! gradient as there are features, so `H` is kept for as long as steps with it still shrink the gradient well.
-//! Beyond, conjugate gradients solve it, with a pass over the data for each product.
+//! Up to [`DENSE`] entries the system `(H + ρAᵀA) d = −g` is factored. A pass for `H` costs as many
+//! times a gradient as there are features, so `H` is kept for as long as steps with it still shrink
+//! the gradient well. Beyond, conjugate gradients solve it, with a pass over the data for each
+//! product.
 
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatMut, Side};
@@ -48,13 +50,15 @@ impl Newton {
         let curvature = if dense {
             (0..n).map(|i| hessian[i * n + i]).sum::<f64>() / n as f64
         } else {
-            // The mean of vᵀHv over random signs is the trace; one vector of signs is near enough to start ρ.
+            // The mean of vᵀHv over random signs is the trace; one vector of signs is near enough
+            // to start ρ.
             let signs: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { -1.0 } else { 1.0 }).collect();
             let mut image = vec![0.0; n];
             oracle.hessian_times(&zero, &signs, &mut image)?;
             dot(&signs, &image) / n as f64
         };
-        let dense = dense.then(|| Dense { hessian, gram: gram(regulariser), stale: false, factor: None });
+        let dense =
+            dense.then(|| Dense { hessian, gram: gram(regulariser), stale: false, factor: None });
         Ok(Newton { value, gradient, known: true, dense, curvature })
     }
 
@@ -73,8 +77,8 @@ impl Newton {
         self.known = false;
     }
 
-    /// Moves `x` until the norm of the gradient is below `tolerance`, or rounding is all there is; returns
-    /// that norm. At least one step is made.
+    /// Moves `x` until the norm of the gradient is below `tolerance`, or rounding is all there is;
+    /// returns that norm. At least one step is made.
     pub fn minimise(
         &mut self,
         oracle: &mut dyn ExactOracle,
@@ -171,8 +175,9 @@ impl Newton {
 }
 
 impl Dense {
-    /// The factor of `H + ρAᵀA`. Directions that neither loss nor penalty sees get a little curvature, so that
-    /// the system has one solution; the gradient is 0 along them and nothing moves.
+    /// The factor of `H + ρAᵀA`. Directions that neither loss nor penalty sees get a little
+    /// curvature, so that the system has one solution; the gradient is 0 along them and nothing
+    /// moves.
     fn factor(&mut self, rho: f64) -> Option<&Llt<f64>> {
         if self.factor.as_ref().is_none_or(|(of, _)| *of != rho) {
             let n = self.hessian.len().isqrt();
@@ -180,7 +185,8 @@ impl Dense {
             let largest = (0..n).map(|i| entry(i * n + i)).fold(f64::MIN_POSITIVE, f64::max);
             self.factor = (0..4).find_map(|attempt| {
                 let ridge = largest * 1e-13 * 1e3_f64.powi(attempt);
-                let system = Mat::from_fn(n, n, |i, j| entry(i * n + j) + if i == j { ridge } else { 0.0 });
+                let system =
+                    Mat::from_fn(n, n, |i, j| entry(i * n + j) + if i == j { ridge } else { 0.0 });
                 system.llt(Side::Lower).ok().map(|factor| (rho, factor))
             });
         }

@@ -41,7 +41,8 @@ fn prox_f(v: &[f64], gamma: f64) -> Vec<f64> {
         right[j] += v[j] / gamma;
     }
     let det = |m: &[[f64; 3]; 3]| {
-        m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])
+        m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1])
+            - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])
             + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
     };
     let whole = det(&m);
@@ -153,7 +154,8 @@ fn admm_is_an_instance() {
     for _ in 0..STEPS {
         let u_engine = engine.u().to_vec();
         let z_engine = soft(&u_engine, gamma * PENALTY);
-        let reflected: Vec<f64> = z_engine.iter().zip(&u_engine).map(|(z, u)| 2.0 * z - u).collect();
+        let reflected: Vec<f64> =
+            z_engine.iter().zip(&u_engine).map(|(z, u)| 2.0 * z - u).collect();
         let mut r = prox_f(&reflected, gamma);
         lions_mercier(&u_engine, &z_engine, &mut r);
         engine.step(Active::All, 0.5, &r);
@@ -167,6 +169,7 @@ fn admm_is_an_instance() {
     assert_equal(engine.u(), &u);
     // And it has arrived where proximal gradient descent arrives: x = prox(x − γ∇f(x)).
     let g = gradient(&z);
-    let again = soft(&z.iter().zip(&g).map(|(z, g)| z - 0.5 * g).collect::<Vec<_>>(), 0.5 * PENALTY);
+    let again =
+        soft(&z.iter().zip(&g).map(|(z, g)| z - 0.5 * g).collect::<Vec<_>>(), 0.5 * PENALTY);
     assert!(z.iter().zip(&again).all(|(a, b)| (a - b).abs() < 1e-9), "{z:?} {again:?} {w:?}");
 }

@@ -9,7 +9,11 @@ use reticent_testkit::generators::Simulated;
 /// A gate on `data` for `loss`, with `constant` behind the intercept, 0 for none.
 pub fn gate(data: &Simulated, loss: &str, constant: f64) -> Gate {
     let table = Table {
-        rows: Rows::Dense(Dense { rows: data.rows, columns: data.columns, values: data.features.clone() }),
+        rows: Rows::Dense(Dense {
+            rows: data.rows,
+            columns: data.columns,
+            values: data.features.clone(),
+        }),
         targets: data.targets.clone(),
         users: None,
         names: (0..data.columns).map(|j| format!("x{j}")).collect(),
@@ -21,5 +25,6 @@ pub fn gate(data: &Simulated, loss: &str, constant: f64) -> Gate {
         public_n: None,
         intercept: constant,
     };
-    Gate::open(table.into(), losses::parse(loss, None).unwrap(), &opening, Entropy::seeded(1)).unwrap()
+    Gate::open(table.into(), losses::parse(loss, None).unwrap(), &opening, Entropy::seeded(1))
+        .unwrap()
 }

@@ -31,9 +31,9 @@ fn declared(text: &str) -> Vec<f64> {
     rows.values
 }
 
-/// One person with another income changes the scaled income of nine others, with certainty; a sum over the
-/// table then moves by more than any one record could, and what an algorithm pays for one is not enough.
-/// Under declared bounds one entry changes.
+/// One person with another income changes the scaled income of nine others, with certainty; a sum
+/// over the table then moves by more than any one record could, and what an algorithm pays for one
+/// is not enough. Under declared bounds one entry changes.
 #[test]
 fn e09_scaling_by_the_data_moves_every_record() {
     let (one, other) = (file(10_000.0), file(1_000_000.0));

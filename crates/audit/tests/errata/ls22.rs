@@ -7,12 +7,14 @@ use reticent_statistics::{lower_bound, upper_bound};
 
 use super::*;
 
-/// In the strongly convex case λ₀ = −(1/β)(Aᵀ)†∇f(x̃), so the first y is the data's gradient without any
-/// noise.
+/// In the strongly convex case λ₀ = −(1/β)(Aᵀ)†∇f(x̃), so the first y is the data's gradient
+/// without any noise.
 #[test]
 fn e05_the_snapshot_is_a_release() {
-    let [published, _] =
-        broken_and_mended("E5", &AuditSpec { penalty: Some("l2:0.1".to_owned()), ..spec("vradmm") });
+    let [published, _] = broken_and_mended(
+        "E5",
+        &AuditSpec { penalty: Some("l2:0.1".to_owned()), ..spec("vradmm") },
+    );
     // Not a little more than claimed: every run told the tables apart.
     assert!(published.epsilon_lower > 7.0, "{published:?}");
 }
@@ -45,20 +47,25 @@ fn linked(table: Table, noise_multiplier: f64, threshold: f64, seed: u64) -> (bo
     };
     let loss = losses::parse("logistic", None).unwrap();
     let mut gate = Gate::open(table.into(), loss, &opening, Entropy::seeded(seed)).unwrap();
-    let moments =
-        gate.second_moment(&SecondMomentTerms { row_norm: 1.0, noise_multiplier }).unwrap().into_inner();
+    let moments = gate
+        .second_moment(&SecondMomentTerms { row_norm: 1.0, noise_multiplier })
+        .unwrap()
+        .into_inner();
     let graph = Graph::learn(&moments, 2, &GraphTerms { lambda: threshold, edges: 1, noise: 0.0 });
     (!graph.edges().is_empty(), gate.close().unwrap())
 }
 
-/// Two tables that differ in one record, and a graph that has an edge for one of them and none for the other,
-/// always: no (ε, δ) with δ < 1 holds for it. From noisy moments it is as private as they are.
+/// Two tables that differ in one record, and a graph that has an edge for one of them and none for
+/// the other, always: no (ε, δ) with δ < 1 holds for it. From noisy moments it is as private as
+/// they are.
 #[test]
 fn e06_a_graph_from_the_data_is_a_release() {
     let (with, without) = (pairs([0.7, 0.7]), pairs([0.7, -0.7]));
     // Correlations of 10/40 and 8/40; a threshold in between.
     let threshold = 0.225;
-    assert!(linked(with.clone(), 0.0, threshold, 1).0 && !linked(without.clone(), 0.0, threshold, 1).0);
+    assert!(
+        linked(with.clone(), 0.0, threshold, 1).0 && !linked(without.clone(), 0.0, threshold, 1).0
+    );
 
     let runs = 3_000;
     let (_, books) = linked(with.clone(), 8.0, threshold, 1);
@@ -75,9 +82,9 @@ fn e06_a_graph_from_the_data_is_a_release() {
     assert!(lower <= certified, "{lower} {certified}");
 }
 
-/// Lemma 2 gives a step of size b out of n with noise σ the Rényi divergence 5ς²αΔ²/σ², if σ² ≥ 1.5Δ² and α ≤
-/// ln(1/(ς(1 + σ²/Δ²))). Theorem 2 takes T of them at the one order α = ln(1/δ)/((1 − θ)ε) + 1, for which the
-/// second condition asks that n is beyond e^α.
+/// Lemma 2 gives a step of size b out of n with noise σ the Rényi divergence 5ς²αΔ²/σ², if σ² ≥
+/// 1.5Δ² and α ≤ ln(1/(ς(1 + σ²/Δ²))). Theorem 2 takes T of them at the one order α = ln(1/δ)/((1 −
+/// θ)ε) + 1, for which the second condition asks that n is beyond e^α.
 #[test]
 fn e11_the_conditions_of_the_closed_form_rarely_hold() {
     let (delta, rate, n) = (1e-5_f64, 0.01, 50_000.0);
@@ -96,7 +103,8 @@ fn e11_the_conditions_of_the_closed_form_rarely_hold() {
         // The θ with the least noise, as one would choose it.
         let square = thetas().map(|theta| theorem(theta).1).fold(f64::INFINITY, f64::min);
         let sampled =
-            WithoutReplacementGaussian::new(2.0 * square.sqrt(), (rate * n) as u64, n as u64).unwrap();
+            WithoutReplacementGaussian::new(2.0 * square.sqrt(), (rate * n) as u64, n as u64)
+                .unwrap();
         let [lower, upper] = exact(&ledger(sampled, steps as u64), delta);
         println!(
             "E11: ε = {epsilon}, T = {steps}: conditions {}, σ/Δ = {:.3}, exact ε in [{lower:.3}, {upper:.3}]",
@@ -104,7 +112,8 @@ fn e11_the_conditions_of_the_closed_form_rarely_hold() {
             square.sqrt()
         );
         assert!(!holds);
-        // For many steps it has more noise than is needed; for few it is not only unproven but wrong.
+        // For many steps it has more noise than is needed; for few it is not only unproven but
+        // wrong.
         assert_eq!(lower > epsilon, steps < 100.0, "{epsilon} {steps}: {lower}");
     }
     // The same form as our books take it from a published run, and ours at the same budget.

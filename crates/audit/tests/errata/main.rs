@@ -1,10 +1,10 @@
-//! Where a paper's claim is not what its algorithm guarantees (docs/errata.md): for each erratum a test that
-//! shows the published version breaking its claim, and ours holding on the same tables.
+//! Where a paper's claim is not what its algorithm guarantees (docs/errata.md): for each erratum a
+//! test that shows the published version breaking its claim, and ours holding on the same tables.
 //!
-//! Audits are bounds at 95%: of a claim that holds, one in 20 would be called broken, and in fact far fewer,
-//! as the bound would have to be wrong by the whole distance. Seeds are fixed. What is not an audit is
-//! arithmetic, and what it compares is computed here and not written down. E12 belongs to the network
-//! runtime.
+//! Audits are bounds at 95%: of a claim that holds, one in 20 would be called broken, and in fact
+//! far fewer, as the bound would have to be wrong by the whole distance. Seeds are fixed. What is
+//! not an audit is arithmetic, and what it compares is computed here and not written down. E12
+//! belongs to the network runtime.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -40,7 +40,10 @@ fn broken_and_mended(erratum: &str, spec: &AuditSpec) -> [AuditReport; 2] {
         [true, false].map(|as_published| run(&AuditSpec { as_published, ..spec.clone() }).unwrap());
     println!(
         "{erratum}: claimed {:.4}, as published at least {:.4}; ours certifies {:.4}, measured at least {:.4}",
-        published.epsilon_certified, published.epsilon_lower, ours.epsilon_certified, ours.epsilon_lower
+        published.epsilon_certified,
+        published.epsilon_lower,
+        ours.epsilon_certified,
+        ours.epsilon_lower
     );
     assert!(published.exceeded && published.as_published, "{published:?}");
     assert!(!ours.exceeded, "{ours:?}");
@@ -85,7 +88,8 @@ fn job(algorithm: &str, records: usize, as_published: bool) -> Repeat {
 /// Mean and standard deviation of the first release over many runs.
 fn first_release(job: &Repeat, table: &Table, runs: u64) -> (f64, f64) {
     let value = |seen: Seen| seen.transcript[0][0];
-    let values: Vec<f64> = (0..runs).map(|i| value(job.run(table.clone().into(), i).unwrap())).collect();
+    let values: Vec<f64> =
+        (0..runs).map(|i| value(job.run(table.clone().into(), i).unwrap())).collect();
     let mean = values.iter().sum::<f64>() / runs as f64;
     let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (runs - 1) as f64;
     (mean, variance.sqrt())

@@ -12,11 +12,11 @@ fn e04_the_sensitivity_of_the_model_has_a_factor_eta() {
     broken_and_mended("E4", &AuditSpec { step, ..spec("mpadmm") });
 }
 
-/// One record of the logistic loss against none, Λ = 1, noise of density ½e^{−|b|}: the exact minimiser of
-/// f(x) + x²/2 + bx is (1 + ln 1.25)-private (|f'| ≤ 1, f'' ≤ 1/4, as in RA18's Theorem IV.1). A gradient
-/// method that stops when |gradient| ≤ tolerance, as one does, is not: near its first few iterates it stops
-/// for one table and goes on for the other. Outcomes are put into bins, which can only make the two tables
-/// more alike.
+/// One record of the logistic loss against none, Λ = 1, noise of density ½e^{−|b|}: the exact
+/// minimiser of f(x) + x²/2 + bx is (1 + ln 1.25)-private (|f'| ≤ 1, f'' ≤ 1/4, as in RA18's
+/// Theorem IV.1). A gradient method that stops when |gradient| ≤ tolerance, as one does, is not:
+/// near its first few iterates it stops for one table and goes on for the other. Outcomes are put
+/// into bins, which can only make the two tables more alike.
 #[test]
 fn e07_objective_perturbation_needs_the_exact_minimiser() {
     let claimed = 1.0 + 1.25_f64.ln();
@@ -49,8 +49,8 @@ fn e07_objective_perturbation_needs_the_exact_minimiser() {
     println!(
         "E7: claimed ε = {claimed:.4} with δ = 0; δ is {inexact:.4} at tolerance 0.1, {exact:.1e} at 1e-12"
     );
-    // The points are 10⁻⁴ apart, which a bin of 10⁻² sees as 1%: δ of the exact minimiser is that of the
-    // arithmetic.
+    // The points are 10⁻⁴ apart, which a bin of 10⁻² sees as 1%: δ of the exact minimiser is that
+    // of the arithmetic.
     assert!(inexact > 0.05 && exact < 1e-3, "{inexact} {exact}");
     // Ours covers the distance to the exact minimiser by its noise.
     for algorithm in

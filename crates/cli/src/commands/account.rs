@@ -77,8 +77,13 @@ impl Account {
         };
         let of = |error: AccountError| Failure::of("account", error.into());
         let otherwise = Scope { adjacency: self.adjacency, unit: self.unit, view: View::Central };
-        let verdict = waiting("counting", || Verdict::of(&ledger, self.delta, otherwise)).map_err(of)?;
-        if self.delta == 0.0 && self.epsilon.is_none() && ledger.taints().is_empty() && !verdict.certified {
+        let verdict =
+            waiting("counting", || Verdict::of(&ledger, self.delta, otherwise)).map_err(of)?;
+        if self.delta == 0.0
+            && self.epsilon.is_none()
+            && ledger.taints().is_empty()
+            && !verdict.certified
+        {
             return Err(without_delta("these events have"));
         }
         let mut answer = match self.epsilon {
@@ -103,7 +108,8 @@ impl Account {
 fn epsilon_answer(ledger: &Ledger, verdict: &Verdict) -> Result<Answer, AccountError> {
     let Bound { lower, upper, method } = verdict.epsilon;
     let mut text = columns(&rows(ledger, &[("δ", show_delta(verdict.delta))]), 2, 2);
-    let methods = Verdict::methods(ledger, verdict.delta)?.map_or_else(Vec::new, |report| report.lines);
+    let methods =
+        Verdict::methods(ledger, verdict.delta)?.map_or_else(Vec::new, |report| report.lines);
     if verdict.certified {
         let bounds = format!(
             "ε is at most {upper:.6}, and no analysis of all that was released can give less than {lower:.6} (by {method})."
@@ -112,9 +118,16 @@ fn epsilon_answer(ledger: &Ledger, verdict: &Verdict) -> Result<Answer, AccountE
         let mut lines = vec![["method", "lower", "upper", "remark"].map(str::to_owned).to_vec()];
         lines.extend(methods.iter().map(|line| match &line.bound {
             Ok(bound) => {
-                vec![line.method.to_string(), show(bound.lower), show(bound.upper), line.note.to_owned()]
+                vec![
+                    line.method.to_string(),
+                    show(bound.lower),
+                    show(bound.upper),
+                    line.note.to_owned(),
+                ]
             }
-            Err(reason) => vec![line.method.to_string(), "–".to_owned(), "–".to_owned(), reason.clone()],
+            Err(reason) => {
+                vec![line.method.to_string(), "–".to_owned(), "–".to_owned(), reason.clone()]
+            }
         }));
         text += &columns(&lines, 2, 4);
     } else {
@@ -180,7 +193,9 @@ fn line(line: &ReportLine) -> Value {
             "epsilon": bound(found.lower, found.upper),
             "note": line.note,
         }),
-        Err(reason) => json!({ "method": line.method.to_string(), "epsilon": null, "note": reason }),
+        Err(reason) => {
+            json!({ "method": line.method.to_string(), "epsilon": null, "note": reason })
+        }
     }
 }
 
@@ -209,10 +224,12 @@ pub(super) fn with_scope(mut object: Value, scope: Scope) -> Value {
 fn read_ledger(path: &std::path::Path) -> Result<Ledger, Failure> {
     let refuse = |message: String| Failure::Usage {
         message: format!("{}: {message}", path.display()),
-        hint: "give a ledger, a certificate.json or a model.json that `reticent fit` wrote".to_owned(),
+        hint: "give a ledger, a certificate.json or a model.json that `reticent fit` wrote"
+            .to_owned(),
     };
     let text = std::fs::read_to_string(path).map_err(|error| refuse(error.kind().to_string()))?;
-    let mut value: Value = serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
+    let mut value: Value =
+        serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
     for part in ["certificate", "ledger"] {
         if value.get(part).is_some() {
             value = value[part].take();
@@ -225,13 +242,17 @@ fn read_ledger(path: &std::path::Path) -> Result<Ledger, Failure> {
 fn plot(ledger: &Ledger) -> Result<String, Error> {
     let deltas: Vec<f64> = (4..=48).map(|quarter| 10_f64.powf(f64::from(-quarter) / 4.0)).collect();
     let points = Verdict::curve(ledger, &deltas)?;
-    let line = |of: fn(&Bound) -> f64| points.iter().map(|(delta, bound)| (*delta, of(bound))).collect();
+    let line =
+        |of: fn(&Bound) -> f64| points.iter().map(|(delta, bound)| (*delta, of(bound))).collect();
     let plot = Plot {
         title: "What the run costs: ε at each δ".to_owned(),
         x_label: "δ (the probability that ε does not hold)".to_owned(),
         y_label: "ε".to_owned(),
         curves: vec![
-            Curve { name: "upper bound (promise this)".to_owned(), points: line(|bound| bound.upper) },
+            Curve {
+                name: "upper bound (promise this)".to_owned(),
+                points: line(|bound| bound.upper),
+            },
             Curve { name: "lower bound".to_owned(), points: line(|bound| bound.lower) },
         ],
         shares: false,

@@ -69,7 +69,8 @@ pub struct Audit {
     #[arg(long, default_value_t = 0.95, value_parser = number::parse)]
     confidence: f64,
 
-    /// Attack the paper's own version; the bound then stands beside what the paper claims (docs/errata.md)
+    /// Attack the paper's own version; the bound then stands beside what the paper claims
+    /// (docs/errata.md)
     #[arg(long)]
     as_published: bool,
 
@@ -89,12 +90,13 @@ pub struct Audit {
     #[arg(long)]
     records: Option<usize>,
 
-    /// Who looks, for an algorithm of many parties: local, secure-aggregation, central or network [default:
-    /// as it is usually run]
+    /// Who looks, for an algorithm of many parties: local, secure-aggregation, central or network
+    /// [default: as it is usually run]
     #[arg(long)]
     trust: Option<View>,
 
-    /// What is protected: user or record [default: a record of one table, a user among many parties]
+    /// What is protected: user or record [default: a record of one table, a user among many
+    /// parties]
     #[arg(long)]
     unit: Option<Unit>,
 
@@ -172,7 +174,11 @@ impl Audit {
                 format!("{ALARM}: the lower bound is above what is certified; the guarantee does not hold")
             }
         });
-        Ok(Answer { text: text(&report), object: json!(report), remarks: exceeded.into_iter().collect() })
+        Ok(Answer {
+            text: text(&report),
+            object: json!(report),
+            remarks: exceeded.into_iter().collect(),
+        })
     }
 }
 
@@ -180,8 +186,9 @@ impl Audit {
     /// Every combination.
     fn map(self) -> Result<Answer, Failure> {
         let mut bar = Bar::new("combination");
-        let wanted =
-            |cell: &Cell| self.only.is_empty() || self.only.iter().any(|name| name == cell.algorithm);
+        let wanted = |cell: &Cell| {
+            self.only.is_empty() || self.only.iter().any(|name| name == cell.algorithm)
+        };
         let reports = audit_map(self.runs, self.seed, wanted, |done, of| bar.iteration(done, of));
         bar.finish();
         let reports = reports.map_err(|error| Failure::of("audit", error))?;
@@ -235,7 +242,10 @@ fn text(report: &AuditReport) -> String {
         ("algorithm", report.algorithm.clone()),
         ("neighbours", report.adjacency.to_string()),
         ("view", report.view.to_string()),
-        (if report.as_published { "claimed ε" } else { "certified ε" }, show(report.epsilon_certified)),
+        (
+            if report.as_published { "claimed ε" } else { "certified ε" },
+            show(report.epsilon_certified),
+        ),
         ("ε is at least", show(report.epsilon_lower)),
         ("δ", show(report.delta)),
         ("confidence", show(report.confidence)),

@@ -1,4 +1,5 @@
-//! `reticent calibrate`: the smallest noise (or the most steps, or the largest rate) that fits a budget.
+//! `reticent calibrate`: the smallest noise (or the most steps, or the largest rate) that fits a
+//! budget.
 
 use clap::{Args, ValueEnum};
 use reticent::Scope;
@@ -81,7 +82,11 @@ impl Calibrate {
                 let plan = |z: f64| self.plan(z, self.steps, self.sampling.as_deref());
                 let found = calibrate(self.epsilon, self.delta, plan)?;
                 let z = found.noise_multiplier;
-                (json!({ "noise_multiplier": z }), format!("a noise multiplier of {z}"), found.epsilon)
+                (
+                    json!({ "noise_multiplier": z }),
+                    format!("a noise multiplier of {z}"),
+                    found.epsilon,
+                )
             }
             Find::Steps => {
                 let plan = |steps: u64| self.plan(z, steps, self.sampling.as_deref());

@@ -30,12 +30,13 @@ pub struct Evaluate {
     #[command(flatten)]
     what: ModelAndData,
 
-    /// Two classes: the probability above which the second is predicted (of a hinge loss, the score)
-    /// [default: 0.5, score 0]
+    /// Two classes: the probability above which the second is predicted (of a hinge loss, the
+    /// score) [default: 0.5, score 0]
     #[arg(long, value_name = "T", value_parser = number::parse, allow_negative_numbers = true)]
     threshold: Option<f64>,
 
-    /// Draw roc.svg, precision-recall.svg and calibration.svg (where there are probabilities) into this folder
+    /// Draw roc.svg, precision-recall.svg and calibration.svg (where there are probabilities) into
+    /// this folder
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
 
@@ -116,7 +117,8 @@ impl Evaluate {
 }
 
 fn lines(rows: &[(&str, String)]) -> String {
-    let rows: Vec<_> = rows.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
+    let rows: Vec<_> =
+        rows.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
     columns(&rows, 2, 1)
 }
 
@@ -138,7 +140,9 @@ fn by_class(names: &[&str], confusion: &Confusion) -> (String, Value) {
         rows.push(row);
     }
     let mut text = format!("\n{}", columns(&rows, 2, 1));
-    let counts = |k: usize| -> Vec<u64> { (0..names.len()).map(|other| confusion.count(k, other)).collect() };
+    let counts = |k: usize| -> Vec<u64> {
+        (0..names.len()).map(|other| confusion.count(k, other)).collect()
+    };
     if names.len() <= MANY {
         let mut rows = vec![heads("taken for", names)];
         for (k, name) in names.iter().enumerate() {
@@ -171,8 +175,10 @@ fn draw(measured: &Measured, folder: &Path) -> Result<Vec<String>, Failure> {
     ];
     let mut drawn = Vec::new();
     for (file, title, x_label, y_label, points) in pictures {
-        let curve =
-            |(name, curves): &(String, Curves)| Curve { name: name.clone(), points: points(curves).clone() };
+        let curve = |(name, curves): &(String, Curves)| Curve {
+            name: name.clone(),
+            points: points(curves).clone(),
+        };
         let mut curves: Vec<Curve> = measured.curves.iter().map(curve).collect();
         if curves.iter().all(|curve| curve.points.is_empty()) {
             continue;

@@ -51,7 +51,8 @@ impl Export {
         let is_sql = to == ExportFormat::Sql;
         if !is_sql && !keep.is_empty() {
             return Err(Failure::Usage {
-                message: "--keep is for SQL: the other formats are models and read no table".to_owned(),
+                message: "--keep is for SQL: the other formats are models and read no table"
+                    .to_owned(),
                 hint: "leave it out".to_owned(),
             });
         }
@@ -61,13 +62,15 @@ impl Export {
         let mut remarks: Vec<String> = not_private(model.certificate()).into_iter().collect();
         if without_key {
             remarks.push(
-                "A SELECT has no order: name a key with --keep to tell whose prediction is whose.".to_owned(),
+                "A SELECT has no order: name a key with --keep to tell whose prediction is whose."
+                    .to_owned(),
             );
         }
         let Some(out) = out else {
             if as_json {
                 return Err(Failure::Usage {
-                    message: "--json says what was written, and nothing is without --out".to_owned(),
+                    message: "--json says what was written, and nothing is without --out"
+                        .to_owned(),
                     hint: "give --out FILE, or leave --json out".to_owned(),
                 });
             }

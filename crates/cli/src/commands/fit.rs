@@ -10,7 +10,9 @@ use reticent::tables::Format;
 use reticent::{Certificate, Fitted, Model, Spec, Tuned, check_folder, check_results, write_model};
 use serde_json::{Value, json};
 
-use super::shared::{algorithm, certificate_fields, certificate_rows, format, not_private, replaces, weak};
+use super::shared::{
+    algorithm, certificate_fields, certificate_rows, format, not_private, replaces, weak,
+};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
@@ -32,8 +34,8 @@ const RESULT: &str = "The result";
     mut_args(of_a_fit)
 )]
 pub struct Fit {
-    /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz, .xz, .bz2, .zst or .zip; - is standard input.
-    /// Several files are read as one table
+    /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz, .xz, .bz2, .zst or .zip; - is
+    /// standard input. Several files are read as one table
     data: Vec<PathBuf>,
 
     /// A job file (TOML); flags win over it
@@ -161,8 +163,8 @@ struct ProblemFlags {
     #[arg(long)]
     constraint: Option<String>,
 
-    /// A graph of the features to fuse along: FILE, or private[:LAMBDA] to learn it within the budget
-    /// (docs/graph.md)
+    /// A graph of the features to fuse along: FILE, or private[:LAMBDA] to learn it within the
+    /// budget (docs/graph.md)
     #[arg(long, value_name = "FILE|private", conflicts_with = "constraint")]
     graph: Option<String>,
 
@@ -182,8 +184,8 @@ struct ProblemFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Tuning within the budget (docs/tuning.md)")]
 struct TuningFlags {
-    /// Choose privately from a list, for example 'penalty=l1:[1e-5,1e-4,1e-3]'; several lists make their
-    /// product
+    /// Choose privately from a list, for example 'penalty=l1:[1e-5,1e-4,1e-3]'; several lists make
+    /// their product
     #[arg(long, value_name = "NAME=[A,B,…]")]
     tune: Option<Vec<String>>,
 
@@ -310,7 +312,10 @@ fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate
         rows.push(row("graph", &format!("{} edges, learned within the budget", graph.len())));
     }
     if let Some(Tuned { chosen, points, expected_runs, .. }) = tuned {
-        rows.push(row("tuned", &format!("{chosen} (of {points} points, {expected_runs:.1} runs expected)")));
+        rows.push(row(
+            "tuned",
+            &format!("{chosen} (of {points} points, {expected_runs:.1} runs expected)"),
+        ));
     }
     rows.extend(certificate_rows(certificate));
     text += &columns(&rows, 2, 2);

@@ -63,7 +63,8 @@ fn coefficients(model: &Model, all: bool) -> String {
     let units = model.units();
     let mut sorted: Vec<(&Coefficient, &Coefficient)> =
         model.coefficients().iter().zip(&units.coefficients).collect();
-    let size = |c: &Coefficient| c.values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    let size =
+        |c: &Coefficient| c.values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
     sorted.sort_by(|a, b| size(b.0).total_cmp(&size(a.0)));
     let shown = if all { sorted.len() } else { MANY.min(sorted.len()) };
     // Of one output the two numbers stand side by side, of several in two tables.

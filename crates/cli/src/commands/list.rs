@@ -61,7 +61,8 @@ impl List {
             Family::Events => ("events", events()),
         };
         let row = |member: &Member| {
-            let settings = member.more.get("settings").and_then(Value::as_array).into_iter().flatten();
+            let settings =
+                member.more.get("settings").and_then(Value::as_array).into_iter().flatten();
             let settings: Vec<&str> = settings.filter_map(Value::as_str).collect();
             let mut paragraphs = vec![member.about.clone()];
             if !settings.is_empty() {
@@ -71,7 +72,8 @@ impl List {
         };
         let rows: Vec<_> = members.iter().map(row).collect();
         let object = |member: &Member| {
-            let mut object = json!({ "name": member.name, "form": member.form, "about": member.about });
+            let mut object =
+                json!({ "name": member.name, "form": member.form, "about": member.about });
             if let (Value::Object(fields), Value::Object(more)) = (&mut object, &member.more) {
                 fields.extend(more.clone());
             }

@@ -51,7 +51,11 @@ impl Man {
 }
 
 /// A page for a command, and those below it.
-fn page(command: &clap::Command, name: &str, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
+fn page(
+    command: &clap::Command,
+    name: &str,
+    pages: &mut Vec<(String, Vec<u8>)>,
+) -> std::io::Result<()> {
     let mut text = Vec::new();
     clap_mangen::Man::new(command.clone()).title(name).render(&mut text)?;
     pages.push((format!("{name}.1"), text));

@@ -1,5 +1,5 @@
-//! The commands, a file each. To add one: a file with its flags and `run`, a line in [`Command`] and a line
-//! in [`Command::run`].
+//! The commands, a file each. To add one: a file with its flags and `run`, a line in [`Command`]
+//! and a line in [`Command::run`].
 
 mod account;
 mod audit;

@@ -40,8 +40,8 @@ pub struct Predict {
     #[arg(long, value_name = "COLUMN")]
     keep: Vec<String>,
 
-    /// Two classes: the probability above which the second is predicted (of a hinge loss, the score)
-    /// [default: 0.5, score 0]
+    /// Two classes: the probability above which the second is predicted (of a hinge loss, the
+    /// score) [default: 0.5, score 0]
     #[arg(long, value_name = "T", value_parser = number::parse, allow_negative_numbers = true)]
     threshold: Option<f64>,
 }
@@ -137,7 +137,8 @@ fn all(model: &Model, asked: &Asked<'_>) -> Result<Answer, Failure> {
         predictions.extend((0..batch.records).map(|i| {
             let mut one = json!(model.prediction(&batch, i));
             if let (Value::Object(fields), false) = (&mut one, asked.keep.is_empty()) {
-                let cell = |(name, column): (&String, &Vec<Kept>)| (name.clone(), value(&column[i]));
+                let cell =
+                    |(name, column): (&String, &Vec<Kept>)| (name.clone(), value(&column[i]));
                 fields.insert(
                     "kept".to_owned(),
                     asked.keep.iter().zip(&batch.kept).map(cell).collect::<Map<_, _>>().into(),
@@ -147,7 +148,8 @@ fn all(model: &Model, asked: &Asked<'_>) -> Result<Answer, Failure> {
         }));
         true
     })?;
-    let object = json!({ "n": predictions.len(), "classes": model.classes(), "predictions": predictions });
+    let object =
+        json!({ "n": predictions.len(), "classes": model.classes(), "predictions": predictions });
     Ok(Answer { text: String::new(), object, remarks })
 }
 
@@ -165,6 +167,9 @@ fn value(cell: &Kept) -> Value {
 fn unread(head: &Head) -> Option<String> {
     let (are, know) = if head.unread == 1 { ("column is", "it") } else { ("columns are", "them") };
     (head.unread > 0).then(|| {
-        format!("{} {are} not read: the model does not know {know}; --keep hands a column on.", head.unread)
+        format!(
+            "{} {are} not read: the model does not know {know}; --keep hands a column on.",
+            head.unread
+        )
     })
 }

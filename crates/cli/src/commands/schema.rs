@@ -1,9 +1,12 @@
-//! `reticent schema`: the description of a table, drafted from public data or checked against a table.
+//! `reticent schema`: the description of a table, drafted from public data or checked against a
+//! table.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use reticent::tables::{self, Counts, DraftOptions, Format, Reading, Thoroughness, check, skeleton};
+use reticent::tables::{
+    self, Counts, DraftOptions, Format, Reading, Thoroughness, check, skeleton,
+};
 use reticent::{draft_schema, write_text};
 use serde_json::json;
 
@@ -27,7 +30,8 @@ pub struct Init {
     /// A public file of the same shape as the private table; with --header-only the table itself
     file: PathBuf,
 
-    /// Read the names (and in Parquet the types) of the columns and no value, and leave what you have to know as TODO
+    /// Read the names (and in Parquet the types) of the columns and no value, and leave what you
+    /// have to know as TODO
     #[arg(long)]
     header_only: bool,
 
@@ -85,7 +89,8 @@ pub struct Check {
     #[arg(long)]
     header_only: bool,
 
-    /// Count missing, unknown and clipped values, shortened rows, classes and users; the counts are NOT PRIVATE
+    /// Count missing, unknown and clipped values, shortened rows, classes and users; the counts are
+    /// NOT PRIVATE
     #[arg(long, conflicts_with = "header_only")]
     counts: bool,
 
@@ -128,7 +133,8 @@ impl Init {
                 hint: "write to another file, or give --force to write over it".to_owned(),
             });
         }
-        let options = DraftOptions { format, no_header, delimiter, target, user: user_column, max_line };
+        let options =
+            DraftOptions { format, no_header, delimiter, target, user: user_column, max_line };
         let from = file.display().to_string();
         let (toml, mut remarks) = if header_only {
             skeleton(&file, &options)?
@@ -138,12 +144,14 @@ impl Init {
                 "{from} was taken as PUBLIC: what the draft says is read from it. Check every bound and category \
                  before you use it on private data."
             );
-            let questions = draft.questions.into_iter().map(|question| format!("To decide: {question}"));
+            let questions =
+                draft.questions.into_iter().map(|question| format!("To decide: {question}"));
             (draft.toml, std::iter::once(remark).chain(draft.remarks).chain(questions).collect())
         };
         if header_only {
-            remarks
-                .push(format!("No value of {from} was read. Put what you know in the place of every TODO."));
+            remarks.push(format!(
+                "No value of {from} was read. Put what you know in the place of every TODO."
+            ));
         }
         let (text, object) = match out {
             None => (toml.clone(), json!({ "schema": toml, "from": from })),
@@ -204,10 +212,22 @@ fn counted(counts: &Counts) -> String {
     let mut rows = vec![head];
     for column in &counts.columns {
         let (unknown, clipped) = (number(column.unknown), number(column.clipped));
-        rows.push(vec![column.name.clone(), String::new(), column.missing.to_string(), unknown, clipped]);
+        rows.push(vec![
+            column.name.clone(),
+            String::new(),
+            column.missing.to_string(),
+            unknown,
+            clipped,
+        ]);
         for (value, n) in column.values.iter().flatten() {
             let empty = String::new();
-            rows.push(vec![format!("  {value}"), n.to_string(), empty.clone(), empty.clone(), empty]);
+            rows.push(vec![
+                format!("  {value}"),
+                n.to_string(),
+                empty.clone(),
+                empty.clone(),
+                empty,
+            ]);
         }
     }
     let mut lines =
@@ -220,8 +240,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"\\t" => Ok(b'\t'),
         [byte] if byte.is_ascii() && !b"\"\n\r".contains(byte) => Ok(*byte),
-        _ => {
-            Err("one ASCII character is needed, other than a quote or a line break; \\t is a tab".to_owned())
-        }
+        _ => Err("one ASCII character is needed, other than a quote or a line break; \\t is a tab"
+            .to_owned()),
     }
 }

@@ -40,7 +40,8 @@ fn model_file(path: &Path) -> PathBuf {
 
 /// One of the known formats.
 pub fn format() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(|(name, _)| name)).try_map(|name| name.parse::<Format>())
+    PossibleValuesParser::new(Format::ALL.map(|(name, _)| name))
+        .try_map(|name| name.parse::<Format>())
 }
 
 /// What every answer about a model says of its certificate.
@@ -68,8 +69,8 @@ pub fn certificate_fields(certificate: &Certificate) -> Map<String, Value> {
     }
 }
 
-/// What a paper says of a run as published, and what events would cost without the reasons why they are no guarantee:
-/// neither is what holds.
+/// What a paper says of a run as published, and what events would cost without the reasons why they
+/// are no guarantee: neither is what holds.
 pub fn asides(claimed: Option<f64>, counted: Option<f64>) -> impl Iterator<Item = (String, Value)> {
     let named = |name: &str, value: Option<f64>| value.map(|value| (name.to_owned(), value.into()));
     [named("claimed", claimed), named("counted", counted)].into_iter().flatten()
@@ -91,7 +92,8 @@ fn given_delta(certificate: &Certificate) -> Option<f64> {
 /// The same for people, as rows of a table.
 pub fn certificate_rows(certificate: &Certificate) -> Vec<Vec<String>> {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
-    let claimed = certificate.claimed.map(|claimed| row("claimed (not proven)", number::show(claimed)));
+    let claimed =
+        certificate.claimed.map(|claimed| row("claimed (not proven)", number::show(claimed)));
     let delta = given_delta(certificate).map(|delta| row("delta", number::show_delta(delta)));
     let mut rows = vec![row("epsilon", epsilon(certificate))];
     rows.extend(delta);
@@ -107,7 +109,11 @@ pub fn certificate_rows(certificate: &Certificate) -> Vec<Vec<String>> {
 
 /// ε as it is shown: a number only where it is a guarantee.
 fn epsilon(certificate: &Certificate) -> String {
-    if certificate.certified { number::show_up(certificate.epsilon) } else { "none (not bounded)".to_owned() }
+    if certificate.certified {
+        number::show_up(certificate.epsilon)
+    } else {
+        "none (not bounded)".to_owned()
+    }
 }
 
 /// A budget above this is remarked on: odds may move by a factor of more than 20,000.
@@ -167,6 +173,7 @@ pub fn not_private(certificate: &Certificate) -> Option<String> {
 
 /// The reasons why something is no guarantee, for whoever reads nothing else.
 pub fn shouted(reasons: &[String]) -> String {
-    let reasons: Vec<_> = reasons.iter().map(|reason| reason.trim_end_matches(": NOT PRIVATE")).collect();
+    let reasons: Vec<_> =
+        reasons.iter().map(|reason| reason.trim_end_matches(": NOT PRIVATE")).collect();
     format!("NOT PRIVATE: {}.", reasons.join("; "))
 }

@@ -7,7 +7,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::View;
 use reticent::runtime::{CATALOGUE, Failures, Traffic};
 use reticent::simulate::{Keep, Parties, Simulated, Simulation};
-use reticent::{Certificate, Model, check_folder, check_new, check_results, write_model, write_text};
+use reticent::{
+    Certificate, Model, check_folder, check_new, check_results, write_model, write_text,
+};
 use serde_json::{Value, json};
 
 use super::fit::JobFlags;
@@ -55,8 +57,8 @@ struct PartyFlags {
     #[arg(long, value_name = "N", value_parser = number::whole::<u32>, allow_negative_numbers = true)]
     split: Option<u32>,
 
-    /// How records are dealt: iid, label:A or size:A [default: iid]. label:A deals by a private column: for made-up data,
-    /// without a certificate
+    /// How records are dealt: iid, label:A or size:A [default: iid]. label:A deals by a private
+    /// column: for made-up data, without a certificate
     #[arg(long, value_name = "HOW")]
     skew: Option<String>,
 
@@ -69,8 +71,8 @@ struct PartyFlags {
     #[arg(long, value_name = "GRAPH")]
     topology: Option<String>,
 
-    /// What goes wrong, as NAME=CHANCE,…: before, after, delay, duplicate, reorder, corrupt, byzantine,
-    /// restart
+    /// What goes wrong, as NAME=CHANCE,…: before, after, delay, duplicate, reorder, corrupt,
+    /// byzantine, restart
     #[arg(long, value_name = "LIST", value_parser = failures)]
     fail: Option<Failures>,
 
@@ -82,7 +84,8 @@ struct PartyFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Going on after a crash")]
 struct KeepFlags {
-    /// Save the run in this file at the end of each round. It holds the key of the noise: keep it secret
+    /// Save the run in this file at the end of each round. It holds the key of the noise: keep it
+    /// secret
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
 
@@ -151,7 +154,8 @@ impl Simulate {
         let path = write_model(&simulated.model, &out)?;
         let beside = path.with_file_name("parties.json");
         write_text(&format!("{:#}\n", spent(&simulated)), &beside)?;
-        let mut answer = answer(&simulated, &path.display().to_string(), &beside.display().to_string());
+        let mut answer =
+            answer(&simulated, &path.display().to_string(), &beside.display().to_string());
         answer.remarks.extend(before.as_ref().map(|model| replaces(model.certificate())));
         if let (Some(party), Some(own)) = (party, own) {
             answer.text += &format!("\nParty {party}\n\n");
@@ -210,11 +214,16 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
     let Simulated { model, parties, rounds, traffic, rejections } = simulated;
     let certificate: &Certificate = model.certificate();
     let [loss, penalty, constraint] = model.problem();
-    let moved =
-        |traffic: &Traffic| format!("; {} messages, {:.1} MB", traffic.messages, traffic.bytes as f64 / 1e6);
+    let moved = |traffic: &Traffic| {
+        format!("; {} messages, {:.1} MB", traffic.messages, traffic.bytes as f64 / 1e6)
+    };
     let mut text = format!(
         "Trained between {} in {rounds} rounds{}.\n\n",
-        if parties.len() == 1 { "1 party".to_owned() } else { format!("{} parties", parties.len()) },
+        if parties.len() == 1 {
+            "1 party".to_owned()
+        } else {
+            format!("{} parties", parties.len())
+        },
         traffic.as_ref().map_or(String::new(), moved)
     );
     let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
@@ -226,7 +235,8 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
     ];
     rows.extend(certificate_rows(certificate));
     if let Some(spread) = &certificate.parties {
-        let spread = [spread.least, spread.median, spread.ninth_decile, spread.most].map(number::show_up);
+        let spread =
+            [spread.least, spread.median, spread.ninth_decile, spread.most].map(number::show_up);
         rows.push(row(
             "spread",
             &format!(
@@ -236,11 +246,14 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
         ));
     }
     if !rejections.is_empty() {
-        let list: Vec<_> = rejections.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        let list: Vec<_> =
+            rejections.iter().map(|(name, count)| format!("{count} {name}")).collect();
         rows.push(row("rejected", &list.join(", ")));
     }
     text += &columns(&rows, 2, 2);
-    text += &format!("\nWrote {path} (the model, the certificate of the party with most to spend inside)\n");
+    text += &format!(
+        "\nWrote {path} (the model, the certificate of the party with most to spend inside)\n"
+    );
     text += &format!("  and {beside} (what each party may spend, all of which counts).\n\n");
     text += &wrapped(&format!("What the certificate means. {}", certificate.meaning));
 
@@ -264,7 +277,8 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
 fn failures(text: &str) -> Result<Failures, String> {
     let mut all = serde_json::Map::new();
     for part in text.split(',') {
-        let (name, chance) = part.split_once('=').ok_or("NAME=CHANCE is needed, as in after=0.1")?;
+        let (name, chance) =
+            part.split_once('=').ok_or("NAME=CHANCE is needed, as in after=0.1")?;
         let chance = if name == "seed" {
             Value::from(number::whole::<u64>(chance)?)
         } else {

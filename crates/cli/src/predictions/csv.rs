@@ -71,7 +71,8 @@ impl<P: Place> Sink for Csv<P> {
     }
 }
 
-/// A cell in its shortest form that reads back the same; very large and very small numbers with an exponent.
+/// A cell in its shortest form that reads back the same; very large and very small numbers with an
+/// exponent.
 fn as_text<'a>(cell: &Kept, text: &'a mut Vec<u8>) -> &'a [u8] {
     text.clear();
     // Writing to memory does not fail.

@@ -41,7 +41,8 @@ impl Columns {
             None => Ok(columns),
             Some((_, name)) => Err(Failure::Usage {
                 message: format!("--keep: the predictions would have two columns `{name}`"),
-                hint: "name every column once, and none that is called like a prediction".to_owned(),
+                hint: "name every column once, and none that is called like a prediction"
+                    .to_owned(),
             }),
         }
     }
@@ -57,12 +58,19 @@ const PACKED: [&str; 5] = ["gz", "xz", "bz2", "zst", "zip"];
 
 /// A file, or standard output.
 pub fn sink(out: Option<&Path>, columns: Columns) -> Result<Box<dyn Sink>, Failure> {
-    let Some(path) = out else { return Ok(Box::new(csv::Csv::new(BufWriter::new(Standard), columns))) };
-    let extension = path.extension().and_then(|word| word.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let Some(path) = out else {
+        return Ok(Box::new(csv::Csv::new(BufWriter::new(Standard), columns)));
+    };
+    let extension =
+        path.extension().and_then(|word| word.to_str()).unwrap_or_default().to_ascii_lowercase();
     if PACKED.contains(&extension.as_str()) {
         return Err(Failure::Usage {
-            message: format!("{}: predictions are written as CSV or Parquet, not packed", path.display()),
-            hint: "leave --out out and pipe what comes, as in: reticent predict … | gzip > FILE".to_owned(),
+            message: format!(
+                "{}: predictions are written as CSV or Parquet, not packed",
+                path.display()
+            ),
+            hint: "leave --out out and pipe what comes, as in: reticent predict … | gzip > FILE"
+                .to_owned(),
         });
     }
     if extension != "parquet" {
@@ -113,7 +121,10 @@ struct File {
 
 impl File {
     fn new(path: &Path) -> Result<Self, Error> {
-        Ok(File { file: BufWriter::with_capacity(1 << 17, NewFile::create(path)?), path: path.to_owned() })
+        Ok(File {
+            file: BufWriter::with_capacity(1 << 17, NewFile::create(path)?),
+            path: path.to_owned(),
+        })
     }
 }
 

@@ -35,7 +35,13 @@ enum State {
 impl Parquet {
     pub fn new(file: NewFile, path: &Path, columns: Columns) -> Self {
         let pending = Predicted::default();
-        Parquet { path: path.to_owned(), columns, state: State::New(file), kinds: Vec::new(), pending }
+        Parquet {
+            path: path.to_owned(),
+            columns,
+            state: State::New(file),
+            kinds: Vec::new(),
+            pending,
+        }
     }
 
     fn failure(&self, error: &ParquetError) -> Failure {
@@ -151,8 +157,10 @@ fn group(
         }?;
     }
     if let Some(names) = classes {
-        let names: Vec<ByteArray> = names.iter().map(|name| ByteArray::from(name.as_str())).collect();
-        let values: Vec<ByteArray> = batch.classes.iter().map(|&class| names[class].clone()).collect();
+        let names: Vec<ByteArray> =
+            names.iter().map(|name| ByteArray::from(name.as_str())).collect();
+        let values: Vec<ByteArray> =
+            batch.classes.iter().map(|&class| names[class].clone()).collect();
         column::<ByteArrayType>(&mut group, &values, None)?;
     }
     for numbers in &batch.numbers {

@@ -4,10 +4,22 @@ use super::case::{Case, case};
 
 pub const CASES: &[Case] = &[
     // The budget.
-    case("fit good.csv GOOD --epsilon 0", "epsilon = 0: it must be a number above 0, for example 1.0"),
-    case("fit good.csv GOOD --epsilon -1", "epsilon = -1: it must be a number above 0, for example 1.0"),
-    case("fit good.csv GOOD --epsilon nan", "epsilon = NaN: it must be a number above 0, for example 1.0"),
-    case("fit good.csv GOOD --epsilon inf", "epsilon = inf: it must be a number above 0, for example 1.0"),
+    case(
+        "fit good.csv GOOD --epsilon 0",
+        "epsilon = 0: it must be a number above 0, for example 1.0",
+    ),
+    case(
+        "fit good.csv GOOD --epsilon -1",
+        "epsilon = -1: it must be a number above 0, for example 1.0",
+    ),
+    case(
+        "fit good.csv GOOD --epsilon nan",
+        "epsilon = NaN: it must be a number above 0, for example 1.0",
+    ),
+    case(
+        "fit good.csv GOOD --epsilon inf",
+        "epsilon = inf: it must be a number above 0, for example 1.0",
+    ),
     case(
         "fit good.csv GOOD --epsilon much",
         "invalid value 'much' for '--epsilon <E>': this is not a number; write for example 1, 0.5 or 1e-5",

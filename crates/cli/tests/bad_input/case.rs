@@ -11,14 +11,15 @@ pub const fn case(line: &'static str, message: &'static str) -> Case {
     Case { line, message, code: 2 }
 }
 
-/// Flags that are right, for the cases that get something else wrong: `GOOD` and `SVM` stand for them in a
-/// line.
+/// Flags that are right, for the cases that get something else wrong: `GOOD` and `SVM` stand for
+/// them in a line.
 pub const GOOD: &str = "--schema schema.toml --target ill --epsilon 1 --delta 1e-5 --out out";
 const SVM: &str = "--epsilon 1 --delta 1e-5 --out out";
 
 /// Flags given twice are a mistake; the case wins over the flags that are right.
 pub fn line(case: &Case) -> String {
-    let own: Vec<&str> = case.line.split_whitespace().filter(|word| word.starts_with("--")).collect();
+    let own: Vec<&str> =
+        case.line.split_whitespace().filter(|word| word.starts_with("--")).collect();
     let keep = |flags: &str| {
         let words: Vec<&str> = flags.split_whitespace().collect();
         words

@@ -21,9 +21,15 @@ pub const CASES: &[Case] = &[
         "fit label.csv GOOD",
         "label.csv:2: column `ill` holds a label outside its classes; allowed: no, yes",
     ),
-    case("fit nolabel.csv GOOD", "nolabel.csv:2: column `ill` is the target, but the field is missing"),
+    case(
+        "fit nolabel.csv GOOD",
+        "nolabel.csv:2: column `ill` is the target, but the field is missing",
+    ),
     case("fit twice.csv GOOD", "twice.csv: the header names column `age` twice"),
-    case("fit fewer.csv GOOD", "fewer.csv: the file has no column `town`, which the schema declares"),
+    case(
+        "fit fewer.csv GOOD",
+        "fewer.csv: the file has no column `town`, which the schema declares",
+    ),
     case(
         "fit more.csv GOOD",
         "more.csv: column 4 of the file is not declared in the schema; declared: `age`, `town`, `ill`",
@@ -33,7 +39,10 @@ pub const CASES: &[Case] = &[
         "good.txt: the name does not tell the format; known: .csv .tsv .data .libsvm .svm .parquet, also with \
          .gz .xz .bz2 .zst or .zip",
     ),
-    case("fit quote.csv GOOD", "quote.csv:3: a quoted field is not closed before the end of the file"),
+    case(
+        "fit quote.csv GOOD",
+        "quote.csv:3: a quoted field is not closed before the end of the file",
+    ),
     case("fit quotes.csv GOOD", "quotes.csv:2: a quoted field goes on behind its closing quote"),
     case("fit latin.csv GOOD", "latin.csv:2: the text is not UTF-8"),
     case("fit utf16.csv GOOD", "utf16.csv: the text is in UTF-16, and only UTF-8 is read"),
@@ -49,9 +58,15 @@ pub const CASES: &[Case] = &[
         "fit index.svm --features 3 --row-norm 1 SVM",
         "index.svm:2: item 1 has an index beyond the declared 3 features; allowed: 1 to 3",
     ),
-    case("fit pair.svm --features 3 --row-norm 1 SVM", "pair.svm:1: item 1 is not of the form index:value"),
+    case(
+        "fit pair.svm --features 3 --row-norm 1 SVM",
+        "pair.svm:1: item 1 is not of the form index:value",
+    ),
     case("fit model GOOD", "model: cannot be opened: it is a folder, and a file is needed"),
-    case("fit semicolon.csv GOOD", "semicolon.csv: the file has no column `age`, which the schema declares"),
+    case(
+        "fit semicolon.csv GOOD",
+        "semicolon.csv: the file has no column `age`, which the schema declares",
+    ),
     // The schema.
     case(
         "fit good.csv --target ill SVM",
@@ -78,7 +93,10 @@ pub const CASES: &[Case] = &[
         "fit good.csv --schema schema.toml --target sick SVM",
         "there is no column `sick`; declared: `age`, `town`, `ill`",
     ),
-    case("fit good.csv GOOD --user-column who", "there is no column `who`; declared: `age`, `town`, `ill`"),
+    case(
+        "fit good.csv GOOD --user-column who",
+        "there is no column `who`; declared: `age`, `town`, `ill`",
+    ),
     case(
         "fit good.svm --features 3 --row-norm -1 SVM",
         "row_norm is -1; allowed: a number from 1e-100 to 1e100, above 0",
@@ -123,10 +141,19 @@ pub const CASES: &[Case] = &[
     ),
     // Models.
     case("inspect none.json", "cannot read the model none.json: no such file"),
-    case("inspect good.csv", "good.csv is not a model of this version: expected value at line 1 column 1"),
+    case(
+        "inspect good.csv",
+        "good.csv is not a model of this version: expected value at line 1 column 1",
+    ),
     case("predict cut_model.json good.csv", "cut_model.json is not a model of this version: …"),
-    case("evaluate model other.csv", "other.csv: the file has no column `age`, which the schema declares"),
-    case("predict model good.svm", "good.svm: a LIBSVM file needs a schema with `features`, not columns"),
+    case(
+        "evaluate model other.csv",
+        "other.csv: the file has no column `age`, which the schema declares",
+    ),
+    case(
+        "predict model good.svm",
+        "good.svm: a LIBSVM file needs a schema with `features`, not columns",
+    ),
     case(
         "evaluate model label.csv",
         "label.csv:2: column `ill` holds a label outside its classes; allowed: no, yes",
@@ -137,9 +164,15 @@ pub const CASES: &[Case] = &[
         "fit none.csv GOOD --out good.csv",
         "cannot write good.csv: good.csv is a file, and a folder is needed; nothing was left behind",
     ),
-    case("predict model good.csv --out good.csv", "good.csv is there already, a file: nothing was written"),
+    case(
+        "predict model good.csv --out good.csv",
+        "good.csv is there already, a file: nothing was written",
+    ),
     case("predict model good.csv --keep name", "good.csv: the file has no column `name` to keep"),
-    case("predict model good.csv --threshold 2", "threshold = 2: a probability from 0 to 1 is needed"),
+    case(
+        "predict model good.csv --threshold 2",
+        "threshold = 2: a probability from 0 to 1 is needed",
+    ),
     case(
         "predict model good.csv --out none/p.csv",
         "cannot write none/p.csv: no such file; nothing was left behind",

@@ -1,6 +1,6 @@
-//! Every bad input gives its message, exit code 2 (3 when the budget is refused), leaves nothing behind and
-//! shows no value of the table. The same list is in the README of this crate, and a test keeps the two
-//! together.
+//! Every bad input gives its message, exit code 2 (3 when the budget is refused), leaves nothing
+//! behind and shows no value of the table. The same list is in the README of this crate, and a test
+//! keeps the two together.
 #![allow(clippy::unwrap_used)]
 
 mod budget;
@@ -85,7 +85,8 @@ fn every_bad_input_is_refused_by_its_message_and_leaves_nothing_behind() {
         assert_eq!(out, "", "{line}");
         let said = err.strip_prefix("error: ").unwrap_or_else(|| panic!("{line}\n{err}"));
         let message = said.split("\n hint: ").next().unwrap();
-        let message = message.split("\n\nUsage:").next().unwrap().split("\n\nFor more").next().unwrap();
+        let message =
+            message.split("\n\nUsage:").next().unwrap().split("\n\nFor more").next().unwrap();
         let message = message.split("\n\n  tip:").next().unwrap();
         assert!(is(case.message, message), "{line}\n  is  {message:?}\nwant {:?}", case.message);
 
@@ -118,7 +119,10 @@ fn a_full_disk_leaves_what_was_there() {
     let full = "trap '' XFSZ; ulimit -f 0; exec reticent";
     for (line, named) in [
         (format!("fit good.csv {GOOD}"), "out/certificate.json"),
-        (format!("fit good.csv {} --out model", GOOD.replace(" --out out", "")), "model/certificate.json"),
+        (
+            format!("fit good.csv {} --out model", GOOD.replace(" --out out", "")),
+            "model/certificate.json",
+        ),
         ("predict model good.csv --out p.csv".to_owned(), "p.csv"),
         ("schema init good.csv --out s.toml".to_owned(), "s.toml"),
         ("demo".to_owned(), "reticent-demo/patients.csv"),
@@ -126,7 +130,10 @@ fn a_full_disk_leaves_what_was_there() {
         // The sizes are limited for regular files, and standard output is a pipe here.
         let said = folder.shell(&format!("{full} {line}"));
         assert_eq!(said.code, 2, "{line}: {said:?}");
-        assert!(said.err.starts_with(&format!("error: cannot write {named}: ")), "{line}: {said:?}");
+        assert!(
+            said.err.starts_with(&format!("error: cannot write {named}: ")),
+            "{line}: {said:?}"
+        );
         assert!(said.err.contains("hint: "), "{line}: {said:?}");
     }
     std::fs::remove_dir(folder.path().join("reticent-demo")).unwrap();
@@ -149,9 +156,11 @@ fn what_would_tell_something_about_the_data_is_no_error() {
         ("missing, unknown and outside the bounds", "age,town,ill\n,A,no\n-7,Z,yes\n999,B,no\n"),
     ] {
         folder.write("t.csv", table);
-        for flags in
-            ["", "--sampling poisson:0.001 --iterations 20", "--adjacency add-remove --public-n 1000"]
-        {
+        for flags in [
+            "",
+            "--sampling poisson:0.001 --iterations 20",
+            "--adjacency add-remove --public-n 1000",
+        ] {
             let said = folder.reticent(&format!("fit t.csv {GOOD} {flags} --json"));
             assert_eq!(said.code, 0, "{name}, {flags}: {said:?}");
             let object = said.json();
@@ -173,7 +182,8 @@ fn what_would_tell_something_about_the_data_is_no_error() {
 fn a_closed_standard_error_is_no_crash() {
     let folder = folder();
     for line in [format!("fit good.csv {GOOD} --seed 1"), format!("fit none.csv {GOOD}")] {
-        let said = folder.shell(&format!("reticent {line} 2>&1 >/dev/null | true; exit ${{PIPESTATUS[0]}}"));
+        let said = folder
+            .shell(&format!("reticent {line} 2>&1 >/dev/null | true; exit ${{PIPESTATUS[0]}}"));
         let code = if line.contains("none") { 2 } else { 0 };
         assert_eq!(said.code, code, "{line}: {said:?}");
     }
@@ -187,7 +197,10 @@ fn a_weak_budget_is_remarked_on() {
         folder.reticent(&format!("fit good.csv --schema schema.toml --out weak {flags}")).ok().err
     };
     let said = fit("--epsilon 1 --delta 0.05");
-    assert!(said.contains("delta = 5e-2 is not below one over the number of records (40)"), "{said}");
+    assert!(
+        said.contains("delta = 5e-2 is not below one over the number of records (40)"),
+        "{said}"
+    );
     let said = fit("--epsilon 100 --delta 1e-5");
     assert!(said.contains("epsilon = 100.0 is large") && !said.contains("is not below"), "{said}");
     let said = fit("--epsilon 1 --delta 1e-5");

@@ -5,7 +5,10 @@ use super::case::{Case, case};
 pub const CASES: &[Case] = &[
     // Between parties, found out without the table.
     case("simulate none.toml", "cannot read the job file none.toml: no such file"),
-    case("simulate nohead.csv", "nohead.csv is not a job file: line 1: key with no value, expected `=`"),
+    case(
+        "simulate nohead.csv",
+        "nohead.csv is not a job file: line 1: key with no value, expected `=`",
+    ),
     case(
         "simulate --data none.csv GOOD",
         "who the parties are is missing: say how many there are with --split N, or whose row each is with --users-from COLUMN",

@@ -4,9 +4,18 @@ use super::case::{Case, case};
 
 pub const CASES: &[Case] = &[
     // The problem and the algorithm.
-    case("fit good.csv GOOD --iterations 0", "iterations = 0: a whole number of at least 1 is needed"),
-    case("fit good.csv GOOD --iterations some", "iterations = some: a whole number of at least 1 is needed"),
-    case("fit good.csv GOOD --iterations 10000000000", "iterations = 10000000000: at most 100000000: …"),
+    case(
+        "fit good.csv GOOD --iterations 0",
+        "iterations = 0: a whole number of at least 1 is needed",
+    ),
+    case(
+        "fit good.csv GOOD --iterations some",
+        "iterations = some: a whole number of at least 1 is needed",
+    ),
+    case(
+        "fit good.csv GOOD --iterations 10000000000",
+        "iterations = 10000000000: at most 100000000: …",
+    ),
     case(
         "fit good.csv GOOD --algorithm ssadm",
         "algorithm = ssadm: did you mean `ssadmm`? there are auto, exact, …",
@@ -16,7 +25,10 @@ pub const CASES: &[Case] = &[
         "there is no loss called `logstic` (did you mean `logistic`?); the loss is one of: logistic, …",
     ),
     case("fit good.csv GOOD --penalty l3:1", "there is no penalty called `l3` …"),
-    case("fit good.csv GOOD --penalty l1:-1", "lambda of `l1` is -1; it must be a finite number ≥ 0"),
+    case(
+        "fit good.csv GOOD --penalty l1:-1",
+        "lambda of `l1` is -1; it must be a finite number ≥ 0",
+    ),
     case(
         "fit good.csv GOOD --loss squared",
         "loss = squared: it predicts a number, the target is two classes; use logistic",
@@ -52,12 +64,18 @@ pub const CASES: &[Case] = &[
     case("fit none.csv GOOD --algorithm ssadmm --rho 0", "rho = 0: a number above 0 is needed"),
     case("fit none.csv GOOD --algorithm sadmm --beta -1", "beta = -1: a number above 0 is needed"),
     case("fit none.csv GOOD --algorithm sadmm --gamma 0", "gamma = 0: a number above 0 is needed"),
-    case("fit none.csv GOOD --algorithm general --gamma -2", "gamma = -2: a number above 0 is needed"),
+    case(
+        "fit none.csv GOOD --algorithm general --gamma -2",
+        "gamma = -2: a number above 0 is needed",
+    ),
     case(
         "fit none.csv GOOD --algorithm sadmm --nu -1",
         "nu = -1: a finite number of at least 0 is needed; 0 is no smoothing",
     ),
-    case("fit none.csv GOOD --algorithm sadmm --mu -1", "mu = -1: a number of at least 0 is needed"),
+    case(
+        "fit none.csv GOOD --algorithm sadmm --mu -1",
+        "mu = -1: a number of at least 0 is needed",
+    ),
     case(
         "fit none.csv GOOD --algorithm sadmm --step constant:0",
         "step = constant:0: step size 'constant:0': use constant:η, sqrt:η (η/√k) or epoch:η (η over the epoch), with η > 0",
@@ -183,7 +201,10 @@ pub const CASES: &[Case] = &[
         "fit none.csv GOOD --algorithm amp --schema three.toml",
         "law = normal: it is proven to be private for a model with one output, and this one has 3: use spherical-laplace, …",
     ),
-    case("fit none.csv GOOD --algorithm sadmm --graph none.txt", "cannot read `none.txt`: no such file"),
+    case(
+        "fit none.csv GOOD --algorithm sadmm --graph none.txt",
+        "cannot read `none.txt`: no such file",
+    ),
     case(
         "fit none.csv GOOD --sampling wor:1000 --adjacency add-remove --public-n 100",
         "sampling = wor:1000: there are 100 records; use wor:SIZE with SIZE of at most that",

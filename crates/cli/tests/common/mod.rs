@@ -36,8 +36,9 @@ pub struct Said {
 impl Said {
     /// Standard output as one JSON object.
     pub fn json(&self) -> Value {
-        let value: Value = serde_json::from_str(&self.out)
-            .unwrap_or_else(|error| panic!("not one JSON object: {error}\n{}\n{}", self.out, self.err));
+        let value: Value = serde_json::from_str(&self.out).unwrap_or_else(|error| {
+            panic!("not one JSON object: {error}\n{}\n{}", self.out, self.err)
+        });
         assert!(value.is_object(), "{value}");
         value
     }
@@ -73,14 +74,21 @@ impl Folder {
 
     /// `reticent` with these words, typed in this folder.
     pub fn reticent(&self, line: &str) -> Said {
-        run(assert_cmd::Command::cargo_bin("reticent").unwrap().args(words(line)).current_dir(self.path()))
+        run(assert_cmd::Command::cargo_bin("reticent")
+            .unwrap()
+            .args(words(line))
+            .current_dir(self.path()))
     }
 
     /// A shell command in this folder, with `reticent` on the path.
     pub fn shell(&self, line: &str) -> Said {
         let program = assert_cmd::cargo::cargo_bin("reticent");
-        let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
-        run(assert_cmd::Command::new("bash").args(["-c", line]).env("PATH", path).current_dir(self.path()))
+        let path =
+            format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
+        run(assert_cmd::Command::new("bash")
+            .args(["-c", line])
+            .env("PATH", path)
+            .current_dir(self.path()))
     }
 
     /// Every file and folder below, with the contents of the files.
@@ -116,7 +124,11 @@ fn words(line: &str) -> Vec<String> {
 fn run(command: &mut assert_cmd::Command) -> Said {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Said { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+    Said {
+        code: output.status.code().unwrap_or(-1),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    }
 }
 
 /// `count` records in which the old of town B are ill.

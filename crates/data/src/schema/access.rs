@@ -39,13 +39,16 @@ impl Categorical {
 }
 
 impl Labels {
-    /// Every text that spells a label, with the label. A label that is a number is spelt as other programs write it too,
-    /// `1` and `1.0`, where no other label is that number: here they are compared as numbers. A truth value, or what is one
-    /// as a number, is spelt in every way that it is read in.
+    /// Every text that spells a label, with the label. A label that is a number is spelt as other
+    /// programs write it too, `1` and `1.0`, where no other label is that number: here they are
+    /// compared as numbers. A truth value, or what is one as a number, is spelt in every way that
+    /// it is read in.
     pub fn words(&self) -> Vec<(String, usize)> {
         let lists = || (0..self.len()).flat_map(|i| self.of(i).iter().map(move |text| (text, i)));
         let numbers: Vec<(f64, usize)> = lists()
-            .filter_map(|(text, i)| Some((number::parse(text.as_bytes()).filter(|x| x.is_finite())?, i)))
+            .filter_map(|(text, i)| {
+                Some((number::parse(text.as_bytes()).filter(|x| x.is_finite())?, i))
+            })
             .collect();
         let ambiguous = numbers.iter().any(|a| numbers.iter().any(|b| a.0 == b.0 && a.1 != b.1));
         let mut words: Vec<(String, usize)> = lists().map(|(text, i)| (text.clone(), i)).collect();

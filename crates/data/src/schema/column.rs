@@ -37,7 +37,8 @@ pub enum Scale {
     MinusOneToOne,
     /// t, from 0 to 1; keeps zeros of 0/1 columns.
     ZeroToOne,
-    /// log(1 + x − lower) / log(1 + upper − lower), from 0 to 1: for amounts, of which most are small.
+    /// log(1 + x − lower) / log(1 + upper − lower), from 0 to 1: for amounts, of which most are
+    /// small.
     Log,
     /// From −1 to 1 in equal steps over the declared quantiles, straight between them.
     Quantile,
@@ -96,8 +97,8 @@ pub struct Categorical {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
     pub(crate) kind: TargetKind,
-    /// Spelling of a class, or a number, that a missing target becomes; without it a missing target is an
-    /// error.
+    /// Spelling of a class, or a number, that a missing target becomes; without it a missing target
+    /// is an error.
     pub(crate) missing: Option<String>,
 }
 
@@ -137,7 +138,9 @@ impl Numeric {
     pub(crate) fn encode(&self, x: f64) -> f64 {
         let (lower, upper) = (self.lower, self.upper);
         match self.scale {
-            Scale::Log => ((x.clamp(lower, upper) - lower).ln_1p() / (upper - lower).ln_1p()).clamp(0.0, 1.0),
+            Scale::Log => {
+                ((x.clamp(lower, upper) - lower).ln_1p() / (upper - lower).ln_1p()).clamp(0.0, 1.0)
+            }
             Scale::Quantile => {
                 let x = x.clamp(lower, upper);
                 let below = self.quantiles.partition_point(|&q| q <= x);
@@ -147,9 +150,9 @@ impl Numeric {
                 (2.0 * steps / (self.quantiles.len() + 1) as f64 - 1.0).clamp(-1.0, 1.0)
             }
             Scale::MinusOneToOne => centre(x, self.lower, self.upper),
-            Scale::ZeroToOne => {
-                ((x.clamp(self.lower, self.upper) - self.lower) / (self.upper - self.lower)).clamp(0.0, 1.0)
-            }
+            Scale::ZeroToOne => ((x.clamp(self.lower, self.upper) - self.lower)
+                / (self.upper - self.lower))
+                .clamp(0.0, 1.0),
             Scale::None => x.clamp(self.lower, self.upper),
         }
     }
@@ -204,10 +207,13 @@ impl Role {
     pub(crate) fn into_target(self) -> Option<Target> {
         match self {
             Self::Target(t) => Some(t),
-            Self::Numeric(n) => {
-                Some(Target { kind: TargetKind::Range { lower: n.lower, upper: n.upper }, missing: None })
+            Self::Numeric(n) => Some(Target {
+                kind: TargetKind::Range { lower: n.lower, upper: n.upper },
+                missing: None,
+            }),
+            Self::Categorical(c) => {
+                Some(Target { kind: TargetKind::Classes(c.categories), missing: None })
             }
-            Self::Categorical(c) => Some(Target { kind: TargetKind::Classes(c.categories), missing: None }),
             Self::Ignored | Self::User | Self::Date(_) => None,
         }
     }
@@ -241,13 +247,17 @@ impl Column {
                 let day = |x: f64| crate::day::text(x as i64);
                 if lower >= upper {
                     let (lower, upper) = (day(*lower), day(*upper));
-                    return fail(format!("has lower = {lower} and upper = {upper}; allowed: lower < upper"));
+                    return fail(format!(
+                        "has lower = {lower} and upper = {upper}; allowed: lower < upper"
+                    ));
                 }
                 if let MissingNumber::Value(x) = missing
                     && !(*lower..=*upper).contains(x)
                 {
                     let (x, lower, upper) = (day(*x), day(*lower), day(*upper));
-                    return fail(format!("has missing = {x}; allowed: a day from {lower} to {upper}"));
+                    return fail(format!(
+                        "has missing = {x}; allowed: a day from {lower} to {upper}"
+                    ));
                 }
             }
             Role::Numeric(Numeric { lower, upper, missing, scale, quantiles }) => {
@@ -259,10 +269,14 @@ impl Column {
                 if let MissingNumber::Value(x) = missing
                     && !(*lower..=*upper).contains(x)
                 {
-                    return fail(format!("has missing = {x}; allowed: a number from {lower} to {upper}"));
+                    return fail(format!(
+                        "has missing = {x}; allowed: a number from {lower} to {upper}"
+                    ));
                 }
-                let all: Vec<f64> = [lower].into_iter().chain(quantiles).chain([upper]).copied().collect();
-                if (*scale == Scale::Quantile) == quantiles.is_empty() || !all.windows(2).all(|w| w[0] < w[1])
+                let all: Vec<f64> =
+                    [lower].into_iter().chain(quantiles).chain([upper]).copied().collect();
+                if (*scale == Scale::Quantile) == quantiles.is_empty()
+                    || !all.windows(2).all(|w| w[0] < w[1])
                 {
                     return fail(
                         "needs `quantiles` beside scale = \"quantile\", and nowhere else; allowed: numbers that \
@@ -281,9 +295,12 @@ impl Column {
                     ));
                 }
                 if let Some(text) = missing
-                    && !crate::number::parse(text.as_bytes()).is_some_and(|x| (*lower..=*upper).contains(&x))
+                    && !crate::number::parse(text.as_bytes())
+                        .is_some_and(|x| (*lower..=*upper).contains(&x))
                 {
-                    return fail(format!("has missing = {text}; allowed: a number from {lower} to {upper}"));
+                    return fail(format!(
+                        "has missing = {text}; allowed: a number from {lower} to {upper}"
+                    ));
                 }
             }
             Role::Target(Target { kind: TargetKind::Classes(labels), missing }) => {

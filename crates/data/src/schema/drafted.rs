@@ -1,9 +1,11 @@
-//! Where a drafted schema comes from, so that the file is known again when a model is to be fitted to it.
+//! Where a drafted schema comes from, so that the file is known again when a model is to be fitted
+//! to it.
 //!
-//! Bounds and categories that were read from a table are paid for by nobody. A draft therefore carries a digest of its file
-//! under a key of its own, and whoever reads a table under the schema finds out whether it is that one. Under another key
-//! the digest is another: two drafts do not tell that they are of the same file. Whoever has the draft, key included, can
-//! confirm a guess at the whole file, so a draft of a private file is private; a model does not carry it.
+//! Bounds and categories that were read from a table are paid for by nobody. A draft therefore
+//! carries a digest of its file under a key of its own, and whoever reads a table under the schema
+//! finds out whether it is that one. Under another key the digest is another: two drafts do not
+//! tell that they are of the same file. Whoever has the draft, key included, can confirm a guess at
+//! the whole file, so a draft of a private file is private; a model does not carry it.
 
 use super::SchemaError;
 use serde::{Deserialize, Serialize};
@@ -73,7 +75,8 @@ impl Drafted {
     }
 
     pub(super) fn check(&self) -> Result<(), SchemaError> {
-        let whole = |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let whole =
+            |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         if whole(&self.key) && whole(&self.digest) { Ok(()) } else { Err(SchemaError::Drafted) }
     }
 }

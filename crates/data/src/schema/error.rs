@@ -16,8 +16,8 @@ pub enum SchemaError {
         /// Why.
         reason: String,
     },
-    /// Not TOML, or a key that does not exist. The line itself is not shown: it may be a record, where a
-    /// table was given for the schema.
+    /// Not TOML, or a key that does not exist. The line itself is not shown: it may be a record,
+    /// where a table was given for the schema.
     #[error("the schema is not valid: {0}")]
     Syntax(String),
     /// An error inside a named file.
@@ -110,7 +110,9 @@ impl SchemaError {
             Self::Open { .. } => "check the path and the permissions",
             Self::Syntax(_) => "see docs/schema.md for every key and an example",
             Self::In { source, .. } => source.hint(),
-            Self::RowNorm(_) => "1 is the usual choice; rows with a larger norm are scaled down to it",
+            Self::RowNorm(_) => {
+                "1 is the usual choice; rows with a larger norm are scaled down to it"
+            }
             Self::PublicN => "give a count that is public, or leave public_n out",
             Self::Drafted => "draft the schema again with `reticent schema init FILE`",
             Self::Delimiter(_) => "write for example delimiter = \",\" or delimiter = \"\\t\"",
@@ -125,13 +127,17 @@ impl SchemaError {
             Self::Column { .. } => "correct the [[column]] entry; see docs/schema.md",
             Self::DuplicateColumn(_) => "keep one entry per column",
             Self::UnknownColumn { .. } => "check the spelling, or declare the column in the schema",
-            Self::NotATarget(_) => "give it kind = \"target\" with `classes`, or with `lower` and `upper`",
+            Self::NotATarget(_) => {
+                "give it kind = \"target\" with `classes`, or with `lower` and `upper`"
+            }
             Self::SeveralTargets(_) => "choose one with --target",
             Self::NoTarget => "give one column kind = \"target\", or choose one with --target",
             Self::SeveralUsers => "choose one with --user-column",
             Self::TargetIsUser(_) => "name two different columns",
             Self::UserInLibsvm => "use a CSV or Parquet file to group records by user",
-            Self::ColumnsInLibsvm => "leave `features` out for a table, or the other columns for LIBSVM",
+            Self::ColumnsInLibsvm => {
+                "leave `features` out for a table, or the other columns for LIBSVM"
+            }
             Self::NoFeatures => {
                 "declare the columns that the model may use; if a file seems to have one column only, say its delimiter"
             }

@@ -1,7 +1,7 @@
 //! What is public about a table, written down by a person.
 //!
-//! The schema is the only source of the encoding: nothing is read off the private data. See `docs/schema.md`
-//! for the file format with a full example.
+//! The schema is the only source of the encoding: nothing is read off the private data. See
+//! `docs/schema.md` for the file format with a full example.
 
 mod access;
 mod column;
@@ -12,7 +12,8 @@ mod summary;
 mod words;
 
 pub use column::{
-    Categorical, Column, MissingNumber, Numeric, Role, Scale, Target, TargetKind, Undeclared, Unknown,
+    Categorical, Column, MissingNumber, Numeric, Role, Scale, Target, TargetKind, Undeclared,
+    Unknown,
 };
 pub use drafted::Drafted;
 pub(crate) use drafted::Fingerprint;
@@ -25,8 +26,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-/// A checked schema. Made from TOML ([`str::parse`], [`Schema::read`]), from JSON inside a model (serde) or
-/// by [`Schema::libsvm`]; all ways go through the same checks.
+/// A checked schema. Made from TOML ([`str::parse`], [`Schema::read`]), from JSON inside a model
+/// (serde) or by [`Schema::libsvm`]; all ways go through the same checks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "RawSchema", into = "RawSchema")]
 pub struct Schema {
@@ -67,8 +68,10 @@ impl Schema {
     /// Reads a schema file.
     pub fn read(path: &Path) -> Result<Self, SchemaError> {
         let file = path.display().to_string();
-        let text = crate::read_text(path)
-            .map_err(|e| SchemaError::Open { file: file.clone(), reason: crate::error::system_words(&e) })?;
+        let text = crate::read_text(path).map_err(|e| SchemaError::Open {
+            file: file.clone(),
+            reason: crate::error::system_words(&e),
+        })?;
         text.parse().map_err(|e| SchemaError::In { file, source: Box::new(e) })
     }
 
@@ -77,7 +80,8 @@ impl Schema {
         toml::to_string(self).expect("a checked schema holds only tables, numbers and text")
     }
 
-    /// The schema as a TOML file in which the kind of some columns is left to a person, with a comment each.
+    /// The schema as a TOML file in which the kind of some columns is left to a person, with a
+    /// comment each.
     pub(crate) fn to_toml_asking(&self, asked: &BTreeMap<usize, String>) -> String {
         raw::asking(self.clone(), asked)
     }
@@ -137,7 +141,8 @@ impl Schema {
         self.drafted.as_ref()
     }
 
-    /// The schema as it may be published with a model: a digest of the file that it was drafted from confirms a guess at it.
+    /// The schema as it may be published with a model: a digest of the file that it was drafted
+    /// from confirms a guess at it.
     pub fn without_origin(mut self) -> Self {
         self.drafted = None;
         self
@@ -162,8 +167,8 @@ impl Schema {
         self.features.map_or_else(|| self.columns.iter().map(Column::width).sum(), |n| n as usize)
     }
 
-    /// Names of the encoded columns: the name of a numeric column, `column=category` for a category, the
-    /// index for LIBSVM.
+    /// Names of the encoded columns: the name of a numeric column, `column=category` for a
+    /// category, the index for LIBSVM.
     pub fn encoded_names(&self) -> Vec<String> {
         if let Some(n) = self.features {
             return (1..=n).map(|i| i.to_string()).collect();
@@ -181,9 +186,9 @@ impl Schema {
         names
     }
 
-    /// Whether rows are kept sparse. By the schema alone: LIBSVM always; a table when fewer than 3 in 10
-    /// encoded entries can be non-zero (a numeric column counts as one non-zero, a categorical one as one of
-    /// its many).
+    /// Whether rows are kept sparse. By the schema alone: LIBSVM always; a table when fewer than 3
+    /// in 10 encoded entries can be non-zero (a numeric column counts as one non-zero, a
+    /// categorical one as one of its many).
     pub fn sparse(&self) -> bool {
         let filled = self.columns.iter().filter(|c| c.width() > 0).count();
         self.features.is_some() || (filled as f64) < 0.3 * self.width() as f64
@@ -191,17 +196,23 @@ impl Schema {
 
     /// The schema with the roles of one job: at most one target and one user column.
     ///
-    /// `target` may name a target, a categorical column (its categories become the classes) or a numeric one
-    /// (its bounds become the range); any other declared target is then ignored. `user` may name any column.
-    pub fn with_roles(&self, target: Option<&str>, user: Option<&str>) -> Result<Self, SchemaError> {
+    /// `target` may name a target, a categorical column (its categories become the classes) or a
+    /// numeric one (its bounds become the range); any other declared target is then ignored. `user`
+    /// may name any column.
+    pub fn with_roles(
+        &self,
+        target: Option<&str>,
+        user: Option<&str>,
+    ) -> Result<Self, SchemaError> {
         let mut new = self.clone();
         if let Some(name) = target {
             let chosen = new.find(name)?;
             for (i, column) in new.columns.iter_mut().enumerate() {
                 if i == chosen {
                     let role = std::mem::replace(&mut column.role, Role::Ignored);
-                    column.role =
-                        Role::Target(role.into_target().ok_or(SchemaError::NotATarget(name.into()))?);
+                    column.role = Role::Target(
+                        role.into_target().ok_or(SchemaError::NotATarget(name.into()))?,
+                    );
                 } else if matches!(column.role, Role::Target(_)) {
                     column.role = Role::Ignored;
                 }
@@ -247,8 +258,8 @@ impl Schema {
     }
 
     pub(crate) fn checked(mut self) -> Result<Self, SchemaError> {
-        // A LIBSVM file has no header, whatever the default of the key; two spellings of one schema are
-        // equal.
+        // A LIBSVM file has no header, whatever the default of the key; two spellings of one schema
+        // are equal.
         self.header &= self.features.is_none();
         if !(SMALLEST..=LARGEST).contains(&self.row_norm) {
             return Err(SchemaError::RowNorm(self.row_norm));
@@ -267,7 +278,9 @@ impl Schema {
         if self.names_where(|r| matches!(r, Role::User)).len() > 1 {
             return Err(SchemaError::SeveralUsers);
         }
-        if self.features.is_some() && self.columns.iter().any(|c| !matches!(c.role, Role::Target(_))) {
+        if self.features.is_some()
+            && self.columns.iter().any(|c| !matches!(c.role, Role::Target(_)))
+        {
             return Err(SchemaError::ColumnsInLibsvm);
         }
         if self.width() == 0 {
@@ -278,7 +291,9 @@ impl Schema {
         }
         if self.features.is_none() {
             let mut encoded = HashSet::new();
-            if let Some(name) = self.encoded_names().into_iter().find(|n| !encoded.insert(n.clone())) {
+            if let Some(name) =
+                self.encoded_names().into_iter().find(|n| !encoded.insert(n.clone()))
+            {
                 return Err(SchemaError::DuplicateColumn(name));
             }
         }
@@ -305,7 +320,9 @@ impl std::str::FromStr for Schema {
 
 impl Target {
     /// A target with these classes, in order.
-    pub fn classes<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Result<TargetKind, SchemaError> {
+    pub fn classes<S: Into<String>>(
+        names: impl IntoIterator<Item = S>,
+    ) -> Result<TargetKind, SchemaError> {
         let labels = Labels::new(names).map_err(|what| SchemaError::Column {
             column: "label".into(),
             what: format!("`classes` {what}"),

@@ -36,8 +36,8 @@ pub(super) struct RawSchema {
     column: Vec<RawColumn>,
 }
 
-/// One flat struct for all kinds rather than an enum by `kind`: the message for a key that is missing or out
-/// of place can then name the column, where serde would name a Rust variant.
+/// One flat struct for all kinds rather than an enum by `kind`: the message for a key that is
+/// missing or out of place can then name the column, where serde would name a Rust variant.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawColumn {
@@ -98,10 +98,13 @@ impl RawColumn {
         ];
         if let Some((key, _)) = given.iter().find(|(key, given)| *given && !keys.contains(key)) {
             let allowed = if keys.is_empty() { "none".to_string() } else { keys.join(", ") };
-            return Err(format!("has the key `{key}`, which its kind does not use; allowed: {allowed}"));
+            return Err(format!(
+                "has the key `{key}`, which its kind does not use; allowed: {allowed}"
+            ));
         }
-        let need =
-            |value: Option<Bound>, key: &str| value.ok_or_else(|| format!("needs `{key}`, a public bound"));
+        let need = |value: Option<Bound>, key: &str| {
+            value.ok_or_else(|| format!("needs `{key}`, a public bound"))
+        };
         match kind {
             Kind::Numeric => Ok(Role::Numeric(Numeric {
                 lower: need(self.lower, "lower")?.number("lower")?,
@@ -114,7 +117,8 @@ impl RawColumn {
                 let scale = self.scale.unwrap_or_default();
                 if ![Scale::MinusOneToOne, Scale::ZeroToOne].contains(&scale) {
                     return Err(
-                        "has a scale that days do not have; allowed: minus_one_to_one, zero_to_one".into()
+                        "has a scale that days do not have; allowed: minus_one_to_one, zero_to_one"
+                            .into(),
                     );
                 }
                 Ok(Role::Date(Numeric {
@@ -126,7 +130,8 @@ impl RawColumn {
                 }))
             }
             Kind::Categorical => {
-                let list = self.categories.ok_or("needs `categories`, the public list of its values")?;
+                let list =
+                    self.categories.ok_or("needs `categories`, the public list of its values")?;
                 let categories = list.labels("categories")?;
                 let missing = category(&categories, "missing", self.missing, "ignore")?;
                 let unknown = unknown(&categories, self.unknown)?;
@@ -135,10 +140,15 @@ impl RawColumn {
             Kind::Target => {
                 let kind = match (self.classes, self.lower, self.upper) {
                     (Some(list), None, None) => TargetKind::Classes(list.labels("classes")?),
-                    (None, Some(lower), Some(upper)) => {
-                        TargetKind::Range { lower: lower.number("lower")?, upper: upper.number("upper")? }
+                    (None, Some(lower), Some(upper)) => TargetKind::Range {
+                        lower: lower.number("lower")?,
+                        upper: upper.number("upper")?,
+                    },
+                    _ => {
+                        return Err(
+                            "is a target and needs either `classes`, or `lower` and `upper`".into(),
+                        );
                     }
-                    _ => return Err("is a target and needs either `classes`, or `lower` and `upper`".into()),
                 };
                 Ok(Role::Target(Target { kind, missing: self.missing.map(|w| w.text()) }))
             }
@@ -169,7 +179,9 @@ fn missing_day(word: Option<Word>) -> Result<MissingNumber, String> {
             Ok(MissingNumber::Value(day("missing", &text)?))
         }
         Some(Word::Text(text)) => missing_number(Some(Word::Text(text))),
-        Some(word) => Err(format!("has missing = {}; allowed: a day, as in \"1970-01-31\"", word.text())),
+        Some(word) => {
+            Err(format!("has missing = {}; allowed: a day, as in \"1970-01-31\"", word.text()))
+        }
         None => Ok(MissingNumber::default()),
     }
 }
@@ -178,7 +190,8 @@ fn unknown(labels: &Labels, word: Option<Word>) -> Result<Unknown, String> {
     if word.as_ref().is_some_and(|word| word.text() == "error") {
         return match labels.position("error") {
             Some(_) => {
-                Err("has unknown = \"error\" and a category of that name; name another category".into())
+                Err("has unknown = \"error\" and a category of that name; name another category"
+                    .into())
             }
             None => Ok(Unknown::Refuse),
         };
@@ -187,7 +200,12 @@ fn unknown(labels: &Labels, word: Option<Word>) -> Result<Unknown, String> {
     Ok(found.map_or(Unknown::Zeros, Unknown::Category))
 }
 
-fn category(labels: &Labels, key: &str, word: Option<Word>, or: &str) -> Result<Option<usize>, String> {
+fn category(
+    labels: &Labels,
+    key: &str,
+    word: Option<Word>,
+    or: &str,
+) -> Result<Option<usize>, String> {
     let Some(text) = word.map(|w| w.text()) else { return Ok(None) };
     match (labels.position(&text), text == "ignore") {
         (Some(_), true) => Err(format!(
@@ -195,7 +213,9 @@ fn category(labels: &Labels, key: &str, word: Option<Word>, or: &str) -> Result<
         )),
         (Some(i), false) => Ok(Some(i)),
         (None, true) => Ok(None),
-        (None, false) => Err(format!("has {key} = {text:?}; allowed: one of its categories, or \"{or}\"")),
+        (None, false) => {
+            Err(format!("has {key} = {text:?}; allowed: one of its categories, or \"{or}\""))
+        }
     }
 }
 
@@ -220,13 +240,16 @@ impl TryFrom<RawSchema> for Schema {
             Bound::Number(x) => x,
             Bound::Text(text) if text == TODO => return Err(SchemaError::OpenRowNorm),
             Bound::Text(text) => {
-                return Err(SchemaError::Syntax(format!("row_norm = {text:?}: a number is needed")));
+                return Err(SchemaError::Syntax(format!(
+                    "row_norm = {text:?}: a number is needed"
+                )));
             }
         };
         let mut columns = Vec::with_capacity(raw.column.len());
         for column in raw.column {
             let name = column.name.clone();
-            let role = column.role().map_err(|what| SchemaError::Column { column: name.clone(), what })?;
+            let role =
+                column.role().map_err(|what| SchemaError::Column { column: name.clone(), what })?;
             columns.push(Column { name, role });
         }
         Schema {
@@ -247,8 +270,8 @@ impl TryFrom<RawSchema> for Schema {
 }
 
 impl From<Schema> for RawSchema {
-    /// Defaults are written out for tables: a reader of the file should not have to know them. For LIBSVM
-    /// most keys mean little, and only what was changed is written.
+    /// Defaults are written out for tables: a reader of the file should not have to know them. For
+    /// LIBSVM most keys mean little, and only what was changed is written.
     fn from(schema: Schema) -> Self {
         let table = schema.features.is_none();
         let usual_tokens = matches!(&schema.missing_tokens[..], [token] if token.is_empty());
@@ -261,15 +284,16 @@ impl From<Schema> for RawSchema {
             trim: (table || !schema.trim).then_some(schema.trim),
             decimal: schema.decimal_comma.then(|| ",".to_string()),
             missing_tokens: (table || !usual_tokens).then_some(schema.missing_tokens),
-            undeclared: (table || schema.undeclared != Undeclared::default()).then_some(schema.undeclared),
+            undeclared: (table || schema.undeclared != Undeclared::default())
+                .then_some(schema.undeclared),
             drafted: schema.drafted,
             column: schema.columns.into_iter().map(raw_column).collect(),
         }
     }
 }
 
-/// A schema file in which the kind of the columns `asked` is open. Column by column, so that a comment can stand
-/// above each.
+/// A schema file in which the kind of the columns `asked` is open. Column by column, so that a
+/// comment can stand above each.
 pub(super) fn asking(schema: Schema, asked: &BTreeMap<usize, String>) -> String {
     const SOUND: &str = "a checked schema holds only tables, numbers and text";
     #[derive(Serialize)]

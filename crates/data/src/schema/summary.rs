@@ -14,13 +14,22 @@ impl Schema {
         let _ = writeln!(out, "{} encoded columns, kept {shape}", self.width());
         let _ = writeln!(out, "row norm at most {}; public count: {count}", self.row_norm());
         if let Some(drafted) = self.drafted() {
-            let known = if drafted.public() { "which is said to be public" } else { "not said to be public" };
+            let known = if drafted.public() {
+                "which is said to be public"
+            } else {
+                "not said to be public"
+            };
             let _ = writeln!(out, "drafted from {}, {known}", drafted.from());
         }
         if let Some(n) = self.features() {
             let _ = writeln!(out, "LIBSVM indices 1 to {n}, values as they are");
         } else {
-            let tokens = self.missing_tokens().iter().map(|t| format!("{t:?}")).collect::<Vec<_>>().join(" ");
+            let tokens = self
+                .missing_tokens()
+                .iter()
+                .map(|t| format!("{t:?}"))
+                .collect::<Vec<_>>()
+                .join(" ");
             let _ = writeln!(out, "missing is written as: {tokens}");
         }
         let longest = self.columns().iter().map(|c| c.name().chars().count()).max().unwrap_or(0);
@@ -57,13 +66,15 @@ fn words(column: &Column) -> (&'static str, String) {
             let day = |x: f64| crate::day::text(x as i64);
             let scale = if n.scale == Scale::ZeroToOne { "[0, 1]" } else { "[-1, 1]" };
             let (lower, upper, missing) = (day(n.lower), day(n.upper), n.encoded_missing());
-            let text =
-                format!("1 column, clipped to [{lower}, {upper}], scaled to {scale}; missing: {missing}");
+            let text = format!(
+                "1 column, clipped to [{lower}, {upper}], scaled to {scale}; missing: {missing}"
+            );
             ("date", text)
         }
         Role::Categorical(c) => {
-            let goes =
-                |i: Option<usize>| i.map_or("all zeros".to_string(), |i| c.categories.name(i).to_string());
+            let goes = |i: Option<usize>| {
+                i.map_or("all zeros".to_string(), |i| c.categories.name(i).to_string())
+            };
             let unknown = match c.unknown {
                 Unknown::Refuse => "an error".to_string(),
                 Unknown::Category(i) => goes(Some(i)),
@@ -80,7 +91,9 @@ fn words(column: &Column) -> (&'static str, String) {
         Role::Target(t) => {
             let missing = t.missing.as_deref().map_or("an error".to_string(), str::to_string);
             let text = match t.kind() {
-                TargetKind::Classes(labels) => format!("{}; missing: {missing}", classes(t.kind(), labels)),
+                TargetKind::Classes(labels) => {
+                    format!("{}; missing: {missing}", classes(t.kind(), labels))
+                }
                 TargetKind::Range { lower, upper } => {
                     format!("clipped to [{lower}, {upper}], scaled to [-1, 1]; missing: {missing}")
                 }

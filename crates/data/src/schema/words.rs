@@ -28,7 +28,9 @@ impl Bound {
         match self {
             Self::Text(text) if text == TODO => Err(open(key)),
             Self::Text(text) => day(key, &text),
-            Self::Number(x) => Err(format!("has {key} = {x}; allowed: a day, as in \"1970-01-31\"")),
+            Self::Number(x) => {
+                Err(format!("has {key} = {x}; allowed: a day, as in \"1970-01-31\""))
+            }
         }
     }
 }
@@ -79,7 +81,11 @@ impl Kind {
     }
 
     pub(super) fn name(self) -> String {
-        Self::ALL.iter().find(|(_, kind)| *kind == self).map(|(name, _)| (*name).into()).unwrap_or_default()
+        Self::ALL
+            .iter()
+            .find(|(_, kind)| *kind == self)
+            .map(|(name, _)| (*name).into())
+            .unwrap_or_default()
     }
 }
 

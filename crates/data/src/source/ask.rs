@@ -1,5 +1,6 @@
-//! What a draft does not guess. Whether a number is an amount, a code or the name of somebody cannot be seen
-//! from the numbers; a model that takes one for the other is wrong without a word. So a person is asked.
+//! What a draft does not guess. Whether a number is an amount, a code or the name of somebody
+//! cannot be seen from the numbers; a model that takes one for the other is wrong without a word.
+//! So a person is asked.
 
 use crate::{day, number};
 
@@ -18,21 +19,31 @@ pub(super) struct Seen {
     /// All values are digits, and one of them begins with a zero that a number would lose.
     digits: bool,
     padded: bool,
-    /// Longer than every value before it or behind it in the alphabet; enough to see that a counter counts.
+    /// Longer than every value before it or behind it in the alphabet; enough to see that a counter
+    /// counts.
     ascending: bool,
     last: Option<Vec<u8>>,
 }
 
 impl Default for Seen {
     fn default() -> Self {
-        Self { present: 0, whole: true, days: true, digits: true, padded: false, ascending: true, last: None }
+        Self {
+            present: 0,
+            whole: true,
+            days: true,
+            digits: true,
+            padded: false,
+            ascending: true,
+            last: None,
+        }
     }
 }
 
 impl Seen {
     pub(super) fn see(&mut self, text: &[u8]) {
         self.present += 1;
-        self.whole &= number::parse(text).is_some_and(|x| x.fract() == 0.0) && !text.contains(&b'.');
+        self.whole &=
+            number::parse(text).is_some_and(|x| x.fract() == 0.0) && !text.contains(&b'.');
         self.days &= day::parse(text).is_some();
         self.digits &= text.iter().all(u8::is_ascii_digit);
         self.padded |= text.len() > 1 && text[0] == b'0' && text.iter().all(u8::is_ascii_digit);
@@ -43,14 +54,21 @@ impl Seen {
         }
     }
 
-    /// What to ask about the column `name` with `different` values (`None`: too many to count), of numbers or
-    /// not; `None` where there is no doubt.
-    pub(super) fn question(&self, name: &str, different: Option<usize>, numeric: bool) -> Option<String> {
+    /// What to ask about the column `name` with `different` values (`None`: too many to count), of
+    /// numbers or not; `None` where there is no doubt.
+    pub(super) fn question(
+        &self,
+        name: &str,
+        different: Option<usize>,
+        numeric: bool,
+    ) -> Option<String> {
         if self.present == 0 {
             return None;
         }
-        let named = |words: &[&str]| name_words(name).iter().any(|word| words.contains(&word.as_str()));
-        let ask = |looks: &str, choices: &str| Some(format!("{name:?} looks like {looks}. {choices}"));
+        let named =
+            |words: &[&str]| name_words(name).iter().any(|word| words.contains(&word.as_str()));
+        let ask =
+            |looks: &str, choices: &str| Some(format!("{name:?} looks like {looks}. {choices}"));
         let all_different = self.present >= MANY
             && different.map_or(self.ascending, |different| different as u64 == self.present);
         if named(&["weight", "weights", "fnlwgt", "wgt"]) && numeric {
@@ -107,9 +125,11 @@ fn name_words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether the names of a header are the values of a record. Columns that are merely numbered are not.
+/// Whether the names of a header are the values of a record. Columns that are merely numbered are
+/// not.
 pub(super) fn are_values(names: &[&[u8]]) -> bool {
-    let numbers: Vec<f64> = names.iter().filter_map(|name| number::parse(name.trim_ascii())).collect();
+    let numbers: Vec<f64> =
+        names.iter().filter_map(|name| number::parse(name.trim_ascii())).collect();
     let counted = numbers.windows(2).all(|w| w[1] == w[0] + 1.0);
     !numbers.is_empty() && 2 * numbers.len() >= names.len() && (numbers.len() == 1 || !counted)
 }

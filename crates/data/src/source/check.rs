@@ -8,7 +8,8 @@ use std::path::Path;
 /// What a check found.
 #[derive(Debug, Clone)]
 pub struct Checked {
-    /// A summary of file and schema, for people. Nothing about the values is in it but their number.
+    /// A summary of file and schema, for people. Nothing about the values is in it but their
+    /// number.
     pub summary: String,
     /// Records in the file, where they were read.
     pub records: Option<u64>,
@@ -27,8 +28,8 @@ pub enum Thoroughness {
     Counts,
 }
 
-/// Checks a file against a schema. A category that is not in the list is counted, where counts are asked for,
-/// even if it is an error otherwise: whoever counts wants to know of all of them.
+/// Checks a file against a schema. A category that is not in the list is counted, where counts are
+/// asked for, even if it is an error otherwise: whoever counts wants to know of all of them.
 pub fn check(
     path: &Path,
     reading: impl Into<Reading>,

@@ -73,7 +73,8 @@ impl Layout {
         if found == expected { Ok(()) } else { Err(LineProblem::Ragged { found, expected }) }
     }
 
-    /// What the schema calls the fields of a file without a header; empty where that cannot be told.
+    /// What the schema calls the fields of a file without a header; empty where that cannot be
+    /// told.
     pub(super) fn names(&self, schema: &Schema) -> Vec<Vec<u8>> {
         let all = schema.columns().iter().map(|column| column.name().as_bytes().to_vec());
         if self.fields == schema.columns().len() {
@@ -98,8 +99,8 @@ impl Layout {
         Ok(Self { fields: names.len(), columns })
     }
 
-    /// Without a header the schema lists the fields in order. A file for prediction may lack the columns that
-    /// prediction does not read.
+    /// Without a header the schema lists the fields in order. A file for prediction may lack the
+    /// columns that prediction does not read.
     pub(super) fn by_position(
         first: &Record,
         filling: &Filling<'_>,
@@ -114,7 +115,9 @@ impl Layout {
         }
         // Either every unread column is left out, or only the target and the user are.
         let kept: Vec<usize> = (0..all)
-            .filter(|&s| encoder.reads(s) || matches!(schema.columns()[s].role(), crate::Role::Ignored))
+            .filter(|&s| {
+                encoder.reads(s) || matches!(schema.columns()[s].role(), crate::Role::Ignored)
+            })
             .collect();
         if *purpose == Purpose::Predict {
             for present in [kept, read] {
@@ -131,7 +134,8 @@ impl Layout {
     }
 }
 
-/// (schema column, file column) for the columns that are read, in schema order; `names` are the file's.
+/// (schema column, file column) for the columns that are read, in schema order; `names` are the
+/// file's.
 pub(super) fn place(
     names: &[&[u8]],
     schema: &Schema,

@@ -8,7 +8,8 @@ use super::watch::all;
 use super::{Format, load_features, open};
 use crate::error::{FileProblem, LineProblem};
 use crate::schema::{
-    Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, Target, TargetKind, Unknown,
+    Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, Target, TargetKind,
+    Unknown,
 };
 use crate::{Cell, DataError, Labels, Rows, SchemaError, day, norm, number};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,22 +56,31 @@ pub struct Draft {
     pub schema: Schema,
     /// The file to write: the schema with a comment that says where it comes from.
     pub toml: String,
-    /// What a person has to decide: the kinds that are `"TODO"` in the file, and ignored in `schema`.
+    /// What a person has to decide: the kinds that are `"TODO"` in the file, and ignored in
+    /// `schema`.
     pub questions: Vec<String>,
     /// What seems to be wrong with the file.
     pub remarks: Vec<String>,
 }
 
-/// Drafts a schema from `path`. **The result contains bounds, categories and a row norm read from the file**,
-/// so it is safe only if that file is public; the TOML says so.
+/// Drafts a schema from `path`. **The result contains bounds, categories and a row norm read from
+/// the file**, so it is safe only if that file is public; the TOML says so.
 ///
-/// The draft carries a digest of the file under `key`, which is to be random and another for every draft.
-pub fn draft_from_public(path: &Path, options: &DraftOptions, key: &[u8; 32]) -> Result<Draft, DataError> {
+/// The draft carries a digest of the file under `key`, which is to be random and another for every
+/// draft.
+pub fn draft_from_public(
+    path: &Path,
+    options: &DraftOptions,
+    key: &[u8; 32],
+) -> Result<Draft, DataError> {
     let file = open::name(path);
     super::open::no_folder(path)?;
     if open::is_standard(path) {
         // It is read twice: for the values, and for the longest row.
-        return Err(DataError::file(&file, FileProblem::NotFromStandardInput("a file to draft from")));
+        return Err(DataError::file(
+            &file,
+            FileProblem::NotFromStandardInput("a file to draft from"),
+        ));
     }
     let format = options.format.or_else(|| Format::of(path));
     let format = format.ok_or_else(|| DataError::file(&file, FileProblem::UnknownFormat))?;
@@ -92,13 +102,17 @@ pub fn draft_from_public(path: &Path, options: &DraftOptions, key: &[u8; 32]) ->
         schema.row_norm = round_up(largest_norm(&table.rows));
         notes.push(format!("Row norm: no row of {file} is longer than {}.", schema.row_norm));
     }
-    notes.push("public_n is left out: set it to a public count if you use add-remove adjacency.".into());
+    notes.push(
+        "public_n is left out: set it to a public count if you use add-remove adjacency.".into(),
+    );
     schema.drafted = Some(origin(path, &file, format, key)?);
     if schema.target().is_none() && schema.features().is_none() {
         notes.push("No target yet: give one column kind = \"target\".".into());
     }
     if !asked.is_empty() {
-        notes.push("Columns of kind \"TODO\" are for you to decide, and not in the row norm yet.".into());
+        notes.push(
+            "Columns of kind \"TODO\" are for you to decide, and not in the row norm yet.".into(),
+        );
     }
     let toml = commented(&file, &notes, &schema.to_toml_asking(&asked));
     Ok(Draft { schema, toml, questions: asked.into_values().collect(), remarks })
@@ -229,7 +243,8 @@ impl Scan {
             Some(labels) if labels.len() < 2 => ignore("it never changes"),
             labels if self.numeric => {
                 // 0/1 columns keep their zeros, which cost nothing of the row norm.
-                let flag = labels.is_some_and(|l| l.len() == 2) && self.lower == 0.0 && self.upper == 1.0;
+                let flag =
+                    labels.is_some_and(|l| l.len() == 2) && self.lower == 0.0 && self.upper == 1.0;
                 let scale = if flag { Scale::ZeroToOne } else { Scale::default() };
                 let (lower, upper) = (self.lower, self.upper);
                 let (quantiles, missing) = (Vec::new(), MissingNumber::default());
@@ -287,7 +302,8 @@ fn table(
         ..Schema::libsvm(1, 1.0, TargetKind::Range { lower: 0.0, upper: 1.0 })?
     };
     // Where every feature is still to be decided there is none yet.
-    let schema = if schema.width() == 0 && !asked.is_empty() { schema } else { schema.checked()? };
+    let schema =
+        if schema.width() == 0 && !asked.is_empty() { schema } else { schema.checked()? };
     for name in [&options.target, &options.user].into_iter().flatten() {
         schema.find(name)?;
     }
@@ -315,7 +331,8 @@ fn scan_delimited(
     };
     if !options.no_header && ask::are_values(&record.fields().collect::<Vec<_>>()) {
         remarks.push(
-            "The first line is made of numbers: if it is a record, draft again with --no-header.".into(),
+            "The first line is made of numbers: if it is a record, draft again with --no-header."
+                .into(),
         );
     }
     let mut scans: Vec<Scan> = record.fields().enumerate().map(named).map(Scan::new).collect();

@@ -9,7 +9,8 @@ use std::io::Read;
 
 /// Reads LIBSVM text under a schema with `features`. `file` is the name for messages.
 ///
-/// Indices must ascend, as the format says. For prediction the label is not looked at and may be absent.
+/// Indices must ascend, as the format says. For prediction the label is not looked at and may be
+/// absent.
 pub fn parse_libsvm<R: Read>(
     reader: R,
     file: &str,
@@ -22,7 +23,10 @@ pub fn parse_libsvm<R: Read>(
     Ok(filling.finish())
 }
 
-pub(super) fn read_libsvm<R: Read>(lines: Lines<'_, R>, filling: &mut Filling<'_>) -> Result<(), DataError> {
+pub(super) fn read_libsvm<R: Read>(
+    lines: Lines<'_, R>,
+    filling: &mut Filling<'_>,
+) -> Result<(), DataError> {
     let file = lines.file();
     each(lines, filling, |filling| filling.end(file).map(|()| true))
 }
@@ -64,7 +68,8 @@ pub(super) fn each<R: Read>(
         if pairs.windows(2).any(|w| w[0].0 == w[1].0) {
             return Err(refuse(LineProblem::IndexTwice));
         }
-        // Two records that have run into one, `…:0.5\n-1 1:…` by `…:0.5e-1 1:…`, are seen by this alone.
+        // Two records that have run into one, `…:0.5\n-1 1:…` by `…:0.5e-1 1:…`, are seen by this
+        // alone.
         if let Some(at) = pairs.windows(2).position(|w| w[0].0 > w[1].0) {
             return Err(refuse(LineProblem::Descending(at + 2)));
         }
@@ -81,9 +86,9 @@ pub(super) fn each<R: Read>(
     Ok(())
 }
 
-/// A line up to its comment. One damaged byte can make a comment of a record or of its end, and what it holds
-/// would be lost; so a comment may not look like items, must stand apart, and has no line of its own behind the
-/// first record.
+/// A line up to its comment. One damaged byte can make a comment of a record or of its end, and
+/// what it holds would be lost; so a comment may not look like items, must stand apart, and has no
+/// line of its own behind the first record.
 fn without_comment(line: &[u8], begun: bool) -> Result<&[u8], LineProblem> {
     let Some(at) = memchr::memchr(b'#', line) else { return Ok(line) };
     let (record, comment) = line.split_at(at);
@@ -107,7 +112,8 @@ fn pair(item: &[u8], at: usize, features: u32) -> Result<(u32, f64), LineProblem
         return Err(LineProblem::Pair(at));
     }
     // Saturating: an index of fifty digits is beyond every width, and must not wrap into one.
-    let index = index.iter().fold(0_u64, |n, d| n.saturating_mul(10).saturating_add(u64::from(d - b'0')));
+    let index =
+        index.iter().fold(0_u64, |n, d| n.saturating_mul(10).saturating_add(u64::from(d - b'0')));
     if index == 0 {
         return Err(LineProblem::IndexZero(at));
     }

@@ -1,5 +1,5 @@
-//! The lines of a text, however they end, and none longer than the limit: what is not text at all, or unpacks
-//! into one endless line, is refused before it fills the memory.
+//! The lines of a text, however they end, and none longer than the limit: what is not text at all,
+//! or unpacks into one endless line, is refused before it fills the memory.
 
 use super::Limits;
 use crate::DataError;
@@ -85,7 +85,11 @@ impl<'a, R: Read> Lines<'a, R> {
                 return self.line(self.end, self.end).map(Some);
             }
             if seen > self.limit {
-                return Err(DataError::line(self.file, self.number + 1, LineProblem::TooLong(self.limit)));
+                return Err(DataError::line(
+                    self.file,
+                    self.number + 1,
+                    LineProblem::TooLong(self.limit),
+                ));
             }
             self.fill()?;
         }

@@ -51,13 +51,18 @@ pub enum Format {
 
 impl Format {
     /// Every format with its name on the command line.
-    pub const ALL: [(&'static str, Format); 4] =
-        [("csv", Self::Csv), ("tsv", Self::Tsv), ("libsvm", Self::Libsvm), ("parquet", Self::Parquet)];
+    pub const ALL: [(&'static str, Format); 4] = [
+        ("csv", Self::Csv),
+        ("tsv", Self::Tsv),
+        ("libsvm", Self::Libsvm),
+        ("parquet", Self::Parquet),
+    ];
 
     /// The format that the name of a file tells, packing aside. The content is never looked at.
     pub fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let packed = [".gz", ".xz", ".bz2", ".zst", ".zip"].iter().find_map(|end| name.strip_suffix(end));
+        let packed =
+            [".gz", ".xz", ".bz2", ".zst", ".zip"].iter().find_map(|end| name.strip_suffix(end));
         let name = packed.unwrap_or(&name);
         match name.rsplit_once('.')?.1 {
             "csv" | "data" => Some(Self::Csv),
@@ -68,7 +73,8 @@ impl Format {
         }
     }
 
-    /// The format to read `path` with: as told, by its name, or the only one that the schema allows.
+    /// The format to read `path` with: as told, by its name, or the only one that the schema
+    /// allows.
     fn decide(path: &Path, told: Option<Self>, schema: &Schema) -> Result<Self, FileProblem> {
         let libsvm = schema.features().is_some();
         let format = match told.or_else(|| Self::of(path)) {
@@ -78,9 +84,9 @@ impl Format {
             None => return Err(FileProblem::UnknownFormat),
         };
         match (format == Self::Libsvm, libsvm) {
-            (true, false) => {
-                Err(FileProblem::WrongFormat("a LIBSVM file needs a schema with `features`, not columns"))
-            }
+            (true, false) => Err(FileProblem::WrongFormat(
+                "a LIBSVM file needs a schema with `features`, not columns",
+            )),
             (false, true) => {
                 Err(FileProblem::WrongFormat("a schema with `features` is for LIBSVM files only"))
             }
@@ -108,8 +114,8 @@ impl std::str::FromStr for Format {
     }
 }
 
-/// Reads a file for fitting or evaluating: features, targets, users. `target` and `user_column` choose the
-/// roles as [`Schema::with_roles`] does.
+/// Reads a file for fitting or evaluating: features, targets, users. `target` and `user_column`
+/// choose the roles as [`Schema::with_roles`] does.
 pub fn load(
     path: &Path,
     reading: impl Into<Reading>,
@@ -120,9 +126,9 @@ pub fn load(
     read(path, reading.into(), &schema.with_roles(target, user_column)?, Purpose::Fit)
 }
 
-/// Reads several files as one table, one behind the other; an owner is the same in all of them. The schema must
-/// have its roles settled. The answer has whether one of them is the very file that the schema was drafted from, unless
-/// its owner says that it is public.
+/// Reads several files as one table, one behind the other; an owner is the same in all of them. The
+/// schema must have its roles settled. The answer has whether one of them is the very file that the
+/// schema was drafted from, unless its owner says that it is public.
 pub fn load_and_compare(
     paths: &[PathBuf],
     reading: impl Into<Reading>,
@@ -138,9 +144,13 @@ pub fn load_and_compare(
     Ok((filling.finish(), drafted_from))
 }
 
-/// Reads a file for predicting: features alone, encoded as [`load`] encodes them under the same schema. The
-/// schema must have its roles settled (a model carries it so).
-pub fn load_features(path: &Path, reading: impl Into<Reading>, schema: &Schema) -> Result<Table, DataError> {
+/// Reads a file for predicting: features alone, encoded as [`load`] encodes them under the same
+/// schema. The schema must have its roles settled (a model carries it so).
+pub fn load_features(
+    path: &Path,
+    reading: impl Into<Reading>,
+    schema: &Schema,
+) -> Result<Table, DataError> {
     read(path, reading.into(), schema, Purpose::Predict)
 }
 
@@ -153,7 +163,12 @@ enum Depth {
     Values,
 }
 
-fn read(path: &Path, reading: Reading, schema: &Schema, purpose: Purpose) -> Result<Table, DataError> {
+fn read(
+    path: &Path,
+    reading: Reading,
+    schema: &Schema,
+    purpose: Purpose,
+) -> Result<Table, DataError> {
     let mut filling = Filling::new(schema, purpose);
     read_into(path, reading, &mut filling, Depth::Values, None)?;
     Ok(filling.finish())
@@ -175,7 +190,8 @@ fn read_into(
     };
     let (file, schema) = (open::name(path), filling.schema);
     open::no_folder(path)?;
-    let format = Format::decide(path, reading.format, schema).map_err(|p| DataError::file(&file, p))?;
+    let format =
+        Format::decide(path, reading.format, schema).map_err(|p| DataError::file(&file, p))?;
     ready(schema, filling.purpose)?;
     match format {
         // A LIBSVM file has no header: that it opens is all there is to see.

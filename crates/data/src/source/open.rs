@@ -1,4 +1,5 @@
-//! A file, or standard input, as bytes: `.gz`, `.xz`, `.bz2`, `.zst` and `.zip` unpacked on the way.
+//! A file, or standard input, as bytes: `.gz`, `.xz`, `.bz2`, `.zst` and `.zip` unpacked on the
+//! way.
 
 use super::zip;
 use crate::DataError;
@@ -23,7 +24,8 @@ pub(super) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == STANDARD
 }
 
-/// Opens `path`. Compression is told by the first bytes, which belong to the container and not to the data.
+/// Opens `path`. Compression is told by the first bytes, which belong to the container and not to
+/// the data.
 pub(super) fn open(path: &Path) -> Result<Box<dyn Read>, DataError> {
     let name = name(path);
     if is_standard(path) {

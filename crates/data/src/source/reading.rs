@@ -35,6 +35,8 @@ impl Default for Limits {
 impl Reading {
     pub(super) fn limits(self) -> Limits {
         let most = usize::MAX / 4;
-        Limits { line: self.max_line.map_or(LINE, |n| usize::try_from(n).unwrap_or(most).min(most)) }
+        Limits {
+            line: self.max_line.map_or(LINE, |n| usize::try_from(n).unwrap_or(most).min(most)),
+        }
     }
 }

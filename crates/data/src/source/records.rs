@@ -1,9 +1,10 @@
 //! The records of delimited text, one at a time.
 //!
-//! Most lines of most files hold no quote: such a line is cut at its delimiters where it lies in the buffer. A
-//! line with a quote in it is read byte by byte into a buffer of its own. Nothing is lost without a word: a
-//! quote that is never closed, or that is closed in the middle of a field because another one is missing, would
-//! swallow records and is refused; so is text that is not UTF-8, and a record longer than the limit.
+//! Most lines of most files hold no quote: such a line is cut at its delimiters where it lies in
+//! the buffer. A line with a quote in it is read byte by byte into a buffer of its own. Nothing is
+//! lost without a word: a quote that is never closed, or that is closed in the middle of a field
+//! because another one is missing, would swallow records and is refused; so is text that is not
+//! UTF-8, and a record longer than the limit.
 
 use super::Limits;
 use super::lines::Lines;
@@ -15,7 +16,8 @@ use std::io::Read;
 #[derive(Debug, Default)]
 pub(super) struct Record {
     bytes: Vec<u8>,
-    /// Where each field ends in `bytes`; one delimiter lies between two fields of a line without quotes.
+    /// Where each field ends in `bytes`; one delimiter lies between two fields of a line without
+    /// quotes.
     ends: Vec<usize>,
     gap: usize,
 }
@@ -95,7 +97,8 @@ impl<'a, R: Read> Records<'a, R> {
             }
             blank = blank.or(Some(self.line));
         }
-        // An empty line at the end of a file is nothing; between the records of a single column it may be one.
+        // An empty line at the end of a file is nothing; between the records of a single column it
+        // may be one.
         if let Some(line) = blank.filter(|_| self.single) {
             return Err(self.refuse(line, LineProblem::Blank));
         }
@@ -106,7 +109,8 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(true)
     }
 
-    /// The record that starts with the line just read, quotes taken off; it may go on over further lines.
+    /// The record that starts with the line just read, quotes taken off; it may go on over further
+    /// lines.
     fn quoted(&mut self, record: &mut Record) -> Result<(), DataError> {
         record.bytes.clear();
         record.ends.clear();

@@ -1,5 +1,5 @@
-//! A schema to fill in, from the names and types of the columns alone: where there is no public sample, the
-//! private table itself may be given, because none of its values is read.
+//! A schema to fill in, from the names and types of the columns alone: where there is no public
+//! sample, the private table itself may be given, because none of its values is read.
 
 use super::records::{Record, Records};
 use super::{DraftOptions, Format, ask, open};
@@ -20,8 +20,8 @@ enum Known {
     Unreadable,
 }
 
-/// The skeleton of a schema for `path`, and remarks about it. Whatever a person has to say is `"TODO"`, and no
-/// table is read before it is filled in.
+/// The skeleton of a schema for `path`, and remarks about it. Whatever a person has to say is
+/// `"TODO"`, and no table is read before it is filled in.
 pub fn skeleton(path: &Path, options: &DraftOptions) -> Result<(String, Vec<String>), DataError> {
     let file = open::name(path);
     open::no_folder(path)?;
@@ -112,7 +112,9 @@ fn written(file: &str, columns: &[(String, Known)], options: &DraftOptions) -> S
         let target = options.target.as_ref() == Some(name);
         let keys = match known {
             _ if options.user.as_ref() == Some(name) => "kind = \"user\"",
-            Known::Number if target => "kind = \"target\"\n# or classes\nlower = \"TODO\"\nupper = \"TODO\"",
+            Known::Number if target => {
+                "kind = \"target\"\n# or classes\nlower = \"TODO\"\nupper = \"TODO\""
+            }
             Known::Truth if target => "kind = \"target\"\nclasses = [\"false\", \"true\"]",
             _ if target => "kind = \"target\"\nclasses = \"TODO\"",
             Known::Nothing => "kind = \"TODO\"",

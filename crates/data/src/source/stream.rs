@@ -1,6 +1,7 @@
-//! A file record by record, for predicting and measuring: nothing is kept, so a table of any length takes the same
-//! memory. Columns that no entry declares are not read here: the model has its features, and what else a table holds
-//! changes no prediction. A caller may ask for columns to be handed on as they are, declared or not.
+//! A file record by record, for predicting and measuring: nothing is kept, so a table of any length
+//! takes the same memory. Columns that no entry declares are not read here: the model has its
+//! features, and what else a table holds changes no prediction. A caller may ask for columns to be
+//! handed on as they are, declared or not.
 
 use super::delimited::Layout;
 use super::lines::Lines;
@@ -57,7 +58,8 @@ pub struct Head {
 pub trait Visitor {
     /// Before the first record.
     fn head(&mut self, head: Head) -> bool;
-    /// A record: its features, its target where the purpose is [`Purpose::Fit`], and the cells to hand on.
+    /// A record: its features, its target where the purpose is [`Purpose::Fit`], and the cells to
+    /// hand on.
     fn record(&mut self, row: &Row, kept: &[Kept]) -> bool;
 }
 
@@ -97,7 +99,8 @@ pub fn visit(
             }
             let lines = Lines::new(open::open(path)?, &file, reading.limits());
             if visitor.head(Head { kept: Vec::new(), unread: 0 }) {
-                let end = |filling: &mut Filling<'_>| Ok(filling.hand_on(|row| visitor.record(row, &[])));
+                let end =
+                    |filling: &mut Filling<'_>| Ok(filling.hand_on(|row| visitor.record(row, &[])));
                 libsvm::each(lines, &mut filling, end)?;
             }
             Ok(())
@@ -122,8 +125,10 @@ fn delimited<R: Read>(
         return Err(DataError::file(file, FileProblem::Empty));
     }
     let (layout, names) = if schema.header() {
-        let names =
-            record.fields().map(|n| if schema.trim() { n.trim_ascii() } else { n }.to_vec()).collect();
+        let names = record
+            .fields()
+            .map(|n| if schema.trim() { n.trim_ascii() } else { n }.to_vec())
+            .collect();
         (Layout::from_header(&record, schema, &filling.encoder, file)?, names)
     } else {
         let layout = Layout::by_position(&record, filling, file, records.line())?;
@@ -173,10 +178,13 @@ fn put_text(cell: &mut Kept, text: &[u8]) {
 /// Where the columns are that a caller asked for.
 fn wanted(names: &[Vec<u8>], keep: &[String], file: &str) -> Result<Vec<usize>, DataError> {
     let find = |name: &String| {
-        let mut at = names.iter().enumerate().filter(|(_, there)| there.as_slice() == name.as_bytes());
+        let mut at =
+            names.iter().enumerate().filter(|(_, there)| there.as_slice() == name.as_bytes());
         match (at.next(), at.next()) {
             (Some((field, _)), None) => Ok(field),
-            (Some(_), Some(_)) => Err(DataError::file(file, FileProblem::DuplicateColumn(name.clone()))),
+            (Some(_), Some(_)) => {
+                Err(DataError::file(file, FileProblem::DuplicateColumn(name.clone())))
+            }
             (None, _) => Err(DataError::file(file, FileProblem::NoSuchColumn(name.clone()))),
         }
     };
@@ -186,8 +194,9 @@ fn wanted(names: &[Vec<u8>], keep: &[String], file: &str) -> Result<Vec<usize>, 
 fn unread(names: &[Vec<u8>], schema: &Schema, wanted: &[usize]) -> usize {
     let declared: std::collections::HashSet<&[u8]> =
         schema.columns().iter().map(|column| column.name().as_bytes()).collect();
-    let is_unread =
-        |(field, name): &(usize, &Vec<u8>)| !declared.contains(name.as_slice()) && !wanted.contains(field);
+    let is_unread = |(field, name): &(usize, &Vec<u8>)| {
+        !declared.contains(name.as_slice()) && !wanted.contains(field)
+    };
     names.iter().enumerate().filter(is_unread).count()
 }
 
@@ -209,8 +218,9 @@ fn parquet(
         file,
     )?;
     let fields = wanted(&names, keep, file)?;
-    let unreadable =
-        |column: &str, found| DataError::file(file, FileProblem::ColumnType { column: column.into(), found });
+    let unreadable = |column: &str, found| {
+        DataError::file(file, FileProblem::ColumnType { column: column.into(), found })
+    };
     for &(slot, leaf) in &columns {
         let column = &schema.columns()[slot];
         source.readable(leaf, column.role()).map_err(|found| unreadable(column.name(), found))?;
@@ -219,7 +229,8 @@ fn parquet(
         .iter()
         .zip(&fields)
         .map(|(name, &leaf)| source.kind(leaf).map_err(|found| unreadable(name, found)));
-    let head = Head { kept: kinds.collect::<Result<_, _>>()?, unread: unread(&names, schema, &fields) };
+    let head =
+        Head { kept: kinds.collect::<Result<_, _>>()?, unread: unread(&names, schema, &fields) };
     if !visitor.head(head) {
         return Ok(());
     }
@@ -231,8 +242,12 @@ fn parquet(
             return Err(DataError::file(file, FileProblem::Empty));
         }
         let slot = columns.get(column).map(|&(slot, _)| slot);
-        let name =
-            || slot.map_or_else(|| keep[column - columns.len()].as_str(), |s| schema.columns()[s].name());
+        let name = || {
+            slot.map_or_else(
+                || keep[column - columns.len()].as_str(),
+                |s| schema.columns()[s].name(),
+            )
+        };
         let cell = cell.map_err(|p| DataError::cell(file, record, name(), p))?;
         match slot {
             Some(slot) => filling.put(slot, cell, file, record)?,

@@ -1,5 +1,6 @@
-//! A reader that notices whether what passes through it is the file that the schema was drafted from. It is done while the
-//! file is read, once: a pipe cannot be read twice, and a file may change in between.
+//! A reader that notices whether what passes through it is the file that the schema was drafted
+//! from. It is done while the file is read, once: a pipe cannot be read twice, and a file may
+//! change in between.
 
 use crate::schema::{Drafted, Fingerprint};
 use std::cell::RefCell;

@@ -1,7 +1,7 @@
 //! The one member of a `.zip` archive, its length and checksum checked at the end.
 //!
-//! The list of members at the end of the file counts, as the format says; what lies before it is only looked at
-//! through that list. Archives of 4 GB and more have another list, and are refused.
+//! The list of members at the end of the file counts, as the format says; what lies before it is
+//! only looked at through that list. Archives of 4 GB and more have another list, and are refused.
 
 use crate::DataError;
 use crate::error::FileProblem;
@@ -21,7 +21,10 @@ const COMMENT: u64 = 65_535;
 pub(super) fn member(mut file: File, name: &str) -> std::result::Result<Box<dyn Read>, DataError> {
     let refuse = |e: Error| match e.kind() {
         ErrorKind::Unsupported => DataError::file(name, FileProblem::Zip(e.to_string())),
-        _ => DataError::file(name, FileProblem::Read { line: 0, reason: "the archive is damaged".into() }),
+        _ => DataError::file(
+            name,
+            FileProblem::Read { line: 0, reason: "the archive is damaged".into() },
+        ),
     };
     let entry = Entry::find(&mut file).map_err(refuse)?;
     let packed = entry.packed(file).map_err(refuse)?;
@@ -51,7 +54,8 @@ impl Entry {
             .rev()
             .find(|&i| {
                 bytes[i..].starts_with(b"PK\x05\x06")
-                    && word(&bytes, i + 20).is_ok_and(|n| i + END as usize + n as usize == bytes.len())
+                    && word(&bytes, i + 20)
+                        .is_ok_and(|n| i + END as usize + n as usize == bytes.len())
             })
             .ok_or_else(damaged)?;
         if word(&bytes, at + 10)? != 1 {
@@ -98,11 +102,19 @@ impl Entry {
 }
 
 fn word(bytes: &[u8], at: usize) -> Result<u16> {
-    bytes.get(at..at + 2).and_then(|b| b.try_into().ok()).map(u16::from_le_bytes).ok_or_else(damaged)
+    bytes
+        .get(at..at + 2)
+        .and_then(|b| b.try_into().ok())
+        .map(u16::from_le_bytes)
+        .ok_or_else(damaged)
 }
 
 fn long(bytes: &[u8], at: usize) -> Result<u32> {
-    bytes.get(at..at + 4).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes).ok_or_else(damaged)
+    bytes
+        .get(at..at + 4)
+        .and_then(|b| b.try_into().ok())
+        .map(u32::from_le_bytes)
+        .ok_or_else(damaged)
 }
 
 fn damaged() -> Error {
@@ -131,7 +143,10 @@ impl<R: Read> Read for Checked<R> {
     fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         let n = self.reader.read(out)?;
         self.sum.update(&out[..n]);
-        if n == 0 && !out.is_empty() && (self.sum.sum(), self.sum.amount()) != (self.checksum, self.length) {
+        if n == 0
+            && !out.is_empty()
+            && (self.sum.sum(), self.sum.amount()) != (self.checksum, self.length)
+        {
             return Err(damaged());
         }
         Ok(n)

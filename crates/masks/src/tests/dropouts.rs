@@ -7,7 +7,9 @@ use proptest::prelude::*;
 
 /// On a complete graph: those who stay past phase p must be at least the threshold, in every phase.
 fn expected(terms: &Terms, leaves: &[Leaves]) -> Result<Sum, Abort> {
-    for (phase, awaited) in [(0, Kind::Advertise), (1, Kind::Shares), (2, Kind::Masked), (3, Kind::Unmask)] {
+    for (phase, awaited) in
+        [(0, Kind::Advertise), (1, Kind::Shares), (2, Kind::Masked), (3, Kind::Unmask)]
+    {
         let found = leaves.iter().filter(|&&left| left > phase).count() as u32;
         if found < terms.threshold() {
             return Err(Abort::TooFew { awaited, found, threshold: terms.threshold() });
@@ -51,7 +53,8 @@ fn sums_wrap_around() {
 #[test]
 fn sixty_members() {
     let terms = Terms::complete([3; 32], 1, 60, 40, 5).unwrap();
-    let found = Play::new(&terms).run(|member| if member % 20 < 4 { (member % 20) as Leaves } else { STAYS });
+    let found = Play::new(&terms)
+        .run(|member| if member % 20 < 4 { (member % 20) as Leaves } else { STAYS });
     let members: Vec<MemberId> = (0..60).filter(|member| member % 20 >= 3).collect();
     assert_eq!(found.unwrap(), Sum { values: plain_sum(&terms, &members), members });
 }
@@ -59,9 +62,14 @@ fn sixty_members() {
 #[test]
 fn a_sparse_graph_gives_the_same_sum() {
     let terms = Terms::sparse([3; 32], 1, 80, 50, 4, 16, 9).unwrap();
-    let leaves = |member: MemberId| if member.is_multiple_of(9) { (member / 9 % 4) as Leaves } else { STAYS };
+    let leaves = |member: MemberId| {
+        if member.is_multiple_of(9) { (member / 9 % 4) as Leaves } else { STAYS }
+    };
     let members: Vec<MemberId> = (0..80).filter(|&member| leaves(member) > 2).collect();
-    assert_eq!(Play::new(&terms).run(leaves).unwrap(), Sum { values: plain_sum(&terms, &members), members });
+    assert_eq!(
+        Play::new(&terms).run(leaves).unwrap(),
+        Sum { values: plain_sum(&terms, &members), members }
+    );
 }
 
 /// A whole neighbourhood leaves: the members in its middle cannot be opened, and the round says so.
@@ -74,7 +82,8 @@ fn a_sparse_neighbourhood_that_leaves_locks_the_round() {
     assert!(found < 3);
 }
 
-/// A vector that comes after its phase was closed is not added, and its sender's seed is never asked for.
+/// A vector that comes after its phase was closed is not added, and its sender's seed is never
+/// asked for.
 #[test]
 fn a_late_vector_stays_out() {
     let terms = Terms::complete([3; 32], 1, 4, 3, 2).unwrap();
@@ -87,7 +96,10 @@ fn a_late_vector_stays_out() {
     let mut masked = play.deliver(said);
     let late = masked.remove(1);
     let said = play.phase(masked);
-    assert_eq!(play.collector.on_message(late.0, &late.1), Err(crate::Rejected::Late(Kind::Masked)));
+    assert_eq!(
+        play.collector.on_message(late.0, &late.1),
+        Err(crate::Rejected::Late(Kind::Masked))
+    );
     let answers = play.deliver(said);
     assert_eq!(answers.len(), 3);
     for (_, bytes) in &answers {
@@ -97,7 +109,10 @@ fn a_late_vector_stays_out() {
     }
     play.phase(answers);
     let sum = play.collector.outcome().unwrap().unwrap();
-    assert_eq!((sum.members.clone(), sum.values.clone()), (vec![0, 2, 3], plain_sum(&terms, &[0, 2, 3])));
+    assert_eq!(
+        (sum.members.clone(), sum.values.clone()),
+        (vec![0, 2, 3], plain_sum(&terms, &[0, 2, 3]))
+    );
     assert_eq!(input(1, 2), [2000, 2001]);
 }
 

@@ -1,6 +1,7 @@
 //! The protocol as a whole.
 //!
-//! A round is played by [`Play`]: it carries every message, lets members leave where a test says, and keeps all bytes.
+//! A round is played by [`Play`]: it carries every message, lets members leave where a test says,
+//! and keeps all bytes.
 
 mod coalition;
 mod dropouts;
@@ -9,7 +10,8 @@ mod rejections;
 use crate::wire::{Outgoing, Party};
 use crate::{Abort, Collector, Member, MemberId, Sum, Terms};
 
-/// The phase in which a member leaves, before it answers: 0 advertises nothing, 3 unmasks nothing, 4 stays.
+/// The phase in which a member leaves, before it answers: 0 advertises nothing, 3 unmasks nothing,
+/// 4 stays.
 pub(super) type Leaves = u8;
 pub(super) const STAYS: Leaves = 4;
 
@@ -90,7 +92,9 @@ impl Play {
 pub(super) fn plain_sum(terms: &Terms, members: &[MemberId]) -> Vec<u64> {
     let mut sum = vec![0_u64; terms.dimension() as usize];
     for &member in members {
-        sum.iter_mut().zip(input(member, terms.dimension())).for_each(|(sum, x)| *sum = sum.wrapping_add(x));
+        sum.iter_mut()
+            .zip(input(member, terms.dimension()))
+            .for_each(|(sum, x)| *sum = sum.wrapping_add(x));
     }
     sum
 }

@@ -1,4 +1,5 @@
-//! What is refused is refused by name and changes nothing: after every refusal the round goes on to the right sum.
+//! What is refused is refused by name and changes nothing: after every refusal the round goes on to
+//! the right sum.
 
 use super::{Play, STAYS, plain_sum};
 use crate::wire::{Body, Kind, Message, Outgoing, Party};
@@ -9,7 +10,8 @@ fn terms() -> Terms {
     Terms::complete([3; 32], 7, 4, 3, 2).unwrap()
 }
 
-/// Plays a round; before each message is delivered, `tamper` may try to make the recipient take something else.
+/// Plays a round; before each message is delivered, `tamper` may try to make the recipient take
+/// something else.
 fn play_with(
     terms: &Terms,
     mut to_collector: impl FnMut(&mut Play, MemberId, &[u8]),
@@ -34,7 +36,12 @@ fn play_with(
     assert_eq!(sum.values, plain_sum(terms, &(0..terms.members()).collect::<Vec<_>>()));
 }
 
-fn altered(terms: &Terms, member: MemberId, bytes: &[u8], change: impl Fn(&mut Message)) -> Vec<u8> {
+fn altered(
+    terms: &Terms,
+    member: MemberId,
+    bytes: &[u8],
+    change: impl Fn(&mut Message),
+) -> Vec<u8> {
     let mut message = Message::decode(terms, member, bytes).unwrap();
     change(&mut message);
     message.encode()
@@ -65,7 +72,10 @@ fn damage_is_noticed_wherever_it_is() {
         },
         |play, to, bytes| {
             for place in 0..bytes.len() {
-                named(place, play.members[to as usize].on_message(&damaged(bytes, place)).unwrap_err());
+                named(
+                    place,
+                    play.members[to as usize].on_message(&damaged(bytes, place)).unwrap_err(),
+                );
             }
         },
     );
@@ -77,7 +87,10 @@ fn other_runs_rounds_and_members_are_refused() {
     let cases = |member: MemberId, bytes: &[u8]| {
         [
             (altered(&terms, member, bytes, |m| m.run[0] ^= 1), Rejected::WrongRun),
-            (altered(&terms, member, bytes, |m| m.round = 6), Rejected::WrongRound { given: 6, expected: 7 }),
+            (
+                altered(&terms, member, bytes, |m| m.round = 6),
+                Rejected::WrongRound { given: 6, expected: 7 },
+            ),
             (
                 altered(&terms, member, bytes, |m| m.member = (member + 1) % 4),
                 Rejected::Misdirected { named: (member + 1) % 4, expected: member },
@@ -109,16 +122,22 @@ fn replays_change_nothing() {
         for (member, bytes) in past.borrow().iter() {
             let at_collector = play.collector.on_message(*member, bytes).unwrap_err();
             assert!(
-                matches!(at_collector, Rejected::Duplicate(_) | Rejected::Late(_) | Rejected::Malformed(_)),
+                matches!(
+                    at_collector,
+                    Rejected::Duplicate(_) | Rejected::Late(_) | Rejected::Malformed(_)
+                ),
                 "{at_collector}"
             );
             let at_member = play.members[*member as usize].on_message(bytes).unwrap_err();
-            assert!(matches!(at_member, Rejected::Duplicate(_) | Rejected::Malformed(_)), "{at_member}");
+            assert!(
+                matches!(at_member, Rejected::Duplicate(_) | Rejected::Malformed(_)),
+                "{at_member}"
+            );
         }
     };
     let keep = |member: MemberId, bytes: &[u8]| past.borrow_mut().push((member, bytes.to_vec()));
-    // What has just been prepared is not replayed before it was delivered once: the closures run before delivery, so one
-    // message is kept back.
+    // What has just been prepared is not replayed before it was delivered once: the closures run
+    // before delivery, so one message is kept back.
     let waiting = std::cell::RefCell::new(None::<(MemberId, Vec<u8>)>);
     let turn = |play: &mut Play, member: MemberId, bytes: &[u8]| {
         if let Some((member, bytes)) = waiting.borrow_mut().replace((member, bytes.to_vec())) {
@@ -158,7 +177,10 @@ fn messages_out_of_their_phase_are_refused_by_name() {
         assert_eq!(member.on_message(&said(false, kind)), Err(Rejected::Early(kind)));
     }
     assert!(matches!(member.on_message(&said(true, Kind::Masked)), Err(Rejected::Malformed(_))));
-    assert!(matches!(collector.on_message(0, &said(false, Kind::Directory)), Err(Rejected::Malformed(_))));
+    assert!(matches!(
+        collector.on_message(0, &said(false, Kind::Directory)),
+        Err(Rejected::Malformed(_))
+    ));
     assert!(play.run(|_| STAYS).is_ok());
     assert_eq!(play.collector.on_message(0, &said(true, Kind::Unmask)), Err(Rejected::Ended));
     assert_eq!(
@@ -310,7 +332,8 @@ fn lists_that_contradict_the_terms_are_refused() {
     );
 }
 
-/// Asked twice, with other lists of survivors, a member answers once: no owner's seed and key are both given back.
+/// Asked twice, with other lists of survivors, a member answers once: no owner's seed and key are
+/// both given back.
 #[test]
 fn a_second_list_of_survivors_gets_no_answer() {
     let terms = terms();
@@ -325,10 +348,12 @@ fn a_second_list_of_survivors_gets_no_answer() {
         message.body = Body::Survivors { count: 3, holders: vec![0, 1, 2] };
     });
     let first = play.members[0].on_message(&other).unwrap();
-    let Body::Unmask { seeds, keys } = Message::decode(&terms, 0, &first[0].bytes).unwrap().body else {
+    let Body::Unmask { seeds, keys } = Message::decode(&terms, 0, &first[0].bytes).unwrap().body
+    else {
         panic!()
     };
-    let named = |list: &[(MemberId, [u8; 32])]| list.iter().map(|(owner, _)| *owner).collect::<Vec<_>>();
+    let named =
+        |list: &[(MemberId, [u8; 32])]| list.iter().map(|(owner, _)| *owner).collect::<Vec<_>>();
     assert_eq!((named(&seeds), named(&keys)), (vec![0, 1, 2], vec![3]));
     assert_eq!(play.members[0].on_message(&honest), Err(Rejected::Duplicate(Kind::Survivors)));
     assert!(play.members[0].is_done());
@@ -340,8 +365,14 @@ fn a_message_that_is_too_long_is_not_even_parsed() {
     let limit = terms.longest_message();
     let mut play = Play::new(&terms);
     let long = vec![1; limit + 1];
-    assert_eq!(play.collector.on_message(0, &long), Err(Rejected::TooLong { given: limit + 1, limit }));
-    assert_eq!(play.members[0].on_message(&long), Err(Rejected::TooLong { given: limit + 1, limit }));
+    assert_eq!(
+        play.collector.on_message(0, &long),
+        Err(Rejected::TooLong { given: limit + 1, limit })
+    );
+    assert_eq!(
+        play.members[0].on_message(&long),
+        Err(Rejected::TooLong { given: limit + 1, limit })
+    );
 }
 
 /// The bound is above what honest parties send, at the largest numbers too.
@@ -370,8 +401,9 @@ proptest! {
         prop_assert_eq!(play.collector.awaits(), Some((Kind::Advertise, vec![0, 1, 2, 3])));
     }
 
-    /// Damage under a repaired digest, in every phase and at both ends: no panic, and what is refused changes nothing. What is taken
-    /// (a masked vector with other bits, say) is then an honest-looking message, and the round ends in a sum or an abort.
+    /// Damage under a repaired digest, in every phase and at both ends: no panic, and what is
+    /// refused changes nothing. What is taken (a masked vector with other bits, say) is then an
+    /// honest-looking message, and the round ends in a sum or an abort.
     #[test]
     fn forged_messages_never_panic(
         phase in 0_u8..4, up in any::<bool>(), place in any::<proptest::sample::Index>(), flip in 1_u8.., cut in 0_usize..3,

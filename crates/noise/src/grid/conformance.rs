@@ -1,4 +1,5 @@
-//! The samplers over digits so small that every path is taken, and the rounding against integers of any size.
+//! The samplers over digits so small that every path is taken, and the rounding against integers of
+//! any size.
 
 use super::discrete::exponential_coin;
 use super::exponential::exponential;
@@ -27,7 +28,8 @@ impl Digits for Bits {
         if self.used <= self.length {
             return u64::from(self.script >> (self.length - self.used) & 1);
         }
-        self.later = self.later.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        self.later =
+            self.later.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         self.later >> 63
     }
 
@@ -42,8 +44,9 @@ impl Digits for Bits {
     }
 }
 
-/// Bounds on the exact probability of an outcome, from running the algorithm on *every* string of `depth` bits: the
-/// share of those that lead to it, and that share plus the share of those that are too short to decide.
+/// Bounds on the exact probability of an outcome, from running the algorithm on *every* string of
+/// `depth` bits: the share of those that lead to it, and that share plus the share of those that
+/// are too short to decide.
 fn bracket(depth: u32, outcome: impl Fn(&mut Bits) -> bool) -> (f64, f64) {
     let (mut yes, mut open) = (0.0, 0.0);
     let mut prefixes = vec![(0_u32, 0_u32)];
@@ -80,16 +83,21 @@ fn the_integer_of_the_exponential_by_enumeration() {
 
 #[test]
 fn the_coin_of_the_discrete_gaussian_by_enumeration() {
-    for (k, part, whole) in [(0, 1, 2), (0, 3, 4), (1, 1, 4), (1, 3, 4), (3, 1, 2), (0, 0, 4), (2, 0, 4)] {
+    for (k, part, whole) in
+        [(0, 1, 2), (0, 3, 4), (1, 1, 4), (1, 3, 4), (3, 1, 2), (0, 0, 4), (2, 0, 4)]
+    {
         let (low, high) = bracket(20, |bits| exponential_coin(k, part, whole, bits));
         let (k, x) = (k as f64, part as f64 / whole as f64);
         let truth = (-x * (2.0 * k + x) / (2.0 * k + 2.0)).exp();
-        assert!(low <= truth && truth <= high && high - low < 0.06, "{k} {x}: {low} {truth} {high}");
+        assert!(
+            low <= truth && truth <= high && high - low < 0.06,
+            "{k} {x}: {low} {truth} {high}"
+        );
     }
 }
 
-/// The discrete Gaussian over one-bit digits against its own law, at scales below, at and above one step, with 2·10⁵
-/// draws each; false alarm 1e-6 each.
+/// The discrete Gaussian over one-bit digits against its own law, at scales below, at and above one
+/// step, with 2·10⁵ draws each; false alarm 1e-6 each.
 #[test]
 fn the_law_of_the_discrete_gaussian() {
     let mut bits = Bits { script: 0, length: 0, used: 0, later: 13 };
@@ -107,7 +115,8 @@ fn the_law_of_the_discrete_gaussian() {
     }
 }
 
-/// Step 4 of the normal with a fresh x: ∫₀¹ e^(−x(2k+x)/(2k+2)) dx for one coin, e^(−x(2k+x)/2) for all k + 1.
+/// Step 4 of the normal with a fresh x: ∫₀¹ e^(−x(2k+x)/(2k+2)) dx for one coin, e^(−x(2k+x)/2) for
+/// all k + 1.
 #[test]
 fn the_fraction_of_the_normal_by_enumeration() {
     for k in 0..3_u64 {
@@ -116,9 +125,15 @@ fn the_fraction_of_the_normal_by_enumeration() {
                 let mut x = Fraction::draw(bits);
                 (0..coins).all(|_| step_coin(k, &mut x, bits))
             });
-            let exponent = |x: f64| x * (2.0 * k as f64 + x) / (2.0 * k as f64 + 2.0) * coins as f64;
-            let truth = (0..10_000).map(|i| (-exponent((f64::from(i) + 0.5) / 1e4)).exp()).sum::<f64>() / 1e4;
-            assert!(low <= truth && truth <= high && high - low < 0.25, "{k} {coins}: {low} {truth} {high}");
+            let exponent =
+                |x: f64| x * (2.0 * k as f64 + x) / (2.0 * k as f64 + 2.0) * coins as f64;
+            let truth =
+                (0..10_000).map(|i| (-exponent((f64::from(i) + 0.5) / 1e4)).exp()).sum::<f64>()
+                    / 1e4;
+            assert!(
+                low <= truth && truth <= high && high - low < 0.25,
+                "{k} {coins}: {low} {truth} {high}"
+            );
         }
     }
 }
@@ -132,7 +147,9 @@ fn ties_do_not_bend_the_law() {
     let check = |noise: &dyn Fn(&mut Bits) -> i128, cdf: &dyn Fn(f64) -> f64, bits: &mut Bits| {
         let mut counts = vec![0_u64; cells as usize];
         for _ in 0..200_000 {
-            counts[(noise(bits) + i128::from(cells / 2)).clamp(0, i128::from(cells - 1)) as usize] += 1;
+            counts
+                [(noise(bits) + i128::from(cells / 2)).clamp(0, i128::from(cells - 1)) as usize] +=
+                1;
         }
         let edges: Vec<f64> = (1..cells).map(|j| cdf(middle(j) - 0.5)).collect();
         let mut probabilities: Vec<f64> = edges.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -174,7 +191,8 @@ fn reference(scale: f64, fraction_bits: u32, k: u64, words: &[u64]) -> BigUint {
     (((number * mantissa) << 1_u32) + (BigUint::from(1_u32) << places)) >> (places + 1)
 }
 
-/// The words of the smallest number above k whose multiple reaches the half-integer after it, when there is one.
+/// The words of the smallest number above k whose multiple reaches the half-integer after it, when
+/// there is one.
 fn boundary(scale: f64, fraction_bits: u32, k: u64, steps: u64) -> Option<Vec<u64>> {
     let mantissa = scale.to_bits() & ((1 << 52) - 1) | 1 << 52;
     let places = 1075 - (scale.to_bits() >> 52) as u32 - fraction_bits + 64 * WORDS;

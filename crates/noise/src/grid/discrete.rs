@@ -1,19 +1,22 @@
-//! N_ℤ(0, σ²), the discrete Gaussian: P(v) ∝ e^(−v²/2σ²) on the integers (Canonne, Kamath, Steinke 2020).
+//! N_ℤ(0, σ²), the discrete Gaussian: P(v) ∝ e^(−v²/2σ²) on the integers (Canonne, Kamath, Steinke
+//! 2020).
 //!
-//! For noise that many parties add to one sum. A rounded Gaussian will not do there: the sum of rounded variates is not
-//! the rounded sum, so its law is nobody's. The law of a sum of discrete Gaussians is known to be within a tiny τ of a
-//! discrete Gaussian (Kairouz, Liu, Steinke 2021), and the accountant counts that. Proof note:
-//! `proofs/noise-distributed.md`.
+//! For noise that many parties add to one sum. A rounded Gaussian will not do there: the sum of
+//! rounded variates is not the rounded sum, so its law is nobody's. The law of a sum of discrete
+//! Gaussians is known to be within a tiny τ of a discrete Gaussian (Kairouz, Liu, Steinke 2021),
+//! and the accountant counts that. Proof note: `proofs/noise-distributed.md`.
 //!
-//! Sampled exactly, with integers alone (algorithm D of Karney 2016 at mean zero, its coin by the series of the
-//! exponential). σ = m·2^−s is the binary fraction that the `f64` is.
+//! Sampled exactly, with integers alone (algorithm D of Karney 2016 at mean zero, its coin by the
+//! series of the exponential). σ = m·2^−s is the binary fraction that the `f64` is.
 //!
 //! 1. k ≥ 0 with probability ∝ e^(−k²/2), a fair sign, v = ⌈kσ⌉ + j with j uniform on 0 … ⌈σ⌉ − 1.
-//! 2. x = v/σ − k = (v·2^s − k·m)/m ≥ 0 is a fraction with denominator m. Start again unless x < 1, and for v = 0 with the
-//!    sign − (zero would be counted twice).
-//! 3. Keep v with probability e^(−x(2k+x)/2): k + 1 coins of probability e^(−x(2k+x)/(2k+2)); otherwise start again.
+//! 2. x = v/σ − k = (v·2^s − k·m)/m ≥ 0 is a fraction with denominator m. Start again unless x < 1,
+//!    and for v = 0 with the sign − (zero would be counted twice).
+//! 3. Keep v with probability e^(−x(2k+x)/2): k + 1 coins of probability e^(−x(2k+x)/(2k+2));
+//!    otherwise start again.
 //!
-//! Every v ≥ 0 has exactly one k = ⌊v/σ⌋ and one j, so it is kept with probability ∝ e^(−k²/2 − kx − x²/2) = e^(−v²/2σ²).
+//! Every v ≥ 0 has exactly one k = ⌊v/σ⌋ and one j, so it is kept with probability ∝ e^(−k²/2 − kx
+//! − x²/2) = e^(−v²/2σ²).
 
 use super::NoiseError;
 use super::fraction::Digits;
@@ -28,7 +31,8 @@ pub struct DiscreteGaussian {
 }
 
 impl DiscreteGaussian {
-    /// Noise of parameter `sigma` (nearly its standard deviation), on a grid of step 2^−`fraction_bits`.
+    /// Noise of parameter `sigma` (nearly its standard deviation), on a grid of step
+    /// 2^−`fraction_bits`.
     pub fn new(sigma: f64, fraction_bits: u32) -> Result<Self, NoiseError> {
         Ok(Self { scale: Scale::new(sigma, fraction_bits)? })
     }
@@ -59,9 +63,9 @@ impl Draw for DiscreteGaussian {
     }
 }
 
-/// True with probability e^(−γ), γ = x(2k+x)/(2k+2) ≤ 1 for x = `part`/`whole`: coins of probability γ/n for n = 1, 2, … until one
-/// fails; more than n succeed with probability γⁿ/n!, so the first failure is odd with probability e^(−γ) (Canonne, Kamath,
-/// Steinke 2020, Algorithm 1).
+/// True with probability e^(−γ), γ = x(2k+x)/(2k+2) ≤ 1 for x = `part`/`whole`: coins of
+/// probability γ/n for n = 1, 2, … until one fails; more than n succeed with probability γⁿ/n!, so
+/// the first failure is odd with probability e^(−γ) (Canonne, Kamath, Steinke 2020, Algorithm 1).
 #[inline]
 pub(super) fn exponential_coin<D: Digits>(k: u64, part: u64, whole: u64, digits: &mut D) -> bool {
     let mut n = 1;

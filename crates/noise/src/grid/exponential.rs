@@ -1,7 +1,8 @@
-//! A standard exponential variate as k + x with an integer k and a lazily drawn fraction x (von Neumann 1951).
+//! A standard exponential variate as k + x with an integer k and a lazily drawn fraction x (von
+//! Neumann 1951).
 //!
-//! Draw x; keep it with probability e^−x, otherwise add one to k and draw another. A trial fails with probability
-//! 1 − ∫e^−x = e⁻¹, so (k, x) has density e^−k · e^−x.
+//! Draw x; keep it with probability e^−x, otherwise add one to k and draw another. A trial fails
+//! with probability 1 − ∫e^−x = e⁻¹, so (k, x) has density e^−k · e^−x.
 
 use super::fraction::{Digits, Fraction, even_run_below};
 

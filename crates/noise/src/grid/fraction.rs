@@ -1,9 +1,11 @@
-//! A uniform real in (0, 1) whose digits are drawn when a decision needs them, and not before (Karney 2016, §2).
+//! A uniform real in (0, 1) whose digits are drawn when a decision needs them, and not before
+//! (Karney 2016, §2).
 
 /// A source of independent uniform digits in base 2^BITS; BITS divides 64.
 ///
-/// Reality is [`crate::entropy::Entropy`] with 64-bit digits, in which two numbers share a digit once in 2⁶⁴: too
-/// rare for any test. The tests run the same code over one-bit digits, where every other comparison is a tie.
+/// Reality is [`crate::entropy::Entropy`] with 64-bit digits, in which two numbers share a digit
+/// once in 2⁶⁴: too rare for any test. The tests run the same code over one-bit digits, where every
+/// other comparison is a tie.
 pub trait Digits {
     /// Bits of a digit.
     const BITS: u32;
@@ -26,11 +28,15 @@ impl Fraction {
         Self { first: digits.digit(), more: Vec::new() }
     }
 
-    /// Whether self < other: settled by the first digits that differ, drawn in pairs until they do. Equality has
-    /// probability zero.
+    /// Whether self < other: settled by the first digits that differ, drawn in pairs until they do.
+    /// Equality has probability zero.
     #[inline]
     pub(crate) fn less<D: Digits>(&mut self, other: &mut Self, digits: &mut D) -> bool {
-        if self.first != other.first { self.first < other.first } else { self.less_later(other, digits) }
+        if self.first != other.first {
+            self.first < other.first
+        } else {
+            self.less_later(other, digits)
+        }
     }
 
     #[cold]
@@ -74,8 +80,9 @@ impl Fraction {
     }
 }
 
-/// The length n of the run `top` > U₁ > U₂ > … > Uₙ, Uₙ₊₁ the first that is not smaller: P(length ≥ n) = topⁿ/n!,
-/// so the length is even with probability e^−top (von Neumann 1951; Karney 2016, eq. 2).
+/// The length n of the run `top` > U₁ > U₂ > … > Uₙ, Uₙ₊₁ the first that is not smaller: P(length ≥
+/// n) = topⁿ/n!, so the length is even with probability e^−top (von Neumann 1951; Karney 2016, eq.
+/// 2).
 #[inline]
 pub(crate) fn even_run_below<D: Digits>(top: &mut Fraction, digits: &mut D) -> bool {
     let mut last = Fraction::draw(digits);

@@ -6,8 +6,9 @@ use super::normal::half_normal;
 use super::scale::Scale;
 use super::sealed::Draw;
 
-/// The integer nearest to z·2^f·N: N an exactly sampled standard normal, z the noise multiplier that the
-/// accountant was told (read as the binary fraction that it is) and 2^−f the grid step in units of the clip.
+/// The integer nearest to z·2^f·N: N an exactly sampled standard normal, z the noise multiplier
+/// that the accountant was told (read as the binary fraction that it is) and 2^−f the grid step in
+/// units of the clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GaussianGrid {
     scale: Scale,

@@ -6,8 +6,8 @@ use super::fraction::Digits;
 use super::scale::Scale;
 use super::sealed::Draw;
 
-/// The integer nearest to b·2^f·L: L an exactly sampled variate with density e^−|t|/2, b the scale (read as the
-/// binary fraction that it is) and 2^−f the grid step in units of the clip.
+/// The integer nearest to b·2^f·L: L an exactly sampled variate with density e^−|t|/2, b the scale
+/// (read as the binary fraction that it is) and 2^−f the grid step in units of the clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaplaceGrid {
     scale: Scale,

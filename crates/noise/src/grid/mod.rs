@@ -1,19 +1,22 @@
-//! Noise that is what it says: exactly sampled variates, rounded to the grid on which the gate sums.
+//! Noise that is what it says: exactly sampled variates, rounded to the grid on which the gate
+//! sums.
 //!
-//! The gate's sums are whole multiples of a public step g, held as integers. Let Y be a continuous variate with
-//! the law that the accountant counts, in units of g. Rounding to the nearest integer commutes with adding an
-//! integer, so
+//! The gate's sums are whole multiples of a public step g, held as integers. Let Y be a continuous
+//! variate with the law that the accountant counts, in units of g. Rounding to the nearest integer
+//! commutes with adding an integer, so
 //!
 //! > (integer sum) + round(Y) = round(integer sum + Y) almost surely:
 //!
-//! what is released is a function of the exact continuous mechanism, and post-processing adds nothing to its
-//! cost. Y itself is never written down: its binary digits are drawn one word at a time until they settle the
-//! rounding, and the decision what to draw next uses integers only (Karney 2016). No sampler sees data.
-//! Proof notes: `proofs/noise-gaussian-grid.md`, `proofs/noise-laplace-grid.md`.
+//! what is released is a function of the exact continuous mechanism, and post-processing adds
+//! nothing to its cost. Y itself is never written down: its binary digits are drawn one word at a
+//! time until they settle the rounding, and the decision what to draw next uses integers only
+//! (Karney 2016). No sampler sees data. Proof notes: `proofs/noise-gaussian-grid.md`,
+//! `proofs/noise-laplace-grid.md`.
 //!
-//! The discrete Gaussian (Canonne–Kamath–Steinke 2020) has a profile that is close to, but not, the Gaussian's, and a
-//! bound on the difference has to be carried by the accountant. It is here for the one case in which rounding does not
-//! commute: noise that is the sum of many parties' shares (`proofs/noise-distributed.md`).
+//! The discrete Gaussian (Canonne–Kamath–Steinke 2020) has a profile that is close to, but not, the
+//! Gaussian's, and a bound on the difference has to be carried by the accountant. It is here for
+//! the one case in which rounding does not commute: noise that is the sum of many parties' shares
+//! (`proofs/noise-distributed.md`).
 
 #[cfg(test)]
 mod conformance;
@@ -53,10 +56,11 @@ pub enum NoiseError {
     },
 }
 
-/// A distribution on the integers, sampled exactly: a discrete one, or a continuous one rounded to the nearest grid point.
+/// A distribution on the integers, sampled exactly: a discrete one, or a continuous one rounded to
+/// the nearest grid point.
 pub trait GridNoise: Draw {
-    /// Adds fresh noise to each sum. The addition is done in 128 bits and the *result* is cut to 64: a cut of the
-    /// released value is post-processing, whatever the noise was.
+    /// Adds fresh noise to each sum. The addition is done in 128 bits and the *result* is cut to
+    /// 64: a cut of the released value is post-processing, whatever the noise was.
     fn perturb(&self, entropy: &mut Entropy, sums: &mut [i64]) -> Result<(), EntropyError> {
         entropy.ready()?;
         for sum in sums {
@@ -65,9 +69,13 @@ pub trait GridNoise: Draw {
         Ok(())
     }
 
-    /// Adds fresh noise to each value modulo 2⁶⁴: for summands of a sum in that ring, where a cut of one summand would not
-    /// be a function of the sum.
-    fn perturb_modular(&self, entropy: &mut Entropy, values: &mut [u64]) -> Result<(), EntropyError> {
+    /// Adds fresh noise to each value modulo 2⁶⁴: for summands of a sum in that ring, where a cut
+    /// of one summand would not be a function of the sum.
+    fn perturb_modular(
+        &self,
+        entropy: &mut Entropy,
+        values: &mut [u64],
+    ) -> Result<(), EntropyError> {
         entropy.ready()?;
         for value in values {
             *value = value.wrapping_add(self.draw(entropy) as u64);
@@ -75,8 +83,8 @@ pub trait GridNoise: Draw {
         Ok(())
     }
 
-    /// Fresh noise in every place. For a release use [`GridNoise::perturb`]; here the cut to 64 bits (which needs a
-    /// normal variate above 2¹⁰) falls on the noise itself.
+    /// Fresh noise in every place. For a release use [`GridNoise::perturb`]; here the cut to 64
+    /// bits (which needs a normal variate above 2¹⁰) falls on the noise itself.
     fn fill(&self, entropy: &mut Entropy, out: &mut [i64]) -> Result<(), EntropyError> {
         entropy.ready()?;
         for value in out {
@@ -95,7 +103,8 @@ pub trait GridNoise: Draw {
 impl<T: Draw> GridNoise for T {}
 
 mod sealed {
-    /// One exact variate, of any size, from any source of digits. Not public: it does not ask [`Entropy::ready`].
+    /// One exact variate, of any size, from any source of digits. Not public: it does not ask
+    /// [`Entropy::ready`].
     ///
     /// [`Entropy::ready`]: crate::entropy::Entropy::ready
     pub trait Draw {

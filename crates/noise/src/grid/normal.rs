@@ -1,11 +1,13 @@
 //! |N| for a standard normal N, as k + x with an integer k and a lazily drawn fraction x: algorithm N of Karney,
-//! "Sampling exactly from the normal distribution", ACM TOMS 42 (2016), from uniform digits and comparisons alone.
+//! "Sampling exactly from the normal distribution", ACM TOMS 42 (2016), from uniform digits and
+//! comparisons alone.
 //!
-//! 1. k ≥ 0 with probability ∝ e^(−k/2): the number of successes before the first failure of coins H with
-//!    P(success) = e^(−1/2).
+//! 1. k ≥ 0 with probability ∝ e^(−k/2): the number of successes before the first failure of coins
+//!    H with P(success) = e^(−1/2).
 //! 2. Keep k with probability e^(−k(k−1)/2): k(k−1) further successes; otherwise start again.
 //! 3. x uniform on (0, 1).
-//! 4. Keep (k, x) with probability e^(−x(2k+x)/2): k + 1 successes of coins B with P = e^(−x(2k+x)/(2k+2)); otherwise start again.
+//! 4. Keep (k, x) with probability e^(−x(2k+x)/2): k + 1 successes of coins B with P =
+//!    e^(−x(2k+x)/(2k+2)); otherwise start again.
 //!
 //! The density of the pair that is kept is ∝ e^(−k/2 − k(k−1)/2 − kx − x²/2) = e^(−(k+x)²/2).
 
@@ -50,8 +52,8 @@ pub(super) fn half_coin<D: Digits>(digits: &mut D) -> bool {
     !first.below_half::<D>() || descend(first, digits)
 }
 
-/// True with probability e^(−x(2k+x)/(2k+2)): the run x > U₁ > U₂ > …, each member also kept only with
-/// probability (2k+x)/(2k+2), has length ≥ n with probability xⁿ/n! · ((2k+x)/(2k+2))ⁿ.
+/// True with probability e^(−x(2k+x)/(2k+2)): the run x > U₁ > U₂ > …, each member also kept only
+/// with probability (2k+x)/(2k+2), has length ≥ n with probability xⁿ/n! · ((2k+x)/(2k+2))ⁿ.
 #[inline]
 pub(super) fn step_coin<D: Digits>(k: u64, x: &mut Fraction, digits: &mut D) -> bool {
     let mut next = Fraction::draw(digits);
@@ -69,7 +71,8 @@ pub(super) fn step_coin<D: Digits>(k: u64, x: &mut Fraction, digits: &mut D) -> 
     }
 }
 
-/// True with probability (2k + x)/(2k + 2): of 2k + 2 equal slices, 2k are in, one is out, one is split at x.
+/// True with probability (2k + x)/(2k + 2): of 2k + 2 equal slices, 2k are in, one is out, one is
+/// split at x.
 #[inline]
 fn kept<D: Digits>(k: u64, x: &mut Fraction, digits: &mut D) -> bool {
     let slice = digits.below(2 * k + 2);

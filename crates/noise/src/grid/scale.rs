@@ -1,13 +1,13 @@
 //! round(scale · (k + x)) with nothing rounded on the way.
 //!
-//! A positive `f64` is m·2^e with 2⁵² ≤ m < 2⁵³. In units of the grid step the scale is m·2^−s, s = −(e +
-//! fraction bits), and the class of scales is cut so that 0 ≤ s ≤ 61 and all below fits in 128 bits. Write
-//! m·k = q·2^s + r. Then
+//! A positive `f64` is m·2^e with 2⁵² ≤ m < 2⁵³. In units of the grid step the scale is m·2^−s, s =
+//! −(e + fraction bits), and the class of scales is cut so that 0 ≤ s ≤ 61 and all below fits in
+//! 128 bits. Write m·k = q·2^s + r. Then
 //!
 //! > scale·(k + x) + ½ = q + (r + 2^(s−1) + m·x)/2^s,
 //!
-//! and with the first 64 bits w of x, m·x = (m·w + m·x')/2⁶⁴ for a new fraction 0 < x' < 1 made of the later bits.
-//! The floor is settled unless an integer lies within the last m·x'.
+//! and with the first 64 bits w of x, m·x = (m·w + m·x')/2⁶⁴ for a new fraction 0 < x' < 1 made of
+//! the later bits. The floor is settled unless an integer lies within the last m·x'.
 
 use super::NoiseError;
 use super::fraction::{Digits, Fraction};
@@ -61,8 +61,9 @@ impl Scale {
         (product >> self.shift) + floor + u128::from(carry)
     }
 
-    /// Whether m·x' ≥ gap, 0 < gap < m, for the fraction x' made of the words of x after the first. One word w turns
-    /// the question into m·x'' ≥ 2⁶⁴·gap − m·w, which is settled unless the right side is again between 0 and m.
+    /// Whether m·x' ≥ gap, 0 < gap < m, for the fraction x' made of the words of x after the first.
+    /// One word w turns the question into m·x'' ≥ 2⁶⁴·gap − m·w, which is settled unless the right
+    /// side is again between 0 and m.
     #[cold]
     fn reaches<D: Digits>(self, mut gap: u128, x: &mut Fraction, digits: &mut D) -> bool {
         let m = u128::from(self.mantissa);

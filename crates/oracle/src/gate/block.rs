@@ -1,9 +1,10 @@
 //! A party's own block, kept inside its gate without noise ([`PartyBlock`]).
 //!
-//! The block is a function of the party's records and of the public z₁, z₂, … alone: a party that was away follows the z's
-//! that it missed, and one that lost its memory follows all of them. It leaves in one of two ways, both clipped to its
-//! bound: [`Gate::entrust`] for a trustee who adds noise to the sum, [`Gate::veil`] behind masks with a share of the
-//! noise. Where records are the unit, neighbours' blocks are as far apart as [`BlockTerms::moves`] says, and not twice the
+//! The block is a function of the party's records and of the public z₁, z₂, … alone: a party that
+//! was away follows the z's that it missed, and one that lost its memory follows all of them. It
+//! leaves in one of two ways, both clipped to its bound: [`Gate::entrust`] for a trustee who adds
+//! noise to the sum, [`Gate::veil`] behind masks with a share of the noise. Where records are the
+//! unit, neighbours' blocks are as far apart as [`BlockTerms::moves`] says, and not twice the
 //! bound. Proof: proofs/trust.md.
 
 use reticent_accountant::{Adjacency, Unit, View};
@@ -37,16 +38,24 @@ pub(crate) struct Block {
 }
 
 impl Gate {
-    /// Moves the party's block, which starts at 0, along the public `zs`, of which the first has number `first`, counted
-    /// from 0. Those that it has followed already are passed over. The answer is how many it has followed; it is less
-    /// than `first` when the party has missed some, and then nothing has moved. Nothing is released.
-    pub fn follow(&mut self, first: u32, zs: &[Vec<f64>], how: &BlockTerms) -> Result<u32, Refusal> {
+    /// Moves the party's block, which starts at 0, along the public `zs`, of which the first has
+    /// number `first`, counted from 0. Those that it has followed already are passed over. The
+    /// answer is how many it has followed; it is less than `first` when the party has missed some,
+    /// and then nothing has moved. Nothing is released.
+    pub fn follow(
+        &mut self,
+        first: u32,
+        zs: &[Vec<f64>],
+        how: &BlockTerms,
+    ) -> Result<u32, Refusal> {
         check(how)?;
         let shape = self.inside.shape();
         zs.iter().try_for_each(|z| check_point(z, shape))?;
         let rows_and_loss = self.inside.rows_and_loss();
         if !how.holds(rows_and_loss) {
-            return Err(wrong("this party has fewer records, or another loss, than its block's terms say"));
+            return Err(wrong(
+                "this party has fewer records, or another loss, than its block's terms say",
+            ));
         }
         let fresh = || Block { party: PartyBlock::new(shape.len(), *how), lineage: [0; 32] };
         let Block { party, lineage } = self.block.get_or_insert_with(fresh);
@@ -69,10 +78,12 @@ impl Gate {
         Ok(party.followed())
     }
 
-    /// The block, clipped to its bound, for the one who holds the key of `seal`, and for nobody else. It costs nothing here:
-    /// the trustee, whose terms these must be, enters what it releases.
+    /// The block, clipped to its bound, for the one who holds the key of `seal`, and for nobody
+    /// else. It costs nothing here: the trustee, whose terms these must be, enters what it
+    /// releases.
     pub fn entrust(&mut self, seal: &Seal) -> Result<Entrusted, Refusal> {
-        let (Some(Block { party, lineage }), Source::Keyed(keyed)) = (&self.block, &self.source) else {
+        let (Some(Block { party, lineage }), Source::Keyed(keyed)) = (&self.block, &self.source)
+        else {
             return Err(Refusal::NoKey);
         };
         if party.how() != seal.how() {
@@ -83,8 +94,9 @@ impl Gate {
         Ok(seal.close(&clipped_steps(party.offset(), bound), &mut keyed.entropy(&context))?)
     }
 
-    /// The block, clipped to its bound, with this party's share of the noise, as a member of a masked sum; entered in the
-    /// books as what the sum costs. A member is good for one round of masks: the terms must be new.
+    /// The block, clipped to its bound, with this party's share of the noise, as a member of a
+    /// masked sum; entered in the books as what the sum costs. A member is good for one round of
+    /// masks: the terms must be new.
     pub fn veil(
         &mut self,
         code: &FixedPoint,
@@ -93,7 +105,9 @@ impl Gate {
         id: MemberId,
     ) -> Result<Member, Refusal> {
         let (terms, len) = (self.inside.terms, self.inside.shape().len());
-        let (Some(Block { party, lineage }), Source::Keyed(keyed)) = (&self.block, &mut self.source) else {
+        let (Some(Block { party, lineage }), Source::Keyed(keyed)) =
+            (&self.block, &mut self.source)
+        else {
             return Err(Refusal::NoKey);
         };
         let (how, unit) = (party.how(), unit(party.how()));
@@ -108,7 +122,8 @@ impl Gate {
         let event = share.event(how.moves_in_steps(code.step(), len), Adjacency::ReplaceOne, unit);
         let event = event.map_err(|error| veiled(&error))?;
         let bound = how.bound();
-        let context = keyed.context(lineage, &("veil", bound, code, share, masks.run(), masks.round(), id));
+        let context =
+            keyed.context(lineage, &("veil", bound, code, share, masks.run(), masks.round(), id));
         if !keyed.knows(&context) {
             if let Some(plan) = &mut self.plan {
                 plan.foresees(&event)?;

@@ -6,7 +6,8 @@
 //! 3. the run with the least score is handed out; the others are forgotten
 //! ```
 //!
-//! A run asks this gate, which is bound to the run's plan meanwhile. Proof: proofs/selection.md, proofs/choice.md.
+//! A run asks this gate, which is bound to the run's plan meanwhile. Proof: proofs/selection.md,
+//! proofs/choice.md.
 
 use reticent_accountant::{Choice, Event, Ledger, Mechanism, Repetitions, Selection};
 
@@ -22,7 +23,8 @@ use reticent_noise::entropy::Entropy;
 pub struct Contest {
     /// What each candidate asks, its score included.
     pub plans: Vec<Ledger>,
-    /// The law of the number of runs: positive Poisson with a whole rate, or geometric (negative binomial, η = 1).
+    /// The law of the number of runs: positive Poisson with a whole rate, or geometric (negative
+    /// binomial, η = 1).
     pub law: Repetitions,
 }
 
@@ -41,10 +43,15 @@ impl Contest {
     /// The one event that the whole costs.
     fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
         let run = |plan: &Ledger| -> Vec<(Mechanism, u64)> {
-            plan.entries().iter().map(|entry| (entry.event().mechanism().clone(), entry.count())).collect()
+            plan.entries()
+                .iter()
+                .map(|entry| (entry.event().mechanism().clone(), entry.count()))
+                .collect()
         };
         let run = match self.plans.split_first() {
-            Some((first, rest)) if rest.iter().all(|plan| plan.entries() == first.entries()) => run(first),
+            Some((first, rest)) if rest.iter().all(|plan| plan.entries() == first.entries()) => {
+                run(first)
+            }
             _ => vec![(Choice::new(self.plans.iter().map(run).collect())?.into(), 1)],
         };
         Ok(terms.event(Selection::new(run, self.law)?)?)
@@ -59,7 +66,9 @@ impl Contest {
 
     fn draw(&self, entropy: &mut Entropy) -> Result<u64, Refusal> {
         match self.law {
-            Repetitions::PositivePoisson { rate } if rate >= 1.0 && rate.fract() == 0.0 && rate < 1e9 => {
+            Repetitions::PositivePoisson { rate }
+                if rate >= 1.0 && rate.fract() == 0.0 && rate < 1e9 =>
+            {
                 loop {
                     let runs = entropy.poisson(rate as u64)?;
                     if runs > 0 {
@@ -67,16 +76,18 @@ impl Contest {
                     }
                 }
             }
-            Repetitions::TruncatedNegativeBinomial { eta: 1.0, gamma } => Ok(entropy.geometric(gamma)?),
+            Repetitions::TruncatedNegativeBinomial { eta: 1.0, gamma } => {
+                Ok(entropy.geometric(gamma)?)
+            }
             other => Err(Refusal::BadQuery(format!("no way to draw from {other:?} exactly"))),
         }
     }
 }
 
 impl Gate {
-    /// Runs the contest. `run` gets the number of a candidate and must ask what its plan has; it gives a result and the
-    /// score that it got for it, the less the better, or nothing when the numbers ran away. Nothing wins when every run
-    /// gave nothing.
+    /// Runs the contest. `run` gets the number of a candidate and must ask what its plan has; it
+    /// gives a result and the score that it got for it, the less the better, or nothing when the
+    /// numbers ran away. Nothing wins when every run gave nothing.
     pub fn select<T, E: From<Refusal>>(
         mut self,
         contest: &Contest,
@@ -90,7 +101,8 @@ impl Gate {
         let runs = contest.draw(self.stream()?)?;
         let mut best: Option<Winner<T>> = None;
         for _ in 0..runs {
-            let candidate = self.stream()?.below(contest.plans.len() as u64).map_err(Refusal::from)? as usize;
+            let candidate =
+                self.stream()?.below(contest.plans.len() as u64).map_err(Refusal::from)? as usize;
             (self.split, self.inside.blocks) = (None, None);
             self.ledger = Ledger::new();
             self.plan = Some(Plan::new(contest.plans[candidate].clone()));

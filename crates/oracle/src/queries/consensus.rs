@@ -1,4 +1,5 @@
-//! One step of consensus ADMM with the users' blocks kept inside the gate (FP23, Algorithm 2, with E2).
+//! One step of consensus ADMM with the users' blocks kept inside the gate (FP23, Algorithm 2, with
+//! E2).
 //!
 //! ```text
 //! xᵢ  = prox_{γfᵢ}(2z − uᵢ) = 2z − uᵢ − γgᵢ,   gᵢ clipped to norm C
@@ -6,8 +7,9 @@
 //! released: mean(u⁺) + noise
 //! ```
 //!
-//! Every `gᵢ = aᵢ ⊗ sᵢ`, so `uᵢ = p + aᵢ ⊗ cᵢ` with one public `p` for all and a row of coefficients for each
-//! record: the state takes one number per record and output, not one per record and coordinate.
+//! Every `gᵢ = aᵢ ⊗ sᵢ`, so `uᵢ = p + aᵢ ⊗ cᵢ` with one public `p` for all and a row of
+//! coefficients for each record: the state takes one number per record and output, not one per
+//! record and coordinate.
 //!
 //! ```text
 //! p⁺ = (1 − 2λ)p + 2λz          public
@@ -15,19 +17,21 @@
 //! released: p⁺ + ( Σ_{i ∈ S} clip(aᵢ ⊗ cᵢ⁺, B) + N(0, (zB)² I) ) / m
 //! ```
 //!
-//! `cᵢ` is a function of record `i` and of the public `z`s, so the sum is an ordinary clipped sum at every step
-//! and may be taken over a sample: all the blocks move whether they are in it or not. The `cᵢ` have no noise
-//! and never leave the gate. Blocks belong to records also when the unit is the user; a user counts with the
-//! mean over its records.
+//! `cᵢ` is a function of record `i` and of the public `z`s, so the sum is an ordinary clipped sum
+//! at every step and may be taken over a sample: all the blocks move whether they are in it or not.
+//! The `cᵢ` have no noise and never leave the gate. Blocks belong to records also when the unit is
+//! the user; a user counts with the mean over its records.
 //!
-//! Schedules. Where only some blocks move, each has a centre of its own, `uᵢ = pᵢ + aᵢ ⊗ cᵢ`, which is public like `p`:
-//! which blocks move is said by the algorithm, and an algorithm knows nothing that is not public. The mean is still
-//! over all blocks, of which each may differ between neighbours whether it moved or not: every release has the whole
-//! sensitivity, and there is no amplification (E3). Replace-one only: the mean of the `pᵢ` tells their number. Records have
-//! the numbers of their rows; persons, whose place among the others a table does not fix, get numbers by lot.
+//! Schedules. Where only some blocks move, each has a centre of its own, `uᵢ = pᵢ + aᵢ ⊗ cᵢ`, which
+//! is public like `p`: which blocks move is said by the algorithm, and an algorithm knows nothing
+//! that is not public. The mean is still over all blocks, of which each may differ between
+//! neighbours whether it moved or not: every release has the whole sensitivity, and there is no
+//! amplification (E3). Replace-one only: the mean of the `pᵢ` tells their number. Records have the
+//! numbers of their rows; persons, whose place among the others a table does not fix, get numbers
+//! by lot.
 //!
-//! As published the noise is on every block that moves, `uᵢ⁺ = … + λη`, and none on the mean (E1, E2): only under a
-//! claim.
+//! As published the noise is on every block that moves, `uᵢ⁺ = … + λη`, and none on the mean (E1,
+//! E2): only under a claim.
 //!
 //! Event: Gaussian with noise multiplier `z`, in units of `B`, under the sampling that was drawn.
 //! Proof: proofs/consensus.md, proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md.
@@ -44,10 +48,12 @@ use crate::terms::Terms;
 use reticent_noise::Sampling;
 use reticent_noise::entropy::Entropy;
 
-/// How a step is asked for. The numbers may change from step to step: the bound is kept by clipping.
+/// How a step is asked for. The numbers may change from step to step: the bound is kept by
+/// clipping.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConsensusTerms {
-    /// The largest norm `C` that the gradient part of one record may have; an `L`-Lipschitz loss is not cut at `L`.
+    /// The largest norm `C` that the gradient part of one record may have; an `L`-Lipschitz loss is
+    /// not cut at `L`.
     pub clip: f64,
     /// The step `γ` of the prox.
     pub step: f64,
@@ -57,12 +63,13 @@ pub struct ConsensusTerms {
     pub noise_multiplier: f64,
     /// The blocks the mean is taken over.
     pub sampling: Sampling,
-    /// As published: the standard deviation of noise on each block that moves, in units of `B`; else 0.
+    /// As published: the standard deviation of noise on each block that moves, in units of `B`;
+    /// else 0.
     pub block_noise: f64,
 }
 
-/// The blocks that move in a step, by the numbers of their units: those of the records, or numbers that persons are given
-/// in secret.
+/// The blocks that move in a step, by the numbers of their units: those of the records, or numbers
+/// that persons are given in secret.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Moving<'a> {
     /// Every block.
@@ -75,7 +82,11 @@ impl ConsensusTerms {
     /// `B`, and how the sum of the blocks is asked for.
     fn sum(&self) -> GradientTerms {
         let bound = self.step * self.clip * (self.relaxation / (1.0 - self.relaxation)).max(1.0);
-        GradientTerms { clip: bound, noise_multiplier: self.noise_multiplier, sampling: self.sampling }
+        GradientTerms {
+            clip: bound,
+            noise_multiplier: self.noise_multiplier,
+            sampling: self.sampling,
+        }
     }
 }
 
@@ -116,7 +127,8 @@ impl Query for Consensus<'_> {
         let moves = match self.moving {
             Moving::All => None,
             Moving::Only(numbers) => {
-                // Persons are numbered as they come in the table, where one who is replaced moves the others' numbers.
+                // Persons are numbered as they come in the table, where one who is replaced moves
+                // the others' numbers.
                 if inside.terms.unit() == Unit::User && !blocks.is_numbered() {
                     blocks.number(entropy.order(private.units())?);
                 }
@@ -131,7 +143,8 @@ impl Query for Consensus<'_> {
         blocks.advance(private, &**loss, &how);
         self.perturb_blocks(blocks.moving_centres(moves.as_deref()), entropy)?;
         let centre = blocks.mean_centre(private);
-        let mean = noisy_mean(inside, entropy, Slopes::Stored(blocks.coefficients()), &self.how.sum());
+        let mean =
+            noisy_mean(inside, entropy, Slopes::Stored(blocks.coefficients()), &self.how.sum());
         let mean = mean.map(|mean| mean.iter().zip(&centre).map(|(m, p)| m + p).collect());
         inside.blocks = Some(blocks);
         mean
@@ -139,12 +152,14 @@ impl Query for Consensus<'_> {
 }
 
 impl Consensus<'_> {
-    /// Refuses what would not be public: numbers of units that do not exist, and blocks of their own where the
-    /// number of units is private.
+    /// Refuses what would not be public: numbers of units that do not exist, and blocks of their
+    /// own where the number of units is private.
     fn check_moving(&self, terms: &Terms) -> Result<(), Refusal> {
         let Moving::Only(units) = self.moving else { return Ok(()) };
         if terms.adjacency() != Adjacency::ReplaceOne || self.how.sampling != Sampling::Full {
-            return Err(wrong("a schedule of blocks needs replace-one, and the mean over all of them"));
+            return Err(wrong(
+                "a schedule of blocks needs replace-one, and the mean over all of them",
+            ));
         }
         if units.iter().all(|&unit| u64::from(unit) < terms.population()) {
             return Ok(());
@@ -153,7 +168,11 @@ impl Consensus<'_> {
     }
 
     /// The noise on each block that moves, as a published version has it.
-    fn perturb_blocks(&self, moving: Vec<&mut [f64]>, entropy: &mut Entropy) -> Result<(), Refusal> {
+    fn perturb_blocks(
+        &self,
+        moving: Vec<&mut [f64]>,
+        entropy: &mut Entropy,
+    ) -> Result<(), Refusal> {
         if self.how.block_noise == 0.0 {
             return Ok(());
         }

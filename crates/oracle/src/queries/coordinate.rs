@@ -1,11 +1,13 @@
-//! One coordinate of the mean gradient, clipped by itself, with Gaussian noise (coordinate descent).
+//! One coordinate of the mean gradient, clipped by itself, with Gaussian noise (coordinate
+//! descent).
 //!
 //! ```text
 //! g̃_j = ( Σ_{i ∈ B} clip(∂_j f(x; dᵢ), C) + N(0, (zC)²) ) / m
 //! ```
 //!
-//! A coordinate is a vector of one entry, so the note on clipped sums covers it; a user counts with the mean over
-//! its records. `C` may be smaller than what a whole gradient needs: that is the point of asking for one.
+//! A coordinate is a vector of one entry, so the note on clipped sums covers it; a user counts with
+//! the mean over its records. `C` may be smaller than what a whole gradient needs: that is the
+//! point of asking for one.
 //!
 //! Event: Gaussian with noise multiplier `z`, under the sampling that was drawn.
 //! Proof: proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md, proofs/sampling.md.
@@ -56,7 +58,8 @@ impl Query for Coordinate<'_> {
         let mut chosen = Vec::new();
         let sampled = sampling.draw(private.units(), entropy, &mut chosen)?;
         let grid = Grid::new(1);
-        let vectors = Vectors { units: private.units(), chosen: sampled.then_some(&*chosen), clip, grid };
+        let vectors =
+            Vectors { units: private.units(), chosen: sampled.then_some(&*chosen), clip, grid };
         let mut sum = [0];
         pass.vector_sum(&vectors, &mut sum, |unit, whole, _| {
             let mut buffer = vec![0.0; 2 * loss.outputs()];

@@ -1,12 +1,13 @@
-//! The clipped mean difference of the gradients at two points, with Gaussian noise (variance reduction, E5).
+//! The clipped mean difference of the gradients at two points, with Gaussian noise (variance
+//! reduction, E5).
 //!
 //! ```text
 //! g̃ = ( Σ_{i ∈ B} clip(∇f(x; dᵢ) − ∇f(x̃; dᵢ), C) + N(0, (zC)² I) ) / m
 //! ```
 //!
-//! The difference is `aᵢ ⊗ (φ'(w) − φ'(w̃))` with the two scores of the record, so its norm is a product as for a
-//! gradient. `C` is any public number; `min(2·clip, smoothness·‖x − x̃‖)` cuts nothing and shrinks as the
-//! iterates settle.
+//! The difference is `aᵢ ⊗ (φ'(w) − φ'(w̃))` with the two scores of the record, so its norm is a
+//! product as for a gradient. `C` is any public number; `min(2·clip, smoothness·‖x − x̃‖)` cuts
+//! nothing and shrinks as the iterates settle.
 //!
 //! Event: Gaussian with noise multiplier `z`, under the sampling that was drawn.
 //! Proof: proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md, proofs/sampling.md.

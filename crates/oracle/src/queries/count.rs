@@ -1,10 +1,11 @@
 //! How many units have a value at or below a threshold, with Gaussian noise.
 //!
-//! A record counts 0 or 1, a user the share of its records that count, so a unit adds a number in [0, 1]. Removing it
-//! moves the sum by at most 1, replacing it by at most 1 as well: half of what a clip of 1 would allow, and the noise of
-//! `z` clips is therefore `z/2` under replace-one.
+//! A record counts 0 or 1, a user the share of its records that count, so a unit adds a number in
+//! [0, 1]. Removing it moves the sum by at most 1, replacing it by at most 1 as well: half of what
+//! a clip of 1 would allow, and the noise of `z` clips is therefore `z/2` under replace-one.
 //!
-//! Event: Gaussian with noise multiplier `z`. Proof: proofs/count.md, proofs/noise-gaussian-grid.md.
+//! Event: Gaussian with noise multiplier `z`. Proof: proofs/count.md,
+//! proofs/noise-gaussian-grid.md.
 
 use reticent_accountant::{Adjacency, Event};
 use reticent_problem::Shape;
@@ -66,8 +67,8 @@ pub(super) fn noisy_count(
     noisy_share_sum(inside, entropy, how.noise_multiplier, counts)
 }
 
-/// The sum over the units of what `share` says of a record, a number in [0, 1]; for a user, of the mean over its
-/// records. Noise of `z` clips included.
+/// The sum over the units of what `share` says of a record, a number in [0, 1]; for a user, of the
+/// mean over its records. Noise of `z` clips included.
 pub(super) fn noisy_share_sum(
     inside: &mut Inside,
     entropy: &mut Entropy,

@@ -4,8 +4,8 @@
 //! g̃ = ( Σ_{i ∈ B} clip(∇f(x; dᵢ), C) + N(0, (zC)² I) ) / m
 //! ```
 //!
-//! with `B` a sample of the units and `m` a public number: the population, `q` times it under Poisson
-//! sampling, the size of the sample without replacement.
+//! with `B` a sample of the units and `m` a public number: the population, `q` times it under
+//! Poisson sampling, the size of the sample without replacement.
 //!
 //! Event: Gaussian with noise multiplier `z`, under the sampling that was drawn.
 //! Proof: proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md, proofs/sampling.md.

@@ -1,28 +1,32 @@
-//! The minimiser of a regularised empirical risk, found to a proven accuracy, with Gaussian noise (E7, E13).
+//! The minimiser of a regularised empirical risk, found to a proven accuracy, with Gaussian noise
+//! (E7, E13).
 //!
 //! ```text
 //! F(x) = (1/n) Σ f(x; dᵢ) + (m/2)‖x‖² + qᵀx + (1/2γ)‖Ax − v‖²
 //! released: x̂ + N(0, (zS)² I)   or   Ax̂ + N(0, (zS)² I)
 //! ```
 //!
-//! `x̂` is the last of a *public* number of accelerated-gradient steps, and `‖x̂ − x*‖ ≤ r` with a public `r` by
-//! theorem. No run looks whether it has converged. Rows longer than `R` are scaled down to it, so every gradient has
-//! norm at most `C = R·(Lipschitz constant of φ)` and every loss smoothness at most `R²·(bound of φ'')`: both
-//! must be finite.
+//! `x̂` is the last of a *public* number of accelerated-gradient steps, and `‖x̂ − x*‖ ≤ r` with a
+//! public `r` by theorem. No run looks whether it has converged. Rows longer than `R` are scaled
+//! down to it, so every gradient has norm at most `C = R·(Lipschitz constant of φ)` and every loss
+//! smoothness at most `R²·(bound of φ'')`: both must be finite.
 //!
-//! With `μ` the strong convexity of the public part, replacing a unit moves `x*` by at most `2C/(nμ)`, so `x̂` by at
-//! most `2S` with `S = C/(nμ) + r`. For `Ax̂` the same argument in the norm `‖A·‖` gives `Cγ/(nω)`, `ω` the least singular
-//! value of `A`, and `(C/2n)√(γ/m)`, whichever is less.
+//! With `μ` the strong convexity of the public part, replacing a unit moves `x*` by at most
+//! `2C/(nμ)`, so `x̂` by at most `2S` with `S = C/(nμ) + r`. For `Ax̂` the same argument in the
+//! norm `‖A·‖` gives `Cγ/(nω)`, `ω` the least singular value of `A`, and `(C/2n)√(γ/m)`, whichever
+//! is less.
 //!
-//! Event: Gaussian with noise multiplier `z`, in units of `S`. Replace-one only: the smoothness of the mean is known
-//! because `n` is. Proof: proofs/minimiser.md, proofs/noise-gaussian-grid.md.
+//! Event: Gaussian with noise multiplier `z`, in units of `S`. Replace-one only: the smoothness of
+//! the mean is known because `n` is. Proof: proofs/minimiser.md, proofs/noise-gaussian-grid.md.
 
 use reticent_accountant::{Adjacency, Event};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 use reticent_sums::Grid;
 
-use super::{Query, add_noise, check_finite, check_noise, check_point, check_range, too_flat, wrong};
+use super::{
+    Query, add_noise, check_finite, check_noise, check_point, check_range, too_flat, wrong,
+};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
@@ -147,7 +151,8 @@ impl Query for Minimiser<'_> {
     }
 }
 
-/// A point with noise of `noise_multiplier` times `half_sensitivity`, on the grid that goes with it.
+/// A point with noise of `noise_multiplier` times `half_sensitivity`, on the grid that goes with
+/// it.
 pub(super) fn noisy_point(
     point: &[f64],
     half_sensitivity: f64,

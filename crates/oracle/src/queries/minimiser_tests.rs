@@ -28,7 +28,11 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
 }
 
-fn solution(how: &MinimiserTerms<'_>, rows: &[(Vec<f64>, bool)], longer: u64) -> (Vec<f64>, Proven) {
+fn solution(
+    how: &MinimiserTerms<'_>,
+    rows: &[(Vec<f64>, bool)],
+    longer: u64,
+) -> (Vec<f64>, Proven) {
     let mut inside = inside(rows);
     let query = Minimiser { how };
     let proven = query.prove(&inside).unwrap();
@@ -68,21 +72,28 @@ proptest! {
     }
 }
 
-/// Flipping the label of the only record moves the minimiser by nearly half of what is allowed: the logistic slopes
-/// of the two labels are one apart, and two apart is what the Lipschitz constant permits.
+/// Flipping the label of the only record moves the minimiser by nearly half of what is allowed: the
+/// logistic slopes of the two labels are one apart, and two apart is what the Lipschitz constant
+/// permits.
 #[test]
 fn the_sensitivity_is_of_the_right_size() {
     let zeros = [0.0; COLUMNS];
     let public = Quadratic { ridge: 50.0, linear: &zeros, penalty: None };
-    let how = MinimiserTerms { row_norm: 1.0, public, start: &zeros, image: false, noise_multiplier: 1.0 };
+    let how = MinimiserTerms {
+        row_norm: 1.0,
+        public,
+        start: &zeros,
+        image: false,
+        noise_multiplier: 1.0,
+    };
     let (x, proven) = solution(&how, &[(vec![1.0, 0.0, 0.0], true)], 1);
     let (y, _) = solution(&how, &[(vec![1.0, 0.0, 0.0], false)], 1);
     let ratio = distance(&x, &y) / (2.0 * proven.half_sensitivity);
     assert!((0.45..=0.5).contains(&ratio), "{ratio}");
 }
 
-/// Images under a matrix that shrinks (E13's counter-example, A = cI with c < 1): the bound in the norm of A holds,
-/// and the published one, with ω in place of ω², would not.
+/// Images under a matrix that shrinks (E13's counter-example, A = cI with c < 1): the bound in the
+/// norm of A holds, and the published one, with ω in place of ω², would not.
 #[test]
 fn images_under_a_shrinking_matrix() {
     let c: f64 = 0.1;
@@ -92,7 +103,8 @@ fn images_under_a_shrinking_matrix() {
     let zeros = [0.0; COLUMNS];
     let gamma = 0.001;
     let public = Quadratic { ridge: 0.0, linear: &zeros, penalty: Some((&a, gamma, &zeros)) };
-    let how = MinimiserTerms { row_norm: 1.0, public, start: &zeros, image: true, noise_multiplier: 1.0 };
+    let how =
+        MinimiserTerms { row_norm: 1.0, public, start: &zeros, image: true, noise_multiplier: 1.0 };
     let (x, proven) = solution(&how, &[(vec![1.0, 0.0, 0.0], true)], 1);
     let (y, _) = solution(&how, &[(vec![1.0, 0.0, 0.0], false)], 1);
     let moved = c * distance(&x, &y);
@@ -101,18 +113,29 @@ fn images_under_a_shrinking_matrix() {
     assert!(moved > c * 2.0 * gamma / c);
 }
 
-/// A column of `A` is added up over its rows, of which there may be far more than parameters; rounding was bounded by the
-/// number of parameters. Of the same `AᵀA` in more rows the bound is larger, by what the rows can add.
+/// A column of `A` is added up over its rows, of which there may be far more than parameters;
+/// rounding was bounded by the number of parameters. Of the same `AᵀA` in more rows the bound is
+/// larger, by what the rows can add.
 #[test]
 fn rounding_is_bounded_by_the_rows_of_a() {
     let rounding = |copies: usize| {
         let share = 1.0 / (copies as f64).sqrt();
-        let entries: Vec<_> = (0..COLUMNS * copies).map(|row| (row, row % COLUMNS, share)).collect();
-        let a = Constraint::from_matrix(SparseMatrix::from_triplets(COLUMNS * copies, COLUMNS, &entries));
+        let entries: Vec<_> =
+            (0..COLUMNS * copies).map(|row| (row, row % COLUMNS, share)).collect();
+        let a = Constraint::from_matrix(SparseMatrix::from_triplets(
+            COLUMNS * copies,
+            COLUMNS,
+            &entries,
+        ));
         let (linear, v) = (vec![0.0; COLUMNS], vec![0.0; COLUMNS * copies]);
         let public = Quadratic { ridge: 1.0, linear: &linear, penalty: Some((&a, 1.0, &v)) };
-        let how =
-            MinimiserTerms { row_norm: 1.0, public, start: &linear, image: false, noise_multiplier: 1.0 };
+        let how = MinimiserTerms {
+            row_norm: 1.0,
+            public,
+            start: &linear,
+            image: false,
+            noise_multiplier: 1.0,
+        };
         let inside = inside(&[(vec![1.0; COLUMNS], true)]);
         Minimiser { how: &how }.prove(&inside).unwrap().bounds.rounding(1.0)
     };

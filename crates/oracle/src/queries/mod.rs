@@ -47,8 +47,8 @@ use reticent_noise::grid::{GaussianGrid, GridNoise};
 /// Noise of so many clips still fits, with room for 60 standard deviations, beside the largest sum.
 const MAX_NOISE: f64 = (1 << 24) as f64;
 
-/// One use of the data. Outside this crate the trait has no name: whoever adds a way to look at the data does it
-/// here, under review.
+/// One use of the data. Outside this crate the trait has no name: whoever adds a way to look at the
+/// data does it here, under review.
 pub trait Query: std::fmt::Debug {
     /// Refuses numbers that cannot be, by public quantities alone.
     fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal>;
@@ -56,7 +56,8 @@ pub trait Query: std::fmt::Debug {
     /// What the books will say, a function of public quantities alone.
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal>;
 
-    /// Refuses what the loss of a gate does not allow, before anything is entered. A rehearsal has no loss.
+    /// Refuses what the loss of a gate does not allow, before anything is entered. A rehearsal has
+    /// no loss.
     fn fits(&self, _: &Inside) -> Result<(), Refusal> {
         Ok(())
     }
@@ -75,8 +76,8 @@ pub trait Query: std::fmt::Debug {
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal>;
 }
 
-/// The mean over a sample of `aᵢ ⊗ t`, clipped, with noise: exact integers until the noise is in, and after it
-/// arithmetic on the released value.
+/// The mean over a sample of `aᵢ ⊗ t`, clipped, with noise: exact integers until the noise is in,
+/// and after it arithmetic on the released value.
 fn noisy_mean(
     inside: &mut Inside,
     entropy: &mut Entropy,
@@ -139,8 +140,8 @@ fn check_noise(noise_multiplier: f64) -> Result<(), Refusal> {
     )))
 }
 
-/// Refuses a parameter of the wrong length, or one that is not finite: an algorithm that diverged must stop
-/// rather than spend budget on nonsense.
+/// Refuses a parameter of the wrong length, or one that is not finite: an algorithm that diverged
+/// must stop rather than spend budget on nonsense.
 pub(crate) fn check_point(at: &[f64], shape: Shape) -> Result<(), Refusal> {
     if at.len() != shape.len() {
         return Err(Refusal::BadQuery(format!(
@@ -163,8 +164,8 @@ pub(crate) fn check_finite(values: &[f64]) -> Result<(), Refusal> {
     ))
 }
 
-/// Refuses a minimiser that cannot be computed accurately. How accurately depends on where its solver starts and on where it
-/// is pulled to, which were computed from answers.
+/// Refuses a minimiser that cannot be computed accurately. How accurately depends on where its
+/// solver starts and on where it is pulled to, which were computed from answers.
 fn too_flat() -> Refusal {
     Refusal::Diverged(
         "the minimiser cannot be released: the objective is too flat for its solution to be computed accurately: give a \

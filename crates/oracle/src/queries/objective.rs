@@ -1,27 +1,31 @@
-//! Approximate minima perturbation: the minimiser of an objective to which a random linear term was added (E7, E8;
-//! Iyengar et al. 2019, Algorithm 1).
+//! Approximate minima perturbation: the minimiser of an objective to which a random linear term was
+//! added (E7, E8; Iyengar et al. 2019, Algorithm 1).
 //!
 //! ```text
 //! J(x) = (1/n) Σ f(x; dᵢ) + (m/2)‖x‖² + qᵀx + (1/2γ)‖Ax − v‖² + bᵀx
 //! released: x̂ + noise,   ‖x̂ − argmin J‖ ≤ r
 //! ```
 //!
-//! `b` is drawn in the gate and never leaves it: normal with deviation `zC/n` a coordinate, or with density
-//! `∝ exp(−(n/zC)‖b‖)`. Its law has a density, so the exact minimiser has one too, and the two densities of neighbours are
-//! compared; with `Λ` the strong convexity of the public part and `c = βR²/(nΛ)`, adding one record changes the
-//! determinant of the Hessian by a factor between 1 and `1 + c`. The solver is that of the minimiser query, with a
-//! public number of steps and a public `r`; noise in proportion to `r` covers the distance from the exact minimiser.
+//! `b` is drawn in the gate and never leaves it: normal with deviation `zC/n` a coordinate, or with
+//! density `∝ exp(−(n/zC)‖b‖)`. Its law has a density, so the exact minimiser has one too, and the
+//! two densities of neighbours are compared; with `Λ` the strong convexity of the public part and
+//! `c = βR²/(nΛ)`, adding one record changes the determinant of the Hessian by a factor between 1
+//! and `1 + c`. The solver is that of the minimiser query, with a public number of steps and a
+//! public `r`; noise in proportion to `r` covers the distance from the exact minimiser.
 //!
-//! Crowds. The solver is proven for a number of units, which add-remove keeps private. There `n` is the public number, and
-//! of more than `2n` units a subset of `2n` is taken, uniform among all: a part of the mechanism, on every table. Who is
-//! added may then push another out, so that add-remove is counted as a replacement.
+//! Crowds. The solver is proven for a number of units, which add-remove keeps private. There `n` is
+//! the public number, and of more than `2n` units a subset of `2n` is taken, uniform among all: a
+//! part of the mechanism, on every table. Who is added may then push another out, so that
+//! add-remove is counted as a replacement.
 //!
-//! Event, normal `b`: objective perturbation with multiplier `z`, and a Gaussian of multiplier `8z` for the distance. For
-//! losses of one score whose slope has one sign, records only.
-//! Event, spherical Laplace `b`: pure, `ln(1 + c) + (2 + 1/32)/z`.
-//! Proof: proofs/objective.md, proofs/minimiser.md, proofs/noise-objective-perturbation.md.
+//! Event, normal `b`: objective perturbation with multiplier `z`, and a Gaussian of multiplier `8z`
+//! for the distance. For losses of one score whose slope has one sign, records only. Event,
+//! spherical Laplace `b`: pure, `ln(1 + c) + (2 + 1/32)/z`. Proof: proofs/objective.md,
+//! proofs/minimiser.md, proofs/noise-objective-perturbation.md.
 
-use reticent_accountant::{Adjacency, Event, Gaussian, NonPrivate, ObjectivePerturbation, PureDp, Unit};
+use reticent_accountant::{
+    Adjacency, Event, Gaussian, NonPrivate, ObjectivePerturbation, PureDp, Unit,
+};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 use reticent_sums::{Bounds, Descent, Grid, Quadratic, Risk, UP, grid, norm};
@@ -49,7 +53,8 @@ pub struct ObjectiveTerms<'a> {
     pub start: &'a [f64],
     /// How `b` is drawn.
     pub law: Law,
-    /// `z`: the scale of `b` in units of `C/n`, `C` the largest gradient of a record. 0 for no noise and no privacy.
+    /// `z`: the scale of `b` in units of `C/n`, `C` the largest gradient of a record. 0 for no
+    /// noise and no privacy.
     pub noise_multiplier: f64,
 }
 
@@ -76,7 +81,8 @@ const COVER: f64 = 8.0;
 /// What the same costs when it is Laplace noise, in units of `1/z`.
 const COVER_PURE: f64 = 1.0 / 64.0;
 
-/// The radius that the solver is to reach, in units of `C/(nΛ)`, if rounding allows it; and the most that is accepted.
+/// The radius that the solver is to reach, in units of `C/(nΛ)`, if rounding allows it; and the
+/// most that is accepted.
 const SHARE: f64 = 1e-4;
 const MOST: f64 = 0.1;
 
@@ -90,7 +96,15 @@ impl Objective<'_> {
     fn risk<'b>(&'b self, loss: &'b dyn Loss, adjacency: Adjacency, scale: f64) -> Risk<'b> {
         let ObjectiveTerms { row_norm, public, start, .. } = *self.how;
         let crowd = if adjacency == Adjacency::AddRemove { CROWD as f64 } else { 1.0 };
-        Risk { row_norm, public, start, shape: self.shape, loss, crowd, hidden: scale * self.longest() }
+        Risk {
+            row_norm,
+            public,
+            start,
+            shape: self.shape,
+            loss,
+            crowd,
+            hidden: scale * self.longest(),
+        }
     }
 
     /// A bound of `‖b‖` in units of its scale, passed with probability below e⁻¹¹².
@@ -126,7 +140,8 @@ impl Objective<'_> {
         let exact = bounds.clip / (n * bounds.convex);
         let descent = bounds.descend((SHARE * exact).powi(2) * bounds.convex / 2.0);
         let off = scale * self.farthest() / bounds.convex;
-        // A solution may be nearer than the noise that covers the distance can be drawn for beside a point of that size.
+        // A solution may be nearer than the noise that covers the distance can be drawn for beside
+        // a point of that size.
         let finest = bounds.reach / (1_u64 << 28) as f64;
         let proven = (descent.radius(&bounds) + off) * UP;
         // Each by itself: a bound that is not a number fits nowhere, and `max` would pass over it.
@@ -151,8 +166,9 @@ impl Objective<'_> {
         self.shape.outputs as f64 * one * UP
     }
 
-    /// What a Gaussian event of one multiplier needs in noise: whatever the neighbours, two solutions near one exact minimiser
-    /// are up to two radii apart, and add-remove counts one where replace-one counts two.
+    /// What a Gaussian event of one multiplier needs in noise: whatever the neighbours, two
+    /// solutions near one exact minimiser are up to two radii apart, and add-remove counts one
+    /// where replace-one counts two.
     fn moves(&self, terms: &Terms) -> f64 {
         if terms.adjacency() == Adjacency::AddRemove { 2.0 } else { 1.0 }
     }
@@ -176,7 +192,8 @@ impl Objective<'_> {
                 Law::Normal => normal(entropy, len)?,
                 Law::SphericalLaplace => spherical_laplace(entropy, len)?,
             };
-            // Otherwise once more: a matter of the random words alone, and of fewer of them than there are keys to try.
+            // Otherwise once more: a matter of the random words alone, and of fewer of them than
+            // there are keys to try.
             if norm(&values) <= self.longest() && off <= self.farthest() {
                 return Ok(values);
             }
@@ -186,7 +203,8 @@ impl Objective<'_> {
 
 impl Query for Objective<'_> {
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        let ObjectiveTerms { row_norm, smoothness, public, start, law, noise_multiplier } = *self.how;
+        let ObjectiveTerms { row_norm, smoothness, public, start, law, noise_multiplier } =
+            *self.how;
         check_noise(noise_multiplier)?;
         check_noise(COVER * noise_multiplier)?;
         check_range("row norm", row_norm, 1e-20, 1e20)?;
@@ -196,7 +214,9 @@ impl Query for Objective<'_> {
         check_finite(public.penalty.map_or(&[], |(_, _, v)| v))?;
         public.check(shape)?;
         if public.convexity(shape) <= 0.0 {
-            return Err(wrong("the public part of the objective is not strongly convex: give a ridge"));
+            return Err(wrong(
+                "the public part of the objective is not strongly convex: give a ridge",
+            ));
         }
         if law == Law::Normal && shape.outputs > 1 && noise_multiplier > 0.0 {
             return Err(wrong(
@@ -247,8 +267,14 @@ impl Query for Objective<'_> {
     }
 }
 
-/// A point with Laplace noise of `times` its `radius` in the norm of absolute values, on the grid that goes with it.
-fn laplace_point(point: &[f64], radius: f64, times: f64, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+/// A point with Laplace noise of `times` its `radius` in the norm of absolute values, on the grid
+/// that goes with it.
+fn laplace_point(
+    point: &[f64],
+    radius: f64,
+    times: f64,
+    entropy: &mut Entropy,
+) -> Result<Vec<f64>, Refusal> {
     let step = Grid::new(point.len()).step(radius);
     let mut steps: Vec<i64> = point.iter().map(|v| (v / step).round() as i64).collect();
     let scale = times * (point.len() as f64).sqrt() * UP;

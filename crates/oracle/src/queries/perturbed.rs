@@ -4,9 +4,9 @@
 //! v + N(0, (z·scale)² I),   on a grid of scale·2⁻³²
 //! ```
 //!
-//! Event: none of its own. The vector is a function of answers without noise, whose sensitivity the gate cannot
-//! know, so it is answered only under a [`Claim`](crate::Claim), and no such run is certified.
-//! Proof: none is claimed; the noise itself is that of proofs/noise-gaussian-grid.md.
+//! Event: none of its own. The vector is a function of answers without noise, whose sensitivity the
+//! gate cannot know, so it is answered only under a [`Claim`](crate::Claim), and no such run is
+//! certified. Proof: none is claimed; the noise itself is that of proofs/noise-gaussian-grid.md.
 
 use reticent_accountant::Event;
 use reticent_problem::Shape;
@@ -30,12 +30,15 @@ impl Query for Perturbed<'_> {
     fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
         check_noise(self.noise_multiplier)?;
         check_range("scale", self.scale, 1e-50, 1e50)?;
-        // Steps of the grid are whole numbers of 63 bits. The message has no value in it: it would have no noise.
+        // Steps of the grid are whole numbers of 63 bits. The message has no value in it: it would
+        // have no noise.
         let most = self.scale * (1_u64 << 28) as f64;
         if self.values.iter().all(|value| value.abs() <= most) {
             return Ok(());
         }
-        Err(Refusal::BadQuery(format!("what is to be perturbed has to be between −{most:e} and {most:e}")))
+        Err(Refusal::BadQuery(format!(
+            "what is to be perturbed has to be between −{most:e} and {most:e}"
+        )))
     }
 
     fn events(&self, _: &Terms) -> Result<Vec<Event>, Refusal> {

@@ -4,9 +4,10 @@
 //! repeat k = ⌈log₂(candidates)⌉ times:  is (count of values ≤ middle) + noise ≥ p·n ?
 //! ```
 //!
-//! Each of the `k` counts is a Gaussian mechanism with noise multiplier `z√k`; which is asked next depends on the
-//! answers before. Composed, adaptively, they are exactly one Gaussian with multiplier `z`. The exponential mechanism
-//! would need exact exponentials; counts need nothing that the gate does not have.
+//! Each of the `k` counts is a Gaussian mechanism with noise multiplier `z√k`; which is asked next
+//! depends on the answers before. Composed, adaptively, they are exactly one Gaussian with
+//! multiplier `z`. The exponential mechanism would need exact exponentials; counts need nothing
+//! that the gate does not have.
 //!
 //! Event: Gaussian with noise multiplier `z`. Proof: proofs/quantile.md, proofs/count.md.
 
@@ -21,7 +22,8 @@ use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
 use reticent_sums::Statistic;
 
-/// Vectors are clipped a little further in than the clip, so counts come out short by 2·10⁻¹² of themselves.
+/// Vectors are clipped a little further in than the clip, so counts come out short by 2·10⁻¹² of
+/// themselves.
 const SLACK: f64 = 1e-3;
 
 /// How a quantile is asked for.

@@ -5,12 +5,13 @@
 //! released: clip(x − z, C′) + N(0, (zB)² I)
 //! ```
 //!
-//! `B` is half of what the clipped residual can move when one unit is replaced: `C′` when the unit is the user, whose
-//! gate this is, whatever the solver of the prox does; for one record of `m` at most `γC/m`.
+//! `B` is half of what the clipped residual can move when one unit is replaced: `C′` when the unit
+//! is the user, whose gate this is, whatever the solver of the prox does; for one record of `m` at
+//! most `γC/m`.
 //!
-//! Event: Gaussian with noise multiplier `z`, in units of `B`. A step of a stateless walk (`v` is `z`, nothing is
-//! clipped) moves the token by a non-expansive map, and another peer's view of it is an `Iteration`.
-//! Proof: proofs/local-prox.md, proofs/walk.md, proofs/noise-gaussian-grid.md.
+//! Event: Gaussian with noise multiplier `z`, in units of `B`. A step of a stateless walk (`v` is
+//! `z`, nothing is clipped) moves the token by a non-expansive map, and another peer's view of it
+//! is an `Iteration`. Proof: proofs/local-prox.md, proofs/walk.md, proofs/noise-gaussian-grid.md.
 
 use reticent_accountant::{Adjacency, Event, Iteration, Mechanism, Unit, View};
 use reticent_problem::Shape;
@@ -50,9 +51,14 @@ impl ResidualTerms {
         self.walk.map(|walk| Lattice::new(self, &walk, len))
     }
 
-    /// The event of a step. Whether the token goes where chance sends it, and is kept on its lattice, is the protocol's to
-    /// see to.
-    fn walk(&self, walk: &WalkTerms, query: &Residual<'_>, terms: &Terms) -> Result<Mechanism, Refusal> {
+    /// The event of a step. Whether the token goes where chance sends it, and is kept on its
+    /// lattice, is the protocol's to see to.
+    fn walk(
+        &self,
+        walk: &WalkTerms,
+        query: &Residual<'_>,
+        terms: &Terms,
+    ) -> Result<Mechanism, Refusal> {
         check_range("noise multiplier of a walk", self.noise_multiplier, 0.0, MOST_NOISE)?;
         check_range("relaxation", walk.relaxation, 1e-6, 1.0)?;
         let lattice = Lattice::new(self, walk, query.z.len());
@@ -142,9 +148,10 @@ impl Query for Residual<'_> {
         let norm = norm_above(residual.iter().map(|v| v * v).sum(), len);
         let factor = grid.factor(norm, clip);
         let mut sum: Vec<i64> = residual.iter().map(|v| nearest(v * factor) as i64).collect();
-        // Half of the sensitivity, in steps of the grid: rounding moves each of two neighbours by √len/2 at most.
-        let one_record =
-            (inside.terms.unit(), inside.terms.adjacency()) == (Unit::Record, Adjacency::ReplaceOne);
+        // Half of the sensitivity, in steps of the grid: rounding moves each of two neighbours by
+        // √len/2 at most.
+        let one_record = (inside.terms.unit(), inside.terms.adjacency())
+            == (Unit::Record, Adjacency::ReplaceOne);
         let moves = match one_record {
             true => prox.moves_at_most(inside.rows_and_loss(), self.v, self.z),
             false => f64::INFINITY,

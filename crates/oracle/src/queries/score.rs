@@ -4,10 +4,11 @@
 //! s̃ = ( Σᵢ eᵢ + noise ) / n,    eᵢ ∈ [0, 1] the error of the prediction for unit i
 //! ```
 //!
-//! The error is [`reticent_problem::prediction_error`], for a user the mean over its records, so a unit adds a number in
-//! [0, 1], and sums of those are noised as counts are.
+//! The error is [`reticent_problem::prediction_error`], for a user the mean over its records, so a
+//! unit adds a number in [0, 1], and sums of those are noised as counts are.
 //!
-//! Event: Gaussian with noise multiplier `z`. Proof: proofs/count.md, proofs/noise-gaussian-grid.md.
+//! Event: Gaussian with noise multiplier `z`. Proof: proofs/count.md,
+//! proofs/noise-gaussian-grid.md.
 
 use reticent_accountant::Event;
 use reticent_data::Rows;

@@ -4,12 +4,14 @@
 //! M̃ = ( Σᵢ a'ᵢa'ᵢᵀ + N ) / n,   a' = a scaled down to norm R
 //! ```
 //!
-//! Written as `v = (M_jj, √2·M_jk for j < k)` the Euclidean norm is the Frobenius norm, so every unit adds a vector of
-//! norm at most `R²`, and equal noise on the entries of `v` is Gaussian noise on `M`, symmetric by itself. Two
-//! such matrices are positive semidefinite, so their inner product is not negative and a replacement moves the sum by
-//! at most `√2·R²`: the noise of `z` clips is made `√2` smaller there.
+//! Written as `v = (M_jj, √2·M_jk for j < k)` the Euclidean norm is the Frobenius norm, so every
+//! unit adds a vector of norm at most `R²`, and equal noise on the entries of `v` is Gaussian noise
+//! on `M`, symmetric by itself. Two such matrices are positive semidefinite, so their inner product
+//! is not negative and a replacement moves the sum by at most `√2·R²`: the noise of `z` clips is
+//! made `√2` smaller there.
 //!
-//! Event: Gaussian with noise multiplier `z`. Proof: proofs/second-moment.md, proofs/noise-gaussian-grid.md.
+//! Event: Gaussian with noise multiplier `z`. Proof: proofs/second-moment.md,
+//! proofs/noise-gaussian-grid.md.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -33,10 +35,11 @@ pub struct SecondMomentTerms {
 }
 
 impl SecondMomentTerms {
-    /// The standard deviation of the noise on a diagonal entry of the answer, which is public; off the diagonal it is
-    /// `√2` smaller.
+    /// The standard deviation of the noise on a diagonal entry of the answer, which is public; off
+    /// the diagonal it is `√2` smaller.
     pub fn deviation(&self, terms: &Terms) -> f64 {
-        self.noise_multiplier * factor(terms) * self.row_norm * self.row_norm / terms.population() as f64
+        self.noise_multiplier * factor(terms) * self.row_norm * self.row_norm
+            / terms.population() as f64
     }
 }
 

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use crate::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_data::{Dense, Rows, Table};
-use reticent_oracle::{ConsensusTerms, Entropy, Gate, Moving, Opening, Oracle, Refusal, Rehearsal, Sampling};
+use reticent_oracle::{
+    ConsensusTerms, Entropy, Gate, Moving, Opening, Oracle, Refusal, Rehearsal, Sampling,
+};
 use reticent_problem::losses::Loss;
 
 /// The blocks written out in full, as FP23 has them, with the prox of the whole parameter.
@@ -49,7 +51,9 @@ impl Textbook {
 
 #[test]
 fn consensus_is_the_textbook_recursion() {
-    for (name, clip) in [("logistic", 10.0), ("logistic", 0.3), ("hinge", 10.0), ("multinomial:3", 10.0)] {
+    for (name, clip) in
+        [("logistic", 10.0), ("logistic", 0.3), ("hinge", 10.0), ("multinomial:3", 10.0)]
+    {
         for relaxation in [0.2, 0.5, 0.8] {
             let how = ConsensusTerms {
                 clip,
@@ -63,7 +67,8 @@ fn consensus_is_the_textbook_recursion() {
             let start = point(gate.shape().len(), 3);
             gate.open_consensus(&start).unwrap();
             let table = example(name.starts_with("multi"));
-            let mut textbook = Textbook { table, loss: loss(name), blocks: vec![start.clone(); COUNT] };
+            let mut textbook =
+                Textbook { table, loss: loss(name), blocks: vec![start.clone(); COUNT] };
             let mut z = start;
             for _ in 0..20 {
                 let expected = textbook.step(&z, &how);
@@ -166,9 +171,10 @@ fn naming_every_block_is_moving_all_of_them() {
     }
 }
 
-/// Persons are numbered as they appear in the file, so one who is replaced by somebody whose rows stand elsewhere moves the
-/// numbers of all who stand between. Were these the numbers of a public schedule, many blocks would differ between
-/// neighbours and not one. The outcomes must be those of a set of persons, in whatever order their rows are.
+/// Persons are numbered as they appear in the file, so one who is replaced by somebody whose rows
+/// stand elsewhere moves the numbers of all who stand between. Were these the numbers of a public
+/// schedule, many blocks would differ between neighbours and not one. The outcomes must be those of
+/// a set of persons, in whatever order their rows are.
 #[test]
 fn which_person_a_schedule_moves_does_not_follow_from_the_order_of_rows() {
     let persons = [[0.9, 0.1, -0.3], [-0.5, 0.7, 0.2], [0.1, -0.8, 0.6]];
@@ -180,7 +186,8 @@ fn which_person_a_schedule_moves_does_not_follow_from_the_order_of_rows() {
             let table = Table { rows, targets: vec![1.0; 3], users: Some(vec![0, 1, 2]), names };
             let opening = Opening { unit: Unit::User, ..OPENING };
             let mut gate =
-                Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(seed)).unwrap();
+                Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(seed))
+                    .unwrap();
             gate.open_consensus(&[0.0; 4]).unwrap();
             let z = [0.2; 4];
             let first = gate.consensus(&z, Moving::Only(&[0]), &STEP).unwrap().into_inner();
@@ -190,7 +197,8 @@ fn which_person_a_schedule_moves_does_not_follow_from_the_order_of_rows() {
         (0..80).map(outcome).collect()
     };
     let found = outcomes([0, 1, 2]);
-    // Each of the 3·2 ways to take two of three; 80 draws miss one of them with probability 6·(5/6)⁸⁰ < 3e-6.
+    // Each of the 3·2 ways to take two of three; 80 draws miss one of them with probability
+    // 6·(5/6)⁸⁰ < 3e-6.
     assert_eq!(found.len(), 6);
     assert_eq!(outcomes([2, 0, 1]), found);
 }
@@ -210,7 +218,11 @@ fn a_schedule_is_refused_where_it_is_not_public() {
     let add_remove = Opening { adjacency: Adjacency::AddRemove, public_n: Some(50), ..OPENING };
     refused(&add_remove, Moving::Only(&[0]), &STEP);
     refused(&OPENING, Moving::Only(&[COUNT as u32]), &STEP);
-    refused(&OPENING, Moving::Only(&[0]), &ConsensusTerms { sampling: Sampling::Poisson(0.5), ..STEP });
+    refused(
+        &OPENING,
+        Moving::Only(&[0]),
+        &ConsensusTerms { sampling: Sampling::Poisson(0.5), ..STEP },
+    );
     // Noise on the blocks is for a claim.
     refused(&OPENING, Moving::All, &ConsensusTerms { block_noise: 1.0, ..STEP });
 }

@@ -1,4 +1,5 @@
-//! Every query against a second computation of the same thing, without noise; its event; its refusals.
+//! Every query against a second computation of the same thing, without noise; its event; its
+//! refusals.
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
@@ -29,7 +30,8 @@ fn example(classes: bool) -> Table {
     for i in 0..COUNT {
         rows.push_sparse(&[0, 1, 2], &[value(i, 0), value(i, 1), value(i, 2)]);
     }
-    let target = |i: usize| if classes { (i % 3) as f64 } else { 1.0 - 2.0 * ((i * i / 3) % 2) as f64 };
+    let target =
+        |i: usize| if classes { (i % 3) as f64 } else { 1.0 - 2.0 * ((i * i / 3) % 2) as f64 };
     Table {
         rows: Rows::Dense(rows),
         targets: (0..COUNT).map(target).collect(),
@@ -43,7 +45,8 @@ fn loss(name: &str) -> Box<dyn Loss> {
 }
 
 fn gate(name: &str, opening: &Opening) -> Gate {
-    Gate::open(example(name.starts_with("multi")).into(), loss(name), opening, Entropy::seeded(1)).unwrap()
+    Gate::open(example(name.starts_with("multi")).into(), loss(name), opening, Entropy::seeded(1))
+        .unwrap()
 }
 
 fn noiseless(clip: f64) -> GradientTerms {
@@ -74,7 +77,8 @@ fn a_claim_is_for_one_answer_and_taints_for_good() {
     assert_eq!(gate.take_transcript(), [perturbed]);
     gate.gradient(&[0.0; 4], &how).unwrap();
     let ledger = gate.close().unwrap();
-    let kinds: Vec<_> = ledger.entries().iter().map(|e| e.event().mechanism().to_string()).collect();
+    let kinds: Vec<_> =
+        ledger.entries().iter().map(|e| e.event().mechanism().to_string()).collect();
     assert_eq!(ledger.total_events(), 2, "{kinds:?}");
     assert!(kinds[1].contains("without protection"), "{kinds:?}");
     assert!([4, 5].iter().all(|&n| ledger.taints().contains(&Taint::AsPublished(n))));

@@ -3,8 +3,8 @@
 use crate::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_oracle::{
-    ConsensusTerms, CountTerms, Moving, Opening, Oracle, QuantileTerms, Refusal, Sampling, SecondMomentTerms,
-    Statistic,
+    ConsensusTerms, CountTerms, Moving, Opening, Oracle, QuantileTerms, Refusal, Sampling,
+    SecondMomentTerms, Statistic,
 };
 
 #[test]
@@ -31,8 +31,9 @@ fn a_coordinate_is_an_entry_of_the_gradient() {
             let at = point(gate.shape().len(), 1);
             let how = noiseless(100.0);
             let whole = gate.gradient(&at, &how).unwrap().into_inner();
-            let entries: Vec<f64> =
-                (0..at.len()).map(|j| gate.coordinate(&at, j, &how).unwrap().into_inner()).collect();
+            let entries: Vec<f64> = (0..at.len())
+                .map(|j| gate.coordinate(&at, j, &how).unwrap().into_inner())
+                .collect();
             close(&entries, &whole, 1e-6);
         }
     }
@@ -84,22 +85,27 @@ fn a_score_is_the_mean_error_of_the_predictions() {
                     + OPENING.intercept * at[row.len() * outputs + k]
             };
             let scores: Vec<f64> = (0..outputs).map(score).collect();
-            expected += reticent_problem::prediction_error(loss.target(), &scores, table.targets[i]);
+            expected +=
+                reticent_problem::prediction_error(loss.target(), &scores, table.targets[i]);
         }
         let answer = gate(name, &OPENING).score(&at, 0.0).unwrap().into_inner();
         assert!((answer - expected / COUNT as f64).abs() < 1e-8, "{name}: {answer}");
     }
-    assert!(matches!(gate("logistic", &OPENING).score(&[f64::NAN; 4], 1.0), Err(Refusal::Diverged(_))));
+    assert!(matches!(
+        gate("logistic", &OPENING).score(&[f64::NAN; 4], 1.0),
+        Err(Refusal::Diverged(_))
+    ));
 }
 
-/// The empirical standard deviation of a query's noise, 4000 draws at a fixed seed: within 6 standard errors
-/// (false alarm below 1e-8).
+/// The empirical standard deviation of a query's noise, 4000 draws at a fixed seed: within 6
+/// standard errors (false alarm below 1e-8).
 #[test]
 fn the_noise_has_the_size_that_the_books_say() {
     let spread = |draw: &mut dyn FnMut() -> f64, centre: f64| {
         ((0..4000).map(|_| (draw() - centre).powi(2)).sum::<f64>() / 4000.0).sqrt()
     };
-    let near = |measured: f64, sigma: f64| assert!((measured / sigma - 1.0).abs() < 6.0 / 8000f64.sqrt());
+    let near =
+        |measured: f64, sigma: f64| assert!((measured / sigma - 1.0).abs() < 6.0 / 8000f64.sqrt());
 
     // Replace-one: a count has sensitivity 1 = 2·(σ/z), so σ = z/2.
     let mut replace = gate("logistic", &OPENING);
@@ -107,8 +113,10 @@ fn the_noise_has_the_size_that_the_books_say() {
     let exact = example(false).targets.iter().filter(|b| **b <= 0.0).count() as f64;
     near(spread(&mut || replace.count(&how).unwrap().into_inner(), exact), 2.0);
 
-    let mut remove =
-        gate("logistic", &Opening { adjacency: Adjacency::AddRemove, public_n: Some(10), ..OPENING });
+    let mut remove = gate(
+        "logistic",
+        &Opening { adjacency: Adjacency::AddRemove, public_n: Some(10), ..OPENING },
+    );
     near(spread(&mut || remove.count(&how).unwrap().into_inner(), exact), 4.0);
 
     // A score is a mean of numbers in [0, 1]: the noise of a count over n.
@@ -126,8 +134,8 @@ fn the_noise_has_the_size_that_the_books_say() {
     assert!((how.deviation(replace.terms()) / sigma - 1.0).abs() < 1e-12);
     near(spread(&mut || replace.second_moment(&how).unwrap().get()[0], centre), sigma);
 
-    // Consensus: σ = z·B/n with B = γC·λ/(1 − λ). One step at the fixed point of an empty gradient: steps from the
-    // same state, so the blocks are put back before each.
+    // Consensus: σ = z·B/n with B = γC·λ/(1 − λ). One step at the fixed point of an empty gradient:
+    // steps from the same state, so the blocks are put back before each.
     let how = ConsensusTerms {
         clip: 1.5,
         step: 2.0,
@@ -168,8 +176,12 @@ fn quantiles_without_noise_are_quantiles() {
 
 #[test]
 fn one_candidate_needs_no_data() {
-    let how =
-        QuantileTerms { of: Statistic::RowNorm, fraction: 0.5, candidates: &[2.0], noise_multiplier: 1.0 };
+    let how = QuantileTerms {
+        of: Statistic::RowNorm,
+        fraction: 0.5,
+        candidates: &[2.0],
+        noise_multiplier: 1.0,
+    };
     assert_eq!(gate("logistic", &OPENING).quantile(&how).unwrap().into_inner(), 2.0);
     for candidates in [&[][..], &[1.0, 1.0], &[f64::NAN], &[2.0, 1.0]] {
         let how = QuantileTerms { candidates, ..how };

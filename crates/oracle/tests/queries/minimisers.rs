@@ -4,7 +4,8 @@ use crate::{COLUMNS, COUNT, OPENING, close, gate, loss, noiseless, point};
 use reticent_accountant::{Adjacency, Mechanism, Unit};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::{
-    Entropy, Gate, Law, MinimiserTerms, ObjectiveTerms, Opening, Oracle, Quadratic, Refusal, Rehearsal,
+    Entropy, Gate, Law, MinimiserTerms, ObjectiveTerms, Opening, Oracle, Quadratic, Refusal,
+    Rehearsal,
 };
 use reticent_problem::constraints::Constraint;
 use reticent_testkit::statistics::{gamma_cdf, kolmogorov};
@@ -34,8 +35,13 @@ fn the_minimiser_is_one() {
             let linear = point(4, 5);
             let public = Quadratic { ridge: 0.05, linear: &linear, penalty };
             let start = point(4, 6);
-            let how =
-                MinimiserTerms { row_norm: 10.0, public, start: &start, image: false, noise_multiplier: 0.0 };
+            let how = MinimiserTerms {
+                row_norm: 10.0,
+                public,
+                start: &start,
+                image: false,
+                noise_multiplier: 0.0,
+            };
             let x = gate.minimiser(&how).unwrap().into_inner();
             // 1% of S·μ = C/n is what was asked for; the bound is not tight.
             close(&slope(&mut gate, &x, &public), &[0.0; 4], 0.01 * 10.0 / 3.0);
@@ -50,7 +56,13 @@ fn an_image_is_the_matrix_times_the_minimiser() {
     let identity = Constraint::identity(COLUMNS);
     let (linear, v, start) = (vec![0.0; 3], point(3, 1), vec![0.0; 3]);
     let public = Quadratic { ridge: 0.0, linear: &linear, penalty: Some((&identity, 2.0, &v)) };
-    let how = MinimiserTerms { row_norm: 2.0, public, start: &start, image: false, noise_multiplier: 0.0 };
+    let how = MinimiserTerms {
+        row_norm: 2.0,
+        public,
+        start: &start,
+        image: false,
+        noise_multiplier: 0.0,
+    };
     let x = gate("logistic", &opening).minimiser(&how).unwrap().into_inner();
     let how = MinimiserTerms { image: true, ..how };
     let image = gate("logistic", &opening).minimiser(&how).unwrap().into_inner();
@@ -61,7 +73,13 @@ fn an_image_is_the_matrix_times_the_minimiser() {
 fn a_minimiser_without_a_proof_is_refused_before_the_ledger() {
     let zeros = vec![0.0; 4];
     let public = Quadratic { ridge: 0.1, linear: &zeros, penalty: None };
-    let how = MinimiserTerms { row_norm: 2.0, public, start: &zeros, image: false, noise_multiplier: 1.0 };
+    let how = MinimiserTerms {
+        row_norm: 2.0,
+        public,
+        start: &zeros,
+        image: false,
+        noise_multiplier: 1.0,
+    };
     let flat = MinimiserTerms { public: Quadratic { ridge: 0.0, ..public }, ..how };
     let flatter = MinimiserTerms { public: Quadratic { ridge: 1e-19, ..public }, ..how };
     let image = MinimiserTerms { image: true, ..how };
@@ -75,7 +93,10 @@ fn a_minimiser_without_a_proof_is_refused_before_the_ledger() {
         ("logistic", add_remove, how),
     ] {
         let mut gate = gate(name, &opening);
-        assert!(matches!(gate.minimiser(&how), Err(Refusal::BadQuery(_) | Refusal::Diverged(_))), "{name}");
+        assert!(
+            matches!(gate.minimiser(&how), Err(Refusal::BadQuery(_) | Refusal::Diverged(_))),
+            "{name}"
+        );
         assert!(gate.ledger().entries().is_empty());
     }
     assert!(gate("logistic", &OPENING).minimiser(&how).is_ok());
@@ -85,7 +106,8 @@ fn perturbed<'a>(public: Quadratic<'a>, start: &'a [f64], law: Law, z: f64) -> O
     ObjectiveTerms { row_norm: 1.5, smoothness: 0.25, public, start, law, noise_multiplier: z }
 }
 
-/// Without noise a perturbed objective is the objective, whoever the neighbours are and however its pulls are written.
+/// Without noise a perturbed objective is the objective, whoever the neighbours are and however its
+/// pulls are written.
 #[test]
 fn an_objective_without_noise_has_its_minimiser() {
     let start = point(COLUMNS + 1, 3);
@@ -93,10 +115,18 @@ fn an_objective_without_noise_has_its_minimiser() {
     Quadratic::pull(0.2, &centre, &mut ridge, &mut linear);
     assert!((ridge - 0.5).abs() < 1e-15);
     let public = Quadratic { ridge, linear: &linear, penalty: None };
-    let how = MinimiserTerms { row_norm: 1.5, public, start: &start, image: false, noise_multiplier: 0.0 };
+    let how = MinimiserTerms {
+        row_norm: 1.5,
+        public,
+        start: &start,
+        image: false,
+        noise_multiplier: 0.0,
+    };
     let expected = gate("logistic", &OPENING).minimiser(&how).unwrap().into_inner();
     let count = Some(COUNT as u64);
-    for opening in [OPENING, Opening { adjacency: Adjacency::AddRemove, public_n: count, ..OPENING }] {
+    for opening in
+        [OPENING, Opening { adjacency: Adjacency::AddRemove, public_n: count, ..OPENING }]
+    {
         for law in [Law::Normal, Law::SphericalLaplace] {
             let mut gate = gate("logistic", &opening);
             let x = gate.objective(&perturbed(public, &start, law, 0.0)).unwrap().into_inner();
@@ -107,8 +137,9 @@ fn an_objective_without_noise_has_its_minimiser() {
     }
 }
 
-/// Rows of zeros leave J(x) = (m/2)‖x‖² + bᵀx + const, so −m·n·x/C has the law of `b` in units of its scale, but for the
-/// noise that covers the solver, below a thousandth of it. False-alarm rate 1e-6 each.
+/// Rows of zeros leave J(x) = (m/2)‖x‖² + bᵀx + const, so −m·n·x/C has the law of `b` in units of
+/// its scale, but for the noise that covers the solver, below a thousandth of it. False-alarm rate
+/// 1e-6 each.
 #[test]
 fn the_linear_term_has_the_law_that_is_counted() {
     let (count, columns, z, ridge) = (4_usize, 3_usize, 1.5, 2.0);
@@ -126,7 +157,8 @@ fn the_linear_term_has_the_law_that_is_counted() {
             users: None,
             names: vec!["x".to_owned(); columns],
         };
-        let mut gate = Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(8)).unwrap();
+        let mut gate =
+            Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(8)).unwrap();
         let how = perturbed(public, &zeros, law, z);
         let mut norms: Vec<f64> = (0..size)
             .map(|_| {
@@ -149,7 +181,11 @@ fn perturbed_objectives_are_recorded_as_what_they_are() {
     let zeros = vec![0.0; COLUMNS + 1];
     let public = Quadratic { ridge: 0.5, linear: &zeros, penalty: None };
     let kinds = |gate: &Gate| -> Vec<_> {
-        gate.ledger().entries().iter().map(|entry| entry.event().mechanism().kind().to_owned()).collect()
+        gate.ledger()
+            .entries()
+            .iter()
+            .map(|entry| entry.event().mechanism().kind().to_owned())
+            .collect()
     };
     let mut asked = gate("logistic", &OPENING);
     asked.objective(&perturbed(public, &zeros, Law::Normal, 3.0)).unwrap();
@@ -169,21 +205,32 @@ fn perturbed_objectives_are_recorded_as_what_they_are() {
         [(Unit::Record, 3.0 * (0.5 * 2.25 / 6.0_f64).ln_1p()), (Unit::User, 3.0 * 0.5 * 2.25)]
     {
         let mut asked = gate("multinomial:3", &Opening { unit, ..OPENING });
-        let how = ObjectiveTerms { smoothness: 0.5, ..perturbed(public, &zeros, Law::SphericalLaplace, 4.0) };
+        let how = ObjectiveTerms {
+            smoothness: 0.5,
+            ..perturbed(public, &zeros, Law::SphericalLaplace, 4.0)
+        };
         asked.objective(&how).unwrap();
-        let Mechanism::PureDp(pure) = asked.ledger().entries()[0].event().mechanism() else { panic!("pure") };
-        assert!((pure.epsilon() - expected - (2.0 + 1.0 / 32.0) / 4.0).abs() < 1e-9, "{}", pure.epsilon());
+        let Mechanism::PureDp(pure) = asked.ledger().entries()[0].event().mechanism() else {
+            panic!("pure")
+        };
+        assert!(
+            (pure.epsilon() - expected - (2.0 + 1.0 / 32.0) / 4.0).abs() < 1e-9,
+            "{}",
+            pure.epsilon()
+        );
     }
 }
 
-/// Twelve records, announced as 5, 6 and 7: there is an answer, the books say the same, and more than twice the public number
-/// are never taken. Of rows that agree the sum shows how many were: x = −min(12, 2n)/n·slope/ridge, to first order.
+/// Twelve records, announced as 5, 6 and 7: there is an answer, the books say the same, and more
+/// than twice the public number are never taken. Of rows that agree the sum shows how many were: x
+/// = −min(12, 2n)/n·slope/ridge, to first order.
 #[test]
 fn of_a_crowd_a_subset_is_taken() {
     let zeros = vec![0.0; COLUMNS + 1];
     let public = Quadratic { ridge: 100.0, linear: &zeros, penalty: None };
     for public_n in [5_u64, 6, 7] {
-        let opening = Opening { adjacency: Adjacency::AddRemove, public_n: Some(public_n), ..OPENING };
+        let opening =
+            Opening { adjacency: Adjacency::AddRemove, public_n: Some(public_n), ..OPENING };
         for law in [Law::Normal, Law::SphericalLaplace] {
             let mut asked = gate("logistic", &opening);
             asked.objective(&perturbed(public, &zeros, law, 3.0)).unwrap();
@@ -194,9 +241,11 @@ fn of_a_crowd_a_subset_is_taken() {
         let mut rows = Dense::empty(1);
         (0..COUNT).for_each(|_| rows.push_sparse(&[0], &[1.0]));
         let names = vec!["x".to_owned()];
-        let table = Table { rows: Rows::Dense(rows), targets: vec![1.0; COUNT], users: None, names };
+        let table =
+            Table { rows: Rows::Dense(rows), targets: vec![1.0; COUNT], users: None, names };
         let opening = Opening { intercept: 0.0, ..opening };
-        let mut gate = Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(8)).unwrap();
+        let mut gate =
+            Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(8)).unwrap();
         let public = Quadratic { linear: &[0.0], ..public };
         let x = gate.objective(&perturbed(public, &[0.0], Law::Normal, 0.0)).unwrap().into_inner();
         let taken = COUNT.min(2 * public_n as usize) as f64;

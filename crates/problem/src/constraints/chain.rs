@@ -13,12 +13,12 @@ pub(super) const ENTRY: Entry = Entry {
 impl Constraint {
     /// First differences; at least 2 features.
     pub fn chain(features: usize) -> Result<Self, ParseError> {
-        trend::differences(features, 1).map(|a| Self::new(ENTRY.name, ENTRY.name.to_owned(), a)).ok_or_else(
-            || ParseError::Features {
+        trend::differences(features, 1)
+            .map(|a| Self::new(ENTRY.name, ENTRY.name.to_owned(), a))
+            .ok_or_else(|| ParseError::Features {
                 name: ENTRY.name.to_owned(),
                 features,
                 need: "it needs at least 2".to_owned(),
-            },
-        )
+            })
     }
 }

@@ -1,5 +1,6 @@
-//! `A = [φ; I]`, a row `|w|·(x_i − sign(w)·x_j)` for each edge and then a row for each feature: with the L1
-//! penalty, the graph-guided fused lasso of LS22. With the edges of a path it is the sparse fused lasso.
+//! `A = [φ; I]`, a row `|w|·(x_i − sign(w)·x_j)` for each edge and then a row for each feature:
+//! with the L1 penalty, the graph-guided fused lasso of LS22. With the edges of a path it is the
+//! sparse fused lasso.
 //!
 //! The graph must be public: what is learned about it is not accounted for.
 
@@ -14,8 +15,12 @@ pub(super) const ENTRY: Entry = Entry {
             coefficients (graph-guided fused lasso); a line per edge: feature feature [weight]",
     build: |arguments, context| {
         let text = context.file(&arguments.file)?;
-        let graph = Graph::parse(&text, context.features).map_err(|e| in_file(&arguments.file, e))?;
-        Ok(Constraint { spec: format!("{}:{}", ENTRY.name, arguments.file), ..Constraint::graph(&graph) })
+        let graph =
+            Graph::parse(&text, context.features).map_err(|e| in_file(&arguments.file, e))?;
+        Ok(Constraint {
+            spec: format!("{}:{}", ENTRY.name, arguments.file),
+            ..Constraint::graph(&graph)
+        })
     },
 };
 

@@ -1,7 +1,8 @@
 //! Any public sparse matrix `A`, from lines `row column value`.
 //!
-//! Rows count from 0; a column is a feature, by name or, where no name is a number, by number from 0. There are as many
-//! rows as the largest row number says. Entries at the same place are added up. What follows `#` is a remark.
+//! Rows count from 0; a column is a feature, by name or, where no name is a number, by number from
+//! 0. There are as many rows as the largest row number says. Entries at the same place are added
+//! up. What follows `#` is a remark.
 
 use super::{Constraint, Entry, in_file};
 use crate::catalogue::{Parameter, Range};
@@ -18,7 +19,8 @@ pub(super) const ENTRY: Entry = Entry {
             feature value",
     build: |arguments, context| {
         let text = context.file(&arguments.file)?;
-        let matrix = SparseMatrix::parse(&text, context.features).map_err(|e| in_file(&arguments.file, e))?;
+        let matrix = SparseMatrix::parse(&text, context.features)
+            .map_err(|e| in_file(&arguments.file, e))?;
         let spec = format!("{}:{}", ENTRY.name, arguments.file);
         Ok(Constraint { spec, ..Constraint::from_matrix(matrix) })
     },
@@ -33,13 +35,15 @@ impl SparseMatrix {
             last = line;
             let fail = |problem| ParseError::Line { file: String::new(), line, problem };
             let [row, column, value] = words[..] else {
-                return Err(fail(format!("{} words; an entry is written `row feature value`", words.len())));
+                return Err(fail(format!(
+                    "{} words; an entry is written `row feature value`",
+                    words.len()
+                )));
             };
-            let row = row
-                .parse::<usize>()
-                .ok()
-                .filter(|r| *r < MOST_ROWS)
-                .ok_or_else(|| fail(format!("`{row}` is not a row number; rows count from 0")))?;
+            let row =
+                row.parse::<usize>().ok().filter(|r| *r < MOST_ROWS).ok_or_else(|| {
+                    fail(format!("`{row}` is not a row number; rows count from 0"))
+                })?;
             let column = feature(column, features).map_err(fail)?;
             triplets.push((row, column, number(value).map_err(fail)?));
         }

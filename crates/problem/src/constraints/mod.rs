@@ -1,7 +1,7 @@
 //! Linear constraints `A x + B y = c` between the parameter and what the penalty sees.
 //!
-//! `B = b·I` with a number `b ≠ 0`, −1 unless said otherwise, and `c = 0` unless said otherwise: then
-//! `y = A x`, and the problem is `min (1/n) Σ f(x; dᵢ) + r(A x)`.
+//! `B = b·I` with a number `b ≠ 0`, −1 unless said otherwise, and `c = 0` unless said otherwise:
+//! then `y = A x`, and the problem is `min (1/n) Σ f(x; dᵢ) + r(A x)`.
 
 use std::io;
 
@@ -37,12 +37,12 @@ impl Constraint {
         Self::new(matrix::ENTRY.name, matrix::ENTRY.name.to_owned(), a)
     }
 
-    /// The same `A` with `B = b·I` and an offset `c`, one number for each row of `A`, the same for every
-    /// output.
+    /// The same `A` with `B = b·I` and an offset `c`, one number for each row of `A`, the same for
+    /// every output.
     ///
     /// # Panics
-    /// If `b` is zero or not finite, or if `c` has another length: a mistake in the program, as neither is
-    /// something that users type.
+    /// If `b` is zero or not finite, or if `c` has another length: a mistake in the program, as
+    /// neither is something that users type.
     pub fn with_scale_and_offset(self, b: f64, c: Vec<f64>) -> Self {
         assert!(b.is_finite() && b != 0.0, "b is {b}; it must be finite and not zero");
         assert_eq!(c.len(), self.a.rows(), "c must have an entry for each row of A");
@@ -107,7 +107,8 @@ pub type Make = fn(&Arguments, &Context<'_>) -> Result<Constraint, ParseError>;
 pub type Entry = catalogue::Entry<Make>;
 
 /// Every constraint.
-pub const CATALOGUE: &[Entry] = &[identity::ENTRY, chain::ENTRY, trend::ENTRY, graph::ENTRY, matrix::ENTRY];
+pub const CATALOGUE: &[Entry] =
+    &[identity::ENTRY, chain::ENTRY, trend::ENTRY, graph::ENTRY, matrix::ENTRY];
 
 /// Reads a constraint as users type it: `identity`, `trend:2`, `graph:edges.txt`.
 pub fn parse(text: &str, context: &Context<'_>) -> Result<Constraint, ParseError> {

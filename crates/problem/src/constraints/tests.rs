@@ -24,8 +24,15 @@ fn parsed(text: &str, features: usize) -> Result<Constraint, ParseError> {
     parse(text, &Context { features: &names(features), read: &read_test_file })
 }
 
-const TEXTS: &[&str] =
-    &["identity", "chain", "trend:0", "trend:1", "trend:3", "graph:edges.txt", "matrix:entries.txt"];
+const TEXTS: &[&str] = &[
+    "identity",
+    "chain",
+    "trend:0",
+    "trend:1",
+    "trend:3",
+    "graph:edges.txt",
+    "matrix:entries.txt",
+];
 
 fn members() -> Vec<Constraint> {
     TEXTS.iter().map(|t| parsed(t, 6).unwrap()).collect()
@@ -110,7 +117,10 @@ fn matrices_are_the_ones_meant() {
     assert_eq!(Constraint::chain(9).unwrap().a(), Constraint::trend(9, 0.0).unwrap().a());
     let edges = vec![Edge { from: 0, to: 1, weight: 2.0 }, Edge { from: 2, to: 1, weight: -3.0 }];
     let graph = dense(Constraint::graph(&Graph::new(3, edges).unwrap()).a());
-    assert_eq!(graph, [[2.0, -2.0, 0.0], [0.0, 3.0, 3.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+    assert_eq!(
+        graph,
+        [[2.0, -2.0, 0.0], [0.0, 3.0, 3.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    );
     let matrix = dense(parsed("matrix:entries.txt", 5).unwrap().a());
     assert_eq!(matrix[1], [0.0, -2.0, 0.0, 2.0, 0.0]);
     assert_eq!((matrix.len(), &matrix[2]), (5, &vec![0.0; 5]));

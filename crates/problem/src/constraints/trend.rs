@@ -1,5 +1,6 @@
-//! `y = D^{(k+1)} x`, differences of order `k + 1`: with the L1 penalty, trend filtering of order `k`, whose
-//! solutions are piecewise polynomials of degree `k` in the index of the feature. Order 0 is the chain.
+//! `y = D^{(k+1)} x`, differences of order `k + 1`: with the L1 penalty, trend filtering of order
+//! `k`, whose solutions are piecewise polynomials of degree `k` in the index of the feature. Order
+//! 0 is the chain.
 //!
 //! Row `j` holds `(−1)^{k+1−i} C(k+1, i)` at column `j + i`; `‖DᵀD‖₂ < 4^{k+1}`.
 
@@ -7,7 +8,8 @@ use super::{Constraint, Entry};
 use crate::catalogue::{Parameter, Range, spec};
 use crate::{ParseError, SparseMatrix};
 
-/// The norm grows as 4^{k+1}; beyond order 8 the problem is too badly scaled for a first-order method.
+/// The norm grows as 4^{k+1}; beyond order 8 the problem is too badly scaled for a first-order
+/// method.
 const ORDER: Parameter = Parameter::with_default("order", Range::Whole(0, 8), 1.0);
 
 pub(super) const ENTRY: Entry = Entry {
@@ -22,13 +24,13 @@ impl Constraint {
     pub fn trend(features: usize, order: f64) -> Result<Self, ParseError> {
         let order = ORDER.check(ENTRY.name, order)?;
         let spec = spec(ENTRY.name, &[order]);
-        differences(features, order as usize + 1).map(|a| Self::new(ENTRY.name, spec.clone(), a)).ok_or_else(
-            || ParseError::Features {
+        differences(features, order as usize + 1)
+            .map(|a| Self::new(ENTRY.name, spec.clone(), a))
+            .ok_or_else(|| ParseError::Features {
                 name: spec,
                 features,
                 need: format!("it needs at least {}", order + 2.0),
-            },
-        )
+            })
     }
 }
 
@@ -45,7 +47,8 @@ pub(super) fn differences(features: usize, order: usize) -> Option<SparseMatrix>
         }
         stencil = next;
     }
-    let triplets: Vec<_> =
-        (0..rows).flat_map(|j| stencil.iter().enumerate().map(move |(i, s)| (j, j + i, *s))).collect();
+    let triplets: Vec<_> = (0..rows)
+        .flat_map(|j| stencil.iter().enumerate().map(move |(i, s)| (j, j + i, *s)))
+        .collect();
     Some(SparseMatrix::from_triplets(rows, features, &triplets))
 }

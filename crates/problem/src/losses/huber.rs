@@ -1,6 +1,7 @@
 //! `φ(u) = u²/2` for `|u| ≤ δ` and `δ(|u| − δ/2)` beyond, of the residual `u = w − b`.
 //!
-//! `|φ'| ≤ δ`, `φ'' ≤ 1`. The prox shrinks by `1 + t` while the answer stays within δ, else it moves by `tδ`.
+//! `|φ'| ≤ δ`, `φ'' ≤ 1`. The prox shrinks by `1 + t` while the answer stays within δ, else it
+//! moves by `tδ`.
 
 use super::{Argument, Entry, ScalarLoss};
 use crate::ParseError;

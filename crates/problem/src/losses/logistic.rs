@@ -1,7 +1,7 @@
 //! `φ(u) = ln(1 + e^{−u})` of the margin `u = b·w`.
 //!
-//! `φ' = −σ(−u)`, `φ'' = σ(u)σ(−u) ≤ 1/4`. The prox solves `v − u = t·σ(−v)`; the right side lies in
-//! `[0, t]`, so the root lies in `[u, u + t]`.
+//! `φ' = −σ(−u)`, `φ'' = σ(u)σ(−u) ≤ 1/4`. The prox solves `v − u = t·σ(−v)`; the right side lies
+//! in `[0, t]`, so the root lies in `[u, u + t]`.
 
 use super::{Argument, Entry, ScalarLoss};
 use crate::exp::exp;

@@ -1,5 +1,5 @@
-//! Convex losses of one record, as functions of its scores `w = xᵀa` (one score for a linear model, one
-//! per class for the multinomial).
+//! Convex losses of one record, as functions of its scores `w = xᵀa` (one score for a linear model,
+//! one per class for the multinomial).
 //!
 //! The gradient of a record is `a ⊗ φ'(w)`, a rank-one matrix, so its norm is `‖φ'(w)‖·‖a‖` and no
 //! per-record gradient is ever written out.
@@ -67,8 +67,8 @@ pub enum Target {
     Real,
 }
 
-/// Keeps [`Loss`] and [`ScalarLoss`] to this library. The gate shows a loss every score and every target, and a loss from
-/// elsewhere could keep them; no promise of its author would be a proof.
+/// Keeps [`Loss`] and [`ScalarLoss`] to this library. The gate shows a loss every score and every
+/// target, and a loss from elsewhere could keep them; no promise of its author would be a proof.
 mod sealed {
     pub trait Sealed {}
 }
@@ -79,7 +79,8 @@ macro_rules! seal {
 
 seal!(Absolute, Hinge, Huber, HuberisedHinge, Logistic, Multinomial, Squared, SquaredHinge);
 
-/// A convex loss `φ(w; b)` of a record's scores `w` and target `b`. It is sealed: see the library's own for all there are.
+/// A convex loss `φ(w; b)` of a record's scores `w` and target `b`. It is sealed: see the library's
+/// own for all there are.
 pub trait Loss: sealed::Sealed + fmt::Debug + Send + Sync {
     /// The name in the catalogue, as users type it.
     fn name(&self) -> &'static str;
@@ -101,8 +102,8 @@ pub trait Loss: sealed::Sealed + fmt::Debug + Send + Sync {
     /// A subgradient `φ'(w; b)`, the gradient where there is one.
     fn derivative(&self, scores: &[f64], target: f64, out: &mut [f64]);
 
-    /// The derivatives of a block of records, `outputs` scores each: one call for many records, which a loss's
-    /// own code then runs through without another.
+    /// The derivatives of a block of records, `outputs` scores each: one call for many records,
+    /// which a loss's own code then runs through without another.
     fn derivatives(&self, scores: &[f64], targets: &[f64], out: &mut [f64]) {
         let outputs = self.outputs();
         let blocks = scores.chunks_exact(outputs).zip(out.chunks_exact_mut(outputs));
@@ -120,7 +121,8 @@ pub trait Loss: sealed::Sealed + fmt::Debug + Send + Sync {
     /// `prox_{tf}(v) = v − (t/t')·a ⊗ (w − prox_{t'φ}(w))` where `w = vᵀa`.
     fn prox(&self, scores: &[f64], target: f64, step: f64, out: &mut [f64]);
 
-    /// Whether there is one score, and for each target the slope is never positive or never negative.
+    /// Whether there is one score, and for each target the slope is never positive or never
+    /// negative.
     fn one_sided(&self) -> bool {
         false
     }

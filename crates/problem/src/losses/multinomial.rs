@@ -1,11 +1,13 @@
 //! `φ(w; b) = ln Σ_j e^{w_j} − w_b`, softmax regression over `k` classes. With `p = softmax(w)`:
-//! `φ' = p − e_b`, `‖φ'‖ ≤ √2`; `φ'' = diag(p) − ppᵀ`, whose eigenvalues are at most ½ (Böhning 1992).
+//! `φ' = p − e_b`, `‖φ'‖ ≤ √2`; `φ'' = diag(p) − ppᵀ`, whose eigenvalues are at most ½ (Böhning
+//! 1992).
 //!
 //! **Prox.** The answer obeys `w_j + t·p_j = v_j` with `v = s + t·e_b`, and `p_j = e^{w_j − L}` for
-//! `L = ln Σ e^{w}`. So `x = t·p_j` solves `x + ln x = ln t + v_j − L`, an increasing function of one number,
-//! and `L` is fixed by `Σ p_j = 1`, whose left side decreases in `L`. With `v* = max v`, the largest `p` is 1
-//! at `L = v* − t` and `1/k` at `L = v* − t/k + ln k`, so the root lies between. Two nested roots with sure
-//! brackets; Newton's method on the `k` scores would need a line search and has no such end.
+//! `L = ln Σ e^{w}`. So `x = t·p_j` solves `x + ln x = ln t + v_j − L`, an increasing function of
+//! one number, and `L` is fixed by `Σ p_j = 1`, whose left side decreases in `L`. With
+//! `v* = max v`, the largest `p` is 1 at `L = v* − t` and `1/k` at `L = v* − t/k + ln k`, so the
+//! root lies between. Two nested roots with sure brackets; Newton's method on the `k` scores would
+//! need a line search and has no such end.
 
 use super::{Entry, Loss, Target};
 use crate::ParseError;
@@ -56,7 +58,8 @@ impl Loss for Multinomial {
 
     fn value(&self, scores: &[f64], target: f64) -> f64 {
         let top = largest(scores);
-        // The largest term is 1 and is left to ln_1p, so that a sure and right answer keeps its tiny loss.
+        // The largest term is 1 and is left to ln_1p, so that a sure and right answer keeps its
+        // tiny loss.
         let mut first = true;
         let rest: f64 = scores
             .iter()
@@ -141,8 +144,8 @@ fn softmax(scores: &[f64], out: &mut [f64]) {
     }
 }
 
-/// The root `x > 0` of `x + ln x = y` (Wright's omega function), by Newton's method, which rises to the
-/// root from below after the first step because the left side is concave.
+/// The root `x > 0` of `x + ln x = y` (Wright's omega function), by Newton's method, which rises to
+/// the root from below after the first step because the left side is concave.
 fn omega(y: f64) -> f64 {
     // Below e^{-40} the term x is lost in rounding, and ln of a subnormal x would mislead Newton.
     if y < -40.0 {
@@ -170,7 +173,10 @@ mod tests {
         for i in -700..2000 {
             let y = f64::from(i);
             let x = omega(y);
-            assert!((x + x.ln() - y).abs() <= 4.0 * f64::EPSILON * y.abs().max(1.0), "y = {y}, x = {x}");
+            assert!(
+                (x + x.ln() - y).abs() <= 4.0 * f64::EPSILON * y.abs().max(1.0),
+                "y = {y}, x = {x}"
+            );
         }
         assert_eq!(omega(-1e4), 0.0);
     }

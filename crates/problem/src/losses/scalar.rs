@@ -9,8 +9,8 @@ pub enum Argument {
     Residual,
 }
 
-/// A convex function `φ(u)` of the margin or the residual. Its [`Loss`] follows: with `b² = 1` the prox in
-/// the score is `b·prox(b·w)` for a margin, and `b + prox(w − b)` for a residual.
+/// A convex function `φ(u)` of the margin or the residual. Its [`Loss`] follows: with `b² = 1` the
+/// prox in the score is `b·prox(b·w)` for a margin, and `b + prox(w − b)` for a residual.
 pub trait ScalarLoss: Sealed + std::fmt::Debug + Send + Sync {
     /// The name in the catalogue.
     const NAME: &'static str;

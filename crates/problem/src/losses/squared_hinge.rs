@@ -1,5 +1,5 @@
-//! `φ(u) = max(0, 1 − u)²` of the margin `u = b·w`, without a factor ½, as in scikit-learn and LIBLINEAR.
-//! The slope has no bound: a gate that clips bounds it.
+//! `φ(u) = max(0, 1 − u)²` of the margin `u = b·w`, without a factor ½, as in scikit-learn and
+//! LIBLINEAR. The slope has no bound: a gate that clips bounds it.
 
 use super::{Argument, Entry, ScalarLoss};
 

@@ -6,7 +6,8 @@ use proptest::test_runner::TestRunner;
 
 /// Every member, with its defaults and with other parameters.
 fn members() -> Vec<Box<dyn Loss>> {
-    let texts = ["huber:0.1", "huber:1.35", "huberised-hinge:0.05", "huberised-hinge:2", "multinomial:2"];
+    let texts =
+        ["huber:0.1", "huber:1.35", "huberised-hinge:0.05", "huberised-hinge:2", "multinomial:2"];
     let defaults = CATALOGUE.iter().map(|e| parse(e.name, Some(4)).unwrap());
     defaults.chain(texts.map(|t| parse(t, None).unwrap())).collect()
 }
@@ -60,7 +61,9 @@ fn for_all<S: Strategy>(cases: u32, strategy: &S, property: impl Fn(&dyn Loss, S
     for loss in members() {
         let mut runner = TestRunner::new_with_rng(
             ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() },
-            proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
+            proptest::test_runner::TestRng::deterministic_rng(
+                proptest::test_runner::RngAlgorithm::ChaCha,
+            ),
         );
         runner
             .run(strategy, |value| {
@@ -74,14 +77,16 @@ fn for_all<S: Strategy>(cases: u32, strategy: &S, property: impl Fn(&dyn Loss, S
 #[test]
 fn losses_are_not_negative_and_one_sided_slopes_have_one_sign() {
     let names: Vec<_> = CATALOGUE.iter().map(|e| parse(e.name, Some(4)).unwrap()).collect();
-    let one_sided: Vec<_> = names.iter().filter(|loss| loss.one_sided()).map(|loss| loss.name()).collect();
+    let one_sided: Vec<_> =
+        names.iter().filter(|loss| loss.one_sided()).map(|loss| loss.name()).collect();
     assert_eq!(one_sided, ["logistic", "huberised-hinge", "hinge", "squared-hinge"]);
     for_all(300, &raw(), |loss, (one, other, pick)| {
         let (scores, target) = case(loss, &one, pick);
         assert!(loss.value(&scores, target) >= 0.0);
         if loss.one_sided() {
             let (there, _) = case(loss, &other, pick);
-            let (a, b) = (derivative(loss, &scores, target)[0], derivative(loss, &there, target)[0]);
+            let (a, b) =
+                (derivative(loss, &scores, target)[0], derivative(loss, &there, target)[0]);
             assert!(a * b >= 0.0, "{a} {b}");
         }
     });
@@ -102,9 +107,15 @@ fn catalogue_is_whole_and_descriptions_round_trip() {
 
 #[test]
 fn bad_descriptions_are_refused() {
-    for text in
-        ["huber:0", "huber:-1", "huber:nan", "huber:inf", "multinomial", "multinomial:1", "multinomial:2.5"]
-    {
+    for text in [
+        "huber:0",
+        "huber:-1",
+        "huber:nan",
+        "huber:inf",
+        "multinomial",
+        "multinomial:1",
+        "multinomial:2.5",
+    ] {
         assert!(parse(text, None).is_err(), "{text}");
     }
     let message = parse("logisitc", None).unwrap_err().to_string();
@@ -126,8 +137,9 @@ fn derivatives_of_a_block_are_those_of_its_records() {
     });
 }
 
-/// A finite and, except for rounding, exact derivative. The tolerance covers the rounding of the value
-/// (ε|φ|/h) and the curvature within h; near a kink the difference lies between the one-sided slopes.
+/// A finite and, except for rounding, exact derivative. The tolerance covers the rounding of the
+/// value (ε|φ|/h) and the curvature within h; near a kink the difference lies between the one-sided
+/// slopes.
 #[test]
 fn derivative_agrees_with_finite_differences() {
     for_all(400, &raw(), |loss, (raw, _, pick)| {
@@ -195,7 +207,8 @@ fn declared_constants_are_never_exceeded() {
         let (gw, gv) = (derivative(loss, &w, b), derivative(loss, &v, b));
         assert!(norm(&gw) <= loss.lipschitz() * (1.0 + 1e-14));
         if loss.smoothness().is_finite() {
-            // Rounding of the margin or residual, at most an ulp of 2e4 here, passes through the slope.
+            // Rounding of the margin or residual, at most an ulp of 2e4 here, passes through the
+            // slope.
             let slack = loss.smoothness() * 1e-11;
             assert!(norm(&minus(&gw, &gv)) <= loss.smoothness() * norm(&minus(&w, &v)) + slack);
         }
@@ -226,8 +239,10 @@ fn declared_constants_are_tight() {
             steep = steep.max(norm(&derivative(&*loss, &w, b)));
             let mut c = vec![0.0; k * k];
             loss.curvature(&w, b, &mut c);
-            let direction: Vec<f64> = (0..k).map(|j| [1.0, -1.0].get(j).copied().unwrap_or(0.0)).collect();
-            let product: Vec<f64> = (0..k).map(|i| dot(&c[i * k..(i + 1) * k], &direction)).collect();
+            let direction: Vec<f64> =
+                (0..k).map(|j| [1.0, -1.0].get(j).copied().unwrap_or(0.0)).collect();
+            let product: Vec<f64> =
+                (0..k).map(|i| dot(&c[i * k..(i + 1) * k], &direction)).collect();
             bent = bent.max(dot(&product, &direction) / dot(&direction, &direction));
         }
         if loss.lipschitz().is_finite() {
@@ -257,8 +272,9 @@ fn steps() -> impl Strategy<Value = f64> {
     prop::sample::select(vec![1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0, 10.0, 1e3, 1e5])
 }
 
-/// For one score, golden section on the objective, which knows nothing of derivatives. It finds a minimiser
-/// only to √ε, so the objective is compared, which strong convexity (1/step) turns into a distance.
+/// For one score, golden section on the objective, which knows nothing of derivatives. It finds a
+/// minimiser only to √ε, so the objective is compared, which strong convexity (1/step) turns into a
+/// distance.
 #[test]
 fn prox_agrees_with_a_search_without_derivatives() {
     for_all(300, &(raw(), steps()), |loss, ((raw, _, pick), step)| {
@@ -295,8 +311,8 @@ fn golden(mut lo: f64, mut hi: f64, f: impl Fn(f64) -> f64) -> f64 {
     0.5 * (lo + hi)
 }
 
-/// `(s − p)/t` is a subgradient at `p`. For a smooth loss that pins `p` down to rounding; where there is a
-/// kink it must lie between the slopes on either side.
+/// `(s − p)/t` is a subgradient at `p`. For a smooth loss that pins `p` down to rounding; where
+/// there is a kink it must lie between the slopes on either side.
 #[test]
 fn prox_meets_its_optimality_condition_to_rounding() {
     for_all(1000, &(raw(), steps()), |loss, ((raw, _, pick), step)| {

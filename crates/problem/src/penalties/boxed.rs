@@ -1,4 +1,5 @@
-//! `r(y) = 0` when every entry lies in `[lo, hi]`, else ∞; the prox moves each entry into the interval.
+//! `r(y) = 0` when every entry lies in `[lo, hi]`, else ∞; the prox moves each entry into the
+//! interval.
 
 use super::{Entry, Separable};
 use crate::ParseError;

@@ -1,10 +1,10 @@
-//! `r(y) = λ Σ_g √|g|·‖y_g‖₂`: whole groups are zero or not. The prox shortens each group by `λ√|g|·step`, and
-//! to zero if it is shorter.
+//! `r(y) = λ Σ_g √|g|·‖y_g‖₂`: whole groups are zero or not. The prox shortens each group by
+//! `λ√|g|·step`, and to zero if it is shorter.
 //!
-//! A group is `size` consecutive *rows* of `y` with all their columns, and `|g|` its number of entries. So
-//! for one output the groups are `size` consecutive coefficients, and for a matrix of classes the default
-//! `size = 1` makes each feature a group: it is used for all the classes or for none. The last group takes
-//! what rows are left.
+//! A group is `size` consecutive *rows* of `y` with all their columns, and `|g|` its number of
+//! entries. So for one output the groups are `size` consecutive coefficients, and for a matrix of
+//! classes the default `size = 1` makes each feature a group: it is used for all the classes or for
+//! none. The last group takes what rows are left.
 
 use super::{Entry, LAMBDA, Penalty, norm};
 use crate::ParseError;

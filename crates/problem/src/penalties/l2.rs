@@ -1,5 +1,5 @@
-//! `r(y) = (λ/2)‖y‖₂²`, the *squared* L2 norm with a factor ½, so that its gradient is `λy`. The prox divides
-//! by `1 + λ·step`.
+//! `r(y) = (λ/2)‖y‖₂²`, the *squared* L2 norm with a factor ½, so that its gradient is `λy`. The
+//! prox divides by `1 + λ·step`.
 
 use super::{Entry, LAMBDA, Separable};
 use crate::ParseError;

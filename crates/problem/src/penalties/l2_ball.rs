@@ -1,4 +1,5 @@
-//! `r(y) = 0` when `‖y‖₂ ≤ R` (the Frobenius norm for a matrix), else ∞; the prox scales `y` down to the ball.
+//! `r(y) = 0` when `‖y‖₂ ≤ R` (the Frobenius norm for a matrix), else ∞; the prox scales `y` down
+//! to the ball.
 
 use super::{Entry, Penalty, norm};
 use crate::ParseError;
@@ -42,7 +43,8 @@ impl Penalty for L2Ball {
     }
 
     fn prox(&self, y: &mut [f64], _columns: usize, _step: f64) {
-        // A scaled point can miss the ball by rounding, and its value would be ∞; so scale again, by a hair.
+        // A scaled point can miss the ball by rounding, and its value would be ∞; so scale again,
+        // by a hair.
         let mut size = norm(y);
         let mut hair = 0.0;
         while size > self.radius {

@@ -1,8 +1,8 @@
 //! MCP (Zhang 2010): `λ|u| − u²/(2γ)` for `|u| ≤ γλ` and `γλ²/2` beyond.
 //!
-//! Not convex: it bends down by `1/γ`. For `step < γ` the prox is continuous and has the usual closed form.
-//! For a longer step the objective is concave up to `γλ`, so the minimiser is 0 or `u` itself, and `u` wins
-//! when `u²/(2·step) > γλ²/2`; the prox is then right, but jumps.
+//! Not convex: it bends down by `1/γ`. For `step < γ` the prox is continuous and has the usual
+//! closed form. For a longer step the objective is concave up to `γλ`, so the minimiser is 0 or `u`
+//! itself, and `u` wins when `u²/(2·step) > γλ²/2`; the prox is then right, but jumps.
 
 use super::{Entry, LAMBDA, Separable, sign, soft};
 use crate::ParseError;
@@ -27,7 +27,10 @@ pub(super) const ENTRY: Entry = Entry {
 impl Mcp {
     /// MCP with `λ ≥ 0` and `γ > 1`.
     pub fn new(lambda: f64, gamma: f64) -> Result<Self, ParseError> {
-        Ok(Self { lambda: LAMBDA.check(Self::NAME, lambda)?, gamma: GAMMA.check(Self::NAME, gamma)? })
+        Ok(Self {
+            lambda: LAMBDA.check(Self::NAME, lambda)?,
+            gamma: GAMMA.check(Self::NAME, gamma)?,
+        })
     }
 }
 

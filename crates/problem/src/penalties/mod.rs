@@ -57,7 +57,8 @@ pub fn parse(text: &str) -> Result<Box<dyn Penalty>, ParseError> {
 }
 
 /// The strength of a penalty, a parameter that most of them have.
-const LAMBDA: catalogue::Parameter = catalogue::Parameter::required("lambda", catalogue::Range::AtLeast(0.0));
+const LAMBDA: catalogue::Parameter =
+    catalogue::Parameter::required("lambda", catalogue::Range::AtLeast(0.0));
 
 /// `‖v‖₂`, without overflow or underflow of the squares.
 fn norm(v: &[f64]) -> f64 {
@@ -92,8 +93,8 @@ pub trait Penalty: fmt::Debug + Send + Sync {
 
     /// The smallest `w` such that `r + (w/2)‖·‖²` is convex: 0 for a convex penalty.
     ///
-    /// The prox is a single-valued, continuous map for every `step < 1/w`. For a larger step it still
-    /// returns a global minimiser, but jumps from one to another.
+    /// The prox is a single-valued, continuous map for every `step < 1/w`. For a larger step it
+    /// still returns a global minimiser, but jumps from one to another.
     fn weak_convexity(&self) -> f64 {
         0.0
     }
@@ -123,8 +124,8 @@ pub trait Penalty: fmt::Debug + Send + Sync {
 
     /// `λ` if the penalty is `(λ/2)‖y‖²`, which 0 is too; nothing for any other.
     ///
-    /// A function whose curvature is bounded from below and from above by the same number is that quadratic, up to
-    /// an affine part that no penalty here has.
+    /// A function whose curvature is bounded from below and from above by the same number is that
+    /// quadratic, up to an affine part that no penalty here has.
     fn ridge(&self) -> Option<f64> {
         (self.smoothness() == self.strong_convexity()).then(|| self.strong_convexity())
     }

@@ -6,8 +6,12 @@ use super::{Entry, Separable};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoPenalty;
 
-pub(super) const ENTRY: Entry =
-    Entry { name: NoPenalty::NAME, parameters: &[], about: "no penalty", build: |_| Ok(Box::new(NoPenalty)) };
+pub(super) const ENTRY: Entry = Entry {
+    name: NoPenalty::NAME,
+    parameters: &[],
+    about: "no penalty",
+    build: |_| Ok(Box::new(NoPenalty)),
+};
 
 impl Separable for NoPenalty {
     const NAME: &'static str = "none";

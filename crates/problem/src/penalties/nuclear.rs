@@ -1,9 +1,11 @@
-//! `r(Y) = λ Σ_i σ_i(Y)`, the sum of the singular values of the matrix `Y` (a row per feature, a column per
-//! output): matrices of low rank, so that classes share directions. With one column it is `λ‖y‖₂`.
+//! `r(Y) = λ Σ_i σ_i(Y)`, the sum of the singular values of the matrix `Y` (a row per feature, a
+//! column per output): matrices of low rank, so that classes share directions. With one column it
+//! is `λ‖y‖₂`.
 //!
-//! With `Y = U Σ Vᵀ`, the prox is `U max(Σ − λ·step, 0) Vᵀ` and `λ·U Vᵀ` over the positive singular values is a
-//! subgradient. The decomposition is that of `Y` itself: the eigenvalues of `YᵀY` would be cheaper, but they
-//! square the condition number, and a singular value near the threshold is what matters here.
+//! With `Y = U Σ Vᵀ`, the prox is `U max(Σ − λ·step, 0) Vᵀ` and `λ·U Vᵀ` over the positive singular
+//! values is a subgradient. The decomposition is that of `Y` itself: the eigenvalues of `YᵀY` would
+//! be cheaper, but they square the condition number, and a singular value near the threshold is
+//! what matters here.
 
 use faer::MatRef;
 use faer::linalg::solvers::Svd;
@@ -42,7 +44,8 @@ fn decompose(y: &[f64], columns: usize) -> Option<Svd<f64>> {
     MatRef::from_row_major_slice(y, y.len() / columns, columns).thin_svd().ok()
 }
 
-/// `out ← U f(Σ) Vᵀ`, or NaN where there is no decomposition: a wrong number must not pass as a right one.
+/// `out ← U f(Σ) Vᵀ`, or NaN where there is no decomposition: a wrong number must not pass as a
+/// right one.
 fn rebuild(svd: Option<Svd<f64>>, columns: usize, out: &mut [f64], f: impl Fn(f64) -> f64) {
     let Some(svd) = svd else {
         out.fill(f64::NAN);

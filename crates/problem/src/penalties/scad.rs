@@ -1,9 +1,10 @@
 //! SCAD (Fan and Li 2001): like `λ|u|` near 0, flat from `aλ` on, and a parabola between:
 //! `λ|u|` for `|u| ≤ λ`; `(2aλ|u| − u² − λ²)/(2(a − 1))` for `λ < |u| ≤ aλ`; `λ²(a + 1)/2` beyond.
 //!
-//! Not convex: the parabola bends down by `1/(a − 1)`. For `step < a − 1` the prox is continuous and has the
-//! usual closed form. For a longer step the middle piece of the objective is concave, so the minimiser is
-//! that of the first piece or that of the last, and the prox compares the two; it is then right, but jumps.
+//! Not convex: the parabola bends down by `1/(a − 1)`. For `step < a − 1` the prox is continuous
+//! and has the usual closed form. For a longer step the middle piece of the objective is concave,
+//! so the minimiser is that of the first piece or that of the last, and the prox compares the two;
+//! it is then right, but jumps.
 
 use super::{Entry, LAMBDA, Separable, sign, soft};
 use crate::ParseError;

@@ -71,7 +71,11 @@ impl<T: Separable> Penalty for T {
 
     fn lipschitz(&self, rows: usize, columns: usize) -> f64 {
         let entries = (rows * columns) as f64;
-        if entries == 0.0 || self.max_slope() == 0.0 { 0.0 } else { self.max_slope() * entries.sqrt() }
+        if entries == 0.0 || self.max_slope() == 0.0 {
+            0.0
+        } else {
+            self.max_slope() * entries.sqrt()
+        }
     }
 
     fn smoothness(&self) -> f64 {

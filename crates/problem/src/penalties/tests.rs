@@ -48,8 +48,10 @@ fn steps() -> impl Strategy<Value = f64> {
 
 fn for_all<S: Strategy>(cases: u32, strategy: &S, property: impl Fn(&dyn Penalty, S::Value)) {
     for penalty in members() {
-        let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-        let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+        let config =
+            ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+        let mut runner =
+            TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
         runner
             .run(strategy, |value| {
                 property(&*penalty, value);
@@ -124,15 +126,17 @@ fn bad_descriptions_are_refused() {
         parse("l1:-1").unwrap_err().to_string(),
         "lambda of `l1` is -1; it must be a finite number ≥ 0"
     );
-    assert!(parse("elasticnet:1,1").unwrap_err().to_string().contains("did you mean `elastic-net`?"));
+    assert!(
+        parse("elasticnet:1,1").unwrap_err().to_string().contains("did you mean `elastic-net`?")
+    );
     assert_eq!(
         parse("box:1,0").unwrap_err().to_string(),
         "lo of `box` is 1 and hi 0; it must be at most hi, with a finite number between them"
     );
 }
 
-/// One entry is a function of one number for every member, convex or not: the prox must be at least as good
-/// as the best point of a fine grid, refined, for every step.
+/// One entry is a function of one number for every member, convex or not: the prox must be at least
+/// as good as the best point of a fine grid, refined, for every step.
 #[test]
 fn prox_of_one_entry_is_a_global_minimiser() {
     for_all(60, &((-8.0..8.0f64), steps()), |penalty, (v, step)| {
@@ -155,13 +159,16 @@ fn prox_of_one_entry_is_a_global_minimiser() {
         assert!(least <= best + 1e-14 * best.max(1.0), "{p} gives {least}, {centre} gives {best}");
         // Strong convexity turns a difference in value into one in place, where the prox is unique.
         if penalty.weak_convexity() * step < 0.9 {
-            assert!((p - centre).abs() <= 1e-3 * step.max(1e-6).sqrt().min(1.0) + 1e-6, "{p} {centre}");
+            assert!(
+                (p - centre).abs() <= 1e-3 * step.max(1e-6).sqrt().min(1.0) + 1e-6,
+                "{p} {centre}"
+            );
         }
     });
 }
 
-/// `(v − p)/t ∈ ∂r(p)`, that is `r(z) ≥ r(p) + ⟨(v − p)/t, z − p⟩` for every `z`, which is the whole truth
-/// about the prox of a convex penalty.
+/// `(v − p)/t ∈ ∂r(p)`, that is `r(z) ≥ r(p) + ⟨(v − p)/t, z − p⟩` for every `z`, which is the
+/// whole truth about the prox of a convex penalty.
 #[test]
 fn prox_of_a_convex_penalty_meets_the_variational_inequality() {
     for_all(400, &(matrix(), matrix(), columns(), steps()), |penalty, (v, other, k, step)| {
@@ -231,7 +238,10 @@ fn subgradient_inequality_with_the_declared_convexity() {
         let bend = penalty.strong_convexity() - penalty.weak_convexity();
         let model = penalty.value(&y, k) + dot(&g, &away) + 0.5 * bend * dot(&away, &away);
         let value = penalty.value(&z, k);
-        assert!(value >= model - 1e-12 * (1.0 + model.abs() + dot(&away, &away)), "{value} {model}");
+        assert!(
+            value >= model - 1e-12 * (1.0 + model.abs() + dot(&away, &away)),
+            "{value} {model}"
+        );
     });
 }
 
@@ -271,7 +281,9 @@ fn declared_constants_are_never_exceeded() {
         }
         if penalty.smoothness().is_finite() {
             let change = minus(&gy, &gz);
-            assert!(dot(&change, &change).sqrt() <= penalty.smoothness() * distance * (1.0 + 1e-14));
+            assert!(
+                dot(&change, &change).sqrt() <= penalty.smoothness() * distance * (1.0 + 1e-14)
+            );
         }
     });
 }
@@ -297,7 +309,10 @@ fn members_agree_where_they_are_the_same_function() {
     // A diagonal matrix: its singular values are its entries.
     let d = [3.0, 0.0, 0.0, -0.2, 0.0, 0.0];
     let p = prox(&Nuclear::new(0.5).unwrap(), &d, 2, 1.0);
-    assert!(p.iter().zip([2.5, 0.0, 0.0, 0.0, 0.0, 0.0]).all(|(a, b)| (a - b).abs() < 1e-15), "{p:?}");
+    assert!(
+        p.iter().zip([2.5, 0.0, 0.0, 0.0, 0.0, 0.0]).all(|(a, b)| (a - b).abs() < 1e-15),
+        "{p:?}"
+    );
 }
 
 #[test]
@@ -320,7 +335,11 @@ fn huge_tiny_empty_and_broken_input() {
         penalty.subgradient(&[], 2, &mut nothing);
         for size in [1e-200, 1e-8, 1e8, 1e150] {
             let y = [size, -size, 0.5 * size, 0.0, size, size];
-            assert!(prox(&*penalty, &y, 2, 0.7).iter().all(|u| u.is_finite()), "{}", penalty.spec());
+            assert!(
+                prox(&*penalty, &y, 2, 0.7).iter().all(|u| u.is_finite()),
+                "{}",
+                penalty.spec()
+            );
         }
         let broken = prox(&*penalty, &[f64::NAN; 6], 2, 0.7);
         assert!(broken.iter().all(|u| u.is_nan()), "{}: NaN must not vanish", penalty.spec());
@@ -345,7 +364,8 @@ fn the_prox_of_a_separable_member_moves_each_entry_by_itself() {
         penalty.prox(&mut second, 1, step);
         assert_eq!(first[kept].to_bits(), second[kept].to_bits());
     });
-    let together: Vec<_> = members().into_iter().filter(|p| !p.is_separable()).map(|p| p.name()).collect();
+    let together: Vec<_> =
+        members().into_iter().filter(|p| !p.is_separable()).map(|p| p.name()).collect();
     assert_eq!(together, ["group-lasso", "group-lasso", "nuclear", "l2-ball"]);
 }
 
@@ -363,7 +383,11 @@ fn a_ridge_is_half_a_multiple_of_the_square() {
             assert!((w - u / (1.0 + lambda * step)).abs() <= 1e-12 * u.abs());
         }
     });
-    let ridges: Vec<_> = members().into_iter().filter(|p| p.ridge().is_some()).map(|p| p.spec()).collect();
-    assert!(ridges.contains(&"none".to_owned()) && ridges.contains(&"l2:0.7".to_owned()), "{ridges:?}");
+    let ridges: Vec<_> =
+        members().into_iter().filter(|p| p.ridge().is_some()).map(|p| p.spec()).collect();
+    assert!(
+        ridges.contains(&"none".to_owned()) && ridges.contains(&"l2:0.7".to_owned()),
+        "{ridges:?}"
+    );
     assert!(!ridges.iter().any(|spec| spec.starts_with("l1:0.5")), "{ridges:?}");
 }

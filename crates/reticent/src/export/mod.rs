@@ -1,5 +1,5 @@
-//! Models for other tools, preprocessing included: a format a file, each written from one [`Plan`] of what the program
-//! does with a record.
+//! Models for other tools, preprocessing included: a format a file, each written from one [`Plan`]
+//! of what the program does with a record.
 
 mod onnx;
 mod plan;
@@ -27,8 +27,12 @@ pub enum ExportFormat {
 
 impl ExportFormat {
     /// Every format with its name on the command line.
-    pub const ALL: [(&'static str, ExportFormat); 4] =
-        [("onnx", Self::Onnx), ("pmml", Self::Pmml), ("sklearn-json", Self::SklearnJson), ("sql", Self::Sql)];
+    pub const ALL: [(&'static str, ExportFormat); 4] = [
+        ("onnx", Self::Onnx),
+        ("pmml", Self::Pmml),
+        ("sklearn-json", Self::SklearnJson),
+        ("sql", Self::Sql),
+    ];
 }
 
 impl std::str::FromStr for ExportFormat {

@@ -1,5 +1,5 @@
-//! ONNX: a tensor of one column for each column of the table, doubles throughout. A missing number is NaN, a missing
-//! text one of the missing tokens. Field numbers are those of onnx.proto.
+//! ONNX: a tensor of one column for each column of the table, doubles throughout. A missing number
+//! is NaN, a missing text one of the missing tokens. Field numbers are those of onnx.proto.
 
 use super::plan::{Outcome, Plan};
 use super::protobuf::Message;
@@ -41,7 +41,8 @@ struct Graph {
     constants: Vec<Message>,
     inputs: Vec<Message>,
     outputs: Vec<Message>,
-    /// Names of inner values; `/` keeps them apart from columns of the table as far as it can be kept.
+    /// Names of inner values; `/` keeps them apart from columns of the table as far as it can be
+    /// kept.
     made: usize,
 }
 
@@ -54,7 +55,8 @@ fn sums(plan: &Plan, graph: &mut Graph) -> (String, String) {
             graph.inputs.push(value(name, DOUBLE, 1));
         }
         let width = names.len();
-        let row = |of: fn(&super::plan::Number) -> f64| plan.numbers.iter().map(of).collect::<Vec<_>>();
+        let row =
+            |of: fn(&super::plan::Number) -> f64| plan.numbers.iter().map(of).collect::<Vec<_>>();
         let all = graph.node("Concat", &names, &[int("axis", 1)]);
         let is_missing = graph.node("IsNaN", &[&all], &[]);
         let low = graph.doubles(&[1, width], &row(|n| n.low));
@@ -72,7 +74,8 @@ fn sums(plan: &Plan, graph: &mut Graph) -> (String, String) {
         let centred = graph.node("Sub", &[&before, &mirrored], &[]);
         let scaled = graph.node("Div", &[&centred, &wide], &[]);
         let encoded = graph.node("Where", &[&is_missing, &missing, &scaled], &[]);
-        let weights: Vec<f64> = plan.numbers.iter().flat_map(|number| number.weights.clone()).collect();
+        let weights: Vec<f64> =
+            plan.numbers.iter().flat_map(|number| number.weights.clone()).collect();
         let weights = graph.doubles(&[width, plan.outputs()], &weights);
         scores.push(graph.node("MatMul", &[&encoded, &weights], &[]));
         let square = graph.node("Mul", &[&encoded, &encoded], &[]);
@@ -94,7 +97,10 @@ fn sums(plan: &Plan, graph: &mut Graph) -> (String, String) {
                     .text(1, "keys_strings")
                     .each(words, |all, word| all.bytes(9, word))
                     .int(20, 8),
-                Message::default().text(1, "values_int64s").each(places, |all, i| all.int(8, i)).int(20, 7),
+                Message::default()
+                    .text(1, "values_int64s")
+                    .each(places, |all, i| all.int(8, i))
+                    .int(20, 7),
                 int("default_int64", at(category.unknown)),
             ],
         );

@@ -1,9 +1,11 @@
-//! What the program does with a record, step by step, for whoever writes it down in another language:
+//! What the program does with a record, step by step, for whoever writes it down in another
+//! language:
 //!
-//! 1. A number x is clipped to [low, high] and becomes ((x − start) − mirror·(end − x)) / width; a missing one becomes
-//!    `missing`. With mirror = 1 that is the scale −1 to 1, with mirror = 0 the scale 0 to 1 or none.
-//! 2. A text, spaces cut off, is looked up among `words`; one that is not there is `unknown`, a missing one `missing`:
-//!    a category, which is 1 where the others are 0, or none.
+//! 1. A number x is clipped to [low, high] and becomes ((x − start) − mirror·(end − x)) / width; a
+//!    missing one becomes `missing`. With mirror = 1 that is the scale −1 to 1, with mirror = 0 the
+//!    scale 0 to 1 or none.
+//! 2. A text, spaces cut off, is looked up among `words`; one that is not there is `unknown`, a
+//!    missing one `missing`: a category, which is 1 where the others are 0, or none.
 //! 3. A row longer than `row_norm` is scaled down to it.
 //! 4. Scores are the weights times the row, plus the intercept.
 //! 5. The outcome reads them.
@@ -103,7 +105,8 @@ impl Plan {
                     let missing = categorical.missing();
                     // A text that means missing is that, whatever category it spells.
                     let absent = tokens.iter().map(|token| (token.clone(), missing));
-                    let spelt = labels.words().into_iter().filter(|(word, _)| !tokens.contains(word));
+                    let spelt =
+                        labels.words().into_iter().filter(|(word, _)| !tokens.contains(word));
                     let words = absent.chain(spelt.map(|(word, i)| (word, Some(i)))).collect();
                     categories.push(Category {
                         name,
@@ -113,7 +116,9 @@ impl Plan {
                         unknown: match categorical.unknown() {
                             Unknown::Zeros => None,
                             Unknown::Category(i) => Some(i),
-                            Unknown::Refuse => return Err(foreign(column.name(), "unknown = \"error\"")),
+                            Unknown::Refuse => {
+                                return Err(foreign(column.name(), "unknown = \"error\""));
+                            }
                         },
                         weights: labels.names().map(|_| next()).collect(),
                     });
@@ -145,7 +150,9 @@ impl Plan {
         })?;
         let target = target.to_owned();
         let outcome = match kind {
-            TargetKind::Range { lower, upper } => Outcome::Number { target, lower: *lower, upper: *upper },
+            TargetKind::Range { lower, upper } => {
+                Outcome::Number { target, lower: *lower, upper: *upper }
+            }
             TargetKind::Classes(labels) => {
                 let classes = labels.names().map(str::to_owned).collect();
                 if model.has_probabilities() {
@@ -175,5 +182,9 @@ impl Plan {
 
 /// What no other tool is told yet: it would predict something else.
 fn foreign(column: &str, what: &str) -> Error {
-    value("export", column, &format!("a model with {what} cannot be exported; predict with reticent"))
+    value(
+        "export",
+        column,
+        &format!("a model with {what} cannot be exported; predict with reticent"),
+    )
 }

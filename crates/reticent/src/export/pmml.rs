@@ -28,18 +28,29 @@ fn names(plan: &Plan) -> impl Iterator<Item = (&str, bool)> {
 fn dictionary(plan: &Plan, x: &mut String) {
     let _ = writeln!(x, "<DataDictionary>");
     for (name, is_number) in names(plan) {
-        let (kind, data) = if is_number { ("continuous", "double") } else { ("categorical", "string") };
-        let _ = writeln!(x, "<DataField name=\"{}\" optype=\"{kind}\" dataType=\"{data}\"/>", escaped(name));
+        let (kind, data) =
+            if is_number { ("continuous", "double") } else { ("categorical", "string") };
+        let _ = writeln!(
+            x,
+            "<DataField name=\"{}\" optype=\"{kind}\" dataType=\"{data}\"/>",
+            escaped(name)
+        );
     }
     match &plan.outcome {
         Outcome::Number { target, .. } => {
             let target = escaped(target);
-            let _ = writeln!(x, "<DataField name=\"{target}\" optype=\"continuous\" dataType=\"double\"/>");
+            let _ = writeln!(
+                x,
+                "<DataField name=\"{target}\" optype=\"continuous\" dataType=\"double\"/>"
+            );
         }
         Outcome::Margin { .. } => {}
         Outcome::Probabilities { target, classes } => {
             let target = escaped(target);
-            let _ = writeln!(x, "<DataField name=\"{target}\" optype=\"categorical\" dataType=\"string\">");
+            let _ = writeln!(
+                x,
+                "<DataField name=\"{target}\" optype=\"categorical\" dataType=\"string\">"
+            );
             for class in classes {
                 let _ = writeln!(x, "<Value value=\"{}\"/>", escaped(class));
             }
@@ -49,7 +60,8 @@ fn dictionary(plan: &Plan, x: &mut String) {
     let _ = writeln!(x, "</DataDictionary>");
 }
 
-/// Encoded columns are `reticent_nI` and `reticent_cI_J`, behind the row norm `reticent_nI_s` and so on.
+/// Encoded columns are `reticent_nI` and `reticent_cI_J`, behind the row norm `reticent_nI_s` and
+/// so on.
 fn transformations(plan: &Plan, x: &mut String) {
     let _ = writeln!(x, "<TransformationDictionary>");
     let mut encoded = Vec::new();
@@ -67,7 +79,8 @@ fn transformations(plan: &Plan, x: &mut String) {
             encoded.push(name);
         }
     }
-    let squares: Vec<String> = encoded.iter().map(|name| apply("*", &[field(name), field(name)])).collect();
+    let squares: Vec<String> =
+        encoded.iter().map(|name| apply("*", &[field(name), field(name)])).collect();
     derived(x, "reticent_length", &apply("sqrt", &[apply("sum", &squares)]));
     let norm = constant(plan.row_norm);
     let long = apply("greaterThan", &[field("reticent_length"), norm.clone()]);
@@ -97,7 +110,8 @@ fn encode(number: &Number) -> String {
 fn place(plan: &Plan, category: &Category) -> String {
     let at = |i: Option<usize>| constant(i.map_or(-1.0, |i| i as f64));
     let own = field(&category.name);
-    let read = if plan.trim { apply("trimBlanks", std::slice::from_ref(&own)) } else { own.clone() };
+    let read =
+        if plan.trim { apply("trimBlanks", std::slice::from_ref(&own)) } else { own.clone() };
     let inner = category.words.iter().rev().fold(at(category.unknown), |rest, (word, i)| {
         let same = apply("equal", &[read.clone(), text(word)]);
         apply("if", &[same, at(*i), rest])
@@ -118,7 +132,8 @@ fn model(plan: &Plan, x: &mut String) {
     let _ = writeln!(x, "<MiningSchema>");
     for (name, _) in names(plan) {
         // What is not in a list is unknown, and not an error.
-        let _ = writeln!(x, "<MiningField name=\"{}\" invalidValueTreatment=\"asIs\"/>", escaped(name));
+        let _ =
+            writeln!(x, "<MiningField name=\"{}\" invalidValueTreatment=\"asIs\"/>", escaped(name));
     }
     if let Outcome::Probabilities { target, .. } | Outcome::Number { target, .. } = &plan.outcome {
         let _ = writeln!(x, "<MiningField name=\"{}\" usageType=\"target\"/>", escaped(target));
@@ -176,9 +191,12 @@ fn output(plan: &Plan, x: &mut String) {
                 x,
                 "<OutputField name=\"reticent_score\" optype=\"continuous\" dataType=\"double\" feature=\"predictedValue\"/>"
             );
-            let half = apply("/", &[apply("+", &[field("reticent_score"), constant(1.0)]), constant(2.0)]);
-            let number = apply("+", &[constant(*lower), apply("*", &[half, constant(upper - lower)])]);
-            let clipped = apply("min", &[apply("max", &[number, constant(*lower)]), constant(*upper)]);
+            let half =
+                apply("/", &[apply("+", &[field("reticent_score"), constant(1.0)]), constant(2.0)]);
+            let number =
+                apply("+", &[constant(*lower), apply("*", &[half, constant(upper - lower)])]);
+            let clipped =
+                apply("min", &[apply("max", &[number, constant(*lower)]), constant(*upper)]);
             transformed(x, "continuous", "double", &clipped);
         }
     }
@@ -194,7 +212,8 @@ fn transformed(x: &mut String, kind: &str, data: &str, expression: &str) {
 }
 
 fn table(plan: &Plan, k: usize, class: Option<&String>, x: &mut String) {
-    let of = class.map(|class| format!(" targetCategory=\"{}\"", escaped(class))).unwrap_or_default();
+    let of =
+        class.map(|class| format!(" targetCategory=\"{}\"", escaped(class))).unwrap_or_default();
     let _ = writeln!(x, "<RegressionTable intercept=\"{:?}\"{of}>", plan.intercept[k]);
     let predictor = |x: &mut String, name: String, weight: f64| {
         let _ = writeln!(x, "<NumericPredictor name=\"{name}\" coefficient=\"{weight:?}\"/>");

@@ -1,5 +1,5 @@
-//! The few lines of the protobuf wire format that an ONNX file needs: varints and bytes with their length. A library with
-//! generated types would be many times as large as what is written with it.
+//! The few lines of the protobuf wire format that an ONNX file needs: varints and bytes with their
+//! length. A library with generated types would be many times as large as what is written with it.
 
 /// A message under construction.
 #[derive(Debug, Default)]
@@ -32,7 +32,11 @@ impl Message {
     }
 
     /// The same field once for each.
-    pub fn each<T>(self, items: impl IntoIterator<Item = T>, add: impl Fn(Self, T) -> Self) -> Self {
+    pub fn each<T>(
+        self,
+        items: impl IntoIterator<Item = T>,
+        add: impl Fn(Self, T) -> Self,
+    ) -> Self {
         items.into_iter().fold(self, add)
     }
 
@@ -62,7 +66,10 @@ mod tests {
             [0x12, 0x07, 0x74, 0x65, 0x73, 0x74, 0x69, 0x6e, 0x67]
         );
         let inner = Message::default().int(1, 150);
-        assert_eq!(Message::default().message(3, inner).into_bytes(), [0x1a, 0x03, 0x08, 0x96, 0x01]);
+        assert_eq!(
+            Message::default().message(3, inner).into_bytes(),
+            [0x1a, 0x03, 0x08, 0x96, 0x01]
+        );
         assert_eq!(Message::default().int(1, -1).into_bytes().len(), 11);
     }
 }

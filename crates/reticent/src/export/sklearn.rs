@@ -1,5 +1,6 @@
-//! The numbers of a scikit-learn pipeline as JSON: an estimator by its class with its fitted attributes, and the encoding
-//! before it. `examples/load_sklearn.py` builds the pipeline; docs/export.md describes the fields.
+//! The numbers of a scikit-learn pipeline as JSON: an estimator by its class with its fitted
+//! attributes, and the encoding before it. `examples/load_sklearn.py` builds the pipeline;
+//! docs/export.md describes the fields.
 
 use serde_json::{Value, json};
 

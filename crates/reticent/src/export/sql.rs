@@ -1,5 +1,6 @@
-//! SQL: a SELECT that scores a table where it is, in the words that SQLite, PostgreSQL and DuckDB share. A missing value is
-//! NULL or one of the missing tokens. Four steps, each a part of a WITH: read, encode, add up, scale.
+//! SQL: a SELECT that scores a table where it is, in the words that SQLite, PostgreSQL and DuckDB
+//! share. A missing value is NULL or one of the missing tokens. Four steps, each a part of a WITH:
+//! read, encode, add up, scale.
 
 use super::SqlNames;
 use super::plan::{Category, Number, Outcome, Plan};
@@ -16,12 +17,9 @@ pub(super) fn write(plan: &Plan, names: &SqlNames) -> String {
             .iter()
             .enumerate()
             .map(|(i, number)| format!("{} AS {}", read_number(plan, number), inner('n', i)))
-            .chain(
-                plan.categories
-                    .iter()
-                    .enumerate()
-                    .map(|(i, category)| format!("{} AS {}", read_category(plan, category), inner('c', i))),
-            )
+            .chain(plan.categories.iter().enumerate().map(|(i, category)| {
+                format!("{} AS {}", read_category(plan, category), inner('c', i))
+            }))
             .collect(),
     );
     let encoded = step(
@@ -34,7 +32,10 @@ pub(super) fn write(plan: &Plan, names: &SqlNames) -> String {
     );
     let square = (0..numbers)
         .map(|i| format!("{0} * {0}", inner('n', i)))
-        .chain((0..categories).map(|i| format!("CASE WHEN {} < 0 THEN 0e0 ELSE 1e0 END", inner('c', i))))
+        .chain(
+            (0..categories)
+                .map(|i| format!("CASE WHEN {} < 0 THEN 0e0 ELSE 1e0 END", inner('c', i))),
+        )
         .collect::<Vec<_>>()
         .join("\n      + ");
     let sums = (0..plan.outputs()).map(|k| format!("{} AS {}", sum(plan, k), inner('s', k)));
@@ -46,7 +47,8 @@ pub(super) fn write(plan: &Plan, names: &SqlNames) -> String {
         literal(norm),
         q = inner('q', 0)
     );
-    let scale = |(k, b): (usize, &f64)| format!("{0} * {factor} + {1} AS {0}", inner('s', k), literal(*b));
+    let scale =
+        |(k, b): (usize, &f64)| format!("{0} * {factor} + {1} AS {0}", inner('s', k), literal(*b));
     let scaled = step(plan.intercept.iter().enumerate().map(scale).collect());
     let (more, outcome) = outcome(plan, &keep);
     let table = table(&names.table);
@@ -77,7 +79,8 @@ fn read_number(plan: &Plan, number: &Number) -> String {
 fn read_category(plan: &Plan, category: &Category) -> String {
     let column = identifier(&category.name);
     let at = |i: Option<usize>| i.map_or("-1".to_owned(), |i| i.to_string());
-    let words = category.words.iter().map(|(word, i)| format!("WHEN {} THEN {}", text(word), at(*i)));
+    let words =
+        category.words.iter().map(|(word, i)| format!("WHEN {} THEN {}", text(word), at(*i)));
     format!(
         "CASE WHEN {column} IS NULL THEN {} ELSE CASE {} {} ELSE {} END END",
         at(category.missing),
@@ -97,7 +100,12 @@ fn encode(number: &Number, x: &str) -> String {
     let at = |x: f64| ((x - start) - mirror * (end - x)) / width;
     let inside = match (*mirror == 1.0, *width == 1.0 && *start == 0.0) {
         (true, _) => {
-            format!("(({x} - {}) - ({} - {x})) / {}", literal(*start), literal(*end), literal(*width))
+            format!(
+                "(({x} - {}) - ({} - {x})) / {}",
+                literal(*start),
+                literal(*end),
+                literal(*width)
+            )
         }
         (false, true) => x.to_owned(),
         (false, false) => format!("({x} - {}) / {}", literal(*start), literal(*width)),
@@ -114,8 +122,11 @@ fn sum(plan: &Plan, k: usize) -> String {
     let numbers = plan.numbers.iter().enumerate();
     let categories = plan.categories.iter().enumerate();
     let category = |(i, category): (usize, &Category)| {
-        let cases =
-            category.weights.iter().enumerate().map(|(c, w)| format!("WHEN {c} THEN {}", literal(w[k])));
+        let cases = category
+            .weights
+            .iter()
+            .enumerate()
+            .map(|(c, w)| format!("WHEN {c} THEN {}", literal(w[k])));
         format!("CASE {} {} ELSE 0e0 END", inner('c', i), cases.collect::<Vec<_>>().join(" "))
     };
     numbers
@@ -131,7 +142,12 @@ fn outcome(plan: &Plan, keep: &[String]) -> (String, (Vec<String>, String)) {
     let s = |k: usize| inner('s', k);
     let classes = match &plan.outcome {
         Outcome::Number { lower, upper, .. } => {
-            let number = format!("{} + ({} + 1e0) / 2e0 * {}", literal(*lower), s(0), literal(upper - lower));
+            let number = format!(
+                "{} + ({} + 1e0) / 2e0 * {}",
+                literal(*lower),
+                s(0),
+                literal(upper - lower)
+            );
             let clipped = format!(
                 "CASE WHEN {0} <= -1e0 THEN {1} WHEN {0} >= 1e0 THEN {2} ELSE {number} END AS \"prediction\"",
                 s(0),
@@ -142,17 +158,25 @@ fn outcome(plan: &Plan, keep: &[String]) -> (String, (Vec<String>, String)) {
         }
         Outcome::Probabilities { classes, .. } | Outcome::Margin { classes, .. } => classes,
     };
-    let scores: Vec<String> =
-        if plan.outputs() == 1 { vec!["0e0".to_owned(), s(0)] } else { (0..classes.len()).map(s).collect() };
+    let scores: Vec<String> = if plan.outputs() == 1 {
+        vec!["0e0".to_owned(), s(0)]
+    } else {
+        (0..classes.len()).map(s).collect()
+    };
     // The first of those that no other exceeds.
     let best = |then: &dyn Fn(usize) -> String| {
         let last = scores.len() - 1;
         let case = |k: usize| {
             let others = scores.iter().enumerate().filter(|(j, _)| *j != k);
-            let all: Vec<_> = others.map(|(_, other)| format!("{} >= {other}", scores[k])).collect();
+            let all: Vec<_> =
+                others.map(|(_, other)| format!("{} >= {other}", scores[k])).collect();
             format!("WHEN {} THEN {}", all.join(" AND "), then(k))
         };
-        format!("CASE {} ELSE {} END", (0..last).map(case).collect::<Vec<_>>().join(" "), then(last))
+        format!(
+            "CASE {} ELSE {} END",
+            (0..last).map(case).collect::<Vec<_>>().join(" "),
+            then(last)
+        )
     };
     let class = format!("{} AS \"prediction\"", best(&|k| text(&classes[k])));
     if matches!(plan.outcome, Outcome::Margin { .. }) {
@@ -175,7 +199,11 @@ fn outcome(plan: &Plan, keep: &[String]) -> (String, (Vec<String>, String)) {
          reticent_weighed AS (\n  SELECT\n    {weights}\n  FROM reticent_lifted\n)"
     );
     let shares = classes.iter().enumerate().map(|(k, class)| {
-        format!("{} / ({total}) AS {}", inner('e', k), identifier(&format!("probability of {class}")))
+        format!(
+            "{} / ({total}) AS {}",
+            inner('e', k),
+            identifier(&format!("probability of {class}"))
+        )
     });
     (more, (std::iter::once(class).chain(shares).collect(), "FROM reticent_weighed".to_owned()))
 }

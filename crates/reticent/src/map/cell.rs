@@ -1,5 +1,6 @@
-//! One combination that can be asked for: algorithm, version, course of the run, who looks, what is protected, which tables are
-//! neighbours, and what is drawn. It is what a guarantee is proven for, and what an audit attacks.
+//! One combination that can be asked for: algorithm, version, course of the run, who looks, what is
+//! protected, which tables are neighbours, and what is drawn. It is what a guarantee is proven for,
+//! and what an audit attacks.
 
 use std::fmt;
 
@@ -36,7 +37,8 @@ pub enum Course {
 pub struct Cell {
     /// The algorithm, by the name users type.
     pub algorithm: &'static str,
-    /// Which of its versions: the word for its schedule, law, walk or release; empty if it has none of them.
+    /// Which of its versions: the word for its schedule, law, walk or release; empty if it has none
+    /// of them.
     pub form: &'static str,
     /// What the run is made of.
     pub course: Course,
@@ -109,7 +111,8 @@ impl Course {
     }
 }
 
-/// The version that the settings ask for, of an algorithm that takes these: the word that users type.
+/// The version that the settings ask for, of an algorithm that takes these: the word that users
+/// type.
 pub(crate) fn form(takes: &[&str], settings: &Settings) -> &'static str {
     use reticent_admm::{Release, Walk};
     use reticent_oracle::Law;
@@ -146,7 +149,8 @@ pub(crate) fn form(takes: &[&str], settings: &Settings) -> &'static str {
 }
 
 impl Cell {
-    /// The words of its axes, as a table has them: algorithm, version, course, view, unit, adjacency, sampling.
+    /// The words of its axes, as a table has them: algorithm, version, course, view, unit,
+    /// adjacency, sampling.
     pub fn words(&self) -> [&'static str; 7] {
         let Cell { algorithm, form, course, view, unit, adjacency, drawn } = *self;
         let form = if form.is_empty() { "–" } else { form };

@@ -1,9 +1,11 @@
-//! The map: every combination that is offered, with the proof notes that it rests on and whether its analysis is tight.
+//! The map: every combination that is offered, with the proof notes that it rests on and whether
+//! its analysis is tight.
 //!
-//! The program offers what has a row here and nothing else: [`Spec::check`](crate::Spec::check) and a simulation refuse the
-//! rest before a table is read. An algorithm that is added is not offered until it has its row, and a row needs notes that
-//! exist and an audit (`reticent audit --all`, docs/guarantees.md). Runs that promise nothing, `exact`, `admm-network` and
-//! versions as published, are not on it.
+//! The program offers what has a row here and nothing else: [`Spec::check`](crate::Spec::check) and
+//! a simulation refuse the rest before a table is read. An algorithm that is added is not offered
+//! until it has its row, and a row needs notes that exist and an audit (`reticent audit --all`,
+//! docs/guarantees.md). Runs that promise nothing, `exact`, `admm-network` and versions as
+//! published, are not on it.
 
 mod cell;
 mod rows;
@@ -35,7 +37,8 @@ pub struct Row {
     pub drawn: &'static [Drawn],
     /// The notes in `proofs/` beside those of the sampling and of the course.
     pub proofs: &'static [&'static str],
-    /// Why what is certified may be more than what is true; empty where nothing is lost that is known of.
+    /// Why what is certified may be more than what is true; empty where nothing is lost that is
+    /// known of.
     pub slack: &'static str,
 }
 
@@ -96,7 +99,8 @@ impl Row {
         notes
     }
 
-    /// Why one of its combinations is certified for more than is true; empty if nothing is lost that is known of.
+    /// Why one of its combinations is certified for more than is true; empty if nothing is lost
+    /// that is known of.
     pub fn slack(&self, cell: &Cell) -> &'static str {
         match (self.slack, cell.course) {
             ("", course) if course.is_tuned() => rows::CHOICE,
@@ -144,7 +148,9 @@ fn nearest(cell: &Cell) -> Vec<String> {
         .into_iter()
         .map(|(other, _)| other)
         .filter(|other| other.algorithm == cell.algorithm)
-        .filter(|other| other.words().iter().zip(cell.words()).filter(|(a, b)| *a != b).count() == 1)
+        .filter(|other| {
+            other.words().iter().zip(cell.words()).filter(|(a, b)| *a != b).count() == 1
+        })
         .collect();
     let axis = |name: &str, word: fn(&Cell) -> &'static str| {
         let words: Vec<_> = near.iter().map(word).filter(|given| *given != word(cell)).collect();
@@ -175,7 +181,10 @@ mod tests {
             let notes = row.notes(&cell);
             assert!(!notes.is_empty(), "{cell}");
             for note in notes {
-                assert!(proofs.join(format!("{note}.md")).exists(), "{cell}: there is no proofs/{note}.md");
+                assert!(
+                    proofs.join(format!("{note}.md")).exists(),
+                    "{cell}: there is no proofs/{note}.md"
+                );
             }
         }
     }

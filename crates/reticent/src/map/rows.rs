@@ -18,37 +18,60 @@ const SAMPLES: &[Drawn] = &[Full, Poisson, WithoutReplacement];
 /// A sample of fixed size needs a public number of units.
 const COUNTLESS: &[Drawn] = &[Full, Poisson];
 
-const CLIPPED: &[&str] = &["gate", "sensitivity-clipped-sum", "noise-gaussian-grid", "gaussian", "pld"];
+const CLIPPED: &[&str] =
+    &["gate", "sensitivity-clipped-sum", "noise-gaussian-grid", "gaussian", "pld"];
 const BLOCKS: &[&str] =
     &["gate", "consensus", "sensitivity-clipped-sum", "noise-gaussian-grid", "gaussian", "pld"];
 const MINIMISER: &[&str] = &["gate", "minimiser", "noise-gaussian-grid", "gaussian"];
-const NORMAL: &[&str] =
-    &["gate", "objective", "minimiser", "noise-objective-perturbation", "noise-gaussian-grid", "pld"];
-const LAPLACE: &[&str] =
-    &["gate", "objective", "minimiser", "noise-objective-perturbation", "noise-laplace-grid", "pure-dp"];
+const NORMAL: &[&str] = &[
+    "gate",
+    "objective",
+    "minimiser",
+    "noise-objective-perturbation",
+    "noise-gaussian-grid",
+    "pld",
+];
+const LAPLACE: &[&str] = &[
+    "gate",
+    "objective",
+    "minimiser",
+    "noise-objective-perturbation",
+    "noise-laplace-grid",
+    "pure-dp",
+];
 
 const RESIDUAL: &[&str] =
     &["gate", "local-prox", "views", "derived-noise", "noise-gaussian-grid", "gaussian"];
 const TRUSTED: &[&str] =
     &["gate", "trust", "views", "derived-noise", "noise-gaussian-grid", "gaussian", "pld"];
-const MASKED: &[&str] = &["gate", "trust", "views", "secure-aggregation", "noise-distributed", "zcdp"];
+const MASKED: &[&str] =
+    &["gate", "trust", "views", "secure-aggregation", "noise-distributed", "zcdp"];
 const WALK: &[&str] = &["gate", "local-prox", "walk", "iteration", "views", "noise-gaussian-grid"];
 const RECYCLED: &[&str] =
     &["gate", "recycled", "views", "sensitivity-clipped-sum", "noise-gaussian-grid", "gaussian"];
 const RECYCLED_MINIMISER: &[&str] =
     &["gate", "recycled", "views", "minimiser", "noise-gaussian-grid", "gaussian"];
-const RECYCLED_LAPLACE: &[&str] =
-    &["gate", "recycled", "views", "objective", "minimiser", "noise-objective-perturbation", "pure-dp"];
+const RECYCLED_LAPLACE: &[&str] = &[
+    "gate",
+    "recycled",
+    "views",
+    "objective",
+    "minimiser",
+    "noise-objective-perturbation",
+    "pure-dp",
+];
 const RECYCLED_NORMAL: &[&str] =
     &["gate", "recycled", "views", "objective", "minimiser", "noise-objective-perturbation", "pld"];
 
 /// For what is tuned.
 pub(super) const CHOICE: &str = "a choice is counted by Rényi divergence, for the worst score";
 /// For what learns a graph.
-pub(super) const GRAPH: &str = "no record moves the second moments and the gradient as far as it may at once";
+pub(super) const GRAPH: &str =
+    "no record moves the second moments and the gradient as far as it may at once";
 
 const PART: &str = "corrections are counted in full, and this record moves them less";
-const SCHEDULED: &str = "every release is counted in full, and a block that has not moved yet says nothing";
+const SCHEDULED: &str =
+    "every release is counted in full, and a block that has not moved yet says nothing";
 const PERTURBED: &str = "the determinant and the solver's distance are counted beside the noise, and a record that pushes another out";
 const CAPPED: &str = "visits are counted up to a cap that few users reach";
 const HIDDEN: &str = "what the steps of others hide is a bound, averaged over where the token goes";

@@ -67,7 +67,9 @@ impl PartyBooks {
         }
         let spent = |&party: &usize| {
             let own: Option<&Certificate> = certificates.get(of[party]);
-            own.map_or((0.0, 0.0), |own| (own.epsilon, own.counted.or(own.claimed).unwrap_or(own.epsilon)))
+            own.map_or((0.0, 0.0), |own| {
+                (own.epsilon, own.counted.or(own.claimed).unwrap_or(own.epsilon))
+            })
         };
         let more = |a: &usize, b: &usize| {
             let ((a, a_counted), (b, b_counted)) = (spent(a), spent(b));
@@ -94,10 +96,10 @@ impl PartyBooks {
 
     /// The certificate of the run: it is one if every party's is.
     pub(super) fn run(&self) -> Result<Certificate, Error> {
-        let mut run = self
-            .party(self.worst)
-            .cloned()
-            .ok_or(Error::Missing { what: "a party", todo: "give a table with at least one record" })?;
+        let mut run = self.party(self.worst).cloned().ok_or(Error::Missing {
+            what: "a party",
+            todo: "give a table with at least one record",
+        })?;
         for certificate in &self.certificates {
             for reason in &certificate.reasons {
                 if !run.reasons.contains(reason) {
@@ -106,7 +108,8 @@ impl PartyBooks {
             }
             run.certified &= certificate.certified;
         }
-        let mut spent: Vec<f64> = self.of.iter().map(|&place| self.certificates[place].epsilon).collect();
+        let mut spent: Vec<f64> =
+            self.of.iter().map(|&place| self.certificates[place].epsilon).collect();
         spent.sort_by(f64::total_cmp);
         let at = |share: f64| spent[((spent.len() - 1) as f64 * share).ceil() as usize];
         run.parties = Some(Spread {

@@ -18,7 +18,8 @@ use crate::spec::{Spec, beside, table};
 
 /// What to run between whom. Unchecked.
 ///
-/// In a file the job itself stands at the top, under the names of `reticent fit`, and the rest in two tables:
+/// In a file the job itself stands at the top, under the names of `reticent fit`, and the rest in
+/// two tables:
 ///
 /// ```toml
 /// data = "people.csv"
@@ -43,15 +44,15 @@ pub struct Simulation {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Parties {
-    /// So many parties, to which the records of the table are dealt; without it, one for each user of the
-    /// table.
+    /// So many parties, to which the records of the table are dealt; without it, one for each user
+    /// of the table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<u32>,
     /// The column that says whose row it is: a party for each of its values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users_from: Option<String>,
-    /// How records are dealt: iid, label:A or size:A. The second reads labels that nobody pays for: it is for made-up
-    /// data, and taints the books.
+    /// How records are dealt: iid, label:A or size:A. The second reads labels that nobody pays for:
+    /// it is for made-up data, and taints the books.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skew: Option<String>,
     /// Who looks: local, secure-aggregation, central or network.
@@ -78,26 +79,37 @@ impl Simulation {
             message: error.to_string().trim_end().to_owned(),
         };
         let mut table = table(&text, path)?;
-        let parties = table.remove("parties").map(toml::Value::try_into).transpose().map_err(refuse)?;
+        let parties =
+            table.remove("parties").map(toml::Value::try_into).transpose().map_err(refuse)?;
         let mut parties: Parties = parties.unwrap_or_default();
-        if let Some(file) = parties.topology.as_deref().and_then(|graph| graph.strip_prefix("file:")) {
+        if let Some(file) =
+            parties.topology.as_deref().and_then(|graph| graph.strip_prefix("file:"))
+        {
             let base = path.parent().unwrap_or(Path::new(""));
             parties.topology = Some(format!("file:{}", beside(base, file)));
         }
-        let failures = table.remove("failures").map(toml::Value::try_into).transpose().map_err(refuse)?;
+        let failures =
+            table.remove("failures").map(toml::Value::try_into).transpose().map_err(refuse)?;
         let mut job = Spec::of_table(table, path)?;
         if let Some(column) = &parties.users_from {
             if parties.split.is_some() {
-                let message =
-                    "[parties] has users-from and split; a party is a user, or a share of the records";
-                return Err(Error::SpecSyntax { file: path.to_owned(), message: message.to_owned() });
+                let message = "[parties] has users-from and split; a party is a user, or a share of the records";
+                return Err(Error::SpecSyntax {
+                    file: path.to_owned(),
+                    message: message.to_owned(),
+                });
             }
             job.user_column = Some(column.clone());
         }
-        Ok(Simulation { job: job.relative_to(path), parties, failures: failures.unwrap_or_default() })
+        Ok(Simulation {
+            job: job.relative_to(path),
+            parties,
+            failures: failures.unwrap_or_default(),
+        })
     }
 
-    /// This one with whatever `over` says laid over it: flags win over the file they are given with.
+    /// This one with whatever `over` says laid over it: flags win over the file they are given
+    /// with.
     pub fn overlaid(mut self, over: Simulation) -> Result<Self, Error> {
         // Whoever deals the records leaves the users of the file out.
         if over.parties.split.is_some() && self.parties.users_from.take().is_some() {
@@ -108,7 +120,11 @@ impl Simulation {
         Ok(Simulation {
             job: self.job.overlaid(over.job)?,
             parties: parties.try_into().map_err(Error::spec_form)?,
-            failures: if over.failures == Failures::default() { self.failures } else { over.failures },
+            failures: if over.failures == Failures::default() {
+                self.failures
+            } else {
+                over.failures
+            },
         })
     }
 }
@@ -142,8 +158,10 @@ mod tests {
         assert_eq!(simulation.job.epsilon, Some(1.0));
         assert_eq!(simulation.parties.trust, Some(View::Local));
         assert_eq!(simulation.failures.after, 0.1);
-        let over =
-            Simulation { parties: Parties { split: Some(9), ..Parties::default() }, ..Simulation::default() };
+        let over = Simulation {
+            parties: Parties { split: Some(9), ..Parties::default() },
+            ..Simulation::default()
+        };
         let both = simulation.overlaid(over).unwrap();
         assert_eq!((both.parties.split, both.parties.trust), (Some(9), Some(View::Local)));
         assert_eq!(both.failures.after, 0.1);
@@ -157,7 +175,10 @@ mod tests {
             std::fs::write(&path, format!("[parties]\ntopology = '{graph}'")).unwrap();
             Simulation::read(&path).unwrap().parties.topology.unwrap()
         };
-        assert_eq!(read("file:edges.txt"), format!("file:{}", folder.path().join("edges.txt").display()));
+        assert_eq!(
+            read("file:edges.txt"),
+            format!("file:{}", folder.path().join("edges.txt").display())
+        );
         for as_it_is in ["file:/edges.txt", "ring", "erdos-renyi:0.3"] {
             assert_eq!(read(as_it_is), as_it_is);
         }
@@ -165,9 +186,12 @@ mod tests {
 
     #[test]
     fn what_does_not_exist_is_refused() {
-        for text in
-            ["epsilom = 1", "[parties]\nspit = 1", "[failures]\nsometimes = 0.1", "[party]\nsplit = 1"]
-        {
+        for text in [
+            "epsilom = 1",
+            "[parties]\nspit = 1",
+            "[failures]\nsometimes = 0.1",
+            "[party]\nsplit = 1",
+        ] {
             assert!(read(text).is_err(), "{text}");
         }
     }

@@ -1,4 +1,5 @@
-//! From a simulation to a model: check, load, deal, rehearse, calibrate, run, close every party's books.
+//! From a simulation to a model: check, load, deal, rehearse, calibrate, run, close every party's
+//! books.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,7 +43,8 @@ const BETWEEN_PARTIES: [&str; 2] = [
     "whether and when a party answers does not depend on its records",
 ];
 
-/// Records of each party while there is no table yet: so many that no setting is refused for their number.
+/// Records of each party while there is no table yet: so many that no setting is refused for their
+/// number.
 const MANY: u64 = 1 << 20;
 
 /// What a certificate without a guarantee says, which is an infinite ε at every δ.
@@ -94,7 +96,8 @@ impl Simulation {
             ));
         }
         if let Some(count) = spec.public_n {
-            let why = "it is for add-remove, and between parties there is replace-one only; leave it out";
+            let why =
+                "it is for add-remove, and between parties there is replace-one only; leave it out";
             return Err(value("public-n", count, why));
         }
         let Parties { split, skew, topology, .. } = &self.parties;
@@ -103,7 +106,8 @@ impl Simulation {
                 let why = "it says how records are dealt to the parties of --split N; a party for each user has its own";
                 Err(value("skew", skew, why))
             }
-            // The records of a person would be dealt to several parties, each with books of its own.
+            // The records of a person would be dealt to several parties, each with books of its
+            // own.
             (Some(_), _, Some(column)) => {
                 let why = "records are dealt to the parties of a split one by one, so that the rows of a person are not \
                            kept together and cannot be protected; leave it out, or give --users-from instead of --split";
@@ -113,7 +117,10 @@ impl Simulation {
         }?;
         match topology {
             Some(graph) if WITHOUT_GRAPH.contains(&entry.name) && graph != COMPLETE => {
-                let why = format!("{} has no graph of the parties; leave it out, or use r-admm", entry.name);
+                let why = format!(
+                    "{} has no graph of the parties; leave it out, or use r-admm",
+                    entry.name
+                );
                 Err(value("topology", graph, &why))
             }
             _ => Ok(()),
@@ -124,15 +131,16 @@ impl Simulation {
     fn topology(&self, parties: u32) -> Result<Topology, Error> {
         let graph = self.parties.topology.as_deref().unwrap_or(COMPLETE);
         if let Some(file) = graph.strip_prefix("file:") {
-            std::fs::metadata(file)
-                .map_err(|error| Error::read(Path::new(file), "the graph of the parties", &error))?;
+            std::fs::metadata(file).map_err(|error| {
+                Error::read(Path::new(file), "the graph of the parties", &error)
+            })?;
         }
         Ok(Topology::parse(graph, parties, self.parties.seed.unwrap_or(0))?)
     }
 
-    /// Builds the algorithm for as many parties as there will be, before any table is read: what it refuses
-    /// then, it refuses for its settings. How many users a table has is not known yet; only what it takes is
-    /// looked at then.
+    /// Builds the algorithm for as many parties as there will be, before any table is read: what it
+    /// refuses then, it refuses for its settings. How many users a table has is not known yet; only
+    /// what it takes is looked at then.
     fn try_out(&self, recipe: Recipe<'_>, entry: &Entry, by_user: bool) -> Result<(), Error> {
         self.skew()?;
         self.failures.check()?;
@@ -142,7 +150,12 @@ impl Simulation {
                 let records = vec![MANY; parties as usize];
                 let topology = self.topology(parties)?;
                 let public = Public { population: parties.into(), ..*recipe.public };
-                (entry.build)(&Recipe { records: &records, topology: &topology, public: &public, ..recipe })?;
+                (entry.build)(&Recipe {
+                    records: &records,
+                    topology: &topology,
+                    public: &public,
+                    ..recipe
+                })?;
                 Ok(())
             }
             None if !by_user => Err(NOBODY),
@@ -223,7 +236,8 @@ impl Simulation {
         let unpaid = table.drafted_the_schema();
         let tables = self.deal(table)?;
         // How many records a protected user has is the user's secret: no plan may depend on it.
-        let count = |table: &PrivateTable| table.public_count(opening.unit, opening.adjacency).unwrap_or(1);
+        let count =
+            |table: &PrivateTable| table.public_count(opening.unit, opening.adjacency).unwrap_or(1);
         let records: Vec<u64> = tables.iter().map(count).collect();
         let topology = self.topology(records.len() as u32)?;
         let public = Public { population: records.len() as u64, ..public };
@@ -235,7 +249,9 @@ impl Simulation {
             loss: Arc::clone(&loss),
             opening,
             price: match budget {
-                Some(Budget { epsilon, delta }) => Price::Within(runtime::Budget { epsilon, delta }, budgets),
+                Some(Budget { epsilon, delta }) => {
+                    Price::Within(runtime::Budget { epsilon, delta }, budgets)
+                }
                 None => Price::Noise(0.0),
             },
             key: key.1,
@@ -268,8 +284,9 @@ impl Simulation {
         assumptions.extend(self.dealt(opening.unit));
         assumptions.extend(origin(&schema));
         let mut outcome = run.complete(|_, _| {})?;
-        // Books that somebody else keeps for a party do not know its table; and whoever is dealt records by their labels has as
-        // many as the labels say. Nobody has paid for reading either.
+        // Books that somebody else keeps for a party do not know its table; and whoever is dealt
+        // records by their labels has as many as the labels say. Nobody has paid for reading
+        // either.
         if unpaid || self.skew()?.reads_labels() {
             outcome.parties.iter_mut().for_each(|party| party.ledger.taint(Taint::UnpaidRead));
         }
@@ -293,12 +310,14 @@ impl Simulation {
 
     /// The terms of every party's gate.
     fn opening(&self, entry: &Entry, constant: f64) -> Result<Opening, Error> {
-        if let Some(adjacency) = self.job.adjacency.filter(|adjacency| *adjacency != Adjacency::ReplaceOne) {
+        if let Some(adjacency) =
+            self.job.adjacency.filter(|adjacency| *adjacency != Adjacency::ReplaceOne)
+        {
             let why = "who takes part is known to those it talks to, so nothing hides that a party is there; use replace-one";
             return Err(value("adjacency", adjacency, why));
         }
-        // Who is dealt to the parties as records has no owner; where each party is a user, the user is
-        // protected.
+        // Who is dealt to the parties as records has no owner; where each party is a user, the user
+        // is protected.
         let usual = if self.parties.split.is_some() { Unit::Record } else { Unit::User };
         Ok(Opening {
             adjacency: Adjacency::ReplaceOne,
@@ -311,8 +330,9 @@ impl Simulation {
 
     fn budgets(&self) -> Result<BTreeMap<u32, f64>, Error> {
         let read = |(party, &epsilon): (&String, &f64)| {
-            let number =
-                party.parse().map_err(|_| value("budgets", party, "a party's number, from 0, is needed"))?;
+            let number = party
+                .parse()
+                .map_err(|_| value("budgets", party, "a party's number, from 0, is needed"))?;
             if epsilon > 0.0 {
                 Ok((number, epsilon))
             } else {
@@ -355,7 +375,9 @@ impl Simulation {
     fn dealt(&self, unit: Unit) -> Option<String> {
         let dealt = match (unit, self.parties.split) {
             (Unit::User, None) => return None,
-            (Unit::User, Some(_)) => "each party stands for one person: nobody has records with two of them",
+            (Unit::User, Some(_)) => {
+                "each party stands for one person: nobody has records with two of them"
+            }
             (Unit::Record, _) => {
                 "who holds which record, and how many, is public: a neighbour has another record with the same party"
             }
@@ -368,7 +390,8 @@ impl Simulation {
         let Simulation { job, parties, failures } = self;
         let mut hasher = reticent_noise::Hasher::new("reticent simulation");
         let job = crate::Spec { out: None, ..job.clone() };
-        // What a file says is part of what was asked for, and not only its name; the tables are bound by the run itself.
+        // What a file says is part of what was asked for, and not only its name; the tables are
+        // bound by the run itself.
         let graph = parties.topology.as_deref().and_then(|graph| graph.strip_prefix("file:"));
         for file in job.schema.as_deref().into_iter().chain(graph.map(Path::new)) {
             hasher.field(&std::fs::read(file).unwrap_or_default());
@@ -384,8 +407,8 @@ impl Simulation {
 fn find(name: &str) -> Result<&'static Entry, Error> {
     runtime::find(name).ok_or_else(|| {
         let names: Vec<_> = runtime::CATALOGUE.iter().map(|entry| entry.name).collect();
-        let fit =
-            reticent_admm::catalogue::find(name).map_or("", |_| "`reticent fit` runs it on one table; ");
+        let fit = reticent_admm::catalogue::find(name)
+            .map_or("", |_| "`reticent fit` runs it on one table; ");
         value("algorithm", name, &format!("{fit}between parties there are {}", names.join(", ")))
     })
 }

@@ -1,4 +1,5 @@
-//! DP-ADMM: providers that linearise their own loss, a trainer that averages (DPA19, Algorithm 3, with E9 and E10).
+//! DP-ADMM: providers that linearise their own loss, a trainer that averages (DPA19, Algorithm 3,
+//! with E9 and E10).
 //!
 //! ```text
 //! minimise Σ_i [ f_i(w_i) + r(w_i) ]  subject to  w_i = w,   f_i the mean over the records of provider i, r = (λ/N)R
@@ -8,24 +9,28 @@
 //! trainer:     w⁺ = mean(w̃_i⁺) − mean(γ_i)/ρ,   γ_i⁺ = γ_i − ρ(w̃_i⁺ − w⁺)
 //! ```
 //!
-//! Step sizes, with C the clip (the paper's S₁), S₂ and S₄ those of r, S₃ the smoothness of the loss, D the public
-//! `diameter` (the paper takes it from the data, E9), m the number of units and `z` the noise multiplier:
+//! Step sizes, with C the clip (the paper's S₁), S₂ and S₄ those of r, S₃ the smoothness of the
+//! loss, D the public `diameter` (the paper takes it from the data, E9), m the number of units and
+//! `z` the noise multiplier:
 //!
 //! ```text
 //! kinks:   η_k = D / ((C + S₂) √(2k))
 //! smooth:  1/η_k = S₃ + S₄ + C z √(2k) / (m D)
 //! ```
 //!
-//! In the paper's letters √(2 ln(1.25/δ))/ε is σ over the sensitivity, which is z/2; without noise the smooth step is constant.
+//! In the paper's letters √(2 ln(1.25/δ))/ε is σ over the sensitivity, which is z/2; without noise
+//! the smooth step is constant.
 //!
-//! Noise. w_i⁺ is the mean gradient times −1/(ρ + 1/η_k) plus what the trainer knows, so noise of z clips on the sum is
-//! noise σ_{i,k} = zC/(m(ρ + 1/η_k)) on w_i⁺, whose sensitivity is 2C/(m(ρ + 1/η_k)) (DPA19, Lemma 1): both shrink with
-//! η_k and their ratio does not. The trainer sees all of w̃, and γ follows from it, so the provider need not keep either.
+//! Noise. w_i⁺ is the mean gradient times −1/(ρ + 1/η_k) plus what the trainer knows, so noise of z
+//! clips on the sum is noise σ_{i,k} = zC/(m(ρ + 1/η_k)) on w_i⁺, whose sensitivity is 2C/(m(ρ +
+//! 1/η_k)) (DPA19, Lemma 1): both shrink with η_k and their ratio does not. The trainer sees all of
+//! w̃, and γ follows from it, so the provider need not keep either.
 //!
-//! Released: one w̃_i⁺ a round, as a Gaussian event of the provider's own gate. `as-published` claims for each round what the
-//! paper's moments accountant counts, ρ = 2/z² (zero-concentrated), with erratum E10: its Theorem 2 prints a σ without ε.
-//! Requires: a convex penalty with a subgradient (no constraint set); the identity constraint. Any convex loss.
-//! Reference: DPA19, Algorithm 3, Lemma 1, Theorems 1, 3 and 4.
+//! Released: one w̃_i⁺ a round, as a Gaussian event of the provider's own gate. `as-published`
+//! claims for each round what the paper's moments accountant counts, ρ = 2/z² (zero-concentrated),
+//! with erratum E10: its Theorem 2 prints a σ without ε. Requires: a convex penalty with a
+//! subgradient (no constraint set); the identity constraint. Any convex loss. Reference: DPA19,
+//! Algorithm 3, Lemma 1, Theorems 1, 3 and 4.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -94,8 +99,10 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
     // A ridge has no bounded gradient, but one on a ball of this diameter around 0.
     let slope = s2.min(s4 * diameter);
     if !slope.is_finite() {
-        let allowed =
-            format!("{} takes its gradient, and it has none that is bounded: use l1, l2 or none", ENTRY.name);
+        let allowed = format!(
+            "{} takes its gradient, and it has none that is bounded: use l1, l2 or none",
+            ENTRY.name
+        );
         return Err(SettingsError::new("penalty", penalty.spec(), allowed));
     }
     let bend = recipe.public.gradient_lipschitz() + s4;
@@ -194,10 +201,13 @@ impl Exchange for DpAdmm {
 
     fn answer(&self, ask: &Ask, noise: f64, oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal> {
         if !self.fits(ask) {
-            return Err(Refusal::BadQuery("an ask of another length than the parameter".to_owned()));
+            return Err(Refusal::BadQuery(
+                "an ask of another length than the parameter".to_owned(),
+            ));
         }
         let units = oracle.terms().population() as f64;
-        let how = GradientTerms { clip: self.clip, noise_multiplier: noise, sampling: Sampling::Full };
+        let how =
+            GradientTerms { clip: self.clip, noise_multiplier: noise, sampling: Sampling::Full };
         if self.published {
             oracle.claim(Claim::zcdp(E10, 2.0 / (noise * noise)));
         }
@@ -224,7 +234,10 @@ impl Exchange for DpAdmm {
     fn bare(&self, ask: &Ask, answer: Vec<f64>, party: u32, noise: f64) -> Vec<f64> {
         let eta = self.eta(ask.k, self.units[party as usize] as f64, noise);
         let base = self.update(ask, &vec![0.0; self.len()], eta);
-        base.iter().zip(answer).map(|(base, answer)| (base - answer) * (self.rho + 1.0 / eta)).collect()
+        base.iter()
+            .zip(answer)
+            .map(|(base, answer)| (base - answer) * (self.rho + 1.0 / eta))
+            .collect()
     }
 }
 
@@ -256,15 +269,18 @@ mod tests {
         // DPA19's own form: 2 S₁ √(4k ln(1.25/δ)) / (m ε D) with σ/Δ = √(2 ln(1.25/δ))/ε = z/2.
         let (k, m, d, epsilon, delta) = (7.0_f64, 4.0, 2.0, 0.5_f64, 1e-3_f64);
         let z = 2.0 * (2.0 * (1.25 / delta).ln()).sqrt() / epsilon;
-        let theirs = 1.0 / (0.25 + 2.0 * (4.0 * k * (1.25 / delta).ln()).sqrt() / (m * epsilon * d));
+        let theirs =
+            1.0 / (0.25 + 2.0 * (4.0 * k * (1.25 / delta).ln()).sqrt() / (m * epsilon * d));
         assert!((smooth.eta(7, m, z) - theirs).abs() < 1e-12);
     }
 
-    /// The minimiser of the linearised augmented Lagrangian (DPA19, equation 2): its gradient there is zero.
+    /// The minimiser of the linearised augmented Lagrangian (DPA19, equation 2): its gradient there
+    /// is zero.
     #[test]
     fn the_update_minimises_the_linearised_lagrangian() {
         let it = algorithm(Steps::Kinks { diameter: 3.0, slope: 1.5 });
-        let ask = Ask { k: 1, consensus: vec![0.3, -0.2], own: vec![0.5, -0.7], dual: vec![0.05, 0.01] };
+        let ask =
+            Ask { k: 1, consensus: vec![0.3, -0.2], own: vec![0.5, -0.7], dual: vec![0.05, 0.01] };
         let (g, eta) = ([0.2, -0.4], 0.8);
         let w = it.update(&ask, &g, eta);
         for j in 0..2 {

@@ -1,4 +1,5 @@
-//! ADMM whose providers solve their own problem exactly: the baselines of DP-ADMM (DPA19, Algorithms 1 and 2).
+//! ADMM whose providers solve their own problem exactly: the baselines of DP-ADMM (DPA19,
+//! Algorithms 1 and 2).
 //!
 //! ```text
 //! minimise Σ_i [ f_i(w_i) + r(w_i) ]  subject to  w_i = w,   r = (l/2)‖·‖²
@@ -7,13 +8,14 @@
 //! trainer:     w⁺ = mean(w̃_i⁺) − mean(γ_i)/ρ,   γ_i⁺ = γ_i − ρ(w̃_i⁺ − w⁺)
 //! ```
 //!
-//! Without noise it is Algorithm 1. Algorithm 2's noise is that of an *exact* minimiser, which no solver finds; the
-//! gate's minimiser has a proven distance from it, which its noise covers (E7). The objective is (l + ρ)-strongly convex,
-//! not only l (the paper's λ/N), so the sensitivity is 2C/(m(l + ρ)) and not 2C/(ml).
+//! Without noise it is Algorithm 1. Algorithm 2's noise is that of an *exact* minimiser, which no
+//! solver finds; the gate's minimiser has a proven distance from it, which its noise covers (E7).
+//! The objective is (l + ρ)-strongly convex, not only l (the paper's λ/N), so the sensitivity is
+//! 2C/(m(l + ρ)) and not 2C/(ml).
 //!
-//! Released: one w̃_i⁺ a round, as a Gaussian event of the provider's own gate.
-//! Requires: a smooth loss with a bounded gradient; the penalty l2 or none; the identity constraint.
-//! Reference: DPA19, Algorithms 1 and 2; proofs/minimiser.md.
+//! Released: one w̃_i⁺ a round, as a Gaussian event of the provider's own gate. Requires: a smooth
+//! loss with a bounded gradient; the penalty l2 or none; the identity constraint. Reference: DPA19,
+//! Algorithms 1 and 2; proofs/minimiser.md.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -63,7 +65,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
     let penalty = recipe.regulariser.penalty();
     let ridge = penalty.strong_convexity();
     if penalty.smoothness() != ridge {
-        let allowed = format!("{} finds proven minimisers for l2 and none alone; use dp-admm", ENTRY.name);
+        let allowed =
+            format!("{} finds proven minimisers for l2 and none alone; use dp-admm", ENTRY.name);
         return Err(SettingsError::new("penalty", penalty.spec(), allowed));
     }
     if !recipe.public.lipschitz.is_finite() || !recipe.public.gradient_lipschitz().is_finite() {
@@ -123,13 +126,18 @@ impl Exchange for Exact {
 
     fn answer(&self, ask: &Ask, noise: f64, oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal> {
         if ask.consensus.len() != self.len() || ask.dual.len() != self.len() {
-            return Err(Refusal::BadQuery("an ask of another length than the parameter".to_owned()));
+            return Err(Refusal::BadQuery(
+                "an ask of another length than the parameter".to_owned(),
+            ));
         }
-        // (ρ/2)‖v − w‖² as a ridge and a slope, so that it holds on the intercept too; r on the features alone.
-        let linear: Vec<f64> = ask.dual.iter().zip(&ask.consensus).map(|(d, w)| -d - self.rho * w).collect();
+        // (ρ/2)‖v − w‖² as a ridge and a slope, so that it holds on the intercept too; r on the
+        // features alone.
+        let linear: Vec<f64> =
+            ask.dual.iter().zip(&ask.consensus).map(|(d, w)| -d - self.rho * w).collect();
         let shape = self.regulariser.shape();
         let origin = vec![0.0; shape.features * shape.outputs];
-        let penalty = (self.ridge > 0.0).then(|| (self.regulariser.constraint(), 1.0 / self.ridge, &*origin));
+        let penalty =
+            (self.ridge > 0.0).then(|| (self.regulariser.constraint(), 1.0 / self.ridge, &*origin));
         let how = MinimiserTerms {
             row_norm: self.row_norm,
             public: Quadratic { ridge: self.rho, linear: &linear, penalty },
@@ -141,15 +149,18 @@ impl Exchange for Exact {
     }
 
     fn reach(&self, ask: &Ask, party: u32, noise: f64) -> (Vec<f64>, f64) {
-        // Without the loss the minimiser is known; a loss with slopes of at most C moves it by C over the curvature.
+        // Without the loss the minimiser is known; a loss with slopes of at most C moves it by C
+        // over the curvature.
         let curvature = |j: usize| {
             let shape = self.regulariser.shape();
             self.rho + if j < shape.features * shape.outputs { self.ridge } else { 0.0 }
         };
-        let centre =
-            (0..self.len()).map(|j| (ask.dual[j] + self.rho * ask.consensus[j]) / curvature(j)).collect();
+        let centre = (0..self.len())
+            .map(|j| (ask.dual[j] + self.rho * ask.consensus[j]) / curvature(j))
+            .collect();
         // The gate's own distance from the minimiser is at most as much again.
-        let noisy = noise * ((self.len() as f64).sqrt() + 6.0) / (self.units[party as usize] as f64).max(1.0);
+        let noisy = noise * ((self.len() as f64).sqrt() + 6.0)
+            / (self.units[party as usize] as f64).max(1.0);
         (centre, 2.0 * self.slope / self.rho * (1.0 + noisy))
     }
 

@@ -1,5 +1,5 @@
-//! The algorithms of many parties, a file each, by the names that users type. Adding one is a file and a line in
-//! [`CATALOGUE`]; the README of this crate says how.
+//! The algorithms of many parties, a file each, by the names that users type. Adding one is a file
+//! and a line in [`CATALOGUE`]; the README of this crate says how.
 
 use std::fmt;
 use std::sync::Arc;
@@ -37,8 +37,8 @@ pub struct Entry {
     pub takes: &'static [&'static str],
     /// The adversaries it can be run against, the usual one first.
     pub views: &'static [View],
-    /// Whether it has noise. What has none is run for comparison, without a budget, and its books say that it is not
-    /// private.
+    /// Whether it has noise. What has none is run for comparison, without a budget, and its books
+    /// say that it is not private.
     pub private: bool,
     /// How it is built.
     pub build: Build,
@@ -56,8 +56,8 @@ pub struct Recipe<'a> {
     pub public: &'a Public,
     /// The penalty and its constraint.
     pub regulariser: &'a Arc<Regulariser>,
-    /// The number of records of each party. It is public where records are protected; where the party itself is, an
-    /// algorithm must not use it.
+    /// The number of records of each party. It is public where records are protected; where the
+    /// party itself is, an algorithm must not use it.
     pub records: &'a [u64],
     /// Who is connected with whom.
     pub topology: &'a Topology,
@@ -85,7 +85,8 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     CATALOGUE.iter().find(|entry| entry.name == name)
 }
 
-/// An algorithm with its settings: what it may ask of each party, the nodes that run it, and what comes out.
+/// An algorithm with its settings: what it may ask of each party, the nodes that run it, and what
+/// comes out.
 pub trait Protocol: fmt::Debug + Send + Sync {
     /// From here on, has a known defect, for an audit to find.
     #[cfg(feature = "seeded-bugs")]
@@ -102,13 +103,21 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         0
     }
 
-    /// Asks all that the run may ask of `party`, by the code that will ask it, on a gate without data. `noise` is the
-    /// noise multiplier; every query has a fixed multiple of it. It becomes the plan that the noise is calibrated to
-    /// and that the party's gate is held to; which part of it the run uses, and in which order, is free.
+    /// Asks all that the run may ask of `party`, by the code that will ask it, on a gate without
+    /// data. `noise` is the noise multiplier; every query has a fixed multiple of it. It becomes
+    /// the plan that the noise is calibrated to and that the party's gate is held to; which part of
+    /// it the run uses, and in which order, is free.
     fn rehearse(&self, party: PartyId, noise: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal>;
 
-    /// The plan of a party: by default, what [`Protocol::rehearse`] asks on the terms of [`Protocol::books_terms`].
-    fn plan(&self, party: PartyId, noise: f64, shape: Shape, own: &Terms) -> Result<Ledger, RunError> {
+    /// The plan of a party: by default, what [`Protocol::rehearse`] asks on the terms of
+    /// [`Protocol::books_terms`].
+    fn plan(
+        &self,
+        party: PartyId,
+        noise: f64,
+        shape: Shape,
+        own: &Terms,
+    ) -> Result<Ledger, RunError> {
         let mut rehearsal = Rehearsal::new(shape, self.books_terms(own));
         self.rehearse(party, noise, &mut rehearsal)?;
         Ok(rehearsal.into_plan())
@@ -119,9 +128,10 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         *own
     }
 
-    /// The books that count for a party, and their terms: its whole plan, used or not, with what taints its own books. What was
-    /// used is decided on the way, by chance that is seen or by an asker who may choose by looking at the answers, and a
-    /// sum of what such a choice came to bounds nothing (proofs/filter.md).
+    /// The books that count for a party, and their terms: its whole plan, used or not, with what
+    /// taints its own books. What was used is decided on the way, by chance that is seen or by an
+    /// asker who may choose by looking at the answers, and a sum of what such a choice came to
+    /// bounds nothing (proofs/filter.md).
     fn books(&self, party: PartyId, nodes: &[Box<dyn Node>]) -> Result<(Ledger, Terms), RunError> {
         let party = party_at(nodes, party)?;
         let mut ledger = party.plan().clone();
@@ -134,8 +144,8 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Whether the number of messages, their bytes and what was rejected may be told: not where they say something of a
-    /// sample that is to be secret.
+    /// Whether the number of messages, their bytes and what was rejected may be told: not where
+    /// they say something of a sample that is to be secret.
     fn traffic_is_public(&self) -> bool {
         true
     }
@@ -146,17 +156,19 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     /// The parameter to publish, when the last deadline is over: a function of what was released.
     fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError>;
 
-    /// What a party that keeps to no bound would send in place of this message; `None` if the algorithm has no such
-    /// message. For tests of what it can do.
+    /// What a party that keeps to no bound would send in place of this message; `None` if the
+    /// algorithm has no such message. For tests of what it can do.
     fn exaggerated(&self, _envelope: &Envelope) -> Option<Envelope> {
         None
     }
 
-    /// What an adversary makes of a run, one vector for each release, in their order: what an audit looks at. As it is
-    /// here: every vector that the victim sends.
+    /// What an adversary makes of a run, one vector for each release, in their order: what an audit
+    /// looks at. As it is here: every vector that the victim sends.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
         let Witness { heard, victim, .. } = *witness;
-        let sent = heard.iter().filter(|e| e.from == victim && matches!(e.kind, Kind::Answer | Kind::Share));
+        let sent = heard
+            .iter()
+            .filter(|e| e.from == victim && matches!(e.kind, Kind::Answer | Kind::Share));
         sent.filter_map(|envelope| crate::wire::unpack(&envelope.payload).ok()).collect()
     }
 
@@ -188,7 +200,10 @@ pub struct Witness<'a> {
 
 /// The party at a place.
 pub(crate) fn party_at(nodes: &[Box<dyn Node>], party: PartyId) -> Result<&Party, RunError> {
-    nodes.get(party.index()).and_then(|node| node.party()).ok_or(RunError::Snapshot("no such party"))
+    nodes
+        .get(party.index())
+        .and_then(|node| node.party())
+        .ok_or(RunError::Snapshot("no such party"))
 }
 
 /// The nearest point in the ball of this radius.
@@ -229,7 +244,8 @@ impl Recipe<'_> {
         Ok(self.settings.iterations_or(default)? as u32)
     }
 
-    /// The number of units of each party that may be known: its records where those are protected, else 1.
+    /// The number of units of each party that may be known: its records where those are protected,
+    /// else 1.
     pub fn units(&self) -> Vec<u64> {
         match self.unit {
             Unit::Record => self.records.to_vec(),
@@ -237,7 +253,8 @@ impl Recipe<'_> {
         }
     }
 
-    /// Refuses a setting that the algorithm does not have, and an adversary that it is not counted for.
+    /// Refuses a setting that the algorithm does not have, and an adversary that it is not counted
+    /// for.
     pub fn only(&self, entry: &Entry) -> Result<(), SettingsError> {
         self.settings.only(entry.name, entry.takes)?;
         if entry.views.contains(&self.view) {
@@ -269,10 +286,12 @@ impl Recipe<'_> {
         Ok(())
     }
 
-    /// The step γ of a prox, or 1/L with L the curvature of one party's loss; 1/R² where it has none.
+    /// The step γ of a prox, or 1/L with L the curvature of one party's loss; 1/R² where it has
+    /// none.
     pub fn gamma(&self) -> Result<f64, SettingsError> {
         let smooth = self.public.gradient_lipschitz();
-        let smooth = if smooth.is_finite() && smooth > 0.0 { smooth } else { self.public.row_norm.powi(2) };
+        let smooth =
+            if smooth.is_finite() && smooth > 0.0 { smooth } else { self.public.row_norm.powi(2) };
         reticent_admm::positive("gamma", self.settings.gamma.unwrap_or(1.0 / smooth))
     }
 }

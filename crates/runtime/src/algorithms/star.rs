@@ -1,4 +1,5 @@
-//! A coordinator in the middle that asks every party in every round: what such algorithms have in common.
+//! A coordinator in the middle that asks every party in every round: what such algorithms have in
+//! common.
 //!
 //! ```text
 //! coordinator → party i:  an ask, made from what the coordinator knows
@@ -6,8 +7,9 @@
 //! coordinator:            a new state from its state and the answers, in the order of the parties
 //! ```
 //!
-//! The coordinator sees every message, so all of its state is public in the local view, and it sends each party the part
-//! that belongs to it: a party keeps nothing but its data and its books, and a message that is lost is lost without harm.
+//! The coordinator sees every message, so all of its state is public in the local view, and it
+//! sends each party the part that belongs to it: a party keeps nothing but its data and its books,
+//! and a message that is lost is lost without harm.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,11 +53,17 @@ pub(crate) trait Exchange: Clone + fmt::Debug + Send + Sync + 'static {
     fn ask(&self, state: &Self::State, round: u32, party: u32) -> Self::Ask;
 
     /// The party's step: the one place that asks the gate, in a rehearsal and in a run.
-    fn answer(&self, ask: &Self::Ask, noise: f64, oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal>;
+    fn answer(
+        &self,
+        ask: &Self::Ask,
+        noise: f64,
+        oracle: &mut dyn Oracle,
+    ) -> Result<Vec<f64>, Refusal>;
 
-    /// A public point and a distance from it that no honest answer of `party` exceeds, but for a chance of less than
-    /// 10⁻⁸ (a normal vector of length d has a norm above √d + 6 with at most that). What is further away is
-    /// moved there, so that a party that lies moves the others no further than it may.
+    /// A public point and a distance from it that no honest answer of `party` exceeds, but for a
+    /// chance of less than 10⁻⁸ (a normal vector of length d has a norm above √d + 6 with at most
+    /// that). What is further away is moved there, so that a party that lies moves the others no
+    /// further than it may.
     fn reach(&self, ask: &Self::Ask, party: u32, noise: f64) -> (Vec<f64>, f64);
 
     /// Takes the answers in; a party that has not answered is not among them.
@@ -64,7 +72,8 @@ pub(crate) trait Exchange: Clone + fmt::Debug + Send + Sync + 'static {
     /// The parameter that the state stands for.
     fn solution(&self, state: &Self::State) -> Vec<f64>;
 
-    /// What an adversary makes of one answer: the vector that has the noise as the gate put it there.
+    /// What an adversary makes of one answer: the vector that has the noise as the gate put it
+    /// there.
     fn bare(&self, ask: &Self::Ask, answer: Vec<f64>, party: u32, noise: f64) -> Vec<f64>;
 }
 
@@ -91,12 +100,9 @@ impl<E: Exchange> Protocol for Star<E> {
     fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
         let run = RunId::from(start.run);
         let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
-        nodes.extend(
-            parties
-                .into_iter()
-                .zip(start.noise)
-                .map(|(party, &noise)| Contributor { noise, about: self.0.clone() }.seated(run, party)),
-        );
+        nodes.extend(parties.into_iter().zip(start.noise).map(|(party, &noise)| {
+            Contributor { noise, about: self.0.clone() }.seated(run, party)
+        }));
         nodes.push(Box::new(Coordinator {
             door: Door::new(run, SERVER),
             noise: start.noise.to_vec(),
@@ -114,7 +120,9 @@ impl<E: Exchange> Protocol for Star<E> {
 
     fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError> {
         let server = nodes.last().and_then(|node| node.as_any().downcast_ref::<Coordinator<E>>());
-        server.map(|server| self.0.solution(&server.state.own)).ok_or(RunError::Snapshot("no coordinator"))
+        server
+            .map(|server| self.0.solution(&server.state.own))
+            .ok_or(RunError::Snapshot("no coordinator"))
     }
 
     fn exaggerated(&self, envelope: &Envelope) -> Option<Envelope> {

@@ -1,4 +1,5 @@
-//! Barabási–Albert: parties join one by one, each with m of those who are there, drawn by their number of edges.
+//! Barabási–Albert: parties join one by one, each with m of those who are there, drawn by their
+//! number of edges.
 
 use reticent_noise::Entropy;
 
@@ -10,10 +11,11 @@ pub(super) const FAMILY: Family = Family {
     make: |ask| {
         let m: u32 = ask.number(1, 1000)?;
         let mut entropy = Entropy::seeded(ask.seed);
-        // The first m + 1 know each other. Every end of an edge is in the list once, so that a uniform draw from it
-        // is a draw by the number of edges.
+        // The first m + 1 know each other. Every end of an edge is in the list once, so that a
+        // uniform draw from it is a draw by the number of edges.
         let first = (m + 1).min(ask.parties);
-        let mut edges: Vec<(u32, u32)> = (0..first).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
+        let mut edges: Vec<(u32, u32)> =
+            (0..first).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
         let mut ends: Vec<u32> = edges.iter().flat_map(|&(a, b)| [a, b]).collect();
         for new in first..ask.parties {
             let mut chosen = Vec::new();

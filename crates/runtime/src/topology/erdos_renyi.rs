@@ -1,4 +1,5 @@
-//! Erdős–Rényi: each pair with probability p. Pairs are met by geometric leaps, so that a sparse graph costs its edges.
+//! Erdős–Rényi: each pair with probability p. Pairs are met by geometric leaps, so that a sparse
+//! graph costs its edges.
 
 use reticent_noise::Entropy;
 
@@ -14,7 +15,8 @@ pub(super) const FAMILY: Family = Family {
         let (mut a, mut b) = (1_u64, -1_i64);
         while rate > 0.0 && a < u64::from(ask.parties) {
             let uniform = (entropy.below(1 << 53)? as f64 + 0.5) / (1_u64 << 53) as f64;
-            let leap = if rate < 1.0 { (uniform.ln() / (1.0 - rate).ln()).min(1e15) as i64 } else { 0 };
+            let leap =
+                if rate < 1.0 { (uniform.ln() / (1.0 - rate).ln()).min(1e15) as i64 } else { 0 };
             b += 1 + leap;
             while a < u64::from(ask.parties) && b >= a as i64 {
                 b -= a as i64;

@@ -11,7 +11,8 @@ pub(super) const FAMILY: Family = Family {
     make: |ask| {
         let file = PathBuf::from(ask.argument.unwrap_or_default());
         let refuse = |reason: String| RunError::File { file: file.clone(), reason };
-        let text = std::fs::read_to_string(&file).map_err(|error| refuse(error.kind().to_string()))?;
+        let text =
+            std::fs::read_to_string(&file).map_err(|error| refuse(error.kind().to_string()))?;
         let mut edges = Vec::new();
         for (number, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default();

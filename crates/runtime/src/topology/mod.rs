@@ -1,4 +1,5 @@
-//! Who is connected with whom: a file for each family of graphs. Adding one is a file and a line in [`FAMILIES`].
+//! Who is connected with whom: a file for each family of graphs. Adding one is a file and a line in
+//! [`FAMILIES`].
 
 mod barabasi_albert;
 mod complete;
@@ -63,16 +64,26 @@ impl Topology {
         Topology { parties, links: Links::Complete }
     }
 
-    /// Reads a graph as users type it: `ring`, `erdos-renyi:0.3`, `file:edges.txt`. The seed of random graphs is public.
+    /// Reads a graph as users type it: `ring`, `erdos-renyi:0.3`, `file:edges.txt`. The seed of
+    /// random graphs is public.
     pub fn parse(text: &str, parties: u32, seed: u64) -> Result<Self, RunError> {
-        let (name, argument) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        let (name, argument) =
+            text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
         let family = FAMILIES.iter().find(|family| family.form.split(':').next() == Some(name));
         let Some(family) = family else {
             let forms: Vec<_> = FAMILIES.iter().map(|family| family.form).collect();
-            return Err(RunError::value("topology", text, format!("there are {}", forms.join(", "))));
+            return Err(RunError::value(
+                "topology",
+                text,
+                format!("there are {}", forms.join(", ")),
+            ));
         };
         if family.form.contains(':') != argument.is_some() {
-            return Err(RunError::value("topology", text, format!("it is written {}", family.form)));
+            return Err(RunError::value(
+                "topology",
+                text,
+                format!("it is written {}", family.form),
+            ));
         }
         let graph = (family.make)(&Ask { parties, argument, seed })?;
         graph.connected(text)
@@ -100,7 +111,9 @@ impl Topology {
     /// The neighbours of a party, ascending.
     pub fn neighbours(&self, party: u32) -> Cow<'_, [u32]> {
         match &self.links {
-            Links::Complete => (0..self.parties).filter(|&other| other != party).collect::<Vec<_>>().into(),
+            Links::Complete => {
+                (0..self.parties).filter(|&other| other != party).collect::<Vec<_>>().into()
+            }
             Links::Listed(lists) => (&lists[party as usize][..]).into(),
         }
     }
@@ -151,7 +164,11 @@ impl Ask<'_> {
         let text = self.argument.unwrap_or_default();
         match text.parse() {
             Ok(number) if number >= least && number <= most => Ok(number),
-            _ => Err(RunError::value("topology", text, format!("a number from {least} to {most} is needed"))),
+            _ => Err(RunError::value(
+                "topology",
+                text,
+                format!("a number from {least} to {most} is needed"),
+            )),
         }
     }
 }
@@ -198,7 +215,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_refused_in_words() {
-        for text in ["circle", "ring:3", "erdos-renyi", "erdos-renyi:2", "barabasi-albert:0", "file:/none"] {
+        for text in
+            ["circle", "ring:3", "erdos-renyi", "erdos-renyi:2", "barabasi-albert:0", "file:/none"]
+        {
             assert!(Topology::parse(text, 9, 0).is_err(), "{text}");
         }
         let error = Topology::parse("circle", 9, 0).unwrap_err().to_string();

@@ -12,8 +12,8 @@ use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::{Entropy, Gate, NoiseKey, Opening, PrivateTable};
 use reticent_problem::{Regulariser, Shape, losses, penalties};
 use reticent_runtime::{
-    Checkpoint, Envelope, Failures, Outcome, Price, Recipe, RunError, Setup, Simulation, Topology, find,
-    prepare, wire,
+    Checkpoint, Envelope, Failures, Outcome, Price, Recipe, RunError, Setup, Simulation, Topology,
+    find, prepare, wire,
 };
 use reticent_testkit::generators::{self, Simulated};
 
@@ -64,7 +64,8 @@ impl World {
         World { data, owners, parties, penalty: "l2:1e-2" }
     }
 
-    /// Half of the parties have mostly one label, the other half the other, and the first have three times as many records.
+    /// Half of the parties have mostly one label, the other half the other, and the first have
+    /// three times as many records.
     pub fn skewed(rows: usize, columns: usize, parties: u32) -> Self {
         let mut world = World::even(rows, columns, parties);
         let half = parties / 2;
@@ -197,7 +198,8 @@ impl World {
         self.run_amid(job, failures).rejections.into_keys().collect()
     }
 
-    /// A run that is killed after so many rounds and resumed comes to the same bits, and spends once.
+    /// A run that is killed after so many rounds and resumed comes to the same bits, and spends
+    /// once.
     pub fn assert_resumable(&self, job: &Job<'_>, failures: Failures, stops: &[u32]) {
         let whole = self.run_amid(job, failures);
         let folder = tempfile::tempdir().unwrap();
@@ -227,7 +229,10 @@ pub fn ledgers(outcome: &Outcome) -> Vec<(u64, u64)> {
 /// The different things that each party said, with the rounds, heard on the wire.
 pub type Heard = Arc<Mutex<BTreeMap<u32, BTreeSet<(u32, Vec<u8>)>>>>;
 
-pub fn listen(simulation: &mut Simulation, counts: impl Fn(&Envelope) -> bool + Send + 'static) -> Heard {
+pub fn listen(
+    simulation: &mut Simulation,
+    counts: impl Fn(&Envelope) -> bool + Send + 'static,
+) -> Heard {
     let heard = Heard::default();
     let ours = Arc::clone(&heard);
     simulation.listen(Box::new(move |_, bytes| {

@@ -1,7 +1,7 @@
 //! One pass over all records: value, gradient and Hessian of the mean.
 //!
-//! Records are cut into parts whose number depends on the length of the parameter alone, and the parts are added
-//! in order, so the bits of the answer do not depend on the number of threads.
+//! Records are cut into parts whose number depends on the length of the parameter alone, and the
+//! parts are added in order, so the bits of the answer do not depend on the number of threads.
 
 mod term;
 
@@ -67,7 +67,9 @@ fn over(
             let mut row = Vec::new();
             let mut images = vec![0.0; outputs];
             let bend = !square.is_empty() || matches!(want, Want::HessianTimes(_));
-            for i in (part * share).min(private.records())..((part + 1) * share).min(private.records()) {
+            for i in
+                (part * share).min(private.records())..((part + 1) * share).min(private.records())
+            {
                 let weight = private.weight(i);
                 private.scores(rows, i, at, &mut buffers.scores);
                 let record = (i, private.target(i));
@@ -77,7 +79,9 @@ fn over(
                     Want::Gradient => add(private, rows, i, weight, &buffers.slopes, &mut vector),
                     Want::HessianTimes(v) => {
                         private.scores(rows, i, v, &mut buffers.scores);
-                        for (image, bends) in images.iter_mut().zip(buffers.bend.chunks_exact(outputs)) {
+                        for (image, bends) in
+                            images.iter_mut().zip(buffers.bend.chunks_exact(outputs))
+                        {
                             *image = bends.iter().zip(&buffers.scores).map(|(b, s)| b * s).sum();
                         }
                         add(private, rows, i, weight, &images, &mut vector);
@@ -119,7 +123,14 @@ fn over(
 }
 
 /// `sum ← sum + weight·(aᵢ, intercept) ⊗ t`.
-fn add(private: &Private, rows: &impl RowAccess, i: usize, weight: f64, t: &[f64], sum: &mut [f64]) {
+fn add(
+    private: &Private,
+    rows: &impl RowAccess,
+    i: usize,
+    weight: f64,
+    t: &[f64],
+    sum: &mut [f64],
+) {
     let (features, last) = sum.split_at_mut(private.features() * t.len());
     match t {
         &[t] => rows.add(i, weight * t, features, |v| v),

@@ -28,7 +28,12 @@ impl Split {
     }
 
     /// `sᵢ ← sᵢ + relaxation·(xᵀaᵢ − pᵢ)` at `x = at`; what the violated constraints are worth.
-    pub fn raise(&mut self, (private, loss): (&Private, &dyn Loss), at: &[f64], relaxation: f64) -> f64 {
+    pub fn raise(
+        &mut self,
+        (private, loss): (&Private, &dyn Loss),
+        at: &[f64],
+        relaxation: f64,
+    ) -> f64 {
         match private.rows() {
             Rows::Dense(rows) => self.raise_over((private, loss), rows, at, relaxation),
             Rows::Sparse(rows) => self.raise_over((private, loss), rows, at, relaxation),
@@ -56,8 +61,12 @@ impl Split {
             }
             gap * private.weight(i) / step
         };
-        let worth: Vec<f64> =
-            self.multipliers.par_chunks_exact_mut(outputs).enumerate().map(|(i, s)| each(i, s)).collect();
+        let worth: Vec<f64> = self
+            .multipliers
+            .par_chunks_exact_mut(outputs)
+            .enumerate()
+            .map(|(i, s)| each(i, s))
+            .collect();
         worth.iter().sum()
     }
 }
@@ -115,9 +124,9 @@ pub(super) fn term(
         value += 0.5 * (v - p) * *slope;
     }
     if bend {
-        // The bend of the envelope is (1 − prox′)/step. The prox of a loss with kinks is piecewise smooth, so a
-        // difference quotient gives its derivative on a piece and a mean of the two at a joint, a generalised
-        // derivative either way.
+        // The bend of the envelope is (1 − prox′)/step. The prox of a loss with kinks is piecewise
+        // smooth, so a difference quotient gives its derivative on a piece and a mean of the two at
+        // a joint, a generalised derivative either way.
         let h = 1e-4 * step;
         for j in 0..outputs {
             let centre = moved[j];
@@ -129,7 +138,8 @@ pub(super) fn term(
             for k in 0..outputs {
                 let unit = if j == k { 1.0 } else { 0.0 };
                 let entry = (unit - (point[k] - other[k]) / (2.0 * h)) / step;
-                bends[k * outputs + j] = if outputs == 1 { entry.clamp(0.0, 1.0 / step) } else { entry };
+                bends[k * outputs + j] =
+                    if outputs == 1 { entry.clamp(0.0, 1.0 / step) } else { entry };
             }
         }
     }

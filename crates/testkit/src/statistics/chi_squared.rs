@@ -1,5 +1,6 @@
-//! Pearson's χ² for counts in cells. The p-value is asymptotic; with at least 20 expected in each cell it is good
-//! enough for false-alarm rates down to about 1e-6, and cells that expect less are merged with their neighbours.
+//! Pearson's χ² for counts in cells. The p-value is asymptotic; with at least 20 expected in each
+//! cell it is good enough for false-alarm rates down to about 1e-6, and cells that expect less are
+//! merged with their neighbours.
 
 use statrs::function::gamma::{gamma_lr, gamma_ur};
 
@@ -77,7 +78,10 @@ mod tests {
         // scipy.stats.chi2.sf(statistic, cells − 1)
         for (statistic, cells, expected) in GOLDEN {
             let found = upper_tail(statistic, cells);
-            assert!((found / expected - 1.0).abs() < 1e-9, "{statistic} {cells}: {found} against {expected}");
+            assert!(
+                (found / expected - 1.0).abs() < 1e-9,
+                "{statistic} {cells}: {found} against {expected}"
+            );
         }
     }
 

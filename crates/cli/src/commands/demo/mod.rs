@@ -1,5 +1,5 @@
-//! `reticent demo`: the whole path once, on invented patients. Every command is printed as a user would type
-//! it and then run through the same door, so it can be repeated by hand.
+//! `reticent demo`: the whole path once, on invented patients. Every command is printed as a user
+//! would type it and then run through the same door, so it can be repeated by hand.
 
 mod patients;
 
@@ -25,8 +25,10 @@ impl Demo {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
         let out = &self.out;
-        std::fs::create_dir_all(out)
-            .map_err(|error| Error::Write { file: out.clone(), reason: error.kind().to_string() })?;
+        std::fs::create_dir_all(out).map_err(|error| Error::Write {
+            file: out.clone(),
+            reason: error.kind().to_string(),
+        })?;
         let (train, new, schema, model) = (
             out.join("patients.csv"),
             out.join("new_patients.csv"),

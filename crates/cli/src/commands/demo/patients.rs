@@ -50,7 +50,8 @@ pub fn table(group: u64, count: u32) -> String {
     let mut text = String::from("age,blood_pressure,smoker,region,stroke\n");
     for _ in 0..count {
         let age = (18.0 + 72.0 * dice.throw().max(dice.throw() * 0.9)).floor();
-        let pressure = (95.0 + 0.45 * (age - 18.0) + 40.0 * (dice.throw() + dice.throw() - 0.6)).round();
+        let pressure =
+            (95.0 + 0.45 * (age - 18.0) + 40.0 * (dice.throw() + dice.throw() - 0.6)).round();
         let smoker = dice.throw() < 0.24;
         let region = ["north", "east", "south", "west"][(dice.throw() * 4.0) as usize];
         let log_odds = -2.8

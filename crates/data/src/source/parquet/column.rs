@@ -29,7 +29,8 @@ impl Meaning {
         matches!(self, Self::Days | Self::Times(_))
     }
 
-    /// What a column holds, or the name of its type where that is neither number, text, truth value nor day.
+    /// What a column holds, or the name of its type where that is neither number, text, truth value
+    /// nor day.
     pub(super) fn of(leaf: &ColumnDescriptor) -> Result<Self, String> {
         if leaf.path().parts().len() > 1 || leaf.max_rep_level() > 0 {
             return Err("nested".into());
@@ -44,15 +45,21 @@ impl Meaning {
             (Type::INT96, _) => None,
             (_, Some(LogicalType::Decimal { .. })) => Some(decimal),
             (Type::INT32, Some(LogicalType::Date)) => Some(Self::Days),
-            (Type::INT64, Some(LogicalType::Timestamp(stamp))) => Some(Self::Times(match stamp.unit {
-                TimeUnit::MILLIS => SECONDS * 1_000,
-                TimeUnit::MICROS => SECONDS * 1_000_000,
-                TimeUnit::NANOS => SECONDS * 1_000_000_000,
-            })),
+            (Type::INT64, Some(LogicalType::Timestamp(stamp))) => {
+                Some(Self::Times(match stamp.unit {
+                    TimeUnit::MILLIS => SECONDS * 1_000,
+                    TimeUnit::MICROS => SECONDS * 1_000_000,
+                    TimeUnit::NANOS => SECONDS * 1_000_000_000,
+                }))
+            }
             (_, None) if converted == C::DECIMAL => Some(decimal),
             (Type::INT32, None) if converted == C::DATE => Some(Self::Days),
-            (Type::INT64, None) if converted == C::TIMESTAMP_MILLIS => Some(Self::Times(SECONDS * 1_000)),
-            (Type::INT64, None) if converted == C::TIMESTAMP_MICROS => Some(Self::Times(SECONDS * 1_000_000)),
+            (Type::INT64, None) if converted == C::TIMESTAMP_MILLIS => {
+                Some(Self::Times(SECONDS * 1_000))
+            }
+            (Type::INT64, None) if converted == C::TIMESTAMP_MICROS => {
+                Some(Self::Times(SECONDS * 1_000_000))
+            }
             (Type::INT32 | Type::INT64, None | Some(LogicalType::Integer { .. })) => {
                 let time = [C::TIME_MILLIS, C::TIME_MICROS].contains(&converted);
                 let unsigned = [C::UINT_8, C::UINT_16, C::UINT_32, C::UINT_64].contains(&converted);
@@ -152,9 +159,13 @@ impl Batch {
         let whole = |n: i128| whole(n, meaning);
         match &self.pages {
             Pages::Bool(_, v) => Ok(Cell::Flag(v[i])),
-            Pages::Int32(_, v) if meaning == Meaning::Unsigned => Ok(whole(i128::from(v[i].cast_unsigned()))),
+            Pages::Int32(_, v) if meaning == Meaning::Unsigned => {
+                Ok(whole(i128::from(v[i].cast_unsigned())))
+            }
             Pages::Int32(_, v) => Ok(whole(i128::from(v[i]))),
-            Pages::Int64(_, v) if meaning == Meaning::Unsigned => Ok(whole(i128::from(v[i].cast_unsigned()))),
+            Pages::Int64(_, v) if meaning == Meaning::Unsigned => {
+                Ok(whole(i128::from(v[i].cast_unsigned())))
+            }
             Pages::Int64(_, v) => Ok(whole(i128::from(v[i]))),
             Pages::Float(_, v) => Ok(Cell::Number(f64::from(v[i]))),
             Pages::Double(_, v) => Ok(Cell::Number(v[i])),
@@ -177,7 +188,9 @@ fn whole(n: i128, meaning: Meaning) -> Cell<'static> {
 /// Bytes as text, or as the number that they stand for.
 fn value(bytes: &[u8], meaning: Meaning) -> Result<Cell<'_>, CellProblem> {
     match (meaning, bytes) {
-        (Meaning::Half, [low, high]) => Ok(Cell::Number(number::half(u16::from_le_bytes([*low, *high])))),
+        (Meaning::Half, [low, high]) => {
+            Ok(Cell::Number(number::half(u16::from_le_bytes([*low, *high]))))
+        }
         (Meaning::Half, _) => Err(CellProblem::NotNumber),
         (Meaning::Decimal(_), _) => {
             big_endian(bytes).map(|n| whole(n, meaning)).ok_or(CellProblem::NotNumber)
@@ -193,7 +206,8 @@ fn big_endian(bytes: &[u8]) -> Option<i128> {
     let fill = if *first >= 128 { 255 } else { 0 };
     let (extra, low) = bytes.split_at(bytes.len().saturating_sub(16));
     // Longer than the type only by repeating the sign.
-    if extra.iter().any(|&b| b != fill) || (!extra.is_empty() && (low[0] >= 128) != (*first >= 128)) {
+    if extra.iter().any(|&b| b != fill) || (!extra.is_empty() && (low[0] >= 128) != (*first >= 128))
+    {
         return None;
     }
     let mut whole = [fill; 16];

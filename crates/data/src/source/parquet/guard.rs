@@ -1,4 +1,5 @@
-//! A damaged file is no reason to end the program: where the library panics over one, that is an error.
+//! A damaged file is no reason to end the program: where the library panics over one, that is an
+//! error.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};

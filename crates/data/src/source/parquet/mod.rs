@@ -1,6 +1,6 @@
-//! Apache Parquet, without Arrow: all columns are read side by side, a batch of records at a time, so that a
-//! record can be encoded and scaled as in any other format and only a page per column is held beside the
-//! table.
+//! Apache Parquet, without Arrow: all columns are read side by side, a batch of records at a time,
+//! so that a record can be encoded and scaled as in any other format and only a page per column is
+//! held beside the table.
 
 mod column;
 mod guard;
@@ -43,8 +43,12 @@ pub(super) fn read_parquet<R: ChunkReader + 'static>(
         let schema = filling.schema;
         let source = Source::open(source, file)?;
         let names = source.names();
-        let columns =
-            place(&names.iter().map(String::as_bytes).collect::<Vec<_>>(), schema, &filling.encoder, file)?;
+        let columns = place(
+            &names.iter().map(String::as_bytes).collect::<Vec<_>>(),
+            schema,
+            &filling.encoder,
+            file,
+        )?;
         let leaves: Vec<usize> = columns.iter().map(|&(_, leaf)| leaf).collect();
         for &(slot, leaf) in &columns {
             source.readable(leaf, schema.columns()[slot].role()).map_err(|found| {
@@ -57,7 +61,8 @@ pub(super) fn read_parquet<R: ChunkReader + 'static>(
         }
         let records = source.each(&leaves, |record, column, cell| {
             let slot = columns[column].0;
-            let cell = cell.map_err(|p| DataError::cell(file, record, schema.columns()[slot].name(), p))?;
+            let cell =
+                cell.map_err(|p| DataError::cell(file, record, schema.columns()[slot].name(), p))?;
             filling.put(slot, cell, file, record)?;
             if column + 1 == columns.len() {
                 filling.end(file)?;
@@ -72,7 +77,10 @@ pub(super) fn read_parquet<R: ChunkReader + 'static>(
 }
 
 /// The answer of `f`, which reads a file that may be damaged.
-pub(super) fn sound<T>(file: &str, f: impl FnOnce() -> Result<T, DataError>) -> Result<T, DataError> {
+pub(super) fn sound<T>(
+    file: &str,
+    f: impl FnOnce() -> Result<T, DataError>,
+) -> Result<T, DataError> {
     guarded(f).unwrap_or_else(|| {
         let reason = "the file is damaged".into();
         Err(DataError::file(file, FileProblem::Read { line: 0, reason }))
@@ -86,7 +94,10 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn open<R: ChunkReader + 'static>(source: R, file: &'a str) -> Result<Self, DataError> {
+    pub(super) fn open<R: ChunkReader + 'static>(
+        source: R,
+        file: &'a str,
+    ) -> Result<Self, DataError> {
         if source.len() == 0 {
             return Err(DataError::file(file, FileProblem::Empty));
         }
@@ -127,8 +138,8 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// What a column holds that is to be handed on as it is; otherwise the name of its type. A point in time is not among
-    /// them: only its day is read.
+    /// What a column holds that is to be handed on as it is; otherwise the name of its type. A
+    /// point in time is not among them: only its day is read.
     pub(super) fn kind(&self, leaf: usize) -> Result<super::KeptKind, String> {
         use super::KeptKind as K;
         use parquet::basic::Type;
@@ -144,20 +155,22 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Hands every cell of the columns `leaves` to `f` as (record from 1, position in `leaves`, cell), record
-    /// by record; returns the number of records.
+    /// Hands every cell of the columns `leaves` to `f` as (record from 1, position in `leaves`,
+    /// cell), record by record; returns the number of records.
     pub(super) fn each(
         &self,
         leaves: &[usize],
         mut f: impl FnMut(u64, usize, Result<Cell<'_>, CellProblem>) -> Result<(), DataError>,
     ) -> Result<u64, DataError> {
         let mut record = 0_u64;
-        let damaged = |record, what: &str| broken(self.file, record, &ParquetError::General(what.into()));
+        let damaged =
+            |record, what: &str| broken(self.file, record, &ParquetError::General(what.into()));
         for group in 0..self.reader.num_row_groups() {
-            let group = self.reader.get_row_group(group).map_err(|e| broken(self.file, record, &e))?;
+            let group =
+                self.reader.get_row_group(group).map_err(|e| broken(self.file, record, &e))?;
             let rows = group.metadata().num_rows();
-            let mut left =
-                usize::try_from(rows).map_err(|_| damaged(record, "a group has less than no records"))?;
+            let mut left = usize::try_from(rows)
+                .map_err(|_| damaged(record, "a group has less than no records"))?;
             let mut batches = Vec::with_capacity(leaves.len());
             for &leaf in leaves {
                 // Without nesting a column has a value, or a null, for each record.
@@ -167,11 +180,17 @@ impl<'a> Source<'a> {
                         "a column does not have as many values as there are records",
                     ));
                 }
-                let pages = group.get_column_page_reader(leaf).map_err(|e| broken(self.file, record, &e))?;
+                let pages = group
+                    .get_column_page_reader(leaf)
+                    .map_err(|e| broken(self.file, record, &e))?;
                 let pages = Box::new(pages::Checked::new(pages, rows as u64));
                 let column = self.leaf(leaf);
                 let meaning = Meaning::of(&column).map_err(|what| damaged(record, &what))?;
-                batches.push(Batch::new(get_column_reader(column.clone(), pages), &column, meaning));
+                batches.push(Batch::new(
+                    get_column_reader(column.clone(), pages),
+                    &column,
+                    meaning,
+                ));
             }
             while left > 0 {
                 let size = left.min(BATCH);
@@ -209,7 +228,8 @@ pub(super) enum Shape {
 }
 
 fn broken(file: &str, line: u64, error: &ParquetError) -> DataError {
-    // The library's text is about pages and offsets; it quotes no values. Its kind prefix helps nobody.
+    // The library's text is about pages and offsets; it quotes no values. Its kind prefix helps
+    // nobody.
     let reason = match error {
         ParquetError::General(s) | ParquetError::NYI(s) | ParquetError::EOF(s) => s.clone(),
         other => other.to_string(),

@@ -1,5 +1,5 @@
-//! Pages whose headers are not believed: a damaged one may claim more values than its bytes can hold, and the
-//! library would make room for them first.
+//! Pages whose headers are not believed: a damaged one may claim more values than its bytes can
+//! hold, and the library would make room for them first.
 
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
@@ -19,7 +19,9 @@ impl Checked {
         let refuse = |what: &str| Err(ParquetError::General(what.into()));
         match &page {
             // Every value of a dictionary takes at least a byte.
-            Some(Page::DictionaryPage { buf, num_values, .. }) if *num_values as usize > buf.len() => {
+            Some(Page::DictionaryPage { buf, num_values, .. })
+                if *num_values as usize > buf.len() =>
+            {
                 return refuse("a dictionary has fewer values than it says");
             }
             Some(Page::DictionaryPage { .. }) => {}

@@ -8,8 +8,12 @@ use reticent_problem::losses;
 pub fn main() {
     let mut rows = Dense::empty(1);
     rows.push_sparse(&[0], &[1.0]);
-    let table =
-        Table { rows: Rows::Dense(rows), targets: vec![1.0], users: None, names: vec!["x".to_owned()] };
+    let table = Table {
+        rows: Rows::Dense(rows),
+        targets: vec![1.0],
+        users: None,
+        names: vec!["x".to_owned()],
+    };
     let opening = Opening {
         adjacency: Adjacency::ReplaceOne,
         unit: Unit::Record,

@@ -1,4 +1,5 @@
-//! Trust the server: users hand it their blocks, sealed for its trustee, who adds noise to their mean (E2).
+//! Trust the server: users hand it their blocks, sealed for its trustee, who adds noise to their
+//! mean (E2).
 //!
 //! ```text
 //! trustee → the invited:  the z's they have not followed
@@ -6,14 +7,15 @@
 //! released:               mean over the invited + N(0, (zB)² I)/(q·n)
 //! ```
 //!
-//! Nobody is told who else is invited, or how many are, and nor is whoever reads the outcome of a run. A user who
-//! has a smaller budget of its own stays away after the rounds that it allows, which are the first ones: the others are
-//! none of its business.
+//! Nobody is told who else is invited, or how many are, and nor is whoever reads the outcome of a
+//! run. A user who has a smaller budget of its own stays away after the rounds that it allows,
+//! which are the first ones: the others are none of its business.
 //!
-//! The invited are a secret sample of the users, and a user's block does not depend on whether it was invited before, so the
-//! sample amplifies where the user is protected (proofs/trust.md; the printed algorithm's state does, E3). Where one of its records
-//! is, the mean may show that the user was invited, and the sample is counted as seen. Released: one mean a round, the
-//! same event for every user, in the trustee's books.
+//! The invited are a secret sample of the users, and a user's block does not depend on whether it
+//! was invited before, so the sample amplifies where the user is protected (proofs/trust.md; the
+//! printed algorithm's state does, E3). Where one of its records is, the mean may show that the
+//! user was invited, and the sample is counted as seen. Released: one mean a round, the same event
+//! for every user, in the trustee's books.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use reticent_accountant::{Ledger, View};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{
-    BlockTerms, Entrusted, GradientTerms, Oracle, Refusal, Sampling, Seal, Terms, Trustee, TrusteeBooks,
+    BlockTerms, Entrusted, GradientTerms, Oracle, Refusal, Sampling, Seal, Terms, Trustee,
+    TrusteeBooks,
 };
 use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
@@ -97,7 +100,9 @@ impl Protocol for Central {
         trustee.bind_within(&self.plan(PartyId(0), how.noise_multiplier, shape, &terms)?);
         let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
         nodes.extend(
-            parties.into_iter().map(|party| User { block: self.1, seal: trustee.seal() }.seated(run, party)),
+            parties
+                .into_iter()
+                .map(|party| User { block: self.1, seal: trustee.seal() }.seated(run, party)),
         );
         let state = State {
             round: 0,
@@ -123,7 +128,8 @@ impl Protocol for Central {
 
     /// The mean of every round, which the view may see: each is an entry.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
-        server(witness.nodes).map_or_else(|_| Vec::new(), |server| server.state.course.released(&self.1))
+        server(witness.nodes)
+            .map_or_else(|_| Vec::new(), |server| server.state.course.released(&self.1))
     }
 
     fn course(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {
@@ -189,7 +195,8 @@ struct State {
 
 impl Server {
     fn ask(&self, user: u32, attempt: u16) -> Result<Envelope, RunError> {
-        // The same place for all: a number among the invited would tell how many of them come before.
+        // The same place for all: a number among the invited would tell how many of them come
+        // before.
         let payload = self.state.course.tell(user, 0)?;
         let envelope = self.door.write(self.state.round, PartyId(user), Kind::Ask, payload);
         Ok(Envelope { attempt, ..envelope })
@@ -229,7 +236,8 @@ impl Node for Server {
 
     fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
         if round > 0 {
-            let entrusted: Vec<Entrusted> = std::mem::take(&mut self.state.entrusted).into_values().collect();
+            let entrusted: Vec<Entrusted> =
+                std::mem::take(&mut self.state.entrusted).into_values().collect();
             let mean = match self.trustee.release(round, &self.how, &entrusted) {
                 Ok(released) => Some(released.into_inner()),
                 // A round that was begun again and came out otherwise has had its mean.
@@ -257,8 +265,8 @@ impl Node for Server {
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
         let (memory, state, books): (Memory, State, String) = wire::unpack(snapshot)?;
-        let books: TrusteeBooks =
-            serde_json::from_str(&books).map_err(|_| RunError::Snapshot("books that cannot be read"))?;
+        let books: TrusteeBooks = serde_json::from_str(&books)
+            .map_err(|_| RunError::Snapshot("books that cannot be read"))?;
         self.trustee.recall(&books)?;
         self.door.remember(memory);
         self.state = State { attempt: state.attempt.saturating_add(1), ..state };

@@ -1,12 +1,13 @@
-//! The public course of a run whose users keep their blocks to themselves: the consensus of every round, and which of them
-//! each user has been told.
+//! The public course of a run whose users keep their blocks to themselves: the consensus of every
+//! round, and which of them each user has been told.
 //!
 //! ```text
 //! z = prox_{γr}(ẑ);  the users' blocks move along z inside their gates;  ẑ⁺ = p⁺ + mean of (u_i − p⁺) + noise
 //! ```
 //!
-//! `p⁺ = (1 − 2λ)p + 2λz` is what a block would be without its data ([`BlockTerms`]). A user is told the z's since it was
-//! last heard of; one that knows fewer says how many, and is told the rest.
+//! `p⁺ = (1 − 2λ)p + 2λz` is what a block would be without its data ([`BlockTerms`]). A user is
+//! told the z's since it was last heard of; one that knows fewer says how many, and is told the
+//! rest.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,8 @@ use crate::error::RunError;
 use crate::rejected::Rejected;
 use crate::wire;
 
-/// What a user is told: the z's from number `first` on, and its own number among those who are asked in this round.
+/// What a user is told: the z's from number `first` on, and its own number among those who are
+/// asked in this round.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Told {
     pub first: u32,
@@ -27,8 +29,9 @@ pub(super) struct Told {
     pub place: u32,
 }
 
-/// The label of a user's step. Not the digest of the message: what a user is told depends on what it knew before, and what
-/// it contributes does not (the gate's own record of the z's that were followed stands for them).
+/// The label of a user's step. Not the digest of the message: what a user is told depends on what
+/// it knew before, and what it contributes does not (the gate's own record of the z's that were
+/// followed stands for them).
 pub(super) fn label(round: u32, place: u32) -> Digest {
     Hasher::new("reticent block").number(u64::from(round)).number(u64::from(place)).finish()
 }
@@ -45,7 +48,12 @@ pub(super) struct Course {
 
 impl Course {
     pub fn new(len: usize) -> Self {
-        Course { mean: vec![0.0; len], centre: vec![0.0; len], zs: Vec::new(), known: BTreeMap::new() }
+        Course {
+            mean: vec![0.0; len],
+            centre: vec![0.0; len],
+            zs: Vec::new(),
+            known: BTreeMap::new(),
+        }
     }
 
     /// The next z.
@@ -54,11 +62,12 @@ impl Course {
         self.zs.push(z);
     }
 
-    /// The end of a round: p moves, and ẑ with it if there is a mean. Without one the blocks have moved all the same, and
-    /// the last mean of their offsets, which is public, stands in.
+    /// The end of a round: p moves, and ẑ with it if there is a mean. Without one the blocks have
+    /// moved all the same, and the last mean of their offsets, which is public, stands in.
     pub fn end(&mut self, how: &BlockTerms, mean: Option<Vec<f64>>) {
         let Some(z) = self.zs.last() else { return };
-        let offset = mean.unwrap_or_else(|| self.mean.iter().zip(&self.centre).map(|(m, p)| m - p).collect());
+        let offset = mean
+            .unwrap_or_else(|| self.mean.iter().zip(&self.centre).map(|(m, p)| m - p).collect());
         how.centre(&mut self.centre, z);
         self.mean = self.centre.iter().zip(&offset).map(|(p, c)| p + c).collect();
     }
@@ -89,8 +98,8 @@ impl Course {
         self.known.insert(user, self.zs.len() as u32);
     }
 
-    /// What was released in each round, the mean of the offsets with its noise, as whoever has the z's works it out. With a
-    /// penalty it is what is left of it behind the penalty's prox.
+    /// What was released in each round, the mean of the offsets with its noise, as whoever has the
+    /// z's works it out. With a penalty it is what is left of it behind the penalty's prox.
     pub fn released(&self, how: &BlockTerms) -> Vec<Vec<f64>> {
         let mut centre = vec![0.0; self.mean.len()];
         let next = self.zs.iter().skip(1).chain([&self.mean]);

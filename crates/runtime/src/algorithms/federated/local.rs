@@ -6,9 +6,10 @@
 //! server:         u_i ← u_i + 2λ·message,  ẑ ← ẑ + 2λ·message/n
 //! ```
 //!
-//! The user keeps nothing, so a message that is lost is lost without harm. Released: one message per participation, a
-//! Gaussian event of the user's own gate with the ratio 2C′ over its noise. The server knows who takes part, so chance
-//! amplifies nothing (E3); a user takes part at most [`cap`] times.
+//! The user keeps nothing, so a message that is lost is lost without harm. Released: one message
+//! per participation, a Gaussian event of the user's own gate with the ratio 2C′ over its noise.
+//! The server knows who takes part, so chance amplifies nothing (E3); a user takes part at most
+//! [`cap`] times.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,8 +116,9 @@ struct Server {
     about: Federated,
     door: Door,
     key: NoiseKey,
-    /// No honest message is longer, but for a chance of less than 10⁻⁸ (a normal vector of length d has a norm above √d + 6
-    /// with at most that): what is longer is cut, so that one party moves the mean no further than it may.
+    /// No honest message is longer, but for a chance of less than 10⁻⁸ (a normal vector of length d
+    /// has a norm above √d + 6 with at most that): what is longer is cut, so that one party moves
+    /// the mean no further than it may.
     longest: f64,
     z: Vec<f64>,
     state: State,
@@ -206,8 +208,12 @@ impl Node for Server {
         if next > self.about.rounds {
             return Ok(Vec::new());
         }
-        let label = Hasher::new("reticent sample").field(&self.door.run().0).number(u64::from(next)).finish();
-        let chosen = choose(self.about.sampling, self.about.parties, &mut self.key.entropy(&label))?;
+        let label = Hasher::new("reticent sample")
+            .field(&self.door.run().0)
+            .number(u64::from(next))
+            .finish();
+        let chosen =
+            choose(self.about.sampling, self.about.parties, &mut self.key.entropy(&label))?;
         let State { asked, declined, users, attempt, .. } = &mut self.state;
         asked.extend(chosen.into_iter().filter(|user| !declined.contains(user)));
         let zeros = vec![0.0; self.z.len()];

@@ -1,4 +1,5 @@
-//! Trust sums only: users' blocks are added up behind masks, each with a share of the noise (crate `masks`).
+//! Trust sums only: users' blocks are added up behind masks, each with a share of the noise (crate
+//! `masks`).
 //!
 //! ```text
 //! server → users of a round:  the z's they have not followed, and their place among the members of the masked sum
@@ -6,10 +7,11 @@
 //! server:                     the sum over those who stayed, divided by their number
 //! ```
 //!
-//! The users of a round are all, or a fixed number of them: the noise of a sum is counted for the fewest honest members that
-//! a sum can have, so their number must be known beforehand. The server knows who they are, so chance amplifies nothing.
-//! Released: one sum a round, an event of every member's own gate. A round that too many leave is lost, and what its
-//! members entered stays entered. A member never takes part twice in one round: two sums of the same shares of noise over
+//! The users of a round are all, or a fixed number of them: the noise of a sum is counted for the
+//! fewest honest members that a sum can have, so their number must be known beforehand. The server
+//! knows who they are, so chance amplifies nothing. Released: one sum a round, an event of every
+//! member's own gate. A round that too many leave is lost, and what its members entered stays
+//! entered. A member never takes part twice in one round: two sums of the same shares of noise over
 //! different members would show the difference.
 
 use std::any::Any;
@@ -17,7 +19,8 @@ use std::collections::BTreeMap;
 
 use reticent_accountant::{Adjacency, Ledger, Unit};
 use reticent_masks::{
-    Collector, Corrupt, FixedPoint, Member, NoiseShare, Outgoing, Party as End, Sparsity, Terms as MaskTerms,
+    Collector, Corrupt, FixedPoint, Member, NoiseShare, Outgoing, Party as End, Sparsity,
+    Terms as MaskTerms,
 };
 use reticent_noise::{Digest, Hasher, NoiseKey};
 use reticent_oracle::{BlockTerms, Oracle, Refusal, Sampling};
@@ -46,7 +49,8 @@ const STAY: f64 = 0.75;
 /// Powers of two by which a sparse graph may fail: privacy, and a round.
 const FAILURE: (u32, u32) = (40, 20);
 
-/// The chance that a sum has more corrupt members than are counted with; all sums of a party together are in its δ.
+/// The chance that a sum has more corrupt members than are counted with; all sums of a party
+/// together are in its δ.
 const MORE_CORRUPT: f64 = 1.0 / (1_u64 << 30) as f64;
 
 #[derive(Clone, Debug)]
@@ -83,19 +87,30 @@ impl Masked {
 
     /// The terms of round `round`, a function of public numbers.
     fn agreed(&self, run: &Digest, round: u32, noise: f64) -> Result<Agreed, RunError> {
-        let refuse =
-            |error: &dyn std::fmt::Display| RunError::value("trust", "secure-aggregation", error.to_string());
+        let refuse = |error: &dyn std::fmt::Display| {
+            RunError::value("trust", "secure-aggregation", error.to_string())
+        };
         let (members, len) = (self.members(), self.about.len() as u32);
-        let threshold = ((f64::from(members) * STAY).ceil() as u32).max(members / 2 + 1).min(members);
+        let threshold =
+            ((f64::from(members) * STAY).ceil() as u32).max(members / 2 + 1).min(members);
         let corrupt = Corrupt::among(members, self.about.parties, self.honest, MORE_CORRUPT);
         let mut failure = corrupt.chance;
         let terms = if members <= COMPLETE {
             MaskTerms::complete(*run, round.into(), members, threshold, len)
         } else {
-            let graph = Sparsity::choose(members, corrupt.most, members - threshold, FAILURE.0, FAILURE.1);
+            let graph =
+                Sparsity::choose(members, corrupt.most, members - threshold, FAILURE.0, FAILURE.1);
             let graph = graph.map_err(|error| refuse(&error))?;
             failure += graph.privacy_failure;
-            MaskTerms::sparse(*run, round.into(), members, threshold, len, graph.degree, graph.quorum)
+            MaskTerms::sparse(
+                *run,
+                round.into(),
+                members,
+                threshold,
+                len,
+                graph.degree,
+                graph.quorum,
+            )
         };
         let terms = terms.map_err(|error| refuse(&error))?;
         let bound = self.block.bound();
@@ -103,11 +118,14 @@ impl Masked {
         let bits = (32.0 - bound.log2().ceil()).clamp(0.0, 62.0) as u32;
         // Noise is in units of half the distance of neighbours.
         let half = 0.5 * self.block.moves_in_steps(1.0 / (1_u64 << bits) as f64, self.about.len());
-        // A share is a step at least: without noise there would be nothing that the theorem holds for.
+        // A share is a step at least: without noise there would be nothing that the theorem holds
+        // for.
         let sigma = (noise * half).max(f64::from(members).sqrt());
-        let share =
-            NoiseShare::new(&terms, corrupt.most, sigma).map_err(|error| refuse(&error))?.failing(failure);
-        let code = FixedPoint::new(bound, bits, members, share.whole()).map_err(|error| refuse(&error))?;
+        let share = NoiseShare::new(&terms, corrupt.most, sigma)
+            .map_err(|error| refuse(&error))?
+            .failing(failure);
+        let code =
+            FixedPoint::new(bound, bits, members, share.whole()).map_err(|error| refuse(&error))?;
         Ok(Agreed { terms, code, share })
     }
 }
@@ -119,7 +137,8 @@ impl Protocol for Masked {
 
     fn longest_payload(&self) -> usize {
         let told = (8 * self.about.len() + 10) * (self.about.rounds as usize + 1) + 100;
-        let masks = self.agreed(&[0; 32], 1, 1.0).map_or(0, |agreed| agreed.terms.longest_message());
+        let masks =
+            self.agreed(&[0; 32], 1, 1.0).map_or(0, |agreed| agreed.terms.longest_message());
         told.max(masks + 100)
     }
 
@@ -148,13 +167,22 @@ impl Protocol for Masked {
     }
 
     /// What a sum costs follows from public numbers alone.
-    fn plan(&self, _: PartyId, noise: f64, _: Shape, _: &reticent_oracle::Terms) -> Result<Ledger, RunError> {
+    fn plan(
+        &self,
+        _: PartyId,
+        noise: f64,
+        _: Shape,
+        _: &reticent_oracle::Terms,
+    ) -> Result<Ledger, RunError> {
         let Agreed { code, share, .. } = self.agreed(&[0; 32], 1, noise)?;
         let apart = self.block.moves_in_steps(code.step(), self.about.len());
         let event = share.event(apart, Adjacency::ReplaceOne, self.unit);
         let event = event.map_err(|error| RunError::value("noise", noise, error.to_string()))?;
         let mut plan = Ledger::new();
-        plan.append_many(event, cap(self.about.sampling, self.about.parties, self.about.rounds).into());
+        plan.append_many(
+            event,
+            cap(self.about.sampling, self.about.parties, self.about.rounds).into(),
+        );
         Ok(plan)
     }
 
@@ -190,7 +218,8 @@ impl Protocol for Masked {
 
     /// The mean of every round, which the view may see: each is an entry.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
-        server(witness.nodes).map_or_else(|_| Vec::new(), |server| server.state.course.released(&self.block))
+        server(witness.nodes)
+            .map_or_else(|_| Vec::new(), |server| server.state.course.released(&self.block))
     }
 
     fn course(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {
@@ -214,7 +243,8 @@ struct User {
 impl User {
     fn veil(&self, seat: &mut Seat, round: u32, place: u32) -> Result<Option<Member>, Rejected> {
         let agreed = self.about.agreed(&self.run, round, self.noise);
-        let Agreed { terms, code, share } = agreed.map_err(|error| Rejected::Gate(error.to_string()))?;
+        let Agreed { terms, code, share } =
+            agreed.map_err(|error| Rejected::Gate(error.to_string()))?;
         seat.party.veil(&label(round, place), &code, &share, &terms, place)
     }
 }
@@ -230,7 +260,10 @@ impl Guest for User {
             let Some((round, member)) = &mut self.member else { return Err(Rejected::Unexpected) };
             seat.door.in_round(envelope, *round)?;
             let said = member.on_message(&envelope.payload).map_err(|_| Rejected::Unexpected)?;
-            return Ok(said.into_iter().map(|out| envelope.reply(Kind::Shares, out.bytes)).collect());
+            return Ok(said
+                .into_iter()
+                .map(|out| envelope.reply(Kind::Shares, out.bytes))
+                .collect());
         }
         let (told, admitted): (Told, _) = seat.asked(envelope)?;
         if admitted.again {
@@ -242,7 +275,9 @@ impl Guest for User {
         }
         let member = self.veil(seat, envelope.round, told.place)?;
         seat.door.take(envelope, &admitted);
-        let Some(member) = member else { return Ok(vec![envelope.reply(Kind::Declined, Vec::new())]) };
+        let Some(member) = member else {
+            return Ok(vec![envelope.reply(Kind::Declined, Vec::new())]);
+        };
         let first = member.start().bytes;
         self.member = Some((envelope.round, member));
         Ok(vec![envelope.reply(Kind::Shares, first)])
@@ -273,7 +308,8 @@ struct State {
 
 impl Server {
     fn ask(&self, user: u32, attempt: u16) -> Result<Envelope, RunError> {
-        let payload = self.state.course.tell(user, self.state.places.get(&user).copied().unwrap_or(0))?;
+        let payload =
+            self.state.course.tell(user, self.state.places.get(&user).copied().unwrap_or(0))?;
         let envelope = self.door.write(self.state.round, PartyId(user), Kind::Ask, payload);
         Ok(Envelope { attempt, ..envelope })
     }
@@ -309,7 +345,8 @@ impl Node for Server {
             self.door.address(envelope, known)?;
             let place = self.state.places[&user];
             let Some(collector) = &mut self.collector else { return Err(Rejected::Unexpected) };
-            let said = collector.on_message(place, &envelope.payload).map_err(|_| Rejected::Unexpected)?;
+            let said =
+                collector.on_message(place, &envelope.payload).map_err(|_| Rejected::Unexpected)?;
             self.state.course.up_to_date(user);
             return Ok(self.carry(said));
         }
@@ -354,7 +391,8 @@ impl Node for Server {
             return Ok(Vec::new());
         }
         self.state.course.begin(&self.about.about);
-        let label = Hasher::new("reticent sample").field(&self.run).number(u64::from(round)).finish();
+        let label =
+            Hasher::new("reticent sample").field(&self.run).number(u64::from(round)).finish();
         let about = &self.about.about;
         let chosen = choose(about.sampling, about.parties, &mut self.key.entropy(&label))?;
         self.state.places = chosen.iter().zip(0..).map(|(&user, place)| (user, place)).collect();

@@ -8,8 +8,9 @@
 //! server:  ẑ ← ẑ + (1/n) Σ_i (u_i⁺ − u_i)
 //! ```
 //!
-//! Trust decides where the noise is and what is counted; a file each: `local` (the server sees each message), `masked`
-//! (it sees sums), `central` (it is trusted). In the last two a user's block carries no noise and stays in its gate.
+//! Trust decides where the noise is and what is counted; a file each: `local` (the server sees each
+//! message), `masked` (it sees sums), `central` (it is trusted). In the last two a user's block
+//! carries no noise and stays in its gate.
 //!
 //! Requires: a convex penalty with a prox; the identity constraint.
 //! Reference: FP23, Algorithm 3; proofs/local-prox.md and proofs/trust.md.
@@ -32,7 +33,16 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "federated",
     about: "users' prox steps against a server's consensus, a sample of the users each round",
     reference: "FP23, Algorithm 3, with E2, E3 and E14",
-    takes: &["iterations", "sampling", "clip", "gamma", "lambda", "inner", "honest", "as-published"],
+    takes: &[
+        "iterations",
+        "sampling",
+        "clip",
+        "gamma",
+        "lambda",
+        "inner",
+        "honest",
+        "as-published",
+    ],
     views: &[View::Local, View::SecureAggregation, View::Central],
     private: true,
     build,
@@ -87,7 +97,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
         regulariser: Arc::clone(recipe.regulariser),
         published: settings.as_published == Some(true),
         how: ResidualTerms {
-            // At the solution x = z and u = z − γg; a residual is the change of γg, and γC is its size.
+            // At the solution x = z and u = z − γg; a residual is the change of γg, and γC is its
+            // size.
             clip: positive("clip", gamma * clip)?,
             record_clip: clip,
             row_norm: recipe.public.row_norm,
@@ -100,30 +111,36 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
         bug: None,
     };
     if federated.published && recipe.view != View::Central {
-        let allowed = "the paper's claim (E3) is about what a trusted server publishes; say --trust central";
+        let allowed =
+            "the paper's claim (E3) is about what a trusted server publishes; say --trust central";
         return Err(SettingsError::new("as-published", true, allowed));
     }
     if recipe.view == View::Local || federated.published {
         return Ok(Box::new(local::Local(federated)));
     }
     if federated.lambda >= 1.0 {
-        let allowed = "a number above 0 and below 1 is needed; at 1 the blocks of the users have no bound";
+        let allowed =
+            "a number above 0 and below 1 is needed; at 1 the blocks of the users have no bound";
         return Err(SettingsError::new("lambda", federated.lambda, allowed));
     }
     let ResidualTerms { row_norm, step, inner, .. } = federated.how;
-    // Several scores: clipping their gradients is not the gradient of anything, and a record is protected as its party is.
-    let smoothness = if recipe.public.shape.outputs == 1 { recipe.public.smoothness } else { f64::INFINITY };
+    // Several scores: clipping their gradients is not the gradient of anything, and a record is
+    // protected as its party is.
+    let smoothness =
+        if recipe.public.shape.outputs == 1 { recipe.public.smoothness } else { f64::INFINITY };
     let one_record = (recipe.unit == Unit::Record).then(|| OneRecord {
         fewest: recipe.units().into_iter().min().unwrap_or(1),
         smoothness,
         rounds: federated.rounds,
     });
-    let block = BlockTerms { clip, row_norm, step, inner, relaxation: federated.lambda, one_record };
+    let block =
+        BlockTerms { clip, row_norm, step, inner, relaxation: federated.lambda, one_record };
     if recipe.view == View::Central {
         return Ok(Box::new(central::Central(federated, block)));
     }
     if let Sampling::Poisson(_) = sampling {
-        let allowed = "the number of users in a masked sum must be known beforehand; use full or wor:SIZE";
+        let allowed =
+            "the number of users in a masked sum must be known beforehand; use full or wor:SIZE";
         return Err(SettingsError::new("sampling", sampling, allowed));
     }
     let honest = fraction("honest", settings.honest.unwrap_or(HONEST))?;
@@ -145,8 +162,8 @@ impl Federated {
         self.regulariser.shape().len()
     }
 
-    /// What FP23, Theorem 3 claims of a message that is published as part of a mean of m: that m messages divide the cost by
-    /// m², although they divide the variance of the noise by m as well.
+    /// What FP23, Theorem 3 claims of a message that is published as part of a mean of m: that m
+    /// messages divide the cost by m², although they divide the variance of the noise by m as well.
     fn claim(&self, noise: f64) -> Option<Claim> {
         let m = match self.sampling {
             Sampling::Full => f64::from(self.parties),

@@ -1,4 +1,5 @@
-//! Decentralised ADMM on a connected graph: one state machine for five algorithms, which differ in a [`Variant`] each.
+//! Decentralised ADMM on a connected graph: one state machine for five algorithms, which differ in
+//! a [`Variant`] each.
 //!
 //! ```text
 //! minimise Σ_i O(f_i, D_i)  subject to  f_i = f_j along every edge,   O(f, D_i) = mean of the losses of D_i + r(f)
@@ -9,19 +10,21 @@
 //! dual           λ_i ← λ_i + (θ/2) Σ_{j∈V_i} (f_i − f_j),   after a fresh step alone;  θ = η unless said otherwise
 //! ```
 //!
-//! Everybody broadcasts f_i to its neighbours after every step. With one broadcast goes s_i = Σ θ f_i over the steps that
-//! had a dual update, and λ_i = ½ Σ_j (s_i − s_j): the same λ_i, and one that is right again at the next message after one
-//! was lost, where increments would be wrong for ever.
+//! Everybody broadcasts f_i to its neighbours after every step. With one broadcast goes s_i = Σ θ
+//! f_i over the steps that had a dual update, and λ_i = ½ Σ_j (s_i − s_j): the same λ_i, and one
+//! that is right again at the next message after one was lost, where increments would be wrong for
+//! ever.
 //!
-//! What is released: f_i of a fresh step, through the party's own gate, in one of the ways of [`release`]. All the rest
-//! is arithmetic on it: r is kept whole in a recycled step, where RA18 (equation 10) puts its gradient; the fixed points are the same
-//! and r need not be smooth. The model is the mean of the last f_i of all peers.
+//! What is released: f_i of a fresh step, through the party's own gate, in one of the ways of
+//! [`release`]. All the rest is arithmetic on it: r is kept whole in a recycled step, where RA18
+//! (equation 10) puts its gradient; the fixed points are the same and r need not be smooth. The
+//! model is the mean of the last f_i of all peers.
 //!
-//! A party whose own budget is spent goes on with recycled steps, which cost nothing; one that never released
-//! anything passes on what it hears, with r alone for an objective.
+//! A party whose own budget is spent goes on with recycled steps, which cost nothing; one that
+//! never released anything passes on what it hears, with r alone for an objective.
 //!
-//! Requires: the identity constraint and a convex penalty; for steps other than `gradient` a penalty `m‖·‖²/2` or none.
-//! Reference: RA18, Algorithms 1 and 2, with E7 and E8 (docs/errata.md).
+//! Requires: the identity constraint and a convex penalty; for steps other than `gradient` a
+//! penalty `m‖·‖²/2` or none. Reference: RA18, Algorithms 1 and 2, with E7 and E8 (docs/errata.md).
 
 pub(crate) mod admm_network;
 pub(crate) mod dvp;
@@ -75,7 +78,11 @@ struct Peers {
     records: Vec<u64>,
 }
 
-fn build(recipe: &Recipe<'_>, entry: &Entry, variant: Variant) -> Result<Box<dyn Protocol>, SettingsError> {
+fn build(
+    recipe: &Recipe<'_>,
+    entry: &Entry,
+    variant: Variant,
+) -> Result<Box<dyn Protocol>, SettingsError> {
     recipe.only(entry)?;
     recipe.needs_plain_convex(entry)?;
     let records = if recipe.unit == Unit::Record { recipe.records.to_vec() } else { Vec::new() };
@@ -97,7 +104,8 @@ impl Protocol for Peers {
         if !self.rule.price_depends_on_party() {
             return 0;
         }
-        let records = self.records.get(party.index()).copied().unwrap_or(0).min(u64::from(u32::MAX));
+        let records =
+            self.records.get(party.index()).copied().unwrap_or(0).min(u64::from(u32::MAX));
         (self.topology.degree(party.0) as u64) << 32 | records
     }
 
@@ -123,13 +131,15 @@ impl Protocol for Peers {
     fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError> {
         let mut mean = vec![0.0; self.rule.len()];
         for node in nodes {
-            let peer = node.as_any().downcast_ref::<Peer>().ok_or(RunError::Snapshot("not a peer"))?;
+            let peer =
+                node.as_any().downcast_ref::<Peer>().ok_or(RunError::Snapshot("not a peer"))?;
             mean.iter_mut().zip(peer.model()).for_each(|(mean, f)| *mean += f / nodes.len() as f64);
         }
         Ok(mean)
     }
 
-    /// Whoever sees all broadcasts can do the peer's own arithmetic: what is left of a fresh step is its noisy gradient.
+    /// Whoever sees all broadcasts can do the peer's own arithmetic: what is left of a fresh step
+    /// is its noisy gradient.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
         let Witness { heard, victim, .. } = *witness;
         let mut state = State::new(self.rule.len(), &self.topology.neighbours(victim.0));
@@ -141,7 +151,8 @@ impl Protocol for Peers {
             } else if envelope.from == victim && envelope.round > state.round {
                 let k = envelope.round;
                 // What is said in one round is heard after all steps of that round.
-                let (before, rest): (Vec<_>, _) = waiting.into_iter().partition(|(.., round)| *round < k);
+                let (before, rest): (Vec<_>, _) =
+                    waiting.into_iter().partition(|(.., round)| *round < k);
                 waiting = rest;
                 for (from, share, round) in before {
                     state.hear(from, share, &self.rule, round);

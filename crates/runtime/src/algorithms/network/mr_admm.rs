@@ -1,4 +1,5 @@
-//! MR-ADMM: R-ADMM with η and γ that grow by a public factor in every round, so that late steps, and the noise in them, are short.
+//! MR-ADMM: R-ADMM with η and γ that grow by a public factor in every round, so that late steps,
+//! and the noise in them, are short.
 
 use reticent_accountant::View;
 
@@ -15,5 +16,10 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |recipe| super::build(recipe, &ENTRY, VARIANT),
 };
 
-const VARIANT: Variant =
-    Variant { recycles: true, growth: 1.01, fixed_dual: false, noise_on_penalty: false, private: true };
+const VARIANT: Variant = Variant {
+    recycles: true,
+    growth: 1.01,
+    fixed_dual: false,
+    noise_on_penalty: false,
+    private: true,
+};

@@ -64,7 +64,8 @@ impl Node for Peer {
         }
         let mut step = None;
         if rule.is_fresh(k) {
-            // All that the step depends on: done again, it is the same step; after another history it is another.
+            // All that the step depends on: done again, it is the same step; after another history
+            // it is another.
             let label = Hasher::new("reticent peer step")
                 .field(&door.run().0)
                 .number(u64::from(k))

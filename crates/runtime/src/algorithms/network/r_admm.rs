@@ -1,4 +1,5 @@
-//! R-ADMM: fresh steps in odd rounds, recycled ones in even rounds, which touch no data and cost nothing (RA18, Lemma IV.1).
+//! R-ADMM: fresh steps in odd rounds, recycled ones in even rounds, which touch no data and cost
+//! nothing (RA18, Lemma IV.1).
 
 use reticent_accountant::View;
 
@@ -15,5 +16,10 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |recipe| super::build(recipe, &ENTRY, VARIANT),
 };
 
-const VARIANT: Variant =
-    Variant { recycles: true, growth: 1.0, fixed_dual: false, noise_on_penalty: false, private: true };
+const VARIANT: Variant = Variant {
+    recycles: true,
+    growth: 1.0,
+    fixed_dual: false,
+    noise_on_penalty: false,
+    private: true,
+};

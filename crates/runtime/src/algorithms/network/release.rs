@@ -7,14 +7,16 @@
 //! normal-objective  f = argmin with ε ~ N(0, (zC/B)² I), and the same
 //! ```
 //!
-//! B is the number of records, Λ = m + 2ηV_i the curvature of the public part. In the last three, g is what the optimality condition
-//! makes of the released f: `−(m f + 2λ_i + 2η Σ_j (f − ½(f_i + f_j)))`, a function of what is public, and noise of the
-//! size of zC/B away from the gradient at f.
+//! B is the number of records, Λ = m + 2ηV_i the curvature of the public part. In the last three, g
+//! is what the optimality condition makes of the released f:
+//! `−(m f + 2λ_i + 2η Σ_j (f − ½(f_i + f_j)))`, a function of what is public, and noise of the size
+//! of zC/B away from the gradient at f.
 //!
-//! Events, all the gate's own: a Gaussian of noise multiplier `z` for the first two; pure, `ln(1 + βR²/(BΛ)) + 2/z` and a share for the
-//! radius, for the third (E8: RA18 prints `2.8 βR²/(BΛ) + 2/z`, which is what `as-published` counts); for the last see
-//! proofs/objective.md. Proofs: proofs/recycled.md, proofs/sensitivity-clipped-sum.md, proofs/minimiser.md,
-//! proofs/objective.md.
+//! Events, all the gate's own: a Gaussian of noise multiplier `z` for the first two; pure,
+//! `ln(1 + βR²/(BΛ)) + 2/z` and a share for the radius, for the third (E8: RA18 prints
+//! `2.8 βR²/(BΛ) + 2/z`, which is what `as-published` counts); for the last see
+//! proofs/objective.md. Proofs: proofs/recycled.md, proofs/sensitivity-clipped-sum.md,
+//! proofs/minimiser.md, proofs/objective.md.
 
 use reticent_accountant::Unit;
 use reticent_admm::{Release, SettingsError};
@@ -59,7 +61,11 @@ const TOO_BENT: &str = "whatever the noise, one record of some party bends the o
                         set a larger eta, a larger penalty or fewer iterations, or choose release = gradient";
 
 impl Way {
-    pub fn new(recipe: &Recipe<'_>, entry: &Entry, release: Release) -> Result<Self, SettingsError> {
+    pub fn new(
+        recipe: &Recipe<'_>,
+        entry: &Entry,
+        release: Release,
+    ) -> Result<Self, SettingsError> {
         let as_published = recipe.settings.as_published == Some(true);
         if as_published && release != Release::Objective {
             let allowed = "the published version has release = objective: leave one of the two out";
@@ -105,7 +111,8 @@ impl Way {
             Way::Minimiser { ridge } => {
                 let part = ridge.public_part(rule.eta(k), state);
                 let (row_norm, public) = (ridge.row_norm, part.quadratic());
-                let how = MinimiserTerms { row_norm, public, start, image: false, noise_multiplier };
+                let how =
+                    MinimiserTerms { row_norm, public, start, image: false, noise_multiplier };
                 Ok(part.recovered(oracle.minimiser(&how)?.into_inner()))
             }
             Way::Objective { ridge, law, smoothness, as_published } => {
@@ -115,13 +122,16 @@ impl Way {
                 let part = ridge.public_part(rule.eta(k), state);
                 let (row_norm, public) = (ridge.row_norm, part.quadratic());
                 if as_published {
-                    let bend = smoothness * row_norm * row_norm / oracle.terms().population() as f64;
+                    let bend =
+                        smoothness * row_norm * row_norm / oracle.terms().population() as f64;
                     // The paper on M-ADMM leaves the curvature of the penalty out.
-                    let curvature = part.curvature - if rule.noise_on_penalty() { ridge.m } else { 0.0 };
+                    let curvature =
+                        part.curvature - if rule.noise_on_penalty() { ridge.m } else { 0.0 };
                     let printed = 2.8 * bend / curvature + 2.0 / noise_multiplier;
                     oracle.claim(Claim::pure(ERRATUM, printed));
                 }
-                let how = ObjectiveTerms { row_norm, smoothness, public, start, law, noise_multiplier };
+                let how =
+                    ObjectiveTerms { row_norm, smoothness, public, start, law, noise_multiplier };
                 Ok(part.recovered(oracle.objective(&how)?.into_inner()))
             }
         }
@@ -129,7 +139,8 @@ impl Way {
 }
 
 impl Way {
-    /// What anybody can make of a broadcast `f` of the fresh step `k`, if the penalty is quadratic: the noisy gradient.
+    /// What anybody can make of a broadcast `f` of the fresh step `k`, if the penalty is quadratic:
+    /// the noisy gradient.
     pub fn made_public(&self, rule: &Rule, k: u32, state: &State, f: &[f64]) -> Vec<f64> {
         if let Way::Minimiser { ridge } | Way::Objective { ridge, .. } = self {
             return ridge.public_part(rule.eta(k), state).gradient_at(f);
@@ -150,7 +161,8 @@ impl Ridge {
         }
         let (penalty, shape) = (recipe.regulariser.penalty(), recipe.regulariser.shape());
         let m = penalty.strong_convexity();
-        // Curvature that is the same everywhere: a quadratic, and no other penalty in the catalogue.
+        // Curvature that is the same everywhere: a quadratic, and no other penalty in the
+        // catalogue.
         if m != penalty.smoothness() {
             let allowed = format!(
                 "{} with release = {release} handles l2 and none; release = gradient handles every convex penalty",
@@ -161,8 +173,9 @@ impl Ridge {
         Ok(Ridge { m, features: shape.features * shape.outputs, row_norm: recipe.public.row_norm })
     }
 
-    /// The gate's ridge is on every coordinate; where the penalty is not, `m b_i` is taken off the slope, which makes
-    /// `(m/2)(b − b_i)²` of it: this holds the intercept back and moves no fixed point.
+    /// The gate's ridge is on every coordinate; where the penalty is not, `m b_i` is taken off the
+    /// slope, which makes `(m/2)(b − b_i)²` of it: this holds the intercept back and moves no fixed
+    /// point.
     fn public_part(&self, eta: f64, state: &State) -> PublicPart {
         let near = 2.0 * eta * state.degree();
         let mut linear = state.pull(eta);

@@ -34,8 +34,9 @@ pub(super) struct Rule {
     radius: f64,
 }
 
-/// The mean number of neighbours, or 1 where there are none. With η = L/(2V) the pull of the neighbours is about as stiff
-/// as the loss can be, and a linearised step with γ = L has length 1/(2L).
+/// The mean number of neighbours, or 1 where there are none. With η = L/(2V) the pull of the
+/// neighbours is about as stiff as the loss can be, and a linearised step with γ = L has length
+/// 1/(2L).
 fn mean_degree(recipe: &Recipe<'_>) -> f64 {
     let parties = recipe.parties();
     let ends: usize = (0..parties).map(|party| recipe.topology.degree(party)).sum();
@@ -43,11 +44,19 @@ fn mean_degree(recipe: &Recipe<'_>) -> f64 {
 }
 
 impl Rule {
-    pub fn new(recipe: &Recipe<'_>, entry: &Entry, variant: Variant) -> Result<Self, SettingsError> {
+    pub fn new(
+        recipe: &Recipe<'_>,
+        entry: &Entry,
+        variant: Variant,
+    ) -> Result<Self, SettingsError> {
         let settings = recipe.settings;
         let smooth = recipe.public.gradient_lipschitz();
         // A loss with kinks has no curvature; its slopes change by 2 at most over scores of 1.
-        let smooth = if smooth.is_finite() && smooth > 0.0 { smooth } else { recipe.public.row_norm.powi(2) };
+        let smooth = if smooth.is_finite() && smooth > 0.0 {
+            smooth
+        } else {
+            recipe.public.row_norm.powi(2)
+        };
         let rounds = settings.iterations_or(ROUNDS)? as u32;
         let growth = settings.growth.unwrap_or(variant.growth);
         if !(growth >= 1.0 && growth.powf(f64::from(rounds)) <= MOST_GROWN) {
@@ -134,7 +143,13 @@ impl Rule {
     }
 
     /// Step `k`, fresh: the one place that asks the gate, in a rehearsal and in a run.
-    pub fn fresh(&self, k: u32, noise: f64, state: &State, oracle: &mut dyn Oracle) -> Result<Step, Refusal> {
+    pub fn fresh(
+        &self,
+        k: u32,
+        noise: f64,
+        state: &State,
+        oracle: &mut dyn Oracle,
+    ) -> Result<Step, Refusal> {
         let noise = match self.variant {
             Variant { private: false, .. } => 0.0,
             Variant { noise_on_penalty: true, .. } => noise * self.grown(k),

@@ -69,16 +69,16 @@ impl State {
         }
         if rule.is_fresh(k) {
             let theta = rule.theta(k);
-            // For the neighbours it is a guess, that they stay where they are, until they say better; a neighbour who is
-            // not heard would else seem to move by all of θf.
+            // For the neighbours it is a guess, that they stay where they are, until they say
+            // better; a neighbour who is not heard would else seem to move by all of θf.
             for Share { f, s } in std::iter::once(&mut self.own).chain(self.near.values_mut()) {
                 s.iter_mut().zip(f).for_each(|(s, f)| *s += theta * *f);
             }
         }
     }
 
-    /// What a neighbour says in round `k`. Nobody's honest message is longer than this lets in, so that no message moves
-    /// anybody further than an honest one can.
+    /// What a neighbour says in round `k`. Nobody's honest message is longer than this lets in, so
+    /// that no message moves anybody further than an honest one can.
     pub fn hear(&mut self, from: u32, mut share: Share, rule: &Rule, k: u32) {
         shorten(&mut share.f, rule.radius());
         shorten(&mut share.s, rule.reach(k));

@@ -9,22 +9,26 @@
 //! both:       hands the token to a user drawn uniformly from all n, itself included
 //! ```
 //!
-//! The stateful token is ẑ = mean(u), not the prox of it (E14). The stateless one minimises r plus the mean of the Moreau
-//! envelopes of the f_i, which is the problem itself as γ goes to 0.
+//! The stateful token is ẑ = mean(u), not the prox of it (E14). The stateless one minimises r plus
+//! the mean of the Moreau envelopes of the f_i, which is the problem itself as γ goes to 0.
 //!
-//! Released. To whoever sees all messages of one user (`local`): the residual prox − z, a Gaussian event of the user's own
-//! gate. To one other user (`network`): the tokens that come by. A stateless step is one non-expansive map of the token, so the steps
-//! that follow a contribution hide it (proofs/walk.md), and the event is an `Iteration`. That proof needs noise in *every* step: a user
-//! who has no contribution left adds its noise without its data, and passes the token on. Stateful it does not hold: u_i keeps
-//! what nobody's noise covers (E12); `as-published` claims Theorem 4 for it all the same, and is not certified.
+//! Released. To whoever sees all messages of one user (`local`): the residual prox − z, a Gaussian
+//! event of the user's own gate. To one other user (`network`): the tokens that come by. A
+//! stateless step is one non-expansive map of the token, so the steps that follow a contribution
+//! hide it (proofs/walk.md), and the event is an `Iteration`. That proof needs noise in *every*
+//! step: a user who has no contribution left adds its noise without its data, and passes the token
+//! on. Stateful it does not hold: u_i keeps what nobody's noise covers (E12); `as-published` claims
+//! Theorem 4 for it all the same, and is not certified.
 //!
-//! A user contributes at most [`cap`] times, enforced by its own gate. A token carries its number; who has sent
-//! it sends the same bits again until it is told that they came, and a number that is not new is rejected as stale. Nobody sends a
-//! token elsewhere instead: two tokens would show one contribution twice.
+//! A user contributes at most [`cap`] times, enforced by its own gate. A token carries its number;
+//! who has sent it sends the same bits again until it is told that they came, and a number that is
+//! not new is rejected as stale. Nobody sends a token elsewhere instead: two tokens would show one
+//! contribution twice.
 //!
-//! Requires: a convex penalty with a prox; the identity constraint; everybody connected with everybody. For `network`
-//! also: a smooth loss with a bounded gradient that is not clipped, and the user as the unit.
-//! Reference: FP23, Algorithm 4 and Theorem 4, with E12 and E14 (docs/errata.md).
+//! Requires: a convex penalty with a prox; the identity constraint; everybody connected with
+//! everybody. For `network` also: a smooth loss with a bounded gradient that is not clipped, and
+//! the user as the unit. Reference: FP23, Algorithm 4 and Theorem 4, with E12 and E14
+//! (docs/errata.md).
 
 mod peer;
 
@@ -139,7 +143,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
 /// Refuses to count for a peer what cannot be counted for one.
 fn certifiable(recipe: &Recipe<'_>, memory: Memory, clip: f64) -> Result<(), SettingsError> {
     let refuse = |why: &str| {
-        let allowed = format!("{why}; choose trust local, for which each message is counted in full");
+        let allowed =
+            format!("{why}; choose trust local, for which each message is counted in full");
         Err(SettingsError::new("trust", View::Network, allowed))
     };
     let bound = recipe.public.lipschitz * recipe.public.row_norm;
@@ -157,7 +162,9 @@ fn certifiable(recipe: &Recipe<'_>, memory: Memory, clip: f64) -> Result<(), Set
         );
     }
     if recipe.regulariser.penalty().spec().starts_with("nuclear") {
-        return refuse("its penalty is found by iterations whose error nobody has bounded: use another one");
+        return refuse(
+            "its penalty is found by iterations whose error nobody has bounded: use another one",
+        );
     }
     if recipe.unit != Unit::User {
         return refuse(
@@ -227,7 +234,8 @@ impl Walk {
             Memory::Stateless => {
                 self.regulariser.prox_y(&mut next, step * self.how.step / n);
                 if let Some(lattice) = &lattice {
-                    // A token that the gate would refuse would stop the walk, and show something that nobody was to see.
+                    // A token that the gate would refuse would stop the walk, and show something
+                    // that nobody was to see.
                     shorten(&mut next, lattice.radius());
                     #[cfg(feature = "seeded-bugs")]
                     if self.bug == Some(reticent_oracle::Bug::OffLatticeToken) {
@@ -278,8 +286,8 @@ impl Protocol for Walk {
         Ok(Network { nodes: nodes.collect(), initiators })
     }
 
-    /// Against one peer nothing is counted but what that peer sees, so the model is what party 0 saw last; who sees all
-    /// messages anyway sees the last token of all.
+    /// Against one peer nothing is counted but what that peer sees, so the model is what party 0
+    /// saw last; who sees all messages anyway sees the last token of all.
     fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError> {
         let mut peers = nodes.iter().filter_map(|node| node.as_any().downcast_ref::<Peer>());
         let token = match self.view {
@@ -289,8 +297,8 @@ impl Protocol for Walk {
         Ok(self.consensus(&token.unwrap_or_else(|| vec![0.0; self.len()])))
     }
 
-    /// What was added to the token since the adversary last had it: by the victim alone for who sees all that it
-    /// sends, by everybody for another peer.
+    /// What was added to the token since the adversary last had it: by the victim alone for who
+    /// sees all that it sends, by everybody for another peer.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
         let Witness { heard, victim, observer, .. } = *witness;
         let network = self.view == View::Network;
@@ -365,20 +373,24 @@ mod tests {
         walk
     }
 
-    /// Whether every token lies on the lattice, and two that a message brings to the same place go on from it in the same way.
+    /// Whether every token lies on the lattice, and two that a message brings to the same place go
+    /// on from it in the same way.
     fn forgets(walk: &Walk) -> bool {
         let lattice = walk.lattice().unwrap();
         let token = |steps: i64| lattice.sum(&[0.0], &lattice.message(&[steps]));
-        [(-3_000_000_001, 12_345), (77, 5_000_000_000), (-9_999, -1)].into_iter().all(|(before, after)| {
-            let far = walk.moved(&token(before), &[], &lattice.message(&[after - before])).0;
-            let mut on = far.clone();
-            lattice.round(&mut on);
-            far == walk.moved(&[0.0], &[], &lattice.message(&[after])).0 && far == on
-        })
+        [(-3_000_000_001, 12_345), (77, 5_000_000_000), (-9_999, -1)].into_iter().all(
+            |(before, after)| {
+                let far = walk.moved(&token(before), &[], &lattice.message(&[after - before])).0;
+                let mut on = far.clone();
+                lattice.round(&mut on);
+                far == walk.moved(&[0.0], &[], &lattice.message(&[after])).0 && far == on
+            },
+        )
     }
 
-    /// E12, by a loss of zero, whose prox is the identity: with u kept, two tokens drift apart by 1 + 2λ/n, so the
-    /// noise of later steps does not hide earlier ones as in amplification by iteration; without it they do not.
+    /// E12, by a loss of zero, whose prox is the identity: with u kept, two tokens drift apart by 1
+    /// + 2λ/n, so the noise of later steps does not hide earlier ones as in amplification by
+    /// iteration; without it they do not.
     #[test]
     fn a_step_that_keeps_u_is_expansive_and_one_that_keeps_nothing_is_not() {
         let distance = |memory: Memory| {
@@ -394,7 +406,8 @@ mod tests {
         assert!(distance(Memory::Stateless) <= 1.0 + 1e-12);
     }
 
-    /// What the gate refuses of a token's length is never reached, so that nothing unseen can stop a walk.
+    /// What the gate refuses of a token's length is never reached, so that nothing unseen can stop
+    /// a walk.
     #[test]
     fn no_token_is_too_long_for_the_gate() {
         let mut walk = walk(Memory::Stateless);
@@ -411,8 +424,9 @@ mod tests {
         assert!(walk.contribute(&[1e9], &[1e9], 1.0, &mut gate).is_err());
     }
 
-    /// A token with a penalty: what it is beside the lattice would tell the sign of the one before it (l1), or the whole of
-    /// it (l2). Two tokens that a message brings to the same place go on from it in the same way.
+    /// A token with a penalty: what it is beside the lattice would tell the sign of the one before
+    /// it (l1), or the whole of it (l2). Two tokens that a message brings to the same place go on
+    /// from it in the same way.
     #[test]
     fn what_a_token_was_is_not_in_its_last_bits() {
         for penalty in ["l1:0.1", "l2:1e-11", "none"] {
@@ -431,7 +445,8 @@ mod tests {
         }
     }
 
-    /// E14: the stateful token is the mean of the u, and the penalty is applied to it once, not again and again.
+    /// E14: the stateful token is the mean of the u, and the penalty is applied to it once, not
+    /// again and again.
     #[test]
     fn a_token_that_nobody_changes_stays_as_it_is() {
         let walk = walk(Memory::Stateful);

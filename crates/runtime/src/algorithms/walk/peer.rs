@@ -87,12 +87,13 @@ impl Peer {
         Ok(self.draw("reticent route", label).below(u64::from(self.about.parties))? as u32)
     }
 
-    /// What a user adds who has no contribution left: where others' steps are to be hidden, noise as that of a release, on
-    /// the same grid.
+    /// What a user adds who has no contribution left: where others' steps are to be hidden, noise
+    /// as that of a release, on the same grid.
     fn noise_alone(&self, lattice: &Lattice, label: &Digest) -> Result<Vec<f64>, RunError> {
         let mut steps = vec![0; self.about.len()];
         if self.noise > 0.0 {
-            let grid = GaussianGrid::new(self.noise, BITS).map_err(|_| RunError::Snapshot("noise"))?;
+            let grid =
+                GaussianGrid::new(self.noise, BITS).map_err(|_| RunError::Snapshot("noise"))?;
             grid.fill(&mut self.draw("reticent cover", label), &mut steps)?;
         }
         Ok(lattice.message(&steps))
@@ -108,11 +109,12 @@ impl Peer {
         let answer = answer.map_err(|refusal| Rejected::Gate(refusal.to_string()))?;
         let message = match (answer, about.lattice()) {
             (Some(message), _) => message,
-            // A walk that is counted message by message: there is nothing to cover, and the token stays as it is.
+            // A walk that is counted message by message: there is nothing to cover, and the token
+            // stays as it is.
             (None, None) => return Ok((token.to_vec(), self.state.u.clone())),
-            (None, Some(lattice)) => {
-                self.noise_alone(&lattice, label).map_err(|error| Rejected::Gate(error.to_string()))?
-            }
+            (None, Some(lattice)) => self
+                .noise_alone(&lattice, label)
+                .map_err(|error| Rejected::Gate(error.to_string()))?,
         };
         Ok(about.moved(token, &self.state.u, &message))
     }
@@ -155,7 +157,10 @@ impl Peer {
 
     fn written(&self, out: &Out, attempt: u16) -> Result<Envelope, Rejected> {
         let payload = wire::pack(&out.token)?;
-        Ok(Envelope { attempt, ..self.door.write(out.number, PartyId(out.to), Kind::Token, payload) })
+        Ok(Envelope {
+            attempt,
+            ..self.door.write(out.number, PartyId(out.to), Kind::Token, payload)
+        })
     }
 }
 
@@ -192,7 +197,9 @@ impl Node for Peer {
             self.state.out =
                 Some(Out { number: 1, to: self.next(&label)?, token, tries: 0, received: false });
         }
-        let Some(out) = self.state.out.as_mut().filter(|out| !out.received) else { return Ok(Vec::new()) };
+        let Some(out) = self.state.out.as_mut().filter(|out| !out.received) else {
+            return Ok(Vec::new());
+        };
         let attempt = out.tries;
         out.tries = out.tries.saturating_add(1);
         let out = out.clone();
