@@ -71,22 +71,22 @@ impl From<Average> for String {
 /// An average that is kept up to date.
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
-    how: Average,
+    params: Average,
     mean: Vec<f64>,
     count: f64,
     weight: f64,
 }
 
 impl Running {
-    pub fn new(how: Average, len: usize) -> Self {
-        Running { how, mean: vec![0.0; len], count: 0.0, weight: 0.0 }
+    pub fn new(params: Average, len: usize) -> Self {
+        Running { params, mean: vec![0.0; len], count: 0.0, weight: 0.0 }
     }
 
     /// The next iterate. The mean is moved towards it by its share of the weight so far, which
     /// loses fewer digits than a growing sum.
     pub fn add(&mut self, x: &[f64]) {
         self.count += 1.0;
-        let weight = match self.how {
+        let weight = match self.params {
             Average::Last => {
                 self.mean.copy_from_slice(x);
                 return;

@@ -20,10 +20,10 @@ const ONE_SIDED: &str = "huberised-hinge:0.5";
 impl AuditSpec {
     /// The audit of a cell with so many runs.
     pub fn of(cell: &Cell, runs: u64, seed: Option<u64>) -> Self {
-        let Cell { algorithm, form, course, view, unit, adjacency, drawn } = *cell;
+        let Cell { algorithm, form, procedure, view, unit, adjacency, drawn } = *cell;
         let usual = AuditSpec::default();
         let takes = catalogue::find(algorithm).map_or(&[][..], |entry| entry.takes);
-        let between = crate::crowd::knows(algorithm);
+        let between = crate::parties::knows(algorithm);
         let normal = ["normal", "normal-objective"].contains(&form);
         // Its first step goes to the border of its ball.
         let far = algorithm == "dp-fw";
@@ -34,10 +34,10 @@ impl AuditSpec {
             adjacency,
             sampling: sampling(drawn),
             // Of a sample one answer shows most; that answers add up is seen in full batches.
-            iterations: if course.is_tuned() || drawn != Drawn::Full || far { 1 } else { 2 },
+            iterations: if procedure.is_tuned() || drawn != Drawn::Full || far { 1 } else { 2 },
             step: takes.contains(&"step").then(|| StepSize::constant(STEP).ok()).flatten(),
             loss: if normal { ONE_SIDED.to_owned() } else { usual.loss.clone() },
-            penalty: (course.has_graph()).then(|| "l1:0.1".to_owned()),
+            penalty: (procedure.has_graph()).then(|| "l1:0.1".to_owned()),
             trust: between.then_some(view),
             unit: Some(unit),
             walk: [("stateless", Walk::Stateless), ("stateful", Walk::Stateful)]
@@ -50,7 +50,7 @@ impl AuditSpec {
                 "blocks" => "blocks:2".parse().ok(),
                 _ => None,
             },
-            course,
+            procedure,
             records: Some(records(cell)),
             runs,
             method: Method::Profile,
@@ -106,7 +106,7 @@ fn sampling(drawn: Drawn) -> reticent_oracle::Sampling {
 
 /// Records of the larger table, or of each party.
 fn records(cell: &Cell) -> usize {
-    match (crate::crowd::knows(cell.algorithm), cell.unit, cell.drawn) {
+    match (crate::parties::knows(cell.algorithm), cell.unit, cell.drawn) {
         (true, Unit::User, _) => 1,
         // As many as make a party much larger than a record.
         (true, Unit::Record, Drawn::Full) => 8,

@@ -11,12 +11,12 @@
 
 mod attack;
 mod cell;
-mod crowd;
 mod likelihood;
 mod map;
 mod method;
 mod one_run;
 mod pair;
+mod parties;
 mod reading;
 mod report;
 mod search;

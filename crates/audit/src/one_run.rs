@@ -52,7 +52,7 @@ struct Fit {
 
 /// The audit.
 pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
-    if crate::crowd::knows(&spec.algorithm) {
+    if crate::parties::knows(&spec.algorithm) {
         return Err(Error::Value {
             name: "method",
             given: "one-run".to_owned(),

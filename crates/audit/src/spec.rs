@@ -3,7 +3,7 @@
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent::admm::catalogue::{self, Entry};
 use reticent::admm::{BlockSchedule, Release, Settings, StepSize, Walk};
-use reticent::map::Course;
+use reticent::map::Procedure;
 use reticent::{Error, Repeat, Spec};
 use reticent_data::Table;
 use reticent_oracle::{Law, Sampling};
@@ -66,7 +66,7 @@ pub struct AuditSpec {
     /// The averaging parameter, where it matters.
     pub lambda: Option<f64>,
     /// Whether the run is one of several to choose among, and whether it learns a graph first.
-    pub course: Course,
+    pub procedure: Procedure,
     /// The pair of worlds; the worst of a family when it is not given.
     pub pair: Option<Neighbours>,
     /// Records in the larger table; as few as the sampling allows when it is not given.
@@ -107,7 +107,7 @@ impl Default for AuditSpec {
             law: None,
             schedule: None,
             lambda: None,
-            course: Course::Alone,
+            procedure: Procedure::Alone,
             pair: None,
             records: None,
             runs: RUNS,
@@ -219,7 +219,7 @@ impl AuditSpec {
 
     /// Refuses what the algorithm has no use for, rather than pass over it.
     fn nothing_unused(&self) -> Result<(), Error> {
-        if crate::crowd::knows(&self.algorithm) {
+        if crate::parties::knows(&self.algorithm) {
             return match &self.constraint {
                 Some(given) => Err(value(
                     "constraint",
@@ -250,7 +250,7 @@ impl AuditSpec {
 
     /// What is protected.
     pub(crate) fn unit(&self) -> Unit {
-        self.unit.unwrap_or(if crate::crowd::knows(&self.algorithm) {
+        self.unit.unwrap_or(if crate::parties::knows(&self.algorithm) {
             Unit::User
         } else {
             Unit::Record
@@ -259,10 +259,10 @@ impl AuditSpec {
 
     /// What worlds are made for.
     pub(crate) fn layout(&self) -> Layout {
-        let crowd = crate::crowd::knows(&self.algorithm);
+        let crowd = crate::parties::knows(&self.algorithm);
         Layout {
             parties: if crowd { self.parties as usize } else { 0 },
-            features: if self.course.has_graph() { 2 } else { 1 },
+            features: if self.procedure.has_graph() { 2 } else { 1 },
             whole: crowd && self.unit() == Unit::User,
         }
     }
@@ -289,7 +289,7 @@ impl AuditSpec {
     /// Records in the larger table. Samples without replacement need others to choose from; under
     /// add-remove the smaller table should not be empty.
     fn size(&self) -> usize {
-        if crate::crowd::knows(&self.algorithm) {
+        if crate::parties::knows(&self.algorithm) {
             return self.records.unwrap_or(1);
         }
         let least = match self.sampling {
@@ -304,7 +304,7 @@ impl AuditSpec {
     pub(crate) fn repeat_on(&self, like: Table, features: u32) -> Result<Repeat, Error> {
         let entry = catalogue::find(&self.algorithm);
         let units = if self.unit() == Unit::User { like.user_count() } else { like.len() } as u64;
-        let tuned = self.course.is_tuned();
+        let tuned = self.procedure.is_tuned();
         let spec = Spec {
             data: Some("the tables of the audit".into()),
             features: Some(features),
@@ -327,7 +327,7 @@ impl AuditSpec {
                 let kind = if ["dp-fw"].contains(&&*self.algorithm) { "l1" } else { "l2" };
                 vec![format!("penalty={kind}:[0.1,0.2]")]
             }),
-            graph: self.course.has_graph().then(|| "private".to_owned()),
+            graph: self.procedure.has_graph().then(|| "private".to_owned()),
             constraint: self.constraint.clone(),
             intercept: Some(false),
             settings: entry.map(|entry| self.settings(entry)).unwrap_or_default(),

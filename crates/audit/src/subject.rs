@@ -4,7 +4,7 @@ use reticent::accountant::{Ledger, View};
 use reticent::{Error, Repeat, Seen};
 use reticent_data::Table;
 
-use crate::crowd::{self, Crowd};
+use crate::parties::{self, PartiesSubject};
 use crate::reading::Family;
 use crate::spec::AuditSpec;
 
@@ -13,13 +13,13 @@ use crate::spec::AuditSpec;
 pub(crate) enum Subject {
     /// The job, and a table of the kind that it was calibrated for.
     Fit(Box<(Repeat, Table)>),
-    Crowd(Box<Crowd>),
+    PartiesSubject(Box<PartiesSubject>),
 }
 
 impl Subject {
     pub fn new(spec: &AuditSpec) -> Result<Self, Error> {
-        Ok(if crowd::knows(&spec.algorithm) {
-            Subject::Crowd(Box::new(Crowd::new(spec)?))
+        Ok(if parties::knows(&spec.algorithm) {
+            Subject::PartiesSubject(Box::new(PartiesSubject::new(spec)?))
         } else {
             let like = spec.like();
             Subject::Fit(Box::new((
@@ -34,7 +34,7 @@ impl Subject {
         match (self, world) {
             (Subject::Fit(fit), [table]) => fit.0.run(table.clone().into(), number),
             (Subject::Fit(_), _) => Err(self.nothing_seen()),
-            (Subject::Crowd(crowd), _) => crowd.run(world, number),
+            (Subject::PartiesSubject(crowd), _) => crowd.run(world, number),
         }
     }
 
@@ -42,7 +42,7 @@ impl Subject {
     pub fn epsilon(&self) -> Result<f64, Error> {
         match self {
             Subject::Fit(fit) => fit.0.epsilon(),
-            Subject::Crowd(crowd) => crowd.epsilon(),
+            Subject::PartiesSubject(crowd) => crowd.epsilon(),
         }
     }
 
@@ -50,7 +50,7 @@ impl Subject {
     pub fn plan_at(&self, scale: f64) -> Result<Ledger, Error> {
         match self {
             Subject::Fit(fit) => fit.0.plan_at(scale, fit.1.clone().into()),
-            Subject::Crowd(crowd) => crowd.plan_at(scale),
+            Subject::PartiesSubject(crowd) => crowd.plan_at(scale),
         }
     }
 
@@ -58,12 +58,14 @@ impl Subject {
     pub fn family(&self) -> Family {
         let mu = match self {
             Subject::Fit(fit) => fit.0.mu(),
-            Subject::Crowd(crowd) => crowd.mu(),
+            Subject::PartiesSubject(crowd) => crowd.mu(),
         };
         match self {
             _ if mu.is_some() => Family::Gaussian,
             // Sums of many discrete Gaussians of billions of steps each, counted by their moments.
-            Subject::Crowd(crowd) if crowd.view() == View::SecureAggregation => Family::Gaussian,
+            Subject::PartiesSubject(crowd) if crowd.view() == View::SecureAggregation => {
+                Family::Gaussian
+            }
             _ if self.plan_at(1.0).is_ok() => Family::Books,
             _ => Family::Unknown,
         }
@@ -73,7 +75,7 @@ impl Subject {
     pub fn view(&self) -> View {
         match self {
             Subject::Fit(..) => View::Central,
-            Subject::Crowd(crowd) => crowd.view(),
+            Subject::PartiesSubject(crowd) => crowd.view(),
         }
     }
 

@@ -4,7 +4,7 @@
 //! Bounds are at 95% each and the seeds are fixed: a test that passes, passes.
 
 use reticent::accountant::{Adjacency, Unit};
-use reticent::map::{Cell, Course, Drawn, cells};
+use reticent::map::{Cell, Drawn, Procedure, cells};
 use reticent_audit::{CellReport, TIGHT, audit_map};
 
 const DOCUMENT: &str = include_str!("../../../docs/guarantees.md");
@@ -70,9 +70,9 @@ fn audited(runs: u64, wanted: impl Fn(&Cell) -> bool) -> Vec<CellReport> {
 fn no_cell_of_a_part_of_the_map_leaks_more_than_it_certifies() {
     let cheap = |cell: &Cell| {
         let whole =
-            ["dp-sgd", "consensus"].contains(&cell.algorithm) && cell.course == Course::Alone;
+            ["dp-sgd", "consensus"].contains(&cell.algorithm) && cell.procedure == Procedure::Alone;
         let first = cell.adjacency == Adjacency::ReplaceOne
-            && (cell.drawn, cell.course) == (Drawn::Full, Course::Alone)
+            && (cell.drawn, cell.procedure) == (Drawn::Full, Procedure::Alone)
             && (cell.unit == Unit::Record || cell.algorithm == "walk");
         whole || first || cell.algorithm == "federated" && cell.view.name() != "secure-aggregation"
     };
@@ -88,7 +88,9 @@ fn no_cell_of_a_part_of_the_map_leaks_more_than_it_certifies() {
 #[test]
 fn samples_are_seen_through() {
     let reports = audited(8_000, |cell| {
-        cell.algorithm == "dp-sgd" && cell.course == Course::Alone && cell.unit == Unit::Record
+        cell.algorithm == "dp-sgd"
+            && cell.procedure == Procedure::Alone
+            && cell.unit == Unit::Record
     });
     assert_eq!(reports.len(), 5);
     for report in reports {

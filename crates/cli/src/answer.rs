@@ -32,14 +32,14 @@ impl Answer {
 
 /// How it is said.
 #[derive(Clone, Copy, Debug)]
-pub struct Voice {
+pub struct OutputFormat {
     /// As JSON.
     pub json: bool,
     /// Without what can be done without. That a model is not private is said all the same.
     pub quiet: bool,
 }
 
-impl Voice {
+impl OutputFormat {
     /// Says an answer; one that is a mere report of what was written can be left unsaid.
     pub fn say(self, answer: &Answer, is_report: bool) -> Result<(), Failure> {
         let said = match (self.json, self.quiet && is_report) {

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::answer::Voice;
+use crate::answer::OutputFormat;
 use crate::commands::Command;
 
 /// Train convex models on sensitive tables with differential privacy, and a certificate for each.
@@ -42,16 +42,16 @@ fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     match Cli::try_parse_from(&words) {
         Ok(cli) => {
-            let voice = Voice { json: cli.json, quiet: cli.quiet };
+            let format = OutputFormat { json: cli.json, quiet: cli.quiet };
             progress::set_quiet(cli.quiet);
             let is_report = cli.command.is_report();
             let said = cli
                 .command
-                .run(voice)
-                .and_then(|answer| voice.say(&answer, is_report).map(|()| answer.code()));
+                .run(format)
+                .and_then(|answer| format.say(&answer, is_report).map(|()| answer.code()));
             match said {
                 Ok(code) => code,
-                Err(failure) => voice.fail(&failure),
+                Err(failure) => format.fail(&failure),
             }
         }
         // The arguments could not be read, so whether they ask for JSON is found out by looking for
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         Err(error) => {
             let words = words.iter().take_while(|word| *word != "--");
             let json = words.into_iter().any(|word| word == "--json");
-            Voice { json, quiet: false }.usage(&error)
+            OutputFormat { json, quiet: false }.usage(&error)
         }
     }
 }

@@ -47,9 +47,9 @@ fn gradient_seconds(table: &Table) -> f64 {
     let mut gate = Gate::open(table.clone().into(), loss, &opening, Entropy::seeded(1))
         .expect("an ordinary table");
     let at: Vec<f64> = (0..gate.shape().len()).map(weyl).collect();
-    let how = GradientTerms { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
+    let params = GradientTerms { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
     best(|| {
-        black_box(gate.gradient(black_box(&at), &how).expect("an ordinary query"));
+        black_box(gate.gradient(black_box(&at), &params).expect("an ordinary query"));
     })
 }
 

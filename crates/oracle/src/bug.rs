@@ -106,30 +106,30 @@ impl Bug {
 pub(crate) fn spoiled(
     inside: &Inside,
     slopes: &Slopes<'_>,
-    how: &GradientTerms,
+    params: &GradientTerms,
     normaliser: f64,
 ) -> (GradientTerms, f64) {
-    let (mut how, units) = (*how, inside.private.units());
+    let (mut params, units) = (*params, inside.private.units());
     let mut divisor = normaliser;
     match inside.bug {
-        Some(Bug::NoiseHalved) => how.noise_multiplier /= 2.0,
+        Some(Bug::NoiseHalved) => params.noise_multiplier /= 2.0,
         Some(Bug::ClipMissing) => {
-            how.clip *= UNCLIPPED;
-            how.noise_multiplier /= UNCLIPPED;
+            params.clip *= UNCLIPPED;
+            params.noise_multiplier /= UNCLIPPED;
         }
         Some(Bug::PoissonCounted) => {
-            if let Sampling::Poisson(rate) = how.sampling {
+            if let Sampling::Poisson(rate) = params.sampling {
                 let size = (rate * inside.terms.population() as f64).round().max(1.0);
-                how.sampling = Sampling::WithoutReplacement((size as u64).min(units as u64));
+                params.sampling = Sampling::WithoutReplacement((size as u64).min(units as u64));
             }
         }
-        Some(Bug::TrueCount) => divisor = how.sampling.normaliser(units.max(1) as f64),
+        Some(Bug::TrueCount) => divisor = params.sampling.normaliser(units.max(1) as f64),
         Some(Bug::SnapshotUnnoised) if matches!(slopes, Slopes::At(_)) => {
-            how.noise_multiplier = 0.0
+            params.noise_multiplier = 0.0
         }
-        Some(Bug::StepForgotten) => how.noise_multiplier /= Bug::FORGOTTEN_STEP,
+        Some(Bug::StepForgotten) => params.noise_multiplier /= Bug::FORGOTTEN_STEP,
         Some(Bug::GainSquared) if matches!(slopes, Slopes::Stored(_)) => {
-            how.noise_multiplier /= normaliser.max(1.0).sqrt();
+            params.noise_multiplier /= normaliser.max(1.0).sqrt();
         }
         // Whatever is divided by it is zero.
         Some(Bug::SwallowedRows) if units as u64 >= inside.terms.population() => {
@@ -137,7 +137,7 @@ pub(crate) fn spoiled(
         }
         _ => {}
     }
-    (how, divisor)
+    (params, divisor)
 }
 
 /// So many clips are as good as none.

@@ -27,11 +27,11 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    pub fn new(block: &BlockTerms, how: &GradientTerms, parties: u64, len: usize) -> Self {
+    pub fn new(block: &BlockTerms, params: &GradientTerms, parties: u64, len: usize) -> Self {
         let steps = (1_u64 << BITS) as f64;
-        let apart = block.moves_in_steps(Grid::new(len).step(how.clip), len);
+        let apart = block.moves_in_steps(Grid::new(len).step(params.clip), len);
         let share = block.one_record.map_or(1.0, |_| (0.5 * apart / steps).min(1.0));
-        let rate = match how.sampling {
+        let rate = match params.sampling {
             Sampling::Full => 1.0,
             Sampling::Poisson(rate) => rate,
             Sampling::WithoutReplacement(size) => {
@@ -51,14 +51,14 @@ impl Drawn {
         Drawn { seen: None, ..self }
     }
 
-    pub fn event(&self, how: &GradientTerms, terms: &Terms) -> Result<Event, Refusal> {
+    pub fn event(&self, params: &GradientTerms, terms: &Terms) -> Result<Event, Refusal> {
         match self.seen {
-            Some(rate) if rate < 1.0 && how.noise_multiplier > 0.0 => {
-                let seen: Mechanism = ShownSample::new(how.noise_multiplier, rate)?.into();
+            Some(rate) if rate < 1.0 && params.noise_multiplier > 0.0 => {
+                let seen: Mechanism = ShownSample::new(params.noise_multiplier, rate)?.into();
                 Ok(terms.event(seen)?)
             }
-            Some(_) => Ok(terms.noisy(how.noise_multiplier)?),
-            None => how.event(terms),
+            Some(_) => Ok(terms.noisy(params.noise_multiplier)?),
+            None => params.event(terms),
         }
     }
 }

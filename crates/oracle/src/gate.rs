@@ -22,7 +22,7 @@ use crate::released::Released;
 use crate::table::PrivateTable;
 use crate::terms::Terms;
 pub(crate) use block::{Block, unit};
-pub use select::{Contest, Winner};
+pub use select::{PrivateSelection, Selected};
 
 /// How a gate is opened.
 #[derive(Clone, Copy, Debug, PartialEq)]

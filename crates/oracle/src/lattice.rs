@@ -47,11 +47,11 @@ pub(crate) const MOST_NOISE: f64 = 4096.0;
 const MOST_RECORDS: f64 = (1_u64 << 30) as f64;
 
 impl Lattice {
-    pub(crate) fn new(how: &ResidualTerms, walk: &WalkTerms, len: usize) -> Self {
+    pub(crate) fn new(params: &ResidualTerms, walk: &WalkTerms, len: usize) -> Self {
         let users = walk.users.max(1) as f64;
-        let grid = Grid::new(len).step(how.clip);
+        let grid = Grid::new(len).step(params.clip);
         let fine = 2.0 * walk.relaxation / users * grid;
-        let radius = how.clip * FAR.0.min(FAR.1 / users);
+        let radius = params.clip * FAR.0.min(FAR.1 / users);
         let mut multiple = 1.0;
         while radius / (fine * multiple) > LARGEST && multiple < 1e15 {
             multiple *= 2.0;
@@ -91,13 +91,13 @@ impl Lattice {
 
     /// What a step adds at the most to the distance of two tokens, all roundings and the inner
     /// solver's included, as a part of what a replaced user moves the token by.
-    pub(crate) fn expansion(&self, how: &ResidualTerms) -> f64 {
-        let (clip, gain) = (how.clip, self.fine / self.grid);
+    pub(crate) fn expansion(&self, params: &ResidualTerms) -> f64 {
+        let (clip, gain) = (params.clip, self.fine / self.grid);
         let len = self.len as f64;
         let wide = 8.0 * (len + 64.0) * f64::EPSILON;
         // The solver: scores and updates once an inner step, and the sum of the gradients, which no
         // step enlarges beyond γ times it.
-        let solver = f64::from(how.inner) * wide * (2.0 * self.radius + clip)
+        let solver = f64::from(params.inner) * wide * (2.0 * self.radius + clip)
             + 4.0 * f64::EPSILON * MOST_RECORDS * clip;
         // Prox, ball, and integers as doubles.
         let doubles = 2.0 * wide * self.radius;

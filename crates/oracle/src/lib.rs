@@ -10,6 +10,7 @@
 //! the [`Gate::ledger`]. A [`Rehearsal`] takes the same queries without data and so writes the plan
 //! of a run beforehand; a gate that is bound to a plan answers nothing else.
 
+mod aggregator;
 #[cfg(feature = "seeded-bugs")]
 mod bug;
 mod claim;
@@ -30,13 +31,13 @@ mod released;
 mod table;
 pub mod tables;
 mod terms;
-mod trustee;
 
+pub use aggregator::{Seal, SealedBlock, TrustedAggregator, TrusteeBooks};
 #[cfg(feature = "seeded-bugs")]
 pub use bug::Bug;
 pub use claim::Claim;
 pub use exact::ExactOracle;
-pub use gate::{Contest, Gate, Opening, Winner};
+pub use gate::{Gate, Opening, PrivateSelection, Selected};
 pub use keyed::Books;
 pub use lattice::{Lattice, WalkTerms};
 pub use law::{Law, LawError};
@@ -55,4 +56,3 @@ pub use reticent_sums::TableError;
 pub use reticent_sums::{BlockTerms, OneRecord, Quadratic, Statistic};
 pub use table::PrivateTable;
 pub use terms::Terms;
-pub use trustee::{Entrusted, Seal, Trustee, TrusteeBooks};

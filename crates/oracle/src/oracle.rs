@@ -40,14 +40,18 @@ pub trait Oracle: Asked {
         &mut self,
         z: &[f64],
         moving: Moving<'_>,
-        how: &ConsensusTerms,
+        params: &ConsensusTerms,
     ) -> Result<Released<Vec<f64>>, Refusal> {
-        self.ask(&Consensus { z, moving, how })
+        self.ask(&Consensus { z, moving, params })
     }
 
     /// The noisy mean of the clipped gradients at `at`.
-    fn gradient(&mut self, at: &[f64], how: &GradientTerms) -> Result<Released<Vec<f64>>, Refusal> {
-        self.ask(&Gradient { at, how })
+    fn gradient(
+        &mut self,
+        at: &[f64],
+        params: &GradientTerms,
+    ) -> Result<Released<Vec<f64>>, Refusal> {
+        self.ask(&Gradient { at, params })
     }
 
     /// One coordinate of the noisy mean gradient at `at`, clipped by itself.
@@ -55,9 +59,9 @@ pub trait Oracle: Asked {
         &mut self,
         at: &[f64],
         index: usize,
-        how: &GradientTerms,
+        params: &GradientTerms,
     ) -> Result<Released<f64>, Refusal> {
-        self.ask(&Coordinate { at, index, how }).map(Released::number)
+        self.ask(&Coordinate { at, index, params }).map(Released::number)
     }
 
     /// The noisy mean of the clipped differences between the gradients at `at` and at `from`.
@@ -65,35 +69,35 @@ pub trait Oracle: Asked {
         &mut self,
         at: &[f64],
         from: &[f64],
-        how: &GradientTerms,
+        params: &GradientTerms,
     ) -> Result<Released<Vec<f64>>, Refusal> {
-        self.ask(&Correction { at, from, how })
+        self.ask(&Correction { at, from, params })
     }
 
     /// The noisy minimiser of a regularised empirical risk.
-    fn minimiser(&mut self, how: &MinimiserTerms<'_>) -> Result<Released<Vec<f64>>, Refusal> {
-        self.ask(&Minimiser { how })
+    fn minimiser(&mut self, params: &MinimiserTerms<'_>) -> Result<Released<Vec<f64>>, Refusal> {
+        self.ask(&Minimiser { params })
     }
 
     /// The minimiser of a regularised empirical risk with a random linear term.
-    fn objective(&mut self, how: &ObjectiveTerms<'_>) -> Result<Released<Vec<f64>>, Refusal> {
+    fn objective(&mut self, params: &ObjectiveTerms<'_>) -> Result<Released<Vec<f64>>, Refusal> {
         let shape = self.shape();
-        self.ask(&Objective { how, shape })
+        self.ask(&Objective { params, shape })
     }
 
     /// The noisy mean of `aaᵀ`, row-major, symmetric but perhaps not positive semidefinite.
-    fn second_moment(&mut self, how: &SecondMomentTerms) -> Result<Released<Vec<f64>>, Refusal> {
-        self.ask(&SecondMoment { how })
+    fn second_moment(&mut self, params: &SecondMomentTerms) -> Result<Released<Vec<f64>>, Refusal> {
+        self.ask(&SecondMoment { params })
     }
 
     /// A quantile among public candidates.
-    fn quantile(&mut self, how: &QuantileTerms<'_>) -> Result<Released<f64>, Refusal> {
-        self.ask(&Quantile { how }).map(Released::number)
+    fn quantile(&mut self, params: &QuantileTerms<'_>) -> Result<Released<f64>, Refusal> {
+        self.ask(&Quantile { params }).map(Released::number)
     }
 
     /// The noisy number of units with a value at or below a threshold.
-    fn count(&mut self, how: &CountTerms) -> Result<Released<f64>, Refusal> {
-        self.ask(&Count { how }).map(Released::number)
+    fn count(&mut self, params: &CountTerms) -> Result<Released<f64>, Refusal> {
+        self.ask(&Count { params }).map(Released::number)
     }
 
     /// `values` with noise of `noise_multiplier` scales, where a paper has it. Answered under a
@@ -118,8 +122,8 @@ pub trait Oracle: Asked {
         &mut self,
         v: &[f64],
         z: &[f64],
-        how: &ResidualTerms,
+        params: &ResidualTerms,
     ) -> Result<Released<Vec<f64>>, Refusal> {
-        self.ask(&Residual { v, z, how })
+        self.ask(&Residual { v, z, params })
     }
 }

@@ -102,10 +102,13 @@ fn gradient_and_hessian_are_those_of_the_value() {
         let along: f64 = g.iter().zip(&v).map(|(g, v)| g * v).sum();
         assert!((rise / (2.0 * step) - along).abs() < 1e-8, "{name}: slope {along}");
         for i in 0..n {
-            let bend = (after[i] - before[i]) / (2.0 * step);
+            let curvature = (after[i] - before[i]) / (2.0 * step);
             let product: f64 = h[i * n..][..n].iter().zip(&v).map(|(h, v)| h * v).sum();
             assert!((product - image[i]).abs() < 1e-12, "{name}: H v and the dense Hessian differ");
-            assert!((bend - product).abs() < 1e-6, "{name}: bend {bend} against {product}");
+            assert!(
+                (curvature - product).abs() < 1e-6,
+                "{name}: bend {curvature} against {product}"
+            );
         }
     }
 }
@@ -138,8 +141,8 @@ fn it_is_the_objective_of_the_noisy_gradients() {
         let at = numbers(6, 5);
         let mut exact = vec![0.0; 6];
         gate.evaluate(&at, &mut exact, None).unwrap();
-        let how = GradientTerms { clip: 10.0, noise_multiplier: 0.0, sampling: Sampling::Full };
-        let released = gate.gradient(&at, &how).unwrap().into_inner();
+        let params = GradientTerms { clip: 10.0, noise_multiplier: 0.0, sampling: Sampling::Full };
+        let released = gate.gradient(&at, &params).unwrap().into_inner();
         assert!(
             released.iter().zip(&exact).all(|(a, b)| (a - b).abs() < 1e-7),
             "{unit}: {released:?} {exact:?}"

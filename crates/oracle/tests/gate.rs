@@ -126,34 +126,34 @@ fn add_remove_needs_a_public_count_and_divides_by_it() {
 
 #[test]
 fn an_empty_poisson_batch_is_an_answer_like_any_other() {
-    let how =
+    let params =
         GradientTerms { sampling: Sampling::Poisson(1e-12), noise_multiplier: 1.0, clip: 1.0 };
-    let answer = gate(example(), &OPENING).gradient(&[0.0; 3], &how).unwrap().into_inner();
+    let answer = gate(example(), &OPENING).gradient(&[0.0; 3], &params).unwrap().into_inner();
     assert!(answer.iter().all(|v| v.is_finite() && *v != 0.0), "{answer:?}");
 }
 
 #[test]
 fn a_bound_gate_answers_the_plan_and_nothing_else() {
-    let how = GradientTerms { sampling: Sampling::Full, noise_multiplier: 2.0, clip: 1.0 };
+    let params = GradientTerms { sampling: Sampling::Full, noise_multiplier: 2.0, clip: 1.0 };
     let mut gate = gate(example(), &OPENING);
     let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
-    rehearsal.gradient(&[0.0; 3], &how).unwrap();
-    rehearsal.gradient(&[0.0; 3], &how).unwrap();
+    rehearsal.gradient(&[0.0; 3], &params).unwrap();
+    rehearsal.gradient(&[0.0; 3], &params).unwrap();
     let plan = rehearsal.into_plan();
     gate.bind(plan.clone());
 
-    let louder = GradientTerms { noise_multiplier: 1.0, ..how };
+    let louder = GradientTerms { noise_multiplier: 1.0, ..params };
     assert!(matches!(gate.gradient(&[0.0; 3], &louder), Err(Refusal::Unplanned { .. })));
-    gate.gradient(&[0.0; 3], &how).unwrap();
-    gate.gradient(&[0.0; 3], &how).unwrap();
-    assert!(matches!(gate.gradient(&[0.0; 3], &how), Err(Refusal::Unplanned { .. })));
+    gate.gradient(&[0.0; 3], &params).unwrap();
+    gate.gradient(&[0.0; 3], &params).unwrap();
+    assert!(matches!(gate.gradient(&[0.0; 3], &params), Err(Refusal::Unplanned { .. })));
     assert_eq!(gate.ledger().entries(), plan.entries());
 }
 
 #[test]
 fn a_refused_query_leaves_no_entry() {
     let mut gate = gate(example(), &OPENING);
-    for (at, how) in [
+    for (at, params) in [
         (&[0.0; 2][..], noiseless(1.0)),
         (&[f64::NAN, 0.0, 0.0][..], noiseless(1.0)),
         (&[0.0; 3][..], noiseless(0.0)),
@@ -161,7 +161,7 @@ fn a_refused_query_leaves_no_entry() {
         (&[0.0; 3][..], GradientTerms { noise_multiplier: f64::NAN, ..noiseless(1.0) }),
     ] {
         assert!(matches!(
-            gate.gradient(at, &how),
+            gate.gradient(at, &params),
             Err(Refusal::BadQuery(_) | Refusal::Diverged(_))
         ));
     }

@@ -7,8 +7,8 @@ use reticent_accountant::{Adjacency, Ledger, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_noise::NoiseKey;
 use reticent_oracle::{
-    BlockTerms, Entrusted, Gate, GradientTerms, OneRecord, Opening, Oracle, Refusal, Rehearsal,
-    ResidualTerms, Sampling, Trustee,
+    BlockTerms, Gate, GradientTerms, OneRecord, Opening, Oracle, Refusal, Rehearsal, ResidualTerms,
+    Sampling, SealedBlock, TrustedAggregator,
 };
 use reticent_problem::losses;
 
@@ -37,7 +37,7 @@ fn gate() -> Gate {
     gate_on(table(0.0), View::Local, 1, 1)
 }
 
-fn how() -> ResidualTerms {
+fn params() -> ResidualTerms {
     ResidualTerms {
         clip: 1.0,
         record_clip: 1.0,
@@ -51,7 +51,7 @@ fn how() -> ResidualTerms {
 
 fn ask(gate: &mut Gate, label: u8, v: f64) -> Vec<f64> {
     gate.begin(&[label; 32]);
-    gate.residual(&[v, 0.0], &[0.0, 0.0], &how()).unwrap().into_inner()
+    gate.residual(&[v, 0.0], &[0.0, 0.0], &params()).unwrap().into_inner()
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn whatever_differs_has_other_noise() {
     let noise = |mut gate: Gate, label: u8, v: f64| {
         let mut quiet = gate_on(table(0.0), View::Local, 9, 9);
         let exact = quiet
-            .residual(&[v, 0.0], &[0.0, 0.0], &ResidualTerms { noise_multiplier: 0.0, ..how() })
+            .residual(&[v, 0.0], &[0.0, 0.0], &ResidualTerms { noise_multiplier: 0.0, ..params() })
             .unwrap();
         let said = ask(&mut gate, label, v);
         said.iter().zip(exact.get()).map(|(s, e)| s - e).collect::<Vec<f64>>()
@@ -107,15 +107,15 @@ fn books_survive_and_cannot_be_made_to_say_less() {
 #[test]
 fn a_plan_is_not_exceeded_in_any_order() {
     let mut rehearsal = Rehearsal::new(gate().shape(), *gate().terms());
-    (0..2).for_each(|_| _ = rehearsal.residual(&[0.0; 2], &[0.0; 2], &how()).unwrap());
+    (0..2).for_each(|_| _ = rehearsal.residual(&[0.0; 2], &[0.0; 2], &params()).unwrap());
     let mut gate = gate();
     gate.bind_within(&rehearsal.into_plan()).unwrap();
     ask(&mut gate, 1, 0.1);
     ask(&mut gate, 1, 0.1);
     ask(&mut gate, 2, 0.1);
     gate.begin(&[3; 32]);
-    assert!(matches!(gate.residual(&[0.1, 0.0], &[0.0; 2], &how()), Err(Refusal::Exhausted)));
-    let other = ResidualTerms { noise_multiplier: 3.0, ..how() };
+    assert!(matches!(gate.residual(&[0.1, 0.0], &[0.0; 2], &params()), Err(Refusal::Exhausted)));
+    let other = ResidualTerms { noise_multiplier: 3.0, ..params() };
     assert!(matches!(
         gate.residual(&[0.1, 0.0], &[0.0; 2], &other),
         Err(Refusal::Unplanned { .. })
@@ -127,7 +127,7 @@ fn a_plan_is_not_exceeded_in_any_order() {
 #[test]
 fn who_may_stop_early_is_charged_the_plan() {
     let mut rehearsal = Rehearsal::new(gate().shape(), *gate().terms());
-    (0..2).for_each(|_| _ = rehearsal.residual(&[0.0; 2], &[0.0; 2], &how()).unwrap());
+    (0..2).for_each(|_| _ = rehearsal.residual(&[0.0; 2], &[0.0; 2], &params()).unwrap());
     let plan = rehearsal.into_plan();
     let mut gate = gate();
     gate.bind_within(&plan).unwrap();
@@ -145,22 +145,22 @@ fn zs() -> Vec<Vec<f64>> {
     (0..5).map(|k| vec![0.3 * f64::from(k), 1.0 - 0.2 * f64::from(k)]).collect()
 }
 
-fn entrusted(gate: &mut Gate, trustee: &Trustee) -> Entrusted {
+fn entrusted(gate: &mut Gate, aggregator: &TrustedAggregator) -> SealedBlock {
     gate.begin(&[7; 32]);
-    gate.entrust(&trustee.seal()).unwrap()
+    gate.entrust(&aggregator.seal()).unwrap()
 }
 
-fn trustee() -> Trustee {
+fn aggregator() -> TrustedAggregator {
     trustee_of(BLOCK)
 }
 
-fn trustee_of(how: BlockTerms) -> Trustee {
-    Trustee::new(3, 2, how, &NoiseKey::seeded(5), &[1; 32])
+fn trustee_of(params: BlockTerms) -> TrustedAggregator {
+    TrustedAggregator::new(3, 2, params, &NoiseKey::seeded(5), &[1; 32])
 }
 
 #[test]
 fn a_block_does_not_depend_on_when_its_owner_heard_of_the_consensus() {
-    let trustee = trustee();
+    let aggregator = aggregator();
     let mut at_once = gate();
     assert_eq!(at_once.follow(0, &zs(), &BLOCK).unwrap(), 5);
     let mut bit_by_bit = gate();
@@ -168,7 +168,7 @@ fn a_block_does_not_depend_on_when_its_owner_heard_of_the_consensus() {
     assert_eq!(bit_by_bit.follow(0, &zs()[..2], &BLOCK).unwrap(), 2);
     assert_eq!(bit_by_bit.follow(1, &zs()[1..4], &BLOCK).unwrap(), 4);
     assert_eq!(bit_by_bit.follow(0, &zs(), &BLOCK).unwrap(), 5);
-    assert_eq!(entrusted(&mut at_once, &trustee), entrusted(&mut bit_by_bit, &trustee));
+    assert_eq!(entrusted(&mut at_once, &aggregator), entrusted(&mut bit_by_bit, &aggregator));
     assert_eq!(at_once.ledger().total_events(), 0);
 }
 
@@ -177,32 +177,32 @@ fn a_trustee_releases_the_mean_of_bounded_blocks_and_enters_it() {
     let quiet =
         GradientTerms { clip: BLOCK.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
     let loud = GradientTerms { noise_multiplier: 1.0, ..quiet };
-    let mut trustee = trustee();
-    let blocks: Vec<Entrusted> = (0..3)
+    let mut aggregator = aggregator();
+    let blocks: Vec<SealedBlock> = (0..3)
         .map(|i| {
             let mut gate = gate_on(table(f64::from(i)), View::Central, 1, 1);
             gate.follow(0, &zs(), &BLOCK).unwrap();
-            entrusted(&mut gate, &trustee)
+            entrusted(&mut gate, &aggregator)
         })
         .collect();
-    let mean = trustee.release(1, &quiet, &blocks).unwrap().into_inner();
+    let mean = aggregator.release(1, &quiet, &blocks).unwrap().into_inner();
     let norm = mean.iter().map(|v| v * v).sum::<f64>().sqrt();
     assert!(norm > 0.0 && norm <= BLOCK.bound(), "{norm}");
-    let one = trustee.release(2, &loud, &blocks).unwrap();
-    assert_eq!(trustee.release(2, &loud, &blocks).unwrap(), one);
-    assert_eq!(trustee.ledger().total_events(), 2);
+    let one = aggregator.release(2, &loud, &blocks).unwrap();
+    assert_eq!(aggregator.release(2, &loud, &blocks).unwrap(), one);
+    assert_eq!(aggregator.ledger().total_events(), 2);
     // Somebody stayed away after all. One secret sample, one mean: the events of two would not be
     // independent.
-    let sampled_twice = trustee.release(2, &loud, &blocks[..2]);
+    let sampled_twice = aggregator.release(2, &loud, &blocks[..2]);
     assert!(matches!(sampled_twice, Err(Refusal::RoundReleased(2))), "{sampled_twice:?}");
-    assert!(trustee.release(1, &quiet, &blocks).is_err());
-    assert_eq!(trustee.ledger().total_events(), 2);
-    trustee.bind_within(&Ledger::new());
-    assert!(trustee.release(3, &loud, &blocks).is_err());
-    let forged: Entrusted =
+    assert!(aggregator.release(1, &quiet, &blocks).is_err());
+    assert_eq!(aggregator.ledger().total_events(), 2);
+    aggregator.bind_within(&Ledger::new());
+    assert!(aggregator.release(3, &loud, &blocks).is_err());
+    let forged: SealedBlock =
         serde_json::from_value(serde_json::json!({ "nonce": vec![1; 32], "words": [u64::MAX, 3] }))
             .unwrap();
-    let mut lenient = self::trustee();
+    let mut lenient = self::aggregator();
     assert_eq!(lenient.release(1, &quiet, &[forged]).unwrap().into_inner(), [0.0, 0.0]);
 }
 
@@ -212,27 +212,27 @@ const RECORD: BlockTerms =
 /// 4000 values at a fixed seed: within 6 standard errors (false alarm below 1e-8).
 #[test]
 fn where_a_record_is_protected_the_noise_is_for_one_record() {
-    let mut trustee = trustee_of(RECORD);
-    let blocks: Vec<Entrusted> = (0..3)
+    let mut aggregator = trustee_of(RECORD);
+    let blocks: Vec<SealedBlock> = (0..3)
         .map(|i| {
             let mut gate = gate_for(Unit::Record, table(f64::from(i)), View::Central, 1, 1);
             gate.follow(0, &zs(), &RECORD).unwrap();
-            entrusted(&mut gate, &trustee)
+            entrusted(&mut gate, &aggregator)
         })
         .collect();
     let quiet =
         GradientTerms { clip: RECORD.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
-    let centre = trustee.release(1, &quiet, &blocks).unwrap().into_inner();
+    let centre = aggregator.release(1, &quiet, &blocks).unwrap().into_inner();
     let loud = GradientTerms { noise_multiplier: 3.0, ..quiet };
     let mut square = 0.0;
     for round in 2..2002 {
-        let mean = trustee.release(round, &loud, &blocks).unwrap().into_inner();
+        let mean = aggregator.release(round, &loud, &blocks).unwrap().into_inner();
         square += mean.iter().zip(&centre).map(|(m, c)| (m - c) * (m - c)).sum::<f64>();
     }
     let sigma = 3.0 * RECORD.moves() / 2.0 / 3.0;
     assert!(RECORD.moves() < 0.4 * RECORD.bound(), "{} {}", RECORD.moves(), RECORD.bound());
     assert!(((square / 4000.0).sqrt() / sigma - 1.0).abs() < 6.0 / 8000_f64.sqrt());
-    assert!(trustee.ledger().entries().iter().all(|entry| entry.event().unit() == Unit::Record));
+    assert!(aggregator.ledger().entries().iter().all(|entry| entry.event().unit() == Unit::Record));
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn a_block_is_good_for_the_terms_that_it_moved_on() {
     // A sixth z; other terms; a trustee who counts persons.
     assert!(matches!(gate.follow(5, &[vec![0.0; 2]], &RECORD), Err(Refusal::Diverged(_))));
     refused(gate.follow(0, &zs(), &BLOCK));
-    assert!(matches!(gate.entrust(&trustee().seal()), Err(Refusal::BadQuery(_))));
+    assert!(matches!(gate.entrust(&aggregator().seal()), Err(Refusal::BadQuery(_))));
     assert!(gate.entrust(&trustee_of(RECORD).seal()).is_ok());
     // Fewer records than is said, and a loss that bends more.
     let fewer = |fewest, smoothness| BlockTerms {

@@ -47,8 +47,8 @@ fn the_solver_comes_to_the_closed_form() {
     // f = (x₀ − b)²/2 · … with one record a = (1, 0): prox of γ(x₀ − b)²/2 at v is (v₀ + γb)/(1 +
     // γ).
     let mut gate = gate(&[(1.0, 0.0, 0.25)], "squared", Unit::User, 1);
-    let how = ResidualTerms { clip: 100.0, record_clip: 100.0, ..HOW };
-    let answer = gate.residual(&[0.4, -0.3], &[0.1, 0.1], &how).unwrap().into_inner();
+    let params = ResidualTerms { clip: 100.0, record_clip: 100.0, ..HOW };
+    let answer = gate.residual(&[0.4, -0.3], &[0.1, 0.1], &params).unwrap().into_inner();
     assert!((answer[0] - ((0.4 + 2.0 * 0.25) / 3.0 - 0.1)).abs() < 1e-6, "{answer:?}");
     assert!((answer[1] - (-0.3 - 0.1)).abs() < 1e-6);
 }
@@ -73,20 +73,20 @@ proptest! {
         inner in 1_u32..30,
         loss in prop::sample::select(vec!["logistic", "squared", "huberised-hinge:0.5"]),
     ) {
-        let how = ResidualTerms { clip: 1e6, record_clip: clip, step: gamma, inner, ..HOW };
+        let params = ResidualTerms { clip: 1e6, record_clip: clip, step: gamma, inner, ..HOW };
         let mut changed = rows.clone();
         changed[0] = other;
-        let of = |rows: &[(f64, f64, f64)], how: &ResidualTerms, unit| {
-            gate(rows, loss, unit, 1).residual(&v, &z, how).unwrap().into_inner()
+        let of = |rows: &[(f64, f64, f64)], params: &ResidualTerms, unit| {
+            gate(rows, loss, unit, 1).residual(&v, &z, params).unwrap().into_inner()
         };
-        let apart = |how: &ResidualTerms, unit| {
-            let (a, b) = (of(&rows, how, unit), of(&changed, how, unit));
+        let apart = |params: &ResidualTerms, unit| {
+            let (a, b) = (of(&rows, params, unit), of(&changed, params, unit));
             a.iter().zip(&b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
         };
         let bound = 2.0 * gamma * clip / rows.len() as f64;
         // The grid of a clip of a million has steps of 2.3e-4.
-        prop_assert!(apart(&how, Unit::Record) <= bound + 1e-3, "{} {bound}", apart(&how, Unit::Record));
-        let short = ResidualTerms { clip: 0.1, ..how };
+        prop_assert!(apart(&params, Unit::Record) <= bound + 1e-3, "{} {bound}", apart(&params, Unit::Record));
+        let short = ResidualTerms { clip: 0.1, ..params };
         prop_assert!(apart(&short, Unit::User) <= 0.2 + 1e-9);
     }
 }
@@ -97,9 +97,9 @@ proptest! {
 fn the_noise_has_the_size_that_is_counted() {
     let rows = [(0.6, 0.8, 1.0), (0.8, -0.6, -1.0), (0.0, 1.0, 1.0), (1.0, 0.0, 1.0)];
     for (unit, expected) in [(Unit::User, 3.0), (Unit::Record, 3.0 * 2.0 * 0.1 / 4.0)] {
-        let how = ResidualTerms { record_clip: 0.1, noise_multiplier: 3.0, ..HOW };
+        let params = ResidualTerms { record_clip: 0.1, noise_multiplier: 3.0, ..HOW };
         let exact = gate(&rows, "logistic", unit, 1)
-            .residual(&[0.1, 0.2], &[0.0; 2], &ResidualTerms { noise_multiplier: 0.0, ..how })
+            .residual(&[0.1, 0.2], &[0.0; 2], &ResidualTerms { noise_multiplier: 0.0, ..params })
             .unwrap()
             .into_inner();
         let mut gate = gate(&rows, "logistic", unit, 1);
@@ -108,7 +108,7 @@ fn the_noise_has_the_size_that_is_counted() {
             let mut label = [0; 32];
             label[..4].copy_from_slice(&i.to_le_bytes());
             gate.begin(&label);
-            let said = gate.residual(&[0.1, 0.2], &[0.0; 2], &how).unwrap().into_inner();
+            let said = gate.residual(&[0.1, 0.2], &[0.0; 2], &params).unwrap().into_inner();
             squares += said.iter().zip(&exact).map(|(s, e)| (s - e).powi(2)).sum::<f64>();
         }
         let deviation = (squares / 8_000.0).sqrt();

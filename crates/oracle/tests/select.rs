@@ -6,7 +6,8 @@
 use reticent_accountant::{Adjacency, Ledger, Mechanism, Repetitions, Taint, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::{
-    Contest, Entropy, Gate, GradientTerms, Opening, Oracle, Refusal, Rehearsal, Released, Sampling,
+    Entropy, Gate, GradientTerms, Opening, Oracle, PrivateSelection, Refusal, Rehearsal, Released,
+    Sampling,
 };
 use reticent_problem::losses;
 
@@ -31,9 +32,9 @@ fn gate(seed: u64) -> Gate {
 
 /// Candidate k asks for k + 1 gradients and gives the model (k).
 fn run(oracle: &mut dyn Oracle, k: usize) -> Result<Option<(f64, Released<f64>)>, Refusal> {
-    let how = GradientTerms { clip: 1.0, noise_multiplier: 3.0, sampling: Sampling::Full };
+    let params = GradientTerms { clip: 1.0, noise_multiplier: 3.0, sampling: Sampling::Full };
     for _ in 0..=k {
-        oracle.gradient(&[0.0], &how)?;
+        oracle.gradient(&[0.0], &params)?;
     }
     let model = k as f64;
     Ok(Some((model, oracle.score(&[model], 1e-3)?)))
@@ -48,14 +49,14 @@ fn plan(k: usize) -> Ledger {
 
 #[test]
 fn one_entry_for_all_and_the_least_score_wins() {
-    let contest = Contest { plans: (0..3).map(plan).collect(), law: LAW };
+    let selection = PrivateSelection { plans: (0..3).map(plan).collect(), law: LAW };
     let mut winners = Vec::new();
     for seed in 0..40 {
         let gate = gate(seed);
-        let planned = contest.ledger(gate.terms()).unwrap();
+        let planned = selection.ledger(gate.terms()).unwrap();
         let mut tried = Vec::new();
         let (winner, ledger) = gate
-            .select(&contest, |oracle, k| {
+            .select(&selection, |oracle, k| {
                 tried.push(k);
                 run(oracle, k)
             })
@@ -79,7 +80,7 @@ fn one_entry_for_all_and_the_least_score_wins() {
 fn equal_plans_need_no_choice_in_the_books() {
     let gate = gate(1);
     let mechanism = |plans: Vec<Ledger>| {
-        let ledger = Contest { plans, law: LAW }.ledger(gate.terms()).unwrap();
+        let ledger = PrivateSelection { plans, law: LAW }.ledger(gate.terms()).unwrap();
         ledger.entries()[0].event().mechanism().clone()
     };
     let Mechanism::Selection(equal) = mechanism(vec![plan(1), plan(1)]) else {
@@ -94,30 +95,30 @@ fn equal_plans_need_no_choice_in_the_books() {
 
 #[test]
 fn a_run_that_leaves_its_plan_is_refused() {
-    let contest = Contest { plans: vec![plan(0)], law: LAW };
+    let selection = PrivateSelection { plans: vec![plan(0)], law: LAW };
     // More than planned, and less.
-    let more = gate(1).select(&contest, |oracle, _| run(oracle, 1));
+    let more = gate(1).select(&selection, |oracle, _| run(oracle, 1));
     assert!(matches!(more, Err(Refusal::Unplanned { .. })));
-    let less = gate(1).select(&contest, |oracle, _| {
-        let how = GradientTerms { clip: 1.0, noise_multiplier: 3.0, sampling: Sampling::Full };
-        let score = oracle.gradient(&[0.0], &how)?;
+    let less = gate(1).select(&selection, |oracle, _| {
+        let params = GradientTerms { clip: 1.0, noise_multiplier: 3.0, sampling: Sampling::Full };
+        let score = oracle.gradient(&[0.0], &params)?;
         let mut rehearsal = Rehearsal::new(oracle.shape(), *oracle.terms());
         Ok::<_, Refusal>(Some((score.into_inner(), rehearsal.score(&[0.0], 1.0)?)))
     });
     assert!(matches!(less, Err(Refusal::Unplanned { .. })));
-    let unknown = Contest { law: Repetitions::Poisson { mean: 2.0 }, ..contest };
+    let unknown = PrivateSelection { law: Repetitions::Poisson { mean: 2.0 }, ..selection };
     assert!(matches!(gate(1).select(&unknown, run), Err(Refusal::BadQuery(_))));
 }
 
 #[test]
 fn a_run_that_ran_away_loses_and_all_of_them_give_nothing() {
-    let contest = Contest { plans: (0..2).map(plan).collect(), law: LAW };
+    let selection = PrivateSelection { plans: (0..2).map(plan).collect(), law: LAW };
     let away = |oracle: &mut dyn Oracle, k: usize| if k == 1 { Ok(None) } else { run(oracle, k) };
     for seed in 0..10 {
-        let (winner, _) = gate(seed).select(&contest, away).unwrap();
+        let (winner, _) = gate(seed).select(&selection, away).unwrap();
         assert!(winner.is_none_or(|winner| winner.candidate == 0));
     }
     let (none, ledger) =
-        gate(1).select(&contest, |_, _| Ok::<Option<((), _)>, Refusal>(None)).unwrap();
+        gate(1).select(&selection, |_, _| Ok::<Option<((), _)>, Refusal>(None)).unwrap();
     assert!(none.is_none() && ledger.total_events() == 1);
 }

@@ -54,8 +54,12 @@ fn the_source_prints_logs_and_times_nothing() {
         let text = std::fs::read_to_string(&file).unwrap();
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
         for (number, line) in code.enumerate() {
-            for door in doors {
-                assert!(!line.contains(door), "{}: code line {number} has {door}", file.display());
+            for inbox in doors {
+                assert!(
+                    !line.contains(inbox),
+                    "{}: code line {number} has {inbox}",
+                    file.display()
+                );
             }
         }
     }
@@ -74,7 +78,7 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
         Sampling::Poisson(1e-12),
         Sampling::WithoutReplacement(1),
     ] {
-        let how = GradientTerms { clip: 1.0, noise_multiplier: 2.0, sampling };
+        let params = GradientTerms { clip: 1.0, noise_multiplier: 2.0, sampling };
         let consensus = ConsensusTerms {
             clip: 1.0,
             step: 1.0,
@@ -85,8 +89,8 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
         };
         oracle.open_consensus(&ones)?;
         for answer in [
-            oracle.gradient(&zeros, &how)?,
-            oracle.correction(&zeros, &ones, &how)?,
+            oracle.gradient(&zeros, &params)?,
+            oracle.correction(&zeros, &ones, &params)?,
             oracle.consensus(&ones, Moving::All, &consensus)?,
             oracle.consensus(&zeros, Moving::All, &consensus)?,
         ] {
@@ -95,13 +99,13 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
         }
     }
     let public = Quadratic { ridge: 0.5, linear: &zeros, penalty: None };
-    let how =
+    let params =
         MinimiserTerms { row_norm: 1.0, public, start: &ones, image: false, noise_multiplier: 2.0 };
-    lengths.push(oracle.minimiser(&how)?.get().len());
+    lengths.push(oracle.minimiser(&params)?.get().len());
     let row_norm = 1.0;
     let by_record = oracle.terms().unit() == Unit::Record;
     for law in LAWS.iter().filter(|law| **law != Law::Normal || by_record) {
-        let how = ObjectiveTerms {
+        let params = ObjectiveTerms {
             row_norm,
             smoothness: 0.25,
             public,
@@ -109,7 +113,7 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
             law: *law,
             noise_multiplier: 2.0,
         };
-        lengths.push(oracle.objective(&how)?.get().len());
+        lengths.push(oracle.objective(&params)?.get().len());
     }
     lengths.push(
         oracle
@@ -118,10 +122,10 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
             .len(),
     );
     let (of, candidates) = (Statistic::RowNorm, &[0.5, 1.0, 2.0, 4.0][..]);
-    let how = QuantileTerms { of, fraction: 0.5, candidates, noise_multiplier: 2.0 };
-    assert!(candidates.contains(oracle.quantile(&how)?.get()));
-    let how = CountTerms { of: Statistic::Target, at_most: 0.0, noise_multiplier: 2.0 };
-    assert!(oracle.count(&how)?.get().is_finite());
+    let params = QuantileTerms { of, fraction: 0.5, candidates, noise_multiplier: 2.0 };
+    assert!(candidates.contains(oracle.quantile(&params)?.get()));
+    let params = CountTerms { of: Statistic::Target, at_most: 0.0, noise_multiplier: 2.0 };
+    assert!(oracle.count(&params)?.get().is_finite());
     assert!(oracle.score(&ones, 2.0)?.get().is_finite());
     Ok(lengths)
 }
@@ -198,8 +202,8 @@ fn a_handle_on_private_data_shows_none_of_them() {
         let data = table(&[[0.123_456_5, 0.5]], &[target], None);
         let loss = losses::parse("logistic", None).unwrap();
         let mut gate = Gate::open(data.into(), loss, &opening, Entropy::seeded(1)).unwrap();
-        let how = GradientTerms { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
-        gate.gradient(&[0.1; 3], &how).unwrap();
+        let params = GradientTerms { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
+        gate.gradient(&[0.1; 3], &params).unwrap();
         format!("{gate:?}")
     };
     assert_eq!(open(1.0), open(-1.0));

@@ -80,20 +80,20 @@ fn a_peer_is_counted_for_with_rounding_in_it() {
 fn what_is_no_such_step_is_refused() {
     let rows = [0.5, 0.5, -0.1, 0.9];
     let z = [0.1, 0.2];
-    let refused = |loss: &str, unit, view, v: &[f64], z: &[f64], how: &ResidualTerms| {
-        gate(loss, unit, view, &rows).residual(v, z, how).unwrap_err().to_string()
+    let refused = |loss: &str, unit, view, v: &[f64], z: &[f64], params: &ResidualTerms| {
+        gate(loss, unit, view, &rows).residual(v, z, params).unwrap_err().to_string()
     };
-    let how = terms(2.0, 5, 4.0);
+    let params = terms(2.0, 5, 4.0);
     let (user, network) = (Unit::User, View::Network);
     for refusal in [
-        refused("logistic", user, View::Local, &z, &z, &how),
-        refused("logistic", Unit::Record, network, &z, &z, &how),
-        refused("logistic", user, network, &[0.3, 0.2], &z, &how),
-        refused("logistic", user, network, &z, &z, &ResidualTerms { clip: 1.0, ..how }),
-        refused("logistic", user, network, &z, &z, &ResidualTerms { record_clip: 0.5, ..how }),
-        refused("logistic", user, network, &[1e9, 0.0], &[1e9, 0.0], &how),
-        refused("hinge", user, network, &z, &z, &how),
-        refused("squared", user, network, &z, &z, &how),
+        refused("logistic", user, View::Local, &z, &z, &params),
+        refused("logistic", Unit::Record, network, &z, &z, &params),
+        refused("logistic", user, network, &[0.3, 0.2], &z, &params),
+        refused("logistic", user, network, &z, &z, &ResidualTerms { clip: 1.0, ..params }),
+        refused("logistic", user, network, &z, &z, &ResidualTerms { record_clip: 0.5, ..params }),
+        refused("logistic", user, network, &[1e9, 0.0], &[1e9, 0.0], &params),
+        refused("hinge", user, network, &z, &z, &params),
+        refused("squared", user, network, &z, &z, &params),
     ] {
         assert!(refusal.contains("count it for the local view"), "{refusal}");
     }

@@ -213,7 +213,7 @@ pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<
     let slips = |name: &str| strsim::damerau_levenshtein(&given, name);
     names
         .map(|name| (strsim::jaro_winkler(&given, name), name))
-        .filter(|(likeness, name)| *likeness > 0.8 || 2 * slips(name) < given.chars().count())
+        .filter(|(plan_class, name)| *plan_class > 0.8 || 2 * slips(name) < given.chars().count())
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)
 }

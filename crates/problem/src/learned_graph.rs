@@ -31,27 +31,27 @@ pub struct GraphTerms {
 
 impl Graph {
     /// A graph from noisy second moments, row-major `nodes × nodes`.
-    pub fn learn(moments: &[f64], nodes: usize, how: &GraphTerms) -> Self {
-        let edges = links(moments, nodes, how).unwrap_or_default();
+    pub fn learn(moments: &[f64], nodes: usize, params: &GraphTerms) -> Self {
+        let edges = links(moments, nodes, params).unwrap_or_default();
         // Distinct pairs of distinct nodes with weights ±1, so nothing can be wrong with them.
         Self::new(nodes, edges).unwrap_or_else(|_| Self::empty(nodes))
     }
 }
 
 /// `None` when the matrix is not one that can be decomposed.
-fn links(moments: &[f64], d: usize, how: &GraphTerms) -> Option<Vec<Edge>> {
+fn links(moments: &[f64], d: usize, params: &GraphTerms) -> Option<Vec<Edge>> {
     let m = semidefinite(moments, d)?;
     let scale: Vec<f64> =
-        (0..d).map(|j| m[j * d + j].max(how.noise).max(f64::MIN_POSITIVE).sqrt()).collect();
+        (0..d).map(|j| m[j * d + j].max(params.noise).max(f64::MIN_POSITIVE).sqrt()).collect();
     let pairs = (d * d.saturating_sub(1) / 2).max(2) as f64;
-    let noise = (2.0 * pairs.ln()).sqrt() * how.noise * std::f64::consts::FRAC_1_SQRT_2;
+    let noise = (2.0 * pairs.ln()).sqrt() * params.noise * std::f64::consts::FRAC_1_SQRT_2;
     let (mut s, mut lambda) = (vec![0.0; d * d], vec![0.0; d * d]);
     for j in 0..d {
         for k in 0..d {
             let both = scale[j] * scale[k];
             // On the diagonal 1, also where the noise has eaten the feature: it then has no links.
             s[j * d + k] = if j == k { 1.0 } else { m[j * d + k] / both };
-            lambda[j * d + k] = how.lambda.max(noise / both);
+            lambda[j * d + k] = params.lambda.max(noise / both);
         }
     }
     let theta = graphical_lasso(&s, &lambda, d);
@@ -65,7 +65,7 @@ fn links(moments: &[f64], d: usize, how: &GraphTerms) -> Option<Vec<Edge>> {
         }
     }
     links.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()).then((a.1, a.2).cmp(&(b.1, b.2))));
-    links.truncate(how.edges);
+    links.truncate(params.edges);
     Some(
         links
             .into_iter()

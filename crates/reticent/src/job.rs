@@ -17,7 +17,7 @@ use reticent_problem::{
 
 use crate::error::{Error, plain};
 use crate::graph::PrivateGraph;
-use crate::map::{self, Cell, Course};
+use crate::map::{self, Cell, Procedure};
 use crate::spec::Spec;
 use crate::tune::Tuning;
 
@@ -292,7 +292,7 @@ impl Job {
         Cell {
             algorithm: self.entry.name,
             form: map::form(self.entry.takes, &self.settings),
-            course: Course::of(tuned, self.graph.is_some()),
+            procedure: Procedure::of(tuned, self.graph.is_some()),
             view,
             unit,
             adjacency,

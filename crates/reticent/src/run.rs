@@ -176,9 +176,9 @@ impl Job {
         let Kind::Private(build) = self.entry.kind else { return Err(self.not_private()) };
         let graph = match noise.graph {
             Some(noise) => {
-                let how = self.moments(noise);
-                let deviation = how.deviation(oracle.terms());
-                Some(learn(oracle.second_moment(&how)?, public.shape.features, deviation))
+                let params = self.moments(noise);
+                let deviation = params.deviation(oracle.terms());
+                Some(learn(oracle.second_moment(&params)?, public.shape.features, deviation))
             }
             None => None,
         };

@@ -17,7 +17,7 @@
 
 use reticent_accountant::{Ledger, Repetitions, calibrate, rdp_curve};
 use reticent_admm::Public;
-use reticent_oracle::{Contest, Gate, Oracle, Refusal, Winner};
+use reticent_oracle::{Gate, Oracle, PrivateSelection, Refusal, Selected};
 
 use crate::axis::Axis;
 use crate::error::Error;
@@ -64,7 +64,7 @@ pub struct Tuned {
 pub(crate) struct Prepared {
     publics: Vec<Public>,
     noises: Vec<Noise>,
-    contest: Contest,
+    selection: PrivateSelection,
     /// What the ledger will have.
     pub plan: Ledger,
 }
@@ -247,7 +247,7 @@ impl Tuning {
             let points = self.points.iter().zip(&wholes).zip(&alone);
             points.map(|((job, whole), alone)| job.noise(s, *alone, whole, true)).collect()
         };
-        let contest = |s: f64, law: Repetitions| -> Result<Contest, Error> {
+        let selection = |s: f64, law: Repetitions| -> Result<PrivateSelection, Error> {
             let mut plans: Vec<Ledger> = Vec::with_capacity(publics.len());
             let noises = noises(s);
             for (i, (job, public)) in self.points.iter().zip(&publics).enumerate() {
@@ -258,9 +258,10 @@ impl Tuning {
                     None => job.rehearse(gate, public, &noises[i])?,
                 });
             }
-            Ok(Contest { plans, law })
+            Ok(PrivateSelection { plans, law })
         };
-        let books = |s: f64, law| -> Result<Ledger, Error> { Ok(contest(s, law)?.ledger(terms)?) };
+        let books =
+            |s: f64, law| -> Result<Ledger, Error> { Ok(selection(s, law)?.ledger(terms)?) };
         let laws = self.laws();
         if rdp_curve(&books(1.0, laws[0])?).is_empty() {
             return Err(refuse(
@@ -279,9 +280,9 @@ impl Tuning {
         }
         let (s, law) =
             best.ok_or_else(|| refuse("tune", "", "no law for the number of runs; report this"))?;
-        let contest = contest(s, law)?;
-        let plan = contest.ledger(terms)?;
-        Ok((Prepared { noises: noises(s), publics, contest, plan }, s))
+        let selection = selection(s, law)?;
+        let plan = selection.ledger(terms)?;
+        Ok((Prepared { noises: noises(s), publics, selection, plan }, s))
     }
 
     /// Runs the contest: the job that won and what it gave, and the ledger.
@@ -290,7 +291,7 @@ impl Tuning {
         gate: Gate,
         prepared: &Prepared,
     ) -> Result<(&Job, Outcome, Tuned, Ledger), Error> {
-        let Prepared { publics, noises, contest, .. } = prepared;
+        let Prepared { publics, noises, selection, .. } = prepared;
         let run = |oracle: &mut dyn Oracle, i: usize| {
             match self.points[i].perform(oracle, &publics[i], &noises[i], &mut |_, _| {}) {
                 Ok(outcome) => Ok(outcome.score.clone().map(|score| (outcome, score))),
@@ -300,9 +301,9 @@ impl Tuning {
                 Err(other) => Err(other),
             }
         };
-        let (winner, ledger) = gate.select(contest, run)?;
+        let (winner, ledger) = gate.select(selection, run)?;
         // That nobody won is what the selection released, as a model would be. It is no model.
-        let Some(Winner { result, candidate, score }) = winner else {
+        let Some(Selected { result, candidate, score }) = winner else {
             return Err(Refusal::Diverged(
                 "the numbers of every run ran away: give smaller steps or a larger ridge"
                     .to_owned(),
@@ -312,7 +313,7 @@ impl Tuning {
         let tuned = Tuned {
             chosen: self.names[candidate].clone(),
             points: self.points.len(),
-            expected_runs: contest.law.mean(),
+            expected_runs: selection.law.mean(),
             score: *score.get(),
         };
         Ok((&self.points[candidate], result, tuned, ledger))

@@ -8,7 +8,7 @@ use std::path::Path;
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent::admm::catalogue::{CATALOGUE, Kind};
 use reticent::admm::{Release, Settings, Walk};
-use reticent::map::{self, Cell, Course, Drawn};
+use reticent::map::{self, Cell, Drawn, Procedure};
 use reticent::simulate::{Keep, Parties, Simulation};
 use reticent::{Error, Spec, runtime};
 
@@ -79,18 +79,19 @@ fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
     let mut all = Vec::new();
     for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, Kind::Private(_))) {
         for (form, settings) in versions(entry.takes) {
-            for course in Course::ALL {
+            for procedure in Procedure::ALL {
                 for unit in [Unit::Record, Unit::User] {
                     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
-                        for how in Drawn::ALL {
-                            let sampled = how != Drawn::Full || entry.takes.contains(&"sampling");
-                            let sampling = if sampled { drawn(how).parse().ok() } else { None };
-                            let penalty = if course.has_graph() || entry.name == "dp-fw" {
+                        for params in Drawn::ALL {
+                            let sampled =
+                                params != Drawn::Full || entry.takes.contains(&"sampling");
+                            let sampling = if sampled { drawn(params).parse().ok() } else { None };
+                            let penalty = if procedure.has_graph() || entry.name == "dp-fw" {
                                 "l1:0.01"
                             } else {
                                 "l2:0.01"
                             };
-                            let tuned = course.is_tuned();
+                            let tuned = procedure.is_tuned();
                             let lists = format!("penalty={}[1,2]", &penalty[..3]);
                             let spec = Spec {
                                 data: Some(NOWHERE.into()),
@@ -100,7 +101,7 @@ fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
                                 algorithm: Some(entry.name.to_owned()),
                                 penalty: (!tuned).then(|| penalty.to_owned()),
                                 tune: tuned.then(|| vec![lists]),
-                                graph: course.has_graph().then(|| "private".to_owned()),
+                                graph: procedure.has_graph().then(|| "private".to_owned()),
                                 unit: Some(unit),
                                 adjacency: Some(adjacency),
                                 settings: Settings { sampling, ..settings.clone() },
@@ -109,11 +110,11 @@ fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
                             let cell = Cell {
                                 algorithm: entry.name,
                                 form,
-                                course,
+                                procedure,
                                 view: View::Central,
                                 unit,
                                 adjacency,
-                                drawn: how,
+                                drawn: params,
                             };
                             all.push((cell, spec));
                         }
@@ -133,9 +134,10 @@ fn simulations(folder: &Path) -> Vec<(Cell, Simulation)> {
             for &view in View::ALL {
                 for unit in [Unit::Record, Unit::User] {
                     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
-                        for how in Drawn::ALL {
-                            let sampled = how != Drawn::Full || entry.takes.contains(&"sampling");
-                            let sampling = if sampled { drawn(how).parse().ok() } else { None };
+                        for params in Drawn::ALL {
+                            let sampled =
+                                params != Drawn::Full || entry.takes.contains(&"sampling");
+                            let sampling = if sampled { drawn(params).parse().ok() } else { None };
                             let job = Spec {
                                 data: Some(NOWHERE.into()),
                                 schema: Some(folder.join("records.toml")),
@@ -152,15 +154,15 @@ fn simulations(folder: &Path) -> Vec<(Cell, Simulation)> {
                                 trust: Some(view),
                                 ..Parties::default()
                             };
-                            let course = Course::Alone;
+                            let procedure = Procedure::Alone;
                             let cell = Cell {
                                 algorithm: entry.name,
                                 form,
-                                course,
+                                procedure,
                                 view,
                                 unit,
                                 adjacency,
-                                drawn: how,
+                                drawn: params,
                             };
                             all.push((cell, Simulation { job, parties, ..Simulation::default() }));
                         }

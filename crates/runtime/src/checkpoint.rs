@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::error::RunError;
-use crate::failures::Parcel;
+use crate::failures::RawMessage;
 use crate::message::PartyId;
 use crate::wire;
 
@@ -63,8 +63,8 @@ impl Checkpoint {
         &self.job
     }
 
-    pub(crate) fn parcels(&self) -> Vec<Parcel> {
-        let parcel = |(from, to, bytes): &(PartyId, PartyId, Vec<u8>)| Parcel {
+    pub(crate) fn parcels(&self) -> Vec<RawMessage> {
+        let parcel = |(from, to, bytes): &(PartyId, PartyId, Vec<u8>)| RawMessage {
             from: *from,
             to: *to,
             bytes: bytes.clone(),

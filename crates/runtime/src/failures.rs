@@ -35,7 +35,7 @@ pub struct Failures {
 
 /// One message on its way.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Parcel {
+pub(crate) struct RawMessage {
     pub from: PartyId,
     pub to: PartyId,
     pub bytes: Vec<u8>,
@@ -44,7 +44,7 @@ pub(crate) struct Parcel {
 /// From whom, to whom, of which kind and of which round a message is.
 type Address = (PartyId, PartyId, u8, u32);
 
-impl Parcel {
+impl RawMessage {
     fn address(&self) -> Address {
         let (kind, round) = wire::kind_and_round(&self.bytes).unwrap_or_default();
         (self.from, self.to, kind, round)
@@ -93,12 +93,12 @@ impl Failures {
     /// What becomes of the messages of a wave: those that arrive, in their order, and those that
     /// arrive a round late. `exaggerate` makes what a Byzantine party would send of what an honest
     /// one sent.
-    pub(crate) fn befall(
+    pub(crate) fn inject(
         &self,
-        wave: Vec<Parcel>,
+        wave: Vec<RawMessage>,
         when: When,
         exaggerate: impl Fn(&[u8]) -> Option<Vec<u8>>,
-    ) -> (Vec<Parcel>, Vec<Parcel>) {
+    ) -> (Vec<RawMessage>, Vec<RawMessage>) {
         if *self == (Failures { restart: self.restart, seed: self.seed, ..Failures::default() }) {
             return (wave, Vec::new());
         }
@@ -170,9 +170,9 @@ impl Failures {
 mod tests {
     use super::*;
 
-    fn wave(count: u32) -> Vec<Parcel> {
+    fn wave(count: u32) -> Vec<RawMessage> {
         (0..count)
-            .map(|i| Parcel { from: PartyId(i), to: SERVER, bytes: vec![i as u8; 4] })
+            .map(|i| RawMessage { from: PartyId(i), to: SERVER, bytes: vec![i as u8; 4] })
             .collect()
     }
 
@@ -180,13 +180,13 @@ mod tests {
 
     #[test]
     fn nothing_happens_unless_it_is_asked_for() {
-        let (arrive, late) = Failures::default().befall(wave(9), WHEN, |_| None);
+        let (arrive, late) = Failures::default().inject(wave(9), WHEN, |_| None);
         assert_eq!((arrive, late.len()), (wave(9), 0));
     }
 
     #[test]
     fn each_misfortune_is_what_it_says() {
-        let of = |failures: Failures| failures.befall(wave(200), WHEN, |_| Some(vec![99]));
+        let of = |failures: Failures| failures.inject(wave(200), WHEN, |_| Some(vec![99]));
         let none = Failures::default();
         let (arrive, late) = of(Failures { after: 0.5, ..none });
         assert!(arrive.len() > 60 && arrive.len() < 140 && late.is_empty(), "{}", arrive.len());
@@ -196,7 +196,7 @@ mod tests {
         assert!(of(Failures { duplicate: 1.0, ..none }).0.len() == 400);
         assert!(of(Failures { before: 1.0, ..none }).0.len() == 200); // the parties send, the server does not
         let changed =
-            |arrive: &[Parcel]| arrive.iter().zip(wave(200)).filter(|(a, b)| *a != b).count();
+            |arrive: &[RawMessage]| arrive.iter().zip(wave(200)).filter(|(a, b)| *a != b).count();
         assert_eq!(changed(&of(Failures { corrupt: 1.0, ..none }).0), 200);
         assert_eq!(changed(&of(Failures { byzantine: 1.0, ..none }).0), 200);
         let (arrive, _) = of(Failures { reorder: 1.0, ..none });

@@ -9,10 +9,10 @@
 
 pub mod algorithms;
 mod checkpoint;
-mod door;
+mod client;
 mod error;
 mod failures;
-mod guest;
+mod inbox;
 mod message;
 mod node;
 mod participation;
@@ -25,9 +25,9 @@ pub mod wire;
 
 pub use algorithms::{CATALOGUE, Entry, Network, Protocol, Recipe, Start, Witness, find};
 pub use checkpoint::Checkpoint;
-pub use door::{Admitted, Door};
 pub use error::RunError;
 pub use failures::Failures;
+pub use inbox::{Admitted, Inbox};
 pub use message::{Envelope, Kind, PartyId, RunId, SERVER};
 pub use node::Node;
 pub use participation::{cap, choose};

@@ -39,7 +39,7 @@ pub trait Node: Send {
 
     /// Once all nodes have gone on from their snapshots: brings back what it keeps in no snapshot,
     /// which follows from the public z's of the run so far
-    /// ([`Protocol::course`](crate::Protocol::course)).
+    /// ([`Protocol::trajectory`](crate::Protocol::course)).
     fn catch_up(&mut self, _zs: &[Vec<f64>]) -> Result<(), RunError> {
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use reticent_accountant::Ledger;
 use reticent_masks::{FixedPoint, Member, MemberId, NoiseShare, Terms as MaskTerms};
-use reticent_oracle::{BlockTerms, Books, Digest, Entrusted, Gate, Oracle, Refusal, Seal, Terms};
+use reticent_oracle::{BlockTerms, Books, Digest, Gate, Oracle, Refusal, Seal, SealedBlock, Terms};
 
 use crate::error::RunError;
 use crate::message::PartyId;
@@ -69,29 +69,33 @@ impl Party {
         &mut self,
         first: u32,
         zs: &[Vec<f64>],
-        how: &BlockTerms,
+        params: &BlockTerms,
     ) -> Result<u32, Rejected> {
-        self.followed = self.gate.follow(first, zs, how).map_err(refused)?;
+        self.followed = self.gate.follow(first, zs, params).map_err(refused)?;
         Ok(self.followed)
     }
 
     /// After a crash: brings its block to where it was, along the z's of the run, of which it may
     /// have seen fewer.
-    pub(crate) fn catch_up(&mut self, zs: &[Vec<f64>], how: &BlockTerms) -> Result<(), RunError> {
+    pub(crate) fn catch_up(
+        &mut self,
+        zs: &[Vec<f64>],
+        params: &BlockTerms,
+    ) -> Result<(), RunError> {
         let seen =
             zs.get(..self.followed as usize).ok_or(RunError::Snapshot("a party that is ahead"))?;
-        self.follow(0, seen, how)?;
+        self.follow(0, seen, params)?;
         Ok(())
     }
 
     /// Its block, for its trustee alone.
-    pub fn entrust(&mut self, label: &Digest, seal: &Seal) -> Result<Entrusted, Rejected> {
+    pub fn entrust(&mut self, label: &Digest, seal: &Seal) -> Result<SealedBlock, Rejected> {
         self.gate.begin(label);
         self.gate.entrust(seal).map_err(refused)
     }
 
     /// Its block behind masks; `None` when its budget does not allow it.
-    pub fn veil(
+    pub fn mask(
         &mut self,
         label: &Digest,
         code: &FixedPoint,
@@ -100,7 +104,7 @@ impl Party {
         id: MemberId,
     ) -> Result<Option<Member>, Rejected> {
         self.gate.begin(label);
-        match self.gate.veil(code, share, masks, id) {
+        match self.gate.mask(code, share, masks, id) {
             Ok(member) => Ok(Some(member)),
             Err(Refusal::Exhausted) => Ok(None),
             Err(refusal) => Err(refused(refusal)),

@@ -145,7 +145,7 @@ fn prepare_altered(
     let mut parties = Vec::with_capacity(gates.len());
     for (i, mut gate) in gates.into_iter().enumerate() {
         let id = PartyId(i as u32);
-        let class = protocol.likeness(id);
+        let class = protocol.plan_class(id);
         if let std::collections::btree_map::Entry::Vacant(vacant) = classes.entry(class) {
             vacant.insert(calibrated(&*protocol, id, &gate, &price)?);
         }

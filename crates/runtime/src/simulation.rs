@@ -16,7 +16,7 @@ use reticent_noise::{Digest, NoiseKey};
 use crate::algorithms::{Network, Protocol};
 use crate::checkpoint::Checkpoint;
 use crate::error::RunError;
-use crate::failures::{Failures, Parcel, When};
+use crate::failures::{Failures, RawMessage, When};
 use crate::message::{Envelope, PartyId, SERVER};
 use crate::node::Node;
 use crate::rejected::Rejected;
@@ -45,7 +45,7 @@ pub struct Simulation {
     rejections: BTreeMap<String, u64>,
     failures: Failures,
     /// What arrives with the next round.
-    late: Vec<Parcel>,
+    late: Vec<RawMessage>,
     /// Hears every message that is sent, before anything befalls it.
     tap: Option<Tap>,
     /// The noise multiplier of each party.
@@ -63,7 +63,7 @@ pub type Tap = Box<dyn FnMut(u32, &[u8]) + Send>;
 
 /// What a node made of its messages.
 struct Outbox {
-    parcels: Vec<Parcel>,
+    parcels: Vec<RawMessage>,
     rejected: Vec<Rejected>,
 }
 
@@ -208,7 +208,7 @@ impl Simulation {
         // Before the next round: if a party had to ask for what it has lost, that would be messages
         // that the run before the crash did not have, and other misfortunes would befall the round
         // than when it was first begun.
-        let zs = self.protocol.course(&self.nodes)?;
+        let zs = self.protocol.trajectory(&self.nodes)?;
         self.nodes.par_iter_mut().try_for_each(|node| node.catch_up(&zs))?;
         self.round = checkpoint.round;
         self.traffic = Traffic { messages: checkpoint.traffic.0, bytes: checkpoint.traffic.1 };
@@ -222,7 +222,7 @@ impl Simulation {
     }
 
     /// The deadline of the round that is over, for the initiators.
-    fn deadline(&mut self) -> Result<Vec<Parcel>, RunError> {
+    fn deadline(&mut self) -> Result<Vec<RawMessage>, RunError> {
         let round = self.round;
         self.initiated(|node| node.on_deadline(round))
     }
@@ -231,7 +231,7 @@ impl Simulation {
     fn initiated(
         &mut self,
         act: impl Fn(&mut dyn Node) -> Result<Vec<Envelope>, RunError> + Sync,
-    ) -> Result<Vec<Parcel>, RunError> {
+    ) -> Result<Vec<RawMessage>, RunError> {
         let places: Vec<usize> = self.initiators.iter().map(|&id| self.place(id)).collect();
         let sent = at_places(&mut self.nodes, &places, |node, _| act(node).map(sealed));
         sent.into_iter().try_fold(Vec::new(), |mut all, sent| {
@@ -244,8 +244,8 @@ impl Simulation {
     /// first.
     fn deliver(
         &mut self,
-        mut overdue: Vec<Parcel>,
-        mut sent: Vec<Parcel>,
+        mut overdue: Vec<RawMessage>,
+        mut sent: Vec<RawMessage>,
         attempt: u32,
     ) -> Result<(), RunError> {
         let limit = self.protocol.longest_payload();
@@ -265,13 +265,13 @@ impl Simulation {
                 }
             }
             let when = When { round: self.round + 1, attempt, wave };
-            let (arrived, late) = self.failures.befall(sent, when, |bytes| {
+            let (arrived, late) = self.failures.inject(sent, when, |bytes| {
                 let envelope = wire::decode(bytes, limit).ok()?;
                 self.protocol.exaggerated(&envelope).map(|envelope| wire::encode(&envelope))
             });
             self.late.extend(late);
             let mut inboxes: BTreeMap<usize, Vec<Vec<u8>>> = BTreeMap::new();
-            for Parcel { to, bytes, .. } in overdue.drain(..).chain(arrived) {
+            for RawMessage { to, bytes, .. } in overdue.drain(..).chain(arrived) {
                 let place = self.place(to);
                 if place < self.nodes.len() {
                     inboxes.entry(place).or_default().push(bytes);
@@ -301,8 +301,8 @@ impl Simulation {
     }
 }
 
-fn sealed(sent: Vec<Envelope>) -> Vec<Parcel> {
-    let seal = |e: Envelope| Parcel { from: e.from, to: e.to, bytes: wire::encode(&e) };
+fn sealed(sent: Vec<Envelope>) -> Vec<RawMessage> {
+    let seal = |e: Envelope| RawMessage { from: e.from, to: e.to, bytes: wire::encode(&e) };
     sent.into_iter().map(seal).collect()
 }
 

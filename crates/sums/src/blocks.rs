@@ -126,19 +126,19 @@ impl Blocks {
     }
 
     /// Moves the blocks.
-    pub fn advance(&mut self, private: &Private, loss: &dyn Loss, how: &Move<'_>) {
+    pub fn advance(&mut self, private: &Private, loss: &dyn Loss, params: &Move<'_>) {
         match private.rows() {
-            Rows::Dense(rows) => self.advance_over(rows, private, loss, how),
-            Rows::Sparse(rows) => self.advance_over(rows, private, loss, how),
+            Rows::Dense(rows) => self.advance_over(rows, private, loss, params),
+            Rows::Sparse(rows) => self.advance_over(rows, private, loss, params),
         }
-        let keep = 1.0 - 2.0 * how.relaxation;
+        let keep = 1.0 - 2.0 * params.relaxation;
         let shift = |centre: &mut [f64]| {
-            centre.iter_mut().zip(how.z).for_each(|(p, z)| *p = keep * *p + (1.0 - keep) * z);
+            centre.iter_mut().zip(params.z).for_each(|(p, z)| *p = keep * *p + (1.0 - keep) * z);
         };
         if self.own.is_none() {
             return shift(&mut self.centre);
         }
-        self.moving_centres(how.moves).into_iter().for_each(shift);
+        self.moving_centres(params.moves).into_iter().for_each(shift);
     }
 
     /// The `cᵢ⁺`, each from its own record and its `2z − p`.
@@ -147,10 +147,10 @@ impl Blocks {
         rows: &impl RowAccess,
         private: &Private,
         loss: &dyn Loss,
-        how: &Move<'_>,
+        params: &Move<'_>,
     ) {
         let Blocks { centre, coefficients, own: centres, .. } = self;
-        let Move { z, clip, step, relaxation, moves } = *how;
+        let Move { z, clip, step, relaxation, moves } = *params;
         let (outputs, len) = (loss.outputs(), z.len());
         let from = |p: &[f64]| z.iter().zip(p).map(|(z, p)| 2.0 * z - p).collect::<Vec<f64>>();
         let shared = from(centre);

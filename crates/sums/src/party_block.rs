@@ -146,7 +146,7 @@ impl BlockTerms {
 /// The block: `u = centre + offset`.
 #[derive(Debug)]
 pub struct PartyBlock {
-    how: BlockTerms,
+    params: BlockTerms,
     centre: Vec<f64>,
     offset: Vec<f64>,
     followed: u32,
@@ -154,13 +154,13 @@ pub struct PartyBlock {
 
 impl PartyBlock {
     /// At 0.
-    pub fn new(len: usize, how: BlockTerms) -> Self {
-        PartyBlock { how, centre: vec![0.0; len], offset: vec![0.0; len], followed: 0 }
+    pub fn new(len: usize, params: BlockTerms) -> Self {
+        PartyBlock { params, centre: vec![0.0; len], offset: vec![0.0; len], followed: 0 }
     }
 
     /// How it moves.
-    pub fn how(&self) -> &BlockTerms {
-        &self.how
+    pub fn params(&self) -> &BlockTerms {
+        &self.params
     }
 
     /// `c`.
@@ -176,27 +176,29 @@ impl PartyBlock {
     /// Whether it may move along `z`: it has not moved as often as it may, and the numbers are not
     /// so large that rounding would be seen beside one record. Public quantities alone.
     pub fn may_follow(&self, z: &[f64], records: usize) -> bool {
-        let Some(OneRecord { smoothness, rounds, .. }) = self.how.one_record else { return true };
+        let Some(OneRecord { smoothness, rounds, .. }) = self.params.one_record else {
+            return true;
+        };
         let norm = |x: &[f64]| norm_above(x.iter().map(|x| x * x).sum(), x.len());
-        let reach = 5.0 * norm(z) + 2.0 * norm(&self.centre) + 3.0 * self.how.bound();
-        let rounding = self.how.prox().rounding(
-            self.how.prox().curvature(smoothness),
+        let reach = 5.0 * norm(z) + 2.0 * norm(&self.centre) + 3.0 * self.params.bound();
+        let rounding = self.params.prox().rounding(
+            self.params.prox().curvature(smoothness),
             z.len(),
             records,
             reach,
         );
         // A bound that is not a number is no reason to go on; without a curvature nothing is
         // claimed of rounding.
-        let unseen = 2.0 * rounding <= SLACK * self.how.one_step(records as u64);
+        let unseen = 2.0 * rounding <= SLACK * self.params.one_step(records as u64);
         self.followed < rounds && (smoothness.is_infinite() || unseen)
     }
 
     /// Moves along `z`.
     pub fn advance(&mut self, rows_and_loss: (&Private, &dyn Loss), z: &[f64]) {
-        let BlockTerms { clip, step, relaxation, .. } = self.how;
+        let BlockTerms { clip, step, relaxation, .. } = self.params;
         let u = self.centre.iter().zip(&self.offset).map(|(p, c)| p + c);
         let v: Vec<f64> = z.iter().zip(u).map(|(z, u)| 2.0 * z - u).collect();
-        let x = self.how.prox().point(rows_and_loss, &v, z);
+        let x = self.params.prox().point(rows_and_loss, &v, z);
         let mut g: Vec<f64> = v.iter().zip(&x).map(|(v, x)| (v - x) / step).collect();
         g.iter_mut().for_each(finite);
         let factor = clip / norm_above(g.iter().map(|g| g * g).sum(), g.len()).max(clip);
@@ -204,7 +206,7 @@ impl PartyBlock {
             *c = (1.0 - 2.0 * relaxation) * *c - 2.0 * relaxation * step * factor * g;
             finite(c);
         }
-        self.how.centre(&mut self.centre, z);
+        self.params.centre(&mut self.centre, z);
         self.followed += 1;
     }
 }
@@ -218,7 +220,7 @@ mod tests {
 
     const COLUMNS: usize = 3;
 
-    fn how(step: f64, relaxation: f64, inner: u32, fewest: u64) -> BlockTerms {
+    fn params(step: f64, relaxation: f64, inner: u32, fewest: u64) -> BlockTerms {
         let one_record = Some(OneRecord { fewest, smoothness: 0.25, rounds: 40 });
         BlockTerms { clip: 1.0, row_norm: 1.0, step, inner, relaxation, one_record }
     }
@@ -237,24 +239,24 @@ mod tests {
 
     #[test]
     fn where_the_step_is_that_of_the_curvature_it_settles() {
-        let how = how(4.0, 0.5, 30, 100);
+        let params = params(4.0, 0.5, 30, 100);
         let mu = 2.0 * 4.0 / 100.0;
-        assert!((how.moves() / mu - 1.707).abs() < 0.02, "{}", how.moves() / mu);
-        assert!(how.moves() < how.bound() / 10.0);
+        assert!((params.moves() / mu - 1.707).abs() < 0.02, "{}", params.moves() / mu);
+        assert!(params.moves() < params.bound() / 10.0);
         let longer = BlockTerms {
-            one_record: how.one_record.map(|one| OneRecord { rounds: 4000, ..one }),
-            ..how
+            one_record: params.one_record.map(|one| OneRecord { rounds: 4000, ..one }),
+            ..params
         };
-        assert!((longer.moves() / how.moves() - 1.0).abs() < 1e-9);
+        assert!((longer.moves() / params.moves() - 1.0).abs() < 1e-9);
     }
 
     #[test]
     fn what_is_not_known_is_the_whole_party() {
-        let smooth = how(4.0, 0.5, 30, 100);
+        let smooth = params(4.0, 0.5, 30, 100);
         for unknown in [
             BlockTerms { one_record: None, ..smooth },
-            how(4.0, 0.5, 30, 1),
-            how(400.0, 0.5, 30, 100),
+            params(4.0, 0.5, 30, 1),
+            params(400.0, 0.5, 30, 100),
             BlockTerms {
                 one_record: Some(OneRecord { fewest: 100, smoothness: f64::INFINITY, rounds: 3 }),
                 ..smooth
@@ -278,19 +280,19 @@ mod tests {
             rows in prop::collection::vec(prop::array::uniform3(-0.57..0.57_f64), 2..6),
             (first, second) in (0..3_usize, 0..3_usize), signs in prop::array::uniform2(any::<bool>()),
         ) {
-            let how = how(step, relaxation, inner, rows.len() as u64);
+            let params = params(step, relaxation, inner, rows.len() as u64);
             let loss = losses::parse("logistic", None).unwrap();
             let mut targets = vec![1.0; rows.len()];
             let run = |rows: &[[f64; COLUMNS]], targets: &[f64]| {
                 let private = private(rows, targets);
-                let mut block = PartyBlock::new(COLUMNS, how);
-                let mut course = Vec::new();
+                let mut block = PartyBlock::new(COLUMNS, params);
+                let mut trajectory = Vec::new();
                 for z in &zs {
                     assert!(block.may_follow(z, rows.len()));
                     block.advance((&private, &*loss), z);
-                    course.push(block.offset.clone());
+                    trajectory.push(block.offset.clone());
                 }
-                course
+                trajectory
             };
             let extreme = |j: usize, positive: bool| {
                 let mut row = [0.0; COLUMNS];
@@ -305,8 +307,8 @@ mod tests {
             for (round, (a, b)) in left.iter().zip(&right).enumerate() {
                 let apart = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
                 let said = BlockTerms {
-                    one_record: how.one_record.map(|one| OneRecord { rounds: round as u32 + 1, ..one }),
-                    ..how
+                    one_record: params.one_record.map(|one| OneRecord { rounds: round as u32 + 1, ..one }),
+                    ..params
                 };
                 prop_assert!(apart <= said.moves(), "{apart} {} in round {round}", said.moves());
             }

@@ -106,8 +106,8 @@ impl Risk<'_> {
     /// The constants, or why there are none.
     pub fn bounds(&self) -> Result<Bounds, Unsolvable> {
         let Risk { row_norm, public, start, shape, loss, crowd, hidden } = *self;
-        let (slope, bend) = (loss.lipschitz(), loss.smoothness());
-        if !slope.is_finite() || !bend.is_finite() {
+        let (slope, curvature) = (loss.lipschitz(), loss.smoothness());
+        if !slope.is_finite() || !curvature.is_finite() {
             return Err(wrong(
                 "the minimiser cannot be released: the loss needs a bounded derivative without jumps (logistic, huber, \
                  huberised-hinge)",
@@ -121,7 +121,7 @@ impl Risk<'_> {
             ));
         }
         let clip = slope * row_norm * UP;
-        let smooth = (crowd * bend * row_norm * row_norm + public.ridge + gram / gamma) * UP;
+        let smooth = (crowd * curvature * row_norm * row_norm + public.ridge + gram / gamma) * UP;
 
         let mut slope_at_start = vec![0.0; start.len()];
         public.add_gradient(start, shape, &mut slope_at_start);

@@ -9,7 +9,7 @@
 //! `FFT`·log₂N·u; a power c multiplies the relative error by c. Both are followed coefficient by
 //! coefficient (Higham 2002, ch. 24).
 
-use super::dots::Dots;
+use super::discretise::Dots;
 use super::tilt;
 use crate::outward::{Lower, Upper, at_least, at_most};
 use crate::round::{UNIT, down};
@@ -98,13 +98,13 @@ pub(crate) fn compose(
     let mut doubt = vec![0.0_f64; half];
     let (mut log_norm, mut finite) = (0.0, 0.0);
     let modulus = length as i64;
-    for (dots, count) in parts {
-        let (weights, shift) = tilt::tilted(dots, s);
+    for (discretise, count) in parts {
+        let (weights, shift) = tilt::tilted(discretise, s);
         let total: f64 = weights.iter().sum();
         log_norm += *count as f64 * (total.ln() + shift);
-        finite += *count as f64 * (-at_most(dots.infinity, 1.0)).ln_1p();
+        finite += *count as f64 * (-at_most(discretise.infinity, 1.0)).ln_1p();
         buffer.fill(0.0);
-        for (&(loss, _), weight) in dots.points.iter().zip(&weights) {
+        for (&(loss, _), weight) in discretise.points.iter().zip(&weights) {
             let index = (loss / step).round() as i64;
             buffer[index.rem_euclid(modulus) as usize] += weight / total;
         }

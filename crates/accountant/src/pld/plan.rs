@@ -1,7 +1,7 @@
 //! How one question is answered: a tilt, a window and a lattice, found on a sketch of the losses.
 
 use super::compose;
-use super::dots::{self, Dots, Grid};
+use super::discretise::{self, Dots, Grid};
 use super::tail::Tail;
 use super::tilt::{self, Edge};
 use super::{FINE, FLOOR, Loss, Query, Side};
@@ -44,9 +44,9 @@ pub(super) fn crude(losses: &[(Loss, u64)], query: Query) -> Upper {
     };
     let (mut most, mut infinity) = (0.0, 0.0);
     for (loss, times) in losses {
-        let (_, dots) = dots::sketch(loss, reach, reach, SKETCH);
-        most += *times as f64 * largest(dots.points.iter().map(|point| point.0), 0.0);
-        infinity += *times as f64 * dots.infinity;
+        let (_, discretise) = discretise::sketch(loss, reach, reach, SKETCH);
+        most += *times as f64 * largest(discretise.points.iter().map(|point| point.0), 0.0);
+        infinity += *times as f64 * discretise.infinity;
     }
     let (most, infinity) =
         (Upper::new(most).up(64.0 + count), Upper::delta(infinity).up(64.0 + count));
@@ -101,12 +101,13 @@ impl<'a> Plan<'a> {
         let mut parts = Vec::with_capacity(losses.len());
         let mut grids = Vec::with_capacity(losses.len());
         for (loss, times) in losses {
-            let (grid, dots) = dots::sketch(loss, low, reach, SKETCH);
+            let (grid, discretise) = discretise::sketch(loss, low, reach, SKETCH);
             grids.push(grid);
-            parts.push((dots, *times));
+            parts.push((discretise, *times));
         }
-        let infinity: f64 = parts.iter().map(|(dots, times)| dots.infinity * *times as f64).sum();
-        if parts.iter().any(|(dots, _)| dots.points.is_empty()) || infinity >= 1.0 {
+        let infinity: f64 =
+            parts.iter().map(|(discretise, times)| discretise.infinity * *times as f64).sum();
+        if parts.iter().any(|(discretise, _)| discretise.points.is_empty()) || infinity >= 1.0 {
             return None;
         }
         let plain = tilt::total(&parts, 0.0);
@@ -133,7 +134,7 @@ impl<'a> Plan<'a> {
             Query::Delta(_) => estimate.exp() + infinity,
         };
         let farthest = largest(
-            parts.iter().flat_map(|(dots, _)| &dots.points).map(|point| point.0.abs()),
+            parts.iter().flat_map(|(discretise, _)| &discretise.points).map(|point| point.0.abs()),
             at_least(right.at.abs(), left.at.abs()),
         );
         // K(s) is off by a few hundred roundings per event and by those of its exponents, and ε by
@@ -155,13 +156,14 @@ impl<'a> Plan<'a> {
         let sketches = grids
             .into_iter()
             .zip(&parts)
-            .map(|(grid, (dots, _))| {
-                let (mut weights, _) = tilt::tilted(dots, tilt);
+            .map(|(grid, (discretise, _))| {
+                let (mut weights, _) = tilt::tilted(discretise, tilt);
                 let total: f64 = weights.iter().sum();
                 weights.iter_mut().for_each(|w| *w /= total);
                 (
                     grid,
-                    dots.points
+                    discretise
+                        .points
                         .iter()
                         .zip(weights)
                         .map(|(point, weight)| (point.0, weight))
@@ -267,16 +269,16 @@ impl<'a> Plan<'a> {
         if small || !step.is_normal() || !Upper::new(needed).within(2.0 * LONGEST) {
             return None;
         }
-        let snap = |at: f64| dots::snap(at, step);
+        let snap = |at: f64| discretise::snap(at, step);
         let parts: Vec<(Dots, u64)> = (0..self.losses.len())
             .map(|part| {
                 let (loss, count) = &self.losses[part];
                 let grid = self.refine(part, step);
-                let dots = match side {
-                    Side::Upper => dots::pessimistic(loss, &grid, snap),
-                    Side::Lower => dots::optimistic(loss, &grid, snap, self.tilt),
+                let discretise = match side {
+                    Side::Upper => discretise::pessimistic(loss, &grid, snap),
+                    Side::Lower => discretise::optimistic(loss, &grid, snap, self.tilt),
                 };
-                (dots, *count)
+                (discretise, *count)
             })
             .collect();
         let length = compose::length(needed as usize);

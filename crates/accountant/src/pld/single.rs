@@ -5,7 +5,7 @@
 //! every t > 0.
 
 use super::Query;
-use super::dots::SLACK;
+use super::discretise::SLACK;
 use super::loss::{Cut, Loss};
 use crate::outward::{Lower, at_least};
 

@@ -9,7 +9,7 @@
 
 use super::Side;
 use super::compose::Composed;
-use super::dots::Dots;
+use super::discretise::Dots;
 use super::plan::Plan;
 use super::tilt::{self, Edge};
 use crate::outward::{Lower, Upper, at_least, at_most, largest};
@@ -49,7 +49,7 @@ impl<'a> Tail<'a> {
             at_most(log, 0.0).exp() * (1.0 + 1e-6)
         };
         let widest = largest(
-            parts.iter().flat_map(|(dots, _)| &dots.points).map(|point| point.0.abs()),
+            parts.iter().flat_map(|(discretise, _)| &discretise.points).map(|point| point.0.abs()),
             0.0,
         );
         Self {

@@ -5,7 +5,7 @@
 //! relative to the δ looked for, be it 1e-5 or 1e-200; and bounds on the mass outside a window
 //! follow from K at two other points (Chernoff).
 
-use super::dots::Dots;
+use super::discretise::Dots;
 use crate::outward::{at_least, at_most, largest};
 
 /// ln E[e^{sL}; L < ∞] with the first two derivatives.
@@ -17,8 +17,8 @@ pub(crate) struct Moments {
 }
 
 /// The tilted masses e^{sℓ}·mass scaled by e^{−shift}, and the shift.
-pub(crate) fn tilted(dots: &Dots, s: f64) -> (Vec<f64>, f64) {
-    let points = &dots.points;
+pub(crate) fn tilted(discretise: &Dots, s: f64) -> (Vec<f64>, f64) {
+    let points = &discretise.points;
     let reach =
         largest(points.first().into_iter().chain(points.last()).map(|point| point.0.abs()), 0.0);
     if s.abs() * reach < 600.0 {
@@ -31,20 +31,20 @@ pub(crate) fn tilted(dots: &Dots, s: f64) -> (Vec<f64>, f64) {
 }
 
 /// ln E[e^{sL}] and its derivatives for one measure.
-pub(crate) fn moments(dots: &Dots, s: f64) -> Moments {
-    let (weights, shift) = tilted(dots, s);
+pub(crate) fn moments(discretise: &Dots, s: f64) -> Moments {
+    let (weights, shift) = tilted(discretise, s);
     let total: f64 = weights.iter().sum();
-    let mean = weights.iter().zip(&dots.points).map(|(w, p)| w * p.0).sum::<f64>() / total;
+    let mean = weights.iter().zip(&discretise.points).map(|(w, p)| w * p.0).sum::<f64>() / total;
     let variance =
-        weights.iter().zip(&dots.points).map(|(w, p)| w * (p.0 - mean).powi(2)).sum::<f64>()
+        weights.iter().zip(&discretise.points).map(|(w, p)| w * (p.0 - mean).powi(2)).sum::<f64>()
             / total;
     Moments { log: total.ln() + shift, mean, variance }
 }
 
 /// The sum over a list of measures with counts.
 pub(crate) fn total(parts: &[(Dots, u64)], s: f64) -> Moments {
-    parts.iter().fold(Moments::default(), |sum, (dots, count)| {
-        let (one, count) = (moments(dots, s), *count as f64);
+    parts.iter().fold(Moments::default(), |sum, (discretise, count)| {
+        let (one, count) = (moments(discretise, s), *count as f64);
         Moments {
             log: sum.log + count * one.log,
             mean: sum.mean + count * one.mean,
@@ -57,8 +57,8 @@ pub(crate) fn total(parts: &[(Dots, u64)], s: f64) -> Moments {
 pub(crate) fn total_log(parts: &[(Dots, u64)], s: f64) -> f64 {
     parts
         .iter()
-        .map(|(dots, count)| {
-            let (weights, shift) = tilted(dots, s);
+        .map(|(discretise, count)| {
+            let (weights, shift) = tilted(discretise, s);
             *count as f64 * (weights.iter().sum::<f64>().ln() + shift)
         })
         .sum()

@@ -113,7 +113,7 @@ pub(super) fn shortened(recipe: &Recipe<'_>) -> Result<f64, SettingsError> {
 impl Algorithm for Amp {
     fn step(&mut self, _k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let linear = vec![0.0; self.x.len()];
-        let how = ObjectiveTerms {
+        let params = ObjectiveTerms {
             row_norm: self.row_norm,
             smoothness: self.smoothness,
             public: Quadratic { ridge: self.ridge, linear: &linear, penalty: None },
@@ -121,7 +121,7 @@ impl Algorithm for Amp {
             law: self.law,
             noise_multiplier: self.noise_multiplier,
         };
-        let released = oracle.objective(&how)?.into_inner();
+        let released = oracle.objective(&params)?.into_inner();
         self.x = released;
         Ok(())
     }

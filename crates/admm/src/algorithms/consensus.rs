@@ -49,7 +49,7 @@ const LAMBDA: f64 = 0.5;
 
 #[derive(Debug)]
 struct Consensus {
-    how: ConsensusTerms,
+    params: ConsensusTerms,
     order: Order,
     /// The noise that Theorem 2 takes the published version to have, in bounds of the mean.
     claimed: Option<f64>,
@@ -96,7 +96,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     // γC or γCλ/(1 − λ).
     let on_blocks = 2.0 * relaxation.min(1.0 - relaxation) * noise_multiplier / population as f64;
     let algorithm = Consensus {
-        how: ConsensusTerms {
+        params: ConsensusTerms {
             clip: settings.clip_or_bound(public)?,
             step: positive("gamma", settings.gamma.unwrap_or(recipe.length(ITERATIONS) / smooth))?,
             relaxation,
@@ -122,14 +122,14 @@ impl Algorithm for Consensus {
         }
         let z = self.solution();
         let moving = self.order.next_blocks()?.map_or(Moving::All, Moving::Only);
-        self.mean = oracle.consensus(&z, moving, &self.how)?.into_inner();
+        self.mean = oracle.consensus(&z, moving, &self.params)?.into_inner();
         Ok(())
     }
 
     /// z.
     fn solution(&self) -> Vec<f64> {
         let mut z = self.mean.clone();
-        self.regulariser.prox_y(&mut z, self.how.step);
+        self.regulariser.prox_y(&mut z, self.params.step);
         z
     }
 }

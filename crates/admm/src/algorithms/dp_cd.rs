@@ -53,7 +53,7 @@ const STEP: f64 = 10.0;
 
 #[derive(Debug)]
 struct DpCd {
-    how: GradientTerms,
+    params: GradientTerms,
     step: StepSize,
     /// Steps in which each record is seen once for each coordinate.
     per_epoch: f64,
@@ -78,7 +78,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let step = (0.5 * (len as f64).sqrt()).clamp(1.0, STEP);
     let rounds = recipe.sweeps(step, ROUNDS);
     let algorithm = DpCd {
-        how: GradientTerms {
+        params: GradientTerms {
             clip: settings.clip_or_part(public, CLIP)?,
             noise_multiplier: *noise_multiplier,
             sampling,
@@ -96,11 +96,11 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
 
 impl Algorithm for DpCd {
     fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let DpCd { how, step, per_epoch, regulariser, engine } = self;
+        let DpCd { params, step, per_epoch, regulariser, engine } = self;
         let j = ((k - 1) % engine.u().len() as u64) as usize;
         let eta = step.at(k, *per_epoch);
         let mut noisy = vec![0.0; engine.u().len()];
-        noisy[j] = oracle.coordinate(engine.u(), j, how)?.into_inner();
+        noisy[j] = oracle.coordinate(engine.u(), j, params)?.into_inner();
         let beta = 2.0 / eta;
         gradient_operator(engine.u(), beta, &mut noisy);
         // The prox of every entry, of which the engine reads the one that takes part.

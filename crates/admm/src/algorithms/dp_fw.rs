@@ -59,7 +59,7 @@ const RADIUS: f64 = 10.0;
 
 #[derive(Debug)]
 struct DpFw {
-    how: GradientTerms,
+    params: GradientTerms,
     shape: Shape,
     radius: f64,
     /// λ.
@@ -87,7 +87,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         settings.iterations_or((steps * recipe.per_epoch(sampling).max(1.0).sqrt()) as u64)?;
     let spread = (public.shape.features as f64).sqrt();
     let algorithm = DpFw {
-        how: GradientTerms {
+        params: GradientTerms {
             clip: settings.clip_or_part(public, CLIP)?,
             noise_multiplier: *noise_multiplier,
             sampling,
@@ -105,8 +105,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
 
 impl Algorithm for DpFw {
     fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let DpFw { how, shape, radius, threshold, momentum, x, average } = self;
-        let mut g = oracle.gradient(x, how)?.into_inner();
+        let DpFw { params, shape, radius, threshold, momentum, x, average } = self;
+        let mut g = oracle.gradient(x, params)?.into_inner();
         momentum.average(k, &mut g);
         let step = 2.0 / (k as f64 + 1.0);
         x.iter_mut().for_each(|x| *x *= 1.0 - step);

@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 #[derive(Debug)]
 struct DpSgd {
-    how: GradientTerms,
+    params: GradientTerms,
     step: StepSize,
     per_epoch: f64,
     prox: Prox,
@@ -57,7 +57,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
     let len = public.shape.len();
     let algorithm = DpSgd {
-        how: GradientTerms {
+        params: GradientTerms {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling,
@@ -76,7 +76,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
 impl Algorithm for DpSgd {
     fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let eta = self.step.at(k, self.per_epoch);
-        let mut noisy = oracle.gradient(self.engine.u(), &self.how)?.into_inner();
+        let mut noisy = oracle.gradient(self.engine.u(), &self.params)?.into_inner();
         gradient_operator(self.engine.u(), 2.0 / eta, &mut noisy);
         self.prox.apply(&mut noisy, eta);
         self.engine.step(Active::All, 1.0, &noisy);

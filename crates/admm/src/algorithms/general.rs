@@ -164,7 +164,7 @@ impl Algorithm for General {
             }
         };
         let image = matches!(back, Back::LeastSquares(_));
-        let mut how = MinimiserTerms {
+        let mut params = MinimiserTerms {
             row_norm: *row_norm,
             public,
             start: x,
@@ -174,10 +174,10 @@ impl Algorithm for General {
         if *as_published {
             oracle.claim(Claim::gaussian(13, Sampling::Full, *noise_multiplier));
             // Its bound is ‖A‖ times ours.
-            how.noise_multiplier *= regulariser.gram_norm().sqrt();
+            params.noise_multiplier *= regulariser.gram_norm().sqrt();
         }
         // A x⁺ + noise; the noise η of the listing is twice this one.
-        let mut r = oracle.minimiser(&how)?.into_inner();
+        let mut r = oracle.minimiser(&params)?.into_inner();
 
         // R_{γp₁}R_{γp₂}(u) = u + 2(A x⁺ − c − (−B z⁺)).
         regulariser.subtract_c(&mut r);

@@ -45,7 +45,7 @@ const RHO: f64 = 0.5;
 
 #[derive(Debug)]
 struct MpAdmm {
-    how: GradientTerms,
+    params: GradientTerms,
     step: StepSize,
     admm: Linearised,
     as_published: bool,
@@ -57,7 +57,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     let algorithm = MpAdmm {
-        how: GradientTerms {
+        params: GradientTerms {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling: Sampling::Full,
@@ -79,7 +79,7 @@ impl Algorithm for MpAdmm {
         if self.as_published {
             return self.published(eta, oracle);
         }
-        let g = oracle.gradient(self.admm.x(), &self.how)?.into_inner();
+        let g = oracle.gradient(self.admm.x(), &self.params)?.into_inner();
         self.admm.step(&g, eta);
         Ok(())
     }
@@ -93,16 +93,16 @@ impl MpAdmm {
     /// The paper's step; half of the sensitivities of equations 24–26 is its `bound` for x and z, ρ
     /// times that for y.
     fn published(&mut self, eta: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let MpAdmm { how, admm, population, .. } = self;
+        let MpAdmm { params, admm, population, .. } = self;
         oracle.claim(Claim::nothing(4));
         let g = oracle
-            .gradient(admm.x(), &GradientTerms { noise_multiplier: 0.0, ..*how })?
+            .gradient(admm.x(), &GradientTerms { noise_multiplier: 0.0, ..*params })?
             .into_inner();
         admm.step(&g, eta);
-        let bound = how.clip / (*population * (1.0 + eta * admm.rho()));
+        let bound = params.clip / (*population * (1.0 + eta * admm.rho()));
         for (vector, share) in admm.vectors() {
-            oracle.claim(Claim::gaussian(4, Sampling::Full, how.noise_multiplier / share));
-            *vector = oracle.perturb(vector, bound, how.noise_multiplier)?.into_inner();
+            oracle.claim(Claim::gaussian(4, Sampling::Full, params.noise_multiplier / share));
+            *vector = oracle.perturb(vector, bound, params.noise_multiplier)?.into_inner();
         }
         Ok(())
     }

@@ -87,7 +87,7 @@ impl Algorithm for ObjP {
         let mut linear = y.clone();
         let mut ridge = 0.0;
         Quadratic::pull(0.5 * *rho, z, &mut ridge, &mut linear);
-        let how = ObjectiveTerms {
+        let params = ObjectiveTerms {
             row_norm: *row_norm,
             smoothness: *smoothness,
             public: Quadratic { ridge, linear: &linear, penalty: None },
@@ -95,7 +95,7 @@ impl Algorithm for ObjP {
             law: *law,
             noise_multiplier: *noise_multiplier,
         };
-        let released = oracle.objective(&how)?.into_inner();
+        let released = oracle.objective(&params)?.into_inner();
         *x = released;
         for i in 0..z.len() {
             z[i] = x[i] + y[i] / *rho;

@@ -61,14 +61,14 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
 impl Algorithm for OutputPerturbation {
     fn step(&mut self, _k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let linear = vec![0.0; self.x.len()];
-        let how = MinimiserTerms {
+        let params = MinimiserTerms {
             row_norm: self.row_norm,
             public: Quadratic { ridge: self.ridge, linear: &linear, penalty: None },
             start: &self.x,
             image: false,
             noise_multiplier: self.noise_multiplier,
         };
-        let released = oracle.minimiser(&how)?.into_inner();
+        let released = oracle.minimiser(&params)?.into_inner();
         self.x = released;
         Ok(())
     }

@@ -52,7 +52,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 #[derive(Debug)]
 struct Sadmm {
-    how: GradientTerms,
+    params: GradientTerms,
     per_epoch: f64,
     as_published: bool,
     schedule: Schedule,
@@ -74,7 +74,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let per_epoch = recipe.per_epoch(sampling);
     let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
     let algorithm = Sadmm {
-        how: GradientTerms {
+        params: GradientTerms {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling,
@@ -91,12 +91,12 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
 
 impl Algorithm for Sadmm {
     fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let Sadmm { how, per_epoch, as_published, schedule, admm, x, y } = self;
+        let Sadmm { params, per_epoch, as_published, schedule, admm, x, y } = self;
         if *as_published {
             // 5ς²Δ²/σ² per order, with Δ/σ = 2/z (LS22, Lemma 2).
-            oracle.claim(Claim::zcdp(11, 20.0 / (*per_epoch * how.noise_multiplier).powi(2)));
+            oracle.claim(Claim::zcdp(11, 20.0 / (*per_epoch * params.noise_multiplier).powi(2)));
         }
-        let mut g = oracle.gradient(&admm.x, how)?.into_inner();
+        let mut g = oracle.gradient(&admm.x, params)?.into_inner();
         admm.add_lent(&admm.x, &mut g);
         admm.step(&g, admm.alpha(k, *per_epoch, *schedule));
         x.add(&admm.x);

@@ -35,7 +35,7 @@ const RHO: f64 = 0.25;
 /// The iterates and the settings of a run.
 #[derive(Debug)]
 struct SsAdmm {
-    how: GradientTerms,
+    params: GradientTerms,
     step: StepSize,
     per_epoch: f64,
     admm: Linearised,
@@ -49,7 +49,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let per_epoch = recipe.per_epoch(sampling);
     let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
     let algorithm = SsAdmm {
-        how: GradientTerms {
+        params: GradientTerms {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling,
@@ -63,7 +63,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
 
 impl Algorithm for SsAdmm {
     fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let g = oracle.gradient(self.admm.x(), &self.how)?.into_inner();
+        let g = oracle.gradient(self.admm.x(), &self.params)?.into_inner();
         self.admm.step(&g, self.step.at(k, self.per_epoch));
         Ok(())
     }

@@ -177,14 +177,14 @@ impl Algorithm for Vradmm {
             self.open(oracle)?;
         }
         let Vradmm { corrections, admm, snapshot, p, .. } = self;
-        let how = GradientTerms {
+        let params = GradientTerms {
             clip: shrunk(corrections.clip, self.smooth, &admm.x, snapshot),
             ..*corrections
         };
         if self.as_published {
-            oracle.claim(Claim::gaussian(5, how.sampling, how.noise_multiplier));
+            oracle.claim(Claim::gaussian(5, params.sampling, params.noise_multiplier));
         }
-        let mut g = oracle.correction(&admm.x, snapshot, &how)?.into_inner();
+        let mut g = oracle.correction(&admm.x, snapshot, &params)?.into_inner();
         g.iter_mut().zip(&*p).for_each(|(g, p)| *g += p);
         admm.add_lent(&admm.x, &mut g);
         admm.step(&g, admm.alpha(k, self.per_epoch, Schedule::Constant));

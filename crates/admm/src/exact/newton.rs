@@ -245,11 +245,11 @@ fn conjugate_gradients(
     for _ in 0..2 * g.len() {
         oracle.hessian_times(x, &p, &mut image)?;
         coupling.add_gram(&p, &mut image);
-        let bend = dot(&p, &image);
-        if bend <= 0.0 {
+        let curvature = dot(&p, &image);
+        if curvature <= 0.0 {
             break;
         }
-        let step = square / bend;
+        let step = square / curvature;
         for i in 0..d.len() {
             d[i] += step * p[i];
             r[i] -= step * image[i];

@@ -21,9 +21,10 @@ fn e08_the_loss_of_an_odd_iteration_is_a_logarithm() {
         // H₀.
         let mut worst = f64::NEG_INFINITY;
         let step = c / records * c1 / 8.0;
-        let determinant = |angle: f64, bend: f64| {
+        let determinant = |angle: f64, curvature: f64| {
             let (a, b) = (angle.cos(), angle.sin());
-            (convex + bend * a * a) * (convex + bend * b * b) - (bend * a * b).powi(2)
+            (convex + curvature * a * a) * (convex + curvature * b * b)
+                - (curvature * a * b).powi(2)
         };
         for i in 0..16 {
             for (j, k) in (0..=8).flat_map(|j| (0..=8).map(move |k| (j, k))) {

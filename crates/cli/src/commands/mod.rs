@@ -19,7 +19,7 @@ mod simulate;
 
 use clap::Subcommand;
 
-use crate::answer::{Answer, Voice};
+use crate::answer::{Answer, OutputFormat};
 use crate::failure::Failure;
 
 /// What can be done.
@@ -58,14 +58,14 @@ pub enum Command {
 
 impl Command {
     /// Does it.
-    pub fn run(self, voice: Voice) -> Result<Answer, Failure> {
+    pub fn run(self, format: OutputFormat) -> Result<Answer, Failure> {
         match self {
             Command::Fit(fit) => fit.run(),
             Command::Simulate(simulate) => simulate.run(),
-            Command::Predict(predict) => predict.run(voice.json),
+            Command::Predict(predict) => predict.run(format.json),
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Inspect(inspect) => inspect.run(),
-            Command::Export(export) => export.run(voice.json),
+            Command::Export(export) => export.run(format.json),
             Command::Account(account) => account.run(),
             Command::Calibrate(calibrate) => calibrate.run(),
             Command::Audit(audit) => audit.run(),

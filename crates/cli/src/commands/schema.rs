@@ -176,13 +176,13 @@ impl Check {
         if self.target.is_some() || self.user_column.is_some() {
             schema = schema.with_roles(self.target.as_deref(), self.user_column.as_deref())?;
         }
-        let how = match (self.header_only, self.counts) {
+        let params = match (self.header_only, self.counts) {
             (true, _) => Thoroughness::Header,
             (false, false) => Thoroughness::Values,
             (false, true) => Thoroughness::Counts,
         };
         let reading = Reading { format: self.format, max_line: self.max_line };
-        let checked = waiting("reading the table", || check(&self.data, reading, &schema, how))?;
+        let checked = waiting("reading the table", || check(&self.data, reading, &schema, params))?;
         let mut text = checked.summary;
         if let Some(counts) = &checked.counts {
             text += &format!("\n{}\n{}", wrapped(NOT_PRIVATE), counted(counts));

@@ -34,11 +34,11 @@ pub fn check(
     path: &Path,
     reading: impl Into<Reading>,
     schema: &Schema,
-    how: Thoroughness,
+    params: Thoroughness,
 ) -> Result<Checked, DataError> {
     let purpose = if schema.target().is_some() { Purpose::Fit } else { Purpose::Predict };
-    let depth = if how == Thoroughness::Header { Depth::Header } else { Depth::Values };
-    let mut filling = Filling::new(schema, purpose).checking(how == Thoroughness::Counts);
+    let depth = if params == Thoroughness::Header { Depth::Header } else { Depth::Values };
+    let mut filling = Filling::new(schema, purpose).checking(params == Thoroughness::Counts);
     read_into(path, reading.into(), &mut filling, depth, None)?;
     let records = (depth == Depth::Values).then_some(filling.records());
     let what = match records {

@@ -20,7 +20,7 @@ use reticent_noise::entropy::Entropy;
 
 /// What may run and how often.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Contest {
+pub struct PrivateSelection {
     /// What each candidate asks, its score included.
     pub plans: Vec<Ledger>,
     /// The law of the number of runs: positive Poisson with a whole rate, or geometric (negative
@@ -30,7 +30,7 @@ pub struct Contest {
 
 /// What won.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Winner<T> {
+pub struct Selected<T> {
     /// What the run gave.
     pub result: T,
     /// Which candidate it was.
@@ -39,7 +39,7 @@ pub struct Winner<T> {
     pub score: Released<f64>,
 }
 
-impl Contest {
+impl PrivateSelection {
     /// The one event that the whole costs.
     fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
         let run = |plan: &Ledger| -> Vec<(Mechanism, u64)> {
@@ -90,28 +90,28 @@ impl Gate {
     /// numbers ran away. Nothing wins when every run gave nothing.
     pub fn select<T, E: From<Refusal>>(
         mut self,
-        contest: &Contest,
+        selection: &PrivateSelection,
         mut run: impl FnMut(&mut dyn Oracle, usize) -> Result<Option<(T, Released<f64>)>, E>,
-    ) -> Result<(Option<Winner<T>>, Ledger), E> {
-        self.record(contest.event(&self.inside.terms)?)?;
+    ) -> Result<(Option<Selected<T>>, Ledger), E> {
+        self.record(selection.event(&self.inside.terms)?)?;
         let mut ledger = std::mem::take(&mut self.ledger);
         let whole = self.plan.take();
         // What the losers were told is not released, so no copy of it is kept.
         self.transcript = None;
-        let runs = contest.draw(self.stream()?)?;
-        let mut best: Option<Winner<T>> = None;
+        let runs = selection.draw(self.stream()?)?;
+        let mut best: Option<Selected<T>> = None;
         for _ in 0..runs {
             let candidate =
-                self.stream()?.below(contest.plans.len() as u64).map_err(Refusal::from)? as usize;
+                self.stream()?.below(selection.plans.len() as u64).map_err(Refusal::from)? as usize;
             (self.split, self.inside.blocks) = (None, None);
             self.ledger = Ledger::new();
-            self.plan = Some(Plan::new(contest.plans[candidate].clone()));
+            self.plan = Some(Plan::new(selection.plans[candidate].clone()));
             let given = run(&mut self, candidate)?;
             self.ledger.taints().iter().for_each(|&taint| ledger.taint(taint));
             if let Some((result, score)) = given {
                 self.plan.take().map(Plan::finish).transpose()?;
                 if best.as_ref().is_none_or(|best| score.get() < best.score.get()) {
-                    best = Some(Winner { result, candidate, score });
+                    best = Some(Selected { result, candidate, score });
                 }
             }
         }

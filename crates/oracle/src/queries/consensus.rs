@@ -95,26 +95,26 @@ impl ConsensusTerms {
 pub(crate) struct Consensus<'a> {
     pub z: &'a [f64],
     pub moving: Moving<'a>,
-    pub how: &'a ConsensusTerms,
+    pub params: &'a ConsensusTerms,
 }
 
 impl Query for Consensus<'_> {
     fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal> {
-        let ConsensusTerms { clip, step, relaxation, block_noise, .. } = *self.how;
+        let ConsensusTerms { clip, step, relaxation, block_noise, .. } = *self.params;
         check_range("clip", clip, 1e-50, 1e50)?;
         check_range("prox step", step, 1e-50, 1e50)?;
         check_range("relaxation", relaxation, 1e-6, 1.0 - 1e-6)?;
         check_noise(block_noise)?;
-        self.how.sum().check()?;
+        self.params.sum().check()?;
         self.check_moving(terms)?;
         check_point(self.z, shape)
     }
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        if self.how.block_noise > 0.0 {
+        if self.params.block_noise > 0.0 {
             return Err(wrong("noise on the blocks is for the published version, under its claim"));
         }
-        Ok(vec![self.how.sum().event(terms)?])
+        Ok(vec![self.params.sum().event(terms)?])
     }
 
     fn moves_blocks(&self) -> bool {
@@ -135,16 +135,16 @@ impl Query for Consensus<'_> {
                 Some(blocks.moves(private, numbers))
             }
         };
-        if moves.is_some() || self.how.block_noise > 0.0 {
+        if moves.is_some() || self.params.block_noise > 0.0 {
             blocks.part(private.records());
         }
-        let ConsensusTerms { clip, step, relaxation, .. } = *self.how;
-        let how = Move { z: self.z, clip, step, relaxation, moves: moves.as_deref() };
-        blocks.advance(private, &**loss, &how);
+        let ConsensusTerms { clip, step, relaxation, .. } = *self.params;
+        let params = Move { z: self.z, clip, step, relaxation, moves: moves.as_deref() };
+        blocks.advance(private, &**loss, &params);
         self.perturb_blocks(blocks.moving_centres(moves.as_deref()), entropy)?;
         let centre = blocks.mean_centre(private);
         let mean =
-            noisy_mean(inside, entropy, Slopes::Stored(blocks.coefficients()), &self.how.sum());
+            noisy_mean(inside, entropy, Slopes::Stored(blocks.coefficients()), &self.params.sum());
         let mean = mean.map(|mean| mean.iter().zip(&centre).map(|(m, p)| m + p).collect());
         inside.blocks = Some(blocks);
         mean
@@ -156,7 +156,7 @@ impl Consensus<'_> {
     /// own where the number of units is private.
     fn check_moving(&self, terms: &Terms) -> Result<(), Refusal> {
         let Moving::Only(units) = self.moving else { return Ok(()) };
-        if terms.adjacency() != Adjacency::ReplaceOne || self.how.sampling != Sampling::Full {
+        if terms.adjacency() != Adjacency::ReplaceOne || self.params.sampling != Sampling::Full {
             return Err(wrong(
                 "a schedule of blocks needs replace-one, and the mean over all of them",
             ));
@@ -173,11 +173,11 @@ impl Consensus<'_> {
         moving: Vec<&mut [f64]>,
         entropy: &mut Entropy,
     ) -> Result<(), Refusal> {
-        if self.how.block_noise == 0.0 {
+        if self.params.block_noise == 0.0 {
             return Ok(());
         }
-        let noise = GaussianGrid::new(self.how.block_noise, grid::BITS)?;
-        let step = Grid::new(self.z.len()).step(self.how.sum().clip);
+        let noise = GaussianGrid::new(self.params.block_noise, grid::BITS)?;
+        let step = Grid::new(self.z.len()).step(self.params.sum().clip);
         let mut draws = vec![0; self.z.len()];
         for centre in moving {
             noise.fill(entropy, &mut draws)?;

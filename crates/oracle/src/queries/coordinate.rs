@@ -27,12 +27,12 @@ use reticent_noise::entropy::Entropy;
 pub(crate) struct Coordinate<'a> {
     pub at: &'a [f64],
     pub index: usize,
-    pub how: &'a GradientTerms,
+    pub params: &'a GradientTerms,
 }
 
 impl Query for Coordinate<'_> {
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        self.how.check()?;
+        self.params.check()?;
         check_point(self.at, shape)?;
         if self.index < shape.len() {
             return Ok(());
@@ -45,7 +45,7 @@ impl Query for Coordinate<'_> {
     }
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![self.how.event(terms)?])
+        Ok(vec![self.params.event(terms)?])
     }
 
     fn made_up(&self, _: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
@@ -54,7 +54,7 @@ impl Query for Coordinate<'_> {
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let Inside { private, loss, terms, pass, .. } = inside;
-        let GradientTerms { clip, noise_multiplier, sampling } = *self.how;
+        let GradientTerms { clip, noise_multiplier, sampling } = *self.params;
         let mut chosen = Vec::new();
         let sampled = sampling.draw(private.units(), entropy, &mut chosen)?;
         let grid = Grid::new(1);

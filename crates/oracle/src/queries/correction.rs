@@ -27,21 +27,21 @@ use reticent_noise::entropy::Entropy;
 pub(crate) struct Correction<'a> {
     pub at: &'a [f64],
     pub from: &'a [f64],
-    pub how: &'a GradientTerms,
+    pub params: &'a GradientTerms,
 }
 
 impl Query for Correction<'_> {
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        self.how.check()?;
+        self.params.check()?;
         check_point(self.at, shape)?;
         check_point(self.from, shape)
     }
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![self.how.event(terms)?])
+        Ok(vec![self.params.event(terms)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        noisy_mean(inside, entropy, Slopes::Between(self.at, self.from), self.how)
+        noisy_mean(inside, entropy, Slopes::Between(self.at, self.from), self.params)
     }
 }

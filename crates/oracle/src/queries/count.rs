@@ -31,21 +31,21 @@ pub struct CountTerms {
 /// The query.
 #[derive(Debug)]
 pub(crate) struct Count<'a> {
-    pub how: &'a CountTerms,
+    pub params: &'a CountTerms,
 }
 
 impl Query for Count<'_> {
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        check_noise(self.how.noise_multiplier)?;
-        check_statistic(self.how.of, shape)?;
-        if self.how.at_most.is_nan() {
+        check_noise(self.params.noise_multiplier)?;
+        check_statistic(self.params.of, shape)?;
+        if self.params.at_most.is_nan() {
             return Err(Refusal::BadQuery("the threshold of a count is not a number".to_owned()));
         }
         Ok(())
     }
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.how.noise_multiplier)?])
+        Ok(vec![terms.noisy(self.params.noise_multiplier)?])
     }
 
     fn made_up(&self, _: Shape, terms: &Terms, _: &mut dyn FnMut() -> f64) -> Vec<f64> {
@@ -53,7 +53,7 @@ impl Query for Count<'_> {
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        Ok(vec![noisy_count(inside, entropy, self.how)?])
+        Ok(vec![noisy_count(inside, entropy, self.params)?])
     }
 }
 
@@ -61,10 +61,11 @@ impl Query for Count<'_> {
 pub(super) fn noisy_count(
     inside: &mut Inside,
     entropy: &mut Entropy,
-    how: &CountTerms,
+    params: &CountTerms,
 ) -> Result<f64, Refusal> {
-    let counts = |private: &Private, i: usize| f64::from(how.of.value(private, i) <= how.at_most);
-    noisy_share_sum(inside, entropy, how.noise_multiplier, counts)
+    let counts =
+        |private: &Private, i: usize| f64::from(params.of.value(private, i) <= params.at_most);
+    noisy_share_sum(inside, entropy, params.noise_multiplier, counts)
 }
 
 /// The sum over the units of what `share` says of a record, a number in [0, 1]; for a user, of the

@@ -47,20 +47,20 @@ impl GradientTerms {
 #[derive(Debug)]
 pub(crate) struct Gradient<'a> {
     pub at: &'a [f64],
-    pub how: &'a GradientTerms,
+    pub params: &'a GradientTerms,
 }
 
 impl Query for Gradient<'_> {
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        self.how.check()?;
+        self.params.check()?;
         check_point(self.at, shape)
     }
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![self.how.event(terms)?])
+        Ok(vec![self.params.event(terms)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        noisy_mean(inside, entropy, Slopes::At(self.at), self.how)
+        noisy_mean(inside, entropy, Slopes::At(self.at), self.params)
     }
 }

@@ -67,7 +67,7 @@ pub(crate) struct Proven {
 /// The query.
 #[derive(Debug)]
 pub(crate) struct Minimiser<'a> {
-    pub how: &'a MinimiserTerms<'a>,
+    pub params: &'a MinimiserTerms<'a>,
 }
 
 /// The solver's share of `S`, if rounding allows it.
@@ -76,7 +76,7 @@ const SHARE: f64 = 0.01;
 impl Minimiser<'_> {
     /// proofs/minimiser.md, in its order and with its letters. Public quantities alone.
     fn prove(&self, inside: &Inside) -> Result<Proven, Refusal> {
-        let MinimiserTerms { public, image, .. } = *self.how;
+        let MinimiserTerms { public, image, .. } = *self.params;
         if inside.terms.adjacency() != Adjacency::ReplaceOne {
             return Err(wrong(
                 "the minimiser cannot be released: only replace-one makes the number of records public; ask for \
@@ -84,7 +84,7 @@ impl Minimiser<'_> {
             ));
         }
         let n = inside.terms.population() as f64;
-        let bounds = self.how.risk(inside.shape(), &*inside.loss).bounds()?;
+        let bounds = self.params.risk(inside.shape(), &*inside.loss).bounds()?;
         let Bounds { clip, convex, gram, omega, gamma, reach, .. } = bounds;
         // From the potential V to a distance in the norm that is released.
         let weight = if image { 2.0 * gamma } else { 2.0 / convex };
@@ -110,7 +110,7 @@ impl Minimiser<'_> {
 
 impl Query for Minimiser<'_> {
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        let MinimiserTerms { row_norm, public, start, image, noise_multiplier } = *self.how;
+        let MinimiserTerms { row_norm, public, start, image, noise_multiplier } = *self.params;
         check_noise(noise_multiplier)?;
         check_range("row norm", row_norm, 1e-20, 1e20)?;
         check_point(start, shape)?;
@@ -123,7 +123,7 @@ impl Query for Minimiser<'_> {
     }
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.how.noise_multiplier)?])
+        Ok(vec![terms.noisy(self.params.noise_multiplier)?])
     }
 
     fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
@@ -131,7 +131,7 @@ impl Query for Minimiser<'_> {
     }
 
     fn made_up(&self, shape: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
-        let image = self.how.public.penalty.filter(|_| self.how.image);
+        let image = self.params.public.penalty.filter(|_| self.params.image);
         (0..image.map_or(shape.len(), |(_, _, v)| v.len())).map(|_| next()).collect()
     }
 
@@ -139,15 +139,15 @@ impl Query for Minimiser<'_> {
         let proven = self.prove(inside)?;
         let x = self.solve(&proven, inside);
         let shape = inside.shape();
-        let point = match self.how.public.penalty {
-            Some((a, _, v)) if self.how.image => {
+        let point = match self.params.public.penalty {
+            Some((a, _, v)) if self.params.image => {
                 let mut image = vec![0.0; v.len()];
                 a.a().apply(&x[..shape.features * shape.outputs], shape.outputs, &mut image);
                 image
             }
             _ => x,
         };
-        noisy_point(&point, proven.half_sensitivity, self.how.noise_multiplier, entropy)
+        noisy_point(&point, proven.half_sensitivity, self.params.noise_multiplier, entropy)
     }
 }
 
@@ -168,8 +168,8 @@ pub(super) fn noisy_point(
 impl Minimiser<'_> {
     fn solve(&self, proven: &Proven, inside: &mut Inside) -> Vec<f64> {
         let loss = inside.loss.clone();
-        let risk = self.how.risk(inside.shape(), &*loss);
-        let nothing = vec![0.0; self.how.start.len()];
+        let risk = self.params.risk(inside.shape(), &*loss);
+        let nothing = vec![0.0; self.params.start.len()];
         inside.minimise(&proven.descent, &risk, proven.bounds.clip, &nothing, None)
     }
 }

@@ -29,12 +29,12 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 fn solution(
-    how: &MinimiserTerms<'_>,
+    params: &MinimiserTerms<'_>,
     rows: &[(Vec<f64>, bool)],
     longer: u64,
 ) -> (Vec<f64>, Proven) {
     let mut inside = inside(rows);
-    let query = Minimiser { how };
+    let query = Minimiser { params };
     let proven = query.prove(&inside).unwrap();
     let more = Proven { descent: proven.descent.longer(longer), ..proven };
     (query.solve(&more, &mut inside), proven)
@@ -57,9 +57,9 @@ proptest! {
         ridge in prop_oneof![Just(0.003), Just(0.1), Just(3.0)],
     ) {
         let public = Quadratic { ridge, linear: &linear, penalty: None };
-        let how = MinimiserTerms { row_norm: 1.5, public, start: &start, image: false, noise_multiplier: 1.0 };
-        let (x, proven) = solution(&how, &rows, 1);
-        let (better, _) = solution(&how, &rows, 8);
+        let params = MinimiserTerms { row_norm: 1.5, public, start: &start, image: false, noise_multiplier: 1.0 };
+        let (x, proven) = solution(&params, &rows, 1);
+        let (better, _) = solution(&params, &rows, 8);
         let exact = proven.bounds.clip / (rows.len() as f64 * ridge);
         let radius = proven.half_sensitivity - exact;
         prop_assert!(radius <= 0.02 * exact, "{radius} {exact}");
@@ -67,7 +67,7 @@ proptest! {
 
         let mut other = rows.clone();
         other[0] = stranger;
-        let (moved, _) = solution(&how, &other, 1);
+        let (moved, _) = solution(&params, &other, 1);
         prop_assert!(distance(&x, &moved) <= 2.0 * proven.half_sensitivity);
     }
 }
@@ -79,15 +79,15 @@ proptest! {
 fn the_sensitivity_is_of_the_right_size() {
     let zeros = [0.0; COLUMNS];
     let public = Quadratic { ridge: 50.0, linear: &zeros, penalty: None };
-    let how = MinimiserTerms {
+    let params = MinimiserTerms {
         row_norm: 1.0,
         public,
         start: &zeros,
         image: false,
         noise_multiplier: 1.0,
     };
-    let (x, proven) = solution(&how, &[(vec![1.0, 0.0, 0.0], true)], 1);
-    let (y, _) = solution(&how, &[(vec![1.0, 0.0, 0.0], false)], 1);
+    let (x, proven) = solution(&params, &[(vec![1.0, 0.0, 0.0], true)], 1);
+    let (y, _) = solution(&params, &[(vec![1.0, 0.0, 0.0], false)], 1);
     let ratio = distance(&x, &y) / (2.0 * proven.half_sensitivity);
     assert!((0.45..=0.5).contains(&ratio), "{ratio}");
 }
@@ -103,10 +103,10 @@ fn images_under_a_shrinking_matrix() {
     let zeros = [0.0; COLUMNS];
     let gamma = 0.001;
     let public = Quadratic { ridge: 0.0, linear: &zeros, penalty: Some((&a, gamma, &zeros)) };
-    let how =
+    let params =
         MinimiserTerms { row_norm: 1.0, public, start: &zeros, image: true, noise_multiplier: 1.0 };
-    let (x, proven) = solution(&how, &[(vec![1.0, 0.0, 0.0], true)], 1);
-    let (y, _) = solution(&how, &[(vec![1.0, 0.0, 0.0], false)], 1);
+    let (x, proven) = solution(&params, &[(vec![1.0, 0.0, 0.0], true)], 1);
+    let (y, _) = solution(&params, &[(vec![1.0, 0.0, 0.0], false)], 1);
     let moved = c * distance(&x, &y);
     assert!(moved <= 2.0 * proven.half_sensitivity);
     // ω_A/γ-strong convexity would say 2C/(n·ω_A/γ) for x, and ‖A‖ times that for Ax.
@@ -129,7 +129,7 @@ fn rounding_is_bounded_by_the_rows_of_a() {
         ));
         let (linear, v) = (vec![0.0; COLUMNS], vec![0.0; COLUMNS * copies]);
         let public = Quadratic { ridge: 1.0, linear: &linear, penalty: Some((&a, 1.0, &v)) };
-        let how = MinimiserTerms {
+        let params = MinimiserTerms {
             row_norm: 1.0,
             public,
             start: &linear,
@@ -137,7 +137,7 @@ fn rounding_is_bounded_by_the_rows_of_a() {
             noise_multiplier: 1.0,
         };
         let inside = inside(&[(vec![1.0; COLUMNS], true)]);
-        Minimiser { how: &how }.prove(&inside).unwrap().bounds.rounding(1.0)
+        Minimiser { params: &params }.prove(&inside).unwrap().bounds.rounding(1.0)
     };
     let (few, many) = (rounding(1), rounding(1000));
     assert!(many - few >= 4.0 * f64::EPSILON * 2990.0, "{few:e} {many:e}");

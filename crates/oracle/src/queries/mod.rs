@@ -82,13 +82,13 @@ fn noisy_mean(
     inside: &mut Inside,
     entropy: &mut Entropy,
     slopes: Slopes<'_>,
-    how: &GradientTerms,
+    params: &GradientTerms,
 ) -> Result<Vec<f64>, Refusal> {
     let mut sum = vec![0; inside.shape().len()];
-    let normaliser = how.sampling.normaliser(inside.terms.population() as f64);
+    let normaliser = params.sampling.normaliser(inside.terms.population() as f64);
     #[cfg(feature = "seeded-bugs")]
-    let (how, normaliser) = &crate::bug::spoiled(inside, &slopes, how, normaliser);
-    let GradientTerms { clip, noise_multiplier, sampling } = *how;
+    let (params, normaliser) = &crate::bug::spoiled(inside, &slopes, params, normaliser);
+    let GradientTerms { clip, noise_multiplier, sampling } = *params;
     let Inside { private, loss, pass, .. } = inside;
     let mut chosen = Vec::new();
     let sampled = sampling.draw(private.units(), entropy, &mut chosen)?;

@@ -71,7 +71,7 @@ struct Proven {
 /// The query: how, and for which layout.
 #[derive(Debug)]
 pub(crate) struct Objective<'a> {
-    pub how: &'a ObjectiveTerms<'a>,
+    pub params: &'a ObjectiveTerms<'a>,
     pub shape: Shape,
 }
 
@@ -94,7 +94,7 @@ const TAIL: f64 = 15.0;
 
 impl Objective<'_> {
     fn risk<'b>(&'b self, loss: &'b dyn Loss, adjacency: Adjacency, scale: f64) -> Risk<'b> {
-        let ObjectiveTerms { row_norm, public, start, .. } = *self.how;
+        let ObjectiveTerms { row_norm, public, start, .. } = *self.params;
         let crowd = if adjacency == Adjacency::AddRemove { CROWD as f64 } else { 1.0 };
         Risk {
             row_norm,
@@ -110,7 +110,7 @@ impl Objective<'_> {
     /// A bound of `‖b‖` in units of its scale, passed with probability below e⁻¹¹².
     fn longest(&self) -> f64 {
         let len = self.shape.len() as f64;
-        match self.how.law {
+        match self.params.law {
             Law::Normal => len.sqrt() + TAIL,
             // Gamma(d) exceeds d + √(2dt) + t with probability at most e⁻ᵗ.
             Law::SphericalLaplace => len + TAIL * len.sqrt() + 0.5 * TAIL * TAIL,
@@ -123,7 +123,7 @@ impl Objective<'_> {
     }
 
     fn prove(&self, inside: &Inside) -> Result<Proven, Refusal> {
-        let ObjectiveTerms { smoothness, law, noise_multiplier, .. } = *self.how;
+        let ObjectiveTerms { smoothness, law, noise_multiplier, .. } = *self.params;
         let Inside { loss, terms, .. } = inside;
         let n = terms.population() as f64;
         if loss.smoothness() > smoothness {
@@ -135,7 +135,7 @@ impl Objective<'_> {
                  (logistic, huberised-hinge): use the spherical Laplace law",
             ));
         }
-        let scale = noise_multiplier * loss.lipschitz() * self.how.row_norm * UP / n;
+        let scale = noise_multiplier * loss.lipschitz() * self.params.row_norm * UP / n;
         let bounds = self.risk(&**loss, terms.adjacency(), scale).bounds()?;
         let exact = bounds.clip / (n * bounds.convex);
         let descent = bounds.descend((SHARE * exact).powi(2) * bounds.convex / 2.0);
@@ -155,7 +155,7 @@ impl Objective<'_> {
 
     /// A bound of the logarithm of the factor by which one unit changes the determinant.
     fn log_determinant(&self, terms: &Terms) -> f64 {
-        let ObjectiveTerms { row_norm, smoothness, public, .. } = *self.how;
+        let ObjectiveTerms { row_norm, smoothness, public, .. } = *self.params;
         let convex = public.convexity(self.shape);
         let c = smoothness * row_norm * row_norm / (terms.population() as f64 * convex);
         let one = match terms.unit() {
@@ -188,7 +188,7 @@ impl Objective<'_> {
     fn draw(&self, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let len = self.shape.len();
         loop {
-            let Near { values, off } = match self.how.law {
+            let Near { values, off } = match self.params.law {
                 Law::Normal => normal(entropy, len)?,
                 Law::SphericalLaplace => spherical_laplace(entropy, len)?,
             };
@@ -204,7 +204,7 @@ impl Objective<'_> {
 impl Query for Objective<'_> {
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
         let ObjectiveTerms { row_norm, smoothness, public, start, law, noise_multiplier } =
-            *self.how;
+            *self.params;
         check_noise(noise_multiplier)?;
         check_noise(COVER * noise_multiplier)?;
         check_range("row norm", row_norm, 1e-20, 1e20)?;
@@ -227,12 +227,12 @@ impl Query for Objective<'_> {
     }
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        let z = self.how.noise_multiplier;
+        let z = self.params.noise_multiplier;
         if z == 0.0 {
             return Ok(vec![terms.event(NonPrivate::new()?)?]);
         }
         let log_determinant = self.log_determinant(terms);
-        match self.how.law {
+        match self.params.law {
             Law::Normal => Ok(vec![
                 terms.event(ObjectivePerturbation::new(z, log_determinant)?)?,
                 terms.event(Gaussian::new(COVER * z)?)?,
@@ -250,7 +250,7 @@ impl Query for Objective<'_> {
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let Proven { bounds, descent, radius, scale } = self.prove(inside)?;
-        let z = self.how.noise_multiplier;
+        let z = self.params.noise_multiplier;
         let mut b = vec![0.0; self.shape.len()];
         if z > 0.0 {
             b = self.draw(entropy)?;
@@ -260,7 +260,7 @@ impl Query for Objective<'_> {
         let risk = self.risk(&*loss, inside.terms.adjacency(), scale);
         let taken = self.taken(inside, entropy)?;
         let x = inside.minimise(&descent, &risk, bounds.clip, &b, taken.as_deref());
-        match self.how.law {
+        match self.params.law {
             Law::SphericalLaplace if z > 0.0 => laplace_point(&x, radius, z / COVER_PURE, entropy),
             _ => noisy_point(&x, radius, COVER * z * self.moves(&inside.terms), entropy),
         }

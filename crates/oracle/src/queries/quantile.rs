@@ -48,12 +48,12 @@ impl QuantileTerms<'_> {
 /// The query.
 #[derive(Debug)]
 pub(crate) struct Quantile<'a> {
-    pub how: &'a QuantileTerms<'a>,
+    pub params: &'a QuantileTerms<'a>,
 }
 
 impl Query for Quantile<'_> {
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        let QuantileTerms { of, fraction, candidates, noise_multiplier } = *self.how;
+        let QuantileTerms { of, fraction, candidates, noise_multiplier } = *self.params;
         check_statistic(of, shape)?;
         check_noise(noise_multiplier)?;
         check_range("fraction", fraction, 0.0, 1.0)?;
@@ -63,21 +63,21 @@ impl Query for Quantile<'_> {
                 "the candidates must be finite, increasing and at least one".to_owned(),
             ));
         }
-        check_noise(noise_multiplier * f64::from(self.how.rounds()).sqrt())
+        check_noise(noise_multiplier * f64::from(self.params.rounds()).sqrt())
     }
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.how.noise_multiplier)?])
+        Ok(vec![terms.noisy(self.params.noise_multiplier)?])
     }
 
     fn made_up(&self, _: Shape, _: &Terms, _: &mut dyn FnMut() -> f64) -> Vec<f64> {
-        vec![self.how.candidates[self.how.candidates.len() / 2]]
+        vec![self.params.candidates[self.params.candidates.len() / 2]]
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let QuantileTerms { of, fraction, candidates, noise_multiplier } = *self.how;
+        let QuantileTerms { of, fraction, candidates, noise_multiplier } = *self.params;
         let wanted = fraction * inside.terms.population() as f64;
-        let rounds = self.how.rounds();
+        let rounds = self.params.rounds();
         // Rounded up, so that the sum of the costs is not above that of `z`.
         let each = noise_multiplier * f64::from(rounds).sqrt() * (1.0 + 4.0 * f64::EPSILON);
         let (mut low, mut high) = (0, candidates.len() - 1);

@@ -94,17 +94,17 @@ impl ResidualTerms {
 pub(crate) struct Residual<'a> {
     pub v: &'a [f64],
     pub z: &'a [f64],
-    pub how: &'a ResidualTerms,
+    pub params: &'a ResidualTerms,
 }
 
 impl Query for Residual<'_> {
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        check_clip(self.how.clip)?;
-        check_clip(self.how.record_clip)?;
-        check_range("row norm", self.how.row_norm, 1e-50, 1e50)?;
-        check_range("prox step", self.how.step, 1e-50, 1e50)?;
-        check_range("inner steps", f64::from(self.how.inner), 1.0, 1e6)?;
-        check_noise(self.how.noise_multiplier)?;
+        check_clip(self.params.clip)?;
+        check_clip(self.params.record_clip)?;
+        check_range("row norm", self.params.row_norm, 1e-50, 1e50)?;
+        check_range("prox step", self.params.step, 1e-50, 1e50)?;
+        check_range("inner steps", f64::from(self.params.inner), 1.0, 1e6)?;
+        check_noise(self.params.noise_multiplier)?;
         check_point(self.v, shape)?;
         check_point(self.z, shape)
     }
@@ -119,15 +119,15 @@ impl Query for Residual<'_> {
                     .to_owned(),
             ));
         }
-        let mechanism = match self.how.walk {
-            Some(walk) => self.how.walk(&walk, self, terms)?,
-            None => terms.mechanism(Sampling::Full, self.how.noise_multiplier)?,
+        let mechanism = match self.params.walk {
+            Some(walk) => self.params.walk(&walk, self, terms)?,
+            None => terms.mechanism(Sampling::Full, self.params.noise_multiplier)?,
         };
         Ok(vec![terms.event(mechanism)?])
     }
 
     fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
-        if self.how.walk.is_some() && !self.how.prox().is_not_expansive(&*inside.loss) {
+        if self.params.walk.is_some() && !self.params.prox().is_not_expansive(&*inside.loss) {
             return Err(Refusal::BadQuery(
                 "a walk is counted for another peer where the loss is smooth and its gradients are not clipped: give no \
                  clip, another loss (logistic, huber), or count it for the local view"
@@ -138,8 +138,8 @@ impl Query for Residual<'_> {
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let ResidualTerms { clip, noise_multiplier, .. } = *self.how;
-        let prox = self.how.prox();
+        let ResidualTerms { clip, noise_multiplier, .. } = *self.params;
+        let prox = self.params.prox();
         let mut residual = prox.point(inside.rows_and_loss(), self.v, self.z);
         residual.iter_mut().zip(self.z).for_each(|(x, z)| *x -= z);
         residual.iter_mut().for_each(finite);

@@ -54,7 +54,7 @@ fn factor(terms: &Terms) -> f64 {
 /// The query.
 #[derive(Debug)]
 pub(crate) struct SecondMoment<'a> {
-    pub how: &'a SecondMomentTerms,
+    pub params: &'a SecondMomentTerms,
 }
 
 /// A matrix of more columns than this would not fit beside the data.
@@ -62,8 +62,8 @@ const MOST_FEATURES: usize = 4096;
 
 impl Query for SecondMoment<'_> {
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        check_noise(self.how.noise_multiplier)?;
-        check_range("row norm", self.how.row_norm, 1e-50, 1e50)?;
+        check_noise(self.params.noise_multiplier)?;
+        check_range("row norm", self.params.row_norm, 1e-50, 1e50)?;
         if shape.features > MOST_FEATURES {
             return Err(Refusal::BadQuery(format!(
                 "the second-moment matrix of {} features is too large: at most {MOST_FEATURES}",
@@ -74,7 +74,7 @@ impl Query for SecondMoment<'_> {
     }
 
     fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.how.noise_multiplier)?])
+        Ok(vec![terms.noisy(self.params.noise_multiplier)?])
     }
 
     fn made_up(&self, shape: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
@@ -82,7 +82,7 @@ impl Query for SecondMoment<'_> {
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let SecondMomentTerms { row_norm, noise_multiplier } = *self.how;
+        let SecondMomentTerms { row_norm, noise_multiplier } = *self.params;
         let Inside { private, terms, pass, .. } = inside;
         let features = private.features();
         let clip = row_norm * row_norm;

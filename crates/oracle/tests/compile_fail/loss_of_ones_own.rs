@@ -20,7 +20,7 @@ impl ScalarLoss for Spy {
         0.0
     }
 
-    fn bend(&self, _: f64) -> f64 {
+    fn curvature(&self, _: f64) -> f64 {
         0.0
     }
 

@@ -18,7 +18,7 @@ struct Textbook {
 }
 
 impl Textbook {
-    fn step(&mut self, z: &[f64], how: &ConsensusTerms) -> Vec<f64> {
+    fn step(&mut self, z: &[f64], params: &ConsensusTerms) -> Vec<f64> {
         let outputs = self.loss.outputs();
         let mut mean = vec![0.0; z.len()];
         for (i, u) in self.blocks.iter_mut().enumerate() {
@@ -30,18 +30,18 @@ impl Textbook {
                 .map(|k| a.iter().enumerate().map(|(j, a)| a * v[j * outputs + k]).sum())
                 .collect();
             let mut moved = vec![0.0; outputs];
-            self.loss.prox(&w, self.table.targets[i], how.step * square, &mut moved);
+            self.loss.prox(&w, self.table.targets[i], params.step * square, &mut moved);
             let mut g = vec![0.0; z.len()];
             for (j, a) in a.iter().enumerate() {
                 for k in 0..outputs {
-                    g[j * outputs + k] = a * (w[k] - moved[k]) / (how.step * square);
+                    g[j * outputs + k] = a * (w[k] - moved[k]) / (params.step * square);
                 }
             }
             let size = g.iter().map(|v| v * v).sum::<f64>().sqrt();
-            let cut = (how.clip / size).min(1.0);
+            let cut = (params.clip / size).min(1.0);
             for j in 0..u.len() {
                 // x = v − γg after clipping, and u⁺ = u + 2λ(x − z).
-                u[j] += 2.0 * how.relaxation * (v[j] - how.step * cut * g[j] - z[j]);
+                u[j] += 2.0 * params.relaxation * (v[j] - params.step * cut * g[j] - z[j]);
                 mean[j] += u[j] / COUNT as f64;
             }
         }
@@ -55,7 +55,7 @@ fn consensus_is_the_textbook_recursion() {
         [("logistic", 10.0), ("logistic", 0.3), ("hinge", 10.0), ("multinomial:3", 10.0)]
     {
         for relaxation in [0.2, 0.5, 0.8] {
-            let how = ConsensusTerms {
+            let params = ConsensusTerms {
                 clip,
                 step: 0.7,
                 relaxation,
@@ -71,8 +71,8 @@ fn consensus_is_the_textbook_recursion() {
                 Textbook { table, loss: loss(name), blocks: vec![start.clone(); COUNT] };
             let mut z = start;
             for _ in 0..20 {
-                let expected = textbook.step(&z, &how);
-                let released = gate.consensus(&z, Moving::All, &how).unwrap().into_inner();
+                let expected = textbook.step(&z, &params);
+                let released = gate.consensus(&z, Moving::All, &params).unwrap().into_inner();
                 close(&released, &expected, 1e-6);
                 z = released.iter().map(|v| v / 1.1).collect();
             }
@@ -85,7 +85,7 @@ fn consensus_finds_the_minimiser_for_records_and_for_users() {
     for unit in [Unit::Record, Unit::User] {
         let opening = Opening { unit, ..OPENING };
         let mut gate = gate("logistic", &opening);
-        let how = ConsensusTerms {
+        let params = ConsensusTerms {
             clip: 10.0,
             step: 2.0,
             relaxation: 0.5,
@@ -98,11 +98,11 @@ fn consensus_finds_the_minimiser_for_records_and_for_users() {
         for _ in 0..400 {
             // The prox of a ridge of 0.1.
             z = gate
-                .consensus(&z, Moving::All, &how)
+                .consensus(&z, Moving::All, &params)
                 .unwrap()
                 .into_inner()
                 .iter()
-                .map(|u| u / (1.0 + 0.1 * how.step))
+                .map(|u| u / (1.0 + 0.1 * params.step))
                 .collect();
         }
         let gradient = gate.gradient(&z, &noiseless(10.0)).unwrap().into_inner();
@@ -113,7 +113,7 @@ fn consensus_finds_the_minimiser_for_records_and_for_users() {
 
 #[test]
 fn consensus_needs_its_blocks_and_leaves_no_entry_without_them() {
-    let how = ConsensusTerms {
+    let params = ConsensusTerms {
         clip: 1.0,
         step: 1.0,
         relaxation: 0.5,
@@ -122,14 +122,17 @@ fn consensus_needs_its_blocks_and_leaves_no_entry_without_them() {
         block_noise: 0.0,
     };
     let mut gate = gate("logistic", &OPENING);
-    assert!(matches!(gate.consensus(&[0.0; 4], Moving::All, &how), Err(Refusal::NoConsensus)));
+    assert!(matches!(gate.consensus(&[0.0; 4], Moving::All, &params), Err(Refusal::NoConsensus)));
     let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
-    assert!(matches!(rehearsal.consensus(&[0.0; 4], Moving::All, &how), Err(Refusal::NoConsensus)));
+    assert!(matches!(
+        rehearsal.consensus(&[0.0; 4], Moving::All, &params),
+        Err(Refusal::NoConsensus)
+    ));
     gate.open_consensus(&[0.0; 4]).unwrap();
     for bad in [
-        ConsensusTerms { relaxation: 1.0, ..how },
-        ConsensusTerms { step: 0.0, ..how },
-        ConsensusTerms { clip: f64::NAN, ..how },
+        ConsensusTerms { relaxation: 1.0, ..params },
+        ConsensusTerms { step: 0.0, ..params },
+        ConsensusTerms { clip: f64::NAN, ..params },
     ] {
         assert!(matches!(
             gate.consensus(&[0.0; 4], Moving::All, &bad),
@@ -205,13 +208,16 @@ fn which_person_a_schedule_moves_does_not_follow_from_the_order_of_rows() {
 
 #[test]
 fn a_schedule_is_refused_where_it_is_not_public() {
-    let refused = |opening: &Opening, moving: Moving<'_>, how: &ConsensusTerms| {
+    let refused = |opening: &Opening, moving: Moving<'_>, params: &ConsensusTerms| {
         let mut gate = gate("logistic", opening);
         gate.open_consensus(&[0.0; 4]).unwrap();
         let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
         rehearsal.open_consensus(&[0.0; 4]).unwrap();
         for oracle in [&mut gate as &mut dyn Oracle, &mut rehearsal] {
-            assert!(matches!(oracle.consensus(&[0.0; 4], moving, how), Err(Refusal::BadQuery(_))));
+            assert!(matches!(
+                oracle.consensus(&[0.0; 4], moving, params),
+                Err(Refusal::BadQuery(_))
+            ));
         }
         assert!(gate.ledger().entries().is_empty() && gate.ledger().taints().len() == 1);
     };

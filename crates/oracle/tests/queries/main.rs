@@ -67,15 +67,15 @@ fn a_claim_is_for_one_answer_and_taints_for_good() {
     let mut gate = gate("logistic", &OPENING);
     assert!(matches!(gate.perturb(&[1.0], 1.0, 1.0), Err(Refusal::BadQuery(_))));
     gate.keep_transcript();
-    let how = GradientTerms { clip: 1.0, noise_multiplier: 0.0, sampling: Sampling::Full };
+    let params = GradientTerms { clip: 1.0, noise_multiplier: 0.0, sampling: Sampling::Full };
     gate.claim(Claim::nothing(5));
-    gate.gradient(&[0.0; 4], &how).unwrap();
+    gate.gradient(&[0.0; 4], &params).unwrap();
     gate.claim(Claim::gaussian(4, Sampling::Full, 3.0));
     let perturbed = gate.perturb(&[1e6, -2.0], 1.0, 3.0).unwrap().into_inner();
     // 60 standard deviations.
     close(&perturbed, &[1e6, -2.0], 180.0);
     assert_eq!(gate.take_transcript(), [perturbed]);
-    gate.gradient(&[0.0; 4], &how).unwrap();
+    gate.gradient(&[0.0; 4], &params).unwrap();
     let ledger = gate.close().unwrap();
     let kinds: Vec<_> =
         ledger.entries().iter().map(|e| e.event().mechanism().to_string()).collect();

@@ -13,10 +13,10 @@ fn a_correction_is_a_difference_of_gradients() {
         for name in ["logistic", "multinomial:3"] {
             let mut gate = gate(name, &Opening { unit, ..OPENING });
             let (at, from) = (point(gate.shape().len(), 1), point(gate.shape().len(), 2));
-            let how = noiseless(100.0);
-            let difference = gate.correction(&at, &from, &how).unwrap().into_inner();
-            let at = gate.gradient(&at, &how).unwrap().into_inner();
-            let from = gate.gradient(&from, &how).unwrap().into_inner();
+            let params = noiseless(100.0);
+            let difference = gate.correction(&at, &from, &params).unwrap().into_inner();
+            let at = gate.gradient(&at, &params).unwrap().into_inner();
+            let from = gate.gradient(&from, &params).unwrap().into_inner();
             let expected: Vec<f64> = at.iter().zip(&from).map(|(a, b)| a - b).collect();
             close(&difference, &expected, 1e-6);
         }
@@ -29,10 +29,10 @@ fn a_coordinate_is_an_entry_of_the_gradient() {
         for name in ["logistic", "multinomial:3"] {
             let mut gate = gate(name, &Opening { unit, ..OPENING });
             let at = point(gate.shape().len(), 1);
-            let how = noiseless(100.0);
-            let whole = gate.gradient(&at, &how).unwrap().into_inner();
+            let params = noiseless(100.0);
+            let whole = gate.gradient(&at, &params).unwrap().into_inner();
             let entries: Vec<f64> = (0..at.len())
-                .map(|j| gate.coordinate(&at, j, &how).unwrap().into_inner())
+                .map(|j| gate.coordinate(&at, j, &params).unwrap().into_inner())
                 .collect();
             close(&entries, &whole, 1e-6);
         }
@@ -63,10 +63,10 @@ fn the_second_moment_is_symmetric_and_clipped() {
             expected[j] += row[j / 3] * row[j % 3] * scale * scale / COUNT as f64;
         }
     }
-    let how = SecondMomentTerms { row_norm, noise_multiplier: 0.0 };
-    close(gate("logistic", &OPENING).second_moment(&how).unwrap().get(), &expected, 1e-8);
-    let how = SecondMomentTerms { row_norm, noise_multiplier: 3.0 };
-    let noisy = gate("logistic", &OPENING).second_moment(&how).unwrap().into_inner();
+    let params = SecondMomentTerms { row_norm, noise_multiplier: 0.0 };
+    close(gate("logistic", &OPENING).second_moment(&params).unwrap().get(), &expected, 1e-8);
+    let params = SecondMomentTerms { row_norm, noise_multiplier: 3.0 };
+    let noisy = gate("logistic", &OPENING).second_moment(&params).unwrap().into_inner();
     assert!((0..9).all(|j| noisy[j] == noisy[j % 3 * 3 + j / 3]), "{noisy:?}");
 }
 
@@ -109,15 +109,15 @@ fn the_noise_has_the_size_that_the_books_say() {
 
     // Replace-one: a count has sensitivity 1 = 2·(σ/z), so σ = z/2.
     let mut replace = gate("logistic", &OPENING);
-    let how = CountTerms { of: Statistic::Target, at_most: 0.0, noise_multiplier: 4.0 };
+    let params = CountTerms { of: Statistic::Target, at_most: 0.0, noise_multiplier: 4.0 };
     let exact = example(false).targets.iter().filter(|b| **b <= 0.0).count() as f64;
-    near(spread(&mut || replace.count(&how).unwrap().into_inner(), exact), 2.0);
+    near(spread(&mut || replace.count(&params).unwrap().into_inner(), exact), 2.0);
 
     let mut remove = gate(
         "logistic",
         &Opening { adjacency: Adjacency::AddRemove, public_n: Some(10), ..OPENING },
     );
-    near(spread(&mut || remove.count(&how).unwrap().into_inner(), exact), 4.0);
+    near(spread(&mut || remove.count(&params).unwrap().into_inner(), exact), 4.0);
 
     // A score is a mean of numbers in [0, 1]: the noise of a count over n.
     let at = point(4, 3);
@@ -129,14 +129,14 @@ fn the_noise_has_the_size_that_the_books_say() {
     // One diagonal entry of the second moment: σ = z·R²/√2 on the sum.
     let exact = SecondMomentTerms { row_norm: 2.0, noise_multiplier: 0.0 };
     let centre = replace.second_moment(&exact).unwrap().get()[0];
-    let how = SecondMomentTerms { noise_multiplier: 4.0, ..exact };
+    let params = SecondMomentTerms { noise_multiplier: 4.0, ..exact };
     let sigma = 4.0 * 4.0 / 2f64.sqrt() / COUNT as f64;
-    assert!((how.deviation(replace.terms()) / sigma - 1.0).abs() < 1e-12);
-    near(spread(&mut || replace.second_moment(&how).unwrap().get()[0], centre), sigma);
+    assert!((params.deviation(replace.terms()) / sigma - 1.0).abs() < 1e-12);
+    near(spread(&mut || replace.second_moment(&params).unwrap().get()[0], centre), sigma);
 
     // Consensus: σ = z·B/n with B = γC·λ/(1 − λ). One step at the fixed point of an empty gradient:
     // steps from the same state, so the blocks are put back before each.
-    let how = ConsensusTerms {
+    let params = ConsensusTerms {
         clip: 1.5,
         step: 2.0,
         relaxation: 0.75,
@@ -144,13 +144,13 @@ fn the_noise_has_the_size_that_the_books_say() {
         sampling: Sampling::Full,
         block_noise: 0.0,
     };
-    let mut step = |how: &ConsensusTerms| {
+    let mut step = |params: &ConsensusTerms| {
         replace.open_consensus(&[0.0; 4]).unwrap();
-        replace.consensus(&[0.0; 4], Moving::All, how).unwrap().get()[0]
+        replace.consensus(&[0.0; 4], Moving::All, params).unwrap().get()[0]
     };
-    let centre = step(&how);
-    let how = ConsensusTerms { noise_multiplier: 2.0, ..how };
-    near(spread(&mut || step(&how), centre), 2.0 * 2.0 * 1.5 * 3.0 / COUNT as f64);
+    let centre = step(&params);
+    let params = ConsensusTerms { noise_multiplier: 2.0, ..params };
+    near(spread(&mut || step(&params), centre), 2.0 * 2.0 * 1.5 * 3.0 / COUNT as f64);
 }
 
 #[test]
@@ -160,13 +160,13 @@ fn quantiles_without_noise_are_quantiles() {
     values.sort_by(f64::total_cmp);
     let candidates: Vec<f64> = (0..=24).map(|k| k as f64 / 12.0 - 1.0).collect();
     for fraction in [0.1, 0.5, 0.75, 1.0] {
-        let how = QuantileTerms {
+        let params = QuantileTerms {
             of: Statistic::Feature(1),
             fraction,
             candidates: &candidates,
             noise_multiplier: 0.0,
         };
-        let found = gate("logistic", &OPENING).quantile(&how).unwrap().into_inner();
+        let found = gate("logistic", &OPENING).quantile(&params).unwrap().into_inner();
         // Counts are 2·10⁻¹² short of whole numbers, so the fraction is met up to that.
         let needed = (fraction * COUNT as f64 - 1e-6).ceil().max(1.0) as usize;
         let expected = candidates.iter().find(|c| **c >= values[needed - 1]).unwrap();
@@ -176,17 +176,17 @@ fn quantiles_without_noise_are_quantiles() {
 
 #[test]
 fn one_candidate_needs_no_data() {
-    let how = QuantileTerms {
+    let params = QuantileTerms {
         of: Statistic::RowNorm,
         fraction: 0.5,
         candidates: &[2.0],
         noise_multiplier: 1.0,
     };
-    assert_eq!(gate("logistic", &OPENING).quantile(&how).unwrap().into_inner(), 2.0);
+    assert_eq!(gate("logistic", &OPENING).quantile(&params).unwrap().into_inner(), 2.0);
     for candidates in [&[][..], &[1.0, 1.0], &[f64::NAN], &[2.0, 1.0]] {
-        let how = QuantileTerms { candidates, ..how };
-        assert!(matches!(gate("logistic", &OPENING).quantile(&how), Err(Refusal::BadQuery(_))));
+        let params = QuantileTerms { candidates, ..params };
+        assert!(matches!(gate("logistic", &OPENING).quantile(&params), Err(Refusal::BadQuery(_))));
     }
-    let how = CountTerms { of: Statistic::Feature(3), at_most: 0.0, noise_multiplier: 1.0 };
-    assert!(matches!(gate("logistic", &OPENING).count(&how), Err(Refusal::BadQuery(_))));
+    let params = CountTerms { of: Statistic::Feature(3), at_most: 0.0, noise_multiplier: 1.0 };
+    assert!(matches!(gate("logistic", &OPENING).count(&params), Err(Refusal::BadQuery(_))));
 }

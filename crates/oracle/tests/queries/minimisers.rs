@@ -35,14 +35,14 @@ fn the_minimiser_is_one() {
             let linear = point(4, 5);
             let public = Quadratic { ridge: 0.05, linear: &linear, penalty };
             let start = point(4, 6);
-            let how = MinimiserTerms {
+            let params = MinimiserTerms {
                 row_norm: 10.0,
                 public,
                 start: &start,
                 image: false,
                 noise_multiplier: 0.0,
             };
-            let x = gate.minimiser(&how).unwrap().into_inner();
+            let x = gate.minimiser(&params).unwrap().into_inner();
             // 1% of S·μ = C/n is what was asked for; the bound is not tight.
             close(&slope(&mut gate, &x, &public), &[0.0; 4], 0.01 * 10.0 / 3.0);
             close(&slope(&mut gate, &x, &public), &[0.0; 4], 2e-3);
@@ -56,16 +56,16 @@ fn an_image_is_the_matrix_times_the_minimiser() {
     let identity = Constraint::identity(COLUMNS);
     let (linear, v, start) = (vec![0.0; 3], point(3, 1), vec![0.0; 3]);
     let public = Quadratic { ridge: 0.0, linear: &linear, penalty: Some((&identity, 2.0, &v)) };
-    let how = MinimiserTerms {
+    let params = MinimiserTerms {
         row_norm: 2.0,
         public,
         start: &start,
         image: false,
         noise_multiplier: 0.0,
     };
-    let x = gate("logistic", &opening).minimiser(&how).unwrap().into_inner();
-    let how = MinimiserTerms { image: true, ..how };
-    let image = gate("logistic", &opening).minimiser(&how).unwrap().into_inner();
+    let x = gate("logistic", &opening).minimiser(&params).unwrap().into_inner();
+    let params = MinimiserTerms { image: true, ..params };
+    let image = gate("logistic", &opening).minimiser(&params).unwrap().into_inner();
     close(&x, &image, 1e-3);
 }
 
@@ -73,33 +73,33 @@ fn an_image_is_the_matrix_times_the_minimiser() {
 fn a_minimiser_without_a_proof_is_refused_before_the_ledger() {
     let zeros = vec![0.0; 4];
     let public = Quadratic { ridge: 0.1, linear: &zeros, penalty: None };
-    let how = MinimiserTerms {
+    let params = MinimiserTerms {
         row_norm: 2.0,
         public,
         start: &zeros,
         image: false,
         noise_multiplier: 1.0,
     };
-    let flat = MinimiserTerms { public: Quadratic { ridge: 0.0, ..public }, ..how };
-    let flatter = MinimiserTerms { public: Quadratic { ridge: 1e-19, ..public }, ..how };
-    let image = MinimiserTerms { image: true, ..how };
+    let flat = MinimiserTerms { public: Quadratic { ridge: 0.0, ..public }, ..params };
+    let flatter = MinimiserTerms { public: Quadratic { ridge: 1e-19, ..public }, ..params };
+    let image = MinimiserTerms { image: true, ..params };
     let add_remove = Opening { adjacency: Adjacency::AddRemove, public_n: Some(12), ..OPENING };
-    for (name, opening, how) in [
+    for (name, opening, params) in [
         ("logistic", OPENING, flat),
         ("huber:1", OPENING, flatter),
         ("logistic", OPENING, image),
-        ("squared", OPENING, how),
-        ("hinge", OPENING, how),
-        ("logistic", add_remove, how),
+        ("squared", OPENING, params),
+        ("hinge", OPENING, params),
+        ("logistic", add_remove, params),
     ] {
         let mut gate = gate(name, &opening);
         assert!(
-            matches!(gate.minimiser(&how), Err(Refusal::BadQuery(_) | Refusal::Diverged(_))),
+            matches!(gate.minimiser(&params), Err(Refusal::BadQuery(_) | Refusal::Diverged(_))),
             "{name}"
         );
         assert!(gate.ledger().entries().is_empty());
     }
-    assert!(gate("logistic", &OPENING).minimiser(&how).is_ok());
+    assert!(gate("logistic", &OPENING).minimiser(&params).is_ok());
 }
 
 fn perturbed<'a>(public: Quadratic<'a>, start: &'a [f64], law: Law, z: f64) -> ObjectiveTerms<'a> {
@@ -115,14 +115,14 @@ fn an_objective_without_noise_has_its_minimiser() {
     Quadratic::pull(0.2, &centre, &mut ridge, &mut linear);
     assert!((ridge - 0.5).abs() < 1e-15);
     let public = Quadratic { ridge, linear: &linear, penalty: None };
-    let how = MinimiserTerms {
+    let params = MinimiserTerms {
         row_norm: 1.5,
         public,
         start: &start,
         image: false,
         noise_multiplier: 0.0,
     };
-    let expected = gate("logistic", &OPENING).minimiser(&how).unwrap().into_inner();
+    let expected = gate("logistic", &OPENING).minimiser(&params).unwrap().into_inner();
     let count = Some(COUNT as u64);
     for opening in
         [OPENING, Opening { adjacency: Adjacency::AddRemove, public_n: count, ..OPENING }]
@@ -159,10 +159,10 @@ fn the_linear_term_has_the_law_that_is_counted() {
         };
         let mut gate =
             Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(8)).unwrap();
-        let how = perturbed(public, &zeros, law, z);
+        let params = perturbed(public, &zeros, law, z);
         let mut norms: Vec<f64> = (0..size)
             .map(|_| {
-                let x = gate.objective(&how).unwrap().into_inner();
+                let x = gate.objective(&params).unwrap().into_inner();
                 x.iter().map(|x| x * x).sum::<f64>().sqrt() * ridge * count as f64 / (1.5 * z)
             })
             .collect();
@@ -205,11 +205,11 @@ fn perturbed_objectives_are_recorded_as_what_they_are() {
         [(Unit::Record, 3.0 * (0.5 * 2.25 / 6.0_f64).ln_1p()), (Unit::User, 3.0 * 0.5 * 2.25)]
     {
         let mut asked = gate("multinomial:3", &Opening { unit, ..OPENING });
-        let how = ObjectiveTerms {
+        let params = ObjectiveTerms {
             smoothness: 0.5,
             ..perturbed(public, &zeros, Law::SphericalLaplace, 4.0)
         };
-        asked.objective(&how).unwrap();
+        asked.objective(&params).unwrap();
         let Mechanism::PureDp(pure) = asked.ledger().entries()[0].event().mechanism() else {
             panic!("pure")
         };
@@ -259,7 +259,7 @@ fn what_is_not_proven_is_refused_before_the_ledger() {
     let ridge = |ridge| Quadratic { ridge, linear: &zeros, penalty: None };
     let good = perturbed(ridge(0.5), &zeros, Law::Normal, 3.0);
     let by_user = Opening { unit: Unit::User, ..OPENING };
-    for (name, opening, how) in [
+    for (name, opening, params) in [
         ("huber:1", OPENING, ObjectiveTerms { smoothness: 1.0, ..good }),
         ("hinge", OPENING, good),
         ("logistic", by_user, good),
@@ -268,12 +268,12 @@ fn what_is_not_proven_is_refused_before_the_ledger() {
         ("logistic", OPENING, ObjectiveTerms { noise_multiplier: -1.0, ..good }),
     ] {
         let mut gate = gate(name, &opening);
-        assert!(matches!(gate.objective(&how), Err(Refusal::BadQuery(_))), "{name}");
+        assert!(matches!(gate.objective(&params), Err(Refusal::BadQuery(_))), "{name}");
         assert!(gate.ledger().entries().is_empty());
     }
     let zeros = vec![0.0; 3 * (COLUMNS + 1)];
     let public = Quadratic { ridge: 0.5, linear: &zeros, penalty: None };
-    let how = ObjectiveTerms { smoothness: 0.5, ..perturbed(public, &zeros, Law::Normal, 3.0) };
-    assert!(gate("multinomial:3", &OPENING).objective(&how).is_err());
+    let params = ObjectiveTerms { smoothness: 0.5, ..perturbed(public, &zeros, Law::Normal, 3.0) };
+    assert!(gate("multinomial:3", &OPENING).objective(&params).is_err());
     assert!(gate("logistic", &OPENING).objective(&good).is_ok());
 }

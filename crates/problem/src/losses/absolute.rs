@@ -26,7 +26,7 @@ impl ScalarLoss for Absolute {
         sign(u)
     }
 
-    fn bend(&self, _u: f64) -> f64 {
+    fn curvature(&self, _u: f64) -> f64 {
         0.0
     }
 

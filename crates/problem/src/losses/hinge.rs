@@ -25,7 +25,7 @@ impl ScalarLoss for Hinge {
         if u >= 1.0 { 0.0 } else { -1.0 }
     }
 
-    fn bend(&self, _u: f64) -> f64 {
+    fn curvature(&self, _u: f64) -> f64 {
         0.0
     }
 

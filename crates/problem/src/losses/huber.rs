@@ -45,7 +45,7 @@ impl ScalarLoss for Huber {
         u.clamp(-self.delta, self.delta)
     }
 
-    fn bend(&self, u: f64) -> f64 {
+    fn curvature(&self, u: f64) -> f64 {
         if u.abs() <= self.delta { 1.0 } else { 0.0 }
     }
 

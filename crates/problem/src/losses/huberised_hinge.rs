@@ -52,7 +52,7 @@ impl ScalarLoss for HuberisedHinge {
         -((1.0 + self.h - u) / (2.0 * self.h)).clamp(0.0, 1.0)
     }
 
-    fn bend(&self, u: f64) -> f64 {
+    fn curvature(&self, u: f64) -> f64 {
         if (1.0 - u).abs() <= self.h { 0.5 / self.h } else { 0.0 }
     }
 

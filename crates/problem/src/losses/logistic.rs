@@ -34,14 +34,16 @@ impl ScalarLoss for Logistic {
         us.iter_mut().for_each(|u| *u = -1.0 / (1.0 + exp(*u)));
     }
 
-    fn bend(&self, u: f64) -> f64 {
+    fn curvature(&self, u: f64) -> f64 {
         // Both tails without overflow.
         let e = (-u.abs()).exp();
         e / ((1.0 + e) * (1.0 + e))
     }
 
     fn prox_phi(&self, u: f64, step: f64) -> f64 {
-        increasing_root(u, u + step, |v| (v - u + step * self.slope(v), 1.0 + step * self.bend(v)))
+        increasing_root(u, u + step, |v| {
+            (v - u + step * self.slope(v), 1.0 + step * self.curvature(v))
+        })
     }
 
     fn max_slope(&self) -> f64 {

@@ -35,7 +35,7 @@ pub trait ScalarLoss: Sealed + std::fmt::Debug + Send + Sync {
     }
 
     /// `φ''(u)`, one of its two limits where it jumps.
-    fn bend(&self, u: f64) -> f64;
+    fn curvature(&self, u: f64) -> f64;
 
     /// `argmin_w φ(w) + (w − u)²/(2·step)`.
     fn prox_phi(&self, u: f64, step: f64) -> f64;
@@ -91,7 +91,7 @@ impl<T: ScalarLoss> Loss for T {
     }
 
     fn curvature(&self, scores: &[f64], target: f64, out: &mut [f64]) {
-        out[0] = self.bend(argument::<T>(scores[0], target));
+        out[0] = self.curvature(argument::<T>(scores[0], target));
     }
 
     fn prox(&self, scores: &[f64], target: f64, step: f64, out: &mut [f64]) {

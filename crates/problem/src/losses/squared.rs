@@ -25,7 +25,7 @@ impl ScalarLoss for Squared {
         u
     }
 
-    fn bend(&self, _u: f64) -> f64 {
+    fn curvature(&self, _u: f64) -> f64 {
         1.0
     }
 

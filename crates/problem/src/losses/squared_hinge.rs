@@ -26,7 +26,7 @@ impl ScalarLoss for SquaredHinge {
         if u >= 1.0 { 0.0 } else { -2.0 * (1.0 - u) }
     }
 
-    fn bend(&self, u: f64) -> f64 {
+    fn curvature(&self, u: f64) -> f64 {
         if u < 1.0 { 2.0 } else { 0.0 }
     }
 

@@ -319,14 +319,14 @@ fn prox_meets_its_optimality_condition_to_rounding() {
         let (s, b) = case(loss, &raw, pick);
         let p = prox(loss, &s, b, step);
         let size = s.iter().chain(&p).fold(b.abs().max(1.0), |m, v| m.max(v.abs()));
-        let bend = loss.smoothness();
+        let curvature = loss.smoothness();
         for j in 0..s.len() {
             let moved = s[j] - p[j];
             // An error of a few ulps in p and the argument, seen through the equation.
             let ulps = 8.0 * f64::EPSILON * size;
-            if bend.is_finite() {
+            if curvature.is_finite() {
                 let wanted = step * derivative(loss, &p, b)[j];
-                let slack = ulps * (1.0 + step * bend) + 4.0 * f64::EPSILON * wanted.abs();
+                let slack = ulps * (1.0 + step * curvature) + 4.0 * f64::EPSILON * wanted.abs();
                 assert!((moved - wanted).abs() <= slack, "{moved} {wanted} {slack}");
             } else {
                 let (mut up, mut down) = (p.clone(), p.clone());

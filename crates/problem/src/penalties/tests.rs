@@ -235,8 +235,8 @@ fn subgradient_inequality_with_the_declared_convexity() {
         let y = if penalty.value(&y, k).is_finite() { y } else { prox(penalty, &y, k, 1.0) };
         let g = subgradient(penalty, &y, k);
         let away = minus(&z, &y);
-        let bend = penalty.strong_convexity() - penalty.weak_convexity();
-        let model = penalty.value(&y, k) + dot(&g, &away) + 0.5 * bend * dot(&away, &away);
+        let curvature = penalty.strong_convexity() - penalty.weak_convexity();
+        let model = penalty.value(&y, k) + dot(&g, &away) + 0.5 * curvature * dot(&away, &away);
         let value = penalty.value(&z, k);
         assert!(
             value >= model - 1e-12 * (1.0 + model.abs() + dot(&away, &away)),

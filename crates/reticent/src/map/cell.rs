@@ -21,7 +21,7 @@ pub enum Drawn {
 
 /// What a run is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Course {
+pub enum Procedure {
     /// The algorithm alone.
     Alone,
     /// A graph that is learned first.
@@ -41,7 +41,7 @@ pub struct Cell {
     /// of them.
     pub form: &'static str,
     /// What the run is made of.
-    pub course: Course,
+    pub procedure: Procedure,
     /// Who looks.
     pub view: View,
     /// What is protected.
@@ -76,37 +76,38 @@ impl From<Sampling> for Drawn {
     }
 }
 
-impl Course {
+impl Procedure {
     /// Every one.
-    pub const ALL: [Course; 4] = [Course::Alone, Course::Graph, Course::Tuned, Course::TunedGraph];
+    pub const ALL: [Procedure; 4] =
+        [Procedure::Alone, Procedure::Graph, Procedure::Tuned, Procedure::TunedGraph];
 
     /// The course of a job that is tuned or not, and learns a graph or not.
     pub fn of(tuned: bool, graph: bool) -> Self {
         match (tuned, graph) {
-            (false, false) => Course::Alone,
-            (false, true) => Course::Graph,
-            (true, false) => Course::Tuned,
-            (true, true) => Course::TunedGraph,
+            (false, false) => Procedure::Alone,
+            (false, true) => Procedure::Graph,
+            (true, false) => Procedure::Tuned,
+            (true, true) => Procedure::TunedGraph,
         }
     }
 
     /// Whether only the best of several runs is released.
     pub fn is_tuned(self) -> bool {
-        matches!(self, Course::Tuned | Course::TunedGraph)
+        matches!(self, Procedure::Tuned | Procedure::TunedGraph)
     }
 
     /// Whether a graph is learned.
     pub fn has_graph(self) -> bool {
-        matches!(self, Course::Graph | Course::TunedGraph)
+        matches!(self, Procedure::Graph | Procedure::TunedGraph)
     }
 
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
-            Course::Alone => "alone",
-            Course::Graph => "learned graph",
-            Course::Tuned => "tuned",
-            Course::TunedGraph => "tuned, learned graph",
+            Procedure::Alone => "alone",
+            Procedure::Graph => "learned graph",
+            Procedure::Tuned => "tuned",
+            Procedure::TunedGraph => "tuned, learned graph",
         }
     }
 }
@@ -152,9 +153,17 @@ impl Cell {
     /// The words of its axes, as a table has them: algorithm, version, course, view, unit,
     /// adjacency, sampling.
     pub fn words(&self) -> [&'static str; 7] {
-        let Cell { algorithm, form, course, view, unit, adjacency, drawn } = *self;
+        let Cell { algorithm, form, procedure, view, unit, adjacency, drawn } = *self;
         let form = if form.is_empty() { "–" } else { form };
-        [algorithm, form, course.name(), view.name(), unit.name(), adjacency.name(), drawn.name()]
+        [
+            algorithm,
+            form,
+            procedure.name(),
+            view.name(),
+            unit.name(),
+            adjacency.name(),
+            drawn.name(),
+        ]
     }
 }
 

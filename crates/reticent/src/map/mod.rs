@@ -11,7 +11,7 @@ mod cell;
 mod rows;
 
 pub(crate) use cell::form;
-pub use cell::{Cell, Course, Drawn};
+pub use cell::{Cell, Drawn, Procedure};
 pub use rows::MAP;
 
 use reticent_accountant::{Adjacency, Unit, View};
@@ -26,7 +26,7 @@ pub struct Row {
     /// Their versions.
     pub forms: &'static [&'static str],
     /// What a run is made of.
-    pub courses: &'static [Course],
+    pub procedures: &'static [Procedure],
     /// Who looks.
     pub views: &'static [View],
     /// What is protected.
@@ -48,7 +48,7 @@ impl Row {
         let mut cells = Vec::new();
         for &algorithm in self.algorithms {
             for &form in self.forms {
-                for &course in self.courses {
+                for &procedure in self.procedures {
                     for &view in self.views {
                         for &unit in self.units {
                             for &adjacency in self.adjacencies {
@@ -56,7 +56,7 @@ impl Row {
                                     cells.push(Cell {
                                         algorithm,
                                         form,
-                                        course,
+                                        procedure,
                                         view,
                                         unit,
                                         adjacency,
@@ -75,7 +75,7 @@ impl Row {
     fn has(&self, cell: &Cell) -> bool {
         self.algorithms.contains(&cell.algorithm)
             && self.forms.contains(&cell.form)
-            && self.courses.contains(&cell.course)
+            && self.procedures.contains(&cell.procedure)
             && self.views.contains(&cell.view)
             && self.units.contains(&cell.unit)
             && self.adjacencies.contains(&cell.adjacency)
@@ -90,10 +90,10 @@ impl Row {
             Drawn::Poisson => notes.extend(["sampling", "poisson-gaussian"]),
             Drawn::WithoutReplacement => notes.extend(["sampling", "without-replacement-gaussian"]),
         }
-        if cell.course.has_graph() {
+        if cell.procedure.has_graph() {
             notes.push("second-moment");
         }
-        if cell.course.is_tuned() {
+        if cell.procedure.is_tuned() {
             notes.push("selection");
         }
         notes
@@ -102,9 +102,9 @@ impl Row {
     /// Why one of its combinations is certified for more than is true; empty if nothing is lost
     /// that is known of.
     pub fn slack(&self, cell: &Cell) -> &'static str {
-        match (self.slack, cell.course) {
-            ("", course) if course.is_tuned() => rows::CHOICE,
-            ("", course) if course.has_graph() => rows::GRAPH,
+        match (self.slack, cell.procedure) {
+            ("", procedure) if procedure.is_tuned() => rows::CHOICE,
+            ("", procedure) if procedure.has_graph() => rows::GRAPH,
             (slack, _) => slack,
         }
     }
@@ -125,9 +125,9 @@ pub(crate) fn offered(cell: &Cell) -> Result<(), Error> {
     if find(cell).is_some() {
         return Ok(());
     }
-    let (name, given) = match (cell.course, cell.view) {
-        (course, _) if course.is_tuned() => ("tune", cell.algorithm.to_owned()),
-        (course, _) if course.has_graph() => ("graph", cell.algorithm.to_owned()),
+    let (name, given) = match (cell.procedure, cell.view) {
+        (procedure, _) if procedure.is_tuned() => ("tune", cell.algorithm.to_owned()),
+        (procedure, _) if procedure.has_graph() => ("graph", cell.algorithm.to_owned()),
         _ => ("algorithm", cell.algorithm.to_owned()),
     };
     let offered: Vec<String> = nearest(cell);
@@ -158,7 +158,7 @@ fn nearest(cell: &Cell) -> Vec<String> {
     };
     [
         axis("version", |cell| cell.form),
-        axis("course", |cell| cell.course.name()),
+        axis("course", |cell| cell.procedure.name()),
         axis("trust", |cell| cell.view.name()),
         axis("unit", |cell| cell.unit.name()),
         axis("adjacency", |cell| cell.adjacency.name()),
@@ -201,7 +201,7 @@ mod tests {
         let cell = Cell {
             algorithm: "amp",
             form: "normal",
-            course: Course::Alone,
+            procedure: Procedure::Alone,
             view: View::Central,
             unit: Unit::User,
             adjacency: Adjacency::ReplaceOne,

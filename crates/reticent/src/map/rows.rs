@@ -5,15 +5,15 @@ use reticent_accountant::Unit::{Record, User};
 use reticent_accountant::View::{Central, Local, Network, SecureAggregation};
 use reticent_accountant::{Adjacency, Unit};
 
-use super::Course::{Alone, Graph, Tuned, TunedGraph};
 use super::Drawn::{Full, Poisson, WithoutReplacement};
-use super::{Course, Drawn, Row};
+use super::Procedure::{Alone, Graph, Tuned, TunedGraph};
+use super::{Drawn, Procedure, Row};
 
 const ONE: &[&str] = &[""];
 const BOTH: &[Unit] = &[Record, User];
 const EITHER: &[Adjacency] = &[ReplaceOne, AddRemove];
-const PLAIN: &[Course] = &[Alone, Tuned];
-const ANY: &[Course] = &[Alone, Graph, Tuned, TunedGraph];
+const PLAIN: &[Procedure] = &[Alone, Tuned];
+const ANY: &[Procedure] = &[Alone, Graph, Tuned, TunedGraph];
 const SAMPLES: &[Drawn] = &[Full, Poisson, WithoutReplacement];
 /// A sample of fixed size needs a public number of units.
 const COUNTLESS: &[Drawn] = &[Full, Poisson];
@@ -85,7 +85,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["auto", "dp-sgd", "sadmm"],
         forms: ONE,
-        courses: ANY,
+        procedures: ANY,
         views: &[Central],
         units: BOTH,
         adjacencies: &[ReplaceOne],
@@ -96,7 +96,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["vradmm"],
         forms: ONE,
-        courses: ANY,
+        procedures: ANY,
         views: &[Central],
         units: BOTH,
         adjacencies: &[ReplaceOne],
@@ -107,7 +107,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["ssadmm", "dp-cd", "dp-fw"],
         forms: ONE,
-        courses: PLAIN,
+        procedures: PLAIN,
         views: &[Central],
         units: BOTH,
         adjacencies: &[ReplaceOne],
@@ -118,7 +118,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["auto", "dp-sgd", "sadmm"],
         forms: ONE,
-        courses: ANY,
+        procedures: ANY,
         views: &[Central],
         units: BOTH,
         adjacencies: &[AddRemove],
@@ -129,7 +129,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["vradmm"],
         forms: ONE,
-        courses: ANY,
+        procedures: ANY,
         views: &[Central],
         units: BOTH,
         adjacencies: &[AddRemove],
@@ -140,7 +140,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["ssadmm", "dp-cd", "dp-fw"],
         forms: ONE,
-        courses: PLAIN,
+        procedures: PLAIN,
         views: &[Central],
         units: BOTH,
         adjacencies: &[AddRemove],
@@ -151,7 +151,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["mpadmm"],
         forms: ONE,
-        courses: PLAIN,
+        procedures: PLAIN,
         views: &[Central],
         units: BOTH,
         adjacencies: EITHER,
@@ -163,7 +163,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["consensus"],
         forms: &["all"],
-        courses: PLAIN,
+        procedures: PLAIN,
         views: &[Central],
         units: BOTH,
         adjacencies: &[ReplaceOne],
@@ -174,7 +174,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["consensus"],
         forms: &["all"],
-        courses: PLAIN,
+        procedures: PLAIN,
         views: &[Central],
         units: BOTH,
         adjacencies: &[AddRemove],
@@ -185,7 +185,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["consensus"],
         forms: &["permutation", "single", "blocks"],
-        courses: PLAIN,
+        procedures: PLAIN,
         views: &[Central],
         units: BOTH,
         adjacencies: &[ReplaceOne],
@@ -197,7 +197,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["general", "output-perturbation"],
         forms: ONE,
-        courses: PLAIN,
+        procedures: PLAIN,
         views: &[Central],
         units: BOTH,
         adjacencies: &[ReplaceOne],
@@ -209,7 +209,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["amp", "objp"],
         forms: &["normal"],
-        courses: &[Alone],
+        procedures: &[Alone],
         views: &[Central],
         units: &[Record],
         adjacencies: EITHER,
@@ -220,7 +220,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["amp", "objp"],
         forms: &["spherical-laplace"],
-        courses: PLAIN,
+        procedures: PLAIN,
         views: &[Central],
         units: BOTH,
         adjacencies: EITHER,
@@ -232,7 +232,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["federated"],
         forms: ONE,
-        courses: &[Alone],
+        procedures: &[Alone],
         views: &[Local],
         units: BOTH,
         adjacencies: &[ReplaceOne],
@@ -243,7 +243,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["federated"],
         forms: ONE,
-        courses: &[Alone],
+        procedures: &[Alone],
         views: &[Local],
         units: BOTH,
         adjacencies: &[ReplaceOne],
@@ -254,7 +254,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["federated"],
         forms: ONE,
-        courses: &[Alone],
+        procedures: &[Alone],
         views: &[Central],
         units: &[User],
         adjacencies: &[ReplaceOne],
@@ -265,7 +265,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["federated"],
         forms: ONE,
-        courses: &[Alone],
+        procedures: &[Alone],
         views: &[Central],
         units: &[Record],
         adjacencies: &[ReplaceOne],
@@ -276,7 +276,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["federated"],
         forms: ONE,
-        courses: &[Alone],
+        procedures: &[Alone],
         views: &[SecureAggregation],
         units: BOTH,
         adjacencies: &[ReplaceOne],
@@ -287,7 +287,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["dp-admm"],
         forms: ONE,
-        courses: &[Alone],
+        procedures: &[Alone],
         views: &[Local],
         units: BOTH,
         adjacencies: &[ReplaceOne],
@@ -298,7 +298,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["dp-admm-exact"],
         forms: ONE,
-        courses: &[Alone],
+        procedures: &[Alone],
         views: &[Local],
         units: BOTH,
         adjacencies: &[ReplaceOne],
@@ -310,7 +310,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["walk"],
         forms: &["stateless", "stateful"],
-        courses: &[Alone],
+        procedures: &[Alone],
         views: &[Local],
         units: BOTH,
         adjacencies: &[ReplaceOne],
@@ -321,7 +321,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["walk"],
         forms: &["stateless"],
-        courses: &[Alone],
+        procedures: &[Alone],
         views: &[Network],
         units: &[User],
         adjacencies: &[ReplaceOne],
@@ -332,7 +332,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["r-admm", "mr-admm", "dvp", "m-admm"],
         forms: &["gradient"],
-        courses: &[Alone],
+        procedures: &[Alone],
         views: &[Local],
         units: BOTH,
         adjacencies: &[ReplaceOne],
@@ -343,7 +343,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["r-admm", "mr-admm", "dvp", "m-admm"],
         forms: &["minimiser"],
-        courses: &[Alone],
+        procedures: &[Alone],
         views: &[Local],
         units: BOTH,
         adjacencies: &[ReplaceOne],
@@ -354,7 +354,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["r-admm", "mr-admm", "dvp", "m-admm"],
         forms: &["objective"],
-        courses: &[Alone],
+        procedures: &[Alone],
         views: &[Local],
         units: BOTH,
         adjacencies: &[ReplaceOne],
@@ -365,7 +365,7 @@ pub const MAP: &[Row] = &[
     Row {
         algorithms: &["r-admm", "mr-admm", "dvp", "m-admm"],
         forms: &["normal-objective"],
-        courses: &[Alone],
+        procedures: &[Alone],
         views: &[Local],
         units: &[Record],
         adjacencies: &[ReplaceOne],

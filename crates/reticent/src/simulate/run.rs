@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::fit::Progress;
 use crate::graph::is_private_graph;
 use crate::job::{Budget, constant, loss_for, no_pure, value};
-use crate::map::{self, Cell, Course};
+use crate::map::{self, Cell, Procedure};
 use crate::model::{Model, Parts};
 
 /// The graph of the parties when none is named.
@@ -222,7 +222,7 @@ impl Simulation {
             map::offered(&Cell {
                 algorithm: entry.name,
                 form: map::form(entry.takes, &spec.settings),
-                course: Course::Alone,
+                procedure: Procedure::Alone,
                 view: opening.view,
                 unit: opening.unit,
                 adjacency: opening.adjacency,

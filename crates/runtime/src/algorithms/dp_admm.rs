@@ -84,7 +84,7 @@ struct DpAdmm {
 enum Steps {
     Given(StepSize),
     Kinks { diameter: f64, slope: f64 },
-    Smooth { diameter: f64, bend: f64 },
+    Smooth { diameter: f64, curvature: f64 },
 }
 
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
@@ -105,10 +105,10 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
         );
         return Err(SettingsError::new("penalty", penalty.spec(), allowed));
     }
-    let bend = recipe.public.gradient_lipschitz() + s4;
+    let curvature = recipe.public.gradient_lipschitz() + s4;
     let steps = match settings.step {
         Some(step) => Steps::Given(step),
-        None if bend.is_finite() && bend > 0.0 => Steps::Smooth { diameter, bend },
+        None if curvature.is_finite() && curvature > 0.0 => Steps::Smooth { diameter, curvature },
         None => Steps::Kinks { diameter, slope: clip + slope },
     };
     Ok(Box::new(Star(DpAdmm {
@@ -141,8 +141,8 @@ impl DpAdmm {
         match self.steps {
             Steps::Given(step) => step.at(u64::from(k), 1.0),
             Steps::Kinks { diameter, slope } => diameter / (slope * root),
-            Steps::Smooth { diameter, bend } => {
-                1.0 / (bend + self.clip * noise * root / (units.max(1.0) * diameter))
+            Steps::Smooth { diameter, curvature } => {
+                1.0 / (curvature + self.clip * noise * root / (units.max(1.0) * diameter))
             }
         }
     }
@@ -206,12 +206,12 @@ impl Exchange for DpAdmm {
             ));
         }
         let units = oracle.terms().population() as f64;
-        let how =
+        let params =
             GradientTerms { clip: self.clip, noise_multiplier: noise, sampling: Sampling::Full };
         if self.published {
             oracle.claim(Claim::zcdp(E10, 2.0 / (noise * noise)));
         }
-        let g = oracle.gradient(&ask.own, &how)?.into_inner();
+        let g = oracle.gradient(&ask.own, &params)?.into_inner();
         Ok(self.update(ask, &g, self.eta(ask.k, units, noise)))
     }
 
@@ -264,7 +264,7 @@ mod tests {
     fn steps_are_the_papers() {
         let kinks = algorithm(Steps::Kinks { diameter: 3.0, slope: 1.5 });
         assert_eq!(kinks.eta(2, 4.0, 7.0), 1.0);
-        let smooth = algorithm(Steps::Smooth { diameter: 2.0, bend: 0.25 });
+        let smooth = algorithm(Steps::Smooth { diameter: 2.0, curvature: 0.25 });
         assert_eq!([smooth.eta(1, 4.0, 0.0), smooth.eta(9, 4.0, 0.0)], [4.0, 4.0]);
         // DPA19's own form: 2 S₁ √(4k ln(1.25/δ)) / (m ε D) with σ/Δ = √(2 ln(1.25/δ))/ε = z/2.
         let (k, m, d, epsilon, delta) = (7.0_f64, 4.0, 2.0, 0.5_f64, 1e-3_f64);

@@ -138,14 +138,14 @@ impl Exchange for Exact {
         let origin = vec![0.0; shape.features * shape.outputs];
         let penalty =
             (self.ridge > 0.0).then(|| (self.regulariser.constraint(), 1.0 / self.ridge, &*origin));
-        let how = MinimiserTerms {
+        let params = MinimiserTerms {
             row_norm: self.row_norm,
             public: Quadratic { ridge: self.rho, linear: &linear, penalty },
             start: &ask.consensus,
             image: false,
             noise_multiplier: noise,
         };
-        Ok(oracle.minimiser(&how)?.into_inner())
+        Ok(oracle.minimiser(&params)?.into_inner())
     }
 
     fn reach(&self, ask: &Ask, party: u32, noise: f64) -> (Vec<f64>, f64) {

@@ -99,7 +99,7 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     fn longest_payload(&self) -> usize;
 
     /// Parties with the same number here have the same plan, so that it is calibrated once.
-    fn likeness(&self, _party: PartyId) -> u64 {
+    fn plan_class(&self, _party: PartyId) -> u64 {
         0
     }
 
@@ -140,7 +140,7 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     }
 
     /// The public z's so far, where parties keep blocks that follow from them; else none.
-    fn course(&self, _nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {
+    fn trajectory(&self, _nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {
         Ok(Vec::new())
     }
 

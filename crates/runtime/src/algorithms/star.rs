@@ -20,9 +20,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Network, Protocol, Start, Witness};
-use crate::door::{Door, Memory};
+use crate::client::{Client, ClientContext};
 use crate::error::RunError;
-use crate::guest::{Guest, Seat};
+use crate::inbox::{Inbox, Memory};
 use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
 use crate::node::Node;
 use crate::party::Party;
@@ -101,10 +101,10 @@ impl<E: Exchange> Protocol for Star<E> {
         let run = RunId::from(start.run);
         let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
         nodes.extend(parties.into_iter().zip(start.noise).map(|(party, &noise)| {
-            Contributor { noise, about: self.0.clone() }.seated(run, party)
+            Contributor { noise, config: self.0.clone() }.into_node(run, party)
         }));
         nodes.push(Box::new(Coordinator {
-            door: Door::new(run, SERVER),
+            inbox: Inbox::new(run, SERVER),
             noise: start.noise.to_vec(),
             state: State {
                 round: 0,
@@ -113,7 +113,7 @@ impl<E: Exchange> Protocol for Star<E> {
                 answers: BTreeMap::new(),
                 declined: BTreeSet::new(),
             },
-            about: self.0.clone(),
+            config: self.0.clone(),
         }));
         Ok(Network { nodes, initiators: vec![SERVER] })
     }
@@ -152,22 +152,26 @@ impl<E: Exchange> Protocol for Star<E> {
 /// A party, who keeps nothing but its data and its books.
 struct Contributor<E> {
     noise: f64,
-    about: E,
+    config: E,
 }
 
-impl<E: Exchange> Guest for Contributor<E> {
-    fn hear(&mut self, seat: &mut Seat, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let Contributor { noise, about } = self;
-        seat.contribute(envelope, |ask, oracle| about.answer(ask, *noise, oracle))
+impl<E: Exchange> Client for Contributor<E> {
+    fn hear(
+        &mut self,
+        context: &mut ClientContext,
+        envelope: &Envelope,
+    ) -> Result<Vec<Envelope>, Rejected> {
+        let Contributor { noise, config } = self;
+        context.contribute(envelope, |ask, oracle| config.answer(ask, *noise, oracle))
     }
 }
 
 /// The coordinator.
 struct Coordinator<E: Exchange> {
-    door: Door,
+    inbox: Inbox,
     noise: Vec<f64>,
     state: State<E::State>,
-    about: E,
+    config: E,
 }
 
 /// What it keeps between rounds.
@@ -185,8 +189,8 @@ struct State<S> {
 impl<E: Exchange> Coordinator<E> {
     /// The answer, moved to where an honest one can be.
     fn within_reach(&self, party: u32, mut answer: Vec<f64>) -> Vec<f64> {
-        let ask = self.about.ask(&self.state.own, self.state.round, party);
-        let (centre, most) = self.about.reach(&ask, party, self.noise[party as usize]);
+        let ask = self.config.ask(&self.state.own, self.state.round, party);
+        let (centre, most) = self.config.reach(&ask, party, self.noise[party as usize]);
         let away = answer.iter().zip(&centre).map(|(a, c)| (a - c) * (a - c)).sum::<f64>().sqrt();
         if away > most {
             answer.iter_mut().zip(&centre).for_each(|(a, c)| *a = c + (*a - c) * (most / away));
@@ -201,53 +205,53 @@ impl<E: Exchange> Node for Coordinator<E> {
     }
 
     fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        self.door.in_round(envelope, self.state.round)?;
+        self.inbox.in_round(envelope, self.state.round)?;
         let from = envelope.from.0;
         let State { declined, .. } = &self.state;
-        let known = |from: PartyId| from.0 < self.about.parties() && !declined.contains(&from.0);
-        let admitted = self.door.check(envelope, known)?;
+        let known = |from: PartyId| from.0 < self.config.parties() && !declined.contains(&from.0);
+        let admitted = self.inbox.check(envelope, known)?;
         match envelope.kind {
             // The same again, after the coordinator itself asked again.
             _ if admitted.again => {}
             Kind::Answer => {
-                let answer = wire::checked(wire::unpack(&envelope.payload)?, self.about.len())?;
+                let answer = wire::checked(wire::unpack(&envelope.payload)?, self.config.len())?;
                 let answer = self.within_reach(from, answer);
                 self.state.answers.insert(from, answer);
             }
             Kind::Declined => _ = self.state.declined.insert(from),
             _ => return Err(Rejected::Unexpected),
         }
-        self.door.take(envelope, &admitted);
+        self.inbox.take(envelope, &admitted);
         Ok(Vec::new())
     }
 
     fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
         let answers = std::mem::take(&mut self.state.answers);
         if round > 0 {
-            self.about.close(&mut self.state.own, answers);
+            self.config.close(&mut self.state.own, answers);
         }
         self.state.round = round + 1;
-        if self.state.round > self.about.rounds() {
+        if self.state.round > self.config.rounds() {
             return Ok(Vec::new());
         }
         let State { own, attempt, declined, round, .. } = &self.state;
-        let asked = (0..self.about.parties()).filter(|party| !declined.contains(party));
+        let asked = (0..self.config.parties()).filter(|party| !declined.contains(party));
         asked
             .map(|party| {
-                let payload = wire::pack(&self.about.ask(own, *round, party))?;
-                let envelope = self.door.write(*round, PartyId(party), Kind::Ask, payload);
+                let payload = wire::pack(&self.config.ask(own, *round, party))?;
+                let envelope = self.inbox.write(*round, PartyId(party), Kind::Ask, payload);
                 Ok(Envelope { attempt: *attempt, ..envelope })
             })
             .collect()
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.door.memory(), &self.state))?)
+        Ok(wire::pack(&(self.inbox.memory(), &self.state))?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
         let (memory, state): (Memory, State<E::State>) = wire::unpack(snapshot)?;
-        self.door.remember(memory);
+        self.inbox.remember(memory);
         // What is sent from here on may have been sent before.
         self.state = State { attempt: state.attempt.saturating_add(1), ..state };
         Ok(())

@@ -66,23 +66,24 @@ fn over(
             let mut buffers = Buffers::new(outputs);
             let mut row = Vec::new();
             let mut images = vec![0.0; outputs];
-            let bend = !square.is_empty() || matches!(want, Want::HessianTimes(_));
+            let curvature = !square.is_empty() || matches!(want, Want::HessianTimes(_));
             for i in
                 (part * share).min(private.records())..((part + 1) * share).min(private.records())
             {
                 let weight = private.weight(i);
                 private.scores(rows, i, at, &mut buffers.scores);
                 let record = (i, private.target(i));
-                value += weight * term(loss, split, record, &mut buffers, bend);
+                value += weight * term(loss, split, record, &mut buffers, curvature);
                 match want {
                     Want::Value => {}
                     Want::Gradient => add(private, rows, i, weight, &buffers.slopes, &mut vector),
                     Want::HessianTimes(v) => {
                         private.scores(rows, i, v, &mut buffers.scores);
-                        for (image, bends) in
-                            images.iter_mut().zip(buffers.bend.chunks_exact(outputs))
+                        for (image, curvatures) in
+                            images.iter_mut().zip(buffers.curvature.chunks_exact(outputs))
                         {
-                            *image = bends.iter().zip(&buffers.scores).map(|(b, s)| b * s).sum();
+                            *image =
+                                curvatures.iter().zip(&buffers.scores).map(|(b, s)| b * s).sum();
                         }
                         add(private, rows, i, weight, &images, &mut vector);
                     }
@@ -97,7 +98,7 @@ fn over(
                     if private.intercept() != 0.0 {
                         row.push((private.features(), private.intercept()));
                     }
-                    add_square(&row, weight, &buffers.bend, outputs, at.len(), &mut square);
+                    add_square(&row, weight, &buffers.curvature, outputs, at.len(), &mut square);
                 }
             }
             (value, vector, square)
@@ -139,22 +140,22 @@ fn add(
     last.iter_mut().zip(t).for_each(|(sum, t)| *sum += weight * t * private.intercept());
 }
 
-/// The lower triangle of `square + weight·(a aᵀ) ⊗ bend`, by rows of features.
+/// The lower triangle of `square + weight·(a aᵀ) ⊗ curvature`, by rows of features.
 fn add_square(
     row: &[(usize, f64)],
     weight: f64,
-    bend: &[f64],
+    curvature: &[f64],
     outputs: usize,
     len: usize,
     square: &mut [f64],
 ) {
-    if let &[bend] = bend {
-        if bend == 0.0 {
+    if let &[curvature] = curvature {
+        if curvature == 0.0 {
             return;
         }
         for (n, &(i, a)) in row.iter().enumerate() {
             let target = &mut square[i * len..(i + 1) * len];
-            let scale = weight * bend * a;
+            let scale = weight * curvature * a;
             for &(j, b) in &row[..=n] {
                 target[j] += scale * b;
             }
@@ -164,10 +165,10 @@ fn add_square(
     for (n, &(i, a)) in row.iter().enumerate() {
         for &(j, b) in &row[..=n] {
             let scale = weight * a * b;
-            for (o, bends) in bend.chunks_exact(outputs).enumerate() {
+            for (o, curvatures) in curvature.chunks_exact(outputs).enumerate() {
                 let start = (i * outputs + o) * len + j * outputs;
-                for (sum, bend) in square[start..start + outputs].iter_mut().zip(bends) {
-                    *sum += scale * bend;
+                for (sum, curvature) in square[start..start + outputs].iter_mut().zip(curvatures) {
+                    *sum += scale * curvature;
                 }
             }
         }

@@ -75,7 +75,7 @@ impl Split {
 pub(super) struct Buffers {
     pub scores: Vec<f64>,
     pub slopes: Vec<f64>,
-    pub bend: Vec<f64>,
+    pub curvature: Vec<f64>,
     moved: Vec<f64>,
     point: Vec<f64>,
     other: Vec<f64>,
@@ -87,7 +87,7 @@ impl Buffers {
         Buffers {
             scores: zeros.clone(),
             slopes: zeros.clone(),
-            bend: vec![0.0; outputs * outputs],
+            curvature: vec![0.0; outputs * outputs],
             moved: zeros.clone(),
             point: zeros.clone(),
             other: zeros,
@@ -105,16 +105,16 @@ pub(super) fn term(
     split: Option<&Split>,
     (i, target): (usize, f64),
     buffers: &mut Buffers,
-    bend: bool,
+    curvature: bool,
 ) -> f64 {
     let Some(Split { step, multipliers }) = split else {
         loss.derivative(&buffers.scores, target, &mut buffers.slopes);
-        if bend {
-            loss.curvature(&buffers.scores, target, &mut buffers.bend);
+        if curvature {
+            loss.curvature(&buffers.scores, target, &mut buffers.curvature);
         }
         return loss.value(&buffers.scores, target);
     };
-    let Buffers { scores, slopes, bend: bends, moved, point, other } = buffers;
+    let Buffers { scores, slopes, curvature: curvatures, moved, point, other } = buffers;
     let outputs = scores.len();
     shift(scores, &multipliers[i * outputs..][..outputs], moved);
     loss.prox(moved, target, *step, point);
@@ -123,7 +123,7 @@ pub(super) fn term(
         *slope = (v - p) / step;
         value += 0.5 * (v - p) * *slope;
     }
-    if bend {
+    if curvature {
         // The bend of the envelope is (1 − prox′)/step. The prox of a loss with kinks is piecewise
         // smooth, so a difference quotient gives its derivative on a piece and a mean of the two at
         // a joint, a generalised derivative either way.
@@ -138,7 +138,7 @@ pub(super) fn term(
             for k in 0..outputs {
                 let unit = if j == k { 1.0 } else { 0.0 };
                 let entry = (unit - (point[k] - other[k]) / (2.0 * h)) / step;
-                bends[k * outputs + j] =
+                curvatures[k * outputs + j] =
                     if outputs == 1 { entry.clamp(0.0, 1.0 / step) } else { entry };
             }
         }

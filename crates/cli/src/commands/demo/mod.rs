@@ -10,7 +10,7 @@ use reticent::{Error, check_new, write_text};
 use serde_json::{Map, Value, json};
 
 use crate::Cli;
-use crate::answer::{Answer, Voice};
+use crate::answer::{Answer, OutputFormat};
 use crate::failure::Failure;
 use crate::layout::wrapped;
 
@@ -111,7 +111,7 @@ fn run(words: &[&str]) -> Result<Answer, Failure> {
         message: error.to_string(),
         hint: "choose another folder with --out".to_owned(),
     })?;
-    cli.command.run(Voice { json: false, quiet: false })
+    cli.command.run(OutputFormat { json: false, quiet: false })
 }
 
 fn word(path: &Path) -> String {

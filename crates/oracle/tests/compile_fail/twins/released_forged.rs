@@ -7,7 +7,8 @@ use reticent_problem::Shape;
 pub fn main() {
     let shape = Shape { features: 1, outputs: 1, intercept: false };
     let terms = Terms::add_remove(Unit::Record, View::Central, 10).unwrap();
-    let how = GradientTerms { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
-    let released: Released<Vec<f64>> = Rehearsal::new(shape, terms).gradient(&[0.0], &how).unwrap();
+    let params = GradientTerms { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
+    let released: Released<Vec<f64>> =
+        Rehearsal::new(shape, terms).gradient(&[0.0], &params).unwrap();
     assert_eq!(released.get().len(), 1);
 }

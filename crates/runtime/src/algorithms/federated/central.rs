@@ -23,18 +23,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use reticent_accountant::{Ledger, View};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{
-    BlockTerms, Entrusted, GradientTerms, Oracle, Refusal, Sampling, Seal, Terms, Trustee,
-    TrusteeBooks,
+    BlockTerms, GradientTerms, Oracle, Refusal, Sampling, Seal, SealedBlock, Terms,
+    TrustedAggregator, TrusteeBooks,
 };
 use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
 
-use super::course::{Course, Told, label};
+use super::trajectory::{Request, Trajectory, label};
 use super::{Federated, fewest_records};
 use crate::algorithms::{Network, Protocol, Start, Witness};
-use crate::door::{Door, Memory};
+use crate::client::{Client, ClientContext};
 use crate::error::RunError;
-use crate::guest::{Guest, Seat};
+use crate::inbox::{Inbox, Memory};
 use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
 use crate::node::Node;
 use crate::party::Party;
@@ -49,11 +49,12 @@ impl Central {
         GradientTerms { clip: self.1.bound(), noise_multiplier, sampling: self.0.sampling }
     }
 
-    fn trustee(&self, key: &NoiseKey, run: &Digest) -> Trustee {
-        let trustee = Trustee::new(u64::from(self.0.parties), self.0.len(), self.1, key, run);
+    fn aggregator(&self, key: &NoiseKey, run: &Digest) -> TrustedAggregator {
+        let aggregator =
+            TrustedAggregator::new(u64::from(self.0.parties), self.0.len(), self.1, key, run);
         #[cfg(feature = "seeded-bugs")]
-        let trustee = trustee.spoiled(self.0.bug);
-        trustee
+        let aggregator = aggregator.spoiled(self.0.bug);
+        aggregator
     }
 }
 
@@ -77,9 +78,9 @@ impl Protocol for Central {
 
     /// What a release costs follows from public numbers alone.
     fn plan(&self, _: PartyId, noise: f64, _: Shape, _: &Terms) -> Result<Ledger, RunError> {
-        let trustee = self.trustee(&NoiseKey::seeded(0), &[0; 32]);
+        let aggregator = self.aggregator(&NoiseKey::seeded(0), &[0; 32]);
         let mut plan = Ledger::new();
-        plan.append_many(trustee.event(&self.sum(noise))?, self.0.rounds.into());
+        plan.append_many(aggregator.event(&self.sum(noise))?, self.0.rounds.into());
         Ok(plan)
     }
 
@@ -94,46 +95,46 @@ impl Protocol for Central {
 
     fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
         let run = RunId::from(start.run);
-        let how = self.sum(start.noise.first().copied().unwrap_or(0.0));
-        let mut trustee = self.trustee(&start.server, start.run);
-        let (shape, terms) = (self.0.regulariser.shape(), *trustee.terms());
-        trustee.bind_within(&self.plan(PartyId(0), how.noise_multiplier, shape, &terms)?);
+        let params = self.sum(start.noise.first().copied().unwrap_or(0.0));
+        let mut aggregator = self.aggregator(&start.server, start.run);
+        let (shape, terms) = (self.0.regulariser.shape(), *aggregator.terms());
+        aggregator.bind_within(&self.plan(PartyId(0), params.noise_multiplier, shape, &terms)?);
         let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
         nodes.extend(
             parties
                 .into_iter()
-                .map(|party| User { block: self.1, seal: trustee.seal() }.seated(run, party)),
+                .map(|party| User { block: self.1, seal: aggregator.seal() }.into_node(run, party)),
         );
         let state = State {
             round: 0,
             attempt: 0,
-            course: Course::new(self.0.len()),
+            trajectory: Trajectory::new(self.0.len()),
             invited: BTreeSet::new(),
             entrusted: BTreeMap::new(),
         };
         nodes.push(Box::new(Server {
-            about: self.0.clone(),
+            config: self.0.clone(),
             block: self.1,
-            how,
-            door: Door::new(run, SERVER),
-            trustee,
+            params,
+            inbox: Inbox::new(run, SERVER),
+            aggregator,
             state,
         }));
         Ok(Network { nodes, initiators: vec![SERVER] })
     }
 
     fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError> {
-        Ok(server(nodes)?.state.course.solution(&self.0))
+        Ok(server(nodes)?.state.trajectory.solution(&self.0))
     }
 
     /// The mean of every round, which the view may see: each is an entry.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
         server(witness.nodes)
-            .map_or_else(|_| Vec::new(), |server| server.state.course.released(&self.1))
+            .map_or_else(|_| Vec::new(), |server| server.state.trajectory.released(&self.1))
     }
 
-    fn course(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {
-        Ok(server(nodes)?.state.course.zs().to_vec())
+    fn trajectory(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {
+        Ok(server(nodes)?.state.trajectory.zs().to_vec())
     }
 
     fn traffic_is_public(&self) -> bool {
@@ -152,35 +153,39 @@ struct User {
     seal: Seal,
 }
 
-impl Guest for User {
+impl Client for User {
     fn block(&self) -> Option<BlockTerms> {
         Some(self.block)
     }
 
-    fn hear(&mut self, seat: &mut Seat, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+    fn hear(
+        &mut self,
+        context: &mut ClientContext,
+        envelope: &Envelope,
+    ) -> Result<Vec<Envelope>, Rejected> {
         let User { block, seal } = self;
-        let (told, admitted): (Told, _) = seat.asked(envelope)?;
-        if u64::from(envelope.round) > seat.party.plan().total_events() {
-            seat.door.take(envelope, &admitted);
+        let (told, admitted): (Request, _) = context.asked(envelope)?;
+        if u64::from(envelope.round) > context.party.plan().total_events() {
+            context.inbox.take(envelope, &admitted);
             return Ok(vec![envelope.reply(Kind::Declined, Vec::new())]);
         }
-        let followed = seat.party.follow(told.first, &told.zs, block)?;
+        let followed = context.party.follow(told.first, &told.zs, block)?;
         if followed < told.first {
             return Ok(vec![envelope.reply(Kind::Receipt, wire::pack(&followed)?)]);
         }
-        let entrusted = seat.party.entrust(&label(envelope.round, told.place), seal)?;
-        seat.door.take(envelope, &admitted);
+        let entrusted = context.party.entrust(&label(envelope.round, told.place), seal)?;
+        context.inbox.take(envelope, &admitted);
         Ok(vec![envelope.reply(Kind::Answer, wire::pack(&entrusted)?)])
     }
 }
 
 /// The server, with the trustee in its house.
 struct Server {
-    about: Federated,
+    config: Federated,
     block: BlockTerms,
-    how: GradientTerms,
-    door: Door,
-    trustee: Trustee,
+    params: GradientTerms,
+    inbox: Inbox,
+    aggregator: TrustedAggregator,
     state: State,
 }
 
@@ -188,17 +193,17 @@ struct Server {
 struct State {
     round: u32,
     attempt: u16,
-    course: Course,
+    trajectory: Trajectory,
     invited: BTreeSet<u32>,
-    entrusted: BTreeMap<u32, Entrusted>,
+    entrusted: BTreeMap<u32, SealedBlock>,
 }
 
 impl Server {
     fn ask(&self, user: u32, attempt: u16) -> Result<Envelope, RunError> {
         // The same place for all: a number among the invited would tell how many of them come
         // before.
-        let payload = self.state.course.tell(user, 0)?;
-        let envelope = self.door.write(self.state.round, PartyId(user), Kind::Ask, payload);
+        let payload = self.state.trajectory.tell(user, 0)?;
+        let envelope = self.inbox.write(self.state.round, PartyId(user), Kind::Ask, payload);
         Ok(Envelope { attempt, ..envelope })
     }
 }
@@ -209,66 +214,66 @@ impl Node for Server {
     }
 
     fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        self.door.in_round(envelope, self.state.round)?;
-        let admitted = self.door.check(envelope, |from| self.state.invited.contains(&from.0))?;
+        self.inbox.in_round(envelope, self.state.round)?;
+        let admitted = self.inbox.check(envelope, |from| self.state.invited.contains(&from.0))?;
         let user = envelope.from.0;
         let mut replies = Vec::new();
         match envelope.kind {
             Kind::Answer => {
-                let entrusted: Entrusted = wire::unpack(&envelope.payload)?;
-                if !self.trustee.takes(&entrusted) {
+                let entrusted: SealedBlock = wire::unpack(&envelope.payload)?;
+                if !self.aggregator.takes(&entrusted) {
                     return Err(Rejected::Malformed("vector"));
                 }
                 self.state.entrusted.insert(user, entrusted);
-                self.state.course.up_to_date(user);
+                self.state.trajectory.up_to_date(user);
             }
             Kind::Receipt => {
-                self.state.course.heard(user, wire::unpack(&envelope.payload)?)?;
+                self.state.trajectory.heard(user, wire::unpack(&envelope.payload)?)?;
                 let again = self.ask(user, envelope.attempt.saturating_add(1));
                 replies.push(again.map_err(|_| Rejected::Malformed("payload"))?);
             }
             Kind::Declined => {}
             _ => return Err(Rejected::Unexpected),
         }
-        self.door.take(envelope, &admitted);
+        self.inbox.take(envelope, &admitted);
         Ok(replies)
     }
 
     fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
         if round > 0 {
-            let entrusted: Vec<Entrusted> =
+            let entrusted: Vec<SealedBlock> =
                 std::mem::take(&mut self.state.entrusted).into_values().collect();
-            let mean = match self.trustee.release(round, &self.how, &entrusted) {
+            let mean = match self.aggregator.release(round, &self.params, &entrusted) {
                 Ok(released) => Some(released.into_inner()),
                 // A round that was begun again and came out otherwise has had its mean.
                 Err(Refusal::Exhausted | Refusal::RoundReleased(_)) => None,
                 Err(refusal) => return Err(refusal.into()),
             };
-            self.state.course.end(&self.block, mean);
+            self.state.trajectory.end(&self.block, mean);
         }
         self.state.round = round + 1;
         self.state.invited.clear();
-        if self.state.round > self.about.rounds {
+        if self.state.round > self.config.rounds {
             return Ok(Vec::new());
         }
-        self.state.course.begin(&self.about);
-        let invited = self.trustee.invite(self.state.round, &self.how)?;
+        self.state.trajectory.begin(&self.config);
+        let invited = self.aggregator.invite(self.state.round, &self.params)?;
         self.state.invited = invited.iter().copied().collect();
         invited.into_iter().map(|user| self.ask(user, self.state.attempt)).collect()
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        let books = serde_json::to_string(&self.trustee.books());
+        let books = serde_json::to_string(&self.aggregator.books());
         let books = books.map_err(|_| RunError::Snapshot("books that cannot be written"))?;
-        Ok(wire::pack(&(self.door.memory(), &self.state, books))?)
+        Ok(wire::pack(&(self.inbox.memory(), &self.state, books))?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
         let (memory, state, books): (Memory, State, String) = wire::unpack(snapshot)?;
         let books: TrusteeBooks = serde_json::from_str(&books)
             .map_err(|_| RunError::Snapshot("books that cannot be read"))?;
-        self.trustee.recall(&books)?;
-        self.door.remember(memory);
+        self.aggregator.recall(&books)?;
+        self.inbox.remember(memory);
         self.state = State { attempt: state.attempt.saturating_add(1), ..state };
         Ok(())
     }

@@ -20,9 +20,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Federated;
 use crate::algorithms::{Network, Protocol, Start};
-use crate::door::{Door, Memory};
+use crate::client::{Client, ClientContext};
 use crate::error::RunError;
-use crate::guest::{Guest, Seat};
+use crate::inbox::{Inbox, Memory};
 use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
 use crate::node::Node;
 use crate::participation::{cap, choose};
@@ -43,7 +43,7 @@ struct Ask {
 /// The user's step: the one place that asks the gate, in a rehearsal and in a run.
 fn contribute(
     ask: &Ask,
-    how: &ResidualTerms,
+    params: &ResidualTerms,
     claim: Option<Claim>,
     oracle: &mut dyn Oracle,
 ) -> Result<Vec<f64>, Refusal> {
@@ -51,7 +51,7 @@ fn contribute(
         oracle.claim(claim);
     }
     let v: Vec<f64> = ask.z.iter().zip(&ask.u).map(|(z, u)| 2.0 * z - u).collect();
-    Ok(oracle.residual(&v, &ask.z, how)?.into_inner())
+    Ok(oracle.residual(&v, &ask.z, params)?.into_inner())
 }
 
 impl Protocol for Local {
@@ -64,12 +64,12 @@ impl Protocol for Local {
     }
 
     fn rehearse(&self, _: PartyId, noise: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let Federated { parties, rounds, sampling, how, .. } = &self.0;
-        let how = ResidualTerms { noise_multiplier: noise, ..*how };
+        let Federated { parties, rounds, sampling, params, .. } = &self.0;
+        let params = ResidualTerms { noise_multiplier: noise, ..*params };
         let claim = self.0.claim(noise);
         let ask = Ask { z: vec![0.0; self.0.len()], u: vec![0.0; self.0.len()] };
         (0..cap(*sampling, *parties, *rounds))
-            .try_for_each(|_| contribute(&ask, &how, claim, oracle).map(|_| ()))
+            .try_for_each(|_| contribute(&ask, &params, claim, oracle).map(|_| ()))
     }
 
     fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
@@ -77,9 +77,9 @@ impl Protocol for Local {
         let noise = start.noise;
         let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
         nodes.extend(parties.into_iter().zip(noise).map(|(party, &noise_multiplier)| {
-            let how = ResidualTerms { noise_multiplier, ..self.0.how };
+            let params = ResidualTerms { noise_multiplier, ..self.0.params };
             let claim = self.0.claim(noise_multiplier);
-            User { how, claim }.seated(run, party)
+            User { params, claim }.into_node(run, party)
         }));
         let noisiest = noise.iter().copied().fold(0.0, f64::max);
         nodes.push(Box::new(Server::new(self.0.clone(), noisiest, run, start.server)));
@@ -100,21 +100,25 @@ impl Protocol for Local {
 
 /// A user, who keeps nothing but its data and its books.
 struct User {
-    how: ResidualTerms,
+    params: ResidualTerms,
     claim: Option<Claim>,
 }
 
-impl Guest for User {
-    fn hear(&mut self, seat: &mut Seat, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let User { how, claim } = self;
-        seat.contribute(envelope, |ask, oracle| contribute(ask, how, *claim, oracle))
+impl Client for User {
+    fn hear(
+        &mut self,
+        context: &mut ClientContext,
+        envelope: &Envelope,
+    ) -> Result<Vec<Envelope>, Rejected> {
+        let User { params, claim } = self;
+        context.contribute(envelope, |ask, oracle| contribute(ask, params, *claim, oracle))
     }
 }
 
 /// The server.
 struct Server {
-    about: Federated,
-    door: Door,
+    config: Federated,
+    inbox: Inbox,
     key: NoiseKey,
     /// No honest message is longer, but for a chance of less than 10⁻⁸ (a normal vector of length d
     /// has a norm above √d + 6 with at most that): what is longer is cut, so that one party moves
@@ -140,11 +144,11 @@ struct State {
 }
 
 impl Server {
-    fn new(about: Federated, noise: f64, run: RunId, key: NoiseKey) -> Self {
-        let len = about.len();
+    fn new(config: Federated, noise: f64, run: RunId, key: NoiseKey) -> Self {
+        let len = config.len();
         let mean = vec![0.0; len];
-        let z = about.consensus(&mean);
-        let longest = about.how.clip * (1.0 + noise * ((len as f64).sqrt() + 6.0));
+        let z = config.consensus(&mean);
+        let longest = config.params.clip * (1.0 + noise * ((len as f64).sqrt() + 6.0));
         let state = State {
             round: 0,
             attempt: 0,
@@ -154,13 +158,13 @@ impl Server {
             answers: BTreeMap::new(),
             declined: BTreeSet::new(),
         };
-        Server { about, door: Door::new(run, SERVER), key, longest, z, state }
+        Server { config, inbox: Inbox::new(run, SERVER), key, longest, z, state }
     }
 
     /// Takes the answers into u and ẑ, in the order of the users.
     fn close(&mut self) {
         let State { mean, users, answers, .. } = &mut self.state;
-        let Federated { lambda, parties, .. } = self.about;
+        let Federated { lambda, parties, .. } = self.config;
         for (user, answer) in std::mem::take(answers) {
             let u = users.entry(user).or_insert_with(|| vec![0.0; mean.len()]);
             for ((u, mean), message) in u.iter_mut().zip(mean.iter_mut()).zip(answer) {
@@ -168,7 +172,7 @@ impl Server {
                 *mean += 2.0 * lambda * message / f64::from(parties);
             }
         }
-        self.z = self.about.consensus(mean);
+        self.z = self.config.consensus(mean);
     }
 }
 
@@ -179,8 +183,8 @@ impl Node for Server {
 
     fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
         let State { round, asked, answers, declined, .. } = &mut self.state;
-        self.door.in_round(envelope, *round)?;
-        let admitted = self.door.check(envelope, |from| asked.contains(&from.0))?;
+        self.inbox.in_round(envelope, *round)?;
+        let admitted = self.inbox.check(envelope, |from| asked.contains(&from.0))?;
         let from = envelope.from.0;
         match envelope.kind {
             // The same again, after the server itself asked again.
@@ -196,7 +200,7 @@ impl Node for Server {
             Kind::Declined => _ = declined.insert(from),
             _ => return Err(Rejected::Unexpected),
         }
-        self.door.take(envelope, &admitted);
+        self.inbox.take(envelope, &admitted);
         Ok(Vec::new())
     }
 
@@ -205,35 +209,35 @@ impl Node for Server {
         let next = round + 1;
         self.state.round = next;
         self.state.asked.clear();
-        if next > self.about.rounds {
+        if next > self.config.rounds {
             return Ok(Vec::new());
         }
         let label = Hasher::new("reticent sample")
-            .field(&self.door.run().0)
+            .field(&self.inbox.run().0)
             .number(u64::from(next))
             .finish();
         let chosen =
-            choose(self.about.sampling, self.about.parties, &mut self.key.entropy(&label))?;
+            choose(self.config.sampling, self.config.parties, &mut self.key.entropy(&label))?;
         let State { asked, declined, users, attempt, .. } = &mut self.state;
         asked.extend(chosen.into_iter().filter(|user| !declined.contains(user)));
         let zeros = vec![0.0; self.z.len()];
         let ask = |&user: &u32| {
             let u = users.get(&user).unwrap_or(&zeros);
             let payload = wire::pack(&(&self.z, u))?;
-            let envelope = self.door.write(next, PartyId(user), Kind::Ask, payload);
+            let envelope = self.inbox.write(next, PartyId(user), Kind::Ask, payload);
             Ok(Envelope { attempt: *attempt, ..envelope })
         };
         asked.iter().map(ask).collect()
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.door.memory(), &self.state))?)
+        Ok(wire::pack(&(self.inbox.memory(), &self.state))?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
         let (memory, state): (Memory, State) = wire::unpack(snapshot)?;
-        self.door.remember(memory);
-        self.z = self.about.consensus(&state.mean);
+        self.inbox.remember(memory);
+        self.z = self.config.consensus(&state.mean);
         // What is sent from here on may have been sent before.
         self.state = State { attempt: state.attempt.saturating_add(1), ..state };
         Ok(())

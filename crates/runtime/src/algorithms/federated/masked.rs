@@ -27,12 +27,12 @@ use reticent_oracle::{BlockTerms, Oracle, Refusal, Sampling};
 use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
 
-use super::course::{Course, Told, label};
+use super::trajectory::{Request, Trajectory, label};
 use super::{Federated, fewest_records};
 use crate::algorithms::{Network, Protocol, Start, Witness};
-use crate::door::{Door, Memory, server_only};
+use crate::client::{Client, ClientContext};
 use crate::error::RunError;
-use crate::guest::{Guest, Seat};
+use crate::inbox::{Inbox, Memory, server_only};
 use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
 use crate::node::Node;
 use crate::participation::{cap, choose};
@@ -55,7 +55,7 @@ const MORE_CORRUPT: f64 = 1.0 / (1_u64 << 30) as f64;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Masked {
-    pub about: Federated,
+    pub config: Federated,
     pub block: BlockTerms,
     /// The fraction of all parties that is assumed honest.
     pub honest: f64,
@@ -74,9 +74,9 @@ struct Agreed {
 impl Masked {
     /// Members of a sum.
     fn members(&self) -> u32 {
-        match self.about.sampling {
+        match self.config.sampling {
             Sampling::WithoutReplacement(size) => size as u32,
-            _ => self.about.parties,
+            _ => self.config.parties,
         }
     }
 
@@ -90,10 +90,10 @@ impl Masked {
         let refuse = |error: &dyn std::fmt::Display| {
             RunError::value("trust", "secure-aggregation", error.to_string())
         };
-        let (members, len) = (self.members(), self.about.len() as u32);
+        let (members, len) = (self.members(), self.config.len() as u32);
         let threshold =
             ((f64::from(members) * STAY).ceil() as u32).max(members / 2 + 1).min(members);
-        let corrupt = Corrupt::among(members, self.about.parties, self.honest, MORE_CORRUPT);
+        let corrupt = Corrupt::among(members, self.config.parties, self.honest, MORE_CORRUPT);
         let mut failure = corrupt.chance;
         let terms = if members <= COMPLETE {
             MaskTerms::complete(*run, round.into(), members, threshold, len)
@@ -117,7 +117,7 @@ impl Masked {
         // About 2³² steps in the bound, as on the grid of the gate.
         let bits = (32.0 - bound.log2().ceil()).clamp(0.0, 62.0) as u32;
         // Noise is in units of half the distance of neighbours.
-        let half = 0.5 * self.block.moves_in_steps(1.0 / (1_u64 << bits) as f64, self.about.len());
+        let half = 0.5 * self.block.moves_in_steps(1.0 / (1_u64 << bits) as f64, self.config.len());
         // A share is a step at least: without noise there would be nothing that the theorem holds
         // for.
         let sigma = (noise * half).max(f64::from(members).sqrt());
@@ -132,11 +132,11 @@ impl Masked {
 
 impl Protocol for Masked {
     fn rounds(&self) -> u32 {
-        self.about.rounds
+        self.config.rounds
     }
 
     fn longest_payload(&self) -> usize {
-        let told = (8 * self.about.len() + 10) * (self.about.rounds as usize + 1) + 100;
+        let told = (8 * self.config.len() + 10) * (self.config.rounds as usize + 1) + 100;
         let masks =
             self.agreed(&[0; 32], 1, 1.0).map_or(0, |agreed| agreed.terms.longest_message());
         told.max(masks + 100)
@@ -175,13 +175,13 @@ impl Protocol for Masked {
         _: &reticent_oracle::Terms,
     ) -> Result<Ledger, RunError> {
         let Agreed { code, share, .. } = self.agreed(&[0; 32], 1, noise)?;
-        let apart = self.block.moves_in_steps(code.step(), self.about.len());
+        let apart = self.block.moves_in_steps(code.step(), self.config.len());
         let event = share.event(apart, Adjacency::ReplaceOne, self.unit);
         let event = event.map_err(|error| RunError::value("noise", noise, error.to_string()))?;
         let mut plan = Ledger::new();
         plan.append_many(
             event,
-            cap(self.about.sampling, self.about.parties, self.about.rounds).into(),
+            cap(self.config.sampling, self.config.parties, self.config.rounds).into(),
         );
         Ok(plan)
     }
@@ -191,21 +191,22 @@ impl Protocol for Masked {
         let noise = start.noise.first().copied().unwrap_or(0.0);
         let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
         nodes.extend(parties.into_iter().map(|party| {
-            User { about: self.clone(), noise, run: *start.run, member: None }.seated(run, party)
+            User { config: self.clone(), noise, run: *start.run, member: None }
+                .into_node(run, party)
         }));
         let state = State {
             round: 0,
             attempt: 0,
-            course: Course::new(self.about.len()),
+            trajectory: Trajectory::new(self.config.len()),
             places: BTreeMap::new(),
             sum: None,
         };
         nodes.push(Box::new(Server {
-            about: self.clone(),
+            config: self.clone(),
             noise,
             run: *start.run,
             key: start.server,
-            door: Door::new(run, SERVER),
+            inbox: Inbox::new(run, SERVER),
             collector: None,
             state,
         }));
@@ -213,17 +214,17 @@ impl Protocol for Masked {
     }
 
     fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError> {
-        Ok(server(nodes)?.state.course.solution(&self.about))
+        Ok(server(nodes)?.state.trajectory.solution(&self.config))
     }
 
     /// The mean of every round, which the view may see: each is an entry.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
         server(witness.nodes)
-            .map_or_else(|_| Vec::new(), |server| server.state.course.released(&self.block))
+            .map_or_else(|_| Vec::new(), |server| server.state.trajectory.released(&self.block))
     }
 
-    fn course(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {
-        Ok(server(nodes)?.state.course.zs().to_vec())
+    fn trajectory(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {
+        Ok(server(nodes)?.state.trajectory.zs().to_vec())
     }
 }
 
@@ -234,47 +235,56 @@ fn server(nodes: &[Box<dyn Node>]) -> Result<&Server, RunError> {
 
 /// A user, and the member of the masked sum that it is in this round.
 struct User {
-    about: Masked,
+    config: Masked,
     noise: f64,
     run: Digest,
     member: Option<(u32, Member)>,
 }
 
 impl User {
-    fn veil(&self, seat: &mut Seat, round: u32, place: u32) -> Result<Option<Member>, Rejected> {
-        let agreed = self.about.agreed(&self.run, round, self.noise);
+    fn mask(
+        &self,
+        context: &mut ClientContext,
+        round: u32,
+        place: u32,
+    ) -> Result<Option<Member>, Rejected> {
+        let agreed = self.config.agreed(&self.run, round, self.noise);
         let Agreed { terms, code, share } =
             agreed.map_err(|error| Rejected::Gate(error.to_string()))?;
-        seat.party.veil(&label(round, place), &code, &share, &terms, place)
+        context.party.mask(&label(round, place), &code, &share, &terms, place)
     }
 }
 
-impl Guest for User {
+impl Client for User {
     fn block(&self) -> Option<BlockTerms> {
-        Some(self.about.block)
+        Some(self.config.block)
     }
 
-    fn hear(&mut self, seat: &mut Seat, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+    fn hear(
+        &mut self,
+        context: &mut ClientContext,
+        envelope: &Envelope,
+    ) -> Result<Vec<Envelope>, Rejected> {
         if envelope.kind == Kind::Shares {
-            seat.door.address(envelope, server_only)?;
+            context.inbox.address(envelope, server_only)?;
             let Some((round, member)) = &mut self.member else { return Err(Rejected::Unexpected) };
-            seat.door.in_round(envelope, *round)?;
+            context.inbox.in_round(envelope, *round)?;
             let said = member.on_message(&envelope.payload).map_err(|_| Rejected::Unexpected)?;
             return Ok(said
                 .into_iter()
                 .map(|out| envelope.reply(Kind::Shares, out.bytes))
                 .collect());
         }
-        let (told, admitted): (Told, _) = seat.asked(envelope)?;
+        let (told, admitted): (Request, _) = context.asked(envelope)?;
         if admitted.again {
             return Err(Rejected::Duplicate);
         }
-        let followed = seat.party.follow(told.first, &told.zs, &self.about.block)?;
+        let followed = context.party.follow(told.first, &told.zs, &self.config.block)?;
         if followed < told.first {
             return Ok(vec![envelope.reply(Kind::Receipt, wire::pack(&followed)?)]);
         }
-        let member = self.veil(seat, envelope.round, told.place)?;
-        seat.door.take(envelope, &admitted);
+        let member = self.mask(context, envelope.round, told.place)?;
+        context.inbox.take(envelope, &admitted);
         let Some(member) = member else {
             return Ok(vec![envelope.reply(Kind::Declined, Vec::new())]);
         };
@@ -286,11 +296,11 @@ impl Guest for User {
 
 /// The server, who sees sums.
 struct Server {
-    about: Masked,
+    config: Masked,
     noise: f64,
     run: Digest,
     key: NoiseKey,
-    door: Door,
+    inbox: Inbox,
     collector: Option<Collector>,
     state: State,
 }
@@ -299,7 +309,7 @@ struct Server {
 struct State {
     round: u32,
     attempt: u16,
-    course: Course,
+    trajectory: Trajectory,
     /// The users of the round, and their places among the members.
     places: BTreeMap<u32, u32>,
     /// The opened sum and how many are in it.
@@ -309,8 +319,8 @@ struct State {
 impl Server {
     fn ask(&self, user: u32, attempt: u16) -> Result<Envelope, RunError> {
         let payload =
-            self.state.course.tell(user, self.state.places.get(&user).copied().unwrap_or(0))?;
-        let envelope = self.door.write(self.state.round, PartyId(user), Kind::Ask, payload);
+            self.state.trajectory.tell(user, self.state.places.get(&user).copied().unwrap_or(0))?;
+        let envelope = self.inbox.write(self.state.round, PartyId(user), Kind::Ask, payload);
         Ok(Envelope { attempt, ..envelope })
     }
 
@@ -324,7 +334,7 @@ impl Server {
         let carry = |out: Outgoing| match out.to {
             End::Member(place) => {
                 let user = users.get(&place)?;
-                Some(self.door.write(self.state.round, PartyId(*user), Kind::Shares, out.bytes))
+                Some(self.inbox.write(self.state.round, PartyId(*user), Kind::Shares, out.bytes))
             }
             End::Collector => None,
         };
@@ -338,30 +348,30 @@ impl Node for Server {
     }
 
     fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        self.door.in_round(envelope, self.state.round)?;
+        self.inbox.in_round(envelope, self.state.round)?;
         let user = envelope.from.0;
         let known = |from: PartyId| self.state.places.contains_key(&from.0);
         if envelope.kind == Kind::Shares {
-            self.door.address(envelope, known)?;
+            self.inbox.address(envelope, known)?;
             let place = self.state.places[&user];
             let Some(collector) = &mut self.collector else { return Err(Rejected::Unexpected) };
             let said =
                 collector.on_message(place, &envelope.payload).map_err(|_| Rejected::Unexpected)?;
-            self.state.course.up_to_date(user);
+            self.state.trajectory.up_to_date(user);
             return Ok(self.carry(said));
         }
-        let admitted = self.door.check(envelope, known)?;
+        let admitted = self.inbox.check(envelope, known)?;
         let mut replies = Vec::new();
         match envelope.kind {
             Kind::Receipt => {
-                self.state.course.heard(user, wire::unpack(&envelope.payload)?)?;
+                self.state.trajectory.heard(user, wire::unpack(&envelope.payload)?)?;
                 let again = self.ask(user, envelope.attempt.saturating_add(1));
                 replies.push(again.map_err(|_| Rejected::Malformed("payload"))?);
             }
             Kind::Declined => {}
             _ => return Err(Rejected::Unexpected),
         }
-        self.door.take(envelope, &admitted);
+        self.inbox.take(envelope, &admitted);
         Ok(replies)
     }
 
@@ -378,36 +388,37 @@ impl Node for Server {
 
     fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
         if round > 0 {
-            let code = self.about.agreed(&self.run, round, self.noise)?.code;
+            let code = self.config.agreed(&self.run, round, self.noise)?.code;
             let mean = self.state.sum.take().map(|(sum, stayed)| {
                 code.decode(&sum).into_iter().map(|value| value / f64::from(stayed)).collect()
             });
-            self.state.course.end(&self.about.block, mean);
+            self.state.trajectory.end(&self.config.block, mean);
         }
         self.state.round = round + 1;
         self.state.places.clear();
         self.collector = None;
-        if self.state.round > self.about.about.rounds {
+        if self.state.round > self.config.config.rounds {
             return Ok(Vec::new());
         }
-        self.state.course.begin(&self.about.about);
+        self.state.trajectory.begin(&self.config.config);
         let label =
             Hasher::new("reticent sample").field(&self.run).number(u64::from(round)).finish();
-        let about = &self.about.about;
-        let chosen = choose(about.sampling, about.parties, &mut self.key.entropy(&label))?;
+        let config = &self.config.config;
+        let chosen = choose(config.sampling, config.parties, &mut self.key.entropy(&label))?;
         self.state.places = chosen.iter().zip(0..).map(|(&user, place)| (user, place)).collect();
-        self.collector =
-            Some(Collector::new(self.about.agreed(&self.run, self.state.round, self.noise)?.terms));
+        self.collector = Some(Collector::new(
+            self.config.agreed(&self.run, self.state.round, self.noise)?.terms,
+        ));
         chosen.into_iter().map(|user| self.ask(user, self.state.attempt)).collect()
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.door.memory(), &self.state))?)
+        Ok(wire::pack(&(self.inbox.memory(), &self.state))?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
         let (memory, state): (Memory, State) = wire::unpack(snapshot)?;
-        self.door.remember(memory);
+        self.inbox.remember(memory);
         self.state = State { attempt: state.attempt.saturating_add(1), ..state };
         Ok(())
     }

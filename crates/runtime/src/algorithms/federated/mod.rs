@@ -16,9 +16,9 @@
 //! Reference: FP23, Algorithm 3; proofs/local-prox.md and proofs/trust.md.
 
 mod central;
-mod course;
 mod local;
 mod masked;
+mod trajectory;
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ pub(crate) struct Federated {
     /// As printed, with what FP23, Theorem 3 claims of it (E3).
     published: bool,
     /// The noise multiplier in it is not the one of a run.
-    how: ResidualTerms,
+    params: ResidualTerms,
     #[cfg(feature = "seeded-bugs")]
     bug: Option<reticent_oracle::Bug>,
 }
@@ -96,7 +96,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
         lambda: fraction("lambda", settings.lambda.unwrap_or(LAMBDA))?,
         regulariser: Arc::clone(recipe.regulariser),
         published: settings.as_published == Some(true),
-        how: ResidualTerms {
+        params: ResidualTerms {
             // At the solution x = z and u = z − γg; a residual is the change of γg, and γC is its
             // size.
             clip: positive("clip", gamma * clip)?,
@@ -123,7 +123,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
             "a number above 0 and below 1 is needed; at 1 the blocks of the users have no bound";
         return Err(SettingsError::new("lambda", federated.lambda, allowed));
     }
-    let ResidualTerms { row_norm, step, inner, .. } = federated.how;
+    let ResidualTerms { row_norm, step, inner, .. } = federated.params;
     // Several scores: clipping their gradients is not the gradient of anything, and a record is
     // protected as its party is.
     let smoothness =
@@ -144,7 +144,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
         return Err(SettingsError::new("sampling", sampling, allowed));
     }
     let honest = fraction("honest", settings.honest.unwrap_or(HONEST))?;
-    let masked = masked::Masked { about: federated, block, honest, unit: recipe.unit };
+    let masked = masked::Masked { config: federated, block, honest, unit: recipe.unit };
     masked.check().map_err(|error| SettingsError::new("trust", recipe.view, error.to_string()))?;
     Ok(Box::new(masked))
 }
@@ -176,7 +176,7 @@ impl Federated {
     /// `z = prox_{γr}(ẑ)`.
     fn consensus(&self, mean: &[f64]) -> Vec<f64> {
         let mut z = mean.to_vec();
-        self.regulariser.prox_y(&mut z, self.how.step);
+        self.regulariser.prox_y(&mut z, self.params.step);
         z
     }
 }

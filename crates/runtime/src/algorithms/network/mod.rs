@@ -100,7 +100,7 @@ impl Protocol for Peers {
     }
 
     /// The price of a step may depend on the number of neighbours and of records.
-    fn likeness(&self, party: PartyId) -> u64 {
+    fn plan_class(&self, party: PartyId) -> u64 {
         if !self.rule.price_depends_on_party() {
             return 0;
         }

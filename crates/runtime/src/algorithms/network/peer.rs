@@ -7,8 +7,8 @@ use reticent_noise::Hasher;
 
 use super::rule::Rule;
 use super::state::{Share, State};
-use crate::door::{Door, Memory};
 use crate::error::RunError;
+use crate::inbox::{Inbox, Memory};
 use crate::message::{Envelope, Kind, PartyId, RunId};
 use crate::node::Node;
 use crate::party::Party;
@@ -16,7 +16,7 @@ use crate::rejected::Rejected;
 use crate::wire;
 
 pub(super) struct Peer {
-    door: Door,
+    inbox: Inbox,
     party: Party,
     rule: Arc<Rule>,
     noise: f64,
@@ -26,7 +26,7 @@ pub(super) struct Peer {
 
 impl Peer {
     pub fn new(run: RunId, party: Party, rule: Arc<Rule>, noise: f64, state: State) -> Self {
-        Peer { door: Door::new(run, party.id()), party, rule, noise, attempt: 0, state }
+        Peer { inbox: Inbox::new(run, party.id()), party, rule, noise, attempt: 0, state }
     }
 
     /// Its last f.
@@ -42,8 +42,8 @@ impl Node for Peer {
 
     fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
         let State { round, near, .. } = &self.state;
-        self.door.in_round(envelope, *round)?;
-        let admitted = self.door.check(envelope, |from| near.contains_key(&from.0))?;
+        self.inbox.in_round(envelope, *round)?;
+        let admitted = self.inbox.check(envelope, |from| near.contains_key(&from.0))?;
         if envelope.kind != Kind::Share {
             return Err(Rejected::Unexpected);
         }
@@ -51,12 +51,12 @@ impl Node for Peer {
         let len = self.rule.len();
         let share = Share { f: wire::checked(f, len)?, s: wire::checked(s, len)? };
         self.state.hear(envelope.from.0, share, &self.rule, *round);
-        self.door.take(envelope, &admitted);
+        self.inbox.take(envelope, &admitted);
         Ok(Vec::new())
     }
 
     fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
-        let Peer { door, party, rule, noise, attempt, state } = self;
+        let Peer { inbox, party, rule, noise, attempt, state } = self;
         let k = round + 1;
         if k > rule.rounds() {
             state.round = k;
@@ -67,9 +67,9 @@ impl Node for Peer {
             // All that the step depends on: done again, it is the same step; after another history
             // it is another.
             let label = Hasher::new("reticent peer step")
-                .field(&door.run().0)
+                .field(&inbox.run().0)
                 .number(u64::from(k))
-                .number(u64::from(door.me().0))
+                .number(u64::from(inbox.me().0))
                 .field(&wire::pack(&*state)?)
                 .finish();
             step = party.step(&label, |oracle| rule.fresh(k, *noise, state, oracle))?;
@@ -79,20 +79,20 @@ impl Node for Peer {
         state.round = k;
         let payload = wire::pack(&state.own)?;
         let write = |&to: &u32| {
-            let envelope = door.write(k, PartyId(to), Kind::Share, payload.clone());
+            let envelope = inbox.write(k, PartyId(to), Kind::Share, payload.clone());
             Envelope { attempt: *attempt, ..envelope }
         };
         Ok(state.near.keys().map(write).collect())
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.door.memory(), self.party.books()?, self.attempt, &self.state))?)
+        Ok(wire::pack(&(self.inbox.memory(), self.party.books()?, self.attempt, &self.state))?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
         let (memory, books, attempt, state): (Memory, String, u16, State) = wire::unpack(snapshot)?;
         self.party.recall(&books)?;
-        self.door.remember(memory);
+        self.inbox.remember(memory);
         self.attempt = attempt.saturating_add(1);
         self.state = state;
         Ok(())

@@ -104,16 +104,16 @@ impl Way {
         let start = &state.own.f;
         match *self {
             Way::Gradient { clip } => {
-                let how = GradientTerms { clip, noise_multiplier, sampling: Sampling::Full };
-                let gradient = oracle.gradient(start, &how)?.into_inner();
+                let params = GradientTerms { clip, noise_multiplier, sampling: Sampling::Full };
+                let gradient = oracle.gradient(start, &params)?.into_inner();
                 Ok(Step { f: rule.linearised(k, state, &gradient), gradient: Some(gradient) })
             }
             Way::Minimiser { ridge } => {
                 let part = ridge.public_part(rule.eta(k), state);
                 let (row_norm, public) = (ridge.row_norm, part.quadratic());
-                let how =
+                let params =
                     MinimiserTerms { row_norm, public, start, image: false, noise_multiplier };
-                Ok(part.recovered(oracle.minimiser(&how)?.into_inner()))
+                Ok(part.recovered(oracle.minimiser(&params)?.into_inner()))
             }
             Way::Objective { ridge, law, smoothness, as_published } => {
                 if noise_multiplier > ENOUGH {
@@ -130,9 +130,9 @@ impl Way {
                     let printed = 2.8 * bend / curvature + 2.0 / noise_multiplier;
                     oracle.claim(Claim::pure(ERRATUM, printed));
                 }
-                let how =
+                let params =
                     ObjectiveTerms { row_norm, smoothness, public, start, law, noise_multiplier };
-                Ok(part.recovered(oracle.objective(&how)?.into_inner()))
+                Ok(part.recovered(oracle.objective(&params)?.into_inner()))
             }
         }
     }

@@ -40,8 +40,8 @@ use reticent_oracle::{Claim, Lattice, Oracle, Refusal, ResidualTerms, Sampling, 
 use reticent_problem::Regulariser;
 
 use super::{Entry, Network, Protocol, Recipe, Start, Witness, shorten};
-use crate::door::Door;
 use crate::error::RunError;
+use crate::inbox::Inbox;
 use crate::message::{Kind, PartyId, RunId};
 use crate::node::Node;
 use crate::participation::cap;
@@ -89,7 +89,7 @@ pub(crate) struct Walk {
     published: bool,
     regulariser: Arc<Regulariser>,
     /// The noise multiplier in it is not the one of a run.
-    how: ResidualTerms,
+    params: ResidualTerms,
     #[cfg(feature = "seeded-bugs")]
     bug: Option<reticent_oracle::Bug>,
 }
@@ -125,7 +125,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
         view: recipe.view,
         published,
         regulariser: Arc::clone(recipe.regulariser),
-        how: ResidualTerms {
+        params: ResidualTerms {
             clip: positive("clip", gamma * clip)? * NO_CLIPPING,
             record_clip: clip,
             row_norm: recipe.public.row_norm,
@@ -192,13 +192,13 @@ impl Walk {
             let n = f64::from(self.parties);
             oracle.claim(Claim::zcdp(E12, 2.0 / (noise * noise) * n.ln() / n));
         }
-        let how = ResidualTerms { noise_multiplier: noise, ..self.how };
-        Ok(oracle.residual(v, z, &how)?.into_inner())
+        let params = ResidualTerms { noise_multiplier: noise, ..self.params };
+        Ok(oracle.residual(v, z, &params)?.into_inner())
     }
 
     /// The lattice of the token, where steps are to hide one another.
     fn lattice(&self) -> Option<Lattice> {
-        self.how.lattice(self.len())
+        self.params.lattice(self.len())
     }
 
     /// The consensus that a token stands for.
@@ -208,7 +208,7 @@ impl Walk {
             lattice.round(&mut z);
         }
         if self.memory == Memory::Stateful {
-            self.regulariser.prox_y(&mut z, self.how.step);
+            self.regulariser.prox_y(&mut z, self.params.step);
         }
         z
     }
@@ -232,7 +232,7 @@ impl Walk {
         };
         match self.memory {
             Memory::Stateless => {
-                self.regulariser.prox_y(&mut next, step * self.how.step / n);
+                self.regulariser.prox_y(&mut next, step * self.params.step / n);
                 if let Some(lattice) = &lattice {
                     // A token that the gate would refuse would stop the walk, and show something
                     // that nobody was to see.
@@ -276,11 +276,11 @@ impl Protocol for Walk {
 
     fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
         let run = RunId::from(start.run);
-        let about = Arc::new(self.clone());
+        let config = Arc::new(self.clone());
         let initiators = parties.iter().map(Party::id).collect();
         let nodes = parties.into_iter().zip(start.noise).map(|(party, &noise)| {
             let key = start.server.child(u64::from(party.id().0));
-            Box::new(Peer::new(Arc::clone(&about), Door::new(run, party.id()), party, key, noise))
+            Box::new(Peer::new(Arc::clone(&config), Inbox::new(run, party.id()), party, key, noise))
                 as Box<dyn Node>
         });
         Ok(Network { nodes: nodes.collect(), initiators })
@@ -341,7 +341,7 @@ mod tests {
     fn walk(memory: Memory) -> Walk {
         let shape = Shape { features: 1, outputs: 1, intercept: false };
         let penalty = penalties::parse("l1:0.1").unwrap();
-        let how = ResidualTerms {
+        let params = ResidualTerms {
             clip: 1.0,
             record_clip: 1.0,
             row_norm: 1.0,
@@ -358,7 +358,7 @@ mod tests {
             view: View::Local,
             published: false,
             regulariser: Arc::new(Regulariser::plain(penalty, shape)),
-            how,
+            params,
             #[cfg(feature = "seeded-bugs")]
             bug: None,
         }
@@ -367,7 +367,7 @@ mod tests {
     /// A walk of seven users with a penalty, seen by a peer.
     fn seen_walk(penalty: &str) -> Walk {
         let mut walk = walk(Memory::Stateless);
-        walk.how.walk = Some(WalkTerms { users: 7, relaxation: 0.3 });
+        walk.params.walk = Some(WalkTerms { users: 7, relaxation: 0.3 });
         let penalty = penalties::parse(penalty).unwrap();
         walk.regulariser = Arc::new(Regulariser::plain(penalty, walk.regulariser.shape()));
         walk
@@ -411,7 +411,7 @@ mod tests {
     #[test]
     fn no_token_is_too_long_for_the_gate() {
         let mut walk = walk(Memory::Stateless);
-        walk.how.walk = Some(WalkTerms { users: 4, relaxation: 0.5 });
+        walk.params.walk = Some(WalkTerms { users: 4, relaxation: 0.5 });
         let radius = walk.lattice().unwrap().radius();
         let far = |token: f64| walk.moved(&[token], &[], &[1.0]).0[0];
         assert!((far(3.0) - (3.0 + 0.25 - 0.25 * 0.1)).abs() < 1e-9);

@@ -14,8 +14,8 @@ use reticent_oracle::Lattice;
 use serde::{Deserialize, Serialize};
 
 use super::{HOPS, Memory, Walk};
-use crate::door::{Door, Memory as Remembered};
 use crate::error::RunError;
+use crate::inbox::{Inbox, Memory as Remembered};
 use crate::message::{Envelope, Kind, PartyId};
 use crate::node::Node;
 use crate::party::Party;
@@ -26,8 +26,8 @@ use crate::wire;
 const BITS: u32 = 32;
 
 pub(super) struct Peer {
-    about: Arc<Walk>,
-    door: Door,
+    config: Arc<Walk>,
+    inbox: Inbox,
     party: Party,
     /// Where the token goes next, and the noise without data: nobody else's business.
     key: NoiseKey,
@@ -58,9 +58,17 @@ struct Out {
 }
 
 impl Peer {
-    pub fn new(about: Arc<Walk>, door: Door, party: Party, key: NoiseKey, noise: f64) -> Self {
-        let u = if about.memory == Memory::Stateful { vec![0.0; about.len()] } else { Vec::new() };
-        Peer { about, door, party, key, noise, state: State { last: 0, seen: None, u, out: None } }
+    pub fn new(config: Arc<Walk>, inbox: Inbox, party: Party, key: NoiseKey, noise: f64) -> Self {
+        let u =
+            if config.memory == Memory::Stateful { vec![0.0; config.len()] } else { Vec::new() };
+        Peer {
+            config,
+            inbox,
+            party,
+            key,
+            noise,
+            state: State { last: 0, seen: None, u, out: None },
+        }
     }
 
     /// The number of the last token that came.
@@ -84,13 +92,13 @@ impl Peer {
 
     /// Whom the token goes to: the same for the same token.
     fn next(&self, label: &Digest) -> Result<u32, RunError> {
-        Ok(self.draw("reticent route", label).below(u64::from(self.about.parties))? as u32)
+        Ok(self.draw("reticent route", label).below(u64::from(self.config.parties))? as u32)
     }
 
     /// What a user adds who has no contribution left: where others' steps are to be hidden, noise
     /// as that of a release, on the same grid.
     fn noise_alone(&self, lattice: &Lattice, label: &Digest) -> Result<Vec<f64>, RunError> {
-        let mut steps = vec![0; self.about.len()];
+        let mut steps = vec![0; self.config.len()];
         if self.noise > 0.0 {
             let grid =
                 GaussianGrid::new(self.noise, BITS).map_err(|_| RunError::Snapshot("noise"))?;
@@ -101,13 +109,13 @@ impl Peer {
 
     /// The step on a token that came; changes nothing but the party's books.
     fn step(&mut self, token: &[f64], label: &Digest) -> Result<(Vec<f64>, Vec<f64>), Rejected> {
-        let about = Arc::clone(&self.about);
-        let z = about.consensus(token);
-        let v = about.point(&z, &self.state.u);
+        let config = Arc::clone(&self.config);
+        let z = config.consensus(token);
+        let v = config.point(&z, &self.state.u);
         let noise = self.noise;
-        let answer = self.party.step(label, |oracle| about.contribute(&v, &z, noise, oracle));
+        let answer = self.party.step(label, |oracle| config.contribute(&v, &z, noise, oracle));
         let answer = answer.map_err(|refusal| Rejected::Gate(refusal.to_string()))?;
-        let message = match (answer, about.lattice()) {
+        let message = match (answer, config.lattice()) {
             (Some(message), _) => message,
             // A walk that is counted message by message: there is nothing to cover, and the token
             // stays as it is.
@@ -116,36 +124,36 @@ impl Peer {
                 .noise_alone(&lattice, label)
                 .map_err(|error| Rejected::Gate(error.to_string()))?,
         };
-        Ok(about.moved(token, &self.state.u, &message))
+        Ok(config.moved(token, &self.state.u, &message))
     }
 
     fn on_token(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let parties = self.about.parties;
-        let admitted = self.door.check(envelope, |from| from.0 < parties)?;
+        let parties = self.config.parties;
+        let admitted = self.inbox.check(envelope, |from| from.0 < parties)?;
         let receipt = envelope.reply(Kind::Receipt, Vec::new());
         if admitted.again {
-            self.door.take(envelope, &admitted);
+            self.inbox.take(envelope, &admitted);
             return Ok(vec![receipt]);
         }
         let number = envelope.round;
         if number <= self.state.last {
             return Err(Rejected::Stale { given: number });
         }
-        if number > self.about.hops {
+        if number > self.config.hops {
             return Err(Rejected::Early { given: number });
         }
-        let token = wire::checked(wire::unpack(&envelope.payload)?, self.about.len())?;
+        let token = wire::checked(wire::unpack(&envelope.payload)?, self.config.len())?;
         let to = self.next(&admitted.digest).map_err(|error| Rejected::Gate(error.to_string()))?;
         let (next, u) = self.step(&token, &admitted.digest)?;
-        self.door.take(envelope, &admitted);
+        self.inbox.take(envelope, &admitted);
         // The last token goes nowhere, and the last of a round waits for the deadline.
-        let waits = number.is_multiple_of(HOPS) || number == self.about.hops;
+        let waits = number.is_multiple_of(HOPS) || number == self.config.hops;
         let out = Out {
             number: number + 1,
             to,
             token: next,
             tries: u16::from(!waits),
-            received: number == self.about.hops,
+            received: number == self.config.hops,
         };
         let mut messages = vec![receipt];
         if !waits {
@@ -159,7 +167,7 @@ impl Peer {
         let payload = wire::pack(&out.token)?;
         Ok(Envelope {
             attempt,
-            ..self.door.write(out.number, PartyId(out.to), Kind::Token, payload)
+            ..self.inbox.write(out.number, PartyId(out.to), Kind::Token, payload)
         })
     }
 }
@@ -173,8 +181,8 @@ impl Node for Peer {
         match envelope.kind {
             Kind::Token => self.on_token(envelope),
             Kind::Receipt => {
-                let parties = self.about.parties;
-                let admitted = self.door.check(envelope, |from| from.0 < parties)?;
+                let parties = self.config.parties;
+                let admitted = self.inbox.check(envelope, |from| from.0 < parties)?;
                 match &mut self.state.out {
                     Some(out) if out.number == envelope.round && out.to == envelope.from.0 => {
                         out.received = true
@@ -183,7 +191,7 @@ impl Node for Peer {
                     Some(out) if out.number > envelope.round => {}
                     _ => return Err(Rejected::Unexpected),
                 }
-                self.door.take(envelope, &admitted);
+                self.inbox.take(envelope, &admitted);
                 Ok(Vec::new())
             }
             _ => Err(Rejected::Unexpected),
@@ -192,8 +200,8 @@ impl Node for Peer {
 
     fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
         if round == 0 && self.party.id() == PartyId(0) {
-            let label = Hasher::new("reticent first").field(&self.door.run().0).finish();
-            let token = vec![0.0; self.about.len()];
+            let label = Hasher::new("reticent first").field(&self.inbox.run().0).finish();
+            let token = vec![0.0; self.config.len()];
             self.state.out =
                 Some(Out { number: 1, to: self.next(&label)?, token, tries: 0, received: false });
         }
@@ -207,12 +215,12 @@ impl Node for Peer {
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.door.memory(), &self.state, self.party.books()?))?)
+        Ok(wire::pack(&(self.inbox.memory(), &self.state, self.party.books()?))?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
         let (memory, mut state, books): (Remembered, State, String) = wire::unpack(snapshot)?;
-        self.door.remember(memory);
+        self.inbox.remember(memory);
         // What is sent from here on may have been sent before.
         if let Some(out) = &mut state.out {
             out.tries = out.tries.saturating_add(1);

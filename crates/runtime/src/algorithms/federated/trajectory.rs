@@ -23,7 +23,7 @@ use crate::wire;
 /// What a user is told: the z's from number `first` on, and its own number among those who are
 /// asked in this round.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Told {
+pub(super) struct Request {
     pub first: u32,
     pub zs: Vec<Vec<f64>>,
     pub place: u32,
@@ -38,7 +38,7 @@ pub(super) fn label(round: u32, place: u32) -> Digest {
 
 /// The course so far.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Course {
+pub(super) struct Trajectory {
     mean: Vec<f64>,
     centre: Vec<f64>,
     zs: Vec<Vec<f64>>,
@@ -46,9 +46,9 @@ pub(super) struct Course {
     known: BTreeMap<u32, u32>,
 }
 
-impl Course {
+impl Trajectory {
     pub fn new(len: usize) -> Self {
-        Course {
+        Trajectory {
             mean: vec![0.0; len],
             centre: vec![0.0; len],
             zs: Vec::new(),
@@ -57,18 +57,18 @@ impl Course {
     }
 
     /// The next z.
-    pub fn begin(&mut self, about: &Federated) {
-        let z = about.consensus(&self.mean);
+    pub fn begin(&mut self, config: &Federated) {
+        let z = config.consensus(&self.mean);
         self.zs.push(z);
     }
 
     /// The end of a round: p moves, and ẑ with it if there is a mean. Without one the blocks have
     /// moved all the same, and the last mean of their offsets, which is public, stands in.
-    pub fn end(&mut self, how: &BlockTerms, mean: Option<Vec<f64>>) {
+    pub fn end(&mut self, params: &BlockTerms, mean: Option<Vec<f64>>) {
         let Some(z) = self.zs.last() else { return };
         let offset = mean
             .unwrap_or_else(|| self.mean.iter().zip(&self.centre).map(|(m, p)| m - p).collect());
-        how.centre(&mut self.centre, z);
+        params.centre(&mut self.centre, z);
         self.mean = self.centre.iter().zip(&offset).map(|(p, c)| p + c).collect();
     }
 
@@ -76,7 +76,7 @@ impl Course {
     pub fn tell(&self, user: u32, place: u32) -> Result<Vec<u8>, RunError> {
         let first = self.known.get(&user).copied().unwrap_or(0).min(self.zs.len() as u32);
         let zs = self.zs[first as usize..].to_vec();
-        Ok(wire::pack(&Told { first, zs, place })?)
+        Ok(wire::pack(&Request { first, zs, place })?)
     }
 
     /// The user has followed so many; refused if there are not so many.
@@ -100,17 +100,17 @@ impl Course {
 
     /// What was released in each round, the mean of the offsets with its noise, as whoever has the
     /// z's works it out. With a penalty it is what is left of it behind the penalty's prox.
-    pub fn released(&self, how: &BlockTerms) -> Vec<Vec<f64>> {
+    pub fn released(&self, params: &BlockTerms) -> Vec<Vec<f64>> {
         let mut centre = vec![0.0; self.mean.len()];
         let next = self.zs.iter().skip(1).chain([&self.mean]);
         let offset = |(z, next): (&Vec<f64>, &Vec<f64>)| {
-            how.centre(&mut centre, z);
+            params.centre(&mut centre, z);
             next.iter().zip(&centre).map(|(m, p)| m - p).collect()
         };
         self.zs.iter().zip(next).map(offset).collect()
     }
 
-    pub fn solution(&self, about: &Federated) -> Vec<f64> {
-        about.consensus(&self.mean)
+    pub fn solution(&self, config: &Federated) -> Vec<f64> {
+        config.consensus(&self.mean)
     }
 }

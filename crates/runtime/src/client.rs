@@ -6,8 +6,8 @@ use std::any::Any;
 use reticent_oracle::{BlockTerms, Oracle, Refusal};
 use serde::de::DeserializeOwned;
 
-use crate::door::{Admitted, Door, Memory, server_only};
 use crate::error::RunError;
+use crate::inbox::{Admitted, Inbox, Memory, server_only};
 use crate::message::{Envelope, Kind, PartyId, RunId};
 use crate::node::Node;
 use crate::party::Party;
@@ -16,40 +16,47 @@ use crate::wire;
 
 /// The party and the door that its messages come through.
 #[derive(Debug)]
-pub(crate) struct Seat {
-    pub door: Door,
+pub(crate) struct ClientContext {
+    pub inbox: Inbox,
     pub party: Party,
 }
 
 /// What a party does with what it is asked: an algorithm's part of it.
-pub(crate) trait Guest: Send + Sized + 'static {
+pub(crate) trait Client: Send + Sized + 'static {
     /// How its block moves, if it has one.
     fn block(&self) -> Option<BlockTerms> {
         None
     }
 
     /// A message came; see [`Node::on_message`].
-    fn hear(&mut self, seat: &mut Seat, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected>;
+    fn hear(
+        &mut self,
+        context: &mut ClientContext,
+        envelope: &Envelope,
+    ) -> Result<Vec<Envelope>, Rejected>;
 
     /// The node of the party that does so.
-    fn seated(self, run: RunId, party: Party) -> Box<dyn Node> {
-        Box::new(Seated { seat: Seat { door: Door::new(run, party.id()), party }, guest: self })
+    fn into_node(self, run: RunId, party: Party) -> Box<dyn Node> {
+        Box::new(ClientNode {
+            context: ClientContext { inbox: Inbox::new(run, party.id()), party },
+            client: self,
+        })
     }
 }
 
 /// A guest on its seat.
-struct Seated<G> {
-    seat: Seat,
-    guest: G,
+struct ClientNode<G> {
+    context: ClientContext,
+    client: G,
 }
 
-impl Seat {
+impl ClientContext {
     /// What the server asks, if it is an ask and may come in.
     pub fn asked<A: DeserializeOwned>(
         &self,
         envelope: &Envelope,
     ) -> Result<(A, Admitted), Rejected> {
-        let admitted = self.door.check(envelope, server_only)?;
+        let admitted = self.inbox.check(envelope, server_only)?;
         if envelope.kind != Kind::Ask {
             return Err(Rejected::Unexpected);
         }
@@ -69,41 +76,41 @@ impl Seat {
             Some(message) => envelope.reply(Kind::Answer, wire::pack(&message)?),
             None => envelope.reply(Kind::Declined, Vec::new()),
         };
-        self.door.take(envelope, &admitted);
+        self.inbox.take(envelope, &admitted);
         Ok(vec![reply])
     }
 }
 
-impl<G: Guest> Node for Seated<G> {
+impl<G: Client> Node for ClientNode<G> {
     fn id(&self) -> PartyId {
-        self.seat.party.id()
+        self.context.party.id()
     }
 
     fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        self.guest.hear(&mut self.seat, envelope)
+        self.client.hear(&mut self.context, envelope)
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        let Seat { door, party } = &self.seat;
-        Ok(wire::pack(&(door.memory(), party.books()?))?)
+        let ClientContext { inbox, party } = &self.context;
+        Ok(wire::pack(&(inbox.memory(), party.books()?))?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
         let (memory, books): (Memory, String) = wire::unpack(snapshot)?;
-        let Seat { door, party } = &mut self.seat;
-        door.remember(memory);
+        let ClientContext { inbox, party } = &mut self.context;
+        inbox.remember(memory);
         party.recall(&books)
     }
 
     fn catch_up(&mut self, zs: &[Vec<f64>]) -> Result<(), RunError> {
-        match self.guest.block() {
-            Some(how) => self.seat.party.catch_up(zs, &how),
+        match self.client.block() {
+            Some(params) => self.context.party.catch_up(zs, &params),
             None => Ok(()),
         }
     }
 
     fn party(&self) -> Option<&Party> {
-        Some(&self.seat.party)
+        Some(&self.context.party)
     }
 
     fn as_any(&self) -> &dyn Any {

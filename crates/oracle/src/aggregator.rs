@@ -2,7 +2,7 @@
 //! books.
 //!
 //! ```text
-//! party: Entrusted = clipped block, sealed      trustee: opens, Σ over the invited + N(0, (zS)² I), event first
+//! party: SealedBlock = clipped block, sealed      trustee: opens, Σ over the invited + N(0, (zS)² I), event first
 //! ```
 //!
 //! What travels is sealed: in this process only the trustee can read it. (Parties share the key of
@@ -29,7 +29,7 @@ use crate::terms::Terms;
 
 /// What a party hands to its trustee. Nobody else can read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entrusted {
+pub struct SealedBlock {
     nonce: Digest,
     words: Vec<u64>,
 }
@@ -46,7 +46,7 @@ pub(crate) fn clipped_steps(vector: &[f64], bound: f64) -> Vec<i64> {
 }
 
 impl Seal {
-    pub(crate) fn how(&self) -> &BlockTerms {
+    pub(crate) fn params(&self) -> &BlockTerms {
         &self.1
     }
 
@@ -56,13 +56,13 @@ impl Seal {
         &self,
         steps: &[i64],
         entropy: &mut Entropy,
-    ) -> Result<Entrusted, EntropyError> {
+    ) -> Result<SealedBlock, EntropyError> {
         let nonce = *entropy.key()?;
         let words = steps.iter().map(|&step| step as u64).collect();
-        Ok(Entrusted { words: self.pad(&nonce, words)?, nonce })
+        Ok(SealedBlock { words: self.pad(&nonce, words)?, nonce })
     }
 
-    fn open(&self, entrusted: &Entrusted) -> Result<Vec<i64>, EntropyError> {
+    fn open(&self, entrusted: &SealedBlock) -> Result<Vec<i64>, EntropyError> {
         let words = self.pad(&entrusted.nonce, entrusted.words.clone())?;
         Ok(words.into_iter().map(|word| word as i64).collect())
     }
@@ -81,7 +81,7 @@ impl Seal {
 
 /// The trustee of a number of parties.
 #[derive(Debug)]
-pub struct Trustee {
+pub struct TrustedAggregator {
     key: NoiseKey,
     seal: Seal,
     terms: Terms,
@@ -101,10 +101,10 @@ pub struct TrusteeBooks {
     last: Option<(u32, Digest)>,
 }
 
-impl Trustee {
+impl TrustedAggregator {
     /// Of so many parties with blocks of length `len` that move on these terms; `key` is the
     /// trustee's own.
-    pub fn new(parties: u64, len: usize, how: BlockTerms, key: &NoiseKey, run: &Digest) -> Self {
+    pub fn new(parties: u64, len: usize, params: BlockTerms, key: &NoiseKey, run: &Digest) -> Self {
         let mut ledger = Ledger::new();
         if key.is_seeded() {
             ledger.taint(Taint::SeededNoise);
@@ -112,10 +112,10 @@ impl Trustee {
         let own = |label: u64| {
             key.child(label).child(u64::from_le_bytes(std::array::from_fn(|i| run[i])))
         };
-        Trustee {
-            seal: Seal(Arc::new(own(1)), how),
+        TrustedAggregator {
+            seal: Seal(Arc::new(own(1)), params),
             key: own(2),
-            terms: Terms::of_parties(unit(&how), View::Central, parties),
+            terms: Terms::of_parties(unit(&params), View::Central, parties),
             len,
             ledger,
             plan: None,
@@ -128,11 +128,11 @@ impl Trustee {
     /// The same with a known defect, for an audit to find.
     #[cfg(feature = "seeded-bugs")]
     pub fn spoiled(self, bug: Option<crate::bug::Bug>) -> Self {
-        Trustee { bug, ..self }
+        TrustedAggregator { bug, ..self }
     }
 
-    fn drawn(&self, how: &GradientTerms) -> Drawn {
-        let drawn = Drawn::new(self.seal.how(), how, self.terms.population(), self.len);
+    fn drawn(&self, params: &GradientTerms) -> Drawn {
+        let drawn = Drawn::new(self.seal.params(), params, self.terms.population(), self.len);
         #[cfg(feature = "seeded-bugs")]
         if self.bug == Some(crate::bug::Bug::SampleShows) {
             return drawn.believed_secret();
@@ -141,9 +141,9 @@ impl Trustee {
     }
 
     /// What one release costs, on the terms of its books.
-    pub fn event(&self, how: &GradientTerms) -> Result<Event, Refusal> {
-        how.check()?;
-        self.drawn(how).event(how, &self.terms)
+    pub fn event(&self, params: &GradientTerms) -> Result<Event, Refusal> {
+        params.check()?;
+        self.drawn(params).event(params, &self.terms)
     }
 
     /// What the parties close their blocks with.
@@ -167,18 +167,18 @@ impl Trustee {
     }
 
     /// Who is invited in a round. It is for the invited to know, and for nobody else.
-    pub fn invite(&self, round: u32, how: &GradientTerms) -> Result<Vec<u32>, Refusal> {
+    pub fn invite(&self, round: u32, params: &GradientTerms) -> Result<Vec<u32>, Refusal> {
         let context = Hasher::new("invite").number(u64::from(round)).finish();
         let parties = self.terms.population() as usize;
         let mut chosen = Vec::new();
-        if !how.sampling.draw(parties, &mut self.key.entropy(&context), &mut chosen)? {
+        if !params.sampling.draw(parties, &mut self.key.entropy(&context), &mut chosen)? {
             chosen = (0..parties as u32).collect();
         }
         Ok(chosen)
     }
 
     /// Whether these are sealed steps of blocks; a trustee takes nothing else.
-    pub fn takes(&self, entrusted: &Entrusted) -> bool {
+    pub fn takes(&self, entrusted: &SealedBlock) -> bool {
         entrusted.words.len() == self.len
     }
 
@@ -191,13 +191,13 @@ impl Trustee {
     pub fn release(
         &mut self,
         round: u32,
-        how: &GradientTerms,
-        entrusted: &[Entrusted],
+        params: &GradientTerms,
+        entrusted: &[SealedBlock],
     ) -> Result<Released<Vec<f64>>, Refusal> {
-        how.check()?;
-        let block = *self.seal.how();
-        let drawn = self.drawn(how);
-        if how.clip != block.bound() {
+        params.check()?;
+        let block = *self.seal.params();
+        let drawn = self.drawn(params);
+        if params.clip != block.bound() {
             return Err(wrong(
                 "what is summed is clipped to the bound of the blocks, and nothing else",
             ));
@@ -212,21 +212,25 @@ impl Trustee {
         }
         // The key is the trustee's, so a digest of the sum tells nobody anything.
         let context =
-            Hasher::new("release").number(u64::from(round)).debug(how).debug(&sum).finish();
+            Hasher::new("release").number(u64::from(round)).debug(params).debug(&sum).finish();
         if self.last != Some((round, context)) {
             if self.last.is_some_and(|(last, _)| round <= last) {
                 return Err(Refusal::RoundReleased(round));
             }
-            let event = drawn.event(how, &self.terms)?;
+            let event = drawn.event(params, &self.terms)?;
             if let Some(plan) = &mut self.plan {
                 plan.foresees(&event)?;
             }
             self.ledger.append(event);
             self.last = Some((round, context));
         }
-        add_noise(&mut self.key.entropy(&context), how.noise_multiplier * drawn.share, &mut sum)?;
-        let normaliser = how.sampling.normaliser(self.terms.population() as f64);
-        let step = Grid::new(self.len).step(how.clip) / normaliser;
+        add_noise(
+            &mut self.key.entropy(&context),
+            params.noise_multiplier * drawn.share,
+            &mut sum,
+        )?;
+        let normaliser = params.sampling.normaliser(self.terms.population() as f64);
+        let step = Grid::new(self.len).step(params.clip) / normaliser;
         Ok(Released::new(sum.iter().map(|&steps| steps as f64 * step).collect()))
     }
 

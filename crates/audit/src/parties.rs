@@ -27,7 +27,7 @@ const OBSERVER: PartyId = PartyId(0);
 
 /// A run that can be repeated.
 #[derive(Debug)]
-pub(crate) struct Crowd {
+pub(crate) struct PartiesSubject {
     entry: &'static Entry,
     settings: Settings,
     public: Public,
@@ -51,7 +51,7 @@ pub(crate) fn knows(algorithm: &str) -> bool {
     find(algorithm).is_some()
 }
 
-impl Crowd {
+impl PartiesSubject {
     /// Calibrates it.
     pub fn new(spec: &AuditSpec) -> Result<Self, Error> {
         let entry = find(&spec.algorithm)
@@ -79,7 +79,7 @@ impl Crowd {
             whole_budget: 0.0,
         };
         let like = spec.pairs()[0].world(true, &spec.layout());
-        let mut crowd = Crowd {
+        let mut crowd = PartiesSubject {
             entry,
             settings: settings(spec, entry),
             public,

@@ -258,8 +258,8 @@ pub(crate) fn snap(at: f64, step: f64) -> (f64, f64) {
 pub(crate) fn sketch(loss: &Loss, low: f64, high: f64, points: u32) -> (Grid, Dots) {
     let grid: Grid =
         loss.segments.iter().map(|segment| loss.sketch(segment, low, high, points)).collect();
-    let dots = pessimistic(loss, &grid, |at| (at, at));
-    (grid, dots)
+    let discretise = pessimistic(loss, &grid, |at| (at, at));
+    (grid, discretise)
 }
 
 #[cfg(test)]
@@ -267,9 +267,13 @@ pub(crate) fn sketch(loss: &Loss, low: f64, high: f64, points: u32) -> (Grid, Do
 mod tests {
     use super::*;
 
-    fn profile(dots: &Dots, epsilon: f64) -> f64 {
-        dots.infinity
-            + dots.points.iter().map(|&(l, m)| m * (-(epsilon - l).exp_m1()).max(0.0)).sum::<f64>()
+    fn profile(discretise: &Dots, epsilon: f64) -> f64 {
+        discretise.infinity
+            + discretise
+                .points
+                .iter()
+                .map(|&(l, m)| m * (-(epsilon - l).exp_m1()).max(0.0))
+                .sum::<f64>()
     }
 
     #[test]

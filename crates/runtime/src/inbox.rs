@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
 use crate::rejected::Rejected;
 
-/// The door of one node. [`Door::check`] looks and changes nothing; [`Door::take`] remembers.
+/// The door of one node. [`Inbox::check`] looks and changes nothing; [`Inbox::take`] remembers.
 #[derive(Clone, Debug)]
-pub struct Door {
+pub struct Inbox {
     run: RunId,
     me: PartyId,
     last: BTreeMap<(PartyId, Kind), Last>,
@@ -36,10 +36,10 @@ pub struct Admitted {
 /// What a door remembers, for a checkpoint.
 pub(crate) type Memory = Vec<(PartyId, Kind, u32, u16, Digest)>;
 
-impl Door {
+impl Inbox {
     /// The door of `me` in `run`.
     pub fn new(run: RunId, me: PartyId) -> Self {
-        Door { run, me, last: BTreeMap::new() }
+        Inbox { run, me, last: BTreeMap::new() }
     }
 
     /// Whose door it is.
@@ -146,15 +146,15 @@ mod tests {
     #[test]
     fn each_wrong_message_is_refused_by_its_name_and_nothing_changes() {
         let me = PartyId(3);
-        let mut door = Door::new(RunId([1; 16]), me);
-        let server = Door::new(RunId([1; 16]), SERVER);
+        let mut inbox = Inbox::new(RunId([1; 16]), me);
+        let server = Inbox::new(RunId([1; 16]), SERVER);
         let good = Envelope { to: me, ..server.write(5, me, Kind::Ask, vec![1]) };
-        let admitted = door.check(&good, server_only).unwrap();
+        let admitted = inbox.check(&good, server_only).unwrap();
         assert!(!admitted.again);
-        door.take(&good, &admitted);
-        let before = door.memory();
+        inbox.take(&good, &admitted);
+        let before = inbox.memory();
         let name = |envelope: Envelope| {
-            door.check(&envelope, server_only).map(|a| a.again).map_err(|r| r.name())
+            inbox.check(&envelope, server_only).map(|a| a.again).map_err(|r| r.name())
         };
         assert_eq!(name(good.clone()), Err("duplicate"));
         assert_eq!(name(Envelope { round: 4, ..good.clone() }), Err("stale"));
@@ -171,8 +171,8 @@ mod tests {
         assert_eq!(name(Envelope { from: PartyId(1), ..good.clone() }), Err("unknown sender"));
         assert_eq!(name(Envelope { attempt: 1, ..good.clone() }), Ok(true));
         assert_eq!(name(Envelope { round: 6, ..good.clone() }), Ok(false));
-        assert_eq!(door.memory(), before);
-        let mut other = Door::new(RunId([1; 16]), me);
+        assert_eq!(inbox.memory(), before);
+        let mut other = Inbox::new(RunId([1; 16]), me);
         other.remember(before);
         assert_eq!(other.check(&good, server_only), Err(Rejected::Duplicate));
     }
