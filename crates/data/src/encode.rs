@@ -86,11 +86,19 @@ struct Plan {
 enum Slot {
     Number { at: u32, numeric: Numeric, missing: f64 },
     Day { at: u32, numeric: Numeric, missing: f64 },
-    Category { at: u32, lookup: Lookup, missing: Option<u32>, unknown: Unknown },
-    Class { kind: TargetKind, lookup: Lookup, missing: Option<f64>, allowed: String },
+    Category { at: u32, lookup: Box<Lookup>, missing: Option<u32>, unknown: Unknown },
+    Class(Box<Class>),
     Range { kind: TargetKind, missing: Option<f64> },
     User,
     Skip,
+}
+
+#[derive(Debug)]
+struct Class {
+    kind: TargetKind,
+    lookup: Lookup,
+    missing: Option<f64>,
+    allowed: String,
 }
 
 impl Encoder {
@@ -107,19 +115,19 @@ impl Encoder {
                 Role::Date(n) => Slot::Day { at, numeric: n.clone(), missing: n.encoded_missing() },
                 Role::Categorical(c) => Slot::Category {
                     at,
-                    lookup: Lookup::new(&c.categories),
+                    lookup: Box::new(Lookup::new(&c.categories)),
                     missing: c.missing.map(|i| i as u32),
                     unknown: c.unknown,
                 },
                 Role::Target(t) if fit => match &t.kind {
                     TargetKind::Classes(labels) => {
                         let missing = t.missing.as_deref().and_then(|m| labels.position(m));
-                        Slot::Class {
+                        Slot::Class(Box::new(Class {
                             lookup: Lookup::new(labels),
                             missing: missing.map(|i| t.kind.encode_class(i)),
                             allowed: labels.spellings().collect::<Vec<_>>().join(", "),
                             kind: t.kind.clone(),
-                        }
+                        }))
                     }
                     TargetKind::Range { .. } => {
                         let missing =
@@ -233,7 +241,8 @@ impl Encoder {
                     row.push(at + i, 1.0);
                 }
             }
-            Slot::Class { kind, lookup, missing, allowed } => {
+            Slot::Class(class) => {
+                let Class { kind, lookup, missing, allowed } = &**class;
                 row.target = match with_text(cell, |text| lookup.find(text)) {
                     Some(Some(i)) => {
                         if let Some(count) = count {
