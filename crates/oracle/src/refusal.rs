@@ -58,6 +58,9 @@ pub enum Refusal {
     /// A step of consensus before its blocks were put anywhere.
     #[error("there are no blocks to move: open_consensus(start) must come before consensus(z, …)")]
     NoConsensus,
+    /// The caller has stopped the run: no fault of the query's, and no function of the data.
+    #[error("the run was stopped before its end")]
+    Stopped,
     /// A table that cannot be summed over.
     #[error(transparent)]
     Table(#[from] TableError),
