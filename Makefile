@@ -1,9 +1,11 @@
 # Two commands are enough: `make demo` and `make test`.
 
 CARGO ?= cargo
+MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test tools format lint docs unit exports nightly bench bench-utility build
+.PHONY: help demo test tools format lint features package docs unit exports msrv nightly bench \
+	bench-utility build
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -14,7 +16,7 @@ build: ## Build the command line (target/release/reticent)
 demo: build ## Train a private model on built-in data, and say what its certificate means
 	"$${CARGO_TARGET_DIR:-target}/release/reticent" demo --out target/demo
 
-test: tools format lint docs unit exports ## Install what the tests need, then check everything
+test: tools format lint features package docs unit exports ## Install what the tests need, then check everything
 
 # rustup may be absent where Rust came from a distribution; then its components come from there too.
 tools:
@@ -26,6 +28,24 @@ format:
 
 lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+# None of them, and each alone: what a dependant may ask for. A test compares the list with the manifests.
+features:
+	$(CARGO) check --locked --no-default-features \
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features parquet \
+		-p reticent-data -p reticent-oracle -p reticent -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features seeded-bugs \
+		-p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
+
+package: ## Make the files that would be published (target/package)
+	$(CARGO) package --locked --workspace --exclude reticent-testkit --no-verify --allow-dirty --quiet
+
+# Clippy knows since when the standard library has what we use, and a test that no dependency asks for more; this
+# compiles everything with the oldest compiler itself.
+msrv: ## Compile with the oldest supported Rust (needs rustup)
+	rustup toolchain install --profile minimal $(MSRV)
+	cargo +$(MSRV) check --locked --workspace --all-targets
 
 docs: ## Build the documentation of the crates (target/doc)
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
