@@ -4,8 +4,8 @@ CARGO ?= cargo
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test tools format lint features package docs unit exports msrv nightly bench \
-	bench-utility build
+.PHONY: help demo test tools format lint features package supply-chain docs unit exports \
+	msrv nightly bench bench-utility build
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -40,6 +40,12 @@ features:
 
 package: ## Make the files that would be published (target/package)
 	$(CARGO) package --locked --workspace --exclude reticent-testkit --no-verify --allow-dirty --quiet
+
+# Advisories are asked for online; everything else is checked without a network.
+supply-chain: ## Check licences, versions and sources of dependencies with cargo-deny (deny.toml)
+	@$(CARGO) deny --version >/dev/null 2>&1 || { echo "cargo-deny is not here; get it with: cargo install --locked cargo-deny"; exit 1; }
+	$(CARGO) deny --locked --offline check licenses bans sources
+	$(CARGO) deny --locked check advisories || echo "advisories were not checked, or there are some: see above"
 
 # Clippy knows since when the standard library has what we use, and a test that no dependency asks for more; this
 # compiles everything with the oldest compiler itself.
