@@ -5,7 +5,7 @@ MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test tools format lint features package supply-chain docs unit exports \
-	msrv nightly bench bench-utility build
+	fuzz msrv nightly bench bench-utility build
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -39,7 +39,7 @@ features:
 		-p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
 
 package: ## Make the files that would be published (target/package)
-	$(CARGO) package --locked --workspace --exclude reticent-testkit --no-verify --allow-dirty --quiet
+	$(CARGO) package --locked --workspace --exclude reticent-testkit --exclude reticent-fuzz --no-verify --allow-dirty --quiet
 
 # Advisories are asked for online; everything else is checked without a network.
 supply-chain: ## Check licences, versions and sources of dependencies with cargo-deny (deny.toml)
@@ -67,6 +67,10 @@ unit:
 nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEED=N for others)
 	RETICENT_CASES=2000 RETICENT_SEED="$${RETICENT_SEED:-7}" \
 		$(CARGO) test --locked -p reticent-accountant --test second_accountant -- --nocapture
+
+# The targets are compiled by `lint`. Running them takes a C++ compiler and cargo-fuzz, or fuzz/build.sh without it.
+fuzz: ## Build the fuzz targets with coverage (target/fuzz/release)
+	sh fuzz/build.sh
 
 # Exported models against the program itself, in SQLite, onnxruntime and scikit-learn; what cannot be had is skipped with a
 # message.
