@@ -7,11 +7,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::inside::Inside;
-use crate::queries::GradientTerms;
-use crate::sums::Slopes;
 use reticent_noise::Sampling;
 use reticent_noise::entropy::{Entropy, EntropyError};
+
+use crate::inside::Inside;
+use crate::queries::Mean;
+use crate::sums::Slopes;
 
 /// One defect of the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,9 +107,9 @@ impl Bug {
 pub(crate) fn spoiled(
     inside: &Inside,
     slopes: &Slopes<'_>,
-    params: &GradientTerms,
+    params: &Mean,
     normaliser: f64,
-) -> (GradientTerms, f64) {
+) -> (Mean, f64) {
     let (mut params, units) = (*params, inside.private.units());
     let mut divisor = normaliser;
     match inside.bug {
