@@ -28,7 +28,7 @@
 //! Giannakis and Leus 2021 (a momentum-guided Frank–Wolfe algorithm) for the average.
 
 use reticent_oracle::queries::{Gradient, Mean};
-use reticent_oracle::{Oracle, Refusal};
+use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Shape;
 
 use super::Algorithm;
@@ -36,7 +36,7 @@ use crate::average::{Average, Running};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::defaults::CLIP;
 use crate::momentum::Momentum;
-use crate::settings::{SettingsError, positive};
+use crate::settings::positive;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "dp-fw",
@@ -70,13 +70,13 @@ struct DpFw {
     average: Running,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     let penalty = regulariser.penalty();
     if !["none", "l1"].contains(&penalty.name()) {
-        return Err(SettingsError::new(
+        return Err(Refused::new(
             "penalty",
             penalty.spec(),
             "dp-fw works on an L1 ball: give none or l1:LAMBDA, and the ball with radius",

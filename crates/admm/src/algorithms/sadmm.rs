@@ -24,12 +24,11 @@
 //! counted by the closed form of Lemma 2, 20q²/z² in zCDP, wherever its conditions fail.
 
 use reticent_oracle::queries::{Gradient, Mean};
-use reticent_oracle::{Claim, Oracle, Refusal};
+use reticent_oracle::{Claim, Oracle, Refusal, Refused};
 
 use super::Algorithm;
 use crate::average::{Average, Running};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
-use crate::settings::SettingsError;
 use crate::splitting::{Schedule, Splitting};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -62,7 +61,7 @@ struct Sadmm {
     y: Running,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
     let admm = Splitting::new(recipe, &ENTRY)?;
