@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Ledger, calibrate};
 use reticent_admm::catalogue::{Built, Kind, Recipe};
-use reticent_admm::{Choice, Public, SettingsError, Tell, run, unwatched};
+use reticent_admm::{Choice, Public, Refused, Tell, run, unwatched};
 use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Released, Terms};
 use reticent_problem::{Constraint, Graph, Regulariser, penalties};
 
@@ -193,7 +193,7 @@ impl Job {
             noise_multiplier: noise.algorithm,
         };
         // What does not suit a public constraint was refused before the table was read.
-        let learned = |error: SettingsError| match &graph {
+        let learned = |error: Refused| match &graph {
             Some(_) => unsuitable(error.into()),
             None => error.into(),
         };
@@ -211,11 +211,11 @@ impl Job {
     }
 
     pub(crate) fn not_private(&self) -> Error {
-        Error::Value {
-            name: "algorithm",
-            given: self.entry.name.to_owned(),
-            allowed: "it has no privacy that could be measured or shared out; choose another one"
-                .to_owned(),
-        }
+        Refused::new(
+            "algorithm",
+            self.entry.name,
+            "it has no privacy that could be measured or shared out; choose another one",
+        )
+        .into()
     }
 }
