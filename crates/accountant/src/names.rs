@@ -19,7 +19,7 @@ macro_rules! named {
             /// All the members, in the order in which they are documented.
             pub const ALL: &'static [$name] = &[$name::$first, $($name::$variant,)*];
 
-            /// The kebab-case name.
+            /// The name in files and messages, in kebab case.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {

@@ -12,7 +12,7 @@ use crate::entropy::{Entropy, EntropyError};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Sampling {
-    /// All of them.
+    /// All units, without sampling.
     #[default]
     Full,
     /// Each one independently with this probability.

@@ -43,9 +43,9 @@ pub enum Format {
     Csv,
     /// Fields between tabs, or the schema's delimiter.
     Tsv,
-    /// `label index:value …`.
+    /// LIBSVM text: lines of `label index:value …`.
     Libsvm,
-    /// Apache Parquet.
+    /// A file in the Apache Parquet format.
     Parquet,
 }
 
@@ -159,7 +159,7 @@ pub fn load_features(
 enum Depth {
     /// The names and types of the columns.
     Header,
-    /// Everything.
+    /// Every value is read and checked.
     Values,
 }
 
