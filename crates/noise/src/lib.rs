@@ -17,7 +17,7 @@ pub mod vectors;
 pub use digest::{Digest, Hasher};
 pub use entropy::{Entropy, EntropyError};
 pub use key::NoiseKey;
-pub use sampling::{Sampling, SamplingError};
+pub use sampling::Sampling;
 
 /// The example of the README is run as a test.
 #[cfg(doctest)]

@@ -124,7 +124,8 @@ pub const CATALOGUE: &[Entry] =
 /// let features = ["age", "height", "weight"].map(str::to_owned);
 /// let read = |_: &str| Ok("age height 1\nheight weight -0.5\n".to_owned());
 /// let graph = parse("graph:edges.txt", &Context { features: &features, read: &read })?;
-/// assert_eq!((graph.a().rows(), graph.a().columns()), (2, 3));
+/// // A row for each edge and one for each feature.
+/// assert_eq!((graph.a().rows(), graph.a().columns()), (5, 3));
 /// # Ok::<(), reticent_problem::ParseError>(())
 /// ```
 pub fn parse(text: &str, context: &Context<'_>) -> Result<Constraint, ParseError> {
