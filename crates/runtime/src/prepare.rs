@@ -1,5 +1,6 @@
 //! A run in one process: all nodes made from one agreement, with keys that follow from one.
 
+use reticent_accountant::Refused;
 use reticent_noise::{Digest, Hasher, NoiseKey};
 use reticent_oracle::PrivateTable;
 
@@ -56,7 +57,7 @@ fn simulated(
 ) -> Result<Simulation, RunError> {
     if tables.len() != agreement.parties() as usize {
         let allowed = format!("the description of the run has {} parties", agreement.parties());
-        return Err(RunError::value("parties", tables.len(), allowed));
+        return Err(Refused::new("parties", tables.len(), allowed).into());
     }
     agreement.trust(agreement.seal(&key_of(crate::SERVER, &key)));
     let mut nodes = Vec::with_capacity(tables.len() + 1);

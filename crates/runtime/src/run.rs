@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reticent_accountant::{Ledger, Unit, calibrate, epsilon};
+use reticent_accountant::{Ledger, Refused, Unit, calibrate, epsilon};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{Gate, Opening, Oracle, PrivateTable, Seal, Terms};
 use reticent_problem::losses::Loss;
@@ -81,13 +81,13 @@ impl Agreement {
         let units = recipe.units();
         if units.is_empty() || units.len() >= u32::MAX as usize / 2 {
             let allowed = "at least one party with its table is needed";
-            return Err(RunError::value("parties", units.len(), allowed));
+            return Err(Refused::new("parties", units.len(), allowed).into());
         }
         if let Price::Within(_, smaller) = &price
             && let Some((&nobody, _)) = smaller.range(units.len() as u32..).next()
         {
             let allowed = format!("parties are numbered from 0 to {}", units.len() - 1);
-            return Err(RunError::value("budgets", nobody, allowed));
+            return Err(Refused::new("budgets", nobody, allowed).into());
         }
         let protocol = (entry.build)(&recipe)?;
         let classes = BTreeMap::new();
@@ -140,11 +140,11 @@ impl Agreement {
         let count = gate.terms().population();
         if self.opening.unit == Unit::User && count == 0 {
             let why = "a party without records cannot be protected as a person: take fewer parties, or protect records";
-            return Err(RunError::value("parties", self.units.len(), why));
+            return Err(Refused::new("parties", self.units.len(), why).into());
         }
         if *gate.terms() != self.terms(id) {
             let why = "the description of the run says otherwise of this party: it must be right";
-            return Err(RunError::value("records", count, why));
+            return Err(Refused::new("records", count, why).into());
         }
         let (noise, plan) = self.calibrated(id)?.clone();
         let plan = match &self.price {

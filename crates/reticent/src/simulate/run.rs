@@ -165,7 +165,7 @@ impl Simulation {
 
     fn skew(&self) -> Result<Skew, Error> {
         let Some(text) = self.parties.skew.as_deref() else { return Ok(Skew::default()) };
-        text.parse::<Skew>().map_err(|error| value("skew", text, &error.to_string()))
+        text.parse::<Skew>().map_err(|error| value("skew", text, &error.allowed))
     }
 
     /// Does it.
@@ -256,10 +256,11 @@ impl Simulation {
             },
             job: self.digest()?,
         };
-        let mut run = runtime::prepare(setup, key.1, tables).map_err(|why| match (&why, budget) {
-            (RunError::Calibration(_), Some(Budget { delta: 0.0, .. })) => no_pure(entry.name),
-            _ => why.into(),
-        })?;
+        let mut run =
+            runtime::prepare(setup, key.1, tables).map_err(|why| match (&why, budget) {
+                (RunError::Calibration(_), Some(Budget { delta: 0.0, .. })) => no_pure(entry.name),
+                _ => why.into(),
+            })?;
         progress.running();
         run.fail(self.failures)?;
         if let Some(checkpoint) = key.0 {

@@ -18,8 +18,9 @@
 //! Algorithms 1 and 2; proofs/minimiser.md.
 
 use reticent_accountant::View;
-use reticent_admm::SettingsError;
-use reticent_oracle::{MinimiserTerms, Oracle, Quadratic, Refusal};
+use reticent_admm::Refused;
+use reticent_oracle::queries::Minimiser;
+use reticent_oracle::{Oracle, Quadratic, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::star::{Common, Provider, Star, Trainer};
@@ -52,7 +53,7 @@ struct Exact {
     slope: f64,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_plain_convex(&ENTRY)?;
     let penalty = recipe.regulariser.penalty();
@@ -60,14 +61,14 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
     if penalty.smoothness() != ridge {
         let allowed =
             format!("{} finds proven minimisers for l2 and none alone; use dp-admm", ENTRY.name);
-        return Err(SettingsError::new("penalty", penalty.spec(), allowed));
+        return Err(Refused::new("penalty", penalty.spec(), allowed));
     }
     if !recipe.public.lipschitz.is_finite() || !recipe.public.gradient_lipschitz().is_finite() {
         let allowed = format!(
             "{} needs a smooth loss with a bounded derivative (logistic, huber); use dp-admm",
             ENTRY.name
         );
-        return Err(SettingsError::new("loss", "this loss", allowed));
+        return Err(Refused::new("loss", "this loss", allowed));
     }
     Ok(Box::new(Star(Exact {
         common: Common::new(recipe, ROUNDS, RHO)?,
@@ -112,14 +113,14 @@ impl Respond for Exact {
         let origin = vec![0.0; shape.features * shape.outputs];
         let penalty = (self.ridge > 0.0)
             .then(|| (self.common.regulariser.constraint(), 1.0 / self.ridge, &*origin));
-        let params = MinimiserTerms {
+        let params = Minimiser {
             row_norm: self.row_norm,
             public: Quadratic { ridge: self.common.rho, linear: &linear, penalty },
             start: &request.consensus,
             image: false,
             noise_multiplier: noise,
         };
-        Ok(oracle.minimiser(&params)?.into_inner())
+        Ok(oracle.ask(&params)?.into_inner())
     }
 }
 

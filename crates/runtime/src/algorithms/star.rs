@@ -15,7 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use reticent_accountant::Ledger;
-use reticent_admm::{SettingsError, positive};
+use reticent_admm::{Refused, positive};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::Terms;
 use reticent_problem::Regulariser;
@@ -43,7 +43,7 @@ pub(super) struct Common {
 }
 
 impl Common {
-    pub fn new(recipe: &Recipe<'_>, rounds: u64, rho: f64) -> Result<Self, SettingsError> {
+    pub fn new(recipe: &Recipe<'_>, rounds: u64, rho: f64) -> Result<Self, Refused> {
         Ok(Common {
             rounds: recipe.rounds(rounds)?,
             rho: positive("rho", recipe.settings.rho.unwrap_or(rho))?,

@@ -19,11 +19,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reticent_accountant::{Ledger, View};
+use reticent_accountant::{Ledger, Refused, View};
 use reticent_noise::{Digest, NoiseKey};
+use reticent_oracle::queries::Mean;
 use reticent_oracle::{
-    BlockTerms, GradientTerms, Refusal, Sampling, Seal, SealedBlock, Terms, TrustedAggregator,
-    TrusteeBooks,
+    BlockTerms, Refusal, Sampling, Seal, SealedBlock, Terms, TrustedAggregator, TrusteeBooks,
 };
 
 use super::follower::{Follower, HandOver};
@@ -44,8 +44,8 @@ use crate::wire;
 pub(crate) struct Central(pub Federated, pub BlockTerms);
 
 impl Central {
-    fn sum(&self, noise_multiplier: f64) -> GradientTerms {
-        GradientTerms { clip: self.1.bound(), noise_multiplier, sampling: self.0.sampling }
+    fn sum(&self, noise_multiplier: f64) -> Mean {
+        Mean { clip: self.1.bound(), noise_multiplier, sampling: self.0.sampling }
     }
 
     fn aggregator(&self, key: &NoiseKey, run: &Digest) -> TrustedAggregator {
@@ -89,7 +89,7 @@ impl Protocol for Central {
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
         let seal = start.seal.cloned().ok_or_else(|| {
             let why = "a party needs what it closes its block with: ask the server that it trusts";
-            RunError::value("seal", "none", why)
+            Refused::new("seal", "none", why)
         })?;
         Ok(Follower::new(RunId::from(start.run), party, self.1, Entrusting(seal)))
     }
@@ -155,7 +155,7 @@ impl HandOver for Entrusting {
 struct Means {
     config: Federated,
     block: BlockTerms,
-    params: GradientTerms,
+    params: Mean,
     aggregator: TrustedAggregator,
     trajectory: Trajectory,
 }

@@ -15,7 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::Ledger;
 use reticent_noise::{Digest, Hasher, NoiseKey};
-use reticent_oracle::{Oracle, Refusal, ResidualTerms, Terms};
+use reticent_oracle::queries::{Residual, ResidualTerms};
+use reticent_oracle::{Oracle, Refusal, Terms};
 use serde::{Deserialize, Serialize};
 
 use super::Federated;
@@ -55,7 +56,7 @@ impl Respond for Local {
         }
         let v: Vec<f64> = request.z.iter().zip(&request.u).map(|(z, u)| 2.0 * z - u).collect();
         let params = ResidualTerms { noise_multiplier: noise, ..self.0.params };
-        Ok(oracle.residual(&v, &request.z, &params)?.into_inner())
+        Ok(oracle.ask(&Residual { v: &v, z: &request.z, params })?.into_inner())
     }
 }
 

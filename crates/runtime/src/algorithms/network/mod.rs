@@ -40,7 +40,7 @@ mod state;
 use std::sync::Arc;
 
 use reticent_accountant::{Ledger, Unit};
-use reticent_admm::SettingsError;
+use reticent_admm::Refused;
 use reticent_oracle::Terms;
 
 use self::peer::Peer;
@@ -84,7 +84,7 @@ fn build(
     recipe: &Recipe<'_>,
     entry: &Entry,
     variant: Variant,
-) -> Result<Box<dyn Protocol>, SettingsError> {
+) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(entry)?;
     recipe.needs_plain_convex(entry)?;
     let records = if recipe.unit == Unit::Record { recipe.records.to_vec() } else { Vec::new() };

@@ -1,7 +1,8 @@
 //! The arithmetic of one visit: what a token stands for, what a user adds, where it goes from there.
 
 use reticent_admm::Walk as Memory;
-use reticent_oracle::{Claim, Lattice, Oracle, Refusal, ResidualTerms, Sampling};
+use reticent_oracle::queries::{Residual, ResidualTerms};
+use reticent_oracle::{Claim, Lattice, Oracle, Refusal, Sampling};
 
 use super::Walk;
 use crate::algorithms::shorten;
@@ -29,7 +30,7 @@ impl Walk {
             oracle.claim(Claim::zcdp(E12, 2.0 / (noise * noise) * n.ln() / n));
         }
         let params = ResidualTerms { noise_multiplier: noise, ..self.params };
-        Ok(oracle.residual(v, z, &params)?.into_inner())
+        Ok(oracle.ask(&Residual { v, z, params })?.into_inner())
     }
 
     /// The lattice of the token, where steps are to hide one another.
