@@ -29,8 +29,6 @@
 //! Released: whatever the chosen algorithm releases. The choice itself reads no data, so it costs
 //! nothing.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::average::Average;
@@ -67,10 +65,11 @@ pub struct Choice {
     pub settings: Settings,
 }
 
-impl fmt::Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "--algorithm {}", self.algorithm)?;
-        self.settings.given().iter().try_for_each(|(name, value)| write!(f, " --{name} {value}"))
+impl Choice {
+    /// What was chosen, as names and values: given in place of `auto`, they make the same run.
+    pub fn given(&self) -> Vec<(&'static str, String)> {
+        let algorithm = ("algorithm", self.algorithm.clone());
+        std::iter::once(algorithm).chain(self.settings.given()).collect()
     }
 }
 
