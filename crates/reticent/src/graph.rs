@@ -6,7 +6,7 @@
 //! on them.
 
 use reticent_accountant::Refused;
-use reticent_oracle::SecondMomentTerms;
+use reticent_oracle::queries::SecondMoment;
 use reticent_problem::GraphTerms;
 
 use crate::error::Error;
@@ -113,7 +113,7 @@ impl Spec {
 
 impl Job {
     /// How the second moments are asked for.
-    pub(crate) fn moments(&self, noise_multiplier: f64) -> SecondMomentTerms {
-        SecondMomentTerms { row_norm: self.schema.row_norm(), noise_multiplier }
+    pub(crate) fn moments(&self, noise_multiplier: f64) -> SecondMoment {
+        SecondMoment { row_norm: self.schema.row_norm(), noise_multiplier }
     }
 }

@@ -37,7 +37,8 @@ use std::sync::Arc;
 
 use reticent_accountant::View;
 use reticent_admm::{Refused, StepSize, positive};
-use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Sampling};
+use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::{Claim, Oracle, Refusal, Sampling};
 use reticent_problem::Regulariser;
 use serde::{Deserialize, Serialize};
 
@@ -206,12 +207,11 @@ impl Exchange for DpAdmm {
             ));
         }
         let units = oracle.terms().population() as f64;
-        let params =
-            GradientTerms { clip: self.clip, noise_multiplier: noise, sampling: Sampling::Full };
+        let params = Mean { clip: self.clip, noise_multiplier: noise, sampling: Sampling::Full };
         if self.published {
             oracle.claim(Claim::zcdp(E10, 2.0 / (noise * noise)));
         }
-        let g = oracle.gradient(&ask.own, &params)?.into_inner();
+        let g = oracle.ask(&Gradient { at: &ask.own, mean: params })?.into_inner();
         Ok(self.update(ask, &g, self.eta(ask.k, units, noise)))
     }
 

@@ -22,7 +22,8 @@ use std::sync::Arc;
 
 use reticent_accountant::View;
 use reticent_admm::{Refused, positive};
-use reticent_oracle::{MinimiserTerms, Oracle, Quadratic, Refusal};
+use reticent_oracle::queries::Minimiser;
+use reticent_oracle::{Oracle, Quadratic, Refusal};
 use reticent_problem::Regulariser;
 use serde::{Deserialize, Serialize};
 
@@ -138,14 +139,14 @@ impl Exchange for Exact {
         let origin = vec![0.0; shape.features * shape.outputs];
         let penalty =
             (self.ridge > 0.0).then(|| (self.regulariser.constraint(), 1.0 / self.ridge, &*origin));
-        let params = MinimiserTerms {
+        let params = Minimiser {
             row_norm: self.row_norm,
             public: Quadratic { ridge: self.rho, linear: &linear, penalty },
             start: &ask.consensus,
             image: false,
             noise_multiplier: noise,
         };
-        Ok(oracle.minimiser(&params)?.into_inner())
+        Ok(oracle.ask(&params)?.into_inner())
     }
 
     fn reach(&self, ask: &Ask, party: u32, noise: f64) -> (Vec<f64>, f64) {

@@ -24,7 +24,8 @@ use std::sync::Arc;
 
 use reticent_accountant::{Unit, View};
 use reticent_admm::{Refused, fraction, positive};
-use reticent_oracle::{BlockTerms, Claim, OneRecord, ResidualTerms, Sampling};
+use reticent_oracle::queries::ResidualTerms;
+use reticent_oracle::{BlockTerms, Claim, OneRecord, Sampling};
 use reticent_problem::Regulariser;
 
 use super::{Entry, Protocol, Recipe};

@@ -20,9 +20,8 @@
 
 use reticent_accountant::Unit;
 use reticent_admm::{Refused, Release};
-use reticent_oracle::{
-    Claim, GradientTerms, Law, MinimiserTerms, ObjectiveTerms, Oracle, Quadratic, Refusal, Sampling,
-};
+use reticent_oracle::queries::{Gradient, Mean, Minimiser, Objective};
+use reticent_oracle::{Claim, Law, Oracle, Quadratic, Refusal, Sampling};
 
 use super::rule::Rule;
 use super::state::{State, Step};
@@ -100,16 +99,15 @@ impl Way {
         let start = &state.own.f;
         match *self {
             Way::Gradient { clip } => {
-                let params = GradientTerms { clip, noise_multiplier, sampling: Sampling::Full };
-                let gradient = oracle.gradient(start, &params)?.into_inner();
+                let params = Mean { clip, noise_multiplier, sampling: Sampling::Full };
+                let gradient = oracle.ask(&Gradient { at: start, mean: params })?.into_inner();
                 Ok(Step { f: rule.linearised(k, state, &gradient), gradient: Some(gradient) })
             }
             Way::Minimiser { ridge } => {
                 let part = ridge.public_part(rule.eta(k), state);
                 let (row_norm, public) = (ridge.row_norm, part.quadratic());
-                let params =
-                    MinimiserTerms { row_norm, public, start, image: false, noise_multiplier };
-                Ok(part.recovered(oracle.minimiser(&params)?.into_inner()))
+                let params = Minimiser { row_norm, public, start, image: false, noise_multiplier };
+                Ok(part.recovered(oracle.ask(&params)?.into_inner()))
             }
             Way::Objective { ridge, law, smoothness, as_published } => {
                 if noise_multiplier > ENOUGH {
@@ -127,8 +125,8 @@ impl Way {
                     oracle.claim(Claim::pure(ERRATUM, printed));
                 }
                 let params =
-                    ObjectiveTerms { row_norm, smoothness, public, start, law, noise_multiplier };
-                Ok(part.recovered(oracle.objective(&params)?.into_inner()))
+                    Objective { row_norm, smoothness, public, start, law, noise_multiplier };
+                Ok(part.recovered(oracle.ask(&params)?.into_inner()))
             }
         }
     }

@@ -36,7 +36,8 @@ use std::sync::Arc;
 
 use reticent_accountant::{Unit, View};
 use reticent_admm::{Refused, Walk as Memory, fraction, positive};
-use reticent_oracle::{Claim, Lattice, Oracle, Refusal, ResidualTerms, Sampling, WalkTerms};
+use reticent_oracle::queries::{Residual, ResidualTerms};
+use reticent_oracle::{Claim, Lattice, Oracle, Refusal, Sampling, WalkTerms};
 use reticent_problem::Regulariser;
 
 use super::{Entry, Network, Protocol, Recipe, Start, Witness, shorten};
@@ -193,7 +194,7 @@ impl Walk {
             oracle.claim(Claim::zcdp(E12, 2.0 / (noise * noise) * n.ln() / n));
         }
         let params = ResidualTerms { noise_multiplier: noise, ..self.params };
-        Ok(oracle.residual(v, z, &params)?.into_inner())
+        Ok(oracle.ask(&Residual { v, z, params })?.into_inner())
     }
 
     /// The lattice of the token, where steps are to hide one another.
