@@ -31,8 +31,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Algorithm;
 use crate::average::Average;
-use crate::catalogue::{Built, Entry, Kind, Recipe, find};
+use crate::catalogue::{Entry, Kind, Recipe, find};
 use crate::defaults::CLIP;
 use crate::settings::Settings;
 use crate::step_size::StepSize;
@@ -109,7 +110,7 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     recipe.only(&ENTRY)?;
     let choice = choose(recipe)?;
     match find(&choice.algorithm).map(|entry| entry.kind) {
