@@ -7,7 +7,7 @@ use crate::schema::{Numeric, Role, Schema, TargetKind, Unknown};
 use crate::{CellProblem, day, norm, number};
 use std::collections::HashMap;
 
-/// What the table is for.
+/// What a table is read for: with targets or without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Features, targets and users are read.
@@ -19,11 +19,11 @@ pub enum Purpose {
 /// A field of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
-    /// A null.
+    /// A field without a value.
     Missing,
     /// Text; may be one of the missing tokens.
     Text(&'a [u8]),
-    /// A number.
+    /// A field that is a number.
     Number(f64),
     /// An integer; kept as one, so that a long identifier keeps its last digits.
     Whole(i128),
@@ -39,7 +39,7 @@ pub enum Cell<'a> {
 pub struct Row {
     /// Encoded columns that are not zero, ascending.
     pub indices: Vec<u32>,
-    /// Their values.
+    /// The values at these indices.
     pub values: Vec<f64>,
     /// The target, when it is read.
     pub target: f64,

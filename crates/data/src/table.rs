@@ -8,14 +8,14 @@ use std::mem::size_of;
 /// data.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rows {
-    /// Row-major.
+    /// All entries, row by row.
     Dense(Dense),
     /// Compressed sparse rows.
     Sparse(Csr),
 }
 
 impl Rows {
-    /// Number of rows.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         match self {
             Self::Dense(m) => m.rows,
@@ -74,7 +74,7 @@ impl Rows {
 /// norm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// The features.
+    /// The features of each record.
     pub rows: Rows,
     /// One per row; empty when the table was read for prediction. Two classes are −1 and +1, more
     /// classes are 0, 1, 2, …, a range is scaled to [−1, 1].

@@ -42,9 +42,9 @@ reticent_accountant::words! {
         Csv = "csv",
         /// Fields between tabs, or the schema's delimiter.
         Tsv = "tsv",
-        /// `label index:value …`.
+        /// LIBSVM text: lines of `label index:value …`.
         Libsvm = "libsvm",
-        /// Apache Parquet.
+        /// A file in the Apache Parquet format.
         Parquet = "parquet",
     }
 }
@@ -141,7 +141,7 @@ pub fn load_features(
 enum Depth {
     /// The names and types of the columns.
     Header,
-    /// Everything.
+    /// Every value is read and checked.
     Values,
 }
 

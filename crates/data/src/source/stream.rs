@@ -20,17 +20,17 @@ use std::path::Path;
 pub enum Kept {
     /// A null of a Parquet file; a text file has none, and an empty field is an empty text.
     Missing,
-    /// Text.
+    /// A field of text, as bytes.
     Text(Vec<u8>),
-    /// A number.
+    /// A floating-point number.
     Number(f64),
-    /// An integer.
+    /// A whole number, exactly.
     Whole(i128),
-    /// A truth value.
+    /// A field that is true or false.
     Flag(bool),
 }
 
-/// What a kept column holds.
+/// The type of the fields of a kept column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeptKind {
     /// Text: every column of a text file.

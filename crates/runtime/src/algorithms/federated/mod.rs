@@ -16,6 +16,7 @@
 //! Reference: FP23, Algorithm 3; proofs/local-prox.md and proofs/trust.md.
 
 mod central;
+mod follower;
 mod local;
 mod masked;
 mod trajectory;
