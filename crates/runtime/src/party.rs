@@ -2,7 +2,10 @@
 
 use reticent_accountant::Ledger;
 use reticent_masks::{FixedPoint, Member, MemberId, NoiseShare, Terms as MaskTerms};
-use reticent_oracle::{BlockTerms, Books, Digest, Gate, Oracle, Refusal, Seal, SealedBlock, Terms};
+use reticent_oracle::queries::ResidualTerms;
+use reticent_oracle::{
+    BlockCipher, BlockTerms, Books, Digest, EncryptedBlock, Gate, Keyed, Oracle, Refusal, Terms,
+};
 
 use crate::error::RunError;
 use crate::message::PartyId;
@@ -12,7 +15,7 @@ use crate::rejected::Rejected;
 #[derive(Debug)]
 pub struct Party {
     id: PartyId,
-    gate: Gate,
+    gate: Gate<Keyed>,
     plan: Ledger,
     /// How many public z's its block has followed, or is to follow again after a crash.
     followed: u32,
@@ -21,7 +24,7 @@ pub struct Party {
 impl Party {
     /// The party behind `gate`, which was opened with the party's own key. It answers no more than
     /// `plan`: the part of what the run may ask of it that is within its own budget.
-    pub fn new(id: PartyId, mut gate: Gate, plan: &Ledger) -> Result<Self, Refusal> {
+    pub fn new(id: PartyId, mut gate: Gate<Keyed>, plan: &Ledger) -> Result<Self, Refusal> {
         gate.bind_within(plan)?;
         Ok(Party { id, gate, plan: plan.clone(), followed: 0 })
     }
@@ -88,10 +91,22 @@ impl Party {
         Ok(())
     }
 
-    /// Its block, for its trustee alone.
-    pub fn entrust(&mut self, label: &Digest, seal: &Seal) -> Result<SealedBlock, Rejected> {
+    /// Its block, for its trusted aggregator alone.
+    pub fn encrypt_block(
+        &mut self,
+        label: &Digest,
+        cipher: &BlockCipher,
+        round: u32,
+    ) -> Result<EncryptedBlock, Rejected> {
         self.gate.begin(label);
-        self.gate.entrust(seal).map_err(refused)
+        self.gate.encrypt_block(cipher, round, self.id.0).map_err(refused)
+    }
+
+    /// The noise of a residual and nothing else: for a walk, from a user who has nothing left to
+    /// spend.
+    pub fn cover(&mut self, label: &Digest, params: &ResidualTerms) -> Result<Vec<f64>, Rejected> {
+        self.gate.begin(label);
+        self.gate.cover(params).map_err(refused)
     }
 
     /// Its block behind masks; `None` when its budget does not allow it.
@@ -114,8 +129,7 @@ impl Party {
     /// Its books, as text: the events are written in a form that tells their kinds by name, which
     /// the compact form of messages cannot read back.
     pub(crate) fn books(&self) -> Result<String, RunError> {
-        let books = self.gate.books().ok_or(RunError::Snapshot("a party without a key"))?;
-        serde_json::to_string(&(books, self.followed))
+        serde_json::to_string(&(self.gate.books(), self.followed))
             .map_err(|_| RunError::Snapshot("books that cannot be written"))
     }
 

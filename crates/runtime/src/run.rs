@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Ledger, Refused, Unit, calibrate, epsilon};
 use reticent_noise::{Digest, Hasher, NoiseKey};
-use reticent_oracle::{Gate, Opening, Oracle, PrivateTable, Terms};
+use reticent_oracle::{Gate, Keyed, Opening, Oracle, PrivateTable, Terms};
 use reticent_problem::losses::Loss;
 
 use crate::algorithms::{Entry, Protocol, Recipe, Start, party_at};
@@ -127,7 +127,7 @@ fn prepare_altered(
         .map(|(i, table)| {
             Gate::open_keyed(table, Arc::clone(&loss), &opening, key.child(i as u64), &job)
         })
-        .collect::<Result<Vec<Gate>, _>>()?;
+        .collect::<Result<Vec<Gate<Keyed>>, _>>()?;
     // The number of persons is public, and an answer is divided by it: at 0 it would show that
     // there is nothing.
     if recipe.unit == Unit::User && gates.iter().any(|gate| gate.terms().population() == 0) {
@@ -136,7 +136,7 @@ fn prepare_altered(
     }
     let mut tables = Hasher::new("reticent tables");
     for gate in &gates {
-        tables.field(&gate.fingerprint()?.unwrap_or_default());
+        tables.field(&gate.fingerprint()?);
     }
     // Public, and another for every run: the key is.
     let run =
@@ -194,7 +194,7 @@ impl Simulation {
 fn calibrated(
     protocol: &dyn Protocol,
     id: PartyId,
-    gate: &Gate,
+    gate: &Gate<Keyed>,
     price: &Price,
 ) -> Result<(f64, Ledger), RunError> {
     let plan = |noise: f64| protocol.plan(id, noise, gate.shape(), gate.terms());

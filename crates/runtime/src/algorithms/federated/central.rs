@@ -24,8 +24,8 @@ use reticent_accountant::{Ledger, View};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::queries::Mean;
 use reticent_oracle::{
-    BlockTerms, Oracle, Refusal, Sampling, Seal, SealedBlock, Terms, TrustedAggregator,
-    TrusteeBooks,
+    BlockCipher, BlockTerms, Books, EncryptedBlock, Oracle, Refusal, Sampling, Terms,
+    TrustedAggregator,
 };
 use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
@@ -99,19 +99,22 @@ impl Protocol for Central {
         let params = self.sum(start.noise.first().copied().unwrap_or(0.0));
         let mut aggregator = self.aggregator(&start.server, start.run);
         let (shape, terms) = (self.0.regulariser.shape(), *aggregator.terms());
-        aggregator.bind_within(&self.plan(PartyId(0), params.noise_multiplier, shape, &terms)?);
+        aggregator.bind_within(&self.plan(
+            PartyId(0),
+            params.noise_multiplier,
+            shape,
+            &terms,
+        )?)?;
         let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
-        nodes.extend(
-            parties
-                .into_iter()
-                .map(|party| User { block: self.1, seal: aggregator.seal() }.into_node(run, party)),
-        );
+        nodes.extend(parties.into_iter().map(|party| {
+            User { block: self.1, cipher: aggregator.cipher() }.into_node(run, party)
+        }));
         let state = State {
             round: 0,
             attempt: 0,
             trajectory: Trajectory::new(self.0.len()),
             invited: BTreeSet::new(),
-            entrusted: BTreeMap::new(),
+            blocks: BTreeMap::new(),
         };
         nodes.push(Box::new(Server {
             config: self.0.clone(),
@@ -151,7 +154,7 @@ fn server(nodes: &[Box<dyn Node>]) -> Result<&Server, RunError> {
 /// A user: its block is in its gate.
 struct User {
     block: BlockTerms,
-    seal: Seal,
+    cipher: BlockCipher,
 }
 
 impl Client for User {
@@ -164,7 +167,7 @@ impl Client for User {
         context: &mut ClientContext,
         envelope: &Envelope,
     ) -> Result<Vec<Envelope>, Rejected> {
-        let User { block, seal } = self;
+        let User { block, cipher } = self;
         let (told, admitted): (Request, _) = context.asked(envelope)?;
         if u64::from(envelope.round) > context.party.plan().total_events() {
             context.inbox.take(envelope, &admitted);
@@ -174,9 +177,10 @@ impl Client for User {
         if followed < told.first {
             return Ok(vec![envelope.reply(Kind::Receipt, wire::pack(&followed)?)]);
         }
-        let entrusted = context.party.entrust(&label(envelope.round, told.place), seal)?;
+        let label = label(envelope.round, told.place);
+        let encrypted = context.party.encrypt_block(&label, cipher, envelope.round)?;
         context.inbox.take(envelope, &admitted);
-        Ok(vec![envelope.reply(Kind::Answer, wire::pack(&entrusted)?)])
+        Ok(vec![envelope.reply(Kind::Answer, wire::pack(&encrypted)?)])
     }
 }
 
@@ -196,7 +200,7 @@ struct State {
     attempt: u16,
     trajectory: Trajectory,
     invited: BTreeSet<u32>,
-    entrusted: BTreeMap<u32, SealedBlock>,
+    blocks: BTreeMap<u32, EncryptedBlock>,
 }
 
 impl Server {
@@ -221,11 +225,11 @@ impl Node for Server {
         let mut replies = Vec::new();
         match envelope.kind {
             Kind::Answer => {
-                let entrusted: SealedBlock = wire::unpack(&envelope.payload)?;
-                if !self.aggregator.takes(&entrusted) {
-                    return Err(Rejected::Malformed("vector"));
-                }
-                self.state.entrusted.insert(user, entrusted);
+                let block: EncryptedBlock = wire::unpack(&envelope.payload)?;
+                self.aggregator
+                    .admits(envelope.round, user, &block)
+                    .map_err(|refusal| Rejected::Gate(refusal.to_string()))?;
+                self.state.blocks.insert(user, block);
                 self.state.trajectory.up_to_date(user);
             }
             Kind::Receipt => {
@@ -242,9 +246,8 @@ impl Node for Server {
 
     fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
         if round > 0 {
-            let entrusted: Vec<SealedBlock> =
-                std::mem::take(&mut self.state.entrusted).into_values().collect();
-            let mean = match self.aggregator.release(round, &self.params, &entrusted) {
+            let blocks = std::mem::take(&mut self.state.blocks);
+            let mean = match self.aggregator.release(round, &self.params, &blocks) {
                 Ok(released) => Some(released.into_inner()),
                 // A round that was begun again and came out otherwise has had its mean.
                 Err(Refusal::Exhausted | Refusal::RoundReleased(_)) => None,
@@ -264,14 +267,14 @@ impl Node for Server {
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        let books = serde_json::to_string(&self.aggregator.books());
+        let books = serde_json::to_string(self.aggregator.books());
         let books = books.map_err(|_| RunError::Snapshot("books that cannot be written"))?;
         Ok(wire::pack(&(self.inbox.memory(), &self.state, books))?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
         let (memory, state, books): (Memory, State, String) = wire::unpack(snapshot)?;
-        let books: TrusteeBooks = serde_json::from_str(&books)
+        let books: Books = serde_json::from_str(&books)
             .map_err(|_| RunError::Snapshot("books that cannot be read"))?;
         self.aggregator.recall(&books)?;
         self.inbox.remember(memory);

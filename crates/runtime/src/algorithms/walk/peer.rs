@@ -8,9 +8,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_noise::{Digest, Hasher, NoiseKey};
-use reticent_oracle::Lattice;
 use serde::{Deserialize, Serialize};
 
 use super::{HOPS, Memory, Walk};
@@ -22,14 +20,11 @@ use crate::party::Party;
 use crate::rejected::Rejected;
 use crate::wire;
 
-/// Fraction bits of the noise of a user who has no contribution left, as those of a release.
-const BITS: u32 = 32;
-
 pub(super) struct Peer {
     config: Arc<Walk>,
     inbox: Inbox,
     party: Party,
-    /// Where the token goes next, and the noise without data: nobody else's business.
+    /// Where the token goes next: nobody else's business.
     key: NoiseKey,
     noise: f64,
     state: State,
@@ -86,25 +81,10 @@ impl Peer {
         self.state.out.as_ref().map(|out| out.token.clone())
     }
 
-    fn draw(&self, purpose: &str, label: &Digest) -> reticent_noise::Entropy {
-        self.key.entropy(&Hasher::new(purpose).field(label).finish())
-    }
-
     /// Whom the token goes to: the same for the same token.
     fn next(&self, label: &Digest) -> Result<u32, RunError> {
-        Ok(self.draw("reticent route", label).below(u64::from(self.config.parties))? as u32)
-    }
-
-    /// What a user adds who has no contribution left: where others' steps are to be hidden, noise
-    /// as that of a release, on the same grid.
-    fn noise_alone(&self, lattice: &Lattice, label: &Digest) -> Result<Vec<f64>, RunError> {
-        let mut steps = vec![0; self.config.len()];
-        if self.noise > 0.0 {
-            let grid =
-                GaussianGrid::new(self.noise, BITS).map_err(|_| RunError::Snapshot("noise"))?;
-            grid.fill(&mut self.draw("reticent cover", label), &mut steps)?;
-        }
-        Ok(lattice.message(&steps))
+        let context = Hasher::new("reticent route").field(label).finish();
+        Ok(self.key.entropy(&context).below(u64::from(self.config.parties))? as u32)
     }
 
     /// The step on a token that came; changes nothing but the party's books.
@@ -120,9 +100,8 @@ impl Peer {
             // A walk that is counted message by message: there is nothing to cover, and the token
             // stays as it is.
             (None, None) => return Ok((token.to_vec(), self.state.u.clone())),
-            (None, Some(lattice)) => self
-                .noise_alone(&lattice, label)
-                .map_err(|error| Rejected::Gate(error.to_string()))?,
+            // Others' steps are to be hidden: noise as that of a release, on the same grid.
+            (None, Some(_)) => self.party.cover(label, &config.residual(noise))?,
         };
         Ok(config.moved(token, &self.state.u, &message))
     }
