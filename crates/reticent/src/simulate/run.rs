@@ -254,13 +254,13 @@ impl Simulation {
                 }
                 None => Price::Noise(0.0),
             },
-            key: key.1,
             job: self.digest()?,
         };
-        let mut run = runtime::prepare(setup, tables).map_err(|why| match (&why, budget) {
-            (RunError::Calibration(_), Some(Budget { delta: 0.0, .. })) => no_pure(entry.name),
-            _ => why.into(),
-        })?;
+        let mut run =
+            runtime::prepare(setup, key.1, tables).map_err(|why| match (&why, budget) {
+                (RunError::Calibration(_), Some(Budget { delta: 0.0, .. })) => no_pure(entry.name),
+                _ => why.into(),
+            })?;
         progress.running();
         run.fail(self.failures)?;
         if let Some(checkpoint) = key.0 {
