@@ -16,6 +16,7 @@ mod bug;
 mod claim;
 mod drawn;
 mod exact;
+mod fingerprint;
 mod gate;
 mod inside;
 mod keyed;
