@@ -23,6 +23,10 @@ pub struct Entry {
     pub reference: &'static str,
     /// The settings it has (see [`Settings::ALL`]); any other is refused.
     pub takes: &'static [&'static str],
+    /// A penalty that it can handle: what audits give it where there is to be one.
+    pub penalty: &'static str,
+    /// Whether it cannot do without a penalty.
+    pub needs_penalty: bool,
     /// How it is run.
     pub kind: Kind,
 }
@@ -60,6 +64,8 @@ pub const CATALOGUE: &[Entry] = &[
         about: "ADMM to convergence on the exact objective; no privacy at all (ε = ∞)",
         reference: "Boyd et al. 2011, section 3",
         takes: crate::exact::TAKES,
+        penalty: "l2:0.1",
+        needs_penalty: false,
         kind: Kind::Exact,
     },
     general::ENTRY,
@@ -85,7 +91,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 pub fn with_errata() -> Vec<&'static str> {
     CATALOGUE
         .iter()
-        .filter(|entry| entry.takes.contains(&"as-published"))
+        .filter(|entry| entry.takes.contains(&"as_published"))
         .map(|entry| entry.name)
         .collect()
 }

@@ -391,3 +391,17 @@ fn a_ridge_is_half_a_multiple_of_the_square() {
     );
     assert!(!ridges.iter().any(|spec| spec.starts_with("l1:0.5")), "{ridges:?}");
 }
+
+/// Frank–Wolfe over an L1 ball believes this.
+#[test]
+fn a_lasso_is_a_multiple_of_the_sum_of_absolute_values() {
+    for_all(32, &matrix(), |penalty, y| {
+        let Some(lambda) = penalty.lasso() else { return };
+        let sum: f64 = y.iter().map(|u| u.abs()).sum();
+        assert!((penalty.value(&y, 1) - lambda * sum).abs() <= 1e-12 * sum);
+    });
+    let lassos: Vec<_> =
+        members().into_iter().filter(|p| p.lasso().is_some()).map(|p| p.name()).collect();
+    assert!(lassos.contains(&"none") && lassos.contains(&"l1"), "{lassos:?}");
+    assert!(!lassos.contains(&"elastic-net"), "{lassos:?}");
+}
