@@ -1,15 +1,13 @@
-//! The algorithms, by the names that users type. Adding one is a file and a line in [`CATALOGUE`].
+//! The algorithms, by the names that users type.
 
 use std::sync::Arc;
 
 use reticent_oracle::{Refused, Sampling};
 use reticent_problem::Regulariser;
 
-use crate::algorithms::auto::Choice;
-use crate::algorithms::{
-    Algorithm, amp, auto, consensus, dp_cd, dp_fw, dp_sgd, general, mpadmm, objp,
-    output_perturbation, sadmm, ssadmm, vradmm,
-};
+pub use crate::algorithms::CATALOGUE;
+use crate::algorithms::Algorithm;
+use crate::algorithms::auto::{self, Choice};
 use crate::settings::{Public, Settings};
 
 /// An algorithm: what a user must know, and how it is built.
@@ -55,32 +53,6 @@ pub struct Recipe<'a> {
     /// The noise, in clips; every query of the algorithm has a fixed multiple of it.
     pub noise_multiplier: f64,
 }
-
-/// Every algorithm.
-pub const CATALOGUE: &[Entry] = &[
-    auto::ENTRY,
-    Entry {
-        name: "exact",
-        about: "ADMM to convergence on the exact objective; no privacy at all (ε = ∞)",
-        reference: "Boyd et al. 2011, section 3",
-        takes: crate::exact::TAKES,
-        penalty: "l2:0.1",
-        needs_penalty: false,
-        kind: Kind::Exact,
-    },
-    general::ENTRY,
-    consensus::ENTRY,
-    ssadmm::ENTRY,
-    mpadmm::ENTRY,
-    sadmm::ENTRY,
-    vradmm::ENTRY,
-    dp_sgd::ENTRY,
-    dp_cd::ENTRY,
-    dp_fw::ENTRY,
-    output_perturbation::ENTRY,
-    amp::ENTRY,
-    objp::ENTRY,
-];
 
 /// The algorithm of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {

@@ -24,11 +24,11 @@ pub fn is_setting(name: &str) -> bool {
 
 fn flag(setting: &Setting) -> Arg {
     let Setting { name, letters, about } = *setting;
-    let long = typed(name);
-    let letters = letters.iter().filter(|letter| **letter != long);
+    // A name with _ has its form with - among its other names.
+    let long = letters.iter().copied().find(|letter| *letter == typed(name)).unwrap_or(name);
     let flag = Arg::new(name)
-        .visible_aliases(letters)
         .long(long)
+        .visible_aliases(letters.iter().copied().filter(|letter| *letter != long))
         .value_name("VALUE")
         .help(about.trim().trim_end_matches('.'));
     if Settings::default().set(name, "true").is_ok() {
