@@ -280,7 +280,7 @@ mod tests {
         }
         assert_eq!(
             Smoothing::new(-1.0, 4).unwrap_err().to_string(),
-            "nu = -1: a finite number of at least 0 is needed; 0 is no smoothing"
+            "smoothing = -1: a finite number of at least 0 is needed; 0 is no smoothing"
         );
     }
 }

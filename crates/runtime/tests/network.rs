@@ -216,7 +216,7 @@ fn what_cannot_be_is_refused_in_words() {
     let world = World::even(20, 4, 5); // four records each: one of them bends a step a lot
     let many = Job { price: within(), ..job("r-admm", r#"{"release": "objective"}"#, "ring") };
     let error = world.try_prepare(&many).err().unwrap().to_string();
-    assert!(error.contains("set a larger eta, a larger penalty or fewer iterations"), "{error}");
+    assert!(error.contains("set a larger rho, a larger penalty or fewer iterations"), "{error}");
 }
 
 /// A penalty with kinks, which RA18 leaves out: the recycled step keeps it whole.
