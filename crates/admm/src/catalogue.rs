@@ -5,8 +5,8 @@ use std::sync::Arc;
 use reticent_oracle::{Refused, Sampling};
 use reticent_problem::Regulariser;
 
-pub use crate::algorithms::CATALOGUE;
 use crate::algorithms::Algorithm;
+pub use crate::algorithms::CATALOGUE;
 use crate::algorithms::auto::{self, Choice};
 use crate::settings::{Public, Settings};
 

@@ -234,7 +234,10 @@ fn smoothing_is_for_one_output() {
         case.build(build, 1.0).map(|_| ()).unwrap();
         case.settings = one("smoothing", "2");
         let message = case.refused(build);
-        assert!(message.starts_with("smoothing = 2: ") && message.contains("3 outputs"), "{message}");
+        assert!(
+            message.starts_with("smoothing = 2: ") && message.contains("3 outputs"),
+            "{message}"
+        );
     }
 }
 
