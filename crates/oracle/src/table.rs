@@ -71,6 +71,11 @@ impl PrivateTable {
             .then_some(self.table.len() as u64)
     }
 
+    /// Whether it says whose each row is.
+    pub fn has_owners(&self) -> bool {
+        self.table.users.is_some()
+    }
+
     /// Whether this is the very table that the schema was drafted from, and nobody says that it is
     /// public: what the schema says of it was then read without being paid for.
     pub fn drafted_the_schema(&self) -> bool {

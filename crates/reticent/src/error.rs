@@ -127,6 +127,11 @@ impl Error {
         Error::write(file, error)
     }
 
+    /// A parameter that cannot have the value given.
+    pub fn value(name: &'static str, given: impl ToString, allowed: impl Into<String>) -> Self {
+        Error::Value { name, given: given.to_string(), allowed: allowed.into() }
+    }
+
     pub(crate) fn spec_form(error: impl std::fmt::Display) -> Self {
         Error::Value { name: "job", given: "the flags".to_owned(), allowed: error.to_string() }
     }

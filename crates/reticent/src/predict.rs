@@ -8,7 +8,6 @@ use reticent_oracle::tables::{Head, Kept, Reading, TargetKind};
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::job::value;
 use crate::model::Model;
 
 /// What to predict for, and how.
@@ -193,7 +192,7 @@ impl Model {
     fn cut(&self, threshold: Option<f64>) -> Result<f64, Error> {
         let Some(given) = threshold else { return Ok(0.0) };
         if self.outputs().len() > 1 || self.classes().is_none() {
-            return Err(value(
+            return Err(Error::value(
                 "threshold",
                 given,
                 "it is for a model of two classes, and this is none; leave it out",
@@ -201,10 +200,11 @@ impl Model {
         }
         if !self.has_probabilities() {
             let finite = given.is_finite().then_some(given);
-            return finite.ok_or_else(|| value("threshold", given, "a finite score is needed"));
+            return finite
+                .ok_or_else(|| Error::value("threshold", given, "a finite score is needed"));
         }
         if !(0.0..=1.0).contains(&given) {
-            return Err(value("threshold", given, "a probability from 0 to 1 is needed"));
+            return Err(Error::value("threshold", given, "a probability from 0 to 1 is needed"));
         }
         Ok((given / (1.0 - given)).ln())
     }

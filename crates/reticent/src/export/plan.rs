@@ -13,7 +13,6 @@
 use reticent_oracle::tables::{Role, Scale, TargetKind, Unknown};
 
 use crate::error::Error;
-use crate::job::value;
 use crate::model::Model;
 
 #[derive(Debug)]
@@ -182,7 +181,7 @@ impl Plan {
 
 /// What no other tool is told yet: it would predict something else.
 fn foreign(column: &str, what: &str) -> Error {
-    value(
+    Error::value(
         "export",
         column,
         &format!("a model with {what} cannot be exported; predict with reticent"),
