@@ -1,5 +1,7 @@
 //! What a run may spend.
 
+use reticent_accountant::Ledger;
+
 use crate::error::Error;
 
 /// ε and δ: what a run may spend in all.
@@ -46,10 +48,11 @@ impl Budget {
         self.delta
     }
 
-    /// What is wrong with a run that was told something before it ended.
-    pub(crate) fn spent(self, why: Error) -> Error {
+    /// What is wrong with a run that was told something before it ended, and its books.
+    pub(crate) fn spent(self, why: Error, books: Option<&Ledger>) -> Error {
         let Budget { epsilon, delta } = self;
-        Error::Spent { why: Box::new(why), epsilon, delta }
+        let books = books.map(|books| Box::new(books.clone()));
+        Error::Spent { why: Box::new(why), epsilon, delta, books }
     }
 }
 

@@ -12,25 +12,9 @@ use crate::error::Error;
 use crate::model::Model;
 use crate::run::{Calibrated, Outcome};
 use crate::source::Source;
+use crate::stage::{Stage, Watch, enter, unwatched};
 use crate::task::Task;
 use crate::tune::{Prepared, Tuned, Tuning};
-
-/// What a fit tells while it runs: which part it is at, and how many iterations are done. Nothing
-/// that is computed from the data.
-pub trait Progress {
-    /// The table is being read.
-    fn reading(&mut self) {}
-    /// The noise is being calibrated.
-    fn calibrating(&mut self) {}
-    /// The algorithm runs. Not every one tells of its iterations: how many runs a choice takes is
-    /// secret.
-    fn running(&mut self) {}
-    /// So many of so many iterations are done.
-    fn iteration(&mut self, _done: u64, _of: u64) {}
-}
-
-/// No progress shown.
-impl Progress for () {}
 
 /// A checked job, made by [`Fit::check`](crate::Fit::check), [`Tune::check`](crate::Tune::check) or
 /// [`Spec::check`](crate::Spec::check). Everything that could be refused without a table has been.
@@ -125,19 +109,19 @@ impl Job {
     /// If the table cannot be read under the schema, the budget does not allow it, or the numbers
     /// run away; [`Error::Spent`] says that the budget was spent nevertheless.
     pub fn fit(&self, source: impl Into<Source>) -> Result<Fitted, Error> {
-        self.fit_telling(source, &mut ())
+        self.fit_watched(source, &mut unwatched)
     }
 
-    /// The same, telling how far it is.
+    /// The same under the eyes of who may stop it.
     ///
     /// # Errors
-    /// As [`Job::fit`].
-    pub fn fit_telling(
+    /// As [`Job::fit`], and when `watch` stops it.
+    pub fn fit_watched(
         &self,
         source: impl Into<Source>,
-        progress: &mut dyn Progress,
+        watch: &mut Watch<'_>,
     ) -> Result<Fitted, Error> {
-        self.open(source, progress)?.run(progress)
+        self.open(source, watch)?.run(watch)
     }
 
     /// Reads the table and calibrates the noise; nothing is asked about the table yet.
@@ -147,17 +131,17 @@ impl Job {
     pub fn open(
         &self,
         source: impl Into<Source>,
-        progress: &mut dyn Progress,
+        watch: &mut Watch<'_>,
     ) -> Result<Ready<'_>, Error> {
         let task = self.work.task();
-        progress.reading();
+        enter(Stage::Reading, watch)?;
         let table = source.into().load(&task.objective.schema)?;
         task.check_owners(&table)?;
         let records = table.public_count(task.opening.unit, task.opening.adjacency);
         let gate = task.open(table, 0)?;
         let plan = match task.budget {
             Some(budget) => {
-                progress.calibrating();
+                enter(Stage::Calibrating, watch)?;
                 Some(self.work.prepare(&gate, budget)?)
             }
             None => None,
@@ -176,12 +160,12 @@ impl Ready<'_> {
     ///
     /// # Errors
     /// If the numbers run away; [`Error::Spent`] says that the budget was spent nevertheless.
-    pub fn run(self, progress: &mut dyn Progress) -> Result<Fitted, Error> {
+    pub fn run(self, watch: &mut Watch<'_>) -> Result<Fitted, Error> {
         let Ready { work, gate, plan, records } = self;
         let terms = *gate.terms();
-        progress.running();
+        enter(Stage::Running, watch)?;
         let done = match &plan {
-            Some(plan) => work.execute(gate, plan, progress)?,
+            Some(plan) => work.execute(gate, plan, watch)?,
             None => work.task().fit_exact(gate)?,
         };
         let Done { task, parameter, iterations, graph, tuned, converged, ledger, choice, .. } =
@@ -217,20 +201,21 @@ impl Work {
         &self,
         mut gate: Gate,
         plan: &Plan,
-        progress: &mut dyn Progress,
+        watch: &mut Watch<'_>,
     ) -> Result<Done<'_>, Error> {
         gate.bind(plan.ledger().clone());
         let (task, outcome, tuned, transcript, ledger) = match (self, plan) {
             (Work::Best(tuning), Plan::Best(prepared)) => {
-                let (task, outcome, tuned, ledger) =
-                    tuning.run(gate, prepared).map_err(|why| self.task().after(true, why))?;
+                let (task, outcome, tuned, ledger) = tuning
+                    .run(gate, prepared)
+                    .map_err(|why| self.task().after(&prepared.plan, why))?;
                 (task, outcome, Some(tuned), Vec::new(), ledger)
             }
             (Work::One(task), Plan::One(Calibrated { public, noise, .. })) => {
-                let mut after = |done, of| progress.iteration(done, of);
+                let mut tell = |progress| watch(Stage::Iteration(progress));
                 let outcome = task
-                    .perform(&mut gate, public, noise, &mut after)
-                    .map_err(|why| task.after(gate.ledger().total_events() > 0, why))?;
+                    .perform(&mut gate, public, noise, &mut tell)
+                    .map_err(|why| task.after(gate.ledger(), why))?;
                 let transcript = gate.take_transcript();
                 (task, outcome, None, transcript, gate.close()?)
             }
@@ -266,10 +251,11 @@ impl Task {
         Ok(Gate::open(table, self.objective.loss.clone(), &self.opening, entropy)?)
     }
 
-    /// What is said of a run that ended for this reason, after it was told something or before.
-    fn after(&self, told: bool, why: Error) -> Error {
-        match self.budget.filter(|_| told) {
-            Some(budget) => budget.spent(why),
+    /// What is said of a run that ended for this reason with these books: where something is
+    /// entered, something was told.
+    fn after(&self, books: &Ledger, why: Error) -> Error {
+        match self.budget.filter(|_| books.total_events() > 0) {
+            Some(budget) => budget.spent(why, Some(books)),
             None => why,
         }
     }

@@ -10,6 +10,7 @@ use reticent_oracle::{Gate, PrivateTable};
 use crate::error::Error;
 use crate::job::{Done, Job, Plan};
 use crate::run::Calibrated;
+use crate::stage::unwatched;
 
 /// A calibrated job.
 #[derive(Debug)]
@@ -58,7 +59,7 @@ impl Repeat {
             gate.spoil(bug)?;
         }
         let Done { parameter, mut transcript, tuned, .. } =
-            self.job.work().execute(gate, &self.plan, &mut ())?;
+            self.job.work().execute(gate, &self.plan, &mut unwatched)?;
         // Of a choice the score of the winner is released as well.
         transcript.extend(tuned.map(|tuned| vec![tuned.score]));
         Ok(Seen { parameter, transcript })

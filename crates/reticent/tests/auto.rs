@@ -7,6 +7,7 @@ use std::path::Path;
 use reticent::admm::Choice;
 use reticent::{Error, Model, Spec};
 use reticent_accountant::Adjacency;
+use tempfile::TempDir;
 
 const TABLE: &str = "table.libsvm";
 

@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
 
-use reticent::{Error, Model, Quality, Spec, write_model};
+use reticent::{Error, Model, Progress, Quality, Spec, Stage, unwatched, write_model};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_admm::Settings;
 use tempfile::TempDir;
@@ -178,6 +179,53 @@ fn a_run_that_ends_on_its_way_has_spent_its_budget_and_says_so() {
         "{error}: {}",
         error.hint()
     );
+}
+
+/// Who watches a run may stop it. Before the first question that is free; afterwards it is not.
+#[test]
+fn a_run_that_is_stopped_says_what_it_has_spent_and_leaves_its_books() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spec = signs(folder.path());
+    spec.algorithm = Some("ssadmm".into());
+    spec.settings.iterations = Some(20);
+    let data = folder.path().join(SIGNS);
+    let mut stages = Vec::new();
+    let fitted = spec.check().unwrap().fit_watched(&*data, &mut |stage| {
+        stages.push(stage);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(fitted.unwrap().iterations, 20);
+    assert_eq!(stages[..3], [Stage::Reading, Stage::Calibrating, Stage::Running]);
+    assert_eq!(stages[3..].len(), 20);
+    assert_eq!(stages[22], Stage::Iteration(Progress { done: 20, of: 20 }));
+
+    for at in [Stage::Reading, Stage::Running, Stage::Iteration(Progress { done: 7, of: 20 })] {
+        let mut stop = |stage| match stage == at {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let error = spec.check().unwrap().fit_watched(&*data, &mut stop).unwrap_err();
+        assert!(error.is_stop(), "{error}");
+        match error {
+            Error::Spent { epsilon, books, .. } => {
+                assert!(matches!(at, Stage::Iteration(_)));
+                assert_eq!((epsilon, books.unwrap().total_events()), (8.0, 7));
+            }
+            _ => assert!(!matches!(at, Stage::Iteration(_)), "nothing was asked"),
+        }
+    }
+}
+
+/// What a store of budgets reserves is what the books then have.
+#[test]
+fn a_job_that_is_ready_says_what_it_will_enter() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = signs(folder.path()).check().unwrap();
+    let data = folder.path().join(SIGNS);
+    let ready = job.open(&*data, &mut unwatched).unwrap();
+    let plan = ready.plan().unwrap().entries().to_vec();
+    let fitted = ready.run(&mut unwatched).unwrap();
+    assert_eq!(fitted.model.certificate().ledger.entries(), plan);
 }
 
 /// Whether a table can be read depends on every record in it, and the program says where it cannot:

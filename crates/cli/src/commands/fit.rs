@@ -211,7 +211,7 @@ impl Fit {
         check_folder(&out)?;
         check_results(&out, force)?;
         let mut bar = Bar::new("iteration");
-        let fitted = job.fit_telling(&file.data, &mut bar);
+        let fitted = job.fit_watched(&file.data, &mut |stage| bar.watch(stage));
         bar.finish();
         let fitted = fitted?;
         // A model that cannot be read has no budget to remind of.

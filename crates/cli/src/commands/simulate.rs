@@ -140,7 +140,10 @@ impl Simulate {
         }
         let mut bar = Bar::new("round");
         let keep = Keep { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
-        let simulated = file.job.check().and_then(|job| job.run(&file.data, keep, &mut bar));
+        let simulated = file
+            .job
+            .check()
+            .and_then(|job| job.run(&file.data, keep, &mut |stage| bar.watch(stage)));
         bar.finish();
         let simulated = simulated.map_err(|error| Failure::of("simulate", error))?;
         let own = match party {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use reticent_accountant::{Taint, Unit};
+use reticent_admm::Progress;
 use reticent_oracle::{NoiseKey, PrivateTable, Refusal};
 use reticent_runtime::{self as runtime, Checkpoint, Price, RunError, Setup, Traffic};
 
@@ -12,9 +13,9 @@ use super::PartyBooks;
 use super::check::{NOBODY, SimulationJob};
 use crate::certificate::origin;
 use crate::error::Error;
-use crate::job::Progress;
 use crate::model::Model;
 use crate::source::Source;
+use crate::stage::{Stage, Watch, enter};
 use crate::task::no_pure;
 
 /// What every guarantee between parties relies on: proofs/derived-noise.md and proofs/trust.md.
@@ -56,21 +57,21 @@ impl SimulationJob {
     ///
     /// # Errors
     /// If the table cannot be read under the schema, the budget does not allow the run, or it ends
-    /// on its way; [`Error::Spent`] says that the budget was spent nevertheless.
+    /// on its way, or is stopped; [`Error::Spent`] says that the budget was spent nevertheless.
     pub fn run(
         &self,
         source: impl Into<Source>,
         keep: Keep<'_>,
-        progress: &mut dyn Progress,
+        watch: &mut Watch<'_>,
     ) -> Result<Simulated, Error> {
         let (checkpoint, key) = self.key(keep)?;
-        progress.reading();
+        enter(Stage::Reading, watch)?;
         let table = source.into().load(&self.objective.schema)?;
         let unpaid = table.drafted_the_schema();
         let tables = self.deal(table)?;
-        progress.calibrating();
+        enter(Stage::Calibrating, watch)?;
         let mut run = self.prepare(tables, key)?;
-        progress.running();
+        enter(Stage::Running, watch)?;
         run.fail(self.failures)?;
         if let Some(checkpoint) = checkpoint {
             run.resume(&checkpoint)?;
@@ -80,7 +81,10 @@ impl SimulationJob {
                 run.checkpoint()?.save(file)?;
             }
             let (done, of) = run.progress();
-            progress.iteration(done.into(), of.into());
+            let progress = Progress { done: done.into(), of: of.into() };
+            if watch(Stage::Iteration(progress)).is_break() {
+                return Err(self.stopped(Refusal::Stopped.into()));
+            }
         }
         self.close(run, unpaid)
     }
@@ -120,7 +124,7 @@ impl SimulationJob {
     /// What stops a run on its way was found out from what parties released.
     fn stopped(&self, why: RunError) -> Error {
         match self.budget {
-            Some(budget) if matches!(why, RunError::Refused(_)) => budget.spent(why.into()),
+            Some(budget) if matches!(why, RunError::Refused(_)) => budget.spent(why.into(), None),
             _ => why.into(),
         }
     }
