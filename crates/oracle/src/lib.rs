@@ -41,7 +41,7 @@ pub use exact::ExactOracle;
 pub use gate::{Gate, Opening, PrivateSelection, Selected};
 pub use keyed::Books;
 pub use lattice::{Lattice, WalkTerms};
-pub use law::{Law, LawError};
+pub use law::Law;
 pub use oracle::Oracle;
 pub use queries::{
     ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Moving, ObjectiveTerms,
@@ -50,9 +50,9 @@ pub use queries::{
 pub use refusal::Refusal;
 pub use rehearsal::Rehearsal;
 pub use released::Released;
-pub use reticent_data::{Skew, SkewError};
-pub use reticent_noise::{Digest, Entropy, NoiseKey};
-pub use reticent_noise::{Sampling, SamplingError};
+pub use reticent_accountant::{Refused, Typed, words};
+pub use reticent_data::Skew;
+pub use reticent_noise::{Digest, Entropy, NoiseKey, Sampling};
 pub use sums::{BlockTerms, OneRecord, Quadratic, Statistic, TableError};
 pub use table::PrivateTable;
 pub use terms::Terms;

@@ -123,7 +123,7 @@ impl Spec {
                 // What is no number is refused as one that is out of range.
                 PrivateGraph::new(lambda.parse().unwrap_or(f64::NAN)).map_err(
                     |error| match error {
-                        Error::Value { name, allowed, .. } => Error::value(name, text, allowed),
+                        Error::Value(refused) => Error::value(refused.name, text, refused.allowed),
                         other => other,
                     },
                 )?

@@ -57,7 +57,7 @@ pub use reticent_problem as problem;
 pub use reticent_problem::{Constraint, Graph};
 pub use reticent_problem::{constraints, losses, penalties};
 pub use reticent_runtime as runtime;
-pub use settings::{read_settings, setting_fits};
+pub use settings::read_settings;
 pub use solver::Solver;
 pub use source::{Files, Source};
 pub use spec::Spec;

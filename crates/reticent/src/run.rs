@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Ledger, calibrate};
 use reticent_admm::catalogue::{Built, Kind, Recipe};
-use reticent_admm::{Choice, Public, SettingsError, Tell, run, unwatched};
+use reticent_admm::{Choice, Public, Refused, Tell, run, unwatched};
 use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Released, Terms};
 use reticent_problem::{Constraint, Graph};
 
@@ -197,7 +197,7 @@ impl Task {
             noise_multiplier: noise.algorithm,
         };
         // What does not suit a public constraint was refused before the table was read.
-        let learned = |error: SettingsError| match &graph {
+        let learned = |error: Refused| match &graph {
             Some(_) => unsuitable(error.into()),
             None => error.into(),
         };

@@ -27,14 +27,13 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::{GradientTerms, Oracle, Refusal};
+use reticent_oracle::{GradientTerms, Oracle, Refusal, Refused};
 use reticent_problem::Regulariser;
 
 use super::Algorithm;
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::defaults::CLIP;
 use crate::fixed_point::{Active, FixedPoint, averaging_of_step, gradient_operator};
-use crate::settings::SettingsError;
 use crate::step_size::StepSize;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -61,13 +60,13 @@ struct DpCd {
     engine: FixedPoint,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     let penalty = regulariser.penalty();
     if !penalty.is_separable() {
-        return Err(SettingsError::new(
+        return Err(Refused::new(
             "penalty",
             penalty.spec(),
             "dp-cd needs a penalty that is a sum over entries, for example none, l1 or l2",
@@ -83,7 +82,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
             noise_multiplier: *noise_multiplier,
             sampling,
         },
-        step: settings.step_or_times(public, step),
+        step: settings.step_or_times(public, step)?,
         per_epoch: recipe.per_epoch(sampling) * len as f64,
         regulariser: Arc::clone(regulariser),
         engine: FixedPoint::coordinates(vec![0.0; len]),

@@ -27,7 +27,7 @@
 //! Talwar, Thakurta and Zhang 2015, Algorithm 2; Bach 2015 for the generalised form; Li, Coutiño,
 //! Giannakis and Leus 2021 (a momentum-guided Frank–Wolfe algorithm) for the average.
 
-use reticent_oracle::{GradientTerms, Oracle, Refusal};
+use reticent_oracle::{GradientTerms, Oracle, Refusal, Refused};
 use reticent_problem::Shape;
 
 use super::Algorithm;
@@ -35,7 +35,7 @@ use crate::average::{Average, Running};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::defaults::CLIP;
 use crate::momentum::Momentum;
-use crate::settings::{SettingsError, positive};
+use crate::settings::positive;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "dp-fw",
@@ -69,13 +69,13 @@ struct DpFw {
     average: Running,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     let penalty = regulariser.penalty();
     if !["none", "l1"].contains(&penalty.name()) {
-        return Err(SettingsError::new(
+        return Err(Refused::new(
             "penalty",
             penalty.spec(),
             "dp-fw works on an L1 ball: give none or l1:LAMBDA, and the ball with radius",

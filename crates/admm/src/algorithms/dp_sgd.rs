@@ -19,7 +19,7 @@
 //! then computed by inner steps of ADMM (see [`crate::prox`]). Reference: RDP20, section 5.2,
 //! equation 29.
 
-use reticent_oracle::{GradientTerms, Oracle, Refusal};
+use reticent_oracle::{GradientTerms, Oracle, Refusal, Refused};
 
 use super::Algorithm;
 use crate::average::{Average, Running};
@@ -27,7 +27,6 @@ use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::fixed_point::{Active, FixedPoint, gradient_operator};
 use crate::momentum::Momentum;
 use crate::prox::Prox;
-use crate::settings::SettingsError;
 use crate::step_size::StepSize;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -49,7 +48,7 @@ struct DpSgd {
     average: Running,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
     let sampling = recipe.sampling();
@@ -62,7 +61,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
             noise_multiplier: *noise_multiplier,
             sampling,
         },
-        step: settings.step_or_smooth(public),
+        step: settings.step_or_smooth(public)?,
         per_epoch,
         prox: Prox::new(recipe, &ENTRY)?,
         engine: FixedPoint::whole(vec![0.0; len]),

@@ -24,13 +24,13 @@ use std::sync::Arc;
 
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatMut, Side};
-use reticent_oracle::{Claim, MinimiserTerms, Oracle, Quadratic, Refusal, Sampling};
+use reticent_oracle::{Claim, MinimiserTerms, Oracle, Quadratic, Refusal, Refused, Sampling};
 use reticent_problem::Regulariser;
 
 use super::Algorithm;
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::fixed_point::{Active, FixedPoint, lions_mercier};
-use crate::settings::{SettingsError, fraction, positive};
+use crate::settings::{fraction, positive};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "general",
@@ -69,7 +69,7 @@ enum Back {
     LeastSquares(Llt<f64>),
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_convex(&ENTRY)?;
@@ -94,12 +94,12 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
 }
 
 impl Back {
-    fn new(regulariser: &Regulariser) -> Result<Self, SettingsError> {
+    fn new(regulariser: &Regulariser) -> Result<Self, Refused> {
         let constraint = regulariser.constraint();
         if constraint.is_identity() {
             return Ok(Back::Identity);
         }
-        let refuse = |why: &str| Err(SettingsError::new("constraint", constraint.spec(), why));
+        let refuse = |why: &str| Err(Refused::new("constraint", constraint.spec(), why));
         if regulariser.shape().intercept {
             return refuse(
                 "with an intercept, general handles only 'identity': leave the intercept out, or use sadmm or vradmm",

@@ -24,12 +24,12 @@
 //! Requires: a penalty with a prox, convex or not; the identity constraint.
 //! Reference: RDP20, Algorithm 2; sensitivity as in E4.
 
-use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Sampling};
+use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Refused, Sampling};
 
 use super::Algorithm;
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::linearised::Linearised;
-use crate::settings::{SettingsError, positive};
+use crate::settings::positive;
 use crate::step_size::StepSize;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -52,7 +52,7 @@ struct MpAdmm {
     population: f64,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
@@ -62,7 +62,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
             noise_multiplier: *noise_multiplier,
             sampling: Sampling::Full,
         },
-        step: settings.step_or_smooth(public),
+        step: settings.step_or_smooth(public)?,
         admm: Linearised::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
         as_published: recipe.as_published(),
         population: public.population as f64,

@@ -20,13 +20,13 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::{Law, ObjectiveTerms, Oracle, Quadratic, Refusal};
+use reticent_oracle::{Law, ObjectiveTerms, Oracle, Quadratic, Refusal, Refused};
 use reticent_problem::Regulariser;
 
 use super::Algorithm;
 use super::amp::{law, least_ridge, shortened};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
-use crate::settings::{SettingsError, positive};
+use crate::settings::positive;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "objp",
@@ -56,7 +56,7 @@ struct ObjP {
     y: Vec<f64>,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;

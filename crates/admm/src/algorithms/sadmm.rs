@@ -23,12 +23,11 @@
 //! Theorems 5 and 6; privacy is counted by the accountant and not by Theorem 2 (E11). As published:
 //! counted by the closed form of Lemma 2, 20q²/z² in zCDP, wherever its conditions fail.
 
-use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal};
+use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Refused};
 
 use super::Algorithm;
 use crate::average::{Average, Running};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
-use crate::settings::SettingsError;
 use crate::splitting::{Schedule, Splitting};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -61,7 +60,7 @@ struct Sadmm {
     y: Running,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
     let admm = Splitting::new(recipe, &ENTRY)?;

@@ -13,12 +13,12 @@
 //! on it. Requires: a penalty with a prox, convex or not; the identity constraint. Reference:
 //! RDP20, Algorithm 1, equations 16–18; privacy by Theorem 1, counted here by the accountant.
 
-use reticent_oracle::{GradientTerms, Oracle, Refusal};
+use reticent_oracle::{GradientTerms, Oracle, Refusal, Refused};
 
 use super::Algorithm;
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::linearised::Linearised;
-use crate::settings::{SettingsError, positive};
+use crate::settings::positive;
 use crate::step_size::StepSize;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -41,7 +41,7 @@ struct SsAdmm {
     admm: Linearised,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
@@ -54,7 +54,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
             noise_multiplier: *noise_multiplier,
             sampling,
         },
-        step: settings.step_or_smooth(public),
+        step: settings.step_or_smooth(public)?,
         per_epoch,
         admm: Linearised::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
     };

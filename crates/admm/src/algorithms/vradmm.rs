@@ -39,13 +39,13 @@
 //! case; smoothing is for one output. Reference: LS22, Algorithm 1, Theorems 3 and 4, with the
 //! privacy of E5.
 
-use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Sampling};
+use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Refused, Sampling};
 
 use super::Algorithm;
 use crate::average::{Average, Running};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::pseudo_inverse::TransposedPseudoInverse;
-use crate::settings::{SettingsError, at_least_one};
+use crate::settings::at_least_one;
 use crate::splitting::{Schedule, Splitting};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -105,7 +105,7 @@ struct Vradmm {
     outer_y: Running,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     let admm = Splitting::new(recipe, &ENTRY)?;
@@ -125,16 +125,12 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let (outer, inner) =
         (at_least_one("outer", settings.outer.unwrap_or(outer))?, at_least_one("inner", inner)?);
     let iterations = outer.checked_mul(inner).ok_or_else(|| {
-        SettingsError::new(
-            "inner",
-            inner,
-            format!("with outer = {outer} it is too many steps to count"),
-        )
+        Refused::new("inner", inner, format!("with outer = {outer} it is too many steps to count"))
     })?;
     let clip = settings.clip_or_bound(public)?;
     let shrinks = settings.shrink.unwrap_or(!as_published);
     if shrinks && as_published {
-        return Err(SettingsError::new(
+        return Err(Refused::new(
             "shrink",
             true,
             "the published version has noise of one size only",

@@ -36,7 +36,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reticent_accountant::View;
-use reticent_admm::{SettingsError, StepSize, positive};
+use reticent_admm::{Refused, StepSize, positive};
 use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Sampling};
 use reticent_problem::Regulariser;
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ enum Steps {
     Smooth { diameter: f64, curvature: f64 },
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_plain_convex(&ENTRY)?;
     let settings = recipe.settings;
@@ -103,7 +103,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
             "{} takes its gradient, and it has none that is bounded: use l1, l2 or none",
             ENTRY.name
         );
-        return Err(SettingsError::new("penalty", penalty.spec(), allowed));
+        return Err(Refused::new("penalty", penalty.spec(), allowed));
     }
     let curvature = recipe.public.gradient_lipschitz() + s4;
     let steps = match settings.step {

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reticent_accountant::View;
-use reticent_admm::{SettingsError, positive};
+use reticent_admm::{Refused, positive};
 use reticent_oracle::{MinimiserTerms, Oracle, Quadratic, Refusal};
 use reticent_problem::Regulariser;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ struct Exact {
     units: Vec<u64>,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_plain_convex(&ENTRY)?;
     let penalty = recipe.regulariser.penalty();
@@ -67,14 +67,14 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
     if penalty.smoothness() != ridge {
         let allowed =
             format!("{} finds proven minimisers for l2 and none alone; use dp-admm", ENTRY.name);
-        return Err(SettingsError::new("penalty", penalty.spec(), allowed));
+        return Err(Refused::new("penalty", penalty.spec(), allowed));
     }
     if !recipe.public.lipschitz.is_finite() || !recipe.public.gradient_lipschitz().is_finite() {
         let allowed = format!(
             "{} needs a smooth loss with a bounded derivative (logistic, huber); use dp-admm",
             ENTRY.name
         );
-        return Err(SettingsError::new("loss", "this loss", allowed));
+        return Err(Refused::new("loss", "this loss", allowed));
     }
     Ok(Box::new(Star(Exact {
         rounds: recipe.rounds(ROUNDS)?,

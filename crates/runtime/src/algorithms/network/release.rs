@@ -19,7 +19,7 @@
 //! proofs/minimiser.md, proofs/objective.md.
 
 use reticent_accountant::Unit;
-use reticent_admm::{Release, SettingsError};
+use reticent_admm::{Refused, Release};
 use reticent_oracle::{
     Claim, GradientTerms, Law, MinimiserTerms, ObjectiveTerms, Oracle, Quadratic, Refusal, Sampling,
 };
@@ -61,15 +61,11 @@ const TOO_BENT: &str = "whatever the noise, one record of some party bends the o
                         set a larger eta, a larger penalty or fewer iterations, or choose release = gradient";
 
 impl Way {
-    pub fn new(
-        recipe: &Recipe<'_>,
-        entry: &Entry,
-        release: Release,
-    ) -> Result<Self, SettingsError> {
+    pub fn new(recipe: &Recipe<'_>, entry: &Entry, release: Release) -> Result<Self, Refused> {
         let as_published = recipe.settings.as_published == Some(true);
         if as_published && release != Release::Objective {
             let allowed = "the published version has release = objective: leave one of the two out";
-            return Err(SettingsError::new("release", release, allowed));
+            return Err(Refused::new("release", release, allowed));
         }
         if release == Release::Gradient {
             return Ok(Way::Gradient { clip: recipe.settings.clip_or_bound(recipe.public)? });
@@ -78,7 +74,7 @@ impl Way {
         let law = match release {
             Release::NormalObjective if recipe.unit == Unit::User => {
                 let allowed = "it protects records; the others protect whole parties too";
-                return Err(SettingsError::new("release", release, allowed));
+                return Err(Refused::new("release", release, allowed));
             }
             Release::NormalObjective => Law::Normal,
             Release::Objective => Law::SphericalLaplace,
@@ -152,12 +148,12 @@ impl Way {
 }
 
 impl Ridge {
-    fn new(recipe: &Recipe<'_>, entry: &Entry, release: Release) -> Result<Self, SettingsError> {
+    fn new(recipe: &Recipe<'_>, entry: &Entry, release: Release) -> Result<Self, Refused> {
         if let Some(clip) = recipe.settings.clip {
             let allowed = format!(
                 "release = {release} shortens rows and clips nothing: leave clip out, or choose release = gradient"
             );
-            return Err(SettingsError::new("clip", clip, allowed));
+            return Err(Refused::new("clip", clip, allowed));
         }
         let (penalty, shape) = (recipe.regulariser.penalty(), recipe.regulariser.shape());
         let m = penalty.strong_convexity();
@@ -168,7 +164,7 @@ impl Ridge {
                 "{} with release = {release} handles l2 and none; release = gradient handles every convex penalty",
                 entry.name
             );
-            return Err(SettingsError::new("penalty", penalty.spec(), allowed));
+            return Err(Refused::new("penalty", penalty.spec(), allowed));
         }
         Ok(Ridge { m, features: shape.features * shape.outputs, row_norm: recipe.public.row_norm })
     }
