@@ -19,6 +19,7 @@
 mod account;
 mod bound;
 mod calibrate;
+mod charge;
 mod event;
 pub mod events;
 pub mod extended;
@@ -46,6 +47,7 @@ pub use calibrate::{
     Calibration, CalibrationError, RateCalibration, StepsCalibration, calibrate, calibrate_rate,
     calibrate_steps,
 };
+pub use charge::Charge;
 pub use event::Event;
 pub use events::{
     ApproximateDp, ApproximateZcdp, Choice, EventError, Gaussian, Gdp, Iteration, Laplace,

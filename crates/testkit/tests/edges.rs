@@ -96,7 +96,8 @@ fn the_table_says_what_matters_most() {
     for alone in ["accountant", "problem", "data", "noise", "statistics"] {
         assert!(allowed[alone].is_empty(), "{alone} stands alone");
     }
-    assert_eq!(allowed["cli"], BTreeSet::from(["audit".to_owned(), "reticent".to_owned()]));
+    assert_eq!(allowed["cli"], BTreeSet::from(["audit", "budget", "reticent"].map(str::to_owned)));
+    assert_eq!(users("budget"), ["cli", "testkit"], "a file of budgets is for front-ends");
     assert!(allowed.values().all(|may| !may.contains("testkit")));
 }
 
