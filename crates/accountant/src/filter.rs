@@ -49,11 +49,11 @@ pub enum FilterError {
         "the step \"{event}\" does not fit into what is left of the budget ({epsilon}, {delta}): stop here, or use more noise"
     )]
     Exhausted {
-        /// The step.
+        /// The step that was refused, in words.
         event: String,
-        /// The budget's ε.
+        /// The ε of the budget.
         epsilon: f64,
-        /// The budget's δ.
+        /// The δ of the budget.
         delta: f64,
     },
     /// A budget that is none.
@@ -61,9 +61,9 @@ pub enum FilterError {
         "the budget is ({epsilon}, {delta}), but epsilon must be greater than 0 and delta in (0, 1)"
     )]
     Budget {
-        /// What was given.
+        /// The value that was given.
         epsilon: f64,
-        /// What was given.
+        /// The value that was given.
         delta: f64,
     },
     /// The step speaks of another adjacency, unit or view, or of a mechanism without a curve.
@@ -79,7 +79,26 @@ struct Raw {
     spent: Ledger,
 }
 
-/// A budget (ε, δ) and what has been spent of it.
+/// A budget (ε, δ) and what has been spent of it, by steps that may each be chosen after the
+/// results of those before were seen.
+///
+/// # Examples
+///
+/// ```
+/// use reticent_accountant::{Adjacency, Event, Filter, FilterError, Gaussian, Unit, View};
+///
+/// let mut filter = Filter::new(1.0, 1e-6)?;
+/// let look = Event::new(Gaussian::new(20.0)?, Adjacency::AddRemove, Unit::Record, View::Central)?;
+/// let mut looks = 0;
+/// while filter.admits(&look, 1)? {
+///     filter.spend(look.clone(), 1)?;
+///     looks += 1;
+/// }
+/// assert!(looks > 10);
+/// assert!(matches!(filter.spend(look, 1), Err(FilterError::Exhausted { .. })));
+/// assert_eq!(filter.spent().total_events(), looks);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Raw")]
 pub struct Filter {
@@ -203,7 +222,7 @@ impl Filter {
         Ok(())
     }
 
-    /// What has been spent so far.
+    /// The events that have been paid for so far.
     #[must_use]
     pub fn spent(&self) -> &Ledger {
         &self.spent

@@ -30,25 +30,25 @@ pub enum DataError {
     File {
         /// The file as the user named it.
         file: String,
-        /// What is wrong.
+        /// What is wrong with the file.
         problem: FileProblem,
     },
-    /// One line.
+    /// A problem with one line.
     #[error("{file}:{line}: {problem}")]
     Line {
         /// The file as the user named it.
         file: String,
         /// The line, from 1.
         line: u64,
-        /// What is wrong.
+        /// What is wrong with the line.
         problem: LineProblem,
     },
-    /// One cell.
+    /// A problem with one cell.
     #[error("{place} {problem}")]
     Cell {
-        /// Where.
+        /// The line or row, and the column.
         place: Place,
-        /// What is wrong.
+        /// What is wrong with the cell.
         problem: CellProblem,
     },
     /// The schema, or how it is used.
@@ -67,7 +67,7 @@ pub enum FileProblem {
     Read {
         /// Last line that was read.
         line: u64,
-        /// What the reader said.
+        /// The message of the reader.
         reason: String,
     },
     /// Neither the name nor the schema says which format it is.
@@ -129,7 +129,7 @@ pub enum FileProblem {
     ColumnType {
         /// Column name from the schema.
         column: String,
-        /// Its type.
+        /// The type that was found.
         found: String,
     },
 }
@@ -181,7 +181,7 @@ pub enum LineProblem {
     IndexBeyond {
         /// Item on the line, from 1.
         item: usize,
-        /// Declared width.
+        /// The number of features that the schema declares.
         features: u32,
     },
     /// LIBSVM counts from one.
@@ -248,7 +248,7 @@ impl DataError {
         Self::Cell { place: Place { file: file.into(), line, column: column.into() }, problem }
     }
 
-    /// What to do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::File { problem, .. } => problem.hint(),

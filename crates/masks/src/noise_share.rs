@@ -29,7 +29,7 @@ pub enum NoiseShareError {
          above {corrupt}"
     )]
     NobodyHonestStays {
-        /// Members.
+        /// The number of members.
         members: u32,
         /// How many may be corrupt.
         corrupt: u64,

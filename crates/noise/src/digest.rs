@@ -20,7 +20,7 @@ impl Hasher {
         hasher
     }
 
-    /// One field.
+    /// Adds one field of bytes, with its length before it.
     pub fn field(&mut self, bytes: &[u8]) -> &mut Self {
         self.0.update((bytes.len() as u64).to_le_bytes());
         self.0.update(bytes);
@@ -40,7 +40,7 @@ impl Hasher {
         self
     }
 
-    /// One whole number.
+    /// Adds one whole number as a field.
     pub fn number(&mut self, number: u64) -> &mut Self {
         self.field(&number.to_le_bytes())
     }

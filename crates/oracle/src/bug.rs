@@ -5,7 +5,7 @@
 //! a real one.
 
 use crate::inside::Inside;
-use crate::queries::GradientTerms;
+use crate::queries::Mean;
 use crate::sums::Slopes;
 use reticent_noise::Sampling;
 use reticent_noise::entropy::{Entropy, EntropyError};
@@ -69,9 +69,9 @@ impl Bug {
 pub(crate) fn spoiled(
     inside: &Inside,
     slopes: &Slopes<'_>,
-    params: &GradientTerms,
+    params: &Mean,
     normaliser: f64,
-) -> (GradientTerms, f64) {
+) -> (Mean, f64) {
     let (mut params, units) = (*params, inside.private.units());
     let mut divisor = normaliser;
     match inside.bug {

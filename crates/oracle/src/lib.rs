@@ -24,7 +24,7 @@ mod law;
 pub mod not_private;
 mod oracle;
 mod plan;
-mod queries;
+pub mod queries;
 mod refusal;
 mod rehearsal;
 mod released;
@@ -43,10 +43,6 @@ pub use keyed::Books;
 pub use lattice::{Lattice, WalkTerms};
 pub use law::Law;
 pub use oracle::Oracle;
-pub use queries::{
-    ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Moving, ObjectiveTerms,
-    QuantileTerms, ResidualTerms, SecondMomentTerms,
-};
 pub use refusal::Refusal;
 pub use rehearsal::Rehearsal;
 pub use released::Released;

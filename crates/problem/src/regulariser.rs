@@ -17,7 +17,7 @@ use crate::{Constraint, Penalty, Shape};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the constraint `{constraint}` is for {given} features, the model has {features}")]
 pub struct ShapeError {
-    /// The constraint's description.
+    /// The constraint, as it is described in text.
     pub constraint: String,
     /// The features the constraint is for.
     pub given: usize,
@@ -34,10 +34,10 @@ pub struct Regulariser {
 }
 
 impl Regulariser {
-    /// `r(y)` subject to `A x + B y = c`.
+    /// The penalty `r(y)` subject to `A x + B y = c`, for a parameter of this shape.
     ///
     /// # Errors
-    /// If the constraint is for another number of features than the parameter has.
+    /// [`ShapeError`] if the constraint is for another number of features.
     pub fn new(
         penalty: impl Into<Arc<dyn Penalty>>,
         constraint: Constraint,
@@ -51,7 +51,7 @@ impl Regulariser {
         Ok(Self { penalty: penalty.into(), constraint, shape })
     }
 
-    /// `r(x)`: the identity constraint.
+    /// The penalty on the parameter itself, `r(x)`: the identity constraint.
     pub fn plain(penalty: impl Into<Arc<dyn Penalty>>, shape: Shape) -> Self {
         Self { penalty: penalty.into(), constraint: Constraint::identity(shape.features), shape }
     }
@@ -64,12 +64,12 @@ impl Regulariser {
         Self::new(Arc::clone(&self.penalty), constraint, self.shape)
     }
 
-    /// The penalty `r`.
+    /// The penalty `r`, without its constraint.
     pub fn penalty(&self) -> &dyn Penalty {
         &*self.penalty
     }
 
-    /// The constraint.
+    /// The constraint `A x + B y = c`.
     pub fn constraint(&self) -> &Constraint {
         &self.constraint
     }
@@ -94,7 +94,7 @@ impl Regulariser {
         self.shape.features * self.shape.outputs
     }
 
-    /// `r(y)`.
+    /// The penalty `r(y)` of the constrained variable, the intercept left out.
     pub fn value(&self, y: &[f64]) -> f64 {
         self.penalty.value(&y[..self.penalised()], self.shape.outputs)
     }

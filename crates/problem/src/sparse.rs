@@ -54,12 +54,12 @@ impl SparseMatrix {
         }
     }
 
-    /// How many rows.
+    /// The number of rows of the matrix.
     pub fn rows(&self) -> usize {
         self.start.len() - 1
     }
 
-    /// How many columns.
+    /// The number of columns of the matrix.
     pub fn columns(&self) -> usize {
         self.columns
     }

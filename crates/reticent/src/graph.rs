@@ -5,7 +5,7 @@
 //! the budget on noisy second moments, the first event of the run; all that follows is arithmetic
 //! on them.
 
-use reticent_oracle::SecondMomentTerms;
+use reticent_oracle::queries::SecondMoment;
 use reticent_problem::GraphTerms;
 
 use crate::error::Error;
@@ -141,7 +141,7 @@ impl Spec {
 
 impl Task {
     /// How the second moments are asked for.
-    pub(crate) fn moments(&self, noise_multiplier: f64) -> SecondMomentTerms {
-        SecondMomentTerms { row_norm: self.objective.schema.row_norm(), noise_multiplier }
+    pub(crate) fn moments(&self, noise_multiplier: f64) -> SecondMoment {
+        SecondMoment { row_norm: self.objective.schema.row_norm(), noise_multiplier }
     }
 }

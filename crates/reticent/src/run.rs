@@ -16,6 +16,7 @@ use std::sync::Arc;
 use reticent_accountant::{Ledger, calibrate};
 use reticent_admm::catalogue::{Built, Kind, Recipe};
 use reticent_admm::{Choice, Public, Refused, Tell, run, unwatched};
+use reticent_oracle::queries::Score;
 use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Released, Terms};
 use reticent_problem::{Constraint, Graph};
 
@@ -178,7 +179,7 @@ impl Task {
             Some(noise) => {
                 let params = self.moments(noise);
                 let deviation = params.deviation(oracle.terms());
-                Some(learn(oracle.second_moment(&params)?, public.shape.features, deviation))
+                Some(learn(oracle.ask(&params)?, public.shape.features, deviation))
             }
             None => None,
         };
@@ -204,7 +205,8 @@ impl Task {
         let choice = self.entry.choice(&recipe).map_err(learned)?;
         let Built { mut algorithm, iterations } = build(&recipe).map_err(learned)?;
         let parameter = run(&mut *algorithm, iterations, oracle, tell)?;
-        let score = noise.score.map(|noise| oracle.score(&parameter, noise)).transpose()?;
+        let score = |noise_multiplier| Score { at: &parameter, noise_multiplier };
+        let score = noise.score.map(|noise| oracle.ask(&score(noise))).transpose()?;
         Ok(Outcome { parameter, iterations, graph, score, choice })
     }
 }

@@ -23,7 +23,8 @@
 //! records; the spherical Laplace law does not. The intercept is penalised with the rest.
 //! Reference: Iyengar, Near, Song, Thakkar, Thakurta and Wang 2019, Algorithms 1 and 2.
 
-use reticent_oracle::{Law, ObjectiveTerms, Oracle, Quadratic, Refusal, Refused};
+use reticent_oracle::queries::Objective;
+use reticent_oracle::{Law, Oracle, Quadratic, Refusal, Refused};
 
 use super::Algorithm;
 use crate::catalogue::{Built, Entry, Kind, Recipe};
@@ -113,7 +114,7 @@ pub(super) fn shortened(recipe: &Recipe<'_>) -> Result<f64, Refused> {
 impl Algorithm for Amp {
     fn step(&mut self, _k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let linear = vec![0.0; self.x.len()];
-        let params = ObjectiveTerms {
+        let params = Objective {
             row_norm: self.row_norm,
             smoothness: self.smoothness,
             public: Quadratic { ridge: self.ridge, linear: &linear, penalty: None },
@@ -121,7 +122,7 @@ impl Algorithm for Amp {
             law: self.law,
             noise_multiplier: self.noise_multiplier,
         };
-        let released = oracle.objective(&params)?.into_inner();
+        let released = oracle.ask(&params)?.into_inner();
         self.x = released;
         Ok(())
     }

@@ -24,7 +24,8 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::{Claim, ConsensusTerms, Moving, Oracle, Refusal, Refused, Sampling};
+use reticent_oracle::queries::{self, ConsensusTerms, Moving};
+use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
 use reticent_problem::Regulariser;
 
 use super::Algorithm;
@@ -122,7 +123,8 @@ impl Algorithm for Consensus {
         }
         let z = self.solution();
         let moving = self.order.next_blocks()?.map_or(Moving::All, Moving::Only);
-        self.mean = oracle.consensus(&z, moving, &self.params)?.into_inner();
+        self.mean =
+            oracle.ask(&queries::Consensus { z: &z, moving, params: self.params })?.into_inner();
         Ok(())
     }
 

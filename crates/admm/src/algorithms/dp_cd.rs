@@ -27,7 +27,8 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::{GradientTerms, Oracle, Refusal, Refused};
+use reticent_oracle::queries::{Coordinate, Mean};
+use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Regulariser;
 
 use super::Algorithm;
@@ -52,7 +53,7 @@ const STEP: f64 = 10.0;
 
 #[derive(Debug)]
 struct DpCd {
-    params: GradientTerms,
+    params: Mean,
     step: StepSize,
     /// Steps in which each record is seen once for each coordinate.
     per_epoch: f64,
@@ -77,7 +78,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let step = (0.5 * (len as f64).sqrt()).clamp(1.0, STEP);
     let rounds = recipe.sweeps(step, ROUNDS);
     let algorithm = DpCd {
-        params: GradientTerms {
+        params: Mean {
             clip: settings.clip_or_part(public, CLIP)?,
             noise_multiplier: *noise_multiplier,
             sampling,
@@ -99,7 +100,8 @@ impl Algorithm for DpCd {
         let j = ((k - 1) % engine.u().len() as u64) as usize;
         let eta = step.at(k, *per_epoch);
         let mut noisy = vec![0.0; engine.u().len()];
-        noisy[j] = oracle.coordinate(engine.u(), j, params)?.into_inner();
+        noisy[j] =
+            oracle.ask(&Coordinate { at: engine.u(), index: j, mean: *params })?.into_inner();
         let beta = 2.0 / eta;
         gradient_operator(engine.u(), beta, &mut noisy);
         // The prox of every entry, of which the engine reads the one that takes part.

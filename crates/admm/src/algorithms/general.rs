@@ -24,7 +24,8 @@ use std::sync::Arc;
 
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatMut, Side};
-use reticent_oracle::{Claim, MinimiserTerms, Oracle, Quadratic, Refusal, Refused, Sampling};
+use reticent_oracle::queries::Minimiser;
+use reticent_oracle::{Claim, Oracle, Quadratic, Refusal, Refused, Sampling};
 use reticent_problem::Regulariser;
 
 use super::Algorithm;
@@ -164,7 +165,7 @@ impl Algorithm for General {
             }
         };
         let image = matches!(back, Back::LeastSquares(_));
-        let mut params = MinimiserTerms {
+        let mut params = Minimiser {
             row_norm: *row_norm,
             public,
             start: x,
@@ -177,7 +178,7 @@ impl Algorithm for General {
             params.noise_multiplier *= regulariser.gram_norm().sqrt();
         }
         // A x⁺ + noise; the noise η of the listing is twice this one.
-        let mut r = oracle.minimiser(&params)?.into_inner();
+        let mut r = oracle.ask(&params)?.into_inner();
 
         // R_{γp₁}R_{γp₂}(u) = u + 2(A x⁺ − c − (−B z⁺)).
         regulariser.subtract_c(&mut r);

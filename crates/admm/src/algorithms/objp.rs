@@ -20,7 +20,8 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::{Law, ObjectiveTerms, Oracle, Quadratic, Refusal, Refused};
+use reticent_oracle::queries::Objective;
+use reticent_oracle::{Law, Oracle, Quadratic, Refusal, Refused};
 use reticent_problem::Regulariser;
 
 use super::Algorithm;
@@ -87,7 +88,7 @@ impl Algorithm for ObjP {
         let mut linear = y.clone();
         let mut ridge = 0.0;
         Quadratic::pull(0.5 * *rho, z, &mut ridge, &mut linear);
-        let params = ObjectiveTerms {
+        let params = Objective {
             row_norm: *row_norm,
             smoothness: *smoothness,
             public: Quadratic { ridge, linear: &linear, penalty: None },
@@ -95,7 +96,7 @@ impl Algorithm for ObjP {
             law: *law,
             noise_multiplier: *noise_multiplier,
         };
-        let released = oracle.objective(&params)?.into_inner();
+        let released = oracle.ask(&params)?.into_inner();
         *x = released;
         for i in 0..z.len() {
             z[i] = x[i] + y[i] / *rho;

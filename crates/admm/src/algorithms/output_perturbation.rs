@@ -14,7 +14,8 @@
 //! penalised with the rest, without which it would have no sensitivity. Reference: Chaudhuri et al.
 //! 2011, Algorithm 1, Theorem 6.
 
-use reticent_oracle::{MinimiserTerms, Oracle, Quadratic, Refusal, Refused};
+use reticent_oracle::queries::Minimiser;
+use reticent_oracle::{Oracle, Quadratic, Refusal, Refused};
 
 use super::Algorithm;
 use crate::catalogue::{Built, Entry, Kind, Recipe};
@@ -60,14 +61,14 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
 impl Algorithm for OutputPerturbation {
     fn step(&mut self, _k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let linear = vec![0.0; self.x.len()];
-        let params = MinimiserTerms {
+        let params = Minimiser {
             row_norm: self.row_norm,
             public: Quadratic { ridge: self.ridge, linear: &linear, penalty: None },
             start: &self.x,
             image: false,
             noise_multiplier: self.noise_multiplier,
         };
-        let released = oracle.minimiser(&params)?.into_inner();
+        let released = oracle.ask(&params)?.into_inner();
         self.x = released;
         Ok(())
     }

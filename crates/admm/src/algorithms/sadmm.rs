@@ -23,7 +23,8 @@
 //! Theorems 5 and 6; privacy is counted by the accountant and not by Theorem 2 (E11). As published:
 //! counted by the closed form of Lemma 2, 20q²/z² in zCDP, wherever its conditions fail.
 
-use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Refused};
+use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::{Claim, Oracle, Refusal, Refused};
 
 use super::Algorithm;
 use crate::average::{Average, Running};
@@ -51,7 +52,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 #[derive(Debug)]
 struct Sadmm {
-    params: GradientTerms,
+    params: Mean,
     per_epoch: f64,
     as_published: bool,
     schedule: Schedule,
@@ -73,7 +74,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let per_epoch = recipe.per_epoch(sampling);
     let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
     let algorithm = Sadmm {
-        params: GradientTerms {
+        params: Mean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling,
@@ -95,7 +96,7 @@ impl Algorithm for Sadmm {
             // 5ς²Δ²/σ² per order, with Δ/σ = 2/z (LS22, Lemma 2).
             oracle.claim(Claim::zcdp(11, 20.0 / (*per_epoch * params.noise_multiplier).powi(2)));
         }
-        let mut g = oracle.gradient(&admm.x, params)?.into_inner();
+        let mut g = oracle.ask(&Gradient { at: &admm.x, mean: *params })?.into_inner();
         admm.add_lent(&admm.x, &mut g);
         admm.step(&g, admm.alpha(k, *per_epoch, *schedule));
         x.add(&admm.x);

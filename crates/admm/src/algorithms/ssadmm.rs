@@ -13,7 +13,8 @@
 //! on it. Requires: a penalty with a prox, convex or not; the identity constraint. Reference:
 //! RDP20, Algorithm 1, equations 16–18; privacy by Theorem 1, counted here by the accountant.
 
-use reticent_oracle::{GradientTerms, Oracle, Refusal, Refused};
+use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::{Oracle, Refusal, Refused};
 
 use super::Algorithm;
 use crate::catalogue::{Built, Entry, Kind, Recipe};
@@ -35,7 +36,7 @@ const RHO: f64 = 0.25;
 /// The iterates and the settings of a run.
 #[derive(Debug)]
 struct SsAdmm {
-    params: GradientTerms,
+    params: Mean,
     step: StepSize,
     per_epoch: f64,
     admm: Linearised,
@@ -49,7 +50,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let per_epoch = recipe.per_epoch(sampling);
     let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
     let algorithm = SsAdmm {
-        params: GradientTerms {
+        params: Mean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling,
@@ -63,7 +64,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
 
 impl Algorithm for SsAdmm {
     fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let g = oracle.gradient(self.admm.x(), &self.params)?.into_inner();
+        let g = oracle.ask(&Gradient { at: self.admm.x(), mean: self.params })?.into_inner();
         self.admm.step(&g, self.step.at(k, self.per_epoch));
         Ok(())
     }

@@ -49,10 +49,10 @@ impl DraftOptions {
     }
 }
 
-/// A drafted schema.
+/// A schema that was drafted from public data.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// The schema.
+    /// The schema that was drafted.
     pub schema: Schema,
     /// The file to write: the schema with a comment that says where it comes from.
     pub toml: String,

@@ -111,11 +111,10 @@ impl SimulationJob {
                 Some(budget) => Price::Within(budget.into(), self.budgets.clone()),
                 None => Price::Noise(0.0),
             },
-            key,
             job: self.digest,
         };
         let pure = self.budget.is_some_and(|budget| budget.delta() == 0.0);
-        runtime::prepare(setup, tables).map_err(|why| match why {
+        runtime::prepare(setup, key, tables).map_err(|why| match why {
             RunError::Calibration(_) if pure => no_pure(self.entry.name),
             why => why.into(),
         })

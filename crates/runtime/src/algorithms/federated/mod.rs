@@ -16,6 +16,7 @@
 //! Reference: FP23, Algorithm 3; proofs/local-prox.md and proofs/trust.md.
 
 mod central;
+mod follower;
 mod local;
 mod masked;
 mod trajectory;
@@ -24,7 +25,8 @@ use std::sync::Arc;
 
 use reticent_accountant::{Unit, View};
 use reticent_admm::{Refused, fraction, positive};
-use reticent_oracle::{BlockTerms, Claim, OneRecord, ResidualTerms, Sampling};
+use reticent_oracle::queries::ResidualTerms;
+use reticent_oracle::{BlockTerms, Claim, OneRecord, Sampling};
 use reticent_problem::Regulariser;
 
 use super::{Entry, Protocol, Recipe};

@@ -20,12 +20,11 @@
 
 use reticent_accountant::Unit;
 use reticent_admm::{Refused, Release};
-use reticent_oracle::{
-    Claim, GradientTerms, Law, MinimiserTerms, ObjectiveTerms, Oracle, Quadratic, Refusal, Sampling,
-};
+use reticent_oracle::queries::{Gradient, Mean, Minimiser, Objective};
+use reticent_oracle::{Claim, Law, Oracle, Quadratic, Refusal, Sampling};
 
 use super::rule::Rule;
-use super::state::{State, Step};
+use super::state::{PeerState, Step};
 use crate::algorithms::{Entry, Recipe};
 
 /// How a fresh step is released, with what that takes.
@@ -94,22 +93,21 @@ impl Way {
         rule: &Rule,
         k: u32,
         noise_multiplier: f64,
-        state: &State,
+        state: &PeerState,
         oracle: &mut dyn Oracle,
     ) -> Result<Step, Refusal> {
         let start = &state.own.f;
         match *self {
             Way::Gradient { clip } => {
-                let params = GradientTerms { clip, noise_multiplier, sampling: Sampling::Full };
-                let gradient = oracle.gradient(start, &params)?.into_inner();
+                let params = Mean { clip, noise_multiplier, sampling: Sampling::Full };
+                let gradient = oracle.ask(&Gradient { at: start, mean: params })?.into_inner();
                 Ok(Step { f: rule.linearised(k, state, &gradient), gradient: Some(gradient) })
             }
             Way::Minimiser { ridge } => {
                 let part = ridge.public_part(rule.eta(k), state);
                 let (row_norm, public) = (ridge.row_norm, part.quadratic());
-                let params =
-                    MinimiserTerms { row_norm, public, start, image: false, noise_multiplier };
-                Ok(part.recovered(oracle.minimiser(&params)?.into_inner()))
+                let params = Minimiser { row_norm, public, start, image: false, noise_multiplier };
+                Ok(part.recovered(oracle.ask(&params)?.into_inner()))
             }
             Way::Objective { ridge, law, smoothness, as_published } => {
                 if noise_multiplier > ENOUGH {
@@ -127,8 +125,8 @@ impl Way {
                     oracle.claim(Claim::pure(ERRATUM, printed));
                 }
                 let params =
-                    ObjectiveTerms { row_norm, smoothness, public, start, law, noise_multiplier };
-                Ok(part.recovered(oracle.objective(&params)?.into_inner()))
+                    Objective { row_norm, smoothness, public, start, law, noise_multiplier };
+                Ok(part.recovered(oracle.ask(&params)?.into_inner()))
             }
         }
     }
@@ -137,7 +135,7 @@ impl Way {
 impl Way {
     /// What anybody can make of a broadcast `f` of the fresh step `k`, if the penalty is quadratic:
     /// the noisy gradient.
-    pub fn made_public(&self, rule: &Rule, k: u32, state: &State, f: &[f64]) -> Vec<f64> {
+    pub fn made_public(&self, rule: &Rule, k: u32, state: &PeerState, f: &[f64]) -> Vec<f64> {
         if let Way::Minimiser { ridge } | Way::Objective { ridge, .. } = self {
             return ridge.public_part(rule.eta(k), state).gradient_at(f);
         }
@@ -172,7 +170,7 @@ impl Ridge {
     /// The gate's ridge is on every coordinate; where the penalty is not, `m b_i` is taken off the
     /// slope, which makes `(m/2)(b − b_i)²` of it: this holds the intercept back and moves no fixed
     /// point.
-    fn public_part(&self, eta: f64, state: &State) -> PublicPart {
+    fn public_part(&self, eta: f64, state: &PeerState) -> PublicPart {
         let near = 2.0 * eta * state.degree();
         let mut linear = state.pull(eta);
         for (i, (q, f)) in linear.iter_mut().zip(&state.own.f).enumerate() {
