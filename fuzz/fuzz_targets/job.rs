@@ -3,8 +3,8 @@
 #![cfg_attr(feature = "run", no_main)]
 
 use libfuzzer_sys::fuzz_target;
-use reticent::{JobFile, Spec};
 use reticent::simulate::Simulation;
+use reticent::{JobFile, Spec};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(folder) = tempfile::tempdir() else { return };
