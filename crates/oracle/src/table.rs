@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use reticent_accountant::{Adjacency, Unit};
-use reticent_data::{DataError, Reading, Schema, Skew, Table};
+use reticent_data::{DataError, Dataset, Reading, Schema, Skew, Table};
 use reticent_noise::{Entropy, EntropyError};
 
 /// Private data, unopened. There is no way to look into it but through a [`Gate`](crate::Gate).
@@ -39,6 +39,16 @@ impl PrivateTable {
         let schema = schema.with_roles(None, None)?;
         let (table, drafted_from) = reticent_data::load_and_compare(paths, reading, &schema)?;
         Ok(PrivateTable { table, drafted_from })
+    }
+
+    /// Encodes a table in memory under a schema that has the roles of the job. The dataset is read
+    /// where it is; the encoded table is the one copy.
+    ///
+    /// # Errors
+    /// If the dataset does not have the columns of the schema, or a cell cannot be read under it.
+    pub fn encode(dataset: &Dataset<'_>, schema: &Schema) -> Result<Self, DataError> {
+        let table = reticent_data::encode(dataset, &schema.with_roles(None, None)?)?;
+        Ok(PrivateTable { table, drafted_from: false })
     }
 
     /// A table for each owner in the user column, in order of first appearance; `None` without such

@@ -71,7 +71,7 @@ impl Axis {
         }
         if values.len() < 2 {
             let why = format!(
-                "a grid of one leaves nothing to choose, and choosing costs budget: give --{name} {} itself, or more values",
+                "a grid of one leaves nothing to choose, and choosing costs budget: give `{name} = {}` itself, or more values",
                 values[0]
             );
             return Err(Error::value("tune", text, why));

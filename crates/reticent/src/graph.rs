@@ -66,7 +66,7 @@ impl PrivateGraph {
     pub fn share(self, share: f64) -> Result<Self, Error> {
         if !(share > 0.0 && share < 1.0) {
             let why = "a share of the budget, above 0 and below 1";
-            return Err(Error::value("graph-share", share, why));
+            return Err(Error::value("graph_share", share, why));
         }
         Ok(PrivateGraph { share, ..self })
     }
@@ -78,7 +78,7 @@ impl PrivateGraph {
     pub fn edges(self, edges: u64) -> Result<Self, Error> {
         if edges == 0 {
             let why = "a graph without edges needs no learning: leave it out";
-            return Err(Error::value("graph-edges", edges, why));
+            return Err(Error::value("graph_edges", edges, why));
         }
         Ok(PrivateGraph { edges: Some(edges), ..self })
     }
@@ -96,7 +96,7 @@ impl PrivateGraph {
         }
         let why = format!(
             "a graph can be learned of at most {MOST_FEATURES} features, and there are {features}; give a public \
-             one with --graph FILE"
+             one with `graph = FILE`"
         );
         Err(Error::value("graph", PRIVATE, why))
     }
@@ -110,10 +110,10 @@ impl Spec {
             return Err(Error::value("graph", graph, why));
         }
         let Some(text) = self.graph.as_deref().filter(|text| is_private_graph(text)) else {
-            let only = "it is for a graph that is learned: give --graph private beside it, or leave it out";
+            let only = "it is for a graph that is learned: give `graph = private` beside it, or leave it out";
             return match (self.graph_share, self.graph_edges) {
-                (Some(share), _) => Err(Error::value("graph-share", share, only)),
-                (_, Some(edges)) => Err(Error::value("graph-edges", edges, only)),
+                (Some(share), _) => Err(Error::value("graph_share", share, only)),
+                (_, Some(edges)) => Err(Error::value("graph_edges", edges, only)),
                 _ => Ok(None),
             };
         };

@@ -108,7 +108,7 @@ impl Job {
     /// # Errors
     /// If the table cannot be read under the schema, the budget does not allow it, or the numbers
     /// run away; [`Error::Spent`] says that the budget was spent nevertheless.
-    pub fn fit(&self, source: impl Into<Source>) -> Result<Fitted, Error> {
+    pub fn fit<'a>(&self, source: impl Into<Source<'a>>) -> Result<Fitted, Error> {
         self.fit_watched(source, &mut unwatched)
     }
 
@@ -116,9 +116,9 @@ impl Job {
     ///
     /// # Errors
     /// As [`Job::fit`], and when `watch` stops it.
-    pub fn fit_watched(
+    pub fn fit_watched<'a>(
         &self,
-        source: impl Into<Source>,
+        source: impl Into<Source<'a>>,
         watch: &mut Watch<'_>,
     ) -> Result<Fitted, Error> {
         self.open(source, watch)?.run(watch)
@@ -128,9 +128,9 @@ impl Job {
     ///
     /// # Errors
     /// If the table cannot be read under the schema, or the budget does not allow the run.
-    pub fn open(
+    pub fn open<'a>(
         &self,
-        source: impl Into<Source>,
+        source: impl Into<Source<'a>>,
         watch: &mut Watch<'_>,
     ) -> Result<Ready<'_>, Error> {
         let task = self.work.task();

@@ -88,7 +88,7 @@ impl Problem {
         let Problem { schema, loss, penalty, constraint, intercept } = self;
         let kind = target_kind(&schema)?;
         let loss = match loss {
-            Some(loss) => fitting(loss, kind)?,
+            Some(loss) => fitting(&loss.spec(), Arc::clone(&loss), kind)?,
             None => losses::parse(usual_loss(kind).0, class_count(kind))?.into(),
         };
         let shape = Shape { features: schema.width(), outputs: loss.outputs(), intercept };
@@ -142,7 +142,7 @@ impl Objective {
 fn target_kind(schema: &Schema) -> Result<&TargetKind, Error> {
     schema.target().map(|(_, target)| target.kind()).ok_or(Error::Missing {
         what: "the target",
-        todo: "name the column to predict with --target, or give one column of the schema kind = \"target\"",
+        todo: "name the column to predict with `target`, or give one column of the schema kind = \"target\"",
     })
 }
 
@@ -166,11 +166,11 @@ fn usual_loss(kind: &TargetKind) -> (&'static str, Target) {
 /// Reads a loss for the target of `schema`.
 pub(crate) fn loss_for(text: &str, schema: &Schema) -> Result<Arc<dyn Loss>, Error> {
     let kind = target_kind(schema)?;
-    fitting(losses::parse(text, class_count(kind))?.into(), kind)
+    fitting(text, losses::parse(text, class_count(kind))?.into(), kind)
 }
 
-/// The loss, if it predicts what the target is.
-fn fitting(loss: Arc<dyn Loss>, kind: &TargetKind) -> Result<Arc<dyn Loss>, Error> {
+/// The loss, which was given as `text`, if it predicts what the target is.
+fn fitting(text: &str, loss: Arc<dyn Loss>, kind: &TargetKind) -> Result<Arc<dyn Loss>, Error> {
     let (usual, given) = usual_loss(kind);
     if loss.target() == given {
         return Ok(loss);
@@ -183,5 +183,5 @@ fn fitting(loss: Arc<dyn Loss>, kind: &TargetKind) -> Result<Arc<dyn Loss>, Erro
     };
     let (predicts, is) = (words(loss.target()), words(given));
     let allowed = format!("it predicts {predicts}, the target is {is}; use {usual}");
-    Err(Error::value("loss", loss.spec(), allowed))
+    Err(Error::value("loss", text, allowed))
 }

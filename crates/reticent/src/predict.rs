@@ -3,8 +3,10 @@
 
 use std::path::Path;
 
-use reticent_oracle::not_private::{self, Curves, Quality, Scored, Scores, Source, regression};
-use reticent_oracle::tables::{Head, Kept, Reading, TargetKind};
+use reticent_oracle::not_private::{
+    self, Curves, Place, Quality, Scored, Scores, Source, regression,
+};
+use reticent_oracle::tables::{Dataset, Head, Kept, Reading, TargetKind};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -103,12 +105,34 @@ impl Model {
         mut each: impl FnMut(Predicted) -> bool,
     ) -> Result<(), Error> {
         let cut = self.cut(asked.threshold)?;
+        self.predict_from(&self.source(asked, false), cut, &mut head, &mut each)
+    }
+
+    fn predict_from(
+        &self,
+        source: &Source<'_>,
+        cut: f64,
+        head: &mut dyn FnMut(Head) -> bool,
+        each: &mut dyn FnMut(Predicted) -> bool,
+    ) -> Result<(), Error> {
         let parameter = self.parameter();
-        let source = self.source(asked, false);
-        not_private::score(&source, &self.linear(&parameter), &mut head, &mut |scored| {
-            each(self.predicted(scored, cut))
-        })?;
-        Ok(())
+        let mut each = |scored| each(self.predicted(scored, cut));
+        Ok(not_private::score(source, &self.linear(&parameter), head, &mut each)?)
+    }
+
+    /// All predictions for the records of a table in memory, which needs no targets.
+    ///
+    /// # Errors
+    /// If it does not have the columns that the model reads, or a cell cannot be read.
+    pub fn predict_dataset(&self, data: &Dataset<'_>) -> Result<Vec<Prediction>, Error> {
+        let mut all = Vec::new();
+        let mut each = |batch: Predicted| {
+            all.extend((0..batch.records).map(|i| self.prediction(&batch, i)));
+            true
+        };
+        let source = self.source_at(Place::Memory(data), false, &[]);
+        self.predict_from(&source, self.cut(None)?, &mut |_| true, &mut each)?;
+        Ok(all)
     }
 
     /// All predictions for the records of a file.
@@ -147,9 +171,21 @@ impl Model {
         Ok(self.measure(&Asked::table(data, reading))?.quality)
     }
 
-    /// The same with its curves.
+    /// The quality of the model on a table in memory with targets. Not private.
+    ///
+    /// # Errors
+    /// If it does not have the columns that the model reads, or a cell cannot be read.
+    pub fn evaluate_dataset(&self, data: &Dataset<'_>) -> Result<Quality, Error> {
+        let source = self.source_at(Place::Memory(data), true, &[]);
+        Ok(self.measure_from(&source, self.cut(None)?)?.quality)
+    }
+
+    /// The quality on a file, with its curves.
     pub fn measure(&self, asked: &Asked<'_>) -> Result<Measured, Error> {
-        let cut = self.cut(asked.threshold)?;
+        self.measure_from(&self.source(asked, true), self.cut(asked.threshold)?)
+    }
+
+    fn measure_from(&self, source: &Source<'_>, cut: f64) -> Result<Measured, Error> {
         let parameter = self.parameter();
         let (mut values, mut targets) = (Vec::new(), Vec::new());
         let mut collect = |batch: Scored| {
@@ -157,8 +193,7 @@ impl Model {
             targets.extend(batch.targets);
             true
         };
-        let source = self.source(asked, true);
-        not_private::score(&source, &self.linear(&parameter), &mut |_| true, &mut collect)?;
+        not_private::score(source, &self.linear(&parameter), &mut |_| true, &mut collect)?;
         let Some(classes) = self.classes() else {
             let decoded =
                 |encoded: &[f64]| encoded.iter().map(|&t| self.decode(t)).collect::<Vec<_>>();
@@ -185,7 +220,11 @@ impl Model {
 
     fn source<'a>(&'a self, asked: &Asked<'a>, targets: bool) -> Source<'a> {
         let Asked { data, reading, keep, .. } = *asked;
-        Source { path: data, reading, schema: self.preprocessing(), targets, keep }
+        self.source_at(Place::File(data, reading), targets, keep)
+    }
+
+    fn source_at<'a>(&'a self, place: Place<'a>, targets: bool, keep: &'a [String]) -> Source<'a> {
+        Source { place, schema: self.preprocessing(), targets, keep }
     }
 
     /// The threshold as a score.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use reticent_oracle::PrivateTable;
-use reticent_oracle::tables::{Reading, Schema};
+use reticent_oracle::tables::{Dataset, Reading, Schema};
 
 use crate::error::Error;
 
@@ -26,47 +26,56 @@ impl Files {
 /// On what a job is done. It is no part of the description of the job, so that the same job can be
 /// checked before there is a table, and done on one that was never a file.
 #[derive(Debug)]
-pub enum Source {
+pub enum Source<'a> {
     /// Files, read one behind the other.
     Files(Files),
+    /// A table in memory. It is read where it is, and the encoded table is the one copy.
+    Memory(&'a Dataset<'a>),
     /// A table that is already behind the gate's door.
     Table(PrivateTable),
 }
 
-impl Source {
+impl Source<'_> {
     pub(crate) fn load(self, schema: &Schema) -> Result<PrivateTable, Error> {
         match self {
             Source::Files(Files { paths, .. }) if paths.is_empty() => Err(Error::Missing {
                 what: "the table",
-                todo: "give a CSV, LIBSVM or Parquet file: reticent fit FILE …",
+                todo: "give a CSV, LIBSVM or Parquet file, with `data` in a job file or by its name",
             }),
             Source::Files(Files { paths, reading }) => {
                 Ok(PrivateTable::load_all(&paths, reading, schema)?)
             }
+            Source::Memory(dataset) => Ok(PrivateTable::encode(dataset, schema)?),
             Source::Table(table) => Ok(table),
         }
     }
 }
 
-impl From<Files> for Source {
+impl From<Files> for Source<'_> {
     fn from(files: Files) -> Self {
         Source::Files(files)
     }
 }
 
-impl From<&Files> for Source {
+impl From<&Files> for Source<'_> {
     fn from(files: &Files) -> Self {
         Source::Files(files.clone())
     }
 }
 
-impl From<&Path> for Source {
+impl From<&Path> for Source<'_> {
     fn from(path: &Path) -> Self {
         Source::Files(Files::one(path))
     }
 }
 
-impl From<PrivateTable> for Source {
+impl<'a> From<&'a Dataset<'a>> for Source<'a> {
+    fn from(dataset: &'a Dataset<'a>) -> Self {
+        Source::Memory(dataset)
+    }
+}
+
+impl From<PrivateTable> for Source<'_> {
     fn from(table: PrivateTable) -> Self {
         Source::Table(table)
     }

@@ -46,7 +46,7 @@ impl Task {
             Kind::Exact => None,
             Kind::Private(_) => Some(budget.ok_or(Error::Missing {
                 what: "the budget",
-                todo: "say how much may be spent, with --epsilon E (and --delta D)",
+                todo: "say how much may be spent, with `epsilon = E` (and `delta = D`)",
             })?),
         };
         let objective = problem.check()?;
@@ -106,14 +106,14 @@ impl Task {
             return Err(Error::Missing {
                 what: "a public number of records",
                 todo: "add-remove keeps the true number private: give an estimate that is not taken from \
-                       the data with --public-n N, or public_n in the schema",
+                       the data with `public_n = N`, or public_n in the schema",
             });
         }
         match self.settings.schedule.filter(|schedule| *schedule != BlockSchedule::All) {
             None => Ok(()),
             Some(schedule) => {
                 let why = "blocks that move at different times tell how many there are, which add-remove keeps private; \
-                           use --schedule all, or --adjacency replace-one";
+                           use `schedule = all`, or `adjacency = replace-one`";
                 Err(Error::value("schedule", schedule, why))
             }
         }
@@ -228,7 +228,7 @@ impl Task {
 pub(crate) fn no_pure(name: &str) -> Error {
     let why = format!(
         "epsilon would have to hold without exception, and {name} as it is set has noise for which none does; give a delta \
-         such as 1e-5, or --algorithm amp or objp with --law spherical-laplace"
+         such as 1e-5, or `algorithm = amp` or objp with `law = spherical-laplace`"
     );
     Error::value("delta", 0, why)
 }

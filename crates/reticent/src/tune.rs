@@ -36,7 +36,7 @@ const MOST_POINTS: usize = 1_000;
 const MODE: &str = "random";
 
 pub(crate) const NO_GRID: &str = "every point of an ordinary grid is a fit of its own on the private data and spends the budget again, \
-                       and so does looking at which was best; --tune tries a random number of points and pays for the \
+                       and so does looking at which was best; `tune` tries a random number of points and pays for the \
                        choice within the budget (docs/tuning.md)";
 
 /// Fits to choose among privately: the best of a random number of runs is released, and nothing
@@ -99,7 +99,7 @@ pub(crate) fn refuse_list(name: &'static str, text: &str) -> Result<(), Error> {
         return Err(Error::value(
             name,
             text,
-            format!("one value is needed, not a list: {NO_GRID}; write --tune '{name}={text}'"),
+            format!("one value is needed, not a list: {NO_GRID}; write `tune = '{name}={text}'`"),
         ));
     }
     Ok(())
@@ -137,7 +137,7 @@ impl Tune {
         let runs = self.runs.unwrap_or(count as u64);
         if !(1..=1_000_000).contains(&runs) {
             return Err(Error::value(
-                "tune-runs",
+                "tune_runs",
                 runs,
                 "a whole number from 1 to 1000000 is needed",
             ));
@@ -179,7 +179,7 @@ impl Spec {
     pub(crate) fn tune(&self) -> Result<Option<Tune>, Error> {
         if let Some(mode) = self.tune_mode.as_deref().filter(|mode| *mode != MODE) {
             return Err(Error::value(
-                "tune-mode",
+                "tune_mode",
                 mode,
                 format!("there is only '{MODE}': {NO_GRID}"),
             ));
@@ -194,7 +194,7 @@ impl Spec {
         let Some(lists) = self.tune.as_deref().filter(|lists| !lists.is_empty()) else {
             return match self.tune_runs {
                 Some(runs) => {
-                    Err(Error::value("tune-runs", runs, "it is for --tune: give both or none"))
+                    Err(Error::value("tune_runs", runs, "it is for `tune`: give both or none"))
                 }
                 None => Ok(None),
             };
@@ -227,7 +227,7 @@ impl Spec {
                 return Err(Error::value("tune", &lists[i], why));
             }
             if axis.is_set(self) {
-                let why = format!("{0} is given as well; leave out --{0} or the list", axis.name);
+                let why = format!("{0} is given as well; leave out `{0}` or the list", axis.name);
                 return Err(Error::value("tune", &lists[i], why));
             }
         }

@@ -52,7 +52,7 @@ impl Spec {
         };
         let problem = self.problem()?;
         if self.unit == Some(Unit::User) && problem.schema().user().is_none() {
-            let why = "it needs a column that says whose record each row is: give --user-column NAME, or a column of \
+            let why = "it needs a column that says whose record each row is: give `user_column = NAME`, or a column of \
                        kind = \"user\" in the schema";
             return Err(Error::value("unit", Unit::User, why));
         }
@@ -105,11 +105,11 @@ impl Spec {
         Budget::new(self.epsilon.unwrap_or(usual_epsilon), self.delta.unwrap_or(usual_delta))?;
         let epsilon = self.epsilon.ok_or(Error::Missing {
             what: "the budget",
-            todo: "say how much may be spent, with --epsilon E (and --delta D)",
+            todo: "say how much may be spent, with `epsilon = E` (and `delta = D`)",
         })?;
         let delta = self.delta.ok_or(Error::Missing {
             what: "the budget's delta",
-            todo: "give --delta D: the chance that epsilon does not hold, well below one over the number of records",
+            todo: "give `delta = D`: the chance that epsilon does not hold, well below one over the number of records",
         })?;
         Budget::new(epsilon, delta)
     }
@@ -126,8 +126,8 @@ impl Spec {
                 return Err(Error::Missing {
                     what: "the schema",
                     todo: "nothing about private data is guessed: write a schema (docs/schema.md), or draft one \
-                           from public data with `reticent schema init FILE`, and give it with --schema; for \
-                           LIBSVM --features N --row-norm R is enough",
+                           from public data with `reticent schema init FILE`, and give it with `schema`; for \
+                           LIBSVM `features = N` with `row_norm = R` is enough",
                 });
             }
         };
@@ -138,15 +138,15 @@ impl Spec {
     fn no_second_schema(&self) -> Result<(), Error> {
         let without = [
             ("features", self.features.map(|features| features.to_string())),
-            ("row-norm", self.row_norm.map(|norm| norm.to_string())),
+            ("row_norm", self.row_norm.map(|norm| norm.to_string())),
             ("classes", self.classes.as_ref().map(|classes| classes.join(","))),
-            ("target-range", self.target_range.map(|[low, high]| format!("{low},{high}"))),
+            ("target_range", self.target_range.map(|[low, high]| format!("{low},{high}"))),
         ];
         match without.into_iter().find_map(|(name, given)| Some((name, given?))) {
             None => Ok(()),
             Some((name, given)) => {
                 let why = format!(
-                    "it is for LIBSVM without a schema, and there is one: leave out --{name} or --schema"
+                    "it is for LIBSVM without a schema, and there is one: leave out `{name}` or `schema`"
                 );
                 Err(Error::value(name, given, why))
             }
@@ -157,12 +157,12 @@ impl Spec {
     fn schema_of_features(&self, features: u32) -> Result<Schema, Error> {
         let row_norm = self.row_norm.ok_or(Error::Missing {
             what: "the row norm",
-            todo: "give --row-norm R beside --features: rows are scaled into it",
+            todo: "give `row_norm = R` beside `features`: rows are scaled into it",
         })?;
         let target = match (&self.classes, self.target_range) {
             (Some(_), Some(_)) => {
                 let why = "a target has either classes or a range";
-                return Err(Error::value("target-range", "both classes and target-range", why));
+                return Err(Error::value("target_range", "both classes and target-range", why));
             }
             (Some(classes), None) => tables::Target::classes(classes.iter().cloned())?,
             (None, Some([lower, upper])) => TargetKind::Range { lower, upper },

@@ -87,7 +87,7 @@ fn add_remove_without_a_public_count_is_refused_before_the_data_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let spec = Spec { adjacency: Some(Adjacency::AddRemove), ..signs(folder.path()) };
     let error = spec.check().unwrap_err();
-    assert!(error.hint().contains("--public-n"), "{}", error.hint());
+    assert!(error.hint().contains("`public_n = N`"), "{}", error.hint());
 }
 
 #[test]

@@ -167,7 +167,7 @@ fn what_cannot_be_tuned_is_refused_without_a_table() {
             Spec { tune_mode: Some("grid".into()), ..none(&["clip=[1,2]"]) },
             "spends the budget again",
         ),
-        (Spec { tune_runs: Some(0), ..none(&["clip=[1,2]"]) }, "tune-runs = 0"),
+        (Spec { tune_runs: Some(0), ..none(&["clip=[1,2]"]) }, "tune_runs = 0"),
         (
             Spec { penalty: Some("l1:[1,2]".into()), tune: None, ..none(&[]) },
             "one value is needed, not a list",

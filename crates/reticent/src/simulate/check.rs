@@ -24,7 +24,7 @@ const DEFAULT_ALGORITHM: &str = "federated";
 
 pub(super) const NOBODY: Error = Error::Missing {
     what: "who the parties are",
-    todo: "say how many there are with --split N, or whose row each is with --users-from COLUMN",
+    todo: "say how many there are with `split = N`, or whose row each is with `users_from = COLUMN`",
 };
 
 /// Algorithms whose parties talk to a server, or pass a token to anybody: they have no graph.
@@ -111,20 +111,20 @@ impl Simulation {
         if let Some(count) = spec.public_n {
             let why =
                 "it is for add-remove, and between parties there is replace-one only; leave it out";
-            return Err(Error::value("public-n", count, why));
+            return Err(Error::value("public_n", count, why));
         }
         let Parties { split, skew, .. } = &self.parties;
         match (split, skew, &spec.user_column) {
             (None, Some(skew), _) => {
-                let why = "it says how records are dealt to the parties of --split N; a party for each user has its own";
+                let why = "it says how records are dealt to the parties of `split = N`; a party for each user has its own";
                 Err(Error::value("skew", skew, why))
             }
             // The records of a person would be dealt to several parties, each with books of its
             // own.
             (Some(_), _, Some(column)) => {
                 let why = "records are dealt to the parties of a split one by one, so that the rows of a person are not \
-                           kept together and cannot be protected; leave it out, or give --users-from instead of --split";
-                Err(Error::value("user-column", column, why))
+                           kept together and cannot be protected; leave it out, or give `users_from` instead of `split`";
+                Err(Error::value("user_column", column, why))
             }
             _ => Ok(()),
         }?;

@@ -58,9 +58,9 @@ impl SimulationJob {
     /// # Errors
     /// If the table cannot be read under the schema, the budget does not allow the run, or it ends
     /// on its way, or is stopped; [`Error::Spent`] says that the budget was spent nevertheless.
-    pub fn run(
+    pub fn run<'a>(
         &self,
-        source: impl Into<Source>,
+        source: impl Into<Source<'a>>,
         keep: Keep<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Simulated, Error> {
@@ -155,7 +155,7 @@ impl SimulationJob {
         if keep.resume {
             let file = keep.checkpoint.ok_or(Error::Missing {
                 what: "the checkpoint",
-                todo: "say with --checkpoint FILE what to resume from",
+                todo: "say with `checkpoint = FILE` what to resume from",
             })?;
             let checkpoint = Checkpoint::load(file)?;
             let key = checkpoint.key();
