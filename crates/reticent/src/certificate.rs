@@ -165,6 +165,9 @@ impl Certificate {
     /// This certificate as its ledger has it: where the file promises more than the events, it is
     /// not believed. It may promise less, as another version does that counts less tightly. Numbers
     /// and words that follow from the ledger are made anew.
+    ///
+    /// # Errors
+    /// If the ledger cannot be counted.
     pub fn recounted(mut self) -> Result<Self, Error> {
         let Certificate { adjacency, unit, view, .. } = self;
         let verdict = Verdict::of(&self.ledger, self.delta, Scope { adjacency, unit, view })?;

@@ -96,6 +96,9 @@ impl Model {
     }
 
     /// Reads a model file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is no model of this version.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = reticent_oracle::tables::read_text(path)
             .map_err(|error| Error::read(path, "the model", &error))?;
@@ -232,7 +235,7 @@ mod tests {
             losses::parse(entry.name, Some(3)).is_ok_and(|loss| loss.target() != Target::Real)
         });
         let names: Vec<&str> = of_classes.map(|entry| entry.name).collect();
-        let margins = ["huberised-hinge", "hinge", "squared-hinge"];
+        let margins = ["huberised-hinge", "hinge", "squared-hinge", "piecewise-margin"];
         assert_eq!(names, LOG_ODDS.into_iter().chain(margins).collect::<Vec<_>>());
     }
 }

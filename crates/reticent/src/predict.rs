@@ -98,6 +98,10 @@ impl Model {
 
     /// Predicts for every record, in the memory of a few thousand, and hands the predictions on.
     /// `head` is told what is known before the first of them; what says `false` ends it.
+    ///
+    /// # Errors
+    /// If the table does not have the columns that the model reads, a cell cannot be read, or the
+    /// threshold cannot be.
     pub fn predict_each(
         &self,
         asked: &Asked<'_>,
@@ -136,6 +140,9 @@ impl Model {
     }
 
     /// All predictions for the records of a file.
+    ///
+    /// # Errors
+    /// If the table does not have the columns that the model reads, or a cell cannot be read.
     pub fn predict(
         &self,
         data: &Path,
@@ -167,6 +174,9 @@ impl Model {
     }
 
     /// The quality of the model on a file with targets. Not private.
+    ///
+    /// # Errors
+    /// If the table does not have the columns that the model reads, or a cell cannot be read.
     pub fn evaluate(&self, data: &Path, reading: impl Into<Reading>) -> Result<Quality, Error> {
         Ok(self.measure(&Asked::table(data, reading))?.quality)
     }
@@ -181,6 +191,9 @@ impl Model {
     }
 
     /// The quality on a file, with its curves.
+    ///
+    /// # Errors
+    /// If the table does not have the columns that the model reads, or a cell cannot be read.
     pub fn measure(&self, asked: &Asked<'_>) -> Result<Measured, Error> {
         self.measure_from(&self.source(asked, true), self.cut(asked.threshold)?)
     }

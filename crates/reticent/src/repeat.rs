@@ -35,6 +35,9 @@ pub struct Seen {
 impl Job {
     /// Calibrates the job for tables with as many units as `like`, which is not used for anything
     /// else.
+    ///
+    /// # Errors
+    /// If the job has no noise, or the budget does not allow it.
     pub fn repeat(self, like: PrivateTable) -> Result<Repeat, Error> {
         let task = self.work().task();
         let budget = task.budget.ok_or_else(|| task.not_private())?;
@@ -51,6 +54,9 @@ impl Job {
 
 impl Repeat {
     /// Runs it. `number` tells runs with the same seed apart; without a seed it does nothing.
+    ///
+    /// # Errors
+    /// If the table is not as it was calibrated for, or the numbers run away.
     pub fn run(&self, table: PrivateTable, number: u64) -> Result<Seen, Error> {
         let mut gate: Gate = self.job.work().task().open(table, number)?;
         gate.keep_transcript();
@@ -73,6 +79,9 @@ impl Repeat {
 
     /// What a run would record with so many times the noise; nothing where only the best of several
     /// is released. `like` is a table as it was calibrated for.
+    ///
+    /// # Errors
+    /// If only the best of several runs is released.
     pub fn plan_at(&self, scale: f64, like: PrivateTable) -> Result<Ledger, Error> {
         let task = self.job.work().task();
         match &self.plan {
@@ -89,6 +98,9 @@ impl Repeat {
     }
 
     /// The ε that a certificate of a run would promise.
+    ///
+    /// # Errors
+    /// If the plan cannot be counted.
     pub fn epsilon(&self) -> Result<f64, Error> {
         Ok(epsilon(self.plan(), self.delta)?.upper)
     }

@@ -126,6 +126,9 @@ impl Spec {
 
     /// This job with whatever `over` says laid over it: flags win over the file they are given
     /// with.
+    ///
+    /// # Errors
+    /// If the two do not make a job.
     pub fn overlaid(self, over: Spec) -> Result<Self, Error> {
         let mut whole = toml::Table::try_from(self).map_err(Error::spec_form)?;
         whole.extend(toml::Table::try_from(over).map_err(Error::spec_form)?);

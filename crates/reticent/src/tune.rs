@@ -298,37 +298,13 @@ impl Tuning {
             .zip(&wholes)
             .map(|(job, whole)| whole.with_share(share(job)))
             .collect();
-        // Points that ask the same are calibrated once.
-        let mut known: Vec<(Ledger, f64)> = Vec::new();
-        let mut alone = Vec::with_capacity(publics.len());
-        for (job, public) in self.points.iter().zip(&publics) {
-            let plan = job.rehearse(gate, public, &Noise::alone(1.0))?;
-            let found = known.iter().find(|(other, _)| *other == plan).map(|(_, noise)| *noise);
-            alone.push(match found {
-                Some(noise) => noise,
-                None => {
-                    let noise = job.calibrate_alone(gate, public, budget)?;
-                    known.push((plan, noise));
-                    noise
-                }
-            });
-        }
+        let (alone, alike) = self.alone(gate, &publics, budget)?;
         let noises = |s: f64| -> Vec<Noise> {
             let points = self.points.iter().zip(&wholes).zip(&alone);
             points.map(|((job, whole), alone)| job.noise(s, *alone, whole, true)).collect()
         };
         let selection = |s: f64, law: Repetitions| -> Result<PrivateSelection, Error> {
-            let mut plans: Vec<Ledger> = Vec::with_capacity(publics.len());
-            let noises = noises(s);
-            for (i, (job, public)) in self.points.iter().zip(&publics).enumerate() {
-                // The same noise of the same queries is the same plan.
-                let same = (0..i).find(|&j| noises[j] == noises[i] && known.len() == 1);
-                plans.push(match same {
-                    Some(j) => plans[j].clone(),
-                    None => job.rehearse(gate, public, &noises[i])?,
-                });
-            }
-            Ok(PrivateSelection { plans, law })
+            Ok(PrivateSelection { plans: self.plans(gate, &publics, &noises(s), alike)?, law })
         };
         let books =
             |s: f64, law| -> Result<Ledger, Error> { Ok(selection(s, law)?.ledger(terms)?) };
@@ -355,6 +331,51 @@ impl Tuning {
         let selection = selection(s, law)?;
         let plan = selection.ledger(terms)?;
         Ok((Prepared { noises: noises(s), publics, selection, plan }, s))
+    }
+
+    /// The noise with which each point alone spends the budget, and whether all of them ask the
+    /// same. Points that do are calibrated once.
+    fn alone(
+        &self,
+        gate: &Gate,
+        publics: &[Public],
+        budget: Budget,
+    ) -> Result<(Vec<f64>, bool), Error> {
+        let mut known: Vec<(Ledger, f64)> = Vec::new();
+        let mut alone = Vec::with_capacity(publics.len());
+        for (job, public) in self.points.iter().zip(publics) {
+            let plan = job.rehearse(gate, public, &Noise::alone(1.0))?;
+            let found = known.iter().find(|(other, _)| *other == plan).map(|(_, noise)| *noise);
+            alone.push(match found {
+                Some(noise) => noise,
+                None => {
+                    let noise = job.calibrate_alone(gate, public, budget)?;
+                    known.push((plan, noise));
+                    noise
+                }
+            });
+        }
+        Ok((alone, known.len() == 1))
+    }
+
+    /// The plan of each point with its noise; where all ask the same, the same noise is the same
+    /// plan.
+    fn plans(
+        &self,
+        gate: &Gate,
+        publics: &[Public],
+        noises: &[Noise],
+        alike: bool,
+    ) -> Result<Vec<Ledger>, Error> {
+        let mut plans: Vec<Ledger> = Vec::with_capacity(publics.len());
+        for (i, (job, public)) in self.points.iter().zip(publics).enumerate() {
+            let same = (0..i).find(|&j| alike && noises[j] == noises[i]);
+            plans.push(match same {
+                Some(j) => plans[j].clone(),
+                None => job.rehearse(gate, public, &noises[i])?,
+            });
+        }
+        Ok(plans)
     }
 
     /// Runs the contest: the job that won and what it gave, and the ledger.

@@ -19,7 +19,10 @@ impl Schema {
     /// If a bound is not finite, or a lower one is not below its upper one.
     pub fn bounded(bounds: &[(f64, f64)], target: TargetKind) -> Result<Self, SchemaError> {
         let columns = bounds.iter().map(|&(lower, upper)| (lower, upper, Scale::MinusOneToOne));
-        Self::of_columns(columns.collect(), (bounds.len() as f64).sqrt(), target)
+        let root = (bounds.len() as f64).sqrt();
+        // A root that is rounded is rounded up, by more than what norms allow for their own rounding.
+        let row_norm = if root.fract() == 0.0 { root } else { root * (1.0 + 1e-9) };
+        Self::of_columns(columns.collect(), row_norm, target)
     }
 
     /// The schema of a dense matrix whose columns have no bounds but whose rows are scaled into

@@ -89,9 +89,20 @@ impl Slopes {
         let Some(i) = self.before(u) else {
             return self.value[0] + self.slope[0] * (u - self.at[0]);
         };
-        let d = u - self.at[i];
-        let bend = self.bend.get(i).copied().unwrap_or(0.0);
-        (self.value[i] + self.slope[i] * d + 0.5 * bend * d * d).max(0.0)
+        let Some(&bend) = self.bend.get(i) else {
+            return self.value[i] + self.slope[i] * (u - self.at[i]);
+        };
+        // From the end that is nearer to the least value: no two terms cancel.
+        if self.slope[i] >= 0.0 {
+            let d = u - self.at[i];
+            self.value[i] + self.slope[i] * d + 0.5 * bend * d * d
+        } else if self.slope[i + 1] <= 0.0 {
+            let d = self.at[i + 1] - u;
+            self.value[i + 1] - self.slope[i + 1] * d + 0.5 * bend * d * d
+        } else {
+            let d = u - (self.at[i] - self.slope[i] / bend);
+            0.5 * bend * d * d
+        }
     }
 
     fn slope(&self, u: f64) -> f64 {

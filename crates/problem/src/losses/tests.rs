@@ -13,7 +13,7 @@ fn members() -> Vec<Box<dyn Loss>> {
         "huberised-hinge:2",
         "multinomial:2",
         "piecewise-margin:-2,-3,-1,-0.5,0.5,-0.5,3,0",
-        "piecewise-residual:-0.1,-3,0,0,0.25,0,0.3,1",
+        "piecewise-residual:-0.5,-3,0,0,0.25,0,1,1",
     ];
     let defaults = CATALOGUE.iter().map(|e| parse(e.name, Some(4)).unwrap());
     defaults.chain(texts.map(|t| parse(t, None).unwrap())).collect()

@@ -106,6 +106,9 @@ impl Simulation {
 
     /// This one with whatever `over` says laid over it: flags win over the file they are given
     /// with.
+    ///
+    /// # Errors
+    /// If the two do not make a job.
     pub fn overlaid(mut self, over: Simulation) -> Result<Self, Error> {
         // Whoever deals the records leaves the users of the file out.
         if over.parties.split.is_some() && self.parties.users_from.take().is_some() {
