@@ -303,20 +303,21 @@ impl AuditSpec {
     /// The calibrated job for tables like this one.
     pub(crate) fn repeat_on(&self, like: Table, features: u32) -> Result<Repeat, Error> {
         let units = if self.unit() == Unit::User { like.user_count() } else { like.len() } as u64;
+        let entry = catalogue::find(&self.algorithm);
+        let usual = entry.map_or("none", |entry| entry.penalty);
         let fit = |penalty: Option<String>| -> Result<Fit, Error> {
             let spec = Spec { penalty, public_n: Some(units), ..self.spec(features) };
             Ok(spec.fit()?.unit(self.unit()))
         };
         let job = if self.procedure.is_tuned() {
-            let kind = if ["dp-fw"].contains(&&*self.algorithm) { "l1" } else { "l2" };
+            let kind = usual.split(':').next().unwrap_or(usual);
             let mut tune = Tune::new();
             for point in ["0.1", "0.2"] {
                 tune = tune.point(point, fit(Some(format!("{kind}:{point}")))?);
             }
             tune.check()?
         } else {
-            // The one algorithm that needs a penalty needs this one.
-            let needed = (self.algorithm == "output-perturbation").then(|| "l2:0.1".to_owned());
+            let needed = entry.filter(|entry| entry.needs_penalty).map(|_| usual.to_owned());
             fit(self.penalty.clone().or(needed))?.check()?
         };
         #[allow(unused_mut, reason = "a defect is switched on in audit builds alone")]
@@ -370,7 +371,7 @@ impl AuditSpec {
             // The normal law is for losses of classes, and the usual loss is of numbers.
             law: has("law").then_some(self.law.unwrap_or(Law::SphericalLaplace)),
             schedule: self.schedule,
-            lambda: self.lambda.filter(|_| has("lambda")),
+            relaxation: self.lambda.filter(|_| has("relaxation")),
             as_published: self.as_published.then_some(true),
             ..Settings::default()
         }

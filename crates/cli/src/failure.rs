@@ -3,6 +3,7 @@
 use std::io;
 
 use reticent::Error;
+use reticent_budget::BudgetError;
 
 use crate::flags::{flag, in_flags, typed};
 
@@ -18,6 +19,8 @@ pub enum Failure {
     },
     /// Standard output cannot be written.
     Output(io::Error),
+    /// A budget refused, or could not be used.
+    Budget(BudgetError),
     /// The arguments can be read but do not make sense together.
     Usage {
         /// What is wrong.
@@ -37,6 +40,7 @@ impl Failure {
     pub fn code(&self) -> u8 {
         match self {
             Failure::Job { error, .. } if error.is_budget() => 3,
+            Failure::Budget(error) if error.is_refusal() => 3,
             _ => 2,
         }
     }
@@ -45,6 +49,7 @@ impl Failure {
     pub fn hint(&self) -> String {
         match self {
             Failure::Job { command, error } => hint(command, error),
+            Failure::Budget(error) => budget_hint(error).to_owned(),
             Failure::Output(_) => "check that the disk has room".to_owned(),
             Failure::Usage { hint, .. } => hint.clone(),
         }
@@ -60,6 +65,7 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Failure::Job { error, .. } => f.write_str(&message(error)),
+            Failure::Budget(error) => f.write_str(&in_flags(&error.to_string())),
             Failure::Output(error) => {
                 write!(f, "cannot write to standard output: {}", error.kind())
             }
@@ -107,5 +113,38 @@ fn hint(command: &str, error: &Error) -> String {
 impl<E: Into<Error>> From<E> for Failure {
     fn from(error: E) -> Self {
         Failure::Job { command: "fit", error: error.into() }
+    }
+}
+
+/// What to do about a budget that refuses.
+fn budget_hint(error: &BudgetError) -> &'static str {
+    match error {
+        BudgetError::Exists(_) => "give another name: a budget is never replaced",
+        BudgetError::Missing(_) => "make one with `reticent budget new FILE --epsilon E --delta D`",
+        BudgetError::NotABudget { .. } | BudgetError::Damaged { .. } => {
+            "nothing is admitted by a budget that contradicts itself: put back the last copy that checks, and record what \
+             was released since with `reticent budget import`"
+        }
+        BudgetError::Newer { .. } => "use the newer program",
+        BudgetError::Value { .. } => "see `reticent budget --help`",
+        BudgetError::Scope(_) | BudgetError::Filter(_) => {
+            "nothing was reserved; see docs/budgets.md"
+        }
+        BudgetError::DoesNotFit { .. } => {
+            "nothing was reserved: ask for less, or see `reticent budget show`"
+        }
+        BudgetError::Broken { .. } => "`reticent budget show` says which release it was",
+        BudgetError::AnotherTable { .. } => {
+            "say --new-edition if it is about the same people, or --disjoint-people if nobody is in both; or make a \
+             budget of its own for it"
+        }
+        BudgetError::NotOpen(_) | BudgetError::NoJob(_) => "`reticent budget show` lists the jobs",
+        BudgetError::Busy(_) => "try again when it is done",
+        BudgetError::ReadOnly(_) => "check that you may write the file and its folder",
+        BudgetError::Full(_) => "make room and try again",
+        BudgetError::Gone(_) => "put it back, and check what was released meanwhile",
+        BudgetError::Locking { .. } => "keep budgets on a local disk",
+        BudgetError::Storage { .. } => "check the path and that you may read and write there",
+        BudgetError::Entropy(_) => "nothing was made",
     }
 }

@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use reticent_oracle::not_private::{
+use reticent_oracle::tables::{Dataset, Head, Kept, Reading, TargetKind};
+use reticent_oracle::without_privacy::{
     self, Curves, Place, Quality, Scored, Scores, Source, regression,
 };
-use reticent_oracle::tables::{Dataset, Head, Kept, Reading, TargetKind};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -121,7 +121,7 @@ impl Model {
     ) -> Result<(), Error> {
         let parameter = self.parameter();
         let mut each = |scored| each(self.predicted(scored, cut));
-        Ok(not_private::score(source, &self.linear(&parameter), head, &mut each)?)
+        Ok(without_privacy::score(source, &self.linear(&parameter), head, &mut each)?)
     }
 
     /// All predictions for the records of a table in memory, which needs no targets.
@@ -206,7 +206,7 @@ impl Model {
             targets.extend(batch.targets);
             true
         };
-        not_private::score(source, &self.linear(&parameter), &mut |_| true, &mut collect)?;
+        without_privacy::score(source, &self.linear(&parameter), &mut |_| true, &mut collect)?;
         let Some(classes) = self.classes() else {
             let decoded =
                 |encoded: &[f64]| encoded.iter().map(|&t| self.decode(t)).collect::<Vec<_>>();

@@ -162,7 +162,7 @@ impl Task {
         }
         if self.settings.as_published == Some(true) {
             let why = "a version whose privacy claim does not hold is nothing to choose privately; leave it out";
-            return Err(Error::value("as-published", "true", why));
+            return Err(Error::value("as_published", "true", why));
         }
         let common = |task: &Task| (task.budget, task.opening, task.seed);
         if common(self) != common(first) || self.objective.schema != first.objective.schema {
