@@ -4,12 +4,14 @@
 use std::path::Path;
 
 use reticent_oracle::tables::{Head, Kept, Reading, TargetKind};
-use reticent_oracle::without_privacy::{self, Curves, Quality, Scored, Scores, Source, regression};
+use reticent_oracle::without_privacy::{self, Scored, Source};
 use serde::Serialize;
 
 use crate::error::Error;
 use crate::job::value;
 use crate::model::Model;
+use crate::quality::{Quality, Scores, regression};
+use crate::ranking::Curves;
 
 /// What to predict for, and how.
 #[derive(Clone, Copy, Debug)]

@@ -6,9 +6,6 @@ use std::path::Path;
 use reticent_data::{DataError, Head, Kept, Purpose, Reading, Row, Schema, Visitor, visit};
 use reticent_problem::Shape;
 
-pub use reticent_statistics::quality::{Confusion, Quality, Scores, regression};
-pub use reticent_statistics::ranking::Curves;
-
 /// A linear model: a row-major matrix of this shape, and the constant that its intercept is
 /// multiplied with.
 #[derive(Clone, Copy, Debug)]
