@@ -22,7 +22,7 @@ mod step_size;
 mod walk;
 
 pub use algorithms::auto::Choice;
-pub use algorithms::{Algorithm, run};
+pub use algorithms::{Algorithm, Progress, Tell, run, unwatched};
 pub use average::{Average, AverageError};
 pub use block_schedule::{BlockSchedule, BlockScheduleError, Order};
 pub use release::{Release, ReleaseError};

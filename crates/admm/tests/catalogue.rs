@@ -4,12 +4,13 @@
 
 mod common;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use common::gate;
 use reticent_admm::catalogue::{Build, Built, CATALOGUE, Entry, Kind, Recipe, find};
-use reticent_admm::{Public, Settings, SettingsError, run};
-use reticent_oracle::{Oracle, Rehearsal};
+use reticent_admm::{Progress, Public, Settings, SettingsError, run, unwatched};
+use reticent_oracle::{Oracle, Refusal, Rehearsal};
 use reticent_problem::{Constraint, Regulariser, Shape, losses, penalties};
 use reticent_testkit::generators;
 
@@ -134,6 +135,32 @@ fn settings_are_taken_or_refused_by_name() {
     }
 }
 
+/// Every algorithm tells of each iteration in turn, and ends when it is told to.
+#[test]
+fn a_run_tells_of_its_iterations_and_can_be_stopped() {
+    for (entry, build) in private() {
+        let case = Case::new(entry);
+        let terms =
+            gate(&generators::logistic(100, generators::dense(6, 1.0, 5), 5), "logistic", 1.0);
+        let perform = |stop: u64| {
+            let Built { mut algorithm, iterations } = case.build(build, 4.0).unwrap();
+            let mut rehearsal = Rehearsal::new(case.shape, *terms.terms());
+            let mut told = 0;
+            let end =
+                run(&mut *algorithm, iterations, &mut rehearsal, &mut |Progress { done, of }| {
+                    told += 1;
+                    assert_eq!((done, of), (told, iterations), "{}", entry.name);
+                    if done == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                });
+            (end, told, iterations)
+        };
+        let (end, told, iterations) = perform(0);
+        assert!(end.is_ok() && told == iterations, "{}", entry.name);
+        let (end, told, _) = perform(1);
+        assert!(matches!(end, Err(Refusal::Stopped)) && told == 1, "{}", entry.name);
+    }
+}
+
 /// The plan is made without data; the run with data and noise has the same events in the same
 /// order, which the gate itself insists on.
 #[test]
@@ -148,11 +175,11 @@ fn a_run_is_its_rehearsal() {
             let mut gate = gate(&data, case.loss, 1.0);
             let Built { mut algorithm, iterations } = case.build(build, 4.0).unwrap();
             let mut rehearsal = Rehearsal::new(Oracle::shape(&gate), *gate.terms());
-            run(&mut *algorithm, iterations, &mut rehearsal, |_| {}).unwrap();
+            run(&mut *algorithm, iterations, &mut rehearsal, &mut unwatched).unwrap();
             let plan = rehearsal.into_plan();
             gate.bind(plan.clone());
             let mut algorithm = case.build(build, 4.0).unwrap().algorithm;
-            let x = run(&mut *algorithm, iterations, &mut gate, |_| {}).unwrap();
+            let x = run(&mut *algorithm, iterations, &mut gate, &mut unwatched).unwrap();
             assert!(x.len() == 7 && x.iter().all(|v| v.is_finite()), "{}: {x:?}", entry.name);
             assert_eq!(gate.ledger().entries(), plan.entries(), "{}", entry.name);
         }

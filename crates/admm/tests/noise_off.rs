@@ -11,7 +11,7 @@ use std::sync::Arc;
 use common::gate;
 use reticent_admm::catalogue::{Built, CATALOGUE, Entry, Kind, Recipe, find};
 use reticent_admm::exact::{ExactSettings, Status, solve};
-use reticent_admm::{Public, Settings, run};
+use reticent_admm::{Public, Settings, run, unwatched};
 use reticent_oracle::{ExactOracle, Gate, Oracle};
 use reticent_problem::{Constraint, Edge, Graph, Regulariser, losses, penalties};
 use reticent_testkit::generators::{self, Simulated};
@@ -204,7 +204,7 @@ impl Problem {
         };
         let Built { algorithm: mut state, iterations } = build(&recipe).unwrap();
         let mut gate = self.gate();
-        let x = run(&mut *state, iterations, &mut gate, |_| {}).unwrap();
+        let x = run(&mut *state, iterations, &mut gate, &mut unwatched).unwrap();
         let found = gate.loss(&x).unwrap() + regulariser.value_at(&x);
         let gap = (found - exact.objective) / exact.objective;
         let what = format!("{algorithm} on {} {} with {words:?}", self.loss, self.penalty);

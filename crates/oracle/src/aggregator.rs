@@ -13,10 +13,10 @@
 
 use std::sync::Arc;
 
+use crate::sums::grid::{BITS, nearest};
+use crate::sums::{BlockTerms, Grid, norm_above};
 use reticent_accountant::{Event, Ledger, Taint, Unit, View};
 use reticent_noise::{Digest, Entropy, EntropyError, Hasher, NoiseKey};
-use reticent_sums::grid::{BITS, nearest};
-use reticent_sums::{BlockTerms, Grid, norm_above};
 use serde::{Deserialize, Serialize};
 
 use crate::drawn::Drawn;

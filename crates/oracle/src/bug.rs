@@ -9,9 +9,9 @@ use std::str::FromStr;
 
 use crate::inside::Inside;
 use crate::queries::GradientTerms;
+use crate::sums::Slopes;
 use reticent_noise::Sampling;
 use reticent_noise::entropy::{Entropy, EntropyError};
-use reticent_sums::Slopes;
 
 /// One defect of the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

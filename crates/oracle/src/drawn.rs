@@ -8,10 +8,10 @@
 //! `(2qB/σ)²` a round and the second `q(D/σ)²`; the cheaper is taken, by public numbers. Proof:
 //! proofs/trust.md.
 
+use crate::sums::grid::BITS;
+use crate::sums::{BlockTerms, Grid};
 use reticent_accountant::{Event, Mechanism, ShownSample};
 use reticent_noise::Sampling;
-use reticent_sums::grid::BITS;
-use reticent_sums::{BlockTerms, Grid};
 
 use crate::queries::GradientTerms;
 use crate::refusal::Refusal;

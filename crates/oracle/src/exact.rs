@@ -28,7 +28,7 @@ use crate::gate::Gate;
 use crate::inside::Inside;
 use crate::queries::check_point;
 use crate::refusal::Refusal;
-use reticent_sums::{Split, Want, unclipped_sum};
+use crate::sums::{Split, Want, unclipped_sum};
 
 /// What a solver without privacy may ask. None of the answers has noise.
 pub trait ExactOracle {

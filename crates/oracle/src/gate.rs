@@ -5,11 +5,11 @@ mod select;
 
 use std::sync::Arc;
 
+use crate::sums::{Blocks, Private, Split};
 use reticent_accountant::{Adjacency, Event, Ledger, Mechanism, Taint, Unit, View};
 use reticent_noise::{Digest, Entropy, Hasher, NoiseKey};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
-use reticent_sums::{Blocks, Private, Split};
 
 use crate::claim::{Claim, booked};
 use crate::inside::Inside;

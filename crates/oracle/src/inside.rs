@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::sums::{Blocks, Descent, Pass, Private, Risk};
 use reticent_noise::Digest;
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
-use reticent_sums::{Blocks, Descent, Pass, Private, Risk};
 
 use crate::terms::Terms;
 

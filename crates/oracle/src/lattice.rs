@@ -6,7 +6,7 @@
 //! of integers, and what follows (prox, ball, rounding) is a function of that sum alone. Proof:
 //! proofs/walk.md.
 
-use reticent_sums::Grid;
+use crate::sums::Grid;
 
 use crate::queries::ResidualTerms;
 
@@ -43,7 +43,7 @@ const LARGEST: f64 = (1_u64 << 50) as f64;
 /// More noise than this, in clips, is not added exactly to a token in doubles.
 pub(crate) const MOST_NOISE: f64 = 4096.0;
 
-/// No table has more records (crate `sums`).
+/// No table has more records (`sums/private.rs`).
 const MOST_RECORDS: f64 = (1_u64 << 30) as f64;
 
 impl Lattice {

@@ -1,8 +1,8 @@
 use reticent_accountant::EventError;
 
+use crate::sums::{TableError, Unsolvable};
 use reticent_noise::entropy::EntropyError;
 use reticent_noise::grid::NoiseError;
-use reticent_sums::{TableError, Unsolvable};
 
 /// Why the gate did not answer. Never says anything about the data, and none of it depends on a
 /// record: docs/refusals.md has what each depends on.
@@ -58,6 +58,9 @@ pub enum Refusal {
     /// A step of consensus before its blocks were put anywhere.
     #[error("there are no blocks to move: open_consensus(start) must come before consensus(z, …)")]
     NoConsensus,
+    /// The caller has stopped the run: no fault of the query's, and no function of the data.
+    #[error("the run was stopped before its end")]
+    Stopped,
     /// A table that cannot be summed over.
     #[error(transparent)]
     Table(#[from] TableError),

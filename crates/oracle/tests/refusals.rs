@@ -26,7 +26,7 @@ fn every_refusal_is_listed_with_what_it_depends_on() {
     let document = read("docs/refusals.md");
     for (file, name, least) in [
         ("crates/oracle/src/refusal.rs", "Refusal", 14),
-        ("crates/sums/src/private.rs", "TableError", 3),
+        ("crates/oracle/src/sums/private.rs", "TableError", 3),
         ("crates/data/src/error.rs", "FileProblem", 11),
         ("crates/data/src/error.rs", "LineProblem", 7),
         ("crates/data/src/error.rs", "CellProblem", 5),

@@ -1,10 +1,11 @@
 //! From a job to a model: load, rehearse, calibrate, run, close the books.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use reticent_accountant::Ledger;
-use reticent_admm::Choice;
 use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
+use reticent_admm::{Choice, Progress as Told};
 use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal};
 use reticent_problem::Graph;
 
@@ -138,9 +139,12 @@ impl Job {
             }
             (Plan::One(Calibrated { public, noise, plan }), _) => {
                 gate.bind(plan.clone());
-                let mut after = |done, of| progress.iteration(done, of);
+                let mut tell = |Told { done, of }| {
+                    progress.iteration(done, of);
+                    ControlFlow::Continue(())
+                };
                 let outcome = self
-                    .perform(&mut gate, public, noise, &mut after)
+                    .perform(&mut gate, public, noise, &mut tell)
                     .map_err(|why| self.after(gate.ledger().total_events() > 0, why))?;
                 let transcript = gate.take_transcript();
                 (self, outcome, None, transcript, gate.close()?)

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Ledger, calibrate};
 use reticent_admm::catalogue::{Built, Kind, Recipe};
-use reticent_admm::{Choice, Public, SettingsError, run};
+use reticent_admm::{Choice, Public, SettingsError, Tell, run, unwatched};
 use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Released, Terms};
 use reticent_problem::{Constraint, Graph, Regulariser, penalties};
 
@@ -146,23 +146,23 @@ impl Job {
         let mut rehearsal = Rehearsal::new(public.shape, terms);
         // The plan does not depend on which graph it is, and learning one takes its time.
         let learn = |_: Released<Vec<f64>>, nodes: usize, _: f64| Graph::path(nodes);
-        self.ask(&mut rehearsal, public, noise, &learn, &mut |_, _| {})?;
+        self.ask(&mut rehearsal, public, noise, &learn, &mut unwatched)?;
         Ok(rehearsal.into_plan())
     }
 
-    /// The run. `after` hears how many of how many iterations are done.
+    /// The run. `tell` hears of every iteration, and may stop it.
     pub(crate) fn perform(
         &self,
         oracle: &mut dyn Oracle,
         public: &Public,
         noise: &Noise,
-        after: &mut dyn FnMut(u64, u64),
+        tell: &mut Tell<'_>,
     ) -> Result<Outcome, Error> {
         let learn = |moments: Released<Vec<f64>>, nodes: usize, deviation: f64| {
             let terms = self.graph.map(|graph| graph.terms(nodes, deviation));
             terms.map_or(Graph::empty(nodes), |terms| Graph::learn(moments.get(), nodes, &terms))
         };
-        self.ask(oracle, public, noise, &learn, after)
+        self.ask(oracle, public, noise, &learn, tell)
     }
 
     fn ask(
@@ -171,7 +171,7 @@ impl Job {
         public: &Public,
         noise: &Noise,
         learn: &dyn Fn(Released<Vec<f64>>, usize, f64) -> Graph,
-        after: &mut dyn FnMut(u64, u64),
+        tell: &mut Tell<'_>,
     ) -> Result<Outcome, Error> {
         let Kind::Private(build) = self.entry.kind else { return Err(self.not_private()) };
         let graph = match noise.graph {
@@ -199,7 +199,7 @@ impl Job {
         };
         let choice = self.entry.choice(&recipe).map_err(learned)?;
         let Built { mut algorithm, iterations } = build(&recipe).map_err(learned)?;
-        let parameter = run(&mut *algorithm, iterations, oracle, |done| after(done, iterations))?;
+        let parameter = run(&mut *algorithm, iterations, oracle, tell)?;
         let score = noise.score.map(|noise| oracle.score(&parameter, noise)).transpose()?;
         Ok(Outcome { parameter, iterations, graph, score, choice })
     }

@@ -293,7 +293,12 @@ impl Tuning {
     ) -> Result<(&Job, Outcome, Tuned, Ledger), Error> {
         let Prepared { publics, noises, selection, .. } = prepared;
         let run = |oracle: &mut dyn Oracle, i: usize| {
-            match self.points[i].perform(oracle, &publics[i], &noises[i], &mut |_, _| {}) {
+            match self.points[i].perform(
+                oracle,
+                &publics[i],
+                &noises[i],
+                &mut reticent_admm::unwatched,
+            ) {
                 Ok(outcome) => Ok(outcome.score.clone().map(|score| (outcome, score))),
                 // A function of what this run was told, and no record decides it (proofs/gate.md).
                 // To say so would tell of a run that is not released; it has lost, that is all.

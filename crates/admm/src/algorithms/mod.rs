@@ -1,5 +1,7 @@
 //! The algorithms, a file each, and the loop that runs one.
 
+use std::ops::ControlFlow;
+
 use reticent_oracle::{Oracle, Refusal};
 
 pub(crate) mod amp;
@@ -28,17 +30,40 @@ pub trait Algorithm {
     fn solution(&self) -> Vec<f64>;
 }
 
-/// Runs `iterations` steps. `after` hears the number of each step done, and nothing else: there is
-/// no stopping rule, because one that read the data would leak.
+/// How far a run has come. Nothing in it is computed from the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Iterations done.
+    pub done: u64,
+    /// Iterations that there will be.
+    pub of: u64,
+}
+
+/// Who is told of every iteration, and may stop the run. There is no stopping rule besides, because
+/// one that read the data would leak.
+pub type Tell<'t> = dyn FnMut(Progress) -> ControlFlow<()> + 't;
+
+/// Lets a run go on to its end, and tells nobody.
+pub fn unwatched(_: Progress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// Runs `iterations` steps.
+///
+/// # Errors
+/// What the oracle refuses, and [`Refusal::Stopped`] when `tell` says so. What was asked until then
+/// is spent.
 pub fn run(
     algorithm: &mut dyn Algorithm,
     iterations: u64,
     oracle: &mut dyn Oracle,
-    mut after: impl FnMut(u64),
+    tell: &mut Tell<'_>,
 ) -> Result<Vec<f64>, Refusal> {
     for k in 1..=iterations {
         algorithm.step(k, oracle)?;
-        after(k);
+        if tell(Progress { done: k, of: iterations }).is_break() {
+            return Err(Refusal::Stopped);
+        }
     }
     Ok(algorithm.solution())
 }

@@ -7,10 +7,10 @@
 //! unit, neighbours' blocks are as far apart as [`BlockTerms::moves`] says, and not twice the
 //! bound. Proof: proofs/trust.md.
 
+use crate::sums::{BlockTerms, PartyBlock};
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_masks::{FixedPoint, Member, MemberId, NoiseShare, Terms as MaskTerms};
 use reticent_noise::{Digest, Hasher};
-use reticent_sums::{BlockTerms, PartyBlock};
 
 use super::{Gate, Source};
 use crate::aggregator::{Seal, SealedBlock, clipped_steps};

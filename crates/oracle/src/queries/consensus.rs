@@ -36,10 +36,10 @@
 //! Event: Gaussian with noise multiplier `z`, in units of `B`, under the sampling that was drawn.
 //! Proof: proofs/consensus.md, proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md.
 
+use crate::sums::{Grid, Move, Slopes, grid};
 use reticent_accountant::{Adjacency, Event, Unit};
 use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_problem::Shape;
-use reticent_sums::{Grid, Move, Slopes, grid};
 
 use super::{GradientTerms, Query, check_noise, check_point, check_range, noisy_mean, wrong};
 use crate::inside::Inside;

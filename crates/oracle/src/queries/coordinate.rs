@@ -12,9 +12,9 @@
 //! Event: Gaussian with noise multiplier `z`, under the sampling that was drawn.
 //! Proof: proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md, proofs/sampling.md.
 
+use crate::sums::{Grid, Vectors};
 use reticent_accountant::Event;
 use reticent_problem::Shape;
-use reticent_sums::{Grid, Vectors};
 
 use super::{GradientTerms, Query, add_noise, check_point};
 use crate::inside::Inside;

@@ -12,9 +12,9 @@
 //! Event: Gaussian with noise multiplier `z`, under the sampling that was drawn.
 //! Proof: proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md, proofs/sampling.md.
 
+use crate::sums::Slopes;
 use reticent_accountant::Event;
 use reticent_problem::Shape;
-use reticent_sums::Slopes;
 
 use super::{GradientTerms, Query, check_point, noisy_mean};
 use crate::inside::Inside;

@@ -7,9 +7,9 @@
 //! Event: Gaussian with noise multiplier `z`. Proof: proofs/count.md,
 //! proofs/noise-gaussian-grid.md.
 
+use crate::sums::{Grid, Private, Statistic, Vectors};
 use reticent_accountant::{Adjacency, Event};
 use reticent_problem::Shape;
-use reticent_sums::{Grid, Private, Statistic, Vectors};
 
 use super::{Query, add_noise, check_noise};
 use crate::inside::Inside;

@@ -19,19 +19,19 @@
 //! Event: Gaussian with noise multiplier `z`, in units of `S`. Replace-one only: the smoothness of
 //! the mean is known because `n` is. Proof: proofs/minimiser.md, proofs/noise-gaussian-grid.md.
 
+use crate::sums::Grid;
 use reticent_accountant::{Adjacency, Event};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
-use reticent_sums::Grid;
 
 use super::{
     Query, add_noise, check_finite, check_noise, check_point, check_range, too_flat, wrong,
 };
 use crate::inside::Inside;
 use crate::refusal::Refusal;
+use crate::sums::{Bounds, Descent, Quadratic, Risk, UP};
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
-use reticent_sums::{Bounds, Descent, Quadratic, Risk, UP};
 
 /// How a minimiser is asked for.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,12 @@
+use crate::sums::Private;
 use proptest::prelude::*;
 use reticent_accountant::{Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_problem::constraints::Constraint;
 use reticent_problem::{SparseMatrix, losses};
-use reticent_sums::Private;
 
 use super::*;
-use reticent_sums::least_singular;
+use crate::sums::least_singular;
 
 const COLUMNS: usize = 3;
 

@@ -34,9 +34,9 @@ pub(crate) use score::Score;
 pub(crate) use second_moment::SecondMoment;
 pub use second_moment::SecondMomentTerms;
 
+use crate::sums::{Ask, Grid, Slopes, grid};
 use reticent_accountant::Event;
 use reticent_problem::Shape;
-use reticent_sums::{Ask, Grid, Slopes, grid};
 
 use crate::inside::Inside;
 use crate::refusal::Refusal;

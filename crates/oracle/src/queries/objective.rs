@@ -23,12 +23,12 @@
 //! spherical Laplace `b`: pure, `ln(1 + c) + (2 + 1/32)/z`. Proof: proofs/objective.md,
 //! proofs/minimiser.md, proofs/noise-objective-perturbation.md.
 
+use crate::sums::{Bounds, Descent, Grid, Quadratic, Risk, UP, grid, norm};
 use reticent_accountant::{
     Adjacency, Event, Gaussian, NonPrivate, ObjectivePerturbation, PureDp, Unit,
 };
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
-use reticent_sums::{Bounds, Descent, Grid, Quadratic, Risk, UP, grid, norm};
 
 use super::minimiser::noisy_point;
 use super::{Query, check_finite, check_noise, check_point, check_range, too_flat, wrong};

@@ -8,9 +8,9 @@
 //! gate cannot know, so it is answered only under a [`Claim`](crate::Claim), and no such run is
 //! certified. Proof: none is claimed; the noise itself is that of proofs/noise-gaussian-grid.md.
 
+use crate::sums::Grid;
 use reticent_accountant::Event;
 use reticent_problem::Shape;
-use reticent_sums::Grid;
 
 use super::{Query, add_noise, check_noise, check_range};
 use crate::inside::Inside;

@@ -18,9 +18,9 @@ use super::count::{CountTerms, check_statistic, noisy_count};
 use super::{Query, check_noise, check_range};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
+use crate::sums::Statistic;
 use crate::terms::Terms;
 use reticent_noise::entropy::Entropy;
-use reticent_sums::Statistic;
 
 /// Vectors are clipped a little further in than the clip, so counts come out short by 2·10⁻¹² of
 /// themselves.

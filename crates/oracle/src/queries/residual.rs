@@ -13,10 +13,10 @@
 //! `z`, nothing is clipped) moves the token by a non-expansive map, and another peer's view of it
 //! is an `Iteration`. Proof: proofs/local-prox.md, proofs/walk.md, proofs/noise-gaussian-grid.md.
 
+use crate::sums::grid::{BITS, nearest};
+use crate::sums::{Grid, Prox, finite, norm_above};
 use reticent_accountant::{Adjacency, Event, Iteration, Mechanism, Unit, View};
 use reticent_problem::Shape;
-use reticent_sums::grid::{BITS, nearest};
-use reticent_sums::{Grid, Prox, finite, norm_above};
 
 use super::{Query, add_noise, check_clip, check_noise, check_point, check_range};
 use crate::inside::Inside;

@@ -10,10 +10,10 @@
 //! Event: Gaussian with noise multiplier `z`. Proof: proofs/count.md,
 //! proofs/noise-gaussian-grid.md.
 
+use crate::sums::{Private, RowAccess};
 use reticent_accountant::Event;
 use reticent_data::Rows;
 use reticent_problem::{Shape, prediction_error};
-use reticent_sums::{Private, RowAccess};
 
 use super::count::noisy_share_sum;
 use super::{Query, check_noise, check_point};

@@ -15,9 +15,9 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
+use crate::sums::{Grid, Vectors, symmetric};
 use reticent_accountant::{Adjacency, Event};
 use reticent_problem::Shape;
-use reticent_sums::{Grid, Vectors, symmetric};
 
 use super::{Query, add_noise, check_noise, check_range};
 use crate::inside::Inside;

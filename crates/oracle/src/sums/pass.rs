@@ -2,15 +2,15 @@
 //!
 //! Rows are taken in blocks small enough to stay in the first-level cache, so that each is fetched
 //! from memory once: its score and its contribution to the sum are computed from the same fetch.
-//! The sum is made of integers (see [`crate::grid`]), so threads may share the rows in any way.
+//! The sum is made of integers (see [`super::grid`]), so threads may share the rows in any way.
 
 use rayon::prelude::*;
 use reticent_data::Rows;
 use reticent_problem::losses::Loss;
 
-use crate::grid::{self, Grid, nearest};
-use crate::private::{Private, norm_above};
-use crate::rows::RowAccess;
+use super::grid::{self, Grid, nearest};
+use super::private::{Private, norm_above};
+use super::rows::RowAccess;
 
 /// Bytes of rows in a block.
 const BLOCK_BYTES: usize = 16 << 10;

@@ -22,10 +22,10 @@
 
 use reticent_problem::losses::Loss;
 
-use crate::pass::finite;
-use crate::private::{Private, norm_above};
-use crate::prox::Prox;
-use crate::solver::UP;
+use super::pass::finite;
+use super::private::{Private, norm_above};
+use super::prox::Prox;
+use super::solver::UP;
 
 /// How a block moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -134,7 +134,7 @@ impl BlockTerms {
     }
 
     /// Whether what is said of one record holds for these records and this loss.
-    pub fn holds(&self, (private, loss): (&Private, &dyn Loss)) -> bool {
+    pub(crate) fn holds(&self, (private, loss): (&Private, &dyn Loss)) -> bool {
         self.one_record.is_none_or(|OneRecord { fewest, smoothness, .. }| {
             private.records() as u64 >= fewest
                 && loss.smoothness() <= smoothness

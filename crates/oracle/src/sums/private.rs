@@ -3,8 +3,8 @@
 use reticent_data::{Rows, Table};
 use reticent_problem::Shape;
 
-use crate::grid::MAX_RECORDS;
-use crate::rows::RowAccess;
+use super::grid::MAX_RECORDS;
+use super::rows::RowAccess;
 
 /// A table together with what every pass needs: upper bounds of the row norms and the users'
 /// records.

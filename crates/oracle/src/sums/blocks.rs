@@ -14,9 +14,9 @@ use rayon::prelude::*;
 use reticent_data::Rows;
 use reticent_problem::losses::Loss;
 
-use crate::pass::finite;
-use crate::private::{Private, norm_above};
-use crate::rows::RowAccess;
+use super::pass::finite;
+use super::private::{Private, norm_above};
+use super::rows::RowAccess;
 
 /// The blocks of all records.
 #[derive(Debug)]

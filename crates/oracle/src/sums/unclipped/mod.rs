@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use reticent_data::Rows;
 use reticent_problem::losses::Loss;
 
-use crate::private::Private;
-use crate::rows::RowAccess;
+use crate::sums::private::Private;
+use crate::sums::rows::RowAccess;
 use term::{Buffers, term};
 
 pub use term::Split;

@@ -4,8 +4,8 @@ use rayon::prelude::*;
 use reticent_data::Rows;
 use reticent_problem::losses::Loss;
 
-use crate::private::Private;
-use crate::rows::RowAccess;
+use crate::sums::private::Private;
+use crate::sums::rows::RowAccess;
 
 /// Scaled multipliers `sᵢ` of the constraints that tie the scores to the parameter.
 #[derive(Debug)]

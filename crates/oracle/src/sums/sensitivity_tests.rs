@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use reticent_data::{Csr, Dense, Rows, Table};
 use reticent_problem::losses;
 
-use crate::grid::{BITS, Grid};
-use crate::pass::{Ask, Pass, Slopes, Vectors};
-use crate::private::{Private, TableError};
+use super::grid::{BITS, Grid};
+use super::pass::{Ask, Pass, Slopes, Vectors};
+use super::private::{Private, TableError};
 
 const COLUMNS: usize = 4;
 

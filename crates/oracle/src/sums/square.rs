@@ -5,8 +5,8 @@ use std::f64::consts::SQRT_2;
 
 use reticent_data::Rows;
 
-use crate::private::{Private, norm_above};
-use crate::rows::RowAccess;
+use super::private::{Private, norm_above};
+use super::rows::RowAccess;
 
 impl Private {
     /// Adds `share·a'a'ᵀ` of record `i`, `a'` its row scaled down to `row_norm`.

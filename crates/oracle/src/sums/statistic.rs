@@ -3,8 +3,8 @@
 use reticent_data::Rows;
 use reticent_problem::losses::Loss;
 
-use crate::private::Private;
-use crate::rows::RowAccess;
+use super::private::Private;
+use super::rows::RowAccess;
 
 /// A number that every record has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Statistic {
 
 impl Statistic {
     /// The number of record `i`.
-    pub fn value(self, private: &Private, i: usize) -> f64 {
+    pub(crate) fn value(self, private: &Private, i: usize) -> f64 {
         match (self, private.rows()) {
             (Statistic::Feature(index), Rows::Dense(rows)) => entry(rows, i, index),
             (Statistic::Feature(index), Rows::Sparse(rows)) => entry(rows, i, index),

@@ -15,9 +15,9 @@
 use reticent_data::Rows;
 use reticent_problem::losses::Loss;
 
-use crate::pass::finite;
-use crate::private::{Private, norm_above};
-use crate::rows::RowAccess;
+use super::pass::finite;
+use super::private::{Private, norm_above};
+use super::rows::RowAccess;
 
 /// How a prox is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]

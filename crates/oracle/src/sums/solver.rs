@@ -12,9 +12,9 @@ use reticent_problem::constraints::Constraint;
 use reticent_problem::losses::{Loss, Target};
 use reticent_problem::{Shape, SparseMatrix};
 
-use crate::grid::Grid;
-use crate::pass::{Ask, Pass, Slopes};
-use crate::private::Private;
+use super::grid::Grid;
+use super::pass::{Ask, Pass, Slopes};
+use super::private::Private;
 
 /// Why a minimiser cannot be proven to any accuracy: the text says which number and what is
 /// allowed.
@@ -243,7 +243,7 @@ impl Quadratic<'_> {
 
     /// A lower bound of its strong convexity. With an intercept, which `A` does not reach, it is
     /// the ridge's.
-    pub fn convexity(&self, shape: Shape) -> f64 {
+    pub(crate) fn convexity(&self, shape: Shape) -> f64 {
         let (_, omega, gamma) = self.spectrum();
         self.ridge + if shape.intercept { 0.0 } else { omega * omega / gamma }
     }
@@ -255,7 +255,7 @@ impl Quadratic<'_> {
     }
 
     /// Refuses numbers that cannot be.
-    pub fn check(&self, shape: Shape) -> Result<(), Unsolvable> {
+    pub(crate) fn check(&self, shape: Shape) -> Result<(), Unsolvable> {
         if !(0.0..=1e20).contains(&self.ridge) {
             return Err(wrong("the ridge must be between 0 and 1e20"));
         }

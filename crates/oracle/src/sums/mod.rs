@@ -1,0 +1,42 @@
+//! Arithmetic over private rows: clipped sums on an integer grid, and what is built on them.
+//!
+//! ```text
+//! table ─► Private (norms, units) ─► Pass: score · slope · clip · round ─► integers
+//! ```
+//!
+//! One unit moves a sum by at most one clip whatever its records are, and the bits of a sum do not
+//! depend on the threads that computed it: proofs/sensitivity-clipped-sum.md. What is in here is as
+//! private as the rows, and the module is private to the gate: the compiler lets nobody else use
+//! it.
+
+mod blocks;
+pub(crate) mod grid;
+mod party_block;
+mod pass;
+mod private;
+mod prox;
+mod rows;
+#[cfg(test)]
+mod sensitivity_tests;
+mod solver;
+mod square;
+mod statistic;
+mod unclipped;
+
+pub(crate) use blocks::{Blocks, Move};
+pub(crate) use grid::Grid;
+pub(crate) use party_block::PartyBlock;
+pub use party_block::{BlockTerms, OneRecord};
+pub(crate) use pass::{Ask, Pass, Slopes, Vectors, finite};
+pub use private::TableError;
+pub(crate) use private::{Private, norm_above};
+pub(crate) use prox::Prox;
+pub(crate) use rows::RowAccess;
+pub use solver::Quadratic;
+pub(crate) use solver::Unsolvable;
+#[cfg(test)]
+pub(crate) use solver::least_singular;
+pub(crate) use solver::{Bounds, Descent, Risk, UP, norm};
+pub(crate) use square::symmetric;
+pub use statistic::Statistic;
+pub(crate) use unclipped::{Split, Want, unclipped_sum};
