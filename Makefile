@@ -1,9 +1,11 @@
 # Two commands are enough: `make demo` and `make test`.
 
 CARGO ?= cargo
+MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test tools format lint docs unit exports nightly bench bench-utility build
+.PHONY: help demo test tools format lint features package supply-chain docs unit exports \
+	fuzz msrv nightly bench bench-utility build
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -14,7 +16,7 @@ build: ## Build the command line (target/release/reticent)
 demo: build ## Train a private model on built-in data, and say what its certificate means
 	"$${CARGO_TARGET_DIR:-target}/release/reticent" demo --out target/demo
 
-test: tools format lint docs unit exports ## Install what the tests need, then check everything
+test: tools format lint features package docs unit exports ## Install what the tests need, then check everything
 
 # rustup may be absent where Rust came from a distribution; then its components come from there too.
 tools:
@@ -26,6 +28,30 @@ format:
 
 lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+# None of them, and each alone: what a dependant may ask for. A test compares the list with the manifests.
+features:
+	$(CARGO) check --locked --no-default-features \
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features parquet \
+		-p reticent-data -p reticent-oracle -p reticent -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features seeded-bugs \
+		-p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
+
+package: ## Make the files that would be published (target/package)
+	$(CARGO) package --locked --workspace --exclude reticent-testkit --exclude reticent-fuzz --no-verify --allow-dirty --quiet
+
+# Advisories are asked for online; everything else is checked without a network.
+supply-chain: ## Check licences, versions and sources of dependencies with cargo-deny (deny.toml)
+	@$(CARGO) deny --version >/dev/null 2>&1 || { echo "cargo-deny is not here; get it with: cargo install --locked cargo-deny"; exit 1; }
+	$(CARGO) deny --locked --offline check licenses bans sources
+	$(CARGO) deny --locked check advisories || echo "advisories were not checked, or there are some: see above"
+
+# Clippy knows since when the standard library has what we use, and a test that no dependency asks for more; this
+# compiles everything with the oldest compiler itself.
+msrv: ## Compile with the oldest supported Rust (needs rustup)
+	rustup toolchain install --profile minimal $(MSRV)
+	cargo +$(MSRV) check --locked --workspace --all-targets
 
 docs: ## Build the documentation of the crates (target/doc)
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
@@ -41,6 +67,10 @@ unit:
 nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEED=N for others)
 	RETICENT_CASES=2000 RETICENT_SEED="$${RETICENT_SEED:-7}" \
 		$(CARGO) test --locked -p reticent-accountant --test second_accountant -- --nocapture
+
+# The targets are compiled by `lint`. Running them takes a C++ compiler and cargo-fuzz, or fuzz/build.sh without it.
+fuzz: ## Build the fuzz targets with coverage (target/fuzz/release)
+	sh fuzz/build.sh
 
 # Exported models against the program itself, in SQLite, onnxruntime and scikit-learn; what cannot be had is skipped with a
 # message.

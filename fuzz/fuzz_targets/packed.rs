@@ -1,5 +1,5 @@
 //! Packed files (gzip, xz, bzip2, zstd, zip, told by their first bytes) never panic.
-#![no_main]
+#![cfg_attr(feature = "run", no_main)]
 
 use libfuzzer_sys::fuzz_target;
 use reticent_data::{Format, Reading, Schema, load};
@@ -27,3 +27,6 @@ fuzz_target!(|bytes: &[u8]| {
         let _ = load(file.path(), reading, &schema, None, None);
     }
 });
+
+#[cfg(not(feature = "run"))]
+fn main() {}

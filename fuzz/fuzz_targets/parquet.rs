@@ -1,5 +1,5 @@
 //! Damaged Parquet files never panic.
-#![no_main]
+#![cfg_attr(feature = "run", no_main)]
 
 use libfuzzer_sys::fuzz_target;
 use reticent_data::{Format, Schema, load};
@@ -26,3 +26,6 @@ fuzz_target!(|bytes: &[u8]| {
         let _ = load(file.path(), Some(Format::Parquet), &schema, None, None);
     }
 });
+
+#[cfg(not(feature = "run"))]
+fn main() {}

@@ -1,5 +1,5 @@
 //! Any bytes are rejected by name or are a message that encodes to the same bytes.
-#![no_main]
+#![cfg_attr(feature = "run", no_main)]
 
 use libfuzzer_sys::fuzz_target;
 use reticent_runtime::wire::{decode, encode};
@@ -9,3 +9,6 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(encode(&envelope), bytes);
     }
 });
+
+#[cfg(not(feature = "run"))]
+fn main() {}

@@ -1,12 +1,13 @@
 //! The answer: an interval that contains the truth, and the method that proved it.
 
-use crate::names::named;
 use crate::outward::{Lower, Upper};
+use crate::words;
 use serde::{Deserialize, Serialize};
 
-named! {
+words! {
     /// How a bound was obtained.
-    pub enum Method {
+    #[derive(Eq, Hash, PartialOrd, Ord)]
+    pub enum Method = "method" {
         /// The closed form of composed Gaussian mechanisms.
         Exact = "exact-gaussian",
         /// Privacy-loss distribution, connect-the-dots, composed by FFT.

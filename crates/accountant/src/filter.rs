@@ -21,6 +21,7 @@
 
 use crate::account::{self, AccountError};
 use crate::bound::{Bound, Method};
+use crate::charge::{Charge, ORDERS};
 use crate::event::Event;
 use crate::ledger::Ledger;
 use crate::outward::{Lower, Upper};
@@ -30,7 +31,7 @@ use serde::{Deserialize, Serialize};
 
 /// The orders that are tracked: those at which ln(1/δ)/(α−1) is these shares of ε. Fixed by the
 /// budget, not by what is seen.
-const CONVERSION_SHARES: [f64; 4] = [0.35, 0.55, 0.75, 0.95];
+const CONVERSION_SHARES: [f64; ORDERS] = [0.35, 0.55, 0.75, 0.95];
 /// Of δ: the exact Gaussian filter, and for each order the conversion and the failures.
 const GAUSSIAN_SHARE: f64 = 0.25;
 const ORDER_SHARE: f64 = 0.15;
@@ -100,6 +101,10 @@ impl TryFrom<Raw> for Filter {
 }
 
 impl Filter {
+    /// The rule that turns a ledger into a [`Charge`] and a charge into a yes or no: another number
+    /// whenever the orders or the shares of δ change, for then charges that were kept mean nothing.
+    pub const RULE: u32 = 1;
+
     /// Nothing spent yet.
     ///
     /// # Errors
@@ -115,29 +120,64 @@ impl Filter {
 
     /// Whether a ledger as a whole is within the budget, its steps having been chosen adaptively.
     fn fits(&self, ledger: &Ledger) -> Result<bool, FilterError> {
+        self.covers(&self.charge(ledger)?)
+    }
+
+    /// The orders that are tracked. The budget fixes them, and nothing that is seen.
+    fn orders(&self) -> [f64; ORDERS] {
+        let log_delta = (ORDER_SHARE * self.delta).ln();
+        CONVERSION_SHARES.map(|share| 1.0 - log_delta / (share * self.epsilon))
+    }
+
+    /// What a ledger costs this filter.
+    ///
+    /// # Errors
+    /// A ledger that cannot be counted, or is no guarantee.
+    pub fn charge(&self, ledger: &Ledger) -> Result<Charge, FilterError> {
         account::consistent(ledger).map_err(|e| FilterError::Uncountable(e.to_string()))?;
-        let tally = Tally::of(ledger);
-        if tally
-            .gdp()
-            .is_some_and(|mu| gdp::epsilon(mu, GAUSSIAN_SHARE * self.delta).1.within(self.epsilon))
-        {
-            return Ok(true);
+        if let Some(taint) = ledger.taints().first() {
+            return Err(FilterError::Uncountable(taint.to_string()));
         }
+        Ok(Charge::of(&Tally::of(ledger), &self.orders()))
+    }
+
+    /// The ε that is compared with the budget's: the filter admits while it is not above. It is no
+    /// bound of what was spent, see [`Filter::odometer`]; ∞ where nothing is known.
+    #[must_use]
+    pub fn reading(&self, charge: &Charge) -> f64 {
+        let gaussian =
+            charge.mu.map_or(Upper::INFINITE, |mu| gdp::epsilon(mu, GAUSSIAN_SHARE * self.delta).1);
         // Failures have a share of their own, fixed beforehand: a trade between the two that
         // depends on what was seen would not be covered by the theorem.
-        if !Upper::new(tally.failure()).within(FAILURE_SHARE * self.delta) {
-            return Ok(false);
+        if !Upper::new(charge.failure).within(FAILURE_SHARE * self.delta) {
+            return gaussian.value();
         }
-        let Some(curve) = tally.rdp() else {
-            return Err(FilterError::Uncountable("some mechanism has no Rényi curve".into()));
-        };
         let log_delta = (ORDER_SHARE * self.delta).ln();
-        Ok(CONVERSION_SHARES.iter().any(|share| {
-            let order = 1.0 - log_delta / (share * self.epsilon);
-            Upper::new(rdp::epsilon_tight(order, curve(order), log_delta))
-                .up(64.0)
-                .within(self.epsilon)
-        }))
+        let at = |(order, divergence)| {
+            Upper::new(rdp::epsilon_tight(order, divergence, log_delta)).up(64.0)
+        };
+        charge
+            .divergences
+            .iter()
+            .flat_map(|divergences| self.orders().into_iter().zip(*divergences))
+            .map(at)
+            .fold(gaussian, Upper::least)
+            .value()
+    }
+
+    /// Whether all that has this charge is within the budget, its steps having been chosen
+    /// adaptively.
+    ///
+    /// # Errors
+    /// When some mechanism has no Rényi curve, so that more budget would not help.
+    pub fn covers(&self, charge: &Charge) -> Result<bool, FilterError> {
+        let within = Upper::new(self.reading(charge)).within(self.epsilon);
+        let failing = !Upper::new(charge.failure).within(FAILURE_SHARE * self.delta);
+        if within || failing || charge.divergences.is_some() {
+            Ok(within)
+        } else {
+            Err(FilterError::Uncountable("some mechanism has no Rényi curve".into()))
+        }
     }
 
     /// Whether the step fits; changes nothing.
@@ -181,14 +221,22 @@ impl Filter {
     /// # Errors
     /// δ outside (0, 1).
     pub fn odometer(&self, delta: f64) -> Result<Bound, AccountError> {
+        Self::odometer_of(&self.spent, delta)
+    }
+
+    /// The same for any ledger whose steps were chosen by looking.
+    ///
+    /// # Errors
+    /// δ outside (0, 1).
+    pub fn odometer_of(ledger: &Ledger, delta: f64) -> Result<Bound, AccountError> {
         account::check_delta(delta)?;
-        if self.spent.entries().is_empty() {
+        if ledger.entries().is_empty() {
             return Ok(Bound::new(Lower::ZERO, Upper::epsilon(0.0), Method::Trivial));
         }
         let share = delta / f64::from(RUNGS);
         let admits = |epsilon: &f64| {
             let rung = Self { epsilon: *epsilon, delta: share, spent: Ledger::new() };
-            rung.fits(&self.spent).unwrap_or(false)
+            rung.fits(ledger).unwrap_or(false)
         };
         let reading = (0..RUNGS).map(|k| LOWEST * 2.0_f64.powf(f64::from(k) / 4.0)).find(admits);
         Ok(match reading {

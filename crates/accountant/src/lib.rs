@@ -19,6 +19,7 @@
 mod account;
 mod bound;
 mod calibrate;
+mod charge;
 mod event;
 pub mod events;
 pub mod extended;
@@ -26,7 +27,6 @@ mod filter;
 mod gdp;
 mod ledger;
 mod methods;
-mod names;
 mod outward;
 mod pld;
 mod rdp;
@@ -36,6 +36,7 @@ mod tally;
 mod trade_off;
 pub mod views;
 mod vocabulary;
+mod words;
 
 pub use account::{
     AccountError, Report, ReportLine, curve, delta, epsilon, gdp_mu, profile, rdp_curve, report,
@@ -46,6 +47,7 @@ pub use calibrate::{
     Calibration, CalibrationError, RateCalibration, StepsCalibration, calibrate, calibrate_rate,
     calibrate_steps,
 };
+pub use charge::Charge;
 pub use event::Event;
 pub use events::{
     ApproximateDp, ApproximateZcdp, Choice, EventError, Gaussian, Gdp, Iteration, Laplace,
@@ -55,7 +57,12 @@ pub use events::{
 pub use filter::{Filter, FilterError};
 pub use ledger::{Entry, Ledger, LedgerError, Taint};
 pub use trade_off::trade_off;
-pub use vocabulary::{Adjacency, Unit, UnknownName, View};
+pub use vocabulary::{Adjacency, Unit, View};
+pub use words::{Refused, Typed};
+
+/// For what [`words!`] makes in other crates.
+#[doc(hidden)]
+pub use serde;
 
 /// The example of the README is run as a test.
 #[cfg(doctest)]

@@ -140,7 +140,7 @@ impl Tally {
 
 /// √(Σ count·μ²), relative to the largest μ: the squares of small ones are beyond the range of
 /// floats, and would be free.
-fn length(ratios: &[(f64, u64)]) -> f64 {
+pub(crate) fn length(ratios: &[(f64, u64)]) -> f64 {
     let largest = largest(ratios.iter().map(|(mu, _)| *mu), 0.0);
     if largest == 0.0 || largest.is_infinite() {
         return largest;

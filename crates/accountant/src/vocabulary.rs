@@ -1,32 +1,38 @@
 //! The words a guarantee is meaningless without: who counts as a neighbour, whose data, seen by
 //! whom.
 
-use crate::names::named;
+use crate::words;
 
-named! {
+words! {
     /// What one change of the data set is.
-    pub enum Adjacency {
+    #[derive(Default, Eq, Hash, PartialOrd, Ord)]
+    pub enum Adjacency = "adjacency" {
         /// One record (or user) is exchanged for another; the size n is public.
+        #[default]
         ReplaceOne = "replace-one",
         /// One record (or user) is added or taken away; the size n is private.
         AddRemove = "add-remove",
     }
 }
 
-named! {
+words! {
     /// Whose change is hidden.
-    pub enum Unit {
+    #[derive(Default, Eq, Hash, PartialOrd, Ord)]
+    pub enum Unit = "unit" {
         /// One row of the table.
+        #[default]
         Record = "record",
         /// All the rows of one person.
         User = "user",
     }
 }
 
-named! {
+words! {
     /// The adversary: what it sees.
-    pub enum View {
+    #[derive(Default, Eq, Hash, PartialOrd, Ord)]
+    pub enum View = "view" {
         /// What is released at the end and along the way by the curator.
+        #[default]
         Central = "central",
         /// Every message of one party.
         Local = "local",
@@ -35,15 +41,6 @@ named! {
         /// The tokens that pass through one honest-but-curious peer.
         Network = "network",
     }
-}
-
-/// A name that is not in the vocabulary.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {what} \"{given}\": allowed are {allowed}")]
-pub struct UnknownName {
-    pub(crate) given: String,
-    pub(crate) what: &'static str,
-    pub(crate) allowed: String,
 }
 
 #[cfg(test)]
@@ -60,9 +57,6 @@ mod tests {
         assert_eq!(Unit::default(), Unit::Record);
         assert_eq!(View::default(), View::Central);
         let message = "replace-two".parse::<Adjacency>().unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "unknown Adjacency \"replace-two\": allowed are replace-one, add-remove"
-        );
+        assert_eq!(message, "adjacency = replace-two: use replace-one, add-remove");
     }
 }

@@ -104,6 +104,36 @@ fn steps_and_rates_are_calibrated_without_overshooting() {
     assert!(matches!(error, CalibrationError::OutOfReach { .. }), "{error}");
 }
 
+/// Charges that are kept and added up admit what the whole ledger does, and never more.
+#[test]
+fn charges_add_up_to_the_ledger() {
+    let events = [
+        step(Gaussian::new(30.0).unwrap()),
+        step(Gdp::new(0.02).unwrap()),
+        step(PoissonGaussian::new(2.0, 0.01).unwrap()),
+        step(Laplace::new(50.0).unwrap()),
+        step(ApproximateDp::new(0.01, 1e-9).unwrap()),
+    ];
+    for many in 1..=events.len() {
+        let filter = Filter::new(2.0, 1e-5).unwrap();
+        let (mut whole, mut sum) = (Ledger::new(), Charge::ZERO);
+        for event in events[..many].iter().cycle().take(40) {
+            let mut one = Ledger::new();
+            one.append_many(event.clone(), 3);
+            whole.append_many(event.clone(), 3);
+            sum = sum.and(&filter.charge(&one).unwrap());
+            let (added, counted) =
+                (filter.reading(&sum), filter.reading(&filter.charge(&whole).unwrap()));
+            assert!(added >= counted * (1.0 - 1e-14), "{added} {counted}");
+            assert!(added == counted || added <= counted * (1.0 + 1e-9), "{added} {counted}");
+        }
+    }
+    let mut seeded = Ledger::new();
+    seeded.append(step(Gaussian::new(30.0).unwrap()));
+    seeded.taint(Taint::SeededNoise);
+    assert!(Filter::new(2.0, 1e-5).unwrap().charge(&seeded).is_err());
+}
+
 /// An odometer may be read after looking: its reading is a filter's budget, never the bound of a
 /// plan fixed in advance.
 #[test]

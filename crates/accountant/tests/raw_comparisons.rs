@@ -7,9 +7,10 @@
 
 /// The files that decide. The others plan (a step that is badly chosen costs precision), choose a
 /// formula, or hand their numbers on to these, NaN and all.
-const DECIDE: [&str; 9] = [
+const DECIDE: [&str; 10] = [
     "account.rs",
     "calibrate.rs",
+    "charge.rs",
     "filter.rs",
     "methods.rs",
     "pld/mod.rs",

@@ -1,70 +1,18 @@
 //! Averages of iterates.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
-
-/// Which average of the iterates `x₁ … x_T` is the solution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum Average {
-    /// `x_T`.
-    Last,
-    /// `(1/T) Σ x_t`.
-    Uniform,
-    /// `Σ t·x_t / Σ t`: early iterates, far from the optimum, count less.
-    Weighted,
-    /// Weights in proportion to t³ for large t: the last quarter of the iterates has two thirds of
-    /// the weight.
-    Late,
-}
-
-/// A name that is not an average.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "average '{given}': use last, uniform (all iterates alike), weighted (iterate t counts t times) or late (about t³ times)"
-)]
-pub struct AverageError {
-    given: String,
-}
-
-impl FromStr for Average {
-    type Err = AverageError;
-
-    fn from_str(text: &str) -> Result<Self, AverageError> {
-        match text {
-            "last" => Ok(Average::Last),
-            "uniform" => Ok(Average::Uniform),
-            "weighted" => Ok(Average::Weighted),
-            "late" => Ok(Average::Late),
-            _ => Err(AverageError { given: text.to_owned() }),
-        }
-    }
-}
-
-impl fmt::Display for Average {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Average::Last => "last",
-            Average::Uniform => "uniform",
-            Average::Weighted => "weighted",
-            Average::Late => "late",
-        })
-    }
-}
-
-impl TryFrom<String> for Average {
-    type Error = AverageError;
-
-    fn try_from(text: String) -> Result<Self, AverageError> {
-        text.parse()
-    }
-}
-
-impl From<Average> for String {
-    fn from(average: Average) -> String {
-        average.to_string()
+reticent_oracle::words! {
+    /// Which average of the iterates `x₁ … x_T` is the solution.
+    #[derive(Eq)]
+    pub enum Average = "average" {
+        /// `x_T`.
+        Last = "last",
+        /// `(1/T) Σ x_t`.
+        Uniform = "uniform" " (all iterates alike)",
+        /// `Σ t·x_t / Σ t`: early iterates, far from the optimum, count less.
+        Weighted = "weighted" " (iterate t counts t times)",
+        /// Weights in proportion to t³ for large t: the last quarter of the iterates has two thirds
+        /// of the weight.
+        Late = "late" " (about t³ times)",
     }
 }
 
@@ -138,6 +86,6 @@ mod tests {
     #[test]
     fn other_names_are_refused() {
         let error = "mean".parse::<Average>().unwrap_err().to_string();
-        assert!(error.starts_with("average 'mean': use last"), "{error}");
+        assert!(error.starts_with("average = mean: use last"), "{error}");
     }
 }

@@ -6,25 +6,22 @@
 //! (E3). To gain from secret samples, move all blocks and take the mean over a sample: that is
 //! `sampling`.
 
-use std::fmt;
-use std::str::FromStr;
-
 use reticent_oracle::{Entropy, Refusal};
-use serde::{Deserialize, Serialize};
 
-/// How blocks are chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum BlockSchedule {
-    /// Every block in every iteration.
-    #[default]
-    All,
-    /// One block after the other, in a new random order in each round.
-    Permutation,
-    /// One random block.
-    Single,
-    /// So many different random blocks.
-    Blocks(u64),
+reticent_oracle::words! {
+    /// How blocks are chosen.
+    #[derive(Default, Eq)]
+    pub enum BlockSchedule = "schedule" {
+        /// Every block in every iteration.
+        #[default]
+        All = "all",
+        /// One block after the other, in a new random order in each round.
+        Permutation = "permutation",
+        /// One random block.
+        Single = "single",
+        /// So many different random blocks.
+        Blocks(count: u64 where count >= 1) = "blocks" ":M with M ≥ 1",
+    }
 }
 
 /// Where in its schedule a run is.
@@ -89,56 +86,6 @@ impl Order {
             self.blocks.swap(i, j as usize);
         }
         Ok(())
-    }
-}
-
-/// A schedule that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown schedule '{given}': use all, permutation, single, or blocks:M with M ≥ 1")]
-pub struct BlockScheduleError {
-    given: String,
-}
-
-impl FromStr for BlockSchedule {
-    type Err = BlockScheduleError;
-
-    fn from_str(text: &str) -> Result<Self, BlockScheduleError> {
-        let refuse = || BlockScheduleError { given: text.to_owned() };
-        match text.split_once(':') {
-            None if text == "all" => Ok(BlockSchedule::All),
-            None if text == "permutation" => Ok(BlockSchedule::Permutation),
-            None if text == "single" => Ok(BlockSchedule::Single),
-            Some(("blocks", count)) => match count.parse() {
-                Ok(count) if count >= 1 => Ok(BlockSchedule::Blocks(count)),
-                _ => Err(refuse()),
-            },
-            _ => Err(refuse()),
-        }
-    }
-}
-
-impl TryFrom<String> for BlockSchedule {
-    type Error = BlockScheduleError;
-
-    fn try_from(text: String) -> Result<Self, BlockScheduleError> {
-        text.parse()
-    }
-}
-
-impl From<BlockSchedule> for String {
-    fn from(schedule: BlockSchedule) -> String {
-        schedule.to_string()
-    }
-}
-
-impl fmt::Display for BlockSchedule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BlockSchedule::All => write!(f, "all"),
-            BlockSchedule::Permutation => write!(f, "permutation"),
-            BlockSchedule::Single => write!(f, "single"),
-            BlockSchedule::Blocks(count) => write!(f, "blocks:{count}"),
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::Sampling;
+use reticent_oracle::{Refused, Sampling};
 use reticent_problem::Regulariser;
 
 use crate::algorithms::auto::Choice;
@@ -10,7 +10,7 @@ use crate::algorithms::{
     Algorithm, amp, auto, consensus, dp_cd, dp_fw, dp_sgd, general, mpadmm, objp,
     output_perturbation, sadmm, ssadmm, vradmm,
 };
-use crate::settings::{Public, Settings, SettingsError};
+use crate::settings::{Public, Settings};
 
 /// An algorithm: what a user must know, and how it is built.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ pub enum Kind {
 }
 
 /// How an algorithm is built.
-pub type Build = fn(&Recipe<'_>) -> Result<Built, SettingsError>;
+pub type Build = fn(&Recipe<'_>) -> Result<Built, Refused>;
 
 /// What an algorithm is built from.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ pub fn with_errata() -> Vec<&'static str> {
 
 impl Entry {
     /// What `auto` makes of a recipe; `None` for an algorithm that was named.
-    pub fn choice(&self, recipe: &Recipe<'_>) -> Result<Option<Choice>, SettingsError> {
+    pub fn choice(&self, recipe: &Recipe<'_>) -> Result<Option<Choice>, Refused> {
         if self.name == auto::ENTRY.name { auto::choose(recipe).map(Some) } else { Ok(None) }
     }
 }
@@ -112,16 +112,16 @@ impl Recipe<'_> {
     }
 
     /// Refuses a setting that the algorithm does not have.
-    pub(crate) fn only(&self, entry: &Entry) -> Result<(), SettingsError> {
+    pub(crate) fn only(&self, entry: &Entry) -> Result<(), Refused> {
         self.settings.only(entry.name, entry.takes)
     }
 
     /// Refuses a constraint other than `x = z`.
-    pub(crate) fn needs_identity(&self, entry: &Entry) -> Result<(), SettingsError> {
+    pub(crate) fn needs_identity(&self, entry: &Entry) -> Result<(), Refused> {
         if self.regulariser.constraint().is_identity() {
             return Ok(());
         }
-        Err(SettingsError::new(
+        Err(Refused::new(
             "constraint",
             self.regulariser.constraint().spec(),
             format!(
@@ -132,11 +132,11 @@ impl Recipe<'_> {
     }
 
     /// Refuses a loss whose minimiser the gate does not release.
-    pub(crate) fn needs_bounded_smooth(&self, entry: &Entry) -> Result<(), SettingsError> {
+    pub(crate) fn needs_bounded_smooth(&self, entry: &Entry) -> Result<(), Refused> {
         if self.public.lipschitz.is_finite() && self.public.smoothness.is_finite() {
             return Ok(());
         }
-        Err(SettingsError::new(
+        Err(Refused::new(
             "algorithm",
             entry.name,
             "it releases the minimiser of the loss, which needs a loss with a bounded derivative without jumps; \
@@ -145,12 +145,12 @@ impl Recipe<'_> {
     }
 
     /// Refuses a penalty that is not convex.
-    pub(crate) fn needs_convex(&self, entry: &Entry) -> Result<(), SettingsError> {
+    pub(crate) fn needs_convex(&self, entry: &Entry) -> Result<(), Refused> {
         let penalty = self.regulariser.penalty();
         if penalty.is_convex() {
             return Ok(());
         }
-        Err(SettingsError::new(
+        Err(Refused::new(
             "penalty",
             penalty.spec(),
             format!(

@@ -23,12 +23,11 @@ mod walk;
 
 pub use algorithms::auto::Choice;
 pub use algorithms::{Algorithm, Progress, Tell, run, unwatched};
-pub use average::{Average, AverageError};
-pub use block_schedule::{BlockSchedule, BlockScheduleError, Order};
-pub use release::{Release, ReleaseError};
-pub use settings::{
-    Public, Settings, SettingsError, at_least_one, fraction, not_negative, positive,
-};
+pub use average::Average;
+pub use block_schedule::{BlockSchedule, Order};
+pub use release::Release;
+pub use reticent_oracle::Refused;
+pub use settings::{Public, Settings, at_least_one, fraction, not_negative, positive};
 pub use smoothing::Smoothing;
-pub use step_size::{StepSize, StepSizeError};
-pub use walk::{Walk, WalkError};
+pub use step_size::StepSize;
+pub use walk::Walk;

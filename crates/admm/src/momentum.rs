@@ -8,7 +8,7 @@
 //! With a step of at most 1/L the method is stable for every β of at most 1, and k steps of it go
 //! as far as about k²/4 steps without.
 
-use crate::settings::SettingsError;
+use reticent_oracle::Refused;
 
 /// β and v.
 #[derive(Clone, Debug)]
@@ -19,12 +19,12 @@ pub(crate) struct Momentum {
 
 impl Momentum {
     /// Starts at 0. No momentum unless it is given.
-    pub fn new(given: Option<f64>, len: usize) -> Result<Self, SettingsError> {
+    pub fn new(given: Option<f64>, len: usize) -> Result<Self, Refused> {
         let most = given.unwrap_or(0.0);
         if (0.0..=1.0).contains(&most) {
             return Ok(Momentum { most, last: vec![0.0; len] });
         }
-        Err(SettingsError::new("momentum", most, "a number from 0 to 1 is needed"))
+        Err(Refused::new("momentum", most, "a number from 0 to 1 is needed"))
     }
 
     /// β_k.

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use reticent_problem::Regulariser;
 
 use crate::catalogue::{Entry, Recipe};
-use crate::settings::{Settings, SettingsError};
+use crate::settings::Settings;
 use crate::splitting::Splitting;
+use reticent_oracle::Refused;
 
 /// Inner steps. The argument moves little between two iterations, so that the steps of many add up.
 const STEPS: usize = 20;
@@ -24,7 +25,7 @@ pub(crate) enum Prox {
 }
 
 impl Prox {
-    pub fn new(recipe: &Recipe<'_>, entry: &Entry) -> Result<Self, SettingsError> {
+    pub fn new(recipe: &Recipe<'_>, entry: &Entry) -> Result<Self, Refused> {
         if recipe.regulariser.constraint().is_identity() {
             return Ok(Prox::Direct(Arc::clone(recipe.regulariser)));
         }

@@ -7,7 +7,7 @@ use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatMut, Side};
 use reticent_problem::Regulariser;
 
-use crate::settings::SettingsError;
+use reticent_oracle::Refused;
 
 /// `(Aᵀ)†`, the intercept's row (on which `A` is 1) included.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ const RANK: f64 = 1e-10;
 
 impl TransposedPseudoInverse {
     /// Refuses an `A` whose rows are dependent, in the name of `algorithm`.
-    pub fn new(regulariser: &Arc<Regulariser>, algorithm: &str) -> Result<Self, SettingsError> {
+    pub fn new(regulariser: &Arc<Regulariser>, algorithm: &str) -> Result<Self, Refused> {
         let constraint = regulariser.constraint();
         let regulariser = Arc::clone(regulariser);
         if constraint.is_identity() {
@@ -30,7 +30,7 @@ impl TransposedPseudoInverse {
         }
         let (rows, columns) = (constraint.a().rows(), constraint.a().columns());
         let refuse = || {
-            SettingsError::new(
+            Refused::new(
                 "constraint",
                 constraint.spec(),
                 format!(

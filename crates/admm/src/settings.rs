@@ -1,6 +1,6 @@
 //! What a user may set, and the public facts that the rest is derived from.
 
-use reticent_oracle::{Law, Sampling};
+use reticent_oracle::{Law, Refused, Sampling};
 use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,9 @@ use crate::block_schedule::BlockSchedule;
 use crate::release::Release;
 use crate::step_size::StepSize;
 use crate::walk::Walk;
+
+/// More iterations are a slip of the keyboard.
+const MOST_ITERATIONS: u64 = 100_000_000;
 
 /// The one list of settings: the struct, the names in messages and the refusal of a setting that an
 /// algorithm does not have are all made from it.
@@ -24,16 +27,26 @@ macro_rules! settings {
             pub $field: Option<$type>,)*
         }
 
-        /// More iterations are a slip of the keyboard.
-const MOST_ITERATIONS: u64 = 100_000_000;
-
-impl Settings {
+        impl Settings {
             /// Every setting: its name as users type it, and what it is.
             pub const ALL: &[(&str, &str)] = &[$(($name, concat!($($doc),+))),*];
 
             /// These settings, and where one is not given that of `others`.
             pub(crate) fn or(self, others: Settings) -> Settings {
                 Settings { $($field: self.$field.or(others.$field),)* }
+            }
+
+            /// Sets what `name` names to what was typed for it; `false` where there is no such
+            /// setting.
+            ///
+            /// # Errors
+            /// A text that is no value of the setting, with what is allowed.
+            pub fn set(&mut self, name: &str, text: &str) -> Result<bool, Refused> {
+                match name {
+                    $($name => self.$field = Some(Refused::read($name, text)?),)*
+                    _ => return Ok(false),
+                }
+                Ok(true)
             }
 
             /// The settings that were given, as users typed them.
@@ -146,63 +159,44 @@ impl Public {
     }
 }
 
-/// A setting that cannot be.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{name} = {given}: {allowed}")]
-pub struct SettingsError {
-    /// The setting, as users type it.
-    pub name: &'static str,
-    /// What was given.
-    pub given: String,
-    /// What is allowed, and what to do.
-    pub allowed: String,
-}
-
-impl SettingsError {
-    /// A setting that cannot have the value given.
-    pub fn new(name: &'static str, given: impl ToString, allowed: impl Into<String>) -> Self {
-        SettingsError { name, given: given.to_string(), allowed: allowed.into() }
-    }
-}
-
 /// `value`, if it is a positive number.
-pub fn positive(name: &'static str, value: f64) -> Result<f64, SettingsError> {
+pub fn positive(name: &'static str, value: f64) -> Result<f64, Refused> {
     if value.is_finite() && value > 0.0 {
         return Ok(value);
     }
-    Err(SettingsError::new(name, value, "a number above 0 is needed"))
+    Err(Refused::new(name, value, "a number above 0 is needed"))
 }
 
 /// `value`, if it is a number that is not negative.
-pub fn not_negative(name: &'static str, value: f64) -> Result<f64, SettingsError> {
+pub fn not_negative(name: &'static str, value: f64) -> Result<f64, Refused> {
     if value.is_finite() && value >= 0.0 {
         return Ok(value);
     }
-    Err(SettingsError::new(name, value, "a number of at least 0 is needed"))
+    Err(Refused::new(name, value, "a number of at least 0 is needed"))
 }
 
 /// `value`, if it lies above 0 and not above 1.
-pub fn fraction(name: &'static str, value: f64) -> Result<f64, SettingsError> {
+pub fn fraction(name: &'static str, value: f64) -> Result<f64, Refused> {
     if value > 0.0 && value <= 1.0 {
         return Ok(value);
     }
-    Err(SettingsError::new(name, value, "a number above 0 and at most 1 is needed"))
+    Err(Refused::new(name, value, "a number above 0 and at most 1 is needed"))
 }
 
 /// `value`, if it is not zero.
-pub fn at_least_one(name: &'static str, value: u64) -> Result<u64, SettingsError> {
+pub fn at_least_one(name: &'static str, value: u64) -> Result<u64, Refused> {
     if value > 0 {
         return Ok(value);
     }
-    Err(SettingsError::new(name, value, "a whole number of at least 1 is needed"))
+    Err(Refused::new(name, value, "a whole number of at least 1 is needed"))
 }
 
 impl Settings {
     /// Refuses a setting that is not among `takes`, in the name of `algorithm`.
-    pub fn only(&self, algorithm: &str, takes: &[&str]) -> Result<(), SettingsError> {
+    pub fn only(&self, algorithm: &str, takes: &[&str]) -> Result<(), Refused> {
         match self.given().into_iter().find(|(name, _)| !takes.contains(name)) {
             None => Ok(()),
-            Some((name @ "as-published", given)) => Err(SettingsError {
+            Some((name @ "as-published", given)) => Err(Refused {
                 name,
                 given,
                 allowed: format!(
@@ -211,7 +205,7 @@ impl Settings {
                     crate::catalogue::with_errata().join(", ")
                 ),
             }),
-            Some((name, given)) => Err(SettingsError {
+            Some((name, given)) => Err(Refused {
                 name,
                 given,
                 allowed: format!(
@@ -223,13 +217,13 @@ impl Settings {
     }
 
     /// Iterations, at least one.
-    pub fn iterations_or(&self, default: u64) -> Result<u64, SettingsError> {
+    pub fn iterations_or(&self, default: u64) -> Result<u64, Refused> {
         let iterations = at_least_one("iterations", self.iterations.unwrap_or(default))?;
         if iterations > MOST_ITERATIONS {
             let allowed = format!(
                 "at most {MOST_ITERATIONS}: every one is rehearsed before the run, and again for its noise"
             );
-            return Err(SettingsError::new("iterations", iterations, allowed));
+            return Err(Refused::new("iterations", iterations, allowed));
         }
         Ok(iterations)
     }
@@ -237,12 +231,12 @@ impl Settings {
     /// The clip, or the largest norm that a gradient of the loss can have: then nothing is clipped.
     /// A loss without such a bound is clipped at the row norm, which is its gradient at a residual
     /// of 1, half of the range of a scaled target.
-    pub fn clip_or_bound(&self, public: &Public) -> Result<f64, SettingsError> {
+    pub fn clip_or_bound(&self, public: &Public) -> Result<f64, Refused> {
         self.clip_or_part(public, 1.0)
     }
 
     /// The clip, or that part of the largest norm.
-    pub(crate) fn clip_or_part(&self, public: &Public, part: f64) -> Result<f64, SettingsError> {
+    pub(crate) fn clip_or_part(&self, public: &Public, part: f64) -> Result<f64, Refused> {
         let bound = if public.lipschitz.is_finite() { public.lipschitz } else { 1.0 };
         positive("clip", self.clip.unwrap_or(part * bound * public.row_norm))
     }
@@ -250,18 +244,19 @@ impl Settings {
     /// η_k, or 1/L: the step of gradient descent on a loss whose gradient is L-Lipschitz. A loss
     /// with kinks has no L and needs a step that decays; its gradients are at most the row norm
     /// long, so 1/R is a step of about 1 in the scores.
-    pub(crate) fn step_or_smooth(&self, public: &Public) -> StepSize {
+    pub(crate) fn step_or_smooth(&self, public: &Public) -> Result<StepSize, Refused> {
         self.step_or_times(public, 1.0)
     }
 
     /// η_k, or so many times what gradient descent has.
-    pub(crate) fn step_or_times(&self, public: &Public, times: f64) -> StepSize {
+    pub(crate) fn step_or_times(&self, public: &Public, times: f64) -> Result<StepSize, Refused> {
         let smooth = public.gradient_lipschitz();
-        self.step.unwrap_or(if smooth.is_finite() && smooth > 0.0 {
-            StepSize::checked(times / smooth, crate::step_size::Decay::Constant)
+        let default = if smooth.is_finite() && smooth > 0.0 {
+            StepSize::Constant(times / smooth)
         } else {
-            StepSize::checked(times / public.row_norm, crate::step_size::Decay::Sqrt)
-        })
+            StepSize::Sqrt(times / public.row_norm)
+        };
+        self.step.unwrap_or(default).checked()
     }
 }
 

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use realfft::num_complex::Complex;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 
-use crate::settings::SettingsError;
+use reticent_oracle::Refused;
 
 /// `Q_ν⁻¹` for vectors of one length, with room to work in.
 pub struct Smoothing {
@@ -52,9 +52,9 @@ impl Smoothing {
 
     /// Smoothing of strength `nu ≥ 0` for vectors of this length; `nu = 0` leaves them alone to the
     /// bit.
-    pub fn new(nu: f64, length: usize) -> Result<Self, SettingsError> {
+    pub fn new(nu: f64, length: usize) -> Result<Self, Refused> {
         if !(nu.is_finite() && nu >= 0.0) {
-            return Err(SettingsError {
+            return Err(Refused {
                 name: "nu",
                 given: nu.to_string(),
                 allowed: "a finite number of at least 0 is needed; 0 is no smoothing".to_owned(),

@@ -26,9 +26,10 @@ use std::sync::Arc;
 use reticent_problem::Regulariser;
 
 use crate::catalogue::{Entry, Recipe};
-use crate::settings::{SettingsError, not_negative, positive};
+use crate::settings::{not_negative, positive};
 use crate::smoothing::Smoothing;
 use crate::step_size::StepSize;
+use reticent_oracle::Refused;
 
 /// `β‖AᵀA‖₂` over `L` for `x = y`, unless β is given: the two agree soon whatever it is, and at 1
 /// half of every step would be lost to it. Any other constraint gets its half, or it would be
@@ -78,7 +79,7 @@ pub(crate) enum Schedule {
 }
 
 impl Splitting {
-    pub fn new(recipe: &Recipe<'_>, entry: &Entry) -> Result<Self, SettingsError> {
+    pub fn new(recipe: &Recipe<'_>, entry: &Entry) -> Result<Self, Refused> {
         let Recipe { settings, public, regulariser, .. } = recipe;
         recipe.needs_convex(entry)?;
         let shape = public.shape;
@@ -94,7 +95,7 @@ impl Splitting {
         let beta = positive("beta", settings.beta.unwrap_or(stiffness * stand_in / scale))?;
         let nu = match settings.nu {
             Some(nu) if nu > 0.0 && shape.outputs > 1 => {
-                return Err(SettingsError::new(
+                return Err(Refused::new(
                     "nu",
                     nu,
                     format!(

@@ -1,112 +1,38 @@
 //! Step sizes η_k that depend on the iteration alone.
 
-use std::fmt;
-use std::str::FromStr;
+use crate::settings::positive;
+use reticent_oracle::Refused;
 
-use serde::{Deserialize, Serialize};
-
-/// A rule for η_k, written `constant:η`, `sqrt:η` or `epoch:η`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct StepSize {
-    initial: f64,
-    decay: Decay,
+reticent_oracle::words! {
+    /// A rule for η_k; a number alone is a constant.
+    pub enum StepSize = "step", bare "constant" {
+        /// `η_k = η`.
+        Constant(eta: f64 where is_step(eta)) = "constant" ":η",
+        /// `η_k = η/√k`.
+        Sqrt(eta: f64 where is_step(eta)) = "sqrt" ":η (η/√k)",
+        /// `η_k = η/(epoch of k)`, the first epoch being 1 (RDP20, section 5).
+        Epoch(eta: f64 where is_step(eta)) = "epoch" ":η (η over the epoch), with η > 0",
+    }
 }
 
-/// How a step size falls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decay {
-    Constant,
-    Sqrt,
-    Epoch,
+fn is_step(eta: f64) -> bool {
+    eta.is_finite() && eta > 0.0
 }
 
 impl StepSize {
-    /// `η_k = η`.
-    pub fn constant(eta: f64) -> Result<Self, StepSizeError> {
-        Self::new(eta, Decay::Constant)
-    }
-
-    /// `η_k = η/√k`.
-    pub fn sqrt(eta: f64) -> Result<Self, StepSizeError> {
-        Self::new(eta, Decay::Sqrt)
-    }
-
-    /// `η_k = η/(epoch of k)`, the first epoch being 1 (RDP20, section 5).
-    pub fn epoch(eta: f64) -> Result<Self, StepSizeError> {
-        Self::new(eta, Decay::Epoch)
-    }
-
-    /// A default that is known to be positive.
-    pub(crate) fn checked(initial: f64, decay: Decay) -> Self {
-        debug_assert!(initial.is_finite() && initial > 0.0);
-        StepSize { initial, decay }
-    }
-
-    fn new(initial: f64, decay: Decay) -> Result<Self, StepSizeError> {
-        if initial.is_finite() && initial > 0.0 {
-            return Ok(StepSize { initial, decay });
-        }
-        Err(StepSizeError { given: initial.to_string() })
+    /// The same, if its η is a positive number.
+    pub(crate) fn checked(self) -> Result<Self, Refused> {
+        let (StepSize::Constant(eta) | StepSize::Sqrt(eta) | StepSize::Epoch(eta)) = self;
+        positive("step", eta).map(|_| self)
     }
 
     /// η of iteration `k` (from 1), when an epoch has `per_epoch` iterations.
     pub fn at(&self, k: u64, per_epoch: f64) -> f64 {
-        match self.decay {
-            Decay::Constant => self.initial,
-            Decay::Sqrt => self.initial / (k as f64).sqrt(),
-            Decay::Epoch => self.initial / ((k - 1) as f64 / per_epoch.max(1.0) + 1.0).floor(),
+        match self {
+            StepSize::Constant(eta) => *eta,
+            StepSize::Sqrt(eta) => eta / (k as f64).sqrt(),
+            StepSize::Epoch(eta) => eta / ((k - 1) as f64 / per_epoch.max(1.0) + 1.0).floor(),
         }
-    }
-}
-
-/// A step size that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "step size '{given}': use constant:η, sqrt:η (η/√k) or epoch:η (η over the epoch), with η > 0"
-)]
-pub struct StepSizeError {
-    given: String,
-}
-
-impl FromStr for StepSize {
-    type Err = StepSizeError;
-
-    fn from_str(text: &str) -> Result<Self, StepSizeError> {
-        let refuse = || StepSizeError { given: text.to_owned() };
-        let (decay, eta) = text.split_once(':').unwrap_or(("constant", text));
-        let decay = match decay {
-            "constant" => Decay::Constant,
-            "sqrt" => Decay::Sqrt,
-            "epoch" => Decay::Epoch,
-            _ => return Err(refuse()),
-        };
-        Self::new(eta.parse().map_err(|_| refuse())?, decay).map_err(|_| refuse())
-    }
-}
-
-impl TryFrom<String> for StepSize {
-    type Error = StepSizeError;
-
-    fn try_from(text: String) -> Result<Self, StepSizeError> {
-        text.parse()
-    }
-}
-
-impl From<StepSize> for String {
-    fn from(step: StepSize) -> String {
-        step.to_string()
-    }
-}
-
-impl fmt::Display for StepSize {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self.decay {
-            Decay::Constant => "constant",
-            Decay::Sqrt => "sqrt",
-            Decay::Epoch => "epoch",
-        };
-        write!(f, "{name}:{}", self.initial)
     }
 }
 
@@ -119,7 +45,7 @@ mod tests {
         for text in ["constant:0.5", "sqrt:2", "epoch:0.1"] {
             assert_eq!(text.parse::<StepSize>().unwrap().to_string(), text);
         }
-        assert_eq!("0.5".parse::<StepSize>(), StepSize::constant(0.5));
+        assert_eq!("0.5".parse(), Ok(StepSize::Constant(0.5)));
     }
 
     #[test]

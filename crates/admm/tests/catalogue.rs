@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use common::gate;
 use reticent_admm::catalogue::{Build, Built, CATALOGUE, Entry, Kind, Recipe, find};
-use reticent_admm::{Progress, Public, Settings, SettingsError, run, unwatched};
+use reticent_admm::{Progress, Public, Refused, Settings, run, unwatched};
 use reticent_oracle::{Oracle, Refusal, Rehearsal};
 use reticent_problem::{Constraint, Regulariser, Shape, losses, penalties};
 use reticent_testkit::generators;
@@ -75,7 +75,7 @@ impl Case {
         }
     }
 
-    fn build(&self, build: Build, noise_multiplier: f64) -> Result<Built, SettingsError> {
+    fn build(&self, build: Build, noise_multiplier: f64) -> Result<Built, Refused> {
         let loss = losses::parse(self.loss, Some(3)).unwrap();
         let constraint =
             self.constraint.clone().unwrap_or(Constraint::identity(self.shape.features));

@@ -35,7 +35,7 @@ impl AuditSpec {
             sampling: sampling(drawn),
             // Of a sample one answer shows most; that answers add up is seen in full batches.
             iterations: if procedure.is_tuned() || drawn != Drawn::Full || far { 1 } else { 2 },
-            step: takes.contains(&"step").then(|| StepSize::constant(STEP).ok()).flatten(),
+            step: takes.contains(&"step").then(|| StepSize::Constant(STEP)),
             loss: if normal { ONE_SIDED.to_owned() } else { usual.loss.clone() },
             penalty: (procedure.has_graph()).then(|| "l1:0.1".to_owned()),
             trust: between.then_some(view),
@@ -43,7 +43,7 @@ impl AuditSpec {
             walk: [("stateless", Walk::Stateless), ("stateful", Walk::Stateful)]
                 .into_iter()
                 .find_map(|(name, walk)| (name == form).then_some(walk)),
-            release: Release::ALL.into_iter().find(|release| release.to_string() == form),
+            release: Release::ALL.iter().copied().find(|release| release.to_string() == form),
             law: form.parse().ok(),
             schedule: match form {
                 "permutation" | "single" => form.parse().ok(),

@@ -44,6 +44,7 @@ pub use reticent_oracle::Bug;
 struct NoBugByDefault;
 
 use reticent::Error;
+use reticent::accountant::Refused;
 
 use reading::Family;
 use subject::Subject;
@@ -63,12 +64,9 @@ pub fn run_told(spec: &AuditSpec, told: &(dyn Fn(u64, u64) + Sync)) -> Result<Au
     let family = match (spec.method, subject.family()) {
         (Method::Gdp, Family::Gaussian) | (Method::Profile, Family::Gaussian) => Family::Gaussian,
         (Method::Gdp, _) => {
-            return Err(Error::Value {
-                name: "method",
-                given: "gdp".to_owned(),
-                allowed: "a run like this is not exactly Gaussian, and the fit would not be a bound; use threshold or profile"
-                    .to_owned(),
-            });
+            let why = "a run like this is not exactly Gaussian, and the fit would not be a bound; \
+                       use threshold or profile";
+            return Err(Refused::new("method", "gdp", why).into());
         }
         (Method::Profile, family) => family,
         _ => Family::Unknown,

@@ -14,7 +14,7 @@
 //!
 //! Each canary points along an axis of its own, so the noise on one says nothing about the others.
 
-use reticent::accountant::{Adjacency, View};
+use reticent::accountant::{Adjacency, Refused, View};
 use reticent::{Error, Repeat};
 use reticent_data::{Csr, Rows, Table};
 use reticent_oracle::{Entropy, Refusal};
@@ -53,11 +53,12 @@ struct Fit {
 /// The audit.
 pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
     if crate::parties::knows(&spec.algorithm) {
-        return Err(Error::Value {
-            name: "method",
-            given: "one-run".to_owned(),
-            allowed: "a run of many parties is attacked with threshold or gdp".to_owned(),
-        });
+        return Err(Refused::new(
+            "method",
+            "one-run",
+            "a run of many parties is attacked with threshold or gdp",
+        )
+        .into());
     }
     let m = spec.runs as usize;
     let repeat = spec.repeat_on(canaries(&vec![true; m], Adjacency::ReplaceOne), m as u32)?;

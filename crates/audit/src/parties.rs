@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reticent::accountant::{Adjacency, Ledger, View, epsilon, gdp_mu};
+use reticent::accountant::{Adjacency, Ledger, Refused, View, epsilon, gdp_mu};
 use reticent::admm::{Public, Settings};
 use reticent::problem::losses::{self, Loss};
 use reticent::problem::{Regulariser, Shape, penalties};
@@ -219,5 +219,5 @@ fn settings(spec: &AuditSpec, entry: &Entry) -> Settings {
 }
 
 fn value(name: &'static str, given: impl ToString, allowed: &str) -> Error {
-    Error::Value { name, given: given.to_string(), allowed: allowed.to_owned() }
+    Refused::new(name, given, allowed).into()
 }

@@ -18,7 +18,8 @@ use std::sync::{Mutex, PoisonError};
 
 use reticent::Error;
 use reticent::accountant::{
-    Adjacency, Entry, Event, Gdp, Ledger, Unit, View, delta as delta_at, epsilon as epsilon_at,
+    Adjacency, Entry, Event, Gdp, Ledger, Refused, Unit, View, delta as delta_at,
+    epsilon as epsilon_at,
 };
 use reticent_statistics::normal_quantile;
 
@@ -156,10 +157,8 @@ pub(crate) fn epsilon_of(mu: f64, delta: f64, adjacency: Adjacency) -> Result<f6
     if mu == 0.0 {
         return Ok(0.0);
     }
-    let refuse = |error: &dyn std::fmt::Display| Error::Value {
-        name: "epsilon",
-        given: format!("a measured mu of {mu}"),
-        allowed: error.to_string(),
+    let refuse = |error: &dyn std::fmt::Display| {
+        Refused::new("epsilon", format!("a measured mu of {mu}"), error.to_string())
     };
     let gdp = Gdp::new(mu).map_err(|error| refuse(&error))?;
     let event =

@@ -1,6 +1,6 @@
 //! What is attacked, and how hard.
 
-use reticent::accountant::{Adjacency, Unit, View};
+use reticent::accountant::{Adjacency, Refused, Unit, View};
 use reticent::admm::catalogue::{self, Entry};
 use reticent::admm::{BlockSchedule, Release, Settings, StepSize, Walk};
 use reticent::map::Procedure;
@@ -146,7 +146,7 @@ impl AuditSpec {
             Bug::SnapshotUnnoised => AuditSpec { algorithm: "vradmm".to_owned(), ..bare },
             Bug::StepForgotten => AuditSpec {
                 algorithm: "mpadmm".to_owned(),
-                step: StepSize::constant(Bug::FORGOTTEN_STEP).ok(),
+                step: Some(StepSize::Constant(Bug::FORGOTTEN_STEP)),
                 ..bare
             },
             // Nine messages in the mean: a third of the noise.
@@ -407,5 +407,5 @@ impl AuditSpec {
 }
 
 fn value(name: &'static str, given: impl ToString, allowed: &str) -> Error {
-    Error::Value { name, given: given.to_string(), allowed: allowed.to_owned() }
+    Refused::new(name, given, allowed).into()
 }

@@ -1,6 +1,6 @@
 //! What is attacked: a fit of one table, or a run of many parties.
 
-use reticent::accountant::{Ledger, View};
+use reticent::accountant::{Ledger, Refused, View};
 use reticent::{Error, Repeat, Seen};
 use reticent_data::Table;
 
@@ -81,12 +81,11 @@ impl Subject {
 
     /// There is nothing to make a bound from.
     pub fn nothing_seen(&self) -> Error {
-        Error::Value {
-            name: "runs",
-            given: "0".to_owned(),
-            allowed:
-                "no run came to its end, so that there is nothing to look at; give more of them"
-                    .to_owned(),
-        }
+        Refused::new(
+            "runs",
+            "0",
+            "no run came to its end, so that there is nothing to look at; give more of them",
+        )
+        .into()
     }
 }

@@ -27,7 +27,7 @@ fn report(spec: &AuditSpec) -> AuditReport {
 
 /// Those that show in a number of one run; the other two are found by tests of the runtime.
 fn visible() -> impl Iterator<Item = Bug> {
-    Bug::ALL.into_iter().filter(|bug| ![Bug::OffLatticeToken, Bug::ForkedNoise].contains(bug))
+    Bug::ALL.iter().copied().filter(|bug| ![Bug::OffLatticeToken, Bug::ForkedNoise].contains(bug))
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use reticent::admm::Settings;
-use reticent::{Error, read_settings, setting_fits};
-use serde_json::Value;
+use reticent::{Error, read_settings};
 
 /// The settings that were given, as they were typed.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +23,7 @@ pub fn is_setting(name: &str) -> bool {
 fn flag(&(name, about): &(&'static str, &'static str)) -> Arg {
     let flag =
         Arg::new(name).long(name).value_name("VALUE").help(about.trim().trim_end_matches('.'));
-    if setting_fits(name, &Value::Bool(true)).is_ok() {
+    if Settings::default().set(name, "true").is_ok() {
         // The flag alone says yes, and a word after it is not its value.
         flag.num_args(0..=1).require_equals(true).default_missing_value("true")
     } else {

@@ -59,6 +59,6 @@ pub use source::{
     skeleton, visit,
 };
 pub use sparse::Csr;
-pub use split::{Skew, SkewError};
+pub use split::Skew;
 pub use table::{Rows, Table};
 pub use text::read_text;

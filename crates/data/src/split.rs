@@ -1,24 +1,23 @@
 //! One table into the tables of many parties, by a public rule. For simulations: in a real run
 //! every party loads its own.
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::dense::Dense;
 use crate::sparse::Csr;
 use crate::table::{Rows, Table};
 
-/// How records are dealt to the parties.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Skew {
-    /// Each record to a party drawn uniformly.
-    #[default]
-    Iid,
-    /// With this probability to a party whose home is the record's label (every party has one),
-    /// otherwise to any.
-    Label(f64),
-    /// Party i gets a share in proportion to (i + 1)^−α.
-    Size(f64),
+reticent_accountant::words! {
+    /// How records are dealt to the parties.
+    #[derive(Default)]
+    pub enum Skew = "skew" {
+        /// Each record to a party drawn uniformly.
+        #[default]
+        Iid = "iid",
+        /// With this probability to a party whose home is the record's label (every party has one),
+        /// otherwise to any.
+        Label(share: f64 where (0.0..=1.0).contains(&share)) = "label" ":A with 0 ≤ A ≤ 1",
+        /// Party i gets a share in proportion to (i + 1)^−α.
+        Size(alpha: f64 where (0.0..=10.0).contains(&alpha)) = "size" ":A with 0 ≤ A ≤ 10",
+    }
 }
 
 impl Skew {
@@ -106,37 +105,4 @@ fn deal(table: &Table, parties: usize, owner: impl Fn(usize) -> usize) -> Vec<Ta
         }
     };
     records.iter().map(deal_one).collect()
-}
-
-/// A skew that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown skew '{given}': use iid, label:A with 0 ≤ A ≤ 1, or size:A with 0 ≤ A ≤ 10")]
-pub struct SkewError {
-    given: String,
-}
-
-impl FromStr for Skew {
-    type Err = SkewError;
-
-    fn from_str(text: &str) -> Result<Self, SkewError> {
-        let number =
-            |text: &str, most: f64| text.parse().ok().filter(|alpha| (0.0..=most).contains(alpha));
-        let skew = match text.split_once(':') {
-            None if text == "iid" => Some(Skew::Iid),
-            Some(("label", alpha)) => number(alpha, 1.0).map(Skew::Label),
-            Some(("size", alpha)) => number(alpha, 10.0).map(Skew::Size),
-            _ => None,
-        };
-        skew.ok_or_else(|| SkewError { given: text.to_owned() })
-    }
-}
-
-impl fmt::Display for Skew {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Skew::Iid => write!(f, "iid"),
-            Skew::Label(alpha) => write!(f, "label:{alpha}"),
-            Skew::Size(alpha) => write!(f, "size:{alpha}"),
-        }
-    }
 }

@@ -17,4 +17,4 @@ pub mod vectors;
 pub use digest::{Digest, Hasher};
 pub use entropy::{Entropy, EntropyError};
 pub use key::NoiseKey;
-pub use sampling::{Sampling, SamplingError};
+pub use sampling::Sampling;

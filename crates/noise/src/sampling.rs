@@ -1,24 +1,20 @@
 //! Which records an answer is computed on. The gate makes the sample and its event from the same
 //! value, so they cannot disagree.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
-
 use crate::entropy::{Entropy, EntropyError};
 
-/// How the records (or users) of one answer are chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum Sampling {
-    /// All of them.
-    #[default]
-    Full,
-    /// Each one independently with this probability.
-    Poisson(f64),
-    /// Exactly this many, uniformly, without replacement.
-    WithoutReplacement(u64),
+reticent_accountant::words! {
+    /// How the records (or users) of one answer are chosen.
+    #[derive(Default)]
+    pub enum Sampling = "sampling" {
+        /// All of them.
+        #[default]
+        Full = "full",
+        /// Each one independently with this probability.
+        Poisson(rate: f64 where rate > 0.0 && rate <= 1.0) = "poisson" ":RATE with 0 < RATE ≤ 1",
+        /// Exactly this many, uniformly, without replacement.
+        WithoutReplacement(size: u64 where size >= 1) = "wor" ":SIZE with SIZE ≥ 1",
+    }
 }
 
 impl Sampling {
@@ -45,59 +41,6 @@ impl Sampling {
             Sampling::WithoutReplacement(size) => entropy.subset(count, size as usize, out)?,
         }
         Ok(true)
-    }
-}
-
-/// A sampling that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown sampling '{given}': use full, poisson:RATE with 0 < RATE ≤ 1, or wor:SIZE with SIZE ≥ 1"
-)]
-pub struct SamplingError {
-    given: String,
-}
-
-impl FromStr for Sampling {
-    type Err = SamplingError;
-
-    fn from_str(text: &str) -> Result<Self, SamplingError> {
-        let refuse = || SamplingError { given: text.to_owned() };
-        match text.split_once(':') {
-            None if text == "full" => Ok(Sampling::Full),
-            Some(("poisson", rate)) => match rate.parse() {
-                Ok(rate) if rate > 0.0 && rate <= 1.0 => Ok(Sampling::Poisson(rate)),
-                _ => Err(refuse()),
-            },
-            Some(("wor", size)) => match size.parse() {
-                Ok(size) if size >= 1 => Ok(Sampling::WithoutReplacement(size)),
-                _ => Err(refuse()),
-            },
-            _ => Err(refuse()),
-        }
-    }
-}
-
-impl TryFrom<String> for Sampling {
-    type Error = SamplingError;
-
-    fn try_from(text: String) -> Result<Self, SamplingError> {
-        text.parse()
-    }
-}
-
-impl From<Sampling> for String {
-    fn from(sampling: Sampling) -> String {
-        sampling.to_string()
-    }
-}
-
-impl fmt::Display for Sampling {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Sampling::Full => write!(f, "full"),
-            Sampling::Poisson(rate) => write!(f, "poisson:{rate}"),
-            Sampling::WithoutReplacement(size) => write!(f, "wor:{size}"),
-        }
     }
 }
 

@@ -13,8 +13,6 @@
 
 use std::sync::Arc;
 
-use crate::sums::grid::{BITS, nearest};
-use crate::sums::{BlockTerms, Grid, norm_above};
 use reticent_accountant::{Event, Ledger, Taint, Unit, View};
 use reticent_noise::{Digest, Entropy, EntropyError, Hasher, NoiseKey};
 use serde::{Deserialize, Serialize};
@@ -22,9 +20,11 @@ use serde::{Deserialize, Serialize};
 use crate::drawn::Drawn;
 use crate::gate::unit;
 use crate::plan::Plan;
-use crate::queries::{GradientTerms, add_noise, wrong};
+use crate::queries::{Mean, add_noise, wrong};
 use crate::refusal::Refusal;
 use crate::released::Released;
+use crate::sums::grid::{BITS, nearest};
+use crate::sums::{BlockTerms, Grid, norm_above};
 use crate::terms::Terms;
 
 /// What a party hands to its trustee. Nobody else can read it.
@@ -131,7 +131,7 @@ impl TrustedAggregator {
         TrustedAggregator { bug, ..self }
     }
 
-    fn drawn(&self, params: &GradientTerms) -> Drawn {
+    fn drawn(&self, params: &Mean) -> Drawn {
         let drawn = Drawn::new(self.seal.params(), params, self.terms.population(), self.len);
         #[cfg(feature = "seeded-bugs")]
         if self.bug == Some(crate::bug::Bug::SampleShows) {
@@ -141,7 +141,7 @@ impl TrustedAggregator {
     }
 
     /// What one release costs, on the terms of its books.
-    pub fn event(&self, params: &GradientTerms) -> Result<Event, Refusal> {
+    pub fn event(&self, params: &Mean) -> Result<Event, Refusal> {
         params.check()?;
         self.drawn(params).event(params, &self.terms)
     }
@@ -167,7 +167,7 @@ impl TrustedAggregator {
     }
 
     /// Who is invited in a round. It is for the invited to know, and for nobody else.
-    pub fn invite(&self, round: u32, params: &GradientTerms) -> Result<Vec<u32>, Refusal> {
+    pub fn invite(&self, round: u32, params: &Mean) -> Result<Vec<u32>, Refusal> {
         let context = Hasher::new("invite").number(u64::from(round)).finish();
         let parties = self.terms.population() as usize;
         let mut chosen = Vec::new();
@@ -191,7 +191,7 @@ impl TrustedAggregator {
     pub fn release(
         &mut self,
         round: u32,
-        params: &GradientTerms,
+        params: &Mean,
         entrusted: &[SealedBlock],
     ) -> Result<Released<Vec<f64>>, Refusal> {
         params.check()?;

@@ -4,92 +4,55 @@
 //! is in no default set. The books are kept as if the defect were not there, as they would be with
 //! a real one.
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::inside::Inside;
-use crate::queries::GradientTerms;
+use crate::queries::Mean;
 use crate::sums::Slopes;
 use reticent_noise::Sampling;
 use reticent_noise::entropy::{Entropy, EntropyError};
 
-/// One defect of the gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bug {
-    /// Half of the noise that is counted.
-    NoiseHalved,
-    /// Records are not clipped (up to a thousand clips, where the grid ends).
-    ClipMissing,
-    /// Samples without replacement, counted as Poisson samples. One record then pushes another one
-    /// out, and under add-remove the sum moves by up to two clips where one is counted.
-    PoissonCounted,
-    /// Sums are divided by the true number of units, which add-remove keeps private.
-    TrueCount,
-    /// The noise of every answer is the same.
-    NoiseReused,
-    /// Full gradients without noise: the snapshot of LS22, Algorithm 1 (erratum E5).
-    SnapshotUnnoised,
-    /// The sensitivity of a model update without its factor η, with η = 4 (RDP20, equation 21;
-    /// erratum E4): a quarter of the noise.
-    StepForgotten,
-    /// The mean of m messages with noise for a gain of 1/m² where it is 1/m (FP23, Theorem 3;
-    /// erratum E3): 1/√m of the noise on the mean of consensus blocks.
-    GainSquared,
-    /// A table of as many units as the public number, or more, is answered with zeros: a refusal
-    /// that looks at the records, swallowed on its way.
-    SwallowedRows,
-    /// A sum over drawn parties, where a record is protected: noise for what the record moves,
-    /// counted as if it were secret who was drawn.
-    SampleShows,
-    /// The token of a walk is not rounded to the lattice of the noise after its prox: its last bits
-    /// say what it was before.
-    OffLatticeToken,
-    /// A checkpoint of other tables is resumed: whose table has not changed repeats its noise in
-    /// answer to other things.
-    ForkedNoise,
-    /// An accountant whose losses overflow, and that answers zero.
-    OverflowToZero,
+reticent_accountant::words! {
+    /// One defect of the gate.
+    #[derive(Eq)]
+    pub enum Bug = "bug" {
+        /// Half of the noise that is counted.
+        NoiseHalved = "noise-halved",
+        /// Records are not clipped (up to a thousand clips, where the grid ends).
+        ClipMissing = "clip-missing",
+        /// Samples without replacement, counted as Poisson samples. One record then pushes another
+        /// one out, and under add-remove the sum moves by up to two clips where one is counted.
+        PoissonCounted = "poisson-counted",
+        /// Sums are divided by the true number of units, which add-remove keeps private.
+        TrueCount = "true-count",
+        /// The noise of every answer is the same.
+        NoiseReused = "noise-reused",
+        /// Full gradients without noise: the snapshot of LS22, Algorithm 1 (erratum E5).
+        SnapshotUnnoised = "snapshot-unnoised",
+        /// The sensitivity of a model update without its factor η, with η = 4 (RDP20, equation 21;
+        /// erratum E4): a quarter of the noise.
+        StepForgotten = "step-forgotten",
+        /// The mean of m messages with noise for a gain of 1/m² where it is 1/m (FP23, Theorem 3;
+        /// erratum E3): 1/√m of the noise on the mean of consensus blocks.
+        GainSquared = "gain-squared",
+        /// A table of as many units as the public number, or more, is answered with zeros: a
+        /// refusal that looks at the records, swallowed on its way.
+        SwallowedRows = "swallowed-rows",
+        /// A sum over drawn parties, where a record is protected: noise for what the record moves,
+        /// counted as if it were secret who was drawn.
+        SampleShows = "sample-shows",
+        /// The token of a walk is not rounded to the lattice of the noise after its prox: its last
+        /// bits say what it was before.
+        OffLatticeToken = "off-lattice-token",
+        /// A checkpoint of other tables is resumed: whose table has not changed repeats its noise
+        /// in answer to other things.
+        ForkedNoise = "forked-noise",
+        /// An accountant whose losses overflow, and that answers zero.
+        OverflowToZero = "overflow-to-zero",
+    }
 }
 
 impl Bug {
-    /// Every defect.
-    pub const ALL: [Bug; 13] = [
-        Bug::NoiseHalved,
-        Bug::ClipMissing,
-        Bug::PoissonCounted,
-        Bug::TrueCount,
-        Bug::NoiseReused,
-        Bug::SnapshotUnnoised,
-        Bug::StepForgotten,
-        Bug::GainSquared,
-        Bug::SwallowedRows,
-        Bug::SampleShows,
-        Bug::OffLatticeToken,
-        Bug::ForkedNoise,
-        Bug::OverflowToZero,
-    ];
-
     /// The step at which [`Bug::StepForgotten`] forgets it.
     pub const FORGOTTEN_STEP: f64 = 4.0;
-
-    /// The name users type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Bug::NoiseHalved => "noise-halved",
-            Bug::ClipMissing => "clip-missing",
-            Bug::PoissonCounted => "poisson-counted",
-            Bug::TrueCount => "true-count",
-            Bug::NoiseReused => "noise-reused",
-            Bug::SnapshotUnnoised => "snapshot-unnoised",
-            Bug::StepForgotten => "step-forgotten",
-            Bug::GainSquared => "gain-squared",
-            Bug::SwallowedRows => "swallowed-rows",
-            Bug::SampleShows => "sample-shows",
-            Bug::OffLatticeToken => "off-lattice-token",
-            Bug::ForkedNoise => "forked-noise",
-            Bug::OverflowToZero => "overflow-to-zero",
-        }
-    }
 
     /// What is certified by an accountant with the defect where one without it says `epsilon`.
     pub fn certified(self, epsilon: f64) -> f64 {
@@ -106,9 +69,9 @@ impl Bug {
 pub(crate) fn spoiled(
     inside: &Inside,
     slopes: &Slopes<'_>,
-    params: &GradientTerms,
+    params: &Mean,
     normaliser: f64,
-) -> (GradientTerms, f64) {
+) -> (Mean, f64) {
     let (mut params, units) = (*params, inside.private.units());
     let mut divisor = normaliser;
     match inside.bug {
@@ -146,25 +109,3 @@ pub(crate) fn spoiled(
 
 /// So many clips are as good as none.
 const UNCLIPPED: f64 = 1024.0;
-
-/// A defect that does not exist.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no seeded bug '{given}': use {}", Bug::ALL.map(Bug::name).join(", "))]
-pub struct BugError {
-    given: String,
-}
-
-impl FromStr for Bug {
-    type Err = BugError;
-
-    fn from_str(text: &str) -> Result<Self, BugError> {
-        let found = Bug::ALL.into_iter().find(|bug| bug.name() == text);
-        found.ok_or_else(|| BugError { given: text.to_owned() })
-    }
-}
-
-impl fmt::Display for Bug {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}

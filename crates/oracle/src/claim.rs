@@ -6,11 +6,12 @@
 //! such run is certified, and so a claim cannot make a guarantee out of anything.
 
 use reticent_accountant::{Event, Ledger, NonPrivate, PureDp, Taint, Zcdp};
+use reticent_noise::Sampling;
+use reticent_problem::Shape;
 
-use crate::queries::Query;
+use crate::queries::Erased;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
-use reticent_noise::Sampling;
 
 /// What a paper claims of one answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,12 +71,12 @@ impl Claim {
 
 /// What the books get for a query: its own events, or the claim in place of it and the taint.
 pub(crate) fn booked(
-    query: &dyn Query,
+    query: &dyn Erased,
     claim: Option<&Claim>,
-    terms: &Terms,
+    (shape, terms): (Shape, &Terms),
     ledger: &mut Ledger,
 ) -> Result<Vec<Event>, Refusal> {
-    let Some(claim) = claim else { return query.events(terms) };
+    let Some(claim) = claim else { return query.events(shape, terms) };
     ledger.taint(Taint::AsPublished(claim.erratum));
     claim.events(terms)
 }

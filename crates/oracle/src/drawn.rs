@@ -8,13 +8,13 @@
 //! `(2qB/σ)²` a round and the second `q(D/σ)²`; the cheaper is taken, by public numbers. Proof:
 //! proofs/trust.md.
 
-use crate::sums::grid::BITS;
-use crate::sums::{BlockTerms, Grid};
 use reticent_accountant::{Event, Mechanism, ShownSample};
 use reticent_noise::Sampling;
 
-use crate::queries::GradientTerms;
+use crate::queries::Mean;
 use crate::refusal::Refusal;
+use crate::sums::grid::BITS;
+use crate::sums::{BlockTerms, Grid};
 use crate::terms::Terms;
 
 /// How a sum is counted.
@@ -27,7 +27,7 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    pub fn new(block: &BlockTerms, params: &GradientTerms, parties: u64, len: usize) -> Self {
+    pub fn new(block: &BlockTerms, params: &Mean, parties: u64, len: usize) -> Self {
         let steps = (1_u64 << BITS) as f64;
         let apart = block.moves_in_steps(Grid::new(len).step(params.clip), len);
         let share = block.one_record.map_or(1.0, |_| (0.5 * apart / steps).min(1.0));
@@ -51,7 +51,7 @@ impl Drawn {
         Drawn { seen: None, ..self }
     }
 
-    pub fn event(&self, params: &GradientTerms, terms: &Terms) -> Result<Event, Refusal> {
+    pub fn event(&self, params: &Mean, terms: &Terms) -> Result<Event, Refusal> {
         match self.seen {
             Some(rate) if rate < 1.0 && params.noise_multiplier > 0.0 => {
                 let seen: Mechanism = ShownSample::new(params.noise_multiplier, rate)?.into();

@@ -5,7 +5,6 @@ mod select;
 
 use std::sync::Arc;
 
-use crate::sums::{Blocks, Private, Split};
 use reticent_accountant::{Adjacency, Event, Ledger, Mechanism, Taint, Unit, View};
 use reticent_noise::{Digest, Entropy, Hasher, NoiseKey};
 use reticent_problem::Shape;
@@ -16,9 +15,10 @@ use crate::inside::Inside;
 use crate::keyed::{Books, Keyed};
 use crate::oracle::{Asked, Oracle};
 use crate::plan::Plan;
-use crate::queries::{Query, check_point};
+use crate::queries::{Erased, Query, check_point};
 use crate::refusal::Refusal;
 use crate::released::Released;
+use crate::sums::{Blocks, Private, Split};
 use crate::table::PrivateTable;
 use crate::terms::Terms;
 pub(crate) use block::{Block, unit};
@@ -134,6 +134,11 @@ impl Gate {
         })
     }
 
+    /// Enters the events of a query, and answers it.
+    pub fn ask<Q: Query>(&mut self, query: &Q) -> Result<Released<Q::Answer>, Refusal> {
+        (self as &mut dyn Oracle).ask(query)
+    }
+
     /// From here on, keeps a copy of every answer. What was released is public, and this is the
     /// view of whoever sees it all.
     pub fn keep_transcript(&mut self) {
@@ -246,7 +251,7 @@ impl Gate {
     }
 
     /// What the noise of an answer follows from, for a gate with a key.
-    fn context(&self, query: &dyn Query) -> Option<Digest> {
+    fn context(&self, query: &dyn Erased) -> Option<Digest> {
         match &self.source {
             Source::Stream(_) => None,
             Source::Keyed(keyed) => Some(keyed.context(&self.inside.lineage, query)),
@@ -264,7 +269,7 @@ impl Gate {
         }
     }
 
-    fn answer(&mut self, query: &dyn Query, context: Option<Digest>) -> Result<Vec<f64>, Refusal> {
+    fn answer(&mut self, query: &dyn Erased, context: Option<Digest>) -> Result<Vec<f64>, Refusal> {
         match (&mut self.source, context) {
             (Source::Keyed(keyed), Some(context)) => {
                 let answer = query.answer(&mut self.inside, &mut keyed.entropy(&context))?;
@@ -310,16 +315,17 @@ impl Gate {
 impl Asked for Gate {
     /// The one way out. The event is in the ledger before the answer is computed, so a crash in
     /// between overstates what was spent and never understates it.
-    fn ask(&mut self, query: &dyn Query) -> Result<Released<Vec<f64>>, Refusal> {
+    fn ask_raw(&mut self, query: &dyn Erased) -> Result<Released<Vec<f64>>, Refusal> {
         let claim = self.claim.take();
-        query.check(self.inside.shape(), &self.inside.terms)?;
+        let (shape, terms) = (self.inside.shape(), self.inside.terms);
+        query.check(shape, &terms)?;
         query.fits(&self.inside)?;
         if query.moves_blocks() && self.inside.blocks.is_none() {
             return Err(Refusal::NoConsensus);
         }
         let context = self.context(query);
         if !self.knows(context.as_ref()) {
-            for event in booked(query, claim.as_ref(), &self.inside.terms, &mut self.ledger)? {
+            for event in booked(query, claim.as_ref(), (shape, &terms), &mut self.ledger)? {
                 self.record(event)?;
             }
             self.remember(context);

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::sums::{Blocks, Descent, Pass, Private, Risk};
 use reticent_noise::Digest;
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
+use crate::sums::{Blocks, Descent, Pass, Private, Risk};
 use crate::terms::Terms;
 
 /// What queries work on. It never leaves this crate: nothing gives one out, and outside it has no

@@ -6,9 +6,8 @@
 //! of integers, and what follows (prox, ball, rounding) is a function of that sum alone. Proof:
 //! proofs/walk.md.
 
-use crate::sums::Grid;
-
 use crate::queries::ResidualTerms;
+use crate::sums::Grid;
 
 /// A stateless walk on the complete graph.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -24,7 +24,7 @@ mod law;
 pub mod not_private;
 mod oracle;
 mod plan;
-mod queries;
+pub mod queries;
 mod refusal;
 mod rehearsal;
 mod released;
@@ -41,18 +41,14 @@ pub use exact::ExactOracle;
 pub use gate::{Gate, Opening, PrivateSelection, Selected};
 pub use keyed::Books;
 pub use lattice::{Lattice, WalkTerms};
-pub use law::{Law, LawError};
+pub use law::Law;
 pub use oracle::Oracle;
-pub use queries::{
-    ConsensusTerms, CountTerms, GradientTerms, MinimiserTerms, Moving, ObjectiveTerms,
-    QuantileTerms, ResidualTerms, SecondMomentTerms,
-};
 pub use refusal::Refusal;
 pub use rehearsal::Rehearsal;
 pub use released::Released;
-pub use reticent_data::{Skew, SkewError};
-pub use reticent_noise::{Digest, Entropy, NoiseKey};
-pub use reticent_noise::{Sampling, SamplingError};
+pub use reticent_accountant::{Refused, Typed, words};
+pub use reticent_data::Skew;
+pub use reticent_noise::{Digest, Entropy, NoiseKey, Sampling};
 pub use sums::{BlockTerms, OneRecord, Quadratic, Statistic, TableError};
 pub use table::PrivateTable;
 pub use terms::Terms;

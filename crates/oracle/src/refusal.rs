@@ -1,8 +1,8 @@
 use reticent_accountant::EventError;
-
-use crate::sums::{TableError, Unsolvable};
 use reticent_noise::entropy::EntropyError;
 use reticent_noise::grid::NoiseError;
+
+use crate::sums::{TableError, Unsolvable};
 
 /// Why the gate did not answer. Never says anything about the data, and none of it depends on a
 /// record: docs/refusals.md has what each depends on.

@@ -5,7 +5,7 @@ use reticent_problem::Shape;
 
 use crate::claim::{Claim, booked};
 use crate::oracle::{Asked, Oracle};
-use crate::queries::{Query, check_point};
+use crate::queries::{Erased, Query, check_point};
 use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::terms::Terms;
@@ -29,6 +29,11 @@ impl Rehearsal {
         Rehearsal { shape, terms, ledger: Ledger::new(), state: 0, consensus: false, claim: None }
     }
 
+    /// Enters the events of a query, and makes an answer up.
+    pub fn ask<Q: Query>(&mut self, query: &Q) -> Result<Released<Q::Answer>, Refusal> {
+        (self as &mut dyn Oracle).ask(query)
+    }
+
     /// The events of everything that was asked.
     pub fn into_plan(self) -> Ledger {
         self.ledger
@@ -36,13 +41,13 @@ impl Rehearsal {
 }
 
 impl Asked for Rehearsal {
-    fn ask(&mut self, query: &dyn Query) -> Result<Released<Vec<f64>>, Refusal> {
+    fn ask_raw(&mut self, query: &dyn Erased) -> Result<Released<Vec<f64>>, Refusal> {
         let claim = self.claim.take();
         query.check(self.shape, &self.terms)?;
         if query.moves_blocks() && !self.consensus {
             return Err(Refusal::NoConsensus);
         }
-        for event in booked(query, claim.as_ref(), &self.terms, &mut self.ledger)? {
+        for event in booked(query, claim.as_ref(), (self.shape, &self.terms), &mut self.ledger)? {
             self.ledger.append(event);
         }
         // Weyl's sequence: all zeros could send an algorithm into a special case that real answers

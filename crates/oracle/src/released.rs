@@ -13,6 +13,11 @@ impl<T> Released<T> {
         Released(value)
     }
 
+    /// The same value read otherwise.
+    pub(crate) fn map<U>(self, read: impl FnOnce(T) -> U) -> Released<U> {
+        Released(read(self.0))
+    }
+
     /// The released value, to look at.
     pub fn get(&self) -> &T {
         &self.0
@@ -21,12 +26,5 @@ impl<T> Released<T> {
     /// The released value, to keep.
     pub fn into_inner(self) -> T {
         self.0
-    }
-}
-
-impl Released<Vec<f64>> {
-    /// An answer of one number, as that number.
-    pub(crate) fn number(self) -> Released<f64> {
-        Released(self.0[0])
     }
 }

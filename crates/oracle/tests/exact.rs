@@ -5,9 +5,8 @@
 
 use reticent_accountant::{Adjacency, Ledger, Mechanism, Unit, View};
 use reticent_data::{Csr, Dense, Rows, Table};
-use reticent_oracle::{
-    Entropy, ExactOracle, Gate, GradientTerms, Opening, Oracle, Refusal, Sampling,
-};
+use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::{Entropy, ExactOracle, Gate, Opening, Refusal, Sampling};
 use reticent_problem::losses;
 
 const OPENING: Opening = Opening {
@@ -141,8 +140,8 @@ fn it_is_the_objective_of_the_noisy_gradients() {
         let at = numbers(6, 5);
         let mut exact = vec![0.0; 6];
         gate.evaluate(&at, &mut exact, None).unwrap();
-        let params = GradientTerms { clip: 10.0, noise_multiplier: 0.0, sampling: Sampling::Full };
-        let released = gate.gradient(&at, &params).unwrap().into_inner();
+        let params = Mean { clip: 10.0, noise_multiplier: 0.0, sampling: Sampling::Full };
+        let released = gate.ask(&Gradient { at: &at, mean: params }).unwrap().into_inner();
         assert!(
             released.iter().zip(&exact).all(|(a, b)| (a - b).abs() < 1e-7),
             "{unit}: {released:?} {exact:?}"

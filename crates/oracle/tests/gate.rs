@@ -4,9 +4,8 @@
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent_data::{Csr, Dense, Rows, Table};
-use reticent_oracle::{
-    Entropy, Gate, GradientTerms, Opening, Oracle, Refusal, Rehearsal, Sampling, TableError,
-};
+use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::{Entropy, Gate, Opening, Oracle, Refusal, Rehearsal, Sampling, TableError};
 use reticent_problem::losses;
 
 const OPENING: Opening = Opening {
@@ -44,8 +43,8 @@ fn gate(table: Table, opening: &Opening) -> Gate {
     Gate::open(table.into(), logistic(), opening, Entropy::seeded(1)).unwrap()
 }
 
-fn noiseless(clip: f64) -> GradientTerms {
-    GradientTerms { clip, noise_multiplier: 0.0, sampling: Sampling::Full }
+fn noiseless(clip: f64) -> Mean {
+    Mean { clip, noise_multiplier: 0.0, sampling: Sampling::Full }
 }
 
 /// Half the records carry each label, so the textbook gradient at 0 is easy to write down.
@@ -58,8 +57,10 @@ fn without_noise_the_answer_is_the_mean_gradient() {
     // φ'(0) = −b/2, so the gradient is −(1/2n) Σ bᵢ (aᵢ, 1).
     let expected = [-0.5 * (1.0 + 0.5 + 1.0) / 4.0, -0.5 * (-1.0 + 0.5 - 0.25) / 4.0, 0.0];
     for table in [example(), sparse(&example())] {
-        let answer =
-            gate(table, &OPENING).gradient(&[0.0; 3], &noiseless(10.0)).unwrap().into_inner();
+        let answer = gate(table, &OPENING)
+            .ask(&Gradient { at: &[0.0; 3], mean: noiseless(10.0) })
+            .unwrap()
+            .into_inner();
         for (value, expected) in answer.iter().zip(expected) {
             assert!((value - expected).abs() < 1e-8, "{answer:?}");
         }
@@ -70,7 +71,10 @@ fn without_noise_the_answer_is_the_mean_gradient() {
 fn each_record_is_clipped_by_itself() {
     let table = dense(&[[3.0, 4.0]], &[1.0]);
     let opening = Opening { intercept: 0.0, ..OPENING };
-    let answer = gate(table, &opening).gradient(&[0.0; 2], &noiseless(0.1)).unwrap().into_inner();
+    let answer = gate(table, &opening)
+        .ask(&Gradient { at: &[0.0; 2], mean: noiseless(0.1) })
+        .unwrap()
+        .into_inner();
     let expected = [-0.1 * 0.6, -0.1 * 0.8];
     assert!(answer.iter().zip(expected).all(|(a, e)| (a - e).abs() < 1e-9), "{answer:?}");
 }
@@ -78,7 +82,7 @@ fn each_record_is_clipped_by_itself() {
 #[test]
 fn no_noise_is_recorded_as_no_privacy() {
     let mut gate = gate(example(), &OPENING);
-    gate.gradient(&[0.0; 3], &noiseless(1.0)).unwrap();
+    gate.ask(&Gradient { at: &[0.0; 3], mean: noiseless(1.0) }).unwrap();
     assert_eq!(reticent_accountant::epsilon(gate.ledger(), 1e-5).unwrap().upper, f64::INFINITY);
 }
 
@@ -95,8 +99,11 @@ fn a_user_counts_once_however_many_rows_they_have() {
         dense(&[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]], &[1.0, -1.0, 1.0, 1.0]);
     often.users = Some(vec![0, 1, 0, 0]);
     let opening = Opening { unit: Unit::User, ..OPENING };
-    let answer =
-        |table| gate(table, &opening).gradient(&[0.3, -0.2, 0.1], &noiseless(10.0)).unwrap();
+    let answer = |table| {
+        gate(table, &opening)
+            .ask(&Gradient { at: &[0.3, -0.2, 0.1], mean: noiseless(10.0) })
+            .unwrap()
+    };
     let (once, often) = (answer(once).into_inner(), answer(often).into_inner());
     assert!(once.iter().zip(&often).all(|(a, b)| (a - b).abs() < 1e-9), "{once:?} {often:?}");
 }
@@ -116,37 +123,49 @@ fn add_remove_needs_a_public_count_and_divides_by_it() {
         Gate::open(example().into(), logistic(), &opening, Entropy::seeded(1)).unwrap_err();
     assert!(matches!(refused, Refusal::NoPublicCount));
 
-    let of_four =
-        gate(example(), &OPENING).gradient(&[0.0; 3], &noiseless(10.0)).unwrap().into_inner();
+    let of_four = gate(example(), &OPENING)
+        .ask(&Gradient { at: &[0.0; 3], mean: noiseless(10.0) })
+        .unwrap()
+        .into_inner();
     let opening = Opening { public_n: Some(8), ..opening };
-    let of_eight =
-        gate(example(), &opening).gradient(&[0.0; 3], &noiseless(10.0)).unwrap().into_inner();
+    let of_eight = gate(example(), &opening)
+        .ask(&Gradient { at: &[0.0; 3], mean: noiseless(10.0) })
+        .unwrap()
+        .into_inner();
     assert!(of_four.iter().zip(&of_eight).all(|(four, eight)| (four - 2.0 * eight).abs() < 1e-12));
 }
 
 #[test]
 fn an_empty_poisson_batch_is_an_answer_like_any_other() {
-    let params =
-        GradientTerms { sampling: Sampling::Poisson(1e-12), noise_multiplier: 1.0, clip: 1.0 };
-    let answer = gate(example(), &OPENING).gradient(&[0.0; 3], &params).unwrap().into_inner();
+    let params = Mean { sampling: Sampling::Poisson(1e-12), noise_multiplier: 1.0, clip: 1.0 };
+    let answer = gate(example(), &OPENING)
+        .ask(&Gradient { at: &[0.0; 3], mean: params })
+        .unwrap()
+        .into_inner();
     assert!(answer.iter().all(|v| v.is_finite() && *v != 0.0), "{answer:?}");
 }
 
 #[test]
 fn a_bound_gate_answers_the_plan_and_nothing_else() {
-    let params = GradientTerms { sampling: Sampling::Full, noise_multiplier: 2.0, clip: 1.0 };
+    let params = Mean { sampling: Sampling::Full, noise_multiplier: 2.0, clip: 1.0 };
     let mut gate = gate(example(), &OPENING);
     let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
-    rehearsal.gradient(&[0.0; 3], &params).unwrap();
-    rehearsal.gradient(&[0.0; 3], &params).unwrap();
+    rehearsal.ask(&Gradient { at: &[0.0; 3], mean: params }).unwrap();
+    rehearsal.ask(&Gradient { at: &[0.0; 3], mean: params }).unwrap();
     let plan = rehearsal.into_plan();
     gate.bind(plan.clone());
 
-    let louder = GradientTerms { noise_multiplier: 1.0, ..params };
-    assert!(matches!(gate.gradient(&[0.0; 3], &louder), Err(Refusal::Unplanned { .. })));
-    gate.gradient(&[0.0; 3], &params).unwrap();
-    gate.gradient(&[0.0; 3], &params).unwrap();
-    assert!(matches!(gate.gradient(&[0.0; 3], &params), Err(Refusal::Unplanned { .. })));
+    let louder = Mean { noise_multiplier: 1.0, ..params };
+    assert!(matches!(
+        gate.ask(&Gradient { at: &[0.0; 3], mean: louder }),
+        Err(Refusal::Unplanned { .. })
+    ));
+    gate.ask(&Gradient { at: &[0.0; 3], mean: params }).unwrap();
+    gate.ask(&Gradient { at: &[0.0; 3], mean: params }).unwrap();
+    assert!(matches!(
+        gate.ask(&Gradient { at: &[0.0; 3], mean: params }),
+        Err(Refusal::Unplanned { .. })
+    ));
     assert_eq!(gate.ledger().entries(), plan.entries());
 }
 
@@ -158,10 +177,10 @@ fn a_refused_query_leaves_no_entry() {
         (&[f64::NAN, 0.0, 0.0][..], noiseless(1.0)),
         (&[0.0; 3][..], noiseless(0.0)),
         (&[0.0; 3][..], noiseless(f64::INFINITY)),
-        (&[0.0; 3][..], GradientTerms { noise_multiplier: f64::NAN, ..noiseless(1.0) }),
+        (&[0.0; 3][..], Mean { noise_multiplier: f64::NAN, ..noiseless(1.0) }),
     ] {
         assert!(matches!(
-            gate.gradient(at, &params),
+            gate.ask(&Gradient { at, mean: params }),
             Err(Refusal::BadQuery(_) | Refusal::Diverged(_))
         ));
     }

@@ -6,9 +6,10 @@
 use reticent_accountant::{Adjacency, Ledger, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_noise::NoiseKey;
+use reticent_oracle::queries::{Mean, Residual, ResidualTerms};
 use reticent_oracle::{
-    BlockTerms, Gate, GradientTerms, OneRecord, Opening, Oracle, Refusal, Rehearsal, ResidualTerms,
-    Sampling, SealedBlock, TrustedAggregator,
+    BlockTerms, Gate, OneRecord, Opening, Oracle, Refusal, Rehearsal, Sampling, SealedBlock,
+    TrustedAggregator,
 };
 use reticent_problem::losses;
 
@@ -51,7 +52,7 @@ fn params() -> ResidualTerms {
 
 fn ask(gate: &mut Gate, label: u8, v: f64) -> Vec<f64> {
     gate.begin(&[label; 32]);
-    gate.residual(&[v, 0.0], &[0.0, 0.0], &params()).unwrap().into_inner()
+    gate.ask(&Residual { v: &[v, 0.0], z: &[0.0, 0.0], params: params() }).unwrap().into_inner()
 }
 
 #[test]
@@ -75,7 +76,11 @@ fn whatever_differs_has_other_noise() {
     let noise = |mut gate: Gate, label: u8, v: f64| {
         let mut quiet = gate_on(table(0.0), View::Local, 9, 9);
         let exact = quiet
-            .residual(&[v, 0.0], &[0.0, 0.0], &ResidualTerms { noise_multiplier: 0.0, ..params() })
+            .ask(&Residual {
+                v: &[v, 0.0],
+                z: &[0.0, 0.0],
+                params: ResidualTerms { noise_multiplier: 0.0, ..params() },
+            })
             .unwrap();
         let said = ask(&mut gate, label, v);
         said.iter().zip(exact.get()).map(|(s, e)| s - e).collect::<Vec<f64>>()
@@ -107,17 +112,22 @@ fn books_survive_and_cannot_be_made_to_say_less() {
 #[test]
 fn a_plan_is_not_exceeded_in_any_order() {
     let mut rehearsal = Rehearsal::new(gate().shape(), *gate().terms());
-    (0..2).for_each(|_| _ = rehearsal.residual(&[0.0; 2], &[0.0; 2], &params()).unwrap());
+    (0..2).for_each(|_| {
+        _ = rehearsal.ask(&Residual { v: &[0.0; 2], z: &[0.0; 2], params: params() }).unwrap()
+    });
     let mut gate = gate();
     gate.bind_within(&rehearsal.into_plan()).unwrap();
     ask(&mut gate, 1, 0.1);
     ask(&mut gate, 1, 0.1);
     ask(&mut gate, 2, 0.1);
     gate.begin(&[3; 32]);
-    assert!(matches!(gate.residual(&[0.1, 0.0], &[0.0; 2], &params()), Err(Refusal::Exhausted)));
+    assert!(matches!(
+        gate.ask(&Residual { v: &[0.1, 0.0], z: &[0.0; 2], params: params() }),
+        Err(Refusal::Exhausted)
+    ));
     let other = ResidualTerms { noise_multiplier: 3.0, ..params() };
     assert!(matches!(
-        gate.residual(&[0.1, 0.0], &[0.0; 2], &other),
+        gate.ask(&Residual { v: &[0.1, 0.0], z: &[0.0; 2], params: other }),
         Err(Refusal::Unplanned { .. })
     ));
     assert_eq!(gate.ledger().total_events(), 2);
@@ -127,7 +137,9 @@ fn a_plan_is_not_exceeded_in_any_order() {
 #[test]
 fn who_may_stop_early_is_charged_the_plan() {
     let mut rehearsal = Rehearsal::new(gate().shape(), *gate().terms());
-    (0..2).for_each(|_| _ = rehearsal.residual(&[0.0; 2], &[0.0; 2], &params()).unwrap());
+    (0..2).for_each(|_| {
+        _ = rehearsal.ask(&Residual { v: &[0.0; 2], z: &[0.0; 2], params: params() }).unwrap()
+    });
     let plan = rehearsal.into_plan();
     let mut gate = gate();
     gate.bind_within(&plan).unwrap();
@@ -174,9 +186,8 @@ fn a_block_does_not_depend_on_when_its_owner_heard_of_the_consensus() {
 
 #[test]
 fn a_trustee_releases_the_mean_of_bounded_blocks_and_enters_it() {
-    let quiet =
-        GradientTerms { clip: BLOCK.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
-    let loud = GradientTerms { noise_multiplier: 1.0, ..quiet };
+    let quiet = Mean { clip: BLOCK.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
+    let loud = Mean { noise_multiplier: 1.0, ..quiet };
     let mut aggregator = aggregator();
     let blocks: Vec<SealedBlock> = (0..3)
         .map(|i| {
@@ -220,10 +231,9 @@ fn where_a_record_is_protected_the_noise_is_for_one_record() {
             entrusted(&mut gate, &aggregator)
         })
         .collect();
-    let quiet =
-        GradientTerms { clip: RECORD.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
+    let quiet = Mean { clip: RECORD.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
     let centre = aggregator.release(1, &quiet, &blocks).unwrap().into_inner();
-    let loud = GradientTerms { noise_multiplier: 3.0, ..quiet };
+    let loud = Mean { noise_multiplier: 3.0, ..quiet };
     let mut square = 0.0;
     for round in 2..2002 {
         let mean = aggregator.release(round, &loud, &blocks).unwrap().into_inner();

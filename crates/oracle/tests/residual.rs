@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_noise::NoiseKey;
-use reticent_oracle::{Gate, Opening, Oracle, ResidualTerms};
+use reticent_oracle::queries::{Residual, ResidualTerms};
+use reticent_oracle::{Gate, Opening};
 use reticent_problem::losses;
 
 fn gate(rows: &[(f64, f64, f64)], loss: &str, unit: Unit, seed: u64) -> Gate {
@@ -48,7 +49,8 @@ fn the_solver_comes_to_the_closed_form() {
     // γ).
     let mut gate = gate(&[(1.0, 0.0, 0.25)], "squared", Unit::User, 1);
     let params = ResidualTerms { clip: 100.0, record_clip: 100.0, ..HOW };
-    let answer = gate.residual(&[0.4, -0.3], &[0.1, 0.1], &params).unwrap().into_inner();
+    let answer =
+        gate.ask(&Residual { v: &[0.4, -0.3], z: &[0.1, 0.1], params }).unwrap().into_inner();
     assert!((answer[0] - ((0.4 + 2.0 * 0.25) / 3.0 - 0.1)).abs() < 1e-6, "{answer:?}");
     assert!((answer[1] - (-0.3 - 0.1)).abs() < 1e-6);
 }
@@ -77,7 +79,7 @@ proptest! {
         let mut changed = rows.clone();
         changed[0] = other;
         let of = |rows: &[(f64, f64, f64)], params: &ResidualTerms, unit| {
-            gate(rows, loss, unit, 1).residual(&v, &z, params).unwrap().into_inner()
+            gate(rows, loss, unit, 1).ask(&Residual { v: &v, z: &z, params: *params }).unwrap().into_inner()
         };
         let apart = |params: &ResidualTerms, unit| {
             let (a, b) = (of(&rows, params, unit), of(&changed, params, unit));
@@ -99,7 +101,11 @@ fn the_noise_has_the_size_that_is_counted() {
     for (unit, expected) in [(Unit::User, 3.0), (Unit::Record, 3.0 * 2.0 * 0.1 / 4.0)] {
         let params = ResidualTerms { record_clip: 0.1, noise_multiplier: 3.0, ..HOW };
         let exact = gate(&rows, "logistic", unit, 1)
-            .residual(&[0.1, 0.2], &[0.0; 2], &ResidualTerms { noise_multiplier: 0.0, ..params })
+            .ask(&Residual {
+                v: &[0.1, 0.2],
+                z: &[0.0; 2],
+                params: ResidualTerms { noise_multiplier: 0.0, ..params },
+            })
             .unwrap()
             .into_inner();
         let mut gate = gate(&rows, "logistic", unit, 1);
@@ -108,7 +114,8 @@ fn the_noise_has_the_size_that_is_counted() {
             let mut label = [0; 32];
             label[..4].copy_from_slice(&i.to_le_bytes());
             gate.begin(&label);
-            let said = gate.residual(&[0.1, 0.2], &[0.0; 2], &params).unwrap().into_inner();
+            let said =
+                gate.ask(&Residual { v: &[0.1, 0.2], z: &[0.0; 2], params }).unwrap().into_inner();
             squares += said.iter().zip(&exact).map(|(s, e)| (s - e).powi(2)).sum::<f64>();
         }
         let deviation = (squares / 8_000.0).sqrt();

@@ -5,9 +5,9 @@
 
 use reticent_accountant::{Adjacency, Ledger, Mechanism, Repetitions, Taint, Unit, View};
 use reticent_data::{Dense, Rows, Table};
+use reticent_oracle::queries::{Gradient, Mean, Score};
 use reticent_oracle::{
-    Entropy, Gate, GradientTerms, Opening, Oracle, PrivateSelection, Refusal, Rehearsal, Released,
-    Sampling,
+    Entropy, Gate, Opening, Oracle, PrivateSelection, Refusal, Rehearsal, Released, Sampling,
 };
 use reticent_problem::losses;
 
@@ -32,12 +32,12 @@ fn gate(seed: u64) -> Gate {
 
 /// Candidate k asks for k + 1 gradients and gives the model (k).
 fn run(oracle: &mut dyn Oracle, k: usize) -> Result<Option<(f64, Released<f64>)>, Refusal> {
-    let params = GradientTerms { clip: 1.0, noise_multiplier: 3.0, sampling: Sampling::Full };
+    let params = Mean { clip: 1.0, noise_multiplier: 3.0, sampling: Sampling::Full };
     for _ in 0..=k {
-        oracle.gradient(&[0.0], &params)?;
+        oracle.ask(&Gradient { at: &[0.0], mean: params })?;
     }
     let model = k as f64;
-    Ok(Some((model, oracle.score(&[model], 1e-3)?)))
+    Ok(Some((model, oracle.ask(&Score { at: &[model], noise_multiplier: 1e-3 })?)))
 }
 
 fn plan(k: usize) -> Ledger {
@@ -100,10 +100,13 @@ fn a_run_that_leaves_its_plan_is_refused() {
     let more = gate(1).select(&selection, |oracle, _| run(oracle, 1));
     assert!(matches!(more, Err(Refusal::Unplanned { .. })));
     let less = gate(1).select(&selection, |oracle, _| {
-        let params = GradientTerms { clip: 1.0, noise_multiplier: 3.0, sampling: Sampling::Full };
-        let score = oracle.gradient(&[0.0], &params)?;
+        let params = Mean { clip: 1.0, noise_multiplier: 3.0, sampling: Sampling::Full };
+        let score = oracle.ask(&Gradient { at: &[0.0], mean: params })?;
         let mut rehearsal = Rehearsal::new(oracle.shape(), *oracle.terms());
-        Ok::<_, Refusal>(Some((score.into_inner(), rehearsal.score(&[0.0], 1.0)?)))
+        Ok::<_, Refusal>(Some((
+            score.into_inner(),
+            rehearsal.ask(&Score { at: &[0.0], noise_multiplier: 1.0 })?,
+        )))
     });
     assert!(matches!(less, Err(Refusal::Unplanned { .. })));
     let unknown = PrivateSelection { law: Repetitions::Poisson { mean: 2.0 }, ..selection };

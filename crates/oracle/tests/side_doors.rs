@@ -7,10 +7,13 @@ use std::path::{Path, PathBuf};
 
 use reticent_accountant::{Adjacency, Ledger, Unit, View};
 use reticent_data::{Dense, Rows, Table};
+use reticent_oracle::queries::{
+    Consensus, ConsensusTerms, Correction, Count, Gradient, Mean, Minimiser, Moving, Objective,
+    Quantile, Score, SecondMoment,
+};
 use reticent_oracle::{
-    ConsensusTerms, CountTerms, Entropy, Gate, GradientTerms, Law, MinimiserTerms, Moving,
-    ObjectiveTerms, Opening, Oracle, PrivateTable, Quadratic, QuantileTerms, Refusal, Rehearsal,
-    Sampling, SecondMomentTerms, Statistic,
+    Entropy, Gate, Law, Opening, Oracle, PrivateTable, Quadratic, Refusal, Rehearsal, Sampling,
+    Statistic,
 };
 use reticent_problem::losses;
 
@@ -77,7 +80,7 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
         Sampling::Poisson(1e-12),
         Sampling::WithoutReplacement(1),
     ] {
-        let params = GradientTerms { clip: 1.0, noise_multiplier: 2.0, sampling };
+        let params = Mean { clip: 1.0, noise_multiplier: 2.0, sampling };
         let consensus = ConsensusTerms {
             clip: 1.0,
             step: 1.0,
@@ -88,10 +91,10 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
         };
         oracle.open_consensus(&ones)?;
         for answer in [
-            oracle.gradient(&zeros, &params)?,
-            oracle.correction(&zeros, &ones, &params)?,
-            oracle.consensus(&ones, Moving::All, &consensus)?,
-            oracle.consensus(&zeros, Moving::All, &consensus)?,
+            oracle.ask(&Gradient { at: &zeros, mean: params })?,
+            oracle.ask(&Correction { at: &zeros, from: &ones, mean: params })?,
+            oracle.ask(&Consensus { z: &ones, moving: Moving::All, params: consensus })?,
+            oracle.ask(&Consensus { z: &zeros, moving: Moving::All, params: consensus })?,
         ] {
             assert!(answer.get().iter().all(|v| v.is_finite()));
             lengths.push(answer.get().len());
@@ -99,12 +102,12 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
     }
     let public = Quadratic { ridge: 0.5, linear: &zeros, penalty: None };
     let params =
-        MinimiserTerms { row_norm: 1.0, public, start: &ones, image: false, noise_multiplier: 2.0 };
-    lengths.push(oracle.minimiser(&params)?.get().len());
+        Minimiser { row_norm: 1.0, public, start: &ones, image: false, noise_multiplier: 2.0 };
+    lengths.push(oracle.ask(&params)?.get().len());
     let row_norm = 1.0;
     let by_record = oracle.terms().unit() == Unit::Record;
     for law in LAWS.iter().filter(|law| **law != Law::Normal || by_record) {
-        let params = ObjectiveTerms {
+        let params = Objective {
             row_norm,
             smoothness: 0.25,
             public,
@@ -112,20 +115,15 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
             law: *law,
             noise_multiplier: 2.0,
         };
-        lengths.push(oracle.objective(&params)?.get().len());
+        lengths.push(oracle.ask(&params)?.get().len());
     }
-    lengths.push(
-        oracle
-            .second_moment(&SecondMomentTerms { row_norm: 1.0, noise_multiplier: 2.0 })?
-            .get()
-            .len(),
-    );
+    lengths.push(oracle.ask(&SecondMoment { row_norm: 1.0, noise_multiplier: 2.0 })?.get().len());
     let (of, candidates) = (Statistic::RowNorm, &[0.5, 1.0, 2.0, 4.0][..]);
-    let params = QuantileTerms { of, fraction: 0.5, candidates, noise_multiplier: 2.0 };
-    assert!(candidates.contains(oracle.quantile(&params)?.get()));
-    let params = CountTerms { of: Statistic::Target, at_most: 0.0, noise_multiplier: 2.0 };
-    assert!(oracle.count(&params)?.get().is_finite());
-    assert!(oracle.score(&ones, 2.0)?.get().is_finite());
+    let params = Quantile { of, fraction: 0.5, candidates, noise_multiplier: 2.0 };
+    assert!(candidates.contains(oracle.ask(&params)?.get()));
+    let params = Count { of: Statistic::Target, at_most: 0.0, noise_multiplier: 2.0 };
+    assert!(oracle.ask(&params)?.get().is_finite());
+    assert!(oracle.ask(&Score { at: &ones, noise_multiplier: 2.0 })?.get().is_finite());
     Ok(lengths)
 }
 
@@ -201,8 +199,8 @@ fn a_handle_on_private_data_shows_none_of_them() {
         let data = table(&[[0.123_456_5, 0.5]], &[target], None);
         let loss = losses::parse("logistic", None).unwrap();
         let mut gate = Gate::open(data.into(), loss, &opening, Entropy::seeded(1)).unwrap();
-        let params = GradientTerms { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
-        gate.gradient(&[0.1; 3], &params).unwrap();
+        let params = Mean { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
+        gate.ask(&Gradient { at: &[0.1; 3], mean: params }).unwrap();
         format!("{gate:?}")
     };
     assert_eq!(open(1.0), open(-1.0));

@@ -6,7 +6,8 @@
 use proptest::prelude::*;
 use reticent_accountant::{Adjacency, Mechanism, Unit, View};
 use reticent_data::{Dense, Rows, Table};
-use reticent_oracle::{Entropy, Gate, Opening, Oracle, ResidualTerms, WalkTerms};
+use reticent_oracle::queries::{Residual, ResidualTerms};
+use reticent_oracle::{Entropy, Gate, Opening, WalkTerms};
 use reticent_problem::losses;
 
 const USERS: u64 = 20;
@@ -55,7 +56,7 @@ proptest! {
     ) {
         let mut gate = gate("logistic", Unit::User, View::Network, &numbers);
         let mut moved = |z: &[f64]| -> Vec<f64> {
-            let residual = gate.residual(z, z, &terms(step, inner, 0.0)).unwrap().into_inner();
+            let residual = gate.ask(&Residual { v: z, z, params: terms(step, inner, 0.0) }).unwrap().into_inner();
             assert!(residual[0].hypot(residual[1]) <= step * (1.0 + 1e-6));
             z.iter().zip(&residual).map(|(z, r)| z + share * r).collect()
         };
@@ -69,7 +70,7 @@ proptest! {
 #[test]
 fn a_peer_is_counted_for_with_rounding_in_it() {
     let mut gate = gate("logistic", Unit::User, View::Network, &[0.5, 0.5, -0.1, 0.9]);
-    gate.residual(&[0.1, 0.2], &[0.1, 0.2], &terms(2.0, 5, 4.0)).unwrap();
+    gate.ask(&Residual { v: &[0.1, 0.2], z: &[0.1, 0.2], params: terms(2.0, 5, 4.0) }).unwrap();
     let event = gate.ledger().entries()[0].event();
     let Mechanism::Iteration(iteration) = event.mechanism() else { panic!("{event}") };
     assert_eq!(iteration.users(), USERS);
@@ -81,7 +82,10 @@ fn what_is_no_such_step_is_refused() {
     let rows = [0.5, 0.5, -0.1, 0.9];
     let z = [0.1, 0.2];
     let refused = |loss: &str, unit, view, v: &[f64], z: &[f64], params: &ResidualTerms| {
-        gate(loss, unit, view, &rows).residual(v, z, params).unwrap_err().to_string()
+        gate(loss, unit, view, &rows)
+            .ask(&Residual { v, z, params: *params })
+            .unwrap_err()
+            .to_string()
     };
     let params = terms(2.0, 5, 4.0);
     let (user, network) = (Unit::User, View::Network);

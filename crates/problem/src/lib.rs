@@ -48,3 +48,8 @@ pub use regulariser::{Regulariser, ShapeError};
 pub use score::prediction_error;
 pub use shape::Shape;
 pub use sparse::SparseMatrix;
+
+/// The example of the README is run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -3,8 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use reticent_accountant::{AccountError, CalibrationError};
-use reticent_admm::SettingsError;
+use reticent_accountant::{AccountError, CalibrationError, Refused};
 use reticent_oracle::Refusal;
 use reticent_oracle::tables::{DataError, SchemaError};
 use reticent_problem::{ParseError, ShapeError};
@@ -48,16 +47,9 @@ pub enum Error {
         /// What the reader said.
         message: String,
     },
-    /// A value that cannot be.
-    #[error("{name} = {given}: {allowed}")]
-    Value {
-        /// The setting, as users type it.
-        name: &'static str,
-        /// What was given.
-        given: String,
-        /// What is allowed.
-        allowed: String,
-    },
+    /// A parameter with a value that is not allowed.
+    #[error(transparent)]
+    Value(#[from] Refused),
     /// Something that must be given and was not.
     #[error("{what} is missing: {todo}")]
     Missing {
@@ -89,9 +81,6 @@ pub enum Error {
     /// A constraint of the wrong width.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// A setting that the algorithm does not take.
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
     /// The gate did not answer.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -128,7 +117,7 @@ impl Error {
     }
 
     pub(crate) fn spec_form(error: impl std::fmt::Display) -> Self {
-        Error::Value { name: "job", given: "the flags".to_owned(), allowed: error.to_string() }
+        Refused::new("job", "the flags", error.to_string()).into()
     }
 
     /// What to do about it, in a sentence.
@@ -142,7 +131,7 @@ impl Error {
                  intercept = false for --no-intercept); [parties] and [failures] are for `reticent simulate`"
                     .to_owned()
             }
-            Error::Value { name, .. } => format!("see `reticent fit --help` for {name}"),
+            Error::Value(refused) => format!("see `reticent fit --help` for {}", refused.name),
             Error::Missing { todo, .. } => (*todo).to_owned(),
             Error::Model { .. } => "give the model.json that `reticent fit` wrote".to_owned(),
             Error::Budget(_) => "ask for a larger epsilon or delta, or for fewer iterations".to_owned(),
@@ -152,8 +141,6 @@ impl Error {
                 "`reticent list losses|penalties|constraints|algorithms` shows what there is".to_owned()
             }
             Error::Shape(_) => "give a constraint whose width is the number of features".to_owned(),
-            Error::Settings(error) => format!("see `reticent fit --help` for {}", error.name),
-            Error::Run(RunError::Value { name, .. }) => format!("see `reticent simulate --help` for {name}"),
             Error::Run(RunError::File { .. }) => "check the path and that the disk has room".to_owned(),
             Error::Spent { epsilon, delta, .. } => format!(
                 "no model was written, but that the run did not get to its end was found out from the data: count \
@@ -174,7 +161,7 @@ impl From<RunError> for Error {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Refused(refusal) => refusal.into(),
-            RunError::Settings(error) => error.into(),
+            RunError::Value(error) => error.into(),
             RunError::Calibration(error) => error.into(),
             RunError::Account(error) => error.into(),
             other => Error::Run(other),

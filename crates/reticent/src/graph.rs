@@ -5,7 +5,8 @@
 //! the budget on noisy second moments, the first event of the run; all that follows is arithmetic
 //! on them.
 
-use reticent_oracle::SecondMomentTerms;
+use reticent_accountant::Refused;
+use reticent_oracle::queries::SecondMoment;
 use reticent_problem::GraphTerms;
 
 use crate::error::Error;
@@ -51,9 +52,8 @@ impl PrivateGraph {
 impl Spec {
     /// The constraint that the flags for a graph ask for, and whether it is to be learned.
     pub(crate) fn graph(&self) -> Result<Option<PrivateGraph>, Error> {
-        let value = |name, given: String, allowed: &str| {
-            Err(Error::Value { name, given, allowed: allowed.to_owned() })
-        };
+        let value =
+            |name, given: String, allowed: &str| Err(Refused::new(name, given, allowed).into());
         let private = self.graph.as_deref().filter(|text| is_private_graph(text));
         let private = private.map(|text| text.split_once(':').map(|(_, lambda)| lambda));
         if let (Some(graph), Some(_)) = (&self.graph, &self.constraint) {
@@ -99,20 +99,21 @@ impl Spec {
         if features <= MOST_FEATURES {
             return Ok(());
         }
-        Err(Error::Value {
-            name: "graph",
-            given: PRIVATE.to_owned(),
-            allowed: format!(
+        Err(Refused::new(
+            "graph",
+            PRIVATE,
+            format!(
                 "a graph can be learned of at most {MOST_FEATURES} features, and there are {features}; give a public \
                  one with --graph FILE"
             ),
-        })
+        )
+        .into())
     }
 }
 
 impl Job {
     /// How the second moments are asked for.
-    pub(crate) fn moments(&self, noise_multiplier: f64) -> SecondMomentTerms {
-        SecondMomentTerms { row_norm: self.schema.row_norm(), noise_multiplier }
+    pub(crate) fn moments(&self, noise_multiplier: f64) -> SecondMoment {
+        SecondMoment { row_norm: self.schema.row_norm(), noise_multiplier }
     }
 }

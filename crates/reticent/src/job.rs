@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use reticent_accountant::{
-    Adjacency, Event, Gaussian, Laplace, Ledger, Mechanism, Unit, View, calibrate, epsilon,
+    Adjacency, Event, Gaussian, Laplace, Ledger, Mechanism, Refused, Unit, View, calibrate, epsilon,
 };
 use reticent_admm::catalogue::{self, Entry, Kind, Recipe};
 use reticent_admm::exact::ExactSettings;
@@ -232,11 +232,11 @@ impl Spec {
                 })?;
                 let target = match (&self.classes, self.target_range) {
                     (Some(_), Some(_)) => {
-                        return Err(Error::Value {
-                            name: "target-range",
-                            given: "both classes and target-range".to_owned(),
-                            allowed: "a target has either classes or a range".to_owned(),
-                        });
+                        return Err(value(
+                            "target-range",
+                            "both classes and target-range",
+                            "a target has either classes or a range",
+                        ));
                     }
                     (Some(classes), None) => tables::Target::classes(classes.iter().cloned())?,
                     (None, Some([lower, upper])) => TargetKind::Range { lower, upper },
@@ -433,5 +433,5 @@ pub(crate) fn constant(intercept: bool, schema: &Schema) -> f64 {
 }
 
 pub(crate) fn value(name: &'static str, given: impl ToString, allowed: &str) -> Error {
-    Error::Value { name, given: given.to_string(), allowed: allowed.to_owned() }
+    Refused::new(name, given, allowed).into()
 }

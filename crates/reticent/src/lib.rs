@@ -39,7 +39,7 @@ pub use reticent_oracle::not_private::{Confusion, Curves, Quality};
 pub use reticent_oracle::tables;
 pub use reticent_problem as problem;
 pub use reticent_runtime as runtime;
-pub use settings::{read_settings, setting_fits};
+pub use settings::read_settings;
 pub use spec::Spec;
 pub use tune::Tuned;
 pub use units::Units;

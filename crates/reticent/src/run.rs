@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use reticent_accountant::{Ledger, calibrate};
 use reticent_admm::catalogue::{Built, Kind, Recipe};
-use reticent_admm::{Choice, Public, SettingsError, Tell, run, unwatched};
+use reticent_admm::{Choice, Public, Refused, Tell, run, unwatched};
+use reticent_oracle::queries::Score;
 use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Released, Terms};
 use reticent_problem::{Constraint, Graph, Regulariser, penalties};
 
@@ -178,7 +179,7 @@ impl Job {
             Some(noise) => {
                 let params = self.moments(noise);
                 let deviation = params.deviation(oracle.terms());
-                Some(learn(oracle.second_moment(&params)?, public.shape.features, deviation))
+                Some(learn(oracle.ask(&params)?, public.shape.features, deviation))
             }
             None => None,
         };
@@ -193,14 +194,15 @@ impl Job {
             noise_multiplier: noise.algorithm,
         };
         // What does not suit a public constraint was refused before the table was read.
-        let learned = |error: SettingsError| match &graph {
+        let learned = |error: Refused| match &graph {
             Some(_) => unsuitable(error.into()),
             None => error.into(),
         };
         let choice = self.entry.choice(&recipe).map_err(learned)?;
         let Built { mut algorithm, iterations } = build(&recipe).map_err(learned)?;
         let parameter = run(&mut *algorithm, iterations, oracle, tell)?;
-        let score = noise.score.map(|noise| oracle.score(&parameter, noise)).transpose()?;
+        let score = |noise_multiplier| Score { at: &parameter, noise_multiplier };
+        let score = noise.score.map(|noise| oracle.ask(&score(noise))).transpose()?;
         Ok(Outcome { parameter, iterations, graph, score, choice })
     }
 
@@ -211,11 +213,11 @@ impl Job {
     }
 
     pub(crate) fn not_private(&self) -> Error {
-        Error::Value {
-            name: "algorithm",
-            given: self.entry.name.to_owned(),
-            allowed: "it has no privacy that could be measured or shared out; choose another one"
-                .to_owned(),
-        }
+        Refused::new(
+            "algorithm",
+            self.entry.name,
+            "it has no privacy that could be measured or shared out; choose another one",
+        )
+        .into()
     }
 }

@@ -292,7 +292,7 @@ mod tests {
                 "iterations = 3.5: a whole number of at least 1 is needed",
             ),
             ("epsilon = 'one'", "epsilon = \"one\": a number is needed"),
-            ("law = 'x'", "law = \"x\": it is one of `normal` or `spherical-laplace`"),
+            ("law = 'x'", "law = \"x\": use normal, spherical-laplace"),
             ("public_n = 4", "public_n = 4: there is no such key"),
             ("[parties]\nsplit = 3", "[parties]: there is no such key"),
             ("epsilon = 1\nSECRET,4,no\n", "line 2: key with no value, expected `=`"),

@@ -15,7 +15,7 @@
 //! calibrated and the one with less noise is taken. Unless the user says otherwise `r = G`: more
 //! runs would find the best point more surely, but the noise of every run grows with `r`.
 
-use reticent_accountant::{Ledger, Repetitions, calibrate, rdp_curve};
+use reticent_accountant::{Ledger, Refused, Repetitions, calibrate, rdp_curve};
 use reticent_admm::Public;
 use reticent_oracle::{Gate, Oracle, PrivateSelection, Refusal, Selected};
 
@@ -70,7 +70,7 @@ pub(crate) struct Prepared {
 }
 
 pub(crate) fn refuse(name: &'static str, given: &str, allowed: impl Into<String>) -> Error {
-    Error::Value { name, given: given.to_owned(), allowed: allowed.into() }
+    Refused::new(name, given, allowed).into()
 }
 
 /// Refuses a list where one value belongs.

@@ -112,7 +112,7 @@ fn a_budget_that_cannot_be_is_refused_even_where_it_is_not_spent() {
     for bad in
         [Spec { epsilon: Some(-1.0), ..exact.clone() }, Spec { delta: Some(2.0), ..exact.clone() }]
     {
-        assert!(matches!(bad.check(), Err(Error::Value { .. })));
+        assert!(matches!(bad.check(), Err(Error::Value(_))));
     }
     let free = Spec { epsilon: None, delta: None, ..exact };
     assert_eq!(fit(&free).unwrap().certificate().epsilon, f64::INFINITY);

@@ -58,7 +58,7 @@ fn versions(takes: &[&str]) -> Vec<(&'static str, Settings)> {
     if takes.contains(&"release") {
         let release = |release| Settings { release: Some(release), ..usual.clone() };
         let words = ["gradient", "minimiser", "objective", "normal-objective"];
-        return words.into_iter().zip(Release::ALL.map(release)).collect();
+        return words.into_iter().zip(Release::ALL.iter().copied().map(release)).collect();
     }
     vec![("", usual)]
 }

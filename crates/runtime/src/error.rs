@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use reticent_accountant::{AccountError, CalibrationError};
-use reticent_admm::SettingsError;
+use reticent_admm::Refused;
 use reticent_noise::EntropyError;
 use reticent_oracle::Refusal;
 
@@ -15,9 +15,9 @@ pub enum RunError {
     /// A gate did not answer.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A setting that cannot be.
+    /// A parameter with a value that is not allowed.
     #[error(transparent)]
-    Settings(#[from] SettingsError),
+    Value(#[from] Refused),
     /// The budget does not allow the plan.
     #[error(transparent)]
     Calibration(#[from] CalibrationError),
@@ -30,16 +30,6 @@ pub enum RunError {
     /// A message that cannot be written.
     #[error(transparent)]
     Message(#[from] Rejected),
-    /// A graph, a failure, a number of parties that cannot be.
-    #[error("{name} = {given}: {allowed}")]
-    Value {
-        /// What was set, as users type it.
-        name: &'static str,
-        /// To what.
-        given: String,
-        /// What is allowed, and what to do.
-        allowed: String,
-    },
     /// A file of a run.
     #[error("{}: {reason}", file.display())]
     File {
@@ -51,11 +41,4 @@ pub enum RunError {
     /// A snapshot that does not fit the nodes.
     #[error("the checkpoint does not fit this run: {0}; start anew, without --resume")]
     Snapshot(&'static str),
-}
-
-impl RunError {
-    /// A value that cannot be.
-    pub fn value(name: &'static str, given: impl ToString, allowed: impl Into<String>) -> Self {
-        RunError::Value { name, given: given.to_string(), allowed: allowed.into() }
-    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use reticent_accountant::Refused;
 use reticent_noise::Hasher;
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +76,7 @@ impl Failures {
         match all.into_iter().find(|(_, rate)| !(0.0..=1.0).contains(rate)) {
             None => Ok(()),
             Some((name, rate)) => {
-                Err(RunError::value(name, rate, "a chance from 0 to 1 is needed"))
+                Err(Refused::new(name, rate, "a chance from 0 to 1 is needed").into())
             }
         }
     }

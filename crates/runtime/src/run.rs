@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reticent_accountant::{Ledger, Unit, calibrate, epsilon};
+use reticent_accountant::{Ledger, Refused, Unit, calibrate, epsilon};
 use reticent_noise::{Digest, Hasher, NoiseKey};
 use reticent_oracle::{Gate, Opening, Oracle, PrivateTable, Terms};
 use reticent_problem::losses::Loss;
@@ -106,17 +106,18 @@ fn prepare_altered(
         || tables.len() >= u32::MAX as usize / 2
         || tables.len() != recipe.records.len()
     {
-        return Err(RunError::value(
+        return Err(Refused::new(
             "parties",
             tables.len(),
             "at least one party with its table is needed",
-        ));
+        )
+        .into());
     }
     if let Price::Within(_, smaller) = &price
         && let Some((&nobody, _)) = smaller.range(tables.len() as u32..).next()
     {
         let allowed = format!("parties are numbered from 0 to {}", tables.len() - 1);
-        return Err(RunError::value("budgets", nobody, allowed));
+        return Err(Refused::new("budgets", nobody, allowed).into());
     }
     let mut protocol = (entry.build)(&recipe)?;
     alter(&mut *protocol);
@@ -131,7 +132,7 @@ fn prepare_altered(
     // there is nothing.
     if recipe.unit == Unit::User && gates.iter().any(|gate| gate.terms().population() == 0) {
         let why = "a party without records cannot be protected as a person: take fewer parties, or protect records";
-        return Err(RunError::value("parties", gates.len(), why));
+        return Err(Refused::new("parties", gates.len(), why).into());
     }
     let mut tables = Hasher::new("reticent tables");
     for gate in &gates {

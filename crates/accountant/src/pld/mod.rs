@@ -3,8 +3,8 @@
 //!
 //! 1. A sketch of each loss (a few hundred points) gives the moments K(s), hence the tilt, the
 //!    window and the lattice.
-//! 2. Each loss is put on the lattice pessimistically or optimistically (`discretise`), finely where its
-//!    tilted mass lies.
+//! 2. Each loss is put on the lattice pessimistically or optimistically (`discretise`), finely
+//!    where its tilted mass lies.
 //! 3. The measures are tilted and composed by FFT (`compose`).
 //! 4. δ(ε) = ∞-mass + e^{K(s)} Σ_{ℓ>ε} tilted(ℓ) e^{−sℓ} (1 − e^{ε−ℓ}), widened by every error made
 //!    on the way.

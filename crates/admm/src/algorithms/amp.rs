@@ -23,11 +23,12 @@
 //! records; the spherical Laplace law does not. The intercept is penalised with the rest.
 //! Reference: Iyengar, Near, Song, Thakkar, Thakurta and Wang 2019, Algorithms 1 and 2.
 
-use reticent_oracle::{Law, ObjectiveTerms, Oracle, Quadratic, Refusal};
+use reticent_oracle::queries::Objective;
+use reticent_oracle::{Law, Oracle, Quadratic, Refusal, Refused};
 
 use super::Algorithm;
 use crate::catalogue::{Built, Entry, Kind, Recipe};
-use crate::settings::{SettingsError, positive};
+use crate::settings::positive;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "amp",
@@ -51,14 +52,14 @@ struct Amp {
     x: Vec<f64>,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { public, regulariser, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     recipe.needs_bounded_smooth(&ENTRY)?;
     let penalty = regulariser.penalty();
     let Some(strong) = penalty.ridge() else {
-        return Err(SettingsError::new(
+        return Err(Refused::new(
             "penalty",
             penalty.spec(),
             "amp minimises a smooth objective: use none or l2:LAMBDA, or objp for other penalties",
@@ -78,7 +79,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
 }
 
 /// The law that was asked for, if it is proven for this model.
-pub(super) fn law(recipe: &Recipe<'_>) -> Result<Law, SettingsError> {
+pub(super) fn law(recipe: &Recipe<'_>) -> Result<Law, Refused> {
     let law = recipe.settings.law.unwrap_or_default();
     let outputs = recipe.public.shape.outputs;
     if law == Law::Normal && outputs > 1 {
@@ -86,7 +87,7 @@ pub(super) fn law(recipe: &Recipe<'_>) -> Result<Law, SettingsError> {
             "it is proven to be private for a model with one output, and this one has {outputs}: use \
              spherical-laplace, or another algorithm"
         );
-        return Err(SettingsError::new("law", "normal", allowed));
+        return Err(Refused::new("law", "normal", allowed));
     }
     Ok(law)
 }
@@ -104,7 +105,7 @@ pub(super) fn least_ridge(recipe: &Recipe<'_>, row_norm: f64, steps: u64) -> f64
 
 /// The norm to which rows are shortened: that of the schema, or what a smaller clip of the
 /// gradients comes to.
-pub(super) fn shortened(recipe: &Recipe<'_>) -> Result<f64, SettingsError> {
+pub(super) fn shortened(recipe: &Recipe<'_>) -> Result<f64, Refused> {
     let Recipe { settings, public, .. } = recipe;
     let Some(clip) = settings.clip else { return Ok(public.row_norm) };
     Ok(public.row_norm.min(positive("clip", clip)? / public.lipschitz))
@@ -113,7 +114,7 @@ pub(super) fn shortened(recipe: &Recipe<'_>) -> Result<f64, SettingsError> {
 impl Algorithm for Amp {
     fn step(&mut self, _k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let linear = vec![0.0; self.x.len()];
-        let params = ObjectiveTerms {
+        let params = Objective {
             row_norm: self.row_norm,
             smoothness: self.smoothness,
             public: Quadratic { ridge: self.ridge, linear: &linear, penalty: None },
@@ -121,7 +122,7 @@ impl Algorithm for Amp {
             law: self.law,
             noise_multiplier: self.noise_multiplier,
         };
-        let released = oracle.objective(&params)?.into_inner();
+        let released = oracle.ask(&params)?.into_inner();
         self.x = released;
         Ok(())
     }

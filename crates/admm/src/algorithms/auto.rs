@@ -36,8 +36,9 @@ use serde::{Deserialize, Serialize};
 use crate::average::Average;
 use crate::catalogue::{Built, Entry, Kind, Recipe, find};
 use crate::defaults::CLIP;
-use crate::settings::{Settings, SettingsError};
-use crate::step_size::{Decay, StepSize};
+use crate::settings::Settings;
+use crate::step_size::StepSize;
+use reticent_oracle::Refused;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "auto",
@@ -74,7 +75,7 @@ impl fmt::Display for Choice {
 }
 
 /// The choice for a problem. What the user has set stays, and the rest is chosen around it.
-pub(crate) fn choose(recipe: &Recipe<'_>) -> Result<Choice, SettingsError> {
+pub(crate) fn choose(recipe: &Recipe<'_>) -> Result<Choice, Refused> {
     let Recipe { settings, public, .. } = recipe;
     let bound = public.row_norm * if public.lipschitz.is_finite() { public.lipschitz } else { 1.0 };
     let curvature = if public.smoothness.is_finite() && public.smoothness > 0.0 {
@@ -96,10 +97,7 @@ pub(crate) fn choose(recipe: &Recipe<'_>) -> Result<Choice, SettingsError> {
         iterations: Some(iterations),
         sampling: Some(recipe.sampling()),
         clip: Some(rounded(share * bound)),
-        step: Some(StepSize::checked(
-            rounded(1.0 / (curvature * public.row_norm.powi(2))),
-            Decay::Constant,
-        )),
+        step: Some(StepSize::Constant(rounded(1.0 / (curvature * public.row_norm.powi(2))))),
         momentum: Some(MOMENTUM),
         average: Some(Average::Late),
         ..Settings::default()
@@ -112,12 +110,12 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     recipe.only(&ENTRY)?;
     let choice = choose(recipe)?;
     match find(&choice.algorithm).map(|entry| entry.kind) {
         Some(Kind::Private(build)) => build(&Recipe { settings: &choice.settings, ..*recipe }),
-        _ => Err(SettingsError::new(
+        _ => Err(Refused::new(
             "algorithm",
             choice.algorithm,
             "auto chose what does not exist; report this",

@@ -24,13 +24,14 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::{Claim, ConsensusTerms, Moving, Oracle, Refusal, Sampling};
+use reticent_oracle::queries::{self, ConsensusTerms, Moving};
+use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
 use reticent_problem::Regulariser;
 
 use super::Algorithm;
 use crate::block_schedule::{BlockSchedule, Order};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
-use crate::settings::{SettingsError, positive};
+use crate::settings::positive;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "consensus",
@@ -58,14 +59,14 @@ struct Consensus {
     mean: Vec<f64>,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     recipe.needs_convex(&ENTRY)?;
     let relaxation = settings.lambda.unwrap_or(LAMBDA);
     if !(relaxation > 0.0 && relaxation < 1.0) {
-        return Err(SettingsError::new(
+        return Err(Refused::new(
             "lambda",
             relaxation,
             "a number above 0 and below 1 is needed; at 1 the copies of the records have no bound",
@@ -79,7 +80,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let schedule = settings.schedule.unwrap_or_default();
     let as_published = recipe.as_published();
     if sampling != Sampling::Full && (schedule != BlockSchedule::All || as_published) {
-        return Err(SettingsError::new(
+        return Err(Refused::new(
             "sampling",
             sampling,
             "with a schedule of blocks, or as published, the mean is over all blocks and nothing is gained from \
@@ -122,7 +123,8 @@ impl Algorithm for Consensus {
         }
         let z = self.solution();
         let moving = self.order.next_blocks()?.map_or(Moving::All, Moving::Only);
-        self.mean = oracle.consensus(&z, moving, &self.params)?.into_inner();
+        self.mean =
+            oracle.ask(&queries::Consensus { z: &z, moving, params: self.params })?.into_inner();
         Ok(())
     }
 

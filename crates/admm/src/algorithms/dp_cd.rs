@@ -27,14 +27,14 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::{GradientTerms, Oracle, Refusal};
+use reticent_oracle::queries::{Coordinate, Mean};
+use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Regulariser;
 
 use super::Algorithm;
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::defaults::CLIP;
 use crate::fixed_point::{Active, FixedPoint, averaging_of_step, gradient_operator};
-use crate::settings::SettingsError;
 use crate::step_size::StepSize;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -53,7 +53,7 @@ const STEP: f64 = 10.0;
 
 #[derive(Debug)]
 struct DpCd {
-    params: GradientTerms,
+    params: Mean,
     step: StepSize,
     /// Steps in which each record is seen once for each coordinate.
     per_epoch: f64,
@@ -61,13 +61,13 @@ struct DpCd {
     engine: FixedPoint,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     let penalty = regulariser.penalty();
     if !penalty.is_separable() {
-        return Err(SettingsError::new(
+        return Err(Refused::new(
             "penalty",
             penalty.spec(),
             "dp-cd needs a penalty that is a sum over entries, for example none, l1 or l2",
@@ -78,12 +78,12 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let step = (0.5 * (len as f64).sqrt()).clamp(1.0, STEP);
     let rounds = recipe.sweeps(step, ROUNDS);
     let algorithm = DpCd {
-        params: GradientTerms {
+        params: Mean {
             clip: settings.clip_or_part(public, CLIP)?,
             noise_multiplier: *noise_multiplier,
             sampling,
         },
-        step: settings.step_or_times(public, step),
+        step: settings.step_or_times(public, step)?,
         per_epoch: recipe.per_epoch(sampling) * len as f64,
         regulariser: Arc::clone(regulariser),
         engine: FixedPoint::coordinates(vec![0.0; len]),
@@ -100,7 +100,8 @@ impl Algorithm for DpCd {
         let j = ((k - 1) % engine.u().len() as u64) as usize;
         let eta = step.at(k, *per_epoch);
         let mut noisy = vec![0.0; engine.u().len()];
-        noisy[j] = oracle.coordinate(engine.u(), j, params)?.into_inner();
+        noisy[j] =
+            oracle.ask(&Coordinate { at: engine.u(), index: j, mean: *params })?.into_inner();
         let beta = 2.0 / eta;
         gradient_operator(engine.u(), beta, &mut noisy);
         // The prox of every entry, of which the engine reads the one that takes part.

@@ -27,7 +27,8 @@
 //! Talwar, Thakurta and Zhang 2015, Algorithm 2; Bach 2015 for the generalised form; Li, Coutiño,
 //! Giannakis and Leus 2021 (a momentum-guided Frank–Wolfe algorithm) for the average.
 
-use reticent_oracle::{GradientTerms, Oracle, Refusal};
+use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Shape;
 
 use super::Algorithm;
@@ -35,7 +36,7 @@ use crate::average::{Average, Running};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::defaults::CLIP;
 use crate::momentum::Momentum;
-use crate::settings::{SettingsError, positive};
+use crate::settings::positive;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "dp-fw",
@@ -59,7 +60,7 @@ const RADIUS: f64 = 10.0;
 
 #[derive(Debug)]
 struct DpFw {
-    params: GradientTerms,
+    params: Mean,
     shape: Shape,
     radius: f64,
     /// λ.
@@ -69,13 +70,13 @@ struct DpFw {
     average: Running,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     let penalty = regulariser.penalty();
     if !["none", "l1"].contains(&penalty.name()) {
-        return Err(SettingsError::new(
+        return Err(Refused::new(
             "penalty",
             penalty.spec(),
             "dp-fw works on an L1 ball: give none or l1:LAMBDA, and the ball with radius",
@@ -87,7 +88,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
         settings.iterations_or((steps * recipe.per_epoch(sampling).max(1.0).sqrt()) as u64)?;
     let spread = (public.shape.features as f64).sqrt();
     let algorithm = DpFw {
-        params: GradientTerms {
+        params: Mean {
             clip: settings.clip_or_part(public, CLIP)?,
             noise_multiplier: *noise_multiplier,
             sampling,
@@ -106,7 +107,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
 impl Algorithm for DpFw {
     fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let DpFw { params, shape, radius, threshold, momentum, x, average } = self;
-        let mut g = oracle.gradient(x, params)?.into_inner();
+        let mut g = oracle.ask(&Gradient { at: x, mean: *params })?.into_inner();
         momentum.average(k, &mut g);
         let step = 2.0 / (k as f64 + 1.0);
         x.iter_mut().for_each(|x| *x *= 1.0 - step);

@@ -19,7 +19,8 @@
 //! then computed by inner steps of ADMM (see [`crate::prox`]). Reference: RDP20, section 5.2,
 //! equation 29.
 
-use reticent_oracle::{GradientTerms, Oracle, Refusal};
+use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::{Oracle, Refusal, Refused};
 
 use super::Algorithm;
 use crate::average::{Average, Running};
@@ -27,7 +28,6 @@ use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::fixed_point::{Active, FixedPoint, gradient_operator};
 use crate::momentum::Momentum;
 use crate::prox::Prox;
-use crate::settings::SettingsError;
 use crate::step_size::StepSize;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 #[derive(Debug)]
 struct DpSgd {
-    params: GradientTerms,
+    params: Mean,
     step: StepSize,
     per_epoch: f64,
     prox: Prox,
@@ -49,7 +49,7 @@ struct DpSgd {
     average: Running,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
     let sampling = recipe.sampling();
@@ -57,12 +57,12 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
     let len = public.shape.len();
     let algorithm = DpSgd {
-        params: GradientTerms {
+        params: Mean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling,
         },
-        step: settings.step_or_smooth(public),
+        step: settings.step_or_smooth(public)?,
         per_epoch,
         prox: Prox::new(recipe, &ENTRY)?,
         engine: FixedPoint::whole(vec![0.0; len]),
@@ -76,7 +76,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
 impl Algorithm for DpSgd {
     fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let eta = self.step.at(k, self.per_epoch);
-        let mut noisy = oracle.gradient(self.engine.u(), &self.params)?.into_inner();
+        let mut noisy =
+            oracle.ask(&Gradient { at: self.engine.u(), mean: self.params })?.into_inner();
         gradient_operator(self.engine.u(), 2.0 / eta, &mut noisy);
         self.prox.apply(&mut noisy, eta);
         self.engine.step(Active::All, 1.0, &noisy);

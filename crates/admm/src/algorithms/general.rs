@@ -24,13 +24,14 @@ use std::sync::Arc;
 
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatMut, Side};
-use reticent_oracle::{Claim, MinimiserTerms, Oracle, Quadratic, Refusal, Sampling};
+use reticent_oracle::queries::Minimiser;
+use reticent_oracle::{Claim, Oracle, Quadratic, Refusal, Refused, Sampling};
 use reticent_problem::Regulariser;
 
 use super::Algorithm;
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::fixed_point::{Active, FixedPoint, lions_mercier};
-use crate::settings::{SettingsError, fraction, positive};
+use crate::settings::{fraction, positive};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "general",
@@ -69,7 +70,7 @@ enum Back {
     LeastSquares(Llt<f64>),
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_convex(&ENTRY)?;
@@ -94,12 +95,12 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
 }
 
 impl Back {
-    fn new(regulariser: &Regulariser) -> Result<Self, SettingsError> {
+    fn new(regulariser: &Regulariser) -> Result<Self, Refused> {
         let constraint = regulariser.constraint();
         if constraint.is_identity() {
             return Ok(Back::Identity);
         }
-        let refuse = |why: &str| Err(SettingsError::new("constraint", constraint.spec(), why));
+        let refuse = |why: &str| Err(Refused::new("constraint", constraint.spec(), why));
         if regulariser.shape().intercept {
             return refuse(
                 "with an intercept, general handles only 'identity': leave the intercept out, or use sadmm or vradmm",
@@ -164,7 +165,7 @@ impl Algorithm for General {
             }
         };
         let image = matches!(back, Back::LeastSquares(_));
-        let mut params = MinimiserTerms {
+        let mut params = Minimiser {
             row_norm: *row_norm,
             public,
             start: x,
@@ -177,7 +178,7 @@ impl Algorithm for General {
             params.noise_multiplier *= regulariser.gram_norm().sqrt();
         }
         // A x⁺ + noise; the noise η of the listing is twice this one.
-        let mut r = oracle.minimiser(&params)?.into_inner();
+        let mut r = oracle.ask(&params)?.into_inner();
 
         // R_{γp₁}R_{γp₂}(u) = u + 2(A x⁺ − c − (−B z⁺)).
         regulariser.subtract_c(&mut r);

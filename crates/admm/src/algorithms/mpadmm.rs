@@ -24,12 +24,13 @@
 //! Requires: a penalty with a prox, convex or not; the identity constraint.
 //! Reference: RDP20, Algorithm 2; sensitivity as in E4.
 
-use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Sampling};
+use reticent_oracle::queries::{Gradient, Mean, Perturbed};
+use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
 
 use super::Algorithm;
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::linearised::Linearised;
-use crate::settings::{SettingsError, positive};
+use crate::settings::positive;
 use crate::step_size::StepSize;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -45,24 +46,24 @@ const RHO: f64 = 0.5;
 
 #[derive(Debug)]
 struct MpAdmm {
-    params: GradientTerms,
+    params: Mean,
     step: StepSize,
     admm: Linearised,
     as_published: bool,
     population: f64,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     let algorithm = MpAdmm {
-        params: GradientTerms {
+        params: Mean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling: Sampling::Full,
         },
-        step: settings.step_or_smooth(public),
+        step: settings.step_or_smooth(public)?,
         admm: Linearised::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
         as_published: recipe.as_published(),
         population: public.population as f64,
@@ -79,7 +80,7 @@ impl Algorithm for MpAdmm {
         if self.as_published {
             return self.published(eta, oracle);
         }
-        let g = oracle.gradient(self.admm.x(), &self.params)?.into_inner();
+        let g = oracle.ask(&Gradient { at: self.admm.x(), mean: self.params })?.into_inner();
         self.admm.step(&g, eta);
         Ok(())
     }
@@ -96,13 +97,15 @@ impl MpAdmm {
         let MpAdmm { params, admm, population, .. } = self;
         oracle.claim(Claim::nothing(4));
         let g = oracle
-            .gradient(admm.x(), &GradientTerms { noise_multiplier: 0.0, ..*params })?
+            .ask(&Gradient { at: admm.x(), mean: Mean { noise_multiplier: 0.0, ..*params } })?
             .into_inner();
         admm.step(&g, eta);
         let bound = params.clip / (*population * (1.0 + eta * admm.rho()));
         for (vector, share) in admm.vectors() {
             oracle.claim(Claim::gaussian(4, Sampling::Full, params.noise_multiplier / share));
-            *vector = oracle.perturb(vector, bound, params.noise_multiplier)?.into_inner();
+            let noise_multiplier = params.noise_multiplier;
+            let query = Perturbed { values: vector, scale: bound, noise_multiplier };
+            *vector = oracle.ask(&query)?.into_inner();
         }
         Ok(())
     }

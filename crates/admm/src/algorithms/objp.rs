@@ -20,13 +20,14 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::{Law, ObjectiveTerms, Oracle, Quadratic, Refusal};
+use reticent_oracle::queries::Objective;
+use reticent_oracle::{Law, Oracle, Quadratic, Refusal, Refused};
 use reticent_problem::Regulariser;
 
 use super::Algorithm;
 use super::amp::{law, least_ridge, shortened};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
-use crate::settings::{SettingsError, positive};
+use crate::settings::positive;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "objp",
@@ -56,7 +57,7 @@ struct ObjP {
     y: Vec<f64>,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
@@ -87,7 +88,7 @@ impl Algorithm for ObjP {
         let mut linear = y.clone();
         let mut ridge = 0.0;
         Quadratic::pull(0.5 * *rho, z, &mut ridge, &mut linear);
-        let params = ObjectiveTerms {
+        let params = Objective {
             row_norm: *row_norm,
             smoothness: *smoothness,
             public: Quadratic { ridge, linear: &linear, penalty: None },
@@ -95,7 +96,7 @@ impl Algorithm for ObjP {
             law: *law,
             noise_multiplier: *noise_multiplier,
         };
-        let released = oracle.objective(&params)?.into_inner();
+        let released = oracle.ask(&params)?.into_inner();
         *x = released;
         for i in 0..z.len() {
             z[i] = x[i] + y[i] / *rho;

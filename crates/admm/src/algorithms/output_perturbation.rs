@@ -14,11 +14,11 @@
 //! penalised with the rest, without which it would have no sensitivity. Reference: Chaudhuri et al.
 //! 2011, Algorithm 1, Theorem 6.
 
-use reticent_oracle::{MinimiserTerms, Oracle, Quadratic, Refusal};
+use reticent_oracle::queries::Minimiser;
+use reticent_oracle::{Oracle, Quadratic, Refusal, Refused};
 
 use super::Algorithm;
 use crate::catalogue::{Built, Entry, Kind, Recipe};
-use crate::settings::SettingsError;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "output-perturbation",
@@ -36,14 +36,14 @@ struct OutputPerturbation {
     x: Vec<f64>,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { public, regulariser, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     recipe.needs_bounded_smooth(&ENTRY)?;
     let penalty = regulariser.penalty();
     let Some(ridge) = penalty.ridge().filter(|ridge| *ridge > 0.0) else {
-        return Err(SettingsError::new(
+        return Err(Refused::new(
             "penalty",
             penalty.spec(),
             "output-perturbation solves the ridge problem: give l2:LAMBDA with LAMBDA > 0",
@@ -61,14 +61,14 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
 impl Algorithm for OutputPerturbation {
     fn step(&mut self, _k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let linear = vec![0.0; self.x.len()];
-        let params = MinimiserTerms {
+        let params = Minimiser {
             row_norm: self.row_norm,
             public: Quadratic { ridge: self.ridge, linear: &linear, penalty: None },
             start: &self.x,
             image: false,
             noise_multiplier: self.noise_multiplier,
         };
-        let released = oracle.minimiser(&params)?.into_inner();
+        let released = oracle.ask(&params)?.into_inner();
         self.x = released;
         Ok(())
     }

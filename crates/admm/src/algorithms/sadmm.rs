@@ -23,12 +23,12 @@
 //! Theorems 5 and 6; privacy is counted by the accountant and not by Theorem 2 (E11). As published:
 //! counted by the closed form of Lemma 2, 20q²/z² in zCDP, wherever its conditions fail.
 
-use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal};
+use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::{Claim, Oracle, Refusal, Refused};
 
 use super::Algorithm;
 use crate::average::{Average, Running};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
-use crate::settings::SettingsError;
 use crate::splitting::{Schedule, Splitting};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -52,7 +52,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 #[derive(Debug)]
 struct Sadmm {
-    params: GradientTerms,
+    params: Mean,
     per_epoch: f64,
     as_published: bool,
     schedule: Schedule,
@@ -61,7 +61,7 @@ struct Sadmm {
     y: Running,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
     let admm = Splitting::new(recipe, &ENTRY)?;
@@ -74,7 +74,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let per_epoch = recipe.per_epoch(sampling);
     let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
     let algorithm = Sadmm {
-        params: GradientTerms {
+        params: Mean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling,
@@ -96,7 +96,7 @@ impl Algorithm for Sadmm {
             // 5ς²Δ²/σ² per order, with Δ/σ = 2/z (LS22, Lemma 2).
             oracle.claim(Claim::zcdp(11, 20.0 / (*per_epoch * params.noise_multiplier).powi(2)));
         }
-        let mut g = oracle.gradient(&admm.x, params)?.into_inner();
+        let mut g = oracle.ask(&Gradient { at: &admm.x, mean: *params })?.into_inner();
         admm.add_lent(&admm.x, &mut g);
         admm.step(&g, admm.alpha(k, *per_epoch, *schedule));
         x.add(&admm.x);

@@ -13,12 +13,13 @@
 //! on it. Requires: a penalty with a prox, convex or not; the identity constraint. Reference:
 //! RDP20, Algorithm 1, equations 16–18; privacy by Theorem 1, counted here by the accountant.
 
-use reticent_oracle::{GradientTerms, Oracle, Refusal};
+use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::{Oracle, Refusal, Refused};
 
 use super::Algorithm;
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::linearised::Linearised;
-use crate::settings::{SettingsError, positive};
+use crate::settings::positive;
 use crate::step_size::StepSize;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -35,13 +36,13 @@ const RHO: f64 = 0.25;
 /// The iterates and the settings of a run.
 #[derive(Debug)]
 struct SsAdmm {
-    params: GradientTerms,
+    params: Mean,
     step: StepSize,
     per_epoch: f64,
     admm: Linearised,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
@@ -49,12 +50,12 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let per_epoch = recipe.per_epoch(sampling);
     let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
     let algorithm = SsAdmm {
-        params: GradientTerms {
+        params: Mean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling,
         },
-        step: settings.step_or_smooth(public),
+        step: settings.step_or_smooth(public)?,
         per_epoch,
         admm: Linearised::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
     };
@@ -63,7 +64,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
 
 impl Algorithm for SsAdmm {
     fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let g = oracle.gradient(self.admm.x(), &self.params)?.into_inner();
+        let g = oracle.ask(&Gradient { at: self.admm.x(), mean: self.params })?.into_inner();
         self.admm.step(&g, self.step.at(k, self.per_epoch));
         Ok(())
     }

@@ -39,13 +39,14 @@
 //! case; smoothing is for one output. Reference: LS22, Algorithm 1, Theorems 3 and 4, with the
 //! privacy of E5.
 
-use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Sampling};
+use reticent_oracle::queries::{Correction, Gradient, Mean};
+use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
 
 use super::Algorithm;
 use crate::average::{Average, Running};
 use crate::catalogue::{Built, Entry, Kind, Recipe};
 use crate::pseudo_inverse::TransposedPseudoInverse;
-use crate::settings::{SettingsError, at_least_one};
+use crate::settings::at_least_one;
 use crate::splitting::{Schedule, Splitting};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -84,9 +85,9 @@ const LEAST_CLIP: f64 = 1e-9;
 
 #[derive(Debug)]
 struct Vradmm {
-    snapshots: GradientTerms,
+    snapshots: Mean,
     /// Its clip is 2C, the most that C_t may be.
-    corrections: GradientTerms,
+    corrections: Mean,
     /// `L`, ∞ for a loss with kinks and where nothing is to shrink.
     smooth: f64,
     as_published: bool,
@@ -105,7 +106,7 @@ struct Vradmm {
     outer_y: Running,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     let admm = Splitting::new(recipe, &ENTRY)?;
@@ -125,16 +126,12 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let (outer, inner) =
         (at_least_one("outer", settings.outer.unwrap_or(outer))?, at_least_one("inner", inner)?);
     let iterations = outer.checked_mul(inner).ok_or_else(|| {
-        SettingsError::new(
-            "inner",
-            inner,
-            format!("with outer = {outer} it is too many steps to count"),
-        )
+        Refused::new("inner", inner, format!("with outer = {outer} it is too many steps to count"))
     })?;
     let clip = settings.clip_or_bound(public)?;
     let shrinks = settings.shrink.unwrap_or(!as_published);
     if shrinks && as_published {
-        return Err(SettingsError::new(
+        return Err(Refused::new(
             "shrink",
             true,
             "the published version has noise of one size only",
@@ -145,12 +142,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, SettingsError> {
     let snapshot_noise = if as_published { 0.0 } else { *noise_multiplier };
     let (x_len, y_len) = (admm.x.len(), admm.y.len());
     let algorithm = Vradmm {
-        snapshots: GradientTerms {
-            clip,
-            noise_multiplier: snapshot_noise,
-            sampling: Sampling::Full,
-        },
-        corrections: GradientTerms {
+        snapshots: Mean { clip, noise_multiplier: snapshot_noise, sampling: Sampling::Full },
+        corrections: Mean {
             clip: 2.0 * clip,
             noise_multiplier: (noise_multiplier * share).max(least),
             sampling,
@@ -177,14 +170,13 @@ impl Algorithm for Vradmm {
             self.open(oracle)?;
         }
         let Vradmm { corrections, admm, snapshot, p, .. } = self;
-        let params = GradientTerms {
-            clip: shrunk(corrections.clip, self.smooth, &admm.x, snapshot),
-            ..*corrections
-        };
+        let params =
+            Mean { clip: shrunk(corrections.clip, self.smooth, &admm.x, snapshot), ..*corrections };
         if self.as_published {
             oracle.claim(Claim::gaussian(5, params.sampling, params.noise_multiplier));
         }
-        let mut g = oracle.correction(&admm.x, snapshot, &params)?.into_inner();
+        let mut g =
+            oracle.ask(&Correction { at: &admm.x, from: snapshot, mean: params })?.into_inner();
         g.iter_mut().zip(&*p).for_each(|(g, p)| *g += p);
         admm.add_lent(&admm.x, &mut g);
         admm.step(&g, admm.alpha(k, self.per_epoch, Schedule::Constant));
@@ -208,7 +200,7 @@ impl Vradmm {
         if self.as_published {
             oracle.claim(Claim::nothing(5));
         }
-        *p = oracle.gradient(snapshot, &self.snapshots)?.into_inner();
+        *p = oracle.ask(&Gradient { at: snapshot, mean: self.snapshots })?.into_inner();
         if let Some(pseudo_inverse) = &self.restart {
             admm.x.copy_from_slice(snapshot);
             let mut whole = p.clone();

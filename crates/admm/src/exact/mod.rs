@@ -27,10 +27,10 @@
 
 mod newton;
 
-use reticent_oracle::{ExactOracle, Refusal};
+use reticent_oracle::{ExactOracle, Refusal, Refused};
 use reticent_problem::Regulariser;
 
-use crate::settings::{Settings, SettingsError, positive};
+use crate::settings::{Settings, positive};
 use newton::Newton;
 
 /// Over-relaxation (Boyd et al. 2011, section 3.4.3).
@@ -74,9 +74,9 @@ impl Default for ExactSettings {
 pub(crate) const TAKES: &[&str] = &["iterations", "rho"];
 
 impl TryFrom<&Settings> for ExactSettings {
-    type Error = SettingsError;
+    type Error = Refused;
 
-    fn try_from(settings: &Settings) -> Result<Self, SettingsError> {
+    fn try_from(settings: &Settings) -> Result<Self, Refused> {
         settings.only("exact", TAKES)?;
         let default = ExactSettings::default();
         Ok(ExactSettings {

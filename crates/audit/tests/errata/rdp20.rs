@@ -8,7 +8,7 @@ use super::*;
 /// x⁺ is the gradient over ρ + 1/η: at η = 4 it moves four times as far as equations 24–26 say.
 #[test]
 fn e04_the_sensitivity_of_the_model_has_a_factor_eta() {
-    let step = StepSize::constant(4.0).ok();
+    let step = Some(StepSize::Constant(4.0));
     broken_and_mended("E4", &AuditSpec { step, ..spec("mpadmm") });
 }
 

@@ -23,7 +23,7 @@ pub struct Export {
     model: PathBuf,
 
     /// The format
-    #[arg(long, value_parser = PossibleValuesParser::new(ExportFormat::ALL.map(|(name, _)| name))
+    #[arg(long, value_parser = PossibleValuesParser::new(ExportFormat::ALL.iter().map(|member| member.name()))
         .try_map(|name| name.parse::<ExportFormat>()))]
     to: ExportFormat,
 

@@ -40,7 +40,7 @@ fn model_file(path: &Path) -> PathBuf {
 
 /// One of the known formats.
 pub fn format() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(|(name, _)| name))
+    PossibleValuesParser::new(Format::ALL.iter().map(|member| member.name()))
         .try_map(|name| name.parse::<Format>())
 }
 

@@ -20,7 +20,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "simulate --data none.csv GOOD --split 9 --skew upwards",
-        "skew = upwards: unknown skew 'upwards': use iid, label:A with 0 ≤ A ≤ 1, or size:A with 0 ≤ A ≤ 10",
+        "skew = upwards: use iid, label:A with 0 ≤ A ≤ 1, size:A with 0 ≤ A ≤ 10",
     ),
     case(
         "simulate --data none.csv GOOD --users-from town --skew iid",

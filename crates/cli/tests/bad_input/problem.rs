@@ -45,7 +45,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "fit good.csv GOOD --algorithm consensus --schedule blocks:0",
-        "schedule = blocks:0: unknown schedule 'blocks:0': use all, permutation, single, or blocks:M with M ≥ 1",
+        "schedule = blocks:0: use all, permutation, single, blocks:M with M ≥ 1",
     ),
     case(
         "fit good.csv GOOD --algorithm consensus --schedule blocks:41",
@@ -78,7 +78,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "fit none.csv GOOD --algorithm sadmm --step constant:0",
-        "step = constant:0: step size 'constant:0': use constant:η, sqrt:η (η/√k) or epoch:η (η over the epoch), with η > 0",
+        "step = constant:0: use constant:η, sqrt:η (η/√k), epoch:η (η over the epoch), with η > 0",
     ),
     case(
         "fit none.csv GOOD --algorithm general --lambda 1.5",

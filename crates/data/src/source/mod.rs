@@ -30,34 +30,26 @@ pub use stream::{Head, Kept, KeptKind, Visitor, visit};
 use crate::error::FileProblem;
 use crate::filling::Filling;
 use crate::{DataError, Purpose, Schema, SchemaError, Table};
-use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use watch::Watch;
 
-/// How a file is laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// Fields between commas, or the schema's delimiter.
-    Csv,
-    /// Fields between tabs, or the schema's delimiter.
-    Tsv,
-    /// `label index:value …`.
-    Libsvm,
-    /// Apache Parquet.
-    Parquet,
+reticent_accountant::words! {
+    /// How a file is laid out.
+    #[derive(Eq)]
+    pub enum Format = "format" {
+        /// Fields between commas, or the schema's delimiter.
+        Csv = "csv",
+        /// Fields between tabs, or the schema's delimiter.
+        Tsv = "tsv",
+        /// `label index:value …`.
+        Libsvm = "libsvm",
+        /// Apache Parquet.
+        Parquet = "parquet",
+    }
 }
 
 impl Format {
-    /// Every format with its name on the command line.
-    pub const ALL: [(&'static str, Format); 4] = [
-        ("csv", Self::Csv),
-        ("tsv", Self::Tsv),
-        ("libsvm", Self::Libsvm),
-        ("parquet", Self::Parquet),
-    ];
-
     /// The format that the name of a file tells, packing aside. The content is never looked at.
     pub fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
@@ -101,16 +93,6 @@ impl Format {
             return Err(SchemaError::DecimalIsDelimiter);
         }
         Ok(delimiter)
-    }
-}
-
-impl std::str::FromStr for Format {
-    type Err = String;
-
-    fn from_str(s: &str) -> Result<Self, String> {
-        Self::ALL.iter().find(|(name, _)| *name == s).map(|&(_, format)| format).ok_or_else(|| {
-            format!("unknown format `{s}`; allowed: {}", Self::ALL.map(|(name, _)| name).join(", "))
-        })
     }
 }
 

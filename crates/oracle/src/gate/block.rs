@@ -7,7 +7,6 @@
 //! unit, neighbours' blocks are as far apart as [`BlockTerms::moves`] says, and not twice the
 //! bound. Proof: proofs/trust.md.
 
-use crate::sums::{BlockTerms, PartyBlock};
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_masks::{FixedPoint, Member, MemberId, NoiseShare, Terms as MaskTerms};
 use reticent_noise::{Digest, Hasher};
@@ -16,6 +15,7 @@ use super::{Gate, Source};
 use crate::aggregator::{Seal, SealedBlock, clipped_steps};
 use crate::queries::{check_point, check_range, wrong};
 use crate::refusal::Refusal;
+use crate::sums::{BlockTerms, PartyBlock};
 
 fn check(params: &BlockTerms) -> Result<(), Refusal> {
     check_range("clip", params.clip, 1e-50, 1e50)?;

@@ -10,13 +10,13 @@
 //! proofs/choice.md.
 
 use reticent_accountant::{Choice, Event, Ledger, Mechanism, Repetitions, Selection};
+use reticent_noise::entropy::Entropy;
 
 use super::{Gate, Oracle};
 use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::terms::Terms;
-use reticent_noise::entropy::Entropy;
 
 /// What may run and how often.
 #[derive(Clone, Debug, PartialEq)]

@@ -36,17 +36,17 @@
 //! Event: Gaussian with noise multiplier `z`, in units of `B`, under the sampling that was drawn.
 //! Proof: proofs/consensus.md, proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md.
 
-use crate::sums::{Grid, Move, Slopes, grid};
 use reticent_accountant::{Adjacency, Event, Unit};
+use reticent_noise::Sampling;
+use reticent_noise::entropy::Entropy;
 use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_problem::Shape;
 
-use super::{GradientTerms, Query, check_noise, check_point, check_range, noisy_mean, wrong};
+use super::{Mean, Query, check_noise, check_point, check_range, noisy_mean, wrong};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
+use crate::sums::{Grid, Move, Slopes, grid};
 use crate::terms::Terms;
-use reticent_noise::Sampling;
-use reticent_noise::entropy::Entropy;
 
 /// How a step is asked for. The numbers may change from step to step: the bound is kept by
 /// clipping.
@@ -80,27 +80,28 @@ pub enum Moving<'a> {
 
 impl ConsensusTerms {
     /// `B`, and how the sum of the blocks is asked for.
-    fn sum(&self) -> GradientTerms {
+    fn sum(&self) -> Mean {
         let bound = self.step * self.clip * (self.relaxation / (1.0 - self.relaxation)).max(1.0);
-        GradientTerms {
-            clip: bound,
-            noise_multiplier: self.noise_multiplier,
-            sampling: self.sampling,
-        }
+        Mean { clip: bound, noise_multiplier: self.noise_multiplier, sampling: self.sampling }
     }
 }
 
-/// The query: the public consensus, who moves, and how.
-#[derive(Debug)]
-pub(crate) struct Consensus<'a> {
+/// Moves blocks against the consensus `z`; the noisy mean of all blocks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Consensus<'a> {
+    /// The public consensus.
     pub z: &'a [f64],
+    /// Whose blocks move.
     pub moving: Moving<'a>,
-    pub params: &'a ConsensusTerms,
+    /// How.
+    pub params: ConsensusTerms,
 }
 
 impl Query for Consensus<'_> {
+    type Answer = Vec<f64>;
+
     fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal> {
-        let ConsensusTerms { clip, step, relaxation, block_noise, .. } = *self.params;
+        let ConsensusTerms { clip, step, relaxation, block_noise, .. } = self.params;
         check_range("clip", clip, 1e-50, 1e50)?;
         check_range("prox step", step, 1e-50, 1e50)?;
         check_range("relaxation", relaxation, 1e-6, 1.0 - 1e-6)?;
@@ -110,7 +111,7 @@ impl Query for Consensus<'_> {
         check_point(self.z, shape)
     }
 
-    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
         if self.params.block_noise > 0.0 {
             return Err(wrong("noise on the blocks is for the published version, under its claim"));
         }
@@ -138,7 +139,7 @@ impl Query for Consensus<'_> {
         if moves.is_some() || self.params.block_noise > 0.0 {
             blocks.part(private.records());
         }
-        let ConsensusTerms { clip, step, relaxation, .. } = *self.params;
+        let ConsensusTerms { clip, step, relaxation, .. } = self.params;
         let params = Move { z: self.z, clip, step, relaxation, moves: moves.as_deref() };
         blocks.advance(private, &**loss, &params);
         self.perturb_blocks(blocks.moving_centres(moves.as_deref()), entropy)?;

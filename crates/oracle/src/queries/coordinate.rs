@@ -12,27 +12,32 @@
 //! Event: Gaussian with noise multiplier `z`, under the sampling that was drawn.
 //! Proof: proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md, proofs/sampling.md.
 
-use crate::sums::{Grid, Vectors};
 use reticent_accountant::Event;
+use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 
-use super::{GradientTerms, Query, add_noise, check_point};
+use super::{Mean, Query, add_noise, check_point};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
+use crate::sums::{Grid, Vectors};
 use crate::terms::Terms;
-use reticent_noise::entropy::Entropy;
 
-/// The query: where, which coordinate, and how.
-#[derive(Debug)]
-pub(crate) struct Coordinate<'a> {
+/// One coordinate of the noisy mean gradient, clipped by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coordinate<'a> {
+    /// The point at which the gradients are taken.
     pub at: &'a [f64],
+    /// The number of the coordinate, from 0.
     pub index: usize,
-    pub params: &'a GradientTerms,
+    /// How the mean is taken.
+    pub mean: Mean,
 }
 
 impl Query for Coordinate<'_> {
+    type Answer = f64;
+
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        self.params.check()?;
+        self.mean.check()?;
         check_point(self.at, shape)?;
         if self.index < shape.len() {
             return Ok(());
@@ -44,17 +49,13 @@ impl Query for Coordinate<'_> {
         )))
     }
 
-    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![self.params.event(terms)?])
+    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+        Ok(vec![self.mean.event(terms)?])
     }
 
-    fn made_up(&self, _: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
-        vec![next()]
-    }
-
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
         let Inside { private, loss, terms, pass, .. } = inside;
-        let GradientTerms { clip, noise_multiplier, sampling } = *self.params;
+        let Mean { clip, noise_multiplier, sampling } = self.mean;
         let mut chosen = Vec::new();
         let sampled = sampling.draw(private.units(), entropy, &mut chosen)?;
         let grid = Grid::new(1);
@@ -71,6 +72,6 @@ impl Query for Coordinate<'_> {
         });
         add_noise(entropy, noise_multiplier, &mut sum)?;
         let normaliser = sampling.normaliser(terms.population() as f64);
-        Ok(vec![sum[0] as f64 * grid.step(clip) / normaliser])
+        Ok(sum[0] as f64 * grid.step(clip) / normaliser)
     }
 }

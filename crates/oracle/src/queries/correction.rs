@@ -12,36 +12,41 @@
 //! Event: Gaussian with noise multiplier `z`, under the sampling that was drawn.
 //! Proof: proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md, proofs/sampling.md.
 
-use crate::sums::Slopes;
 use reticent_accountant::Event;
+use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 
-use super::{GradientTerms, Query, check_point, noisy_mean};
+use super::{Mean, Query, check_point, noisy_mean};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
+use crate::sums::Slopes;
 use crate::terms::Terms;
-use reticent_noise::entropy::Entropy;
 
-/// The query: the two points, and how.
-#[derive(Debug)]
-pub(crate) struct Correction<'a> {
+/// The noisy mean of the clipped differences between the gradients at two points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Correction<'a> {
+    /// The point whose gradients count.
     pub at: &'a [f64],
+    /// The point whose gradients are taken off.
     pub from: &'a [f64],
-    pub params: &'a GradientTerms,
+    /// How the mean is taken.
+    pub mean: Mean,
 }
 
 impl Query for Correction<'_> {
+    type Answer = Vec<f64>;
+
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        self.params.check()?;
+        self.mean.check()?;
         check_point(self.at, shape)?;
         check_point(self.from, shape)
     }
 
-    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![self.params.event(terms)?])
+    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+        Ok(vec![self.mean.event(terms)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        noisy_mean(inside, entropy, Slopes::Between(self.at, self.from), self.params)
+        noisy_mean(inside, entropy, Slopes::Between(self.at, self.from), &self.mean)
     }
 }

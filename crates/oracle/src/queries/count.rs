@@ -7,19 +7,19 @@
 //! Event: Gaussian with noise multiplier `z`. Proof: proofs/count.md,
 //! proofs/noise-gaussian-grid.md.
 
-use crate::sums::{Grid, Private, Statistic, Vectors};
 use reticent_accountant::{Adjacency, Event};
+use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 
 use super::{Query, add_noise, check_noise};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
+use crate::sums::{Grid, Private, Statistic, Vectors};
 use crate::terms::Terms;
-use reticent_noise::entropy::Entropy;
 
-/// How a count is asked for.
+/// The noisy number of units with a value at or below a threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CountTerms {
+pub struct Count {
     /// What is compared.
     pub of: Statistic,
     /// Records with a value at or below it count.
@@ -28,32 +28,28 @@ pub struct CountTerms {
     pub noise_multiplier: f64,
 }
 
-/// The query.
-#[derive(Debug)]
-pub(crate) struct Count<'a> {
-    pub params: &'a CountTerms,
-}
+impl Query for Count {
+    type Answer = f64;
 
-impl Query for Count<'_> {
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        check_noise(self.params.noise_multiplier)?;
-        check_statistic(self.params.of, shape)?;
-        if self.params.at_most.is_nan() {
+        check_noise(self.noise_multiplier)?;
+        check_statistic(self.of, shape)?;
+        if self.at_most.is_nan() {
             return Err(Refusal::BadQuery("the threshold of a count is not a number".to_owned()));
         }
         Ok(())
     }
 
-    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.params.noise_multiplier)?])
+    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+        Ok(vec![terms.noisy(self.noise_multiplier)?])
     }
 
-    fn made_up(&self, _: Shape, terms: &Terms, _: &mut dyn FnMut() -> f64) -> Vec<f64> {
-        vec![0.5 * terms.population() as f64]
+    fn made_up(&self, _: Shape, terms: &Terms, _: &mut dyn FnMut() -> f64) -> f64 {
+        0.5 * terms.population() as f64
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        Ok(vec![noisy_count(inside, entropy, self.params)?])
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
+        noisy_count(inside, entropy, self)
     }
 }
 
@@ -61,11 +57,10 @@ impl Query for Count<'_> {
 pub(super) fn noisy_count(
     inside: &mut Inside,
     entropy: &mut Entropy,
-    params: &CountTerms,
+    &Count { of, at_most, noise_multiplier }: &Count,
 ) -> Result<f64, Refusal> {
-    let counts =
-        |private: &Private, i: usize| f64::from(params.of.value(private, i) <= params.at_most);
-    noisy_share_sum(inside, entropy, params.noise_multiplier, counts)
+    let counts = |private: &Private, i: usize| f64::from(of.value(private, i) <= at_most);
+    noisy_share_sum(inside, entropy, noise_multiplier, counts)
 }
 
 /// The sum over the units of what `share` says of a record, a number in [0, 1]; for a user, of the

@@ -10,20 +10,20 @@
 //! Event: Gaussian with noise multiplier `z`, under the sampling that was drawn.
 //! Proof: proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md, proofs/sampling.md.
 
-use crate::sums::Slopes;
 use reticent_accountant::Event;
+use reticent_noise::Sampling;
+use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 
 use super::{Query, check_clip, check_noise, check_point, noisy_mean};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
+use crate::sums::Slopes;
 use crate::terms::Terms;
-use reticent_noise::Sampling;
-use reticent_noise::entropy::Entropy;
 
 /// How a mean over the units is asked for: all that its event depends on, and the clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GradientTerms {
+pub struct Mean {
     /// The largest norm that the contribution of one unit may have.
     pub clip: f64,
     /// The standard deviation of the noise on the sum, in clips.
@@ -32,7 +32,7 @@ pub struct GradientTerms {
     pub sampling: Sampling,
 }
 
-impl GradientTerms {
+impl Mean {
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         check_clip(self.clip)?;
         check_noise(self.noise_multiplier)
@@ -43,24 +43,28 @@ impl GradientTerms {
     }
 }
 
-/// The query: where, and how.
-#[derive(Debug)]
-pub(crate) struct Gradient<'a> {
+/// The noisy mean of the clipped gradients.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gradient<'a> {
+    /// The point at which the gradients are taken.
     pub at: &'a [f64],
-    pub params: &'a GradientTerms,
+    /// How their mean is taken.
+    pub mean: Mean,
 }
 
 impl Query for Gradient<'_> {
+    type Answer = Vec<f64>;
+
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        self.params.check()?;
+        self.mean.check()?;
         check_point(self.at, shape)
     }
 
-    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![self.params.event(terms)?])
+    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+        Ok(vec![self.mean.event(terms)?])
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        noisy_mean(inside, entropy, Slopes::At(self.at), self.params)
+        noisy_mean(inside, entropy, Slopes::At(self.at), &self.mean)
     }
 }

@@ -19,8 +19,8 @@
 //! Event: Gaussian with noise multiplier `z`, in units of `S`. Replace-one only: the smoothness of
 //! the mean is known because `n` is. Proof: proofs/minimiser.md, proofs/noise-gaussian-grid.md.
 
-use crate::sums::Grid;
 use reticent_accountant::{Adjacency, Event};
+use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
@@ -29,13 +29,13 @@ use super::{
 };
 use crate::inside::Inside;
 use crate::refusal::Refusal;
+use crate::sums::Grid;
 use crate::sums::{Bounds, Descent, Quadratic, Risk, UP};
 use crate::terms::Terms;
-use reticent_noise::entropy::Entropy;
 
-/// How a minimiser is asked for.
+/// The noisy minimiser of a regularised empirical risk.
 #[derive(Clone, Copy, Debug)]
-pub struct MinimiserTerms<'a> {
+pub struct Minimiser<'a> {
     /// `R`: rows with a longer norm, the intercept's constant included, are scaled down to it.
     pub row_norm: f64,
     /// The public part of the objective.
@@ -48,13 +48,6 @@ pub struct MinimiserTerms<'a> {
     pub noise_multiplier: f64,
 }
 
-impl MinimiserTerms<'_> {
-    fn risk<'b>(&'b self, shape: Shape, loss: &'b dyn Loss) -> Risk<'b> {
-        let MinimiserTerms { row_norm, public, start, .. } = *self;
-        Risk { row_norm, public, start, shape, loss, crowd: 1.0, hidden: 0.0 }
-    }
-}
-
 /// What is known before the data are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proven {
@@ -64,19 +57,18 @@ pub(crate) struct Proven {
     half_sensitivity: f64,
 }
 
-/// The query.
-#[derive(Debug)]
-pub(crate) struct Minimiser<'a> {
-    pub params: &'a MinimiserTerms<'a>,
-}
-
 /// The solver's share of `S`, if rounding allows it.
 const SHARE: f64 = 0.01;
 
 impl Minimiser<'_> {
+    fn risk<'b>(&'b self, shape: Shape, loss: &'b dyn Loss) -> Risk<'b> {
+        let Minimiser { row_norm, public, start, .. } = *self;
+        Risk { row_norm, public, start, shape, loss, crowd: 1.0, hidden: 0.0 }
+    }
+
     /// proofs/minimiser.md, in its order and with its letters. Public quantities alone.
     fn prove(&self, inside: &Inside) -> Result<Proven, Refusal> {
-        let MinimiserTerms { public, image, .. } = *self.params;
+        let Minimiser { public, image, .. } = *self;
         if inside.terms.adjacency() != Adjacency::ReplaceOne {
             return Err(wrong(
                 "the minimiser cannot be released: only replace-one makes the number of records public; ask for \
@@ -84,7 +76,7 @@ impl Minimiser<'_> {
             ));
         }
         let n = inside.terms.population() as f64;
-        let bounds = self.params.risk(inside.shape(), &*inside.loss).bounds()?;
+        let bounds = self.risk(inside.shape(), &*inside.loss).bounds()?;
         let Bounds { clip, convex, gram, omega, gamma, reach, .. } = bounds;
         // From the potential V to a distance in the norm that is released.
         let weight = if image { 2.0 * gamma } else { 2.0 / convex };
@@ -109,8 +101,10 @@ impl Minimiser<'_> {
 }
 
 impl Query for Minimiser<'_> {
+    type Answer = Vec<f64>;
+
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        let MinimiserTerms { row_norm, public, start, image, noise_multiplier } = *self.params;
+        let Minimiser { row_norm, public, start, image, noise_multiplier } = *self;
         check_noise(noise_multiplier)?;
         check_range("row norm", row_norm, 1e-20, 1e20)?;
         check_point(start, shape)?;
@@ -122,8 +116,8 @@ impl Query for Minimiser<'_> {
         Ok(public.check(shape)?)
     }
 
-    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.params.noise_multiplier)?])
+    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+        Ok(vec![terms.noisy(self.noise_multiplier)?])
     }
 
     fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
@@ -131,7 +125,7 @@ impl Query for Minimiser<'_> {
     }
 
     fn made_up(&self, shape: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
-        let image = self.params.public.penalty.filter(|_| self.params.image);
+        let image = self.public.penalty.filter(|_| self.image);
         (0..image.map_or(shape.len(), |(_, _, v)| v.len())).map(|_| next()).collect()
     }
 
@@ -139,15 +133,15 @@ impl Query for Minimiser<'_> {
         let proven = self.prove(inside)?;
         let x = self.solve(&proven, inside);
         let shape = inside.shape();
-        let point = match self.params.public.penalty {
-            Some((a, _, v)) if self.params.image => {
+        let point = match self.public.penalty {
+            Some((a, _, v)) if self.image => {
                 let mut image = vec![0.0; v.len()];
                 a.a().apply(&x[..shape.features * shape.outputs], shape.outputs, &mut image);
                 image
             }
             _ => x,
         };
-        noisy_point(&point, proven.half_sensitivity, self.params.noise_multiplier, entropy)
+        noisy_point(&point, proven.half_sensitivity, self.noise_multiplier, entropy)
     }
 }
 
@@ -168,8 +162,8 @@ pub(super) fn noisy_point(
 impl Minimiser<'_> {
     fn solve(&self, proven: &Proven, inside: &mut Inside) -> Vec<f64> {
         let loss = inside.loss.clone();
-        let risk = self.params.risk(inside.shape(), &*loss);
-        let nothing = vec![0.0; self.params.start.len()];
+        let risk = self.risk(inside.shape(), &*loss);
+        let nothing = vec![0.0; self.start.len()];
         inside.minimise(&proven.descent, &risk, proven.bounds.clip, &nothing, None)
     }
 }

@@ -28,16 +28,11 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
 }
 
-fn solution(
-    params: &MinimiserTerms<'_>,
-    rows: &[(Vec<f64>, bool)],
-    longer: u64,
-) -> (Vec<f64>, Proven) {
+fn solution(params: &Minimiser<'_>, rows: &[(Vec<f64>, bool)], longer: u64) -> (Vec<f64>, Proven) {
     let mut inside = inside(rows);
-    let query = Minimiser { params };
-    let proven = query.prove(&inside).unwrap();
+    let proven = params.prove(&inside).unwrap();
     let more = Proven { descent: proven.descent.longer(longer), ..proven };
-    (query.solve(&more, &mut inside), proven)
+    (params.solve(&more, &mut inside), proven)
 }
 
 fn row() -> impl Strategy<Value = (Vec<f64>, bool)> {
@@ -57,7 +52,7 @@ proptest! {
         ridge in prop_oneof![Just(0.003), Just(0.1), Just(3.0)],
     ) {
         let public = Quadratic { ridge, linear: &linear, penalty: None };
-        let params = MinimiserTerms { row_norm: 1.5, public, start: &start, image: false, noise_multiplier: 1.0 };
+        let params = Minimiser { row_norm: 1.5, public, start: &start, image: false, noise_multiplier: 1.0 };
         let (x, proven) = solution(&params, &rows, 1);
         let (better, _) = solution(&params, &rows, 8);
         let exact = proven.bounds.clip / (rows.len() as f64 * ridge);
@@ -79,13 +74,8 @@ proptest! {
 fn the_sensitivity_is_of_the_right_size() {
     let zeros = [0.0; COLUMNS];
     let public = Quadratic { ridge: 50.0, linear: &zeros, penalty: None };
-    let params = MinimiserTerms {
-        row_norm: 1.0,
-        public,
-        start: &zeros,
-        image: false,
-        noise_multiplier: 1.0,
-    };
+    let params =
+        Minimiser { row_norm: 1.0, public, start: &zeros, image: false, noise_multiplier: 1.0 };
     let (x, proven) = solution(&params, &[(vec![1.0, 0.0, 0.0], true)], 1);
     let (y, _) = solution(&params, &[(vec![1.0, 0.0, 0.0], false)], 1);
     let ratio = distance(&x, &y) / (2.0 * proven.half_sensitivity);
@@ -104,7 +94,7 @@ fn images_under_a_shrinking_matrix() {
     let gamma = 0.001;
     let public = Quadratic { ridge: 0.0, linear: &zeros, penalty: Some((&a, gamma, &zeros)) };
     let params =
-        MinimiserTerms { row_norm: 1.0, public, start: &zeros, image: true, noise_multiplier: 1.0 };
+        Minimiser { row_norm: 1.0, public, start: &zeros, image: true, noise_multiplier: 1.0 };
     let (x, proven) = solution(&params, &[(vec![1.0, 0.0, 0.0], true)], 1);
     let (y, _) = solution(&params, &[(vec![1.0, 0.0, 0.0], false)], 1);
     let moved = c * distance(&x, &y);
@@ -129,7 +119,7 @@ fn rounding_is_bounded_by_the_rows_of_a() {
         ));
         let (linear, v) = (vec![0.0; COLUMNS], vec![0.0; COLUMNS * copies]);
         let public = Quadratic { ridge: 1.0, linear: &linear, penalty: Some((&a, 1.0, &v)) };
-        let params = MinimiserTerms {
+        let params = Minimiser {
             row_norm: 1.0,
             public,
             start: &linear,
@@ -137,7 +127,7 @@ fn rounding_is_bounded_by_the_rows_of_a() {
             noise_multiplier: 1.0,
         };
         let inside = inside(&[(vec![1.0; COLUMNS], true)]);
-        Minimiser { params: &params }.prove(&inside).unwrap().bounds.rounding(1.0)
+        params.prove(&inside).unwrap().bounds.rounding(1.0)
     };
     let (few, many) = (rounding(1), rounding(1000));
     assert!(many - few >= 4.0 * f64::EPSILON * 2990.0, "{few:e} {many:e}");

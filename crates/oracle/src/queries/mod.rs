@@ -4,6 +4,7 @@ mod consensus;
 mod coordinate;
 mod correction;
 mod count;
+mod erased;
 mod gradient;
 mod minimiser;
 mod objective;
@@ -13,48 +14,50 @@ mod residual;
 mod score;
 mod second_moment;
 
-pub(crate) use consensus::Consensus;
-pub use consensus::{ConsensusTerms, Moving};
-pub(crate) use coordinate::Coordinate;
-pub(crate) use correction::Correction;
-pub(crate) use count::Count;
-pub use count::CountTerms;
-pub(crate) use gradient::Gradient;
-pub use gradient::GradientTerms;
-pub(crate) use minimiser::Minimiser;
-pub use minimiser::MinimiserTerms;
-pub(crate) use objective::Objective;
-pub use objective::ObjectiveTerms;
-pub(crate) use perturbed::Perturbed;
-pub(crate) use quantile::Quantile;
-pub use quantile::QuantileTerms;
-pub(crate) use residual::Residual;
-pub use residual::ResidualTerms;
-pub(crate) use score::Score;
-pub(crate) use second_moment::SecondMoment;
-pub use second_moment::SecondMomentTerms;
+pub use consensus::{Consensus, ConsensusTerms, Moving};
+pub use coordinate::Coordinate;
+pub use correction::Correction;
+pub use count::Count;
+pub use gradient::{Gradient, Mean};
+pub use minimiser::Minimiser;
+pub use objective::Objective;
+pub use perturbed::Perturbed;
+pub use quantile::Quantile;
+pub use residual::{Residual, ResidualTerms};
+pub use score::Score;
+pub use second_moment::SecondMoment;
 
-use crate::sums::{Ask, Grid, Slopes, grid};
+use std::fmt;
+
+pub(crate) use erased::{Answer, Erased};
+
 use reticent_accountant::Event;
+use reticent_noise::entropy::Entropy;
+use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_problem::Shape;
 
 use crate::inside::Inside;
 use crate::refusal::Refusal;
+use crate::sums::{Ask, Grid, Slopes, grid};
 use crate::terms::Terms;
-use reticent_noise::entropy::Entropy;
-use reticent_noise::grid::{GaussianGrid, GridNoise};
 
 /// Noise of so many clips still fits, with room for 60 standard deviations, beside the largest sum.
 const MAX_NOISE: f64 = (1 << 24) as f64;
 
-/// One use of the data. Outside this crate the trait has no name: whoever adds a way to look at the
-/// data does it here, under review.
-pub trait Query: std::fmt::Debug {
+/// One use of the data: what is asked, as a value, with its answer's type, its event and how it is
+/// answered. It is put by `oracle.ask(&query)`.
+///
+/// Nobody outside this crate can add one, because what it would be answered from has no name there:
+/// whoever adds a way to look at the data does it here, under review.
+pub trait Query: fmt::Debug {
+    /// What is released.
+    type Answer: Answer;
+
     /// Refuses numbers that cannot be, by public quantities alone.
     fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal>;
 
     /// What the books will say, a function of public quantities alone.
-    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal>;
+    fn events(&self, shape: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal>;
 
     /// Refuses what the loss of a gate does not allow, before anything is entered. A rehearsal has
     /// no loss.
@@ -68,12 +71,12 @@ pub trait Query: std::fmt::Debug {
     }
 
     /// What a rehearsal has in place of an answer; `next` gives small numbers without pattern.
-    fn made_up(&self, shape: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
-        (0..shape.len()).map(|_| next()).collect()
+    fn made_up(&self, shape: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Self::Answer {
+        Self::Answer::made_up(shape, next)
     }
 
     /// The answer, noise included. Called once, after the events are in the ledger.
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal>;
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Self::Answer, Refusal>;
 }
 
 /// The mean over a sample of `aᵢ ⊗ t`, clipped, with noise: exact integers until the noise is in,
@@ -82,13 +85,13 @@ fn noisy_mean(
     inside: &mut Inside,
     entropy: &mut Entropy,
     slopes: Slopes<'_>,
-    params: &GradientTerms,
+    params: &Mean,
 ) -> Result<Vec<f64>, Refusal> {
     let mut sum = vec![0; inside.shape().len()];
     let normaliser = params.sampling.normaliser(inside.terms.population() as f64);
     #[cfg(feature = "seeded-bugs")]
     let (params, normaliser) = &crate::bug::spoiled(inside, &slopes, params, normaliser);
-    let GradientTerms { clip, noise_multiplier, sampling } = *params;
+    let Mean { clip, noise_multiplier, sampling } = *params;
     let Inside { private, loss, pass, .. } = inside;
     let mut chosen = Vec::new();
     let sampled = sampling.draw(private.units(), entropy, &mut chosen)?;

@@ -23,10 +23,12 @@
 //! spherical Laplace `b`: pure, `ln(1 + c) + (2 + 1/32)/z`. Proof: proofs/objective.md,
 //! proofs/minimiser.md, proofs/noise-objective-perturbation.md.
 
-use crate::sums::{Bounds, Descent, Grid, Quadratic, Risk, UP, grid, norm};
 use reticent_accountant::{
     Adjacency, Event, Gaussian, NonPrivate, ObjectivePerturbation, PureDp, Unit,
 };
+use reticent_noise::entropy::Entropy;
+use reticent_noise::grid::{GridNoise, LaplaceGrid};
+use reticent_noise::vectors::{Near, normal, spherical_laplace};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
@@ -35,14 +37,12 @@ use super::{Query, check_finite, check_noise, check_point, check_range, too_flat
 use crate::inside::Inside;
 use crate::law::Law;
 use crate::refusal::Refusal;
+use crate::sums::{Bounds, Descent, Grid, Quadratic, Risk, UP, grid, norm};
 use crate::terms::Terms;
-use reticent_noise::entropy::Entropy;
-use reticent_noise::grid::{GridNoise, LaplaceGrid};
-use reticent_noise::vectors::{Near, normal, spherical_laplace};
 
-/// How the minimiser of a perturbed objective is asked for.
+/// The minimiser of a regularised empirical risk with a random linear term.
 #[derive(Clone, Copy, Debug)]
-pub struct ObjectiveTerms<'a> {
+pub struct Objective<'a> {
     /// `R`: rows with a longer norm, the intercept's constant included, are scaled down to it.
     pub row_norm: f64,
     /// `β`: a bound of the loss's curvature in the score. Less than the loss declares is refused.
@@ -68,13 +68,6 @@ struct Proven {
     scale: f64,
 }
 
-/// The query: how, and for which layout.
-#[derive(Debug)]
-pub(crate) struct Objective<'a> {
-    pub params: &'a ObjectiveTerms<'a>,
-    pub shape: Shape,
-}
-
 /// The noise that covers the solver's distance, in units of the noise that covers a record.
 const COVER: f64 = 8.0;
 
@@ -93,14 +86,15 @@ const CROWD: u64 = 2;
 const TAIL: f64 = 15.0;
 
 impl Objective<'_> {
-    fn risk<'b>(&'b self, loss: &'b dyn Loss, adjacency: Adjacency, scale: f64) -> Risk<'b> {
-        let ObjectiveTerms { row_norm, public, start, .. } = *self.params;
-        let crowd = if adjacency == Adjacency::AddRemove { CROWD as f64 } else { 1.0 };
+    fn risk<'b>(&'b self, inside: &Inside, loss: &'b dyn Loss, scale: f64) -> Risk<'b> {
+        let Objective { row_norm, public, start, .. } = *self;
+        let crowded = inside.terms.adjacency() == Adjacency::AddRemove;
+        let crowd = if crowded { CROWD as f64 } else { 1.0 };
         Risk {
             row_norm,
             public,
             start,
-            shape: self.shape,
+            shape: inside.shape(),
             loss,
             crowd,
             hidden: scale * self.longest(),
@@ -109,8 +103,8 @@ impl Objective<'_> {
 
     /// A bound of `‖b‖` in units of its scale, passed with probability below e⁻¹¹².
     fn longest(&self) -> f64 {
-        let len = self.shape.len() as f64;
-        match self.params.law {
+        let len = self.start.len() as f64;
+        match self.law {
             Law::Normal => len.sqrt() + TAIL,
             // Gamma(d) exceeds d + √(2dt) + t with probability at most e⁻ᵗ.
             Law::SphericalLaplace => len + TAIL * len.sqrt() + 0.5 * TAIL * TAIL,
@@ -119,11 +113,11 @@ impl Objective<'_> {
 
     /// How far `b` is from one with exactly its law, in units of its scale: see the sampler.
     fn farthest(&self) -> f64 {
-        1e-14 * (self.shape.len() as f64 + 8.0) * self.longest()
+        1e-14 * (self.start.len() as f64 + 8.0) * self.longest()
     }
 
     fn prove(&self, inside: &Inside) -> Result<Proven, Refusal> {
-        let ObjectiveTerms { smoothness, law, noise_multiplier, .. } = *self.params;
+        let Objective { smoothness, law, noise_multiplier, .. } = *self;
         let Inside { loss, terms, .. } = inside;
         let n = terms.population() as f64;
         if loss.smoothness() > smoothness {
@@ -135,8 +129,8 @@ impl Objective<'_> {
                  (logistic, huberised-hinge): use the spherical Laplace law",
             ));
         }
-        let scale = noise_multiplier * loss.lipschitz() * self.params.row_norm * UP / n;
-        let bounds = self.risk(&**loss, terms.adjacency(), scale).bounds()?;
+        let scale = noise_multiplier * loss.lipschitz() * self.row_norm * UP / n;
+        let bounds = self.risk(inside, &**loss, scale).bounds()?;
         let exact = bounds.clip / (n * bounds.convex);
         let descent = bounds.descend((SHARE * exact).powi(2) * bounds.convex / 2.0);
         let off = scale * self.farthest() / bounds.convex;
@@ -154,16 +148,16 @@ impl Objective<'_> {
     }
 
     /// A bound of the logarithm of the factor by which one unit changes the determinant.
-    fn log_determinant(&self, terms: &Terms) -> f64 {
-        let ObjectiveTerms { row_norm, smoothness, public, .. } = *self.params;
-        let convex = public.convexity(self.shape);
+    fn log_determinant(&self, shape: Shape, terms: &Terms) -> f64 {
+        let Objective { row_norm, smoothness, public, .. } = *self;
+        let convex = public.convexity(shape);
         let c = smoothness * row_norm * row_norm / (terms.population() as f64 * convex);
         let one = match terms.unit() {
             Unit::Record => c.ln_1p(),
             // The mean of many rank-one matrices has any rank, and only its trace is known.
             Unit::User => c,
         };
-        self.shape.outputs as f64 * one * UP
+        shape.outputs as f64 * one * UP
     }
 
     /// What a Gaussian event of one multiplier needs in noise: whatever the neighbours, two
@@ -186,9 +180,9 @@ impl Objective<'_> {
     }
 
     fn draw(&self, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let len = self.shape.len();
+        let len = self.start.len();
         loop {
-            let Near { values, off } = match self.params.law {
+            let Near { values, off } = match self.law {
                 Law::Normal => normal(entropy, len)?,
                 Law::SphericalLaplace => spherical_laplace(entropy, len)?,
             };
@@ -202,9 +196,10 @@ impl Objective<'_> {
 }
 
 impl Query for Objective<'_> {
+    type Answer = Vec<f64>;
+
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        let ObjectiveTerms { row_norm, smoothness, public, start, law, noise_multiplier } =
-            *self.params;
+        let Objective { row_norm, smoothness, public, start, law, noise_multiplier } = *self;
         check_noise(noise_multiplier)?;
         check_noise(COVER * noise_multiplier)?;
         check_range("row norm", row_norm, 1e-20, 1e20)?;
@@ -226,13 +221,13 @@ impl Query for Objective<'_> {
         Ok(())
     }
 
-    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        let z = self.params.noise_multiplier;
+    fn events(&self, shape: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+        let z = self.noise_multiplier;
         if z == 0.0 {
             return Ok(vec![terms.event(NonPrivate::new()?)?]);
         }
-        let log_determinant = self.log_determinant(terms);
-        match self.params.law {
+        let log_determinant = self.log_determinant(shape, terms);
+        match self.law {
             Law::Normal => Ok(vec![
                 terms.event(ObjectivePerturbation::new(z, log_determinant)?)?,
                 terms.event(Gaussian::new(COVER * z)?)?,
@@ -250,17 +245,17 @@ impl Query for Objective<'_> {
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let Proven { bounds, descent, radius, scale } = self.prove(inside)?;
-        let z = self.params.noise_multiplier;
-        let mut b = vec![0.0; self.shape.len()];
+        let z = self.noise_multiplier;
+        let mut b = vec![0.0; self.start.len()];
         if z > 0.0 {
             b = self.draw(entropy)?;
             b.iter_mut().for_each(|b| *b *= scale);
         }
         let loss = inside.loss.clone();
-        let risk = self.risk(&*loss, inside.terms.adjacency(), scale);
+        let risk = self.risk(inside, &*loss, scale);
         let taken = self.taken(inside, entropy)?;
         let x = inside.minimise(&descent, &risk, bounds.clip, &b, taken.as_deref());
-        match self.params.law {
+        match self.law {
             Law::SphericalLaplace if z > 0.0 => laplace_point(&x, radius, z / COVER_PURE, entropy),
             _ => noisy_point(&x, radius, COVER * z * self.moves(&inside.terms), entropy),
         }

@@ -8,25 +8,30 @@
 //! gate cannot know, so it is answered only under a [`Claim`](crate::Claim), and no such run is
 //! certified. Proof: none is claimed; the noise itself is that of proofs/noise-gaussian-grid.md.
 
-use crate::sums::Grid;
 use reticent_accountant::Event;
+use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 
 use super::{Query, add_noise, check_noise, check_range};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
+use crate::sums::Grid;
 use crate::terms::Terms;
-use reticent_noise::entropy::Entropy;
 
-/// The query: what, and how much noise.
-#[derive(Debug)]
-pub(crate) struct Perturbed<'a> {
+/// A vector with noise, where a paper has it. Answered under a claim alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Perturbed<'a> {
+    /// The vector.
     pub values: &'a [f64],
+    /// What the noise is in units of.
     pub scale: f64,
+    /// `z`, in units of the scale.
     pub noise_multiplier: f64,
 }
 
 impl Query for Perturbed<'_> {
+    type Answer = Vec<f64>;
+
     fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
         check_noise(self.noise_multiplier)?;
         check_range("scale", self.scale, 1e-50, 1e50)?;
@@ -41,7 +46,7 @@ impl Query for Perturbed<'_> {
         )))
     }
 
-    fn events(&self, _: &Terms) -> Result<Vec<Event>, Refusal> {
+    fn events(&self, _: Shape, _: &Terms) -> Result<Vec<Event>, Refusal> {
         Err(Refusal::BadQuery(
             "noise on a vector that was computed elsewhere is for algorithms as published, under their claim"
                 .to_owned(),

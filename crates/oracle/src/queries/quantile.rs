@@ -12,23 +12,23 @@
 //! Event: Gaussian with noise multiplier `z`. Proof: proofs/quantile.md, proofs/count.md.
 
 use reticent_accountant::Event;
+use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 
-use super::count::{CountTerms, check_statistic, noisy_count};
+use super::count::{Count, check_statistic, noisy_count};
 use super::{Query, check_noise, check_range};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::sums::Statistic;
 use crate::terms::Terms;
-use reticent_noise::entropy::Entropy;
 
 /// Vectors are clipped a little further in than the clip, so counts come out short by 2·10⁻¹² of
 /// themselves.
 const SLACK: f64 = 1e-3;
 
-/// How a quantile is asked for.
+/// A noisy quantile among public candidates.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct QuantileTerms<'a> {
+pub struct Quantile<'a> {
     /// What it is a quantile of.
     pub of: Statistic,
     /// Which one: 0.5 is the median.
@@ -39,21 +39,17 @@ pub struct QuantileTerms<'a> {
     pub noise_multiplier: f64,
 }
 
-impl QuantileTerms<'_> {
+impl Quantile<'_> {
     fn rounds(&self) -> u32 {
         usize::BITS - (self.candidates.len() - 1).leading_zeros()
     }
 }
 
-/// The query.
-#[derive(Debug)]
-pub(crate) struct Quantile<'a> {
-    pub params: &'a QuantileTerms<'a>,
-}
-
 impl Query for Quantile<'_> {
+    type Answer = f64;
+
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        let QuantileTerms { of, fraction, candidates, noise_multiplier } = *self.params;
+        let Quantile { of, fraction, candidates, noise_multiplier } = *self;
         check_statistic(of, shape)?;
         check_noise(noise_multiplier)?;
         check_range("fraction", fraction, 0.0, 1.0)?;
@@ -63,33 +59,33 @@ impl Query for Quantile<'_> {
                 "the candidates must be finite, increasing and at least one".to_owned(),
             ));
         }
-        check_noise(noise_multiplier * f64::from(self.params.rounds()).sqrt())
+        check_noise(noise_multiplier * f64::from(self.rounds()).sqrt())
     }
 
-    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.params.noise_multiplier)?])
+    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+        Ok(vec![terms.noisy(self.noise_multiplier)?])
     }
 
-    fn made_up(&self, _: Shape, _: &Terms, _: &mut dyn FnMut() -> f64) -> Vec<f64> {
-        vec![self.params.candidates[self.params.candidates.len() / 2]]
+    fn made_up(&self, _: Shape, _: &Terms, _: &mut dyn FnMut() -> f64) -> f64 {
+        self.candidates[self.candidates.len() / 2]
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let QuantileTerms { of, fraction, candidates, noise_multiplier } = *self.params;
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
+        let Quantile { of, fraction, candidates, noise_multiplier } = *self;
         let wanted = fraction * inside.terms.population() as f64;
-        let rounds = self.params.rounds();
+        let rounds = self.rounds();
         // Rounded up, so that the sum of the costs is not above that of `z`.
         let each = noise_multiplier * f64::from(rounds).sqrt() * (1.0 + 4.0 * f64::EPSILON);
         let (mut low, mut high) = (0, candidates.len() - 1);
         for _ in 0..rounds {
             let middle = low + (high - low) / 2;
-            let count = CountTerms { of, at_most: candidates[middle], noise_multiplier: each };
+            let count = Count { of, at_most: candidates[middle], noise_multiplier: each };
             if noisy_count(inside, entropy, &count)? + SLACK >= wanted {
                 high = middle;
             } else {
                 low = (middle + 1).min(high);
             }
         }
-        Ok(vec![candidates[low]])
+        Ok(candidates[low])
     }
 }

@@ -13,18 +13,18 @@
 //! `z`, nothing is clipped) moves the token by a non-expansive map, and another peer's view of it
 //! is an `Iteration`. Proof: proofs/local-prox.md, proofs/walk.md, proofs/noise-gaussian-grid.md.
 
-use crate::sums::grid::{BITS, nearest};
-use crate::sums::{Grid, Prox, finite, norm_above};
 use reticent_accountant::{Adjacency, Event, Iteration, Mechanism, Unit, View};
+use reticent_noise::Sampling;
+use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 
 use super::{Query, add_noise, check_clip, check_noise, check_point, check_range};
 use crate::inside::Inside;
 use crate::lattice::{Lattice, MOST_NOISE, WalkTerms};
 use crate::refusal::Refusal;
+use crate::sums::grid::{BITS, nearest};
+use crate::sums::{Grid, Prox, finite, norm_above};
 use crate::terms::Terms;
-use reticent_noise::Sampling;
-use reticent_noise::entropy::Entropy;
 
 /// How a residual is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,15 +89,20 @@ impl ResidualTerms {
     }
 }
 
-/// The query: the public points, and how.
-#[derive(Debug)]
-pub(crate) struct Residual<'a> {
+/// How far the prox of this party's objective at `v` is from `z`, clipped, with noise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Residual<'a> {
+    /// Where the prox is taken. Public.
     pub v: &'a [f64],
+    /// What its distance is taken from. Public.
     pub z: &'a [f64],
-    pub params: &'a ResidualTerms,
+    /// How.
+    pub params: ResidualTerms,
 }
 
 impl Query for Residual<'_> {
+    type Answer = Vec<f64>;
+
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
         check_clip(self.params.clip)?;
         check_clip(self.params.record_clip)?;
@@ -109,7 +114,7 @@ impl Query for Residual<'_> {
         check_point(self.z, shape)
     }
 
-    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
         if terms.adjacency() != Adjacency::ReplaceOne
             || (terms.unit() == Unit::User && terms.population() > 1)
         {
@@ -138,7 +143,7 @@ impl Query for Residual<'_> {
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let ResidualTerms { clip, noise_multiplier, .. } = *self.params;
+        let ResidualTerms { clip, noise_multiplier, .. } = self.params;
         let prox = self.params.prox();
         let mut residual = prox.point(inside.rows_and_loss(), self.v, self.z);
         residual.iter_mut().zip(self.z).for_each(|(x, z)| *x -= z);

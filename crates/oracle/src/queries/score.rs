@@ -10,40 +10,44 @@
 //! Event: Gaussian with noise multiplier `z`. Proof: proofs/count.md,
 //! proofs/noise-gaussian-grid.md.
 
-use crate::sums::{Private, RowAccess};
 use reticent_accountant::Event;
 use reticent_data::Rows;
+use reticent_noise::entropy::Entropy;
 use reticent_problem::{Shape, prediction_error};
 
 use super::count::noisy_share_sum;
 use super::{Query, check_noise, check_point};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
+use crate::sums::{Private, RowAccess};
 use crate::terms::Terms;
-use reticent_noise::entropy::Entropy;
 
-/// The query: which model, and the noise `z` in units.
-#[derive(Debug)]
-pub(crate) struct Score<'a> {
+/// The noisy mean error of the predictions of a model, in [0, 1] but for the noise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Score<'a> {
+    /// The parameter of the model.
     pub at: &'a [f64],
+    /// `z`, in units.
     pub noise_multiplier: f64,
 }
 
 impl Query for Score<'_> {
+    type Answer = f64;
+
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
         check_noise(self.noise_multiplier)?;
         check_point(self.at, shape)
     }
 
-    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
         Ok(vec![terms.noisy(self.noise_multiplier)?])
     }
 
-    fn made_up(&self, _: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
-        vec![0.25 + next()]
+    fn made_up(&self, _: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> f64 {
+        0.25 + next()
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
         let population = inside.terms.population() as f64;
         let (kind, outputs) = (inside.loss.target(), inside.loss.outputs());
         let error = |private: &Private, i: usize| {
@@ -54,7 +58,7 @@ impl Query for Score<'_> {
             }
             prediction_error(kind, &scores, private.target(i))
         };
-        Ok(vec![noisy_share_sum(inside, entropy, self.noise_multiplier, error)? / population])
+        Ok(noisy_share_sum(inside, entropy, self.noise_multiplier, error)? / population)
     }
 }
 

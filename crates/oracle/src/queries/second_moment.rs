@@ -15,26 +15,26 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
-use crate::sums::{Grid, Vectors, symmetric};
 use reticent_accountant::{Adjacency, Event};
+use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 
 use super::{Query, add_noise, check_noise, check_range};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
+use crate::sums::{Grid, Vectors, symmetric};
 use crate::terms::Terms;
-use reticent_noise::entropy::Entropy;
 
-/// How the matrix is asked for.
+/// The noisy mean of `aaᵀ`, row-major, symmetric but perhaps not positive semidefinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SecondMomentTerms {
+pub struct SecondMoment {
     /// `R`: longer rows are scaled down to it. The intercept is no part of the rows here.
     pub row_norm: f64,
     /// `z`.
     pub noise_multiplier: f64,
 }
 
-impl SecondMomentTerms {
+impl SecondMoment {
     /// The standard deviation of the noise on a diagonal entry of the answer, which is public; off
     /// the diagonal it is `√2` smaller.
     pub fn deviation(&self, terms: &Terms) -> f64 {
@@ -51,19 +51,15 @@ fn factor(terms: &Terms) -> f64 {
     }
 }
 
-/// The query.
-#[derive(Debug)]
-pub(crate) struct SecondMoment<'a> {
-    pub params: &'a SecondMomentTerms,
-}
-
 /// A matrix of more columns than this would not fit beside the data.
 const MOST_FEATURES: usize = 4096;
 
-impl Query for SecondMoment<'_> {
+impl Query for SecondMoment {
+    type Answer = Vec<f64>;
+
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        check_noise(self.params.noise_multiplier)?;
-        check_range("row norm", self.params.row_norm, 1e-50, 1e50)?;
+        check_noise(self.noise_multiplier)?;
+        check_range("row norm", self.row_norm, 1e-50, 1e50)?;
         if shape.features > MOST_FEATURES {
             return Err(Refusal::BadQuery(format!(
                 "the second-moment matrix of {} features is too large: at most {MOST_FEATURES}",
@@ -73,8 +69,8 @@ impl Query for SecondMoment<'_> {
         Ok(())
     }
 
-    fn events(&self, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.params.noise_multiplier)?])
+    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+        Ok(vec![terms.noisy(self.noise_multiplier)?])
     }
 
     fn made_up(&self, shape: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
@@ -82,7 +78,7 @@ impl Query for SecondMoment<'_> {
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let SecondMomentTerms { row_norm, noise_multiplier } = *self.params;
+        let SecondMoment { row_norm, noise_multiplier } = *self;
         let Inside { private, terms, pass, .. } = inside;
         let features = private.features();
         let clip = row_norm * row_norm;

@@ -1,9 +1,31 @@
-//! A new way to look at the data cannot be added outside the gate's crate.
+//! A new way to look at the data cannot be added outside the gate's crate: what a query is answered from has no name.
 
+use reticent_accountant::Event;
 use reticent_oracle::queries::Query;
+use reticent_oracle::{Entropy, Refusal, Terms};
+use reticent_problem::Shape;
 
+#[derive(Debug)]
 struct Everything;
 
-impl Query for Everything {}
+impl Query for Everything {
+    type Answer = Vec<f64>;
+
+    fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn events(&self, _: Shape, _: &Terms) -> Result<Vec<Event>, Refusal> {
+        Ok(Vec::new())
+    }
+
+    fn answer(
+        &self,
+        inside: &mut reticent_oracle::inside::Inside,
+        _: &mut Entropy,
+    ) -> Result<Vec<f64>, Refusal> {
+        Ok(vec![inside.private.target(0)])
+    }
+}
 
 fn main() {}

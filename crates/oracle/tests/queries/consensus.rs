@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use crate::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_data::{Dense, Rows, Table};
-use reticent_oracle::{
-    ConsensusTerms, Entropy, Gate, Moving, Opening, Oracle, Refusal, Rehearsal, Sampling,
-};
+use reticent_oracle::queries::{Consensus, ConsensusTerms, Gradient, Moving};
+use reticent_oracle::{Entropy, Gate, Opening, Oracle, Refusal, Rehearsal, Sampling};
 use reticent_problem::losses::Loss;
 
 /// The blocks written out in full, as FP23 has them, with the prox of the whole parameter.
@@ -72,7 +71,10 @@ fn consensus_is_the_textbook_recursion() {
             let mut z = start;
             for _ in 0..20 {
                 let expected = textbook.step(&z, &params);
-                let released = gate.consensus(&z, Moving::All, &params).unwrap().into_inner();
+                let released = gate
+                    .ask(&Consensus { z: &z, moving: Moving::All, params })
+                    .unwrap()
+                    .into_inner();
                 close(&released, &expected, 1e-6);
                 z = released.iter().map(|v| v / 1.1).collect();
             }
@@ -98,14 +100,14 @@ fn consensus_finds_the_minimiser_for_records_and_for_users() {
         for _ in 0..400 {
             // The prox of a ridge of 0.1.
             z = gate
-                .consensus(&z, Moving::All, &params)
+                .ask(&Consensus { z: &z, moving: Moving::All, params })
                 .unwrap()
                 .into_inner()
                 .iter()
                 .map(|u| u / (1.0 + 0.1 * params.step))
                 .collect();
         }
-        let gradient = gate.gradient(&z, &noiseless(10.0)).unwrap().into_inner();
+        let gradient = gate.ask(&Gradient { at: &z, mean: noiseless(10.0) }).unwrap().into_inner();
         let total: Vec<f64> = gradient.iter().zip(&z).map(|(g, z)| g + 0.1 * z).collect();
         close(&total, &[0.0; 4], 1e-6);
     }
@@ -122,10 +124,13 @@ fn consensus_needs_its_blocks_and_leaves_no_entry_without_them() {
         block_noise: 0.0,
     };
     let mut gate = gate("logistic", &OPENING);
-    assert!(matches!(gate.consensus(&[0.0; 4], Moving::All, &params), Err(Refusal::NoConsensus)));
+    assert!(matches!(
+        gate.ask(&Consensus { z: &[0.0; 4], moving: Moving::All, params }),
+        Err(Refusal::NoConsensus)
+    ));
     let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
     assert!(matches!(
-        rehearsal.consensus(&[0.0; 4], Moving::All, &params),
+        rehearsal.ask(&Consensus { z: &[0.0; 4], moving: Moving::All, params }),
         Err(Refusal::NoConsensus)
     ));
     gate.open_consensus(&[0.0; 4]).unwrap();
@@ -135,7 +140,7 @@ fn consensus_needs_its_blocks_and_leaves_no_entry_without_them() {
         ConsensusTerms { clip: f64::NAN, ..params },
     ] {
         assert!(matches!(
-            gate.consensus(&[0.0; 4], Moving::All, &bad),
+            gate.ask(&Consensus { z: &[0.0; 4], moving: Moving::All, params: bad }),
             Err(Refusal::BadQuery(_) | Refusal::Diverged(_))
         ));
     }
@@ -161,16 +166,35 @@ fn naming_every_block_is_moving_all_of_them() {
         all.open_consensus(&z).unwrap();
         named.open_consensus(&z).unwrap();
         for _ in 0..5 {
-            let expected = all.consensus(&z, Moving::All, &STEP).unwrap().into_inner();
-            let found = named.consensus(&z, Moving::Only(&units), &STEP).unwrap().into_inner();
+            let expected = all
+                .ask(&Consensus { z: &z, moving: Moving::All, params: STEP })
+                .unwrap()
+                .into_inner();
+            let found = named
+                .ask(&Consensus { z: &z, moving: Moving::Only(&units), params: STEP })
+                .unwrap()
+                .into_inner();
             close(&found, &expected, 1e-12);
             z = expected;
         }
         // A block that rests stays where it is.
-        let before = named.consensus(&z, Moving::Only(&[]), &STEP).unwrap().into_inner();
-        let one = named.consensus(&z, Moving::Only(&[0]), &STEP).unwrap().into_inner();
+        let before = named
+            .ask(&Consensus { z: &z, moving: Moving::Only(&[]), params: STEP })
+            .unwrap()
+            .into_inner();
+        let one = named
+            .ask(&Consensus { z: &z, moving: Moving::Only(&[0]), params: STEP })
+            .unwrap()
+            .into_inner();
         assert_ne!(before, one);
-        close(&named.consensus(&z, Moving::Only(&[]), &STEP).unwrap().into_inner(), &one, 1e-12);
+        close(
+            &named
+                .ask(&Consensus { z: &z, moving: Moving::Only(&[]), params: STEP })
+                .unwrap()
+                .into_inner(),
+            &one,
+            1e-12,
+        );
     }
 }
 
@@ -193,8 +217,14 @@ fn which_person_a_schedule_moves_does_not_follow_from_the_order_of_rows() {
                     .unwrap();
             gate.open_consensus(&[0.0; 4]).unwrap();
             let z = [0.2; 4];
-            let first = gate.consensus(&z, Moving::Only(&[0]), &STEP).unwrap().into_inner();
-            let second = gate.consensus(&first, Moving::Only(&[1]), &STEP).unwrap().into_inner();
+            let first = gate
+                .ask(&Consensus { z: &z, moving: Moving::Only(&[0]), params: STEP })
+                .unwrap()
+                .into_inner();
+            let second = gate
+                .ask(&Consensus { z: &first, moving: Moving::Only(&[1]), params: STEP })
+                .unwrap()
+                .into_inner();
             first.iter().chain(&second).map(|v| v.to_bits()).collect()
         };
         (0..80).map(outcome).collect()
@@ -215,7 +245,7 @@ fn a_schedule_is_refused_where_it_is_not_public() {
         rehearsal.open_consensus(&[0.0; 4]).unwrap();
         for oracle in [&mut gate as &mut dyn Oracle, &mut rehearsal] {
             assert!(matches!(
-                oracle.consensus(&[0.0; 4], moving, params),
+                oracle.ask(&Consensus { z: &[0.0; 4], moving, params: *params }),
                 Err(Refusal::BadQuery(_))
             ));
         }

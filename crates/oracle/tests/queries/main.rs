@@ -9,7 +9,8 @@ mod minimisers;
 
 use reticent_accountant::{Adjacency, Taint, Unit, View};
 use reticent_data::{Dense, Rows, Table};
-use reticent_oracle::{Claim, Entropy, Gate, GradientTerms, Opening, Oracle, Refusal, Sampling};
+use reticent_oracle::queries::{Gradient, Mean, Perturbed};
+use reticent_oracle::{Claim, Entropy, Gate, Opening, Oracle, Refusal, Sampling};
 use reticent_problem::losses::{self, Loss};
 
 const OPENING: Opening = Opening {
@@ -49,8 +50,8 @@ fn gate(name: &str, opening: &Opening) -> Gate {
         .unwrap()
 }
 
-fn noiseless(clip: f64) -> GradientTerms {
-    GradientTerms { clip, noise_multiplier: 0.0, sampling: Sampling::Full }
+fn noiseless(clip: f64) -> Mean {
+    Mean { clip, noise_multiplier: 0.0, sampling: Sampling::Full }
 }
 
 fn close(a: &[f64], b: &[f64], tolerance: f64) {
@@ -65,17 +66,23 @@ fn point(len: usize, seed: usize) -> Vec<f64> {
 #[test]
 fn a_claim_is_for_one_answer_and_taints_for_good() {
     let mut gate = gate("logistic", &OPENING);
-    assert!(matches!(gate.perturb(&[1.0], 1.0, 1.0), Err(Refusal::BadQuery(_))));
+    assert!(matches!(
+        gate.ask(&Perturbed { values: &[1.0], scale: 1.0, noise_multiplier: 1.0 }),
+        Err(Refusal::BadQuery(_))
+    ));
     gate.keep_transcript();
-    let params = GradientTerms { clip: 1.0, noise_multiplier: 0.0, sampling: Sampling::Full };
+    let params = Mean { clip: 1.0, noise_multiplier: 0.0, sampling: Sampling::Full };
     gate.claim(Claim::nothing(5));
-    gate.gradient(&[0.0; 4], &params).unwrap();
+    gate.ask(&Gradient { at: &[0.0; 4], mean: params }).unwrap();
     gate.claim(Claim::gaussian(4, Sampling::Full, 3.0));
-    let perturbed = gate.perturb(&[1e6, -2.0], 1.0, 3.0).unwrap().into_inner();
+    let perturbed = gate
+        .ask(&Perturbed { values: &[1e6, -2.0], scale: 1.0, noise_multiplier: 3.0 })
+        .unwrap()
+        .into_inner();
     // 60 standard deviations.
     close(&perturbed, &[1e6, -2.0], 180.0);
     assert_eq!(gate.take_transcript(), [perturbed]);
-    gate.gradient(&[0.0; 4], &params).unwrap();
+    gate.ask(&Gradient { at: &[0.0; 4], mean: params }).unwrap();
     let ledger = gate.close().unwrap();
     let kinds: Vec<_> =
         ledger.entries().iter().map(|e| e.event().mechanism().to_string()).collect();

@@ -2,10 +2,11 @@
 
 use crate::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
 use reticent_accountant::{Adjacency, Unit};
-use reticent_oracle::{
-    ConsensusTerms, CountTerms, Moving, Opening, Oracle, QuantileTerms, Refusal, Sampling,
-    SecondMomentTerms, Statistic,
+use reticent_oracle::queries::{
+    Consensus, ConsensusTerms, Coordinate, Correction, Count, Gradient, Moving, Quantile, Score,
+    SecondMoment,
 };
+use reticent_oracle::{Opening, Oracle, Refusal, Sampling, Statistic};
 
 #[test]
 fn a_correction_is_a_difference_of_gradients() {
@@ -14,9 +15,10 @@ fn a_correction_is_a_difference_of_gradients() {
             let mut gate = gate(name, &Opening { unit, ..OPENING });
             let (at, from) = (point(gate.shape().len(), 1), point(gate.shape().len(), 2));
             let params = noiseless(100.0);
-            let difference = gate.correction(&at, &from, &params).unwrap().into_inner();
-            let at = gate.gradient(&at, &params).unwrap().into_inner();
-            let from = gate.gradient(&from, &params).unwrap().into_inner();
+            let difference =
+                gate.ask(&Correction { at: &at, from: &from, mean: params }).unwrap().into_inner();
+            let at = gate.ask(&Gradient { at: &at, mean: params }).unwrap().into_inner();
+            let from = gate.ask(&Gradient { at: &from, mean: params }).unwrap().into_inner();
             let expected: Vec<f64> = at.iter().zip(&from).map(|(a, b)| a - b).collect();
             close(&difference, &expected, 1e-6);
         }
@@ -30,9 +32,11 @@ fn a_coordinate_is_an_entry_of_the_gradient() {
             let mut gate = gate(name, &Opening { unit, ..OPENING });
             let at = point(gate.shape().len(), 1);
             let params = noiseless(100.0);
-            let whole = gate.gradient(&at, &params).unwrap().into_inner();
+            let whole = gate.ask(&Gradient { at: &at, mean: params }).unwrap().into_inner();
             let entries: Vec<f64> = (0..at.len())
-                .map(|j| gate.coordinate(&at, j, &params).unwrap().into_inner())
+                .map(|j| {
+                    gate.ask(&Coordinate { at: &at, index: j, mean: params }).unwrap().into_inner()
+                })
                 .collect();
             close(&entries, &whole, 1e-6);
         }
@@ -46,9 +50,15 @@ fn a_coordinate_is_clipped_by_itself() {
     let table = example(false);
     let slope = |i: usize| (-0.5 * table.targets[i] * table.rows.dense_row(i)[0]).clamp(-0.1, 0.1);
     let expected = (0..COUNT).map(slope).sum::<f64>() / COUNT as f64;
-    let answer = gate.coordinate(&[0.0; 4], 0, &noiseless(0.1)).unwrap().into_inner();
+    let answer = gate
+        .ask(&Coordinate { at: &[0.0; 4], index: 0, mean: noiseless(0.1) })
+        .unwrap()
+        .into_inner();
     assert!(expected != 0.0 && (answer - expected).abs() < 1e-9, "{answer} {expected}");
-    assert!(matches!(gate.coordinate(&[0.0; 4], 4, &noiseless(0.1)), Err(Refusal::BadQuery(_))));
+    assert!(matches!(
+        gate.ask(&Coordinate { at: &[0.0; 4], index: 4, mean: noiseless(0.1) }),
+        Err(Refusal::BadQuery(_))
+    ));
 }
 
 #[test]
@@ -63,10 +73,10 @@ fn the_second_moment_is_symmetric_and_clipped() {
             expected[j] += row[j / 3] * row[j % 3] * scale * scale / COUNT as f64;
         }
     }
-    let params = SecondMomentTerms { row_norm, noise_multiplier: 0.0 };
-    close(gate("logistic", &OPENING).second_moment(&params).unwrap().get(), &expected, 1e-8);
-    let params = SecondMomentTerms { row_norm, noise_multiplier: 3.0 };
-    let noisy = gate("logistic", &OPENING).second_moment(&params).unwrap().into_inner();
+    let params = SecondMoment { row_norm, noise_multiplier: 0.0 };
+    close(gate("logistic", &OPENING).ask(&params).unwrap().get(), &expected, 1e-8);
+    let params = SecondMoment { row_norm, noise_multiplier: 3.0 };
+    let noisy = gate("logistic", &OPENING).ask(&params).unwrap().into_inner();
     assert!((0..9).all(|j| noisy[j] == noisy[j % 3 * 3 + j / 3]), "{noisy:?}");
 }
 
@@ -88,11 +98,14 @@ fn a_score_is_the_mean_error_of_the_predictions() {
             expected +=
                 reticent_problem::prediction_error(loss.target(), &scores, table.targets[i]);
         }
-        let answer = gate(name, &OPENING).score(&at, 0.0).unwrap().into_inner();
+        let answer = gate(name, &OPENING)
+            .ask(&Score { at: &at, noise_multiplier: 0.0 })
+            .unwrap()
+            .into_inner();
         assert!((answer - expected / COUNT as f64).abs() < 1e-8, "{name}: {answer}");
     }
     assert!(matches!(
-        gate("logistic", &OPENING).score(&[f64::NAN; 4], 1.0),
+        gate("logistic", &OPENING).ask(&Score { at: &[f64::NAN; 4], noise_multiplier: 1.0 }),
         Err(Refusal::Diverged(_))
     ));
 }
@@ -109,30 +122,42 @@ fn the_noise_has_the_size_that_the_books_say() {
 
     // Replace-one: a count has sensitivity 1 = 2·(σ/z), so σ = z/2.
     let mut replace = gate("logistic", &OPENING);
-    let params = CountTerms { of: Statistic::Target, at_most: 0.0, noise_multiplier: 4.0 };
+    let params = Count { of: Statistic::Target, at_most: 0.0, noise_multiplier: 4.0 };
     let exact = example(false).targets.iter().filter(|b| **b <= 0.0).count() as f64;
-    near(spread(&mut || replace.count(&params).unwrap().into_inner(), exact), 2.0);
+    near(spread(&mut || replace.ask(&params).unwrap().into_inner(), exact), 2.0);
 
     let mut remove = gate(
         "logistic",
         &Opening { adjacency: Adjacency::AddRemove, public_n: Some(10), ..OPENING },
     );
-    near(spread(&mut || remove.count(&params).unwrap().into_inner(), exact), 4.0);
+    near(spread(&mut || remove.ask(&params).unwrap().into_inner(), exact), 4.0);
 
     // A score is a mean of numbers in [0, 1]: the noise of a count over n.
     let at = point(4, 3);
-    let centre = replace.score(&at, 0.0).unwrap().into_inner();
-    near(spread(&mut || replace.score(&at, 4.0).unwrap().into_inner(), centre), 2.0 / COUNT as f64);
-    let centre = remove.score(&at, 0.0).unwrap().into_inner();
-    near(spread(&mut || remove.score(&at, 4.0).unwrap().into_inner(), centre), 4.0 / 10.0);
+    let centre = replace.ask(&Score { at: &at, noise_multiplier: 0.0 }).unwrap().into_inner();
+    near(
+        spread(
+            &mut || replace.ask(&Score { at: &at, noise_multiplier: 4.0 }).unwrap().into_inner(),
+            centre,
+        ),
+        2.0 / COUNT as f64,
+    );
+    let centre = remove.ask(&Score { at: &at, noise_multiplier: 0.0 }).unwrap().into_inner();
+    near(
+        spread(
+            &mut || remove.ask(&Score { at: &at, noise_multiplier: 4.0 }).unwrap().into_inner(),
+            centre,
+        ),
+        4.0 / 10.0,
+    );
 
     // One diagonal entry of the second moment: σ = z·R²/√2 on the sum.
-    let exact = SecondMomentTerms { row_norm: 2.0, noise_multiplier: 0.0 };
-    let centre = replace.second_moment(&exact).unwrap().get()[0];
-    let params = SecondMomentTerms { noise_multiplier: 4.0, ..exact };
+    let exact = SecondMoment { row_norm: 2.0, noise_multiplier: 0.0 };
+    let centre = replace.ask(&exact).unwrap().get()[0];
+    let params = SecondMoment { noise_multiplier: 4.0, ..exact };
     let sigma = 4.0 * 4.0 / 2f64.sqrt() / COUNT as f64;
     assert!((params.deviation(replace.terms()) / sigma - 1.0).abs() < 1e-12);
-    near(spread(&mut || replace.second_moment(&params).unwrap().get()[0], centre), sigma);
+    near(spread(&mut || replace.ask(&params).unwrap().get()[0], centre), sigma);
 
     // Consensus: σ = z·B/n with B = γC·λ/(1 − λ). One step at the fixed point of an empty gradient:
     // steps from the same state, so the blocks are put back before each.
@@ -146,7 +171,10 @@ fn the_noise_has_the_size_that_the_books_say() {
     };
     let mut step = |params: &ConsensusTerms| {
         replace.open_consensus(&[0.0; 4]).unwrap();
-        replace.consensus(&[0.0; 4], Moving::All, params).unwrap().get()[0]
+        replace
+            .ask(&Consensus { z: &[0.0; 4], moving: Moving::All, params: *params })
+            .unwrap()
+            .get()[0]
     };
     let centre = step(&params);
     let params = ConsensusTerms { noise_multiplier: 2.0, ..params };
@@ -160,13 +188,13 @@ fn quantiles_without_noise_are_quantiles() {
     values.sort_by(f64::total_cmp);
     let candidates: Vec<f64> = (0..=24).map(|k| k as f64 / 12.0 - 1.0).collect();
     for fraction in [0.1, 0.5, 0.75, 1.0] {
-        let params = QuantileTerms {
+        let params = Quantile {
             of: Statistic::Feature(1),
             fraction,
             candidates: &candidates,
             noise_multiplier: 0.0,
         };
-        let found = gate("logistic", &OPENING).quantile(&params).unwrap().into_inner();
+        let found = gate("logistic", &OPENING).ask(&params).unwrap().into_inner();
         // Counts are 2·10⁻¹² short of whole numbers, so the fraction is met up to that.
         let needed = (fraction * COUNT as f64 - 1e-6).ceil().max(1.0) as usize;
         let expected = candidates.iter().find(|c| **c >= values[needed - 1]).unwrap();
@@ -176,17 +204,17 @@ fn quantiles_without_noise_are_quantiles() {
 
 #[test]
 fn one_candidate_needs_no_data() {
-    let params = QuantileTerms {
+    let params = Quantile {
         of: Statistic::RowNorm,
         fraction: 0.5,
         candidates: &[2.0],
         noise_multiplier: 1.0,
     };
-    assert_eq!(gate("logistic", &OPENING).quantile(&params).unwrap().into_inner(), 2.0);
+    assert_eq!(gate("logistic", &OPENING).ask(&params).unwrap().into_inner(), 2.0);
     for candidates in [&[][..], &[1.0, 1.0], &[f64::NAN], &[2.0, 1.0]] {
-        let params = QuantileTerms { candidates, ..params };
-        assert!(matches!(gate("logistic", &OPENING).quantile(&params), Err(Refusal::BadQuery(_))));
+        let params = Quantile { candidates, ..params };
+        assert!(matches!(gate("logistic", &OPENING).ask(&params), Err(Refusal::BadQuery(_))));
     }
-    let params = CountTerms { of: Statistic::Feature(3), at_most: 0.0, noise_multiplier: 1.0 };
-    assert!(matches!(gate("logistic", &OPENING).count(&params), Err(Refusal::BadQuery(_))));
+    let params = Count { of: Statistic::Feature(3), at_most: 0.0, noise_multiplier: 1.0 };
+    assert!(matches!(gate("logistic", &OPENING).ask(&params), Err(Refusal::BadQuery(_))));
 }

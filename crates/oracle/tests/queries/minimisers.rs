@@ -3,16 +3,14 @@
 use crate::{COLUMNS, COUNT, OPENING, close, gate, loss, noiseless, point};
 use reticent_accountant::{Adjacency, Mechanism, Unit};
 use reticent_data::{Dense, Rows, Table};
-use reticent_oracle::{
-    Entropy, Gate, Law, MinimiserTerms, ObjectiveTerms, Opening, Oracle, Quadratic, Refusal,
-    Rehearsal,
-};
+use reticent_oracle::queries::{Gradient, Minimiser, Objective};
+use reticent_oracle::{Entropy, Gate, Law, Opening, Oracle, Quadratic, Refusal, Rehearsal};
 use reticent_problem::constraints::Constraint;
 use reticent_testkit::statistics::{gamma_cdf, kolmogorov};
 
 /// `∇F` by the gate's own gradient.
 fn slope(gate: &mut Gate, x: &[f64], public: &Quadratic<'_>) -> Vec<f64> {
-    let mut g = gate.gradient(x, &noiseless(100.0)).unwrap().into_inner();
+    let mut g = gate.ask(&Gradient { at: x, mean: noiseless(100.0) }).unwrap().into_inner();
     for i in 0..x.len() {
         g[i] += public.ridge * x[i] + public.linear[i];
     }
@@ -35,14 +33,14 @@ fn the_minimiser_is_one() {
             let linear = point(4, 5);
             let public = Quadratic { ridge: 0.05, linear: &linear, penalty };
             let start = point(4, 6);
-            let params = MinimiserTerms {
+            let params = Minimiser {
                 row_norm: 10.0,
                 public,
                 start: &start,
                 image: false,
                 noise_multiplier: 0.0,
             };
-            let x = gate.minimiser(&params).unwrap().into_inner();
+            let x = gate.ask(&params).unwrap().into_inner();
             // 1% of S·μ = C/n is what was asked for; the bound is not tight.
             close(&slope(&mut gate, &x, &public), &[0.0; 4], 0.01 * 10.0 / 3.0);
             close(&slope(&mut gate, &x, &public), &[0.0; 4], 2e-3);
@@ -56,16 +54,11 @@ fn an_image_is_the_matrix_times_the_minimiser() {
     let identity = Constraint::identity(COLUMNS);
     let (linear, v, start) = (vec![0.0; 3], point(3, 1), vec![0.0; 3]);
     let public = Quadratic { ridge: 0.0, linear: &linear, penalty: Some((&identity, 2.0, &v)) };
-    let params = MinimiserTerms {
-        row_norm: 2.0,
-        public,
-        start: &start,
-        image: false,
-        noise_multiplier: 0.0,
-    };
-    let x = gate("logistic", &opening).minimiser(&params).unwrap().into_inner();
-    let params = MinimiserTerms { image: true, ..params };
-    let image = gate("logistic", &opening).minimiser(&params).unwrap().into_inner();
+    let params =
+        Minimiser { row_norm: 2.0, public, start: &start, image: false, noise_multiplier: 0.0 };
+    let x = gate("logistic", &opening).ask(&params).unwrap().into_inner();
+    let params = Minimiser { image: true, ..params };
+    let image = gate("logistic", &opening).ask(&params).unwrap().into_inner();
     close(&x, &image, 1e-3);
 }
 
@@ -73,16 +66,11 @@ fn an_image_is_the_matrix_times_the_minimiser() {
 fn a_minimiser_without_a_proof_is_refused_before_the_ledger() {
     let zeros = vec![0.0; 4];
     let public = Quadratic { ridge: 0.1, linear: &zeros, penalty: None };
-    let params = MinimiserTerms {
-        row_norm: 2.0,
-        public,
-        start: &zeros,
-        image: false,
-        noise_multiplier: 1.0,
-    };
-    let flat = MinimiserTerms { public: Quadratic { ridge: 0.0, ..public }, ..params };
-    let flatter = MinimiserTerms { public: Quadratic { ridge: 1e-19, ..public }, ..params };
-    let image = MinimiserTerms { image: true, ..params };
+    let params =
+        Minimiser { row_norm: 2.0, public, start: &zeros, image: false, noise_multiplier: 1.0 };
+    let flat = Minimiser { public: Quadratic { ridge: 0.0, ..public }, ..params };
+    let flatter = Minimiser { public: Quadratic { ridge: 1e-19, ..public }, ..params };
+    let image = Minimiser { image: true, ..params };
     let add_remove = Opening { adjacency: Adjacency::AddRemove, public_n: Some(12), ..OPENING };
     for (name, opening, params) in [
         ("logistic", OPENING, flat),
@@ -94,16 +82,16 @@ fn a_minimiser_without_a_proof_is_refused_before_the_ledger() {
     ] {
         let mut gate = gate(name, &opening);
         assert!(
-            matches!(gate.minimiser(&params), Err(Refusal::BadQuery(_) | Refusal::Diverged(_))),
+            matches!(gate.ask(&params), Err(Refusal::BadQuery(_) | Refusal::Diverged(_))),
             "{name}"
         );
         assert!(gate.ledger().entries().is_empty());
     }
-    assert!(gate("logistic", &OPENING).minimiser(&params).is_ok());
+    assert!(gate("logistic", &OPENING).ask(&params).is_ok());
 }
 
-fn perturbed<'a>(public: Quadratic<'a>, start: &'a [f64], law: Law, z: f64) -> ObjectiveTerms<'a> {
-    ObjectiveTerms { row_norm: 1.5, smoothness: 0.25, public, start, law, noise_multiplier: z }
+fn perturbed<'a>(public: Quadratic<'a>, start: &'a [f64], law: Law, z: f64) -> Objective<'a> {
+    Objective { row_norm: 1.5, smoothness: 0.25, public, start, law, noise_multiplier: z }
 }
 
 /// Without noise a perturbed objective is the objective, whoever the neighbours are and however its
@@ -115,21 +103,16 @@ fn an_objective_without_noise_has_its_minimiser() {
     Quadratic::pull(0.2, &centre, &mut ridge, &mut linear);
     assert!((ridge - 0.5).abs() < 1e-15);
     let public = Quadratic { ridge, linear: &linear, penalty: None };
-    let params = MinimiserTerms {
-        row_norm: 1.5,
-        public,
-        start: &start,
-        image: false,
-        noise_multiplier: 0.0,
-    };
-    let expected = gate("logistic", &OPENING).minimiser(&params).unwrap().into_inner();
+    let params =
+        Minimiser { row_norm: 1.5, public, start: &start, image: false, noise_multiplier: 0.0 };
+    let expected = gate("logistic", &OPENING).ask(&params).unwrap().into_inner();
     let count = Some(COUNT as u64);
     for opening in
         [OPENING, Opening { adjacency: Adjacency::AddRemove, public_n: count, ..OPENING }]
     {
         for law in [Law::Normal, Law::SphericalLaplace] {
             let mut gate = gate("logistic", &opening);
-            let x = gate.objective(&perturbed(public, &start, law, 0.0)).unwrap().into_inner();
+            let x = gate.ask(&perturbed(public, &start, law, 0.0)).unwrap().into_inner();
             // Both are within the radius of the minimiser query, a hundredth of 1.5/(12·0.5).
             close(&x, &expected, 3e-3);
             assert_eq!(gate.ledger().entries()[0].event().mechanism().kind(), "non-private");
@@ -162,7 +145,7 @@ fn the_linear_term_has_the_law_that_is_counted() {
         let params = perturbed(public, &zeros, law, z);
         let mut norms: Vec<f64> = (0..size)
             .map(|_| {
-                let x = gate.objective(&params).unwrap().into_inner();
+                let x = gate.ask(&params).unwrap().into_inner();
                 x.iter().map(|x| x * x).sum::<f64>().sqrt() * ridge * count as f64 / (1.5 * z)
             })
             .collect();
@@ -188,11 +171,11 @@ fn perturbed_objectives_are_recorded_as_what_they_are() {
             .collect()
     };
     let mut asked = gate("logistic", &OPENING);
-    asked.objective(&perturbed(public, &zeros, Law::Normal, 3.0)).unwrap();
+    asked.ask(&perturbed(public, &zeros, Law::Normal, 3.0)).unwrap();
     assert_eq!(kinds(&asked), ["objective-perturbation", "gaussian"]);
     // n = 12, R = 1.5, Λ = ½: c = 0.25·2.25/6; 2/z, and a 32nd for the solver's distance.
     let mut asked = gate("logistic", &OPENING);
-    asked.objective(&perturbed(public, &zeros, Law::SphericalLaplace, 4.0)).unwrap();
+    asked.ask(&perturbed(public, &zeros, Law::SphericalLaplace, 4.0)).unwrap();
     let expected = (0.25 * 2.25 / 6.0_f64).ln_1p() + (2.0 + 1.0 / 32.0) / 4.0;
     let Mechanism::PureDp(pure) = asked.ledger().entries()[0].event().mechanism() else {
         panic!("{:?}", kinds(&asked))
@@ -205,11 +188,9 @@ fn perturbed_objectives_are_recorded_as_what_they_are() {
         [(Unit::Record, 3.0 * (0.5 * 2.25 / 6.0_f64).ln_1p()), (Unit::User, 3.0 * 0.5 * 2.25)]
     {
         let mut asked = gate("multinomial:3", &Opening { unit, ..OPENING });
-        let params = ObjectiveTerms {
-            smoothness: 0.5,
-            ..perturbed(public, &zeros, Law::SphericalLaplace, 4.0)
-        };
-        asked.objective(&params).unwrap();
+        let params =
+            Objective { smoothness: 0.5, ..perturbed(public, &zeros, Law::SphericalLaplace, 4.0) };
+        asked.ask(&params).unwrap();
         let Mechanism::PureDp(pure) = asked.ledger().entries()[0].event().mechanism() else {
             panic!("pure")
         };
@@ -233,9 +214,9 @@ fn of_a_crowd_a_subset_is_taken() {
             Opening { adjacency: Adjacency::AddRemove, public_n: Some(public_n), ..OPENING };
         for law in [Law::Normal, Law::SphericalLaplace] {
             let mut asked = gate("logistic", &opening);
-            asked.objective(&perturbed(public, &zeros, law, 3.0)).unwrap();
+            asked.ask(&perturbed(public, &zeros, law, 3.0)).unwrap();
             let mut rehearsal = Rehearsal::new(asked.shape(), *asked.terms());
-            rehearsal.objective(&perturbed(public, &zeros, law, 3.0)).unwrap();
+            rehearsal.ask(&perturbed(public, &zeros, law, 3.0)).unwrap();
             assert_eq!(asked.ledger().entries(), rehearsal.into_plan().entries());
         }
         let mut rows = Dense::empty(1);
@@ -247,7 +228,7 @@ fn of_a_crowd_a_subset_is_taken() {
         let mut gate =
             Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(8)).unwrap();
         let public = Quadratic { linear: &[0.0], ..public };
-        let x = gate.objective(&perturbed(public, &[0.0], Law::Normal, 0.0)).unwrap().into_inner();
+        let x = gate.ask(&perturbed(public, &[0.0], Law::Normal, 0.0)).unwrap().into_inner();
         let taken = COUNT.min(2 * public_n as usize) as f64;
         close(&x, &[0.5 * taken / public_n as f64 / 100.0], 1e-4);
     }
@@ -260,20 +241,20 @@ fn what_is_not_proven_is_refused_before_the_ledger() {
     let good = perturbed(ridge(0.5), &zeros, Law::Normal, 3.0);
     let by_user = Opening { unit: Unit::User, ..OPENING };
     for (name, opening, params) in [
-        ("huber:1", OPENING, ObjectiveTerms { smoothness: 1.0, ..good }),
+        ("huber:1", OPENING, Objective { smoothness: 1.0, ..good }),
         ("hinge", OPENING, good),
         ("logistic", by_user, good),
-        ("logistic", OPENING, ObjectiveTerms { smoothness: 0.2, ..good }),
-        ("logistic", OPENING, ObjectiveTerms { public: ridge(0.0), ..good }),
-        ("logistic", OPENING, ObjectiveTerms { noise_multiplier: -1.0, ..good }),
+        ("logistic", OPENING, Objective { smoothness: 0.2, ..good }),
+        ("logistic", OPENING, Objective { public: ridge(0.0), ..good }),
+        ("logistic", OPENING, Objective { noise_multiplier: -1.0, ..good }),
     ] {
         let mut gate = gate(name, &opening);
-        assert!(matches!(gate.objective(&params), Err(Refusal::BadQuery(_))), "{name}");
+        assert!(matches!(gate.ask(&params), Err(Refusal::BadQuery(_))), "{name}");
         assert!(gate.ledger().entries().is_empty());
     }
     let zeros = vec![0.0; 3 * (COLUMNS + 1)];
     let public = Quadratic { ridge: 0.5, linear: &zeros, penalty: None };
-    let params = ObjectiveTerms { smoothness: 0.5, ..perturbed(public, &zeros, Law::Normal, 3.0) };
-    assert!(gate("multinomial:3", &OPENING).objective(&params).is_err());
-    assert!(gate("logistic", &OPENING).objective(&good).is_ok());
+    let params = Objective { smoothness: 0.5, ..perturbed(public, &zeros, Law::Normal, 3.0) };
+    assert!(gate("multinomial:3", &OPENING).ask(&params).is_err());
+    assert!(gate("logistic", &OPENING).ask(&good).is_ok());
 }

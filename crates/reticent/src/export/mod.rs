@@ -12,38 +12,18 @@ use crate::error::Error;
 use crate::model::Model;
 use plan::Plan;
 
-/// A format that other tools read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExportFormat {
-    /// ONNX, in double precision.
-    Onnx,
-    /// PMML 4.4.
-    Pmml,
-    /// The parameters of a scikit-learn pipeline (examples/load_sklearn.py builds it).
-    SklearnJson,
-    /// A SELECT that scores inside a database.
-    Sql,
-}
-
-impl ExportFormat {
-    /// Every format with its name on the command line.
-    pub const ALL: [(&'static str, ExportFormat); 4] = [
-        ("onnx", Self::Onnx),
-        ("pmml", Self::Pmml),
-        ("sklearn-json", Self::SklearnJson),
-        ("sql", Self::Sql),
-    ];
-}
-
-impl std::str::FromStr for ExportFormat {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let names = Self::ALL.map(|(name, _)| name).join(", ");
-        let found = Self::ALL.iter().find(|(name, _)| *name == text);
-        found
-            .map(|&(_, format)| format)
-            .ok_or_else(|| format!("there is no format `{text}`; there are {names}"))
+reticent_accountant::words! {
+    /// A format that other tools read.
+    #[derive(Eq)]
+    pub enum ExportFormat = "format" {
+        /// ONNX, in double precision.
+        Onnx = "onnx",
+        /// PMML 4.4.
+        Pmml = "pmml",
+        /// The parameters of a scikit-learn pipeline (examples/load_sklearn.py builds it).
+        SklearnJson = "sklearn-json",
+        /// A SELECT that scores inside a database.
+        Sql = "sql",
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) use cell::form;
 pub use cell::{Cell, Drawn, Procedure};
 pub use rows::MAP;
 
-use reticent_accountant::{Adjacency, Unit, View};
+use reticent_accountant::{Adjacency, Refused, Unit, View};
 
 use crate::error::Error;
 
@@ -139,7 +139,7 @@ pub(crate) fn offered(cell: &Cell) -> Result<(), Error> {
     let allowed = format!(
         "nothing is proven and audited for this combination ({cell}), so it is not offered; {instead} (docs/guarantees.md)"
     );
-    Err(Error::Value { name, given, allowed })
+    Err(Refused::new(name, given, allowed).into())
 }
 
 /// What could be chosen on each axis while the others stay.

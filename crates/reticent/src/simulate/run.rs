@@ -165,7 +165,7 @@ impl Simulation {
 
     fn skew(&self) -> Result<Skew, Error> {
         let Some(text) = self.parties.skew.as_deref() else { return Ok(Skew::default()) };
-        text.parse::<Skew>().map_err(|error| value("skew", text, &error.to_string()))
+        text.parse::<Skew>().map_err(|error| value("skew", text, &error.allowed))
     }
 
     /// Does it.

@@ -36,8 +36,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reticent_accountant::View;
-use reticent_admm::{SettingsError, StepSize, positive};
-use reticent_oracle::{Claim, GradientTerms, Oracle, Refusal, Sampling};
+use reticent_admm::{Refused, StepSize, positive};
+use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::{Claim, Oracle, Refusal, Sampling};
 use reticent_problem::Regulariser;
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +88,7 @@ enum Steps {
     Smooth { diameter: f64, curvature: f64 },
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_plain_convex(&ENTRY)?;
     let settings = recipe.settings;
@@ -103,7 +104,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
             "{} takes its gradient, and it has none that is bounded: use l1, l2 or none",
             ENTRY.name
         );
-        return Err(SettingsError::new("penalty", penalty.spec(), allowed));
+        return Err(Refused::new("penalty", penalty.spec(), allowed));
     }
     let curvature = recipe.public.gradient_lipschitz() + s4;
     let steps = match settings.step {
@@ -206,12 +207,11 @@ impl Exchange for DpAdmm {
             ));
         }
         let units = oracle.terms().population() as f64;
-        let params =
-            GradientTerms { clip: self.clip, noise_multiplier: noise, sampling: Sampling::Full };
+        let params = Mean { clip: self.clip, noise_multiplier: noise, sampling: Sampling::Full };
         if self.published {
             oracle.claim(Claim::zcdp(E10, 2.0 / (noise * noise)));
         }
-        let g = oracle.gradient(&ask.own, &params)?.into_inner();
+        let g = oracle.ask(&Gradient { at: &ask.own, mean: params })?.into_inner();
         Ok(self.update(ask, &g, self.eta(ask.k, units, noise)))
     }
 

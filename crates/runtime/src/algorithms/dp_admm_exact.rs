@@ -21,8 +21,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reticent_accountant::View;
-use reticent_admm::{SettingsError, positive};
-use reticent_oracle::{MinimiserTerms, Oracle, Quadratic, Refusal};
+use reticent_admm::{Refused, positive};
+use reticent_oracle::queries::Minimiser;
+use reticent_oracle::{Oracle, Quadratic, Refusal};
 use reticent_problem::Regulariser;
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +60,7 @@ struct Exact {
     units: Vec<u64>,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_plain_convex(&ENTRY)?;
     let penalty = recipe.regulariser.penalty();
@@ -67,14 +68,14 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
     if penalty.smoothness() != ridge {
         let allowed =
             format!("{} finds proven minimisers for l2 and none alone; use dp-admm", ENTRY.name);
-        return Err(SettingsError::new("penalty", penalty.spec(), allowed));
+        return Err(Refused::new("penalty", penalty.spec(), allowed));
     }
     if !recipe.public.lipschitz.is_finite() || !recipe.public.gradient_lipschitz().is_finite() {
         let allowed = format!(
             "{} needs a smooth loss with a bounded derivative (logistic, huber); use dp-admm",
             ENTRY.name
         );
-        return Err(SettingsError::new("loss", "this loss", allowed));
+        return Err(Refused::new("loss", "this loss", allowed));
     }
     Ok(Box::new(Star(Exact {
         rounds: recipe.rounds(ROUNDS)?,
@@ -138,14 +139,14 @@ impl Exchange for Exact {
         let origin = vec![0.0; shape.features * shape.outputs];
         let penalty =
             (self.ridge > 0.0).then(|| (self.regulariser.constraint(), 1.0 / self.ridge, &*origin));
-        let params = MinimiserTerms {
+        let params = Minimiser {
             row_norm: self.row_norm,
             public: Quadratic { ridge: self.rho, linear: &linear, penalty },
             start: &ask.consensus,
             image: false,
             noise_multiplier: noise,
         };
-        Ok(oracle.minimiser(&params)?.into_inner())
+        Ok(oracle.ask(&params)?.into_inner())
     }
 
     fn reach(&self, ask: &Ask, party: u32, noise: f64) -> (Vec<f64>, f64) {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use reticent_accountant::{Ledger, Taint, Unit, View};
-use reticent_admm::{Public, Settings, SettingsError};
+use reticent_admm::{Public, Refused, Settings};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{Oracle, Refusal, Rehearsal, Terms};
 use reticent_problem::{Regulariser, Shape};
@@ -45,7 +45,7 @@ pub struct Entry {
 }
 
 /// How an algorithm is built.
-pub type Build = fn(&Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError>;
+pub type Build = fn(&Recipe<'_>) -> Result<Box<dyn Protocol>, Refused>;
 
 /// What an algorithm is built from: public facts alone.
 #[derive(Clone, Copy, Debug)]
@@ -240,7 +240,7 @@ impl Recipe<'_> {
     }
 
     /// The rounds that were asked for.
-    pub fn rounds(&self, default: u64) -> Result<u32, SettingsError> {
+    pub fn rounds(&self, default: u64) -> Result<u32, Refused> {
         Ok(self.settings.iterations_or(default)? as u32)
     }
 
@@ -255,13 +255,13 @@ impl Recipe<'_> {
 
     /// Refuses a setting that the algorithm does not have, and an adversary that it is not counted
     /// for.
-    pub fn only(&self, entry: &Entry) -> Result<(), SettingsError> {
+    pub fn only(&self, entry: &Entry) -> Result<(), Refused> {
         self.settings.only(entry.name, entry.takes)?;
         if entry.views.contains(&self.view) {
             return Ok(());
         }
         let views: Vec<_> = entry.views.iter().map(|view| view.name()).collect();
-        Err(SettingsError::new(
+        Err(Refused::new(
             "trust",
             self.view,
             format!("{} has a guarantee for {} only", entry.name, views.join(", ")),
@@ -269,10 +269,10 @@ impl Recipe<'_> {
     }
 
     /// Refuses a constraint other than `x = z`, and a penalty that is not convex.
-    pub fn needs_plain_convex(&self, entry: &Entry) -> Result<(), SettingsError> {
+    pub fn needs_plain_convex(&self, entry: &Entry) -> Result<(), Refused> {
         if !self.regulariser.constraint().is_identity() {
             let given = self.regulariser.constraint().spec();
-            return Err(SettingsError::new(
+            return Err(Refused::new(
                 "constraint",
                 given,
                 format!("{} handles only 'identity'", entry.name),
@@ -281,14 +281,14 @@ impl Recipe<'_> {
         let penalty = self.regulariser.penalty();
         if !penalty.is_convex() {
             let allowed = format!("it is not convex, and {} needs a convex one", entry.name);
-            return Err(SettingsError::new("penalty", penalty.spec(), allowed));
+            return Err(Refused::new("penalty", penalty.spec(), allowed));
         }
         Ok(())
     }
 
     /// The step γ of a prox, or 1/L with L the curvature of one party's loss; 1/R² where it has
     /// none.
-    pub fn gamma(&self) -> Result<f64, SettingsError> {
+    pub fn gamma(&self) -> Result<f64, Refused> {
         let smooth = self.public.gradient_lipschitz();
         let smooth =
             if smooth.is_finite() && smooth > 0.0 { smooth } else { self.public.row_norm.powi(2) };

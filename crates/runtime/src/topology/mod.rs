@@ -11,6 +11,8 @@ mod star;
 
 use std::borrow::Cow;
 
+use reticent_accountant::Refused;
+
 use crate::error::RunError;
 
 /// A connected undirected graph of the parties.
@@ -72,18 +74,14 @@ impl Topology {
         let family = FAMILIES.iter().find(|family| family.form.split(':').next() == Some(name));
         let Some(family) = family else {
             let forms: Vec<_> = FAMILIES.iter().map(|family| family.form).collect();
-            return Err(RunError::value(
-                "topology",
-                text,
-                format!("there are {}", forms.join(", ")),
-            ));
+            return Err(
+                Refused::new("topology", text, format!("there are {}", forms.join(", "))).into()
+            );
         };
         if family.form.contains(':') != argument.is_some() {
-            return Err(RunError::value(
-                "topology",
-                text,
-                format!("it is written {}", family.form),
-            ));
+            return Err(
+                Refused::new("topology", text, format!("it is written {}", family.form)).into()
+            );
         }
         let graph = (family.make)(&Ask { parties, argument, seed })?;
         graph.connected(text)
@@ -143,13 +141,13 @@ impl Topology {
         }
         match reached.iter().position(|reached| !reached) {
             None => Ok(self),
-            Some(lost) => Err(RunError::value(
+            Some(lost) => Err(Refused::new(
                 "topology",
                 text,
                 format!(
                     "party {lost} cannot be reached from party 0; the graph must be connected: add edges"
                 ),
-            )),
+            ).into()),
         }
     }
 }
@@ -164,11 +162,12 @@ impl Ask<'_> {
         let text = self.argument.unwrap_or_default();
         match text.parse() {
             Ok(number) if number >= least && number <= most => Ok(number),
-            _ => Err(RunError::value(
+            _ => Err(Refused::new(
                 "topology",
                 text,
                 format!("a number from {least} to {most} is needed"),
-            )),
+            )
+            .into()),
         }
     }
 }

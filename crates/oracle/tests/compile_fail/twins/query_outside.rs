@@ -1,12 +1,17 @@
-//! An algorithm outside asks what there is to ask.
+//! An algorithm outside asks what there is to ask, and may be written for any query.
 
-use reticent_oracle::{GradientTerms, Oracle, Refusal, Released};
+use reticent_oracle::queries::{Gradient, Mean, Query};
+use reticent_oracle::{Oracle, Refusal, Released};
 
-fn ask(oracle: &mut dyn Oracle, params: &GradientTerms) -> Result<Released<Vec<f64>>, Refusal> {
+fn ask<Q: Query>(oracle: &mut dyn Oracle, query: &Q) -> Result<Released<Q::Answer>, Refusal> {
+    oracle.ask(query)
+}
+
+fn gradient(oracle: &mut dyn Oracle, mean: Mean) -> Result<Released<Vec<f64>>, Refusal> {
     let at = vec![0.0; oracle.shape().len()];
-    oracle.gradient(&at, params)
+    ask(oracle, &Gradient { at: &at, mean })
 }
 
 pub fn main() {
-    let _ = ask;
+    let _ = gradient;
 }

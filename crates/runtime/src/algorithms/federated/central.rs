@@ -22,9 +22,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Ledger, View};
 use reticent_noise::{Digest, NoiseKey};
+use reticent_oracle::queries::Mean;
 use reticent_oracle::{
-    BlockTerms, GradientTerms, Oracle, Refusal, Sampling, Seal, SealedBlock, Terms,
-    TrustedAggregator, TrusteeBooks,
+    BlockTerms, Oracle, Refusal, Sampling, Seal, SealedBlock, Terms, TrustedAggregator,
+    TrusteeBooks,
 };
 use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
@@ -45,8 +46,8 @@ use crate::wire;
 pub(crate) struct Central(pub Federated, pub BlockTerms);
 
 impl Central {
-    fn sum(&self, noise_multiplier: f64) -> GradientTerms {
-        GradientTerms { clip: self.1.bound(), noise_multiplier, sampling: self.0.sampling }
+    fn sum(&self, noise_multiplier: f64) -> Mean {
+        Mean { clip: self.1.bound(), noise_multiplier, sampling: self.0.sampling }
     }
 
     fn aggregator(&self, key: &NoiseKey, run: &Digest) -> TrustedAggregator {
@@ -183,7 +184,7 @@ impl Client for User {
 struct Server {
     config: Federated,
     block: BlockTerms,
-    params: GradientTerms,
+    params: Mean,
     inbox: Inbox,
     aggregator: TrustedAggregator,
     state: State,

@@ -15,7 +15,8 @@ use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_noise::{Hasher, NoiseKey};
-use reticent_oracle::{Claim, Oracle, Refusal, ResidualTerms};
+use reticent_oracle::queries::{Residual, ResidualTerms};
+use reticent_oracle::{Claim, Oracle, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::Federated;
@@ -51,7 +52,7 @@ fn contribute(
         oracle.claim(claim);
     }
     let v: Vec<f64> = ask.z.iter().zip(&ask.u).map(|(z, u)| 2.0 * z - u).collect();
-    Ok(oracle.residual(&v, &ask.z, params)?.into_inner())
+    Ok(oracle.ask(&Residual { v: &v, z: &ask.z, params: *params })?.into_inner())
 }
 
 impl Protocol for Local {

@@ -17,7 +17,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 
-use reticent_accountant::{Adjacency, Ledger, Unit};
+use reticent_accountant::{Adjacency, Ledger, Refused, Unit};
 use reticent_masks::{
     Collector, Corrupt, FixedPoint, Member, NoiseShare, Outgoing, Party as End, Sparsity,
     Terms as MaskTerms,
@@ -88,7 +88,7 @@ impl Masked {
     /// The terms of round `round`, a function of public numbers.
     fn agreed(&self, run: &Digest, round: u32, noise: f64) -> Result<Agreed, RunError> {
         let refuse = |error: &dyn std::fmt::Display| {
-            RunError::value("trust", "secure-aggregation", error.to_string())
+            Refused::new("trust", "secure-aggregation", error.to_string())
         };
         let (members, len) = (self.members(), self.config.len() as u32);
         let threshold =
@@ -177,7 +177,7 @@ impl Protocol for Masked {
         let Agreed { code, share, .. } = self.agreed(&[0; 32], 1, noise)?;
         let apart = self.block.moves_in_steps(code.step(), self.config.len());
         let event = share.event(apart, Adjacency::ReplaceOne, self.unit);
-        let event = event.map_err(|error| RunError::value("noise", noise, error.to_string()))?;
+        let event = event.map_err(|error| Refused::new("noise", noise, error.to_string()))?;
         let mut plan = Ledger::new();
         plan.append_many(
             event,

@@ -23,8 +23,9 @@ mod trajectory;
 use std::sync::Arc;
 
 use reticent_accountant::{Unit, View};
-use reticent_admm::{SettingsError, fraction, positive};
-use reticent_oracle::{BlockTerms, Claim, OneRecord, ResidualTerms, Sampling};
+use reticent_admm::{Refused, fraction, positive};
+use reticent_oracle::queries::ResidualTerms;
+use reticent_oracle::{BlockTerms, Claim, OneRecord, Sampling};
 use reticent_problem::Regulariser;
 
 use super::{Entry, Protocol, Recipe};
@@ -76,7 +77,7 @@ pub(crate) struct Federated {
     bug: Option<reticent_oracle::Bug>,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_plain_convex(&ENTRY)?;
     let settings = recipe.settings;
@@ -85,7 +86,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
         && size > u64::from(recipe.parties())
     {
         let allowed = format!("there are {} users; choose at most as many", recipe.parties());
-        return Err(SettingsError::new("sampling", sampling, allowed));
+        return Err(Refused::new("sampling", sampling, allowed));
     }
     let gamma = recipe.gamma()?;
     let clip = settings.clip_or_bound(recipe.public)?;
@@ -113,7 +114,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
     if federated.published && recipe.view != View::Central {
         let allowed =
             "the paper's claim (E3) is about what a trusted server publishes; say --trust central";
-        return Err(SettingsError::new("as-published", true, allowed));
+        return Err(Refused::new("as-published", true, allowed));
     }
     if recipe.view == View::Local || federated.published {
         return Ok(Box::new(local::Local(federated)));
@@ -121,7 +122,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
     if federated.lambda >= 1.0 {
         let allowed =
             "a number above 0 and below 1 is needed; at 1 the blocks of the users have no bound";
-        return Err(SettingsError::new("lambda", federated.lambda, allowed));
+        return Err(Refused::new("lambda", federated.lambda, allowed));
     }
     let ResidualTerms { row_norm, step, inner, .. } = federated.params;
     // Several scores: clipping their gradients is not the gradient of anything, and a record is
@@ -141,11 +142,11 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
     if let Sampling::Poisson(_) = sampling {
         let allowed =
             "the number of users in a masked sum must be known beforehand; use full or wor:SIZE";
-        return Err(SettingsError::new("sampling", sampling, allowed));
+        return Err(Refused::new("sampling", sampling, allowed));
     }
     let honest = fraction("honest", settings.honest.unwrap_or(HONEST))?;
     let masked = masked::Masked { config: federated, block, honest, unit: recipe.unit };
-    masked.check().map_err(|error| SettingsError::new("trust", recipe.view, error.to_string()))?;
+    masked.check().map_err(|error| Refused::new("trust", recipe.view, error.to_string()))?;
     Ok(Box::new(masked))
 }
 

@@ -40,7 +40,7 @@ mod state;
 use std::sync::Arc;
 
 use reticent_accountant::Unit;
-use reticent_admm::SettingsError;
+use reticent_admm::Refused;
 use reticent_oracle::{Oracle, Refusal};
 
 use self::peer::Peer;
@@ -82,7 +82,7 @@ fn build(
     recipe: &Recipe<'_>,
     entry: &Entry,
     variant: Variant,
-) -> Result<Box<dyn Protocol>, SettingsError> {
+) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(entry)?;
     recipe.needs_plain_convex(entry)?;
     let records = if recipe.unit == Unit::Record { recipe.records.to_vec() } else { Vec::new() };

@@ -19,10 +19,9 @@
 //! proofs/minimiser.md, proofs/objective.md.
 
 use reticent_accountant::Unit;
-use reticent_admm::{Release, SettingsError};
-use reticent_oracle::{
-    Claim, GradientTerms, Law, MinimiserTerms, ObjectiveTerms, Oracle, Quadratic, Refusal, Sampling,
-};
+use reticent_admm::{Refused, Release};
+use reticent_oracle::queries::{Gradient, Mean, Minimiser, Objective};
+use reticent_oracle::{Claim, Law, Oracle, Quadratic, Refusal, Sampling};
 
 use super::rule::Rule;
 use super::state::{State, Step};
@@ -61,15 +60,11 @@ const TOO_BENT: &str = "whatever the noise, one record of some party bends the o
                         set a larger eta, a larger penalty or fewer iterations, or choose release = gradient";
 
 impl Way {
-    pub fn new(
-        recipe: &Recipe<'_>,
-        entry: &Entry,
-        release: Release,
-    ) -> Result<Self, SettingsError> {
+    pub fn new(recipe: &Recipe<'_>, entry: &Entry, release: Release) -> Result<Self, Refused> {
         let as_published = recipe.settings.as_published == Some(true);
         if as_published && release != Release::Objective {
             let allowed = "the published version has release = objective: leave one of the two out";
-            return Err(SettingsError::new("release", release, allowed));
+            return Err(Refused::new("release", release, allowed));
         }
         if release == Release::Gradient {
             return Ok(Way::Gradient { clip: recipe.settings.clip_or_bound(recipe.public)? });
@@ -78,7 +73,7 @@ impl Way {
         let law = match release {
             Release::NormalObjective if recipe.unit == Unit::User => {
                 let allowed = "it protects records; the others protect whole parties too";
-                return Err(SettingsError::new("release", release, allowed));
+                return Err(Refused::new("release", release, allowed));
             }
             Release::NormalObjective => Law::Normal,
             Release::Objective => Law::SphericalLaplace,
@@ -104,16 +99,15 @@ impl Way {
         let start = &state.own.f;
         match *self {
             Way::Gradient { clip } => {
-                let params = GradientTerms { clip, noise_multiplier, sampling: Sampling::Full };
-                let gradient = oracle.gradient(start, &params)?.into_inner();
+                let params = Mean { clip, noise_multiplier, sampling: Sampling::Full };
+                let gradient = oracle.ask(&Gradient { at: start, mean: params })?.into_inner();
                 Ok(Step { f: rule.linearised(k, state, &gradient), gradient: Some(gradient) })
             }
             Way::Minimiser { ridge } => {
                 let part = ridge.public_part(rule.eta(k), state);
                 let (row_norm, public) = (ridge.row_norm, part.quadratic());
-                let params =
-                    MinimiserTerms { row_norm, public, start, image: false, noise_multiplier };
-                Ok(part.recovered(oracle.minimiser(&params)?.into_inner()))
+                let params = Minimiser { row_norm, public, start, image: false, noise_multiplier };
+                Ok(part.recovered(oracle.ask(&params)?.into_inner()))
             }
             Way::Objective { ridge, law, smoothness, as_published } => {
                 if noise_multiplier > ENOUGH {
@@ -131,8 +125,8 @@ impl Way {
                     oracle.claim(Claim::pure(ERRATUM, printed));
                 }
                 let params =
-                    ObjectiveTerms { row_norm, smoothness, public, start, law, noise_multiplier };
-                Ok(part.recovered(oracle.objective(&params)?.into_inner()))
+                    Objective { row_norm, smoothness, public, start, law, noise_multiplier };
+                Ok(part.recovered(oracle.ask(&params)?.into_inner()))
             }
         }
     }
@@ -152,12 +146,12 @@ impl Way {
 }
 
 impl Ridge {
-    fn new(recipe: &Recipe<'_>, entry: &Entry, release: Release) -> Result<Self, SettingsError> {
+    fn new(recipe: &Recipe<'_>, entry: &Entry, release: Release) -> Result<Self, Refused> {
         if let Some(clip) = recipe.settings.clip {
             let allowed = format!(
                 "release = {release} shortens rows and clips nothing: leave clip out, or choose release = gradient"
             );
-            return Err(SettingsError::new("clip", clip, allowed));
+            return Err(Refused::new("clip", clip, allowed));
         }
         let (penalty, shape) = (recipe.regulariser.penalty(), recipe.regulariser.shape());
         let m = penalty.strong_convexity();
@@ -168,7 +162,7 @@ impl Ridge {
                 "{} with release = {release} handles l2 and none; release = gradient handles every convex penalty",
                 entry.name
             );
-            return Err(SettingsError::new("penalty", penalty.spec(), allowed));
+            return Err(Refused::new("penalty", penalty.spec(), allowed));
         }
         Ok(Ridge { m, features: shape.features * shape.outputs, row_norm: recipe.public.row_norm })
     }

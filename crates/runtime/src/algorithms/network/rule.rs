@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reticent_admm::{Release, SettingsError, not_negative, positive};
+use reticent_admm::{Refused, Release, not_negative, positive};
 use reticent_oracle::{Oracle, Refusal};
 use reticent_problem::Regulariser;
 
@@ -44,11 +44,7 @@ fn mean_degree(recipe: &Recipe<'_>) -> f64 {
 }
 
 impl Rule {
-    pub fn new(
-        recipe: &Recipe<'_>,
-        entry: &Entry,
-        variant: Variant,
-    ) -> Result<Self, SettingsError> {
+    pub fn new(recipe: &Recipe<'_>, entry: &Entry, variant: Variant) -> Result<Self, Refused> {
         let settings = recipe.settings;
         let smooth = recipe.public.gradient_lipschitz();
         // A loss with kinks has no curvature; its slopes change by 2 at most over scores of 1.
@@ -63,7 +59,7 @@ impl Rule {
             let allowed = format!(
                 "a factor of at least 1 is needed, with which the penalty grows by at most {MOST_GROWN:e} in {rounds} iterations"
             );
-            return Err(SettingsError::new("growth", growth, allowed));
+            return Err(Refused::new("growth", growth, allowed));
         }
         let eta = positive("eta", settings.eta.unwrap_or(0.5 * smooth / mean_degree(recipe)))?;
         let release = settings.release.unwrap_or(match settings.as_published {

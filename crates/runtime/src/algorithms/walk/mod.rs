@@ -35,8 +35,9 @@ mod peer;
 use std::sync::Arc;
 
 use reticent_accountant::{Unit, View};
-use reticent_admm::{SettingsError, Walk as Memory, fraction, positive};
-use reticent_oracle::{Claim, Lattice, Oracle, Refusal, ResidualTerms, Sampling, WalkTerms};
+use reticent_admm::{Refused, Walk as Memory, fraction, positive};
+use reticent_oracle::queries::{Residual, ResidualTerms};
+use reticent_oracle::{Claim, Lattice, Oracle, Refusal, Sampling, WalkTerms};
 use reticent_problem::Regulariser;
 
 use super::{Entry, Network, Protocol, Recipe, Start, Witness, shorten};
@@ -94,21 +95,21 @@ pub(crate) struct Walk {
     bug: Option<reticent_oracle::Bug>,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_plain_convex(&ENTRY)?;
     let settings = recipe.settings;
     let parties = recipe.parties();
     if parties < 2 || !recipe.topology.is_complete() {
         let allowed = "the walk is for two or more users who are all connected: use complete";
-        return Err(SettingsError::new("topology", format!("{parties} users"), allowed));
+        return Err(Refused::new("topology", format!("{parties} users"), allowed));
     }
     let memory = settings.walk.unwrap_or_default();
     let published = settings.as_published.unwrap_or(false);
     if published && (memory == Memory::Stateless || recipe.view != View::Network) {
         let allowed = "what is published and does not hold is the stateful walk seen by a peer: set walk to \
                        stateful and trust to network";
-        return Err(SettingsError::new("as-published", true, allowed));
+        return Err(Refused::new("as-published", true, allowed));
     }
     let clip = settings.clip_or_bound(recipe.public)?;
     if recipe.view == View::Network && !published {
@@ -141,11 +142,11 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, SettingsError> {
 }
 
 /// Refuses to count for a peer what cannot be counted for one.
-fn certifiable(recipe: &Recipe<'_>, memory: Memory, clip: f64) -> Result<(), SettingsError> {
+fn certifiable(recipe: &Recipe<'_>, memory: Memory, clip: f64) -> Result<(), Refused> {
     let refuse = |why: &str| {
         let allowed =
             format!("{why}; choose trust local, for which each message is counted in full");
-        Err(SettingsError::new("trust", View::Network, allowed))
+        Err(Refused::new("trust", View::Network, allowed))
     };
     let bound = recipe.public.lipschitz * recipe.public.row_norm;
     if memory == Memory::Stateful {
@@ -193,7 +194,7 @@ impl Walk {
             oracle.claim(Claim::zcdp(E12, 2.0 / (noise * noise) * n.ln() / n));
         }
         let params = ResidualTerms { noise_multiplier: noise, ..self.params };
-        Ok(oracle.residual(v, z, &params)?.into_inner())
+        Ok(oracle.ask(&Residual { v, z, params })?.into_inner())
     }
 
     /// The lattice of the token, where steps are to hide one another.

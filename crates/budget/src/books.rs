@@ -1,0 +1,267 @@
+//! What the history comes to: replayed line by line, and refused at the first that does not fit.
+
+use std::collections::BTreeMap;
+
+use reticent_accountant::{Charge, Filter, Ledger};
+use reticent_noise::Digest;
+
+use crate::error::BudgetError;
+use crate::line::{Bound, Closed, Kind, Line, Opened, Use};
+use crate::promise::Promise;
+
+/// What became of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It reserved its plan and has not come back; counted in full.
+    Open,
+    /// It came to its end; the plan is counted.
+    Settled,
+    /// It was refused before it asked anything; not counted.
+    Released,
+    /// It never came back, and somebody closed it as spent.
+    Forfeited,
+    /// It was made elsewhere; counted.
+    Imported,
+}
+
+impl Status {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Open => "open",
+            Status::Settled => "settled",
+            Status::Released => "released",
+            Status::Forfeited => "forfeited",
+            Status::Imported => "imported",
+        }
+    }
+}
+
+/// A job as it is counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counted {
+    pub status: Status,
+    /// Whose table it was on; `None` for everybody.
+    pub people: Option<u64>,
+    pub charge: Charge,
+}
+
+impl Counted {
+    pub(crate) fn counts_for(&self, people: u64) -> bool {
+        self.status != Status::Released && self.people.is_none_or(|own| own == people)
+    }
+}
+
+/// A table that was bound.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    pub fingerprint: Digest,
+    pub people: Option<u64>,
+}
+
+/// The hash before the first line.
+const BEFORE: Digest = [0; 32];
+
+/// What the history comes to.
+#[derive(Debug)]
+pub(crate) struct Books {
+    pub promise: Promise,
+    pub filter: Filter,
+    pub head: Digest,
+    pub lines: u64,
+    pub tables: Vec<Known>,
+    /// How many groups of people that are disjoint; 1 before any table is bound.
+    pub groups: u64,
+    pub jobs: BTreeMap<u64, Counted>,
+}
+
+impl Books {
+    /// Follows the chain and the jobs; ledgers are not counted again here, see [`check`].
+    pub(crate) fn replay(lines: &[Line]) -> Result<Self, BudgetError> {
+        let missing = || BudgetError::Damaged { line: 1, what: "it is missing".to_owned() };
+        let first = lines.first().filter(|line| line.number == 1).ok_or_else(missing)?;
+        if first.kind != Kind::Opened {
+            return Err(first.damaged("a history begins with the promise"));
+        }
+        let opened: Opened = first.read()?;
+        opened.promise.check().map_err(|error| first.damaged(error.to_string()))?;
+        if opened.rule != Filter::RULE {
+            return Err(first.damaged(format!(
+                "its charges are by rule {}, and this program counts by rule {}",
+                opened.rule,
+                Filter::RULE
+            )));
+        }
+        let filter = opened.promise.filter()?;
+        let mut books = Self {
+            promise: opened.promise,
+            filter,
+            head: BEFORE,
+            lines: 0,
+            tables: Vec::new(),
+            groups: 1,
+            jobs: BTreeMap::new(),
+        };
+        for line in lines {
+            books.take(line)?;
+        }
+        Ok(books)
+    }
+
+    fn take(&mut self, line: &Line) -> Result<(), BudgetError> {
+        if line.number != self.lines + 1 {
+            return Err(BudgetError::Damaged {
+                line: self.lines + 1,
+                what: format!("it is missing, and line {} follows", line.number),
+            });
+        }
+        // It is shown to people, whoever wrote it.
+        if line.time.len() != 20 || !line.time.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(line.damaged("its time is no time"));
+        }
+        if line.chained(&self.head) != line.hash {
+            return Err(line.damaged("its hash is not that of what it says"));
+        }
+        match line.kind {
+            Kind::Opened if line.number == 1 => (),
+            Kind::Opened => return Err(line.damaged("a second beginning")),
+            Kind::Table => self.bind(line)?,
+            Kind::Reserved => self.begin(line, Status::Open)?,
+            Kind::Imported => self.begin(line, Status::Imported)?,
+            Kind::Settled => self.close(line, Status::Settled)?,
+            Kind::Released => self.close(line, Status::Released)?,
+            Kind::Forfeited => self.close(line, Status::Forfeited)?,
+        }
+        self.head = line.hash;
+        self.lines = line.number;
+        Ok(())
+    }
+
+    fn bind(&mut self, line: &Line) -> Result<(), BudgetError> {
+        let fingerprint = line.secret.ok_or_else(|| line.damaged("a table without fingerprint"))?;
+        match line.people {
+            Some(people) if people == self.groups + 1 && !self.tables.is_empty() => {
+                self.groups = people;
+            }
+            Some(1) if self.groups == 1 => (),
+            None if self.groups > 1 => (),
+            _ => return Err(line.damaged("it names people that there are not")),
+        }
+        self.tables.push(Known { fingerprint, people: line.people });
+        Ok(())
+    }
+
+    fn begin(&mut self, line: &Line, status: Status) -> Result<(), BudgetError> {
+        let charge = line.charge.ok_or_else(|| line.damaged("a job without a charge"))?;
+        if line.job != Some(line.number) || line.people.is_some_and(|own| own > self.groups) {
+            return Err(line.damaged("it names a job or people that there are not"));
+        }
+        self.jobs.insert(line.number, Counted { status, people: line.people, charge });
+        Ok(())
+    }
+
+    fn close(&mut self, line: &Line, status: Status) -> Result<(), BudgetError> {
+        let job = line.job.and_then(|number| self.jobs.get_mut(&number));
+        match job {
+            Some(job) if job.status == Status::Open => {
+                job.status = status;
+                // What was done beyond the plan is counted beside it.
+                job.charge = job.charge.and(&line.charge.unwrap_or(Charge::ZERO));
+                Ok(())
+            }
+            _ => Err(line.damaged("it closes a job that is not open")),
+        }
+    }
+
+    /// What counts for one group of people.
+    pub(crate) fn spent(&self, people: u64) -> Charge {
+        let counted = self.jobs.values().filter(|job| job.counts_for(people));
+        counted.fold(Charge::ZERO, |sum, job| sum.and(&job.charge))
+    }
+
+    /// The groups of people that a job on a table of `people` is counted for.
+    pub(crate) fn affected(&self, people: Option<u64>) -> std::ops::RangeInclusive<u64> {
+        people.map_or(1..=self.groups, |own| own..=own)
+    }
+
+    /// Whether the promise still holds.
+    pub(crate) fn hold(&self) -> bool {
+        (1..=self.groups).all(|people| self.covers(&self.spent(people)))
+    }
+
+    /// Whether so much is within the promise; what cannot be counted is not.
+    pub(crate) fn covers(&self, charge: &Charge) -> bool {
+        self.filter.covers(charge).unwrap_or(false)
+    }
+
+    /// What a ledger costs under the promise.
+    pub(crate) fn charge(&self, ledger: &Ledger) -> Result<Charge, BudgetError> {
+        Ok(self.filter.charge(&self.promise.count(ledger)?)?)
+    }
+
+    /// The same for what is done already: what cannot be counted costs everything.
+    pub(crate) fn charge_of_done(&self, ledger: &Ledger) -> Charge {
+        self.charge(ledger).unwrap_or(Charge::INFINITE)
+    }
+}
+
+/// Recomputes everything, ledgers too, and names the first line that does not fit.
+pub(crate) fn check(lines: &[Line]) -> Result<Books, BudgetError> {
+    let whole = Books::replay(lines)?;
+    // A second time, with an eye on what each line did to the promise.
+    let mut books = Books {
+        head: BEFORE,
+        lines: 0,
+        tables: Vec::new(),
+        groups: 1,
+        jobs: BTreeMap::new(),
+        promise: whole.promise.clone(),
+        filter: whole.filter.clone(),
+    };
+    for line in lines {
+        books.take(line)?;
+        check_line(&books, line)?;
+    }
+    Ok(whole)
+}
+
+fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {
+    let agrees = |ledger: &Ledger| {
+        let recounted = books.charge_of_done(ledger);
+        match line.charge {
+            Some(charge) if charge.agrees_with(&recounted) => Ok(()),
+            _ => Err(line.damaged("its ledger does not cost what is counted for it")),
+        }
+    };
+    match line.kind {
+        Kind::Opened => line.read::<Opened>().map(|_| ()),
+        Kind::Table => line.read::<Bound>().map(|_| ()),
+        Kind::Reserved | Kind::Imported => {
+            let used = Use::read(line)?;
+            agrees(&used.ledger)?;
+            let imported = line.kind == Kind::Imported;
+            let held =
+                || books.affected(line.people).all(|people| books.covers(&books.spent(people)));
+            if used.beyond && !imported {
+                Err(line.damaged("a job cannot reserve more than is left"))
+            } else if !used.beyond && !held() {
+                Err(line.damaged("with it more is counted than was promised"))
+            } else {
+                Ok(())
+            }
+        }
+        Kind::Settled => {
+            let closed: Closed = line.read()?;
+            match closed.ledger {
+                Some(ledger) => agrees(&ledger),
+                None if line.charge.is_none() => Ok(()),
+                None => Err(line.damaged("a charge without a ledger")),
+            }
+        }
+        Kind::Released | Kind::Forfeited => match line.charge {
+            None => line.read::<Closed>().map(|_| ()),
+            Some(_) => Err(line.damaged("a charge without a ledger")),
+        },
+    }
+}

@@ -1,0 +1,263 @@
+//! The file itself: SQLite with a write-ahead log, flushed to the disk at every commit.
+//!
+//! A file is not trusted: its schema is compared word for word, so that no trigger or view of
+//! somebody else's can change what is written, and no line of the history can be changed or taken
+//! out through it.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::error::BudgetError;
+
+/// "RtBu": what tells a budget from another database.
+const APPLICATION: i64 = 0x5274_4275;
+
+/// The format that this version writes. A migration is a line in [`MIGRATIONS`].
+const VERSION: i64 = 1;
+
+/// What brings a file of version n to version n + 1, from version 1 on.
+const MIGRATIONS: [&str; 0] = [];
+
+/// The objects of the database, by name.
+const SCHEMA: [(&str, &str); 6] = [
+    (
+        "history",
+        "CREATE TABLE history (number INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, job INTEGER, people \
+         INTEGER, charge BLOB, body TEXT NOT NULL, secret BLOB, hash BLOB NOT NULL) STRICT",
+    ),
+    (
+        "history_is_not_changed",
+        "CREATE TRIGGER history_is_not_changed BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'append only'); END",
+    ),
+    (
+        "history_is_not_shortened",
+        "CREATE TRIGGER history_is_not_shortened BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'append only'); END",
+    ),
+    (
+        "key",
+        "CREATE TABLE key (one INTEGER PRIMARY KEY CHECK (one = 1), bytes BLOB NOT NULL) STRICT",
+    ),
+    (
+        "key_is_not_changed",
+        "CREATE TRIGGER key_is_not_changed BEFORE UPDATE ON key BEGIN SELECT RAISE(ABORT, 'append only'); END",
+    ),
+    (
+        "key_is_not_shortened",
+        "CREATE TRIGGER key_is_not_shortened BEFORE DELETE ON key BEGIN SELECT RAISE(ABORT, 'append only'); END",
+    ),
+];
+
+/// How long one waits for another who writes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The longest field that is read, in bytes.
+pub(crate) const LONGEST: i32 = 16 << 20;
+
+/// Which file a path leads to.
+type Identity = Option<(u64, u64)>;
+
+/// An open file.
+#[derive(Debug)]
+pub(crate) struct File {
+    pub connection: Connection,
+    pub path: PathBuf,
+    identity: Identity,
+}
+
+impl File {
+    /// A new, empty file that only its owner can read. What `fill` cannot finish is taken away.
+    pub(crate) fn create(
+        path: &Path,
+        fill: impl FnOnce(&mut File) -> Result<(), BudgetError>,
+    ) -> Result<Self, BudgetError> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => BudgetError::Exists(path.to_owned()),
+            kind => BudgetError::Storage { file: path.to_owned(), why: kind.to_string() },
+        })?;
+        let made = Self::made(path).and_then(|mut file| fill(&mut file).map(|()| file));
+        if made.is_err() {
+            // A file that was never a budget must not stand in the way of one.
+            for end in ["", "-wal", "-shm"] {
+                let mut name = path.as_os_str().to_owned();
+                name.push(end);
+                let _ = fs::remove_file(name);
+            }
+        } else if let Some(folder) = path.parent() {
+            // That the name is in the folder must survive a crash as well; not every system can.
+            let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
+        }
+        made
+    }
+
+    fn made(path: &Path) -> Result<Self, BudgetError> {
+        let mut file = Self::connect(path, true)?;
+        file.keep_a_log()?;
+        let transaction = file
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| BudgetError::from_sqlite(path, &error))?;
+        let statements = SCHEMA.iter().map(|(_, sql)| format!("{sql};")).collect::<String>()
+            + &format!("PRAGMA application_id={APPLICATION};PRAGMA user_version={VERSION};");
+        transaction
+            .execute_batch(&statements)
+            .and_then(|()| transaction.commit())
+            .map_err(|error| BudgetError::from_sqlite(path, &error))?;
+        Ok(file)
+    }
+
+    /// A file that is there.
+    pub(crate) fn open(path: &Path, write: bool) -> Result<Self, BudgetError> {
+        match fs::metadata(path) {
+            Ok(found) if found.is_file() => (),
+            Ok(_) => return Err(not_a_budget(path, "it is not a file")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(BudgetError::Missing(path.to_owned()));
+            }
+            Err(error) => {
+                let why = error.kind().to_string();
+                return Err(BudgetError::Storage { file: path.to_owned(), why });
+            }
+        }
+        let mut file = Self::connect(path, write)?;
+        file.check_format(write)?;
+        if write {
+            file.keep_a_log()?;
+        }
+        Ok(file)
+    }
+
+    fn connect(path: &Path, write: bool) -> Result<Self, BudgetError> {
+        let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | if write {
+                OpenFlags::SQLITE_OPEN_READ_WRITE
+            } else {
+                OpenFlags::SQLITE_OPEN_READ_ONLY
+            };
+        let connect = || -> rusqlite::Result<Connection> {
+            let connection = Connection::open_with_flags(path, flags)?;
+            connection.busy_timeout(PATIENCE)?;
+            connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+            connection.execute_batch("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;")?;
+            Ok(connection)
+        };
+        let connection = connect().map_err(|error| BudgetError::from_sqlite(path, &error))?;
+        Ok(Self { connection, path: path.to_owned(), identity: identity(path) })
+    }
+
+    /// Every commit is on the disk before it is believed; readers and a writer do not wait for each
+    /// other.
+    fn keep_a_log(&mut self) -> Result<(), BudgetError> {
+        let mode: String = self
+            .connection
+            .query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))
+            .map_err(|error| self.sqlite(&error))?;
+        if mode != "wal" {
+            let why = "the file system has no shared memory for a write-ahead log".to_owned();
+            return Err(BudgetError::Locking { file: self.path.clone(), why });
+        }
+        self.connection
+            .execute_batch("PRAGMA synchronous=FULL; PRAGMA fullfsync=ON;")
+            .map_err(|error| self.sqlite(&error))
+    }
+
+    fn number(&self, sql: &str) -> Result<i64, BudgetError> {
+        self.connection.query_row(sql, [], |row| row.get(0)).map_err(|error| self.sqlite(&error))
+    }
+
+    fn check_format(&mut self, write: bool) -> Result<(), BudgetError> {
+        if self.number("PRAGMA application_id")? != APPLICATION {
+            return Err(not_a_budget(&self.path, "it says itself that it is something else"));
+        }
+        let given = self.number("PRAGMA user_version")?;
+        if given > VERSION {
+            return Err(BudgetError::Newer { file: self.path.clone(), given, known: VERSION });
+        }
+        if given < 1 {
+            return Err(not_a_budget(&self.path, "it has no format version"));
+        }
+        if given < VERSION {
+            self.migrate(given, write)?;
+        }
+        let objects: Vec<(String, Option<String>)> = self
+            .connection
+            .prepare("SELECT name, sql FROM sqlite_schema ORDER BY name")
+            .and_then(|mut all| all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect())
+            .map_err(|error| self.sqlite(&error))?;
+        let same = objects.len() == SCHEMA.len()
+            && objects
+                .iter()
+                .zip(SCHEMA)
+                .all(|((name, sql), (own, text))| name == own && sql.as_deref() == Some(text));
+        if same {
+            Ok(())
+        } else {
+            Err(not_a_budget(&self.path, "its tables are not those of a budget"))
+        }
+    }
+
+    /// Brings an older file up to this version, all of it or nothing.
+    fn migrate(&mut self, from: i64, write: bool) -> Result<(), BudgetError> {
+        if !write {
+            let why = "it is of an older version, and is brought up to date when a job reserves";
+            return Err(not_a_budget(&self.path, why));
+        }
+        let steps: String = MIGRATIONS.iter().skip(from as usize - 1).copied().collect();
+        let path = self.path.clone();
+        let sql = format!("{steps}PRAGMA user_version={VERSION};");
+        self.connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .and_then(|transaction| transaction.execute_batch(&sql).and(transaction.commit()))
+            .map_err(|error| BudgetError::from_sqlite(&path, &error))
+    }
+
+    /// Refuses to go on with a file that its path does not lead to any more: what is written there
+    /// would be lost.
+    pub(crate) fn still_there(&self) -> Result<(), BudgetError> {
+        still_there(&self.path, self.identity)
+    }
+
+    /// The path and which file it led to, for who cannot borrow the connection.
+    pub(crate) fn place(&self) -> impl Fn() -> Result<(), BudgetError> + use<> {
+        let (path, identity) = (self.path.clone(), self.identity);
+        move || still_there(&path, identity)
+    }
+
+    pub(crate) fn sqlite(&self, error: &rusqlite::Error) -> BudgetError {
+        BudgetError::from_sqlite(&self.path, error)
+    }
+}
+
+fn still_there(path: &Path, opened: Identity) -> Result<(), BudgetError> {
+    if identity(path) == opened && path.exists() {
+        Ok(())
+    } else {
+        Err(BudgetError::Gone(path.to_owned()))
+    }
+}
+
+#[cfg(unix)]
+fn identity(path: &Path) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// Where files have no number, one that is open cannot be removed either.
+#[cfg(not(unix))]
+fn identity(_: &Path) -> Identity {
+    None
+}
+
+pub(crate) fn not_a_budget(path: &Path, why: &str) -> BudgetError {
+    BudgetError::NotABudget { file: path.to_owned(), why: why.to_owned() }
+}

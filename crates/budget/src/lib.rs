@@ -1,0 +1,52 @@
+//! Privacy budgets that outlive a run.
+//!
+//! A [`Store`] is a file that belongs to one data set. It holds a [`Promise`] (ε, δ, who is
+//! protected from whom) and a history of what was done to the data: every job reserves what its
+//! plan costs before the first noise is drawn, and settles afterwards. Whoever asks for more than is
+//! left is refused. Costs are composed by the accountant's filter, which stays valid when the next
+//! job is chosen by looking at the models of the earlier ones; proof note: `proofs/filter.md`.
+//!
+//! There is no data in here and there are no rows: a table is known by a keyed fingerprint that the
+//! caller computes.
+//!
+//! ```
+//! use reticent_accountant::{Adjacency, Event, Gdp, Ledger, Unit, View};
+//! use reticent_budget::{Promise, Relation, Request, Store, Table};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let file = folder.path().join("clinic.budget");
+//! let promise = Promise::new("clinic", 3.0, 1e-6)?;
+//! let mut store = Store::create(&file, promise)?;
+//!
+//! let mut plan = Ledger::new();
+//! plan.append(Event::new(Gdp::new(0.2)?, Adjacency::ReplaceOne, Unit::Record, View::Central)?);
+//! let table = Table { fingerprint: [7; 32], relation: Relation::Same };
+//! let request = Request { label: "first model", asked: (1.0, 1e-6), plan: &plan, table };
+//! let reservation = store.reserve(&request)?; // before the first noise is drawn
+//! // … the run …
+//! store.settle(&reservation, &plan)?;
+//! assert!(store.summary()?.groups[0].counted < 3.0);
+//! # Ok(())
+//! # }
+//! ```
+
+mod books;
+mod error;
+mod file;
+mod line;
+mod neighbours;
+mod promise;
+mod store;
+mod summary;
+
+pub use books::Status;
+pub use error::BudgetError;
+pub use line::Line;
+pub use promise::Promise;
+pub use store::{Import, Relation, Request, Reservation, Store, Table};
+pub use summary::{Group, Job, Summary};
+
+/// The example of the README is run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,176 @@
+//! One line of the history, chained to the line before by a hash.
+
+use reticent_accountant::{Charge, Ledger};
+use reticent_noise::{Digest, Hasher};
+use serde::{Deserialize, Serialize};
+
+use crate::error::BudgetError;
+use crate::promise::{Promise, check_name};
+
+/// What a line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The budget was made; the first line and no other.
+    Opened,
+    /// A table was bound.
+    Table,
+    /// A job reserved what its plan costs.
+    Reserved,
+    /// The job came to its end.
+    Settled,
+    /// The job was refused before it asked anything.
+    Released,
+    /// Somebody closed the job as spent.
+    Forfeited,
+    /// A release made elsewhere.
+    Imported,
+}
+
+impl Kind {
+    const ALL: [Kind; 7] = [
+        Kind::Opened,
+        Kind::Table,
+        Kind::Reserved,
+        Kind::Settled,
+        Kind::Released,
+        Kind::Forfeited,
+        Kind::Imported,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Opened => "opened",
+            Kind::Table => "table",
+            Kind::Reserved => "reserved",
+            Kind::Settled => "settled",
+            Kind::Released => "released",
+            Kind::Forfeited => "forfeited",
+            Kind::Imported => "imported",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// One line of the history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    pub(crate) number: u64,
+    pub(crate) time: String,
+    pub(crate) kind: Kind,
+    /// The job that it is about: the number of the line that reserved it.
+    pub(crate) job: Option<u64>,
+    /// Who is in the table, where tables of disjoint people are kept apart; `None` for everybody.
+    pub(crate) people: Option<u64>,
+    pub(crate) charge: Option<Charge>,
+    /// JSON: one of the structures below.
+    pub(crate) body: String,
+    /// A fingerprint. Never shown.
+    pub(crate) secret: Option<Digest>,
+    pub(crate) hash: Digest,
+}
+
+impl Line {
+    /// The hash that the line must have behind `before`.
+    pub(crate) fn chained(&self, before: &Digest) -> Digest {
+        let number = |given: Option<u64>| given.map(u64::to_le_bytes);
+        let (job, people) = (number(self.job), number(self.people));
+        let charge = self.charge.map(|charge| charge.to_bytes());
+        let mut hasher = Hasher::new("reticent budget line 1");
+        hasher
+            .field(before)
+            .number(self.number)
+            .field(self.time.as_bytes())
+            .field(self.kind.name().as_bytes())
+            .field(job.as_ref().map_or(&[], <[u8; 8]>::as_slice))
+            .field(people.as_ref().map_or(&[], <[u8; 8]>::as_slice))
+            .field(charge.as_ref().map_or(&[], <[u8; Charge::BYTES]>::as_slice))
+            .field(self.body.as_bytes())
+            .field(self.secret.as_ref().map_or(&[], Digest::as_slice))
+            .finish()
+    }
+
+    /// What the line says, in its own words.
+    pub(crate) fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, BudgetError> {
+        serde_json::from_str(&self.body)
+            .map_err(|error| self.damaged(format!("its body cannot be read ({error})")))
+    }
+
+    pub(crate) fn damaged(&self, what: impl Into<String>) -> BudgetError {
+        BudgetError::Damaged { line: self.number, what: what.into() }
+    }
+
+    /// The line for other programs: all but the fingerprint.
+    ///
+    /// # Errors
+    /// A body that is no JSON.
+    pub fn export(&self) -> Result<serde_json::Value, BudgetError> {
+        Ok(serde_json::json!({
+            "line": self.number,
+            "time": self.time,
+            "kind": self.kind.name(),
+            "job": self.job,
+            "people": self.people,
+            "body": self.read::<serde_json::Value>()?,
+            "hash": hex(&self.hash),
+        }))
+    }
+}
+
+/// Sixteen signs per eight bytes.
+pub(crate) fn hex(digest: &Digest) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The body of the first line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Opened {
+    pub promise: Promise,
+    /// [`Filter::RULE`](reticent_accountant::Filter::RULE) of the charges.
+    pub rule: u32,
+    pub reticent: String,
+}
+
+/// The body of a line that binds a table.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Bound {
+    pub edition: u64,
+    /// What it is to those before: `first`, `new-edition` or `disjoint-people`.
+    pub relation: String,
+}
+
+/// The body of a line that uses the data.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Use {
+    pub label: String,
+    /// ε and δ of the job by itself, as whoever asked for it said.
+    pub epsilon: f64,
+    pub delta: f64,
+    pub ledger: Ledger,
+    /// Recorded though it was more than was left.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub beyond: bool,
+}
+
+impl Use {
+    /// What a line says that uses the data; its label is fit to be shown.
+    pub(crate) fn read(line: &Line) -> Result<Self, BudgetError> {
+        let used: Self = line.read()?;
+        check_name("label", &used.label).map_err(|error| line.damaged(error.to_string()))?;
+        Ok(used)
+    }
+}
+
+/// The body of a line that closes a job.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Closed {
+    /// What was done, where it is more than was planned.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ledger: Option<Ledger>,
+}

@@ -1,0 +1,195 @@
+//! What a budget comes to, for people: what is promised, counted and left.
+
+use std::collections::BTreeSet;
+
+use reticent_accountant::{Charge, Event, Filter, Gdp, Ledger, epsilon};
+
+use crate::books::{Books, Counted, Status};
+use crate::error::BudgetError;
+use crate::line::{Closed, Kind, Line, Use, hex};
+use crate::promise::Promise;
+
+/// More different events than this are not composed numerically for a look at the books.
+const MOST_EVENTS: usize = 64;
+
+/// One job of the history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Its number, by which it is closed.
+    pub number: u64,
+    /// What it is, for people.
+    pub label: String,
+    /// When it began.
+    pub time: String,
+    /// ε of the job by itself.
+    pub epsilon: f64,
+    /// δ of the job by itself.
+    pub delta: f64,
+    /// What became of it.
+    pub status: Status,
+    /// Whose table it was on, where tables of disjoint people are kept apart; `None` for everybody.
+    pub people: Option<u64>,
+}
+
+/// What counts for one group of people; there is one, unless tables of disjoint people are kept
+/// apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Which group.
+    pub people: u64,
+    /// How many jobs count for it.
+    pub jobs: usize,
+    /// What the filter compares with the promised ε. It is no promise by itself: that all of it
+    /// together stays within the promise is.
+    pub counted: f64,
+    /// The largest ε, at the budget's δ, of a job with Gaussian noise that fits.
+    pub left: f64,
+    /// A bound on what was released so far, at the budget's δ, whoever chose when to look; `None`
+    /// where it is not computed.
+    pub so_far: Option<f64>,
+    /// What the same jobs would cost at the budget's δ had all been planned before the first was
+    /// done. For comparison: it is no promise where a job was chosen by looking.
+    pub exact: Option<f64>,
+    /// The jobs' own ε and δ added up. For comparison.
+    pub added: Option<(f64, f64)>,
+}
+
+/// What a budget comes to.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// What is promised.
+    pub promise: Promise,
+    /// Whether it is kept: not, if a release beyond it was recorded.
+    pub kept: bool,
+    /// What counts for whom.
+    pub groups: Vec<Group>,
+    /// The jobs, in order.
+    pub jobs: Vec<Job>,
+    /// How many tables are bound.
+    pub tables: usize,
+    /// How many lines the history has.
+    pub lines: u64,
+    /// The hash of the last of them: who writes it down notices if the history is cut short.
+    pub head: String,
+}
+
+impl Summary {
+    pub(crate) fn of(lines: &[Line]) -> Result<Self, BudgetError> {
+        let books = Books::replay(lines)?;
+        let (mut jobs, mut done) = (Vec::new(), Vec::new());
+        for line in lines {
+            match line.kind {
+                Kind::Reserved | Kind::Imported => {
+                    let Some(Counted { status, people, .. }) = books.jobs.get(&line.number) else {
+                        continue;
+                    };
+                    let Use { label, epsilon, delta, ledger, .. } = Use::read(line)?;
+                    let (status, people, number) = (*status, *people, line.number);
+                    done.push((number, ledger));
+                    let time = line.time.clone();
+                    jobs.push(Job { number, label, time, epsilon, delta, status, people });
+                }
+                Kind::Settled if line.charge.is_some() => {
+                    let Closed { ledger } = line.read()?;
+                    done.extend(line.job.zip(ledger));
+                }
+                _ => (),
+            }
+        }
+        let groups = (1..=books.groups).map(|people| group(&books, people, &jobs, &done)).collect();
+        Ok(Self {
+            kept: books.hold(),
+            groups,
+            jobs,
+            tables: books.tables.len(),
+            lines: books.lines,
+            head: hex(&books.head),
+            promise: books.promise,
+        })
+    }
+
+    /// The jobs that reserved and have not come back.
+    pub fn open(&self) -> impl Iterator<Item = &Job> {
+        self.jobs.iter().filter(|job| job.status == Status::Open)
+    }
+}
+
+fn group(books: &Books, people: u64, jobs: &[Job], done: &[(u64, Ledger)]) -> Group {
+    let counts =
+        |number: &u64| books.jobs.get(number).is_some_and(|counted| counted.counts_for(people));
+    let own: Vec<&Job> = jobs.iter().filter(|job| counts(&job.number)).collect();
+    let ledgers: Vec<&Ledger> =
+        done.iter().filter(|(number, _)| counts(number)).map(|(_, ledger)| ledger).collect();
+    let spent = books.spent(people);
+    let promise = &books.promise;
+    // What is Gaussian throughout is one Gaussian.
+    let whole = match spent.mu() {
+        Some(0.0) => Some(Ledger::new()),
+        Some(mu) => gaussian(promise, mu),
+        None => composed(promise, &ledgers).filter(is_short),
+    };
+    // Numbers under other neighbours do not add up.
+    let same = ledgers.iter().all(|ledger| promise.count(ledger).is_ok_and(|c| c == **ledger));
+    let sum = own.iter().fold((0.0, 0.0), |(e, d), job| (e + job.epsilon, d + job.delta));
+    let finite = |number: &f64| number.is_finite();
+    let bounded = whole.as_ref().map(|ledger| {
+        let exact = epsilon(ledger, promise.delta).ok().map(|bound| bound.upper);
+        let so_far = Filter::odometer_of(ledger, promise.delta).ok().map(|bound| bound.upper);
+        (exact.filter(finite), so_far.filter(finite))
+    });
+    let (exact, so_far) = bounded.unwrap_or_default();
+    Group {
+        people,
+        jobs: own.len(),
+        counted: books.filter.reading(&spent),
+        left: largest_left(books, &spent, promise.delta),
+        so_far,
+        exact,
+        added: same.then_some(sum),
+    }
+}
+
+fn is_short(ledger: &Ledger) -> bool {
+    let events = ledger.entries().iter().map(|entry| format!("{:?}", entry.event()));
+    events.collect::<BTreeSet<_>>().len() <= MOST_EVENTS
+}
+
+/// All ledgers in one, under the terms of the promise; `None` where one cannot be counted.
+fn composed(promise: &Promise, ledgers: &[&Ledger]) -> Option<Ledger> {
+    let mut composed = Ledger::new();
+    for ledger in ledgers {
+        let counted = promise.count(ledger).ok().filter(|ledger| ledger.taints().is_empty())?;
+        for entry in counted.entries() {
+            composed.append_many(entry.event().clone(), entry.count());
+        }
+    }
+    Some(composed)
+}
+
+/// One Gaussian release of ratio μ.
+fn gaussian(promise: &Promise, mu: f64) -> Option<Ledger> {
+    let Promise { adjacency, unit, view, .. } = *promise;
+    let mut ledger = Ledger::new();
+    ledger.append(Event::new(Gdp::new(mu).ok()?, adjacency, unit, view).ok()?);
+    Some(ledger)
+}
+
+/// The largest ε at `delta` of a job with Gaussian noise that fits beside `spent`, rounded down to
+/// four digits behind the point.
+pub(crate) fn largest_left(books: &Books, spent: &Charge, delta: f64) -> f64 {
+    let one = |mu: f64| gaussian(&books.promise, mu);
+    let fits = |mu: f64| {
+        let charge = one(mu).and_then(|ledger| books.filter.charge(&ledger).ok());
+        charge.is_some_and(|charge| books.covers(&spent.and(&charge)))
+    };
+    let (mut low, mut high) = (0.0, 1.0);
+    while fits(high) && high < 1e6 {
+        (low, high) = (high, 2.0 * high);
+    }
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    let bound = one(low).and_then(|ledger| epsilon(&ledger, delta).ok());
+    bound.map_or(0.0, |bound| (bound.lower * 1e4).floor() / 1e4).max(0.0)
+}

@@ -1,0 +1,288 @@
+//! The file: whose it is, and every way in which it can be something else.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+
+use common::*;
+use proptest::prelude::*;
+use reticent_budget::{BudgetError, Promise, Relation, Store, Table};
+use rusqlite::Connection;
+
+fn word(error: &BudgetError) -> &'static str {
+    match error {
+        BudgetError::Exists(_) => "exists",
+        BudgetError::Missing(_) => "missing",
+        BudgetError::NotABudget { .. } => "not a budget",
+        BudgetError::Newer { .. } => "newer",
+        BudgetError::ReadOnly(_) => "read-only",
+        BudgetError::Gone(_) => "gone",
+        BudgetError::Busy(_) => "busy",
+        BudgetError::Damaged { .. } => "damaged",
+        _ => "other",
+    }
+}
+
+#[test]
+fn a_file_that_is_something_else_is_refused_by_name() {
+    let place = Place::new();
+    let opened = || word(&Store::open(&place.path()).unwrap_err());
+    assert_eq!(opened(), "missing");
+    for content in [&b""[..], b"age,stroke\n1,yes\n", &[0; 5000]] {
+        fs::write(place.path(), content).unwrap();
+        assert_eq!(opened(), "not a budget");
+        let again = Store::create(&place.path(), Promise::new("x", 1.0, 1e-6).unwrap());
+        assert_eq!(word(&again.unwrap_err()), "exists");
+        assert_eq!(fs::read(place.path()).unwrap(), content, "nothing is changed");
+    }
+    fs::remove_file(place.path()).unwrap();
+    let other = Connection::open(place.path()).unwrap();
+    other.execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (1);").unwrap();
+    assert_eq!(opened(), "not a budget");
+    drop(other);
+    fs::remove_file(place.path()).unwrap();
+    fs::create_dir(place.path()).unwrap();
+    assert_eq!(opened(), "not a budget");
+}
+
+#[cfg(unix)]
+#[test]
+fn only_its_owner_can_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let mut store = place.store(3.0);
+    let _ = reserve(&mut store, 0.1).unwrap();
+    for entry in fs::read_dir(place.folder()).unwrap() {
+        let mode = entry.unwrap().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn another_version_is_named() {
+    let place = Place::new();
+    drop(place.store(3.0));
+    let set = |version: i64| {
+        let raw = Connection::open(place.path()).unwrap();
+        raw.execute_batch(&format!("PRAGMA user_version={version}")).unwrap();
+    };
+    set(2);
+    let error = Store::open(&place.path()).unwrap_err();
+    assert!(error.to_string().contains("format version 2") && word(&error) == "newer", "{error}");
+    set(0);
+    assert_eq!(word(&Store::open(&place.path()).unwrap_err()), "not a budget");
+    set(1);
+    Store::open(&place.path()).unwrap().check().unwrap();
+}
+
+#[test]
+fn a_file_that_was_removed_or_replaced_reserves_nothing() {
+    let place = Place::new();
+    let mut store = place.store(3.0);
+    let kept = place.folder().join("kept");
+    fs::rename(place.path(), &kept).unwrap();
+    assert_eq!(word(&reserve(&mut store, 0.1).unwrap_err()), "gone");
+    fs::copy(&kept, place.path()).unwrap();
+    assert_eq!(word(&reserve(&mut store, 0.1).unwrap_err()), "gone");
+}
+
+/// Root may write what is read-only, so that there is nothing to see for root.
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_be_written_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    drop(place.store(3.0));
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o400)).unwrap();
+    if fs::OpenOptions::new().write(true).open(place.path()).is_ok() {
+        eprintln!("skipped: this user may write everything");
+        return;
+    }
+    let error = Store::open(&place.path()).and_then(|mut store| reserve(&mut store, 0.1));
+    assert_eq!(word(&error.unwrap_err()), "read-only");
+    Store::open_to_read(&place.path()).unwrap().check().unwrap();
+}
+
+#[test]
+fn who_opened_it_to_read_writes_nothing() {
+    let place = Place::new();
+    drop(place.store(3.0));
+    let mut store = Store::open_to_read(&place.path()).unwrap();
+    assert_eq!(word(&reserve(&mut store, 0.1).unwrap_err()), "read-only");
+}
+
+#[test]
+fn nothing_may_be_added_to_its_tables() {
+    for statement in [
+        "CREATE TRIGGER zz AFTER INSERT ON history BEGIN SELECT 1; END",
+        "CREATE TABLE more (x)",
+        "CREATE VIEW v AS SELECT 1",
+        "CREATE INDEX i ON history(kind)",
+        "DROP TRIGGER history_is_not_shortened",
+    ] {
+        let place = Place::new();
+        drop(place.store(3.0));
+        Connection::open(place.path()).unwrap().execute_batch(statement).unwrap();
+        assert_eq!(word(&Store::open(&place.path()).unwrap_err()), "not a budget", "{statement}");
+    }
+    let place = Place::new();
+    drop(place.store(3.0));
+    let raw = Connection::open(place.path()).unwrap();
+    for statement in ["UPDATE history SET body = ''", "DELETE FROM history", "DELETE FROM key"] {
+        assert!(raw.execute_batch(statement).is_err(), "{statement}");
+    }
+}
+
+/// Changes the file behind the store's back, triggers and all put back.
+fn forge(place: &Place, statement: &str) {
+    let raw = Connection::open(place.path()).unwrap();
+    let triggers: Vec<(String, String)> = raw
+        .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    for (name, _) in &triggers {
+        raw.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
+    }
+    raw.execute_batch(statement).unwrap();
+    for (_, sql) in &triggers {
+        raw.execute_batch(sql).unwrap();
+    }
+}
+
+/// Six lines: the promise, a table, two jobs, one of them settled, one given back.
+fn filled(place: &Place) -> Store {
+    let mut store = place.store(3.0);
+    let first = reserve(&mut store, 1.0).unwrap();
+    let second = reserve(&mut store, 0.5).unwrap();
+    store.settle(&first, &fit(1.0, 1e-6)).unwrap();
+    store.release(second).unwrap();
+    store
+}
+
+#[test]
+fn the_first_line_that_does_not_fit_is_named() {
+    for (statement, line) in [
+        ("UPDATE history SET body = replace(body, '3.0', '9.0') WHERE number = 1", 1),
+        ("UPDATE history SET secret = zeroblob(32) WHERE number = 2", 2),
+        ("UPDATE history SET people = 2 WHERE number = 2", 2),
+        ("UPDATE history SET body = replace(body, '1.0', '0.1') WHERE number = 3", 3),
+        ("UPDATE history SET charge = zeroblob(48) WHERE number = 3", 3),
+        ("UPDATE history SET charge = NULL WHERE number = 4", 4),
+        ("UPDATE history SET time = '2001-01-01T00:00:00Z' WHERE number = 4", 4),
+        ("UPDATE history SET kind = 'released' WHERE number = 5", 5),
+        ("UPDATE history SET hash = zeroblob(32) WHERE number = 6", 6),
+        ("UPDATE history SET kind = 'nothing' WHERE number = 6", 6),
+        ("DELETE FROM history WHERE number = 3", 3),
+        ("DELETE FROM history WHERE number = 1", 1),
+        ("DELETE FROM history", 1),
+        ("UPDATE history SET number = 9 WHERE number = 6", 6),
+    ] {
+        let place = Place::new();
+        drop(filled(&place));
+        forge(&place, statement);
+        let mut store = Store::open(&place.path()).unwrap();
+        match store.check() {
+            Err(BudgetError::Damaged { line: named, .. }) => assert_eq!(named, line, "{statement}"),
+            other => panic!("{statement}: {other:?}"),
+        }
+        assert!(reserve(&mut store, 0.01).is_err(), "{statement}");
+    }
+    let place = Place::new();
+    drop(filled(&place));
+    forge(&place, "UPDATE key SET bytes = zeroblob(32)");
+    let store = Store::open(&place.path()).unwrap();
+    assert!(store.check().is_err() && store.key().is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is done with jobs and tables: the books check, nothing above the ceiling is
+    /// admitted, and what is counted is that of the jobs that were not given back.
+    #[test]
+    fn the_books_check_whatever_is_done(steps in prop::collection::vec((0_u8..6, 0.05_f64..1.5, 1_u8..4), 1..25)) {
+        let place = Place::new();
+        let mut store = place.store(2.0);
+        let mut open = Vec::new();
+        for (what, epsilon, table) in steps {
+            let relation = match what { 4 => Relation::NewEdition, 5 => Relation::DisjointPeople, _ => Relation::Same };
+            match (what, open.pop()) {
+                (0, Some((reservation, plan))) => store.settle(&reservation, &plan).unwrap(),
+                (1, Some((reservation, _))) => store.release(reservation).unwrap(),
+                (2, Some((reservation, _))) => store.forfeit(reservation.job()).unwrap(),
+                (_, last) => {
+                    open.extend(last);
+                    let plan = fit(epsilon, 1e-6);
+                    let on = Table { fingerprint: [table; 32], relation };
+                    if let Ok(reservation) = store.reserve(&request(&plan, epsilon, on)) {
+                        open.push((reservation, plan));
+                    }
+                }
+            }
+        }
+        let summary = store.check().unwrap();
+        prop_assert!(summary.kept);
+        for group in &summary.groups {
+            prop_assert!(group.counted <= 2.0 && group.exact.unwrap() <= group.counted);
+        }
+        prop_assert_eq!(summary.open().count(), open.len());
+        drop(store);
+        prop_assert_eq!(Store::open_to_read(&place.path()).unwrap().check().unwrap().head, summary.head);
+    }
+}
+
+/// A file with a few bytes changed is refused, or says what it said before: it never panics, and
+/// never says less.
+#[test]
+fn a_file_with_changed_bytes_never_says_less() {
+    let place = Place::new();
+    let whole = filled(&place).check().unwrap();
+    let bytes = fs::read(place.path()).unwrap();
+    let mut state = 7_u64;
+    let mut random = |below: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let (mut refused, mut same) = (0, 0);
+    for round in 0..400 {
+        let mut changed = bytes.clone();
+        for _ in 0..=random(3) {
+            // Half of them where the content is: most of a page is empty.
+            let at = random(bytes.len());
+            changed[at] = random(256) as u8;
+        }
+        if round % 8 == 0 {
+            changed.truncate(random(bytes.len()));
+        }
+        let path = place.folder().join("changed");
+        for end in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(place.folder().join(format!("changed{end}")));
+        }
+        fs::write(&path, &changed).unwrap();
+        let said = Store::open_to_read(&path).and_then(|store| store.check());
+        match said {
+            Ok(summary) => {
+                assert_eq!(
+                    (summary.head, summary.groups),
+                    (whole.head.clone(), whole.groups.clone())
+                );
+                same += 1;
+            }
+            Err(_) => refused += 1,
+        }
+        // Nor does one who writes.
+        if let Ok(mut store) = Store::open(&path)
+            && reserve(&mut store, 0.01).is_ok()
+        {
+            let counted = store.summary().unwrap().groups[0].counted;
+            assert!(counted > whole.groups[0].counted);
+        }
+    }
+    assert!(refused > 50 && same > 10, "{refused} {same}");
+}

@@ -1,0 +1,251 @@
+//! What a budget counts, refuses and gives back.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::*;
+use reticent_accountant::{
+    Adjacency, ApproximateDp, Gaussian, Ledger, NonPrivate, ObjectivePerturbation, PoissonGaussian,
+    Taint, epsilon,
+};
+use reticent_budget::{BudgetError, Import, Promise, Relation, Status, Store, Table};
+
+#[test]
+fn two_fits_come_to_less_than_their_sum() {
+    let place = Place::new();
+    let mut store = place.store(3.0);
+    for _ in 0..2 {
+        let reservation = reserve(&mut store, 1.0).unwrap();
+        store.settle(&reservation, &fit(1.0, 1e-6)).unwrap();
+    }
+    let summary = store.check().unwrap();
+    let group = &summary.groups[0];
+    assert!(group.counted < 1.6 && group.counted > 1.4, "{group:?}");
+    let exact = group.exact.unwrap();
+    assert!(exact < group.counted && exact > 1.4, "{group:?}");
+    // A bound for whoever chose when to look is dearer than one for who planned ahead.
+    assert!(group.so_far.unwrap() > group.counted && group.so_far.unwrap() <= 2.0, "{group:?}");
+    let (added, delta) = group.added.unwrap();
+    assert!((added, delta) == (2.0, 2e-6) && group.jobs == 2);
+    assert!(summary.kept && summary.open().count() == 0 && summary.tables == 1);
+}
+
+#[test]
+fn what_is_said_to_fit_fits_and_no_more() {
+    for spent in [&[][..], &[1.0], &[1.0, 0.5, 1.2]] {
+        let place = Place::new();
+        let mut store = place.store(3.0);
+        for &epsilon in spent {
+            let _ = reserve(&mut store, epsilon).unwrap();
+        }
+        let left = store.summary().unwrap().groups[0].left;
+        assert!(left > 0.5 && left < 3.0, "{left}");
+        match reserve(&mut store, left + 0.001) {
+            Err(BudgetError::DoesNotFit { left: said, ceiling, .. }) => {
+                assert_eq!((said, ceiling), (left, 3.0));
+            }
+            other => panic!("{other:?}"),
+        }
+        let _ = reserve(&mut store, left).unwrap();
+        assert!(store.check().unwrap().groups[0].counted <= 3.0);
+    }
+}
+
+/// The ceiling is the filter's: exact composition of what was admitted is within it, with a part of
+/// the jobs sampled.
+#[test]
+fn sampled_jobs_are_composed_and_kept_below_the_ceiling() {
+    let place = Place::new();
+    let mut store = place.store(2.0);
+    let mut plan = Ledger::new();
+    plan.append_many(event(PoissonGaussian::new(4.0, 0.01).unwrap()), 300);
+    let mut all = Ledger::new();
+    let mut jobs = 0;
+    while let Ok(reservation) = store.reserve(&request(&plan, 0.3, SAME)) {
+        store.settle(&reservation, &plan).unwrap();
+        all.append_many(event(PoissonGaussian::new(4.0, 0.01).unwrap()), 300);
+        jobs += 1;
+        assert!(jobs < 100);
+    }
+    assert!(jobs > 3);
+    let exact = epsilon(&all, 1e-6).unwrap().upper;
+    let group = store.check().unwrap().groups[0].clone();
+    assert!(exact <= 2.0 && exact > 1.0 && group.counted <= 2.0, "{jobs} {exact} {group:?}");
+    assert_eq!(group.exact, Some(exact));
+}
+
+#[test]
+fn a_job_that_does_not_come_back_is_counted_and_named() {
+    let place = Place::new();
+    let mut store = place.store(2.0);
+    let _ = reserve(&mut store, 1.0).unwrap();
+    drop(store);
+    let mut store = Store::open(&place.path()).unwrap();
+    let summary = store.summary().unwrap();
+    let stale = summary.open().next().unwrap().clone();
+    assert_eq!((stale.label.as_str(), stale.time.len()), ("a fit", 20));
+    let counted = summary.groups[0].counted;
+    assert!(counted > 1.0);
+    assert!(reserve(&mut store, 1.9).is_err());
+    store.forfeit(stale.number).unwrap();
+    let after = store.check().unwrap();
+    assert_eq!((after.open().count(), after.groups[0].counted), (0, counted));
+    assert_eq!(after.jobs[0].status, Status::Forfeited);
+    let again = store.forfeit(stale.number).unwrap_err();
+    assert!(again.to_string().contains("is forfeited"), "{again}");
+    assert!(matches!(store.forfeit(77), Err(BudgetError::NoJob(77))));
+}
+
+#[test]
+fn only_what_asked_nothing_is_given_back() {
+    let place = Place::new();
+    let mut store = place.store(2.0);
+    let first = reserve(&mut store, 1.8).unwrap();
+    assert!(reserve(&mut store, 1.8).is_err());
+    store.release(first).unwrap();
+    let second = reserve(&mut store, 1.8).unwrap();
+    // Who stops early by looking has used the plan.
+    store.settle(&second, &Ledger::new()).unwrap();
+    assert!(reserve(&mut store, 1.0).is_err());
+    let summary = store.check().unwrap();
+    assert_eq!(
+        summary.jobs.iter().map(|job| job.status).collect::<Vec<_>>(),
+        [Status::Released, Status::Settled]
+    );
+    assert_eq!(summary.groups[0].jobs, 1);
+}
+
+#[test]
+fn what_was_done_beyond_the_plan_is_counted_beside_it() {
+    let place = Place::new();
+    let mut store = place.store(3.0);
+    let reservation = reserve(&mut store, 1.0).unwrap();
+    store.settle(&reservation, &fit(1.5, 1e-6)).unwrap();
+    let group = store.check().unwrap().groups[0].clone();
+    assert!(group.counted > 1.8, "{group:?}");
+    // Noise that somebody knows is no noise: nothing is promised any more.
+    let reservation = reserve(&mut store, 0.1).unwrap();
+    let mut seeded = fit(0.1, 1e-6);
+    seeded.taint(Taint::SeededNoise);
+    store.settle(&reservation, &seeded).unwrap();
+    let summary = store.check().unwrap();
+    assert!(!summary.kept && summary.groups[0].counted == f64::INFINITY);
+    assert!(matches!(reserve(&mut store, 0.01), Err(BudgetError::Broken { .. })));
+}
+
+#[test]
+fn a_budget_belongs_to_its_table() {
+    let place = Place::new();
+    let mut store = place.store(2.0);
+    let plan = fit(1.5, 1e-6);
+    let on = |number: u8, relation| Table { fingerprint: [number; 32], relation };
+    let _ = store.reserve(&request(&plan, 1.5, on(1, Relation::Same))).unwrap();
+    let other = store.reserve(&request(&plan, 1.5, on(2, Relation::Same))).unwrap_err();
+    assert!(matches!(other, BudgetError::AnotherTable { .. }), "{other}");
+    // A new edition adds to what was asked of the old one.
+    let two = fit(0.5, 1e-6);
+    let _ = store.reserve(&request(&two, 0.5, on(2, Relation::NewEdition))).unwrap();
+    assert!(store.reserve(&request(&plan, 1.5, on(3, Relation::NewEdition))).is_err());
+    // A refused job binds nothing.
+    assert_eq!(store.summary().unwrap().tables, 2);
+    // Nobody is in both: a whole budget for them.
+    let _ = store.reserve(&request(&plan, 1.5, on(3, Relation::DisjointPeople))).unwrap();
+    let summary = store.check().unwrap();
+    assert_eq!((summary.groups.len(), summary.groups[1].jobs), (2, 1));
+    // Known tables need no word.
+    let _ = store.reserve(&request(&two, 0.5, on(3, Relation::Same))).unwrap();
+    // An edition of nobody knows whom counts for all.
+    let before = store.summary().unwrap().groups;
+    let small = fit(0.2, 1e-6);
+    let _ = store.reserve(&request(&small, 0.2, on(4, Relation::NewEdition))).unwrap();
+    let after = store.check().unwrap().groups;
+    assert!(before.iter().zip(&after).all(|(old, new)| new.counted > old.counted));
+    let text = store
+        .lines()
+        .unwrap()
+        .iter()
+        .map(|line| line.export().unwrap().to_string())
+        .collect::<String>();
+    let secret = |number: u8| format!("{number:02x}").repeat(8);
+    assert!(!text.contains(&secret(1)) && !text.contains(&secret(3)), "a fingerprint is shown");
+}
+
+#[test]
+fn releases_made_elsewhere_are_recorded() {
+    let place = Place::new();
+    let mut store = place.store(2.0);
+    let import = |ledger: &Ledger, store: &mut Store, beyond| {
+        store.import(&Import { label: "from elsewhere", asked: (1.0, 1e-6), ledger, beyond })
+    };
+    assert_eq!(import(&fit(1.0, 1e-6), &mut store, false).unwrap(), 2);
+    assert!(import(&Ledger::new(), &mut store, true).is_err(), "an emptied ledger");
+    let much = fit(3.0, 1e-6);
+    assert!(matches!(import(&much, &mut store, false), Err(BudgetError::DoesNotFit { .. })));
+    assert!(store.check().unwrap().kept);
+    import(&much, &mut store, true).unwrap();
+    let summary = store.check().unwrap();
+    assert!(!summary.kept && summary.jobs[1].status == Status::Imported);
+    assert!(matches!(reserve(&mut store, 0.01), Err(BudgetError::Broken { .. })));
+}
+
+#[test]
+fn what_cannot_be_counted_is_refused() {
+    let place = Place::new();
+    let mut store = place.store(5.0);
+    let mut seeded = fit(0.1, 1e-6);
+    seeded.taint(Taint::SeededNoise);
+    let objective = ledger(ObjectivePerturbation::new(2.0, 0.1).unwrap());
+    let failing = ledger(ApproximateDp::new(0.1, 1e-6).unwrap());
+    for plan in [&seeded, &objective, &failing, &ledger(NonPrivate::new().unwrap()), &Ledger::new()]
+    {
+        let error = store.reserve(&request(plan, 0.1, SAME)).unwrap_err();
+        assert!(!matches!(error, BudgetError::Storage { .. }), "{error}");
+    }
+    let plan = fit(0.1, 1e-6);
+    for asked in
+        [(f64::NAN, 1e-6), (-1.0, 1e-6), (f64::INFINITY, 1e-6), (1.0, 1.0), (1.0, f64::NAN)]
+    {
+        let request = reticent_budget::Request { asked, ..request(&plan, 1.0, SAME) };
+        assert!(store.reserve(&request).is_err());
+    }
+    for label in ["", " ", "two\nlines", "\u{1b}[2J", &"x".repeat(201)] {
+        let request = reticent_budget::Request { label, ..request(&plan, 1.0, SAME) };
+        assert!(store.reserve(&request).is_err(), "{label:?}");
+    }
+    assert_eq!(store.check().unwrap().lines, 1);
+    for (epsilon, delta) in
+        [(0.0, 1e-6), (f64::NAN, 1e-6), (f64::INFINITY, 1e-6), (1.0, 0.0), (1.0, 1.0), (-1.0, 0.1)]
+    {
+        assert!(Promise::new("x", epsilon, delta).is_err(), "{epsilon} {delta}");
+    }
+}
+
+/// Add-remove jobs count twice as far for a budget of replacements; never the other way round.
+#[test]
+fn a_job_of_other_neighbours_is_converted_or_refused() {
+    let place = Place::new();
+    let mut store = place.store(3.0);
+    let mut plan = Ledger::new();
+    let gaussian = reticent_accountant::Event::new(
+        Gaussian::new(8.0).unwrap(),
+        Adjacency::AddRemove,
+        reticent_accountant::Unit::Record,
+        reticent_accountant::View::Central,
+    );
+    plan.append(gaussian.unwrap());
+    let _ = store.reserve(&request(&plan, 0.5, SAME)).unwrap();
+    let converted = store.check().unwrap().groups[0].clone();
+    let direct = Place::new();
+    let mut other = direct.store(3.0);
+    let _ = other.reserve(&request(&ledger(Gaussian::new(8.0).unwrap()), 0.5, SAME)).unwrap();
+    assert_eq!(converted.counted, other.summary().unwrap().groups[0].counted);
+    assert_eq!(converted.added, None, "numbers under other neighbours do not add up");
+
+    let place = Place::new();
+    let hidden = Promise::new("clinic", 3.0, 1e-6).unwrap();
+    let hidden = Promise { adjacency: Adjacency::AddRemove, ..hidden };
+    let mut store = Store::create(&place.path(), hidden).unwrap();
+    let error = reserve(&mut store, 0.5).unwrap_err();
+    assert!(matches!(error, BudgetError::Scope(_)), "{error}");
+}

@@ -1,0 +1,78 @@
+//! What a published crate needs, and what the Makefile promises about features and versions.
+#![allow(clippy::unwrap_used)]
+
+use cargo_metadata::{Metadata, MetadataCommand, Package};
+
+const MAKEFILE: &str = include_str!("../../../Makefile");
+
+fn metadata() -> Metadata {
+    MetadataCommand::new()
+        .no_deps()
+        .other_options(["--locked".to_owned(), "--offline".to_owned()])
+        .exec()
+        .unwrap()
+}
+
+/// `publish = false` is an empty list of registries.
+fn is_published(package: &Package) -> bool {
+    package.publish.as_ref().is_none_or(|registries| !registries.is_empty())
+}
+
+#[test]
+fn all_crates_but_those_for_tests_are_published_and_say_what_they_are() {
+    let metadata = metadata();
+    for package in metadata.workspace_packages() {
+        let name = &package.name;
+        // On its way into the crates that use it.
+        if **name == "reticent-statistics" {
+            continue;
+        }
+        let for_tests = ["reticent-testkit", "reticent-fuzz"].contains(&name.as_str());
+        assert_eq!(is_published(package), !for_tests, "{name}");
+        let folder = package.manifest_path.parent().unwrap();
+        assert!(folder.join("README.md").exists(), "{name} has no README.md");
+        if !is_published(package) {
+            continue;
+        }
+        assert!(package.description.as_ref().is_some_and(|text| text.ends_with('.')), "{name}");
+        assert!(package.readme.is_some() && package.license.is_some(), "{name}");
+        assert!((3..=5).contains(&package.keywords.len()), "{name}: three to five keywords");
+        assert!(package.keywords.iter().all(|word| word.len() <= 20), "{name}");
+        assert!(!package.categories.is_empty(), "{name} has no category");
+        for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            assert!(folder.join(licence).exists(), "{name} goes without its {licence}");
+        }
+    }
+}
+
+/// Each feature alone and none at all: a line for each in `make features`, with the crates that have
+/// it.
+#[test]
+fn every_feature_is_built_alone() {
+    let makefile = MAKEFILE.replace("\\\n", "");
+    let recipe = makefile.split("\nfeatures:").nth(1).and_then(|rest| rest.split("\n\n").next());
+    let lines: Vec<Vec<&str>> = recipe
+        .expect("a target named features")
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let feature_of = |line: &[&str]| {
+        let at = line.iter().position(|word| *word == "--features");
+        at.map(|at| line[at + 1].to_owned())
+    };
+    for package in metadata().workspace_packages().into_iter().filter(|p| is_published(p)) {
+        let features = package.features.keys().filter(|feature| *feature != "default");
+        let mut asked: Vec<_> = features.map(|feature| Some(feature.clone())).collect();
+        if !asked.is_empty() {
+            asked.push(None);
+        }
+        for feature in asked {
+            let found = lines.iter().any(|line| {
+                line.contains(&"--no-default-features")
+                    && line.contains(&package.name.as_str())
+                    && feature_of(line) == feature
+            });
+            assert!(found, "{} is not built with {feature:?} alone", package.name);
+        }
+    }
+}
