@@ -133,11 +133,11 @@ impl Line {
         })
     }
 
-    /// A bound on the integral beyond `from`, by one law of responses alone, whose modulus m has
-    /// the period P and falls from 0 to P/2: around each jP, j ≥ 1, the kernel is at most
-    /// 1/((j − ½)P)², so Σ_j is at most (π²/2P²) ∫ m over a period; and before P/2 all is at most
-    /// m(from)/from.
-    fn returns(&self, laws: &[(Law, f64)], from: f64) -> Option<f64> {
+    /// A bound on step times the terms from `from` on, by one law of responses alone, whose modulus
+    /// m has the period P and falls from 0 to P/2: around each jP, j ≥ 1, the kernel is at most
+    /// 1/((j − ½)P)², so Σ_j is at most π²/2P² times the terms of a period, which are at most ∫ m
+    /// and two steps; and before P/2 all is at most m(from)/(from − step).
+    fn returns(&self, laws: &[(Law, f64)], from: f64, step: f64) -> Option<f64> {
         let bound = |((law, count), (moments, _)): (&(Law, f64), &(Moments, f64))| {
             let Law::Response(_) = law else { return None };
             let period = law.returns()?;
@@ -152,8 +152,8 @@ impl Line {
             // An upper sum: m falls, so each piece is at most its left end.
             let width = from / 400.0;
             let mass: f64 = (0..400).map(|k| modulus(f64::from(k) * width) * width).sum();
-            let mass = 2.0 * (mass + rest * period / 2.0);
-            Some(5.0 * mass / (period * period) + rest / from)
+            let mass = 2.0 * (mass + rest * period / 2.0 + step);
+            Some(5.0 * mass / (period * period) + rest / (from - step))
         };
         laws.iter().zip(&self.laws).filter_map(bound).min_by(f64::total_cmp)
     }
@@ -245,11 +245,12 @@ pub fn delta(case: &Case, epsilon: f64, saddle: &Saddle, budget: f64) -> Interva
             if over {
                 break 1e-13 * peak / sd;
             }
-            if let Some(beyond) = line.returns(&case.laws, t) {
+            if let Some(beyond) = line.returns(&case.laws, t, step) {
                 break beyond;
             }
             if 1.5 * line.nodes() * (1.5 * k) > budget {
-                break (line.ln_envelope(t).exp() / t).min(1.0 / t);
+                // The terms from t on are at most the integral from one step before.
+                break line.ln_envelope(t).min(0.0).exp() / (t - step);
             }
             horizon *= 1.5;
             line = Line::new(case, c, horizon);

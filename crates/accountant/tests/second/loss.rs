@@ -52,8 +52,9 @@ impl Law {
             let (lp, vp, sp) = mixed(q, mu * (x - mu / 2.0));
             let (lm, vm, sm) = mixed(q, mu * (-x - mu / 2.0));
             let l = if vp < 1.0 {
-                // Both are close to 1: their difference without cancellation.
-                (2.0 * q * (-mu * mu / 2.0).exp() * (mu * x).sinh() / (1.0 + vm)).ln_1p()
+                // Both are close to 1: their difference without cancellation, and without 0 · ∞.
+                let apart = (mu * (x - mu / 2.0)).exp() * -(-2.0 * mu * x).exp_m1();
+                (q * apart / (1.0 + vm)).ln_1p()
             } else {
                 lp - lm
             };
