@@ -69,7 +69,7 @@ nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEE
 		$(CARGO) test --locked -p reticent-accountant --test second_accountant -- --nocapture
 
 # The targets are compiled by `lint`. Running them takes a C++ compiler and cargo-fuzz, or fuzz/build.sh without it.
-fuzz: ## Build the fuzz targets with coverage (target/fuzz/release)
+fuzz: ## Build the fuzz targets with coverage (target/fuzz/bin)
 	sh fuzz/build.sh
 
 # Exported models against the program itself, in SQLite, onnxruntime and scikit-learn; what cannot be had is skipped with a

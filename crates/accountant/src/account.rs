@@ -18,7 +18,7 @@ pub enum AccountError {
         "delta is {given}, but it must be at least 0 and less than 1 (common: 1e-5, below 1/n)"
     )]
     Delta {
-        /// What was given.
+        /// The value that was given.
         given: f64,
     },
     /// δ = 0, and an event that has no guarantee without a δ.
@@ -33,7 +33,7 @@ pub enum AccountError {
     /// ε negative or not a number.
     #[error("epsilon is {given}, but it must be a number, 0 or greater")]
     Epsilon {
-        /// What was given.
+        /// The value that was given.
         given: f64,
     },
     /// Events that cannot be added up.
@@ -53,7 +53,7 @@ pub enum AccountError {
 /// One method's answer, or why it has none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportLine {
-    /// The method.
+    /// The method that this line is about.
     pub method: Method,
     /// Its bound, or the reason why it does not apply.
     pub bound: Result<Bound, String>,
@@ -110,10 +110,24 @@ pub fn rdp_curve(ledger: &Ledger) -> Vec<(f64, f64)> {
     })
 }
 
-/// ε at δ: the smallest sound upper bound, and a lower bound.
+/// ε at δ: the smallest sound upper bound over all methods, and a lower bound.
 ///
 /// # Errors
 /// δ outside [0, 1), δ = 0 for events that are not pure, or events that cannot be added up.
+///
+/// # Examples
+///
+/// ```
+/// use reticent_accountant::{Adjacency, Event, Ledger, PoissonGaussian, Unit, View, epsilon};
+///
+/// // 1,000 steps of DP-SGD: noise of 1.1 clips on Poisson samples of 1 %.
+/// let step = PoissonGaussian::new(1.1, 0.01)?;
+/// let mut ledger = Ledger::new();
+/// ledger.append_many(Event::new(step, Adjacency::AddRemove, Unit::Record, View::Central)?, 1_000);
+/// let bound = epsilon(&ledger, 1e-5)?;
+/// assert!(bound.lower <= bound.upper && bound.upper < 2.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn epsilon(ledger: &Ledger, delta: f64) -> Result<Bound, AccountError> {
     epsilon_with(ledger, delta, pld::FINE, true)
 }
@@ -157,10 +171,23 @@ fn pure(ledger: &Ledger) -> Result<Bound, AccountError> {
     })
 }
 
-/// δ at ε: the smallest sound upper bound, and a lower bound.
+/// δ at ε: the smallest sound upper bound over all methods, and a lower bound.
 ///
 /// # Errors
 /// ε negative, or events that cannot be added up.
+///
+/// # Examples
+///
+/// ```
+/// use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, delta};
+///
+/// let mut ledger = Ledger::new();
+/// let once = Gaussian::new(1.0)?;
+/// ledger.append(Event::new(once, Adjacency::AddRemove, Unit::Record, View::Central)?);
+/// // Φ(−1/2) − e·Φ(−3/2), Balle and Wang (2018).
+/// assert!((delta(&ledger, 1.0)?.upper - 0.126_936_738).abs() < 1e-8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn delta(ledger: &Ledger, epsilon: f64) -> Result<Bound, AccountError> {
     // plain: a check of what was given, which NaN does not pass
     if !(epsilon >= 0.0 && epsilon.is_finite()) {

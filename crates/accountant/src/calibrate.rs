@@ -45,15 +45,15 @@ pub enum CalibrationError {
     /// A target nothing can meet.
     #[error("the target epsilon is {given}, but it must be a finite number greater than 0")]
     Target {
-        /// What was given.
+        /// The value that was given.
         given: f64,
     },
     /// The plan could not be drawn up.
     #[error("the plan could not be drawn up for {at}: {reason}")]
     Plan {
-        /// The value tried.
+        /// The value for which it was tried.
         at: f64,
-        /// What the plan said.
+        /// The reason that the plan gave.
         reason: String,
     },
     /// The plan could not be counted.
@@ -65,13 +65,13 @@ pub enum CalibrationError {
          some event of the plan does not depend on it, so allow more, or spend less on that event"
     )]
     OutOfReach {
-        /// What was varied.
+        /// The quantity that was varied, in words.
         what: &'static str,
         /// The last value tried.
         tried: f64,
-        /// What was asked for.
+        /// The ε that was asked for.
         target: f64,
-        /// What the last value gives.
+        /// The ε that the last value gives.
         reached: f64,
     },
 }
@@ -226,6 +226,26 @@ fn secant(bad: f64, cost_bad: Upper, good: f64, cost_good: Upper, target: f64, m
 /// # Errors
 /// A target that is not positive, a plan that fails or cannot be counted, or a target that no noise
 /// reaches.
+///
+/// # Examples
+///
+/// ```
+/// use reticent_accountant::{
+///     Adjacency, Event, EventError, Gaussian, Ledger, Unit, View, calibrate,
+/// };
+///
+/// // The least noise for 100 answers within (1, 1e-6).
+/// let plan = |noise: f64| -> Result<Ledger, EventError> {
+///     let mut ledger = Ledger::new();
+///     let answer = Gaussian::new(noise)?;
+///     let event = Event::new(answer, Adjacency::ReplaceOne, Unit::Record, View::Central)?;
+///     ledger.append_many(event, 100);
+///     Ok(ledger)
+/// };
+/// let found = calibrate(1.0, 1e-6, plan)?;
+/// assert!(found.epsilon.upper <= 1.0 && found.epsilon.upper > 0.999);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn calibrate<E: std::fmt::Display>(
     target: f64,
     delta: f64,

@@ -46,7 +46,7 @@ impl Event {
         Ok(Self { mechanism, adjacency, unit, view })
     }
 
-    /// What was done.
+    /// The mechanism: what was done to the data.
     #[must_use]
     pub fn mechanism(&self) -> &Mechanism {
         &self.mechanism
@@ -64,7 +64,7 @@ impl Event {
         self.unit
     }
 
-    /// Who sees it.
+    /// The view it is counted for: who sees the result.
     #[must_use]
     pub fn view(&self) -> View {
         self.view

@@ -9,7 +9,7 @@
 //! evenly, and a step is refused when no order has room left. (The transcript at the last of
 //! several stopping times is the transcript of one of them, so the δ of the filters add up.) While
 //! every step is Gaussian the exact filter Σμ² ≤ μ*² applies as well (Whitehouse et al. 2023), with
-//! a quarter of δ. Proof note: `proofs/filter.md`.
+//! half of δ. Proof note: `proofs/filter.md`.
 //!
 //! **Odometer**: says what has been spent so far, at any step, one chosen by looking at the results
 //! included. The ordinary bound of the ledger would not do: who spends little after a bad surprise
@@ -32,10 +32,11 @@ use serde::{Deserialize, Serialize};
 /// The orders that are tracked: those at which ln(1/δ)/(α−1) is these shares of ε. Fixed by the
 /// budget, not by what is seen.
 const CONVERSION_SHARES: [f64; ORDERS] = [0.35, 0.55, 0.75, 0.95];
-/// Of δ: the exact Gaussian filter, and for each order the conversion and the failures.
-const GAUSSIAN_SHARE: f64 = 0.25;
-const ORDER_SHARE: f64 = 0.15;
-const FAILURE_SHARE: f64 = 0.0375;
+/// Of δ: the exact Gaussian filter, which is the commonest case, and for each order the conversion
+/// and the failures. Together they are 1, without rounding.
+const GAUSSIAN_SHARE: f64 = 0.5;
+const ORDER_SHARE: f64 = 3.0 / 32.0;
+const FAILURE_SHARE: f64 = 1.0 / 32.0;
 
 /// The odometer's ladder: budgets from the lowest up, four to each doubling.
 const LOWEST: f64 = 1.0 / 256.0;
@@ -49,11 +50,11 @@ pub enum FilterError {
         "the step \"{event}\" does not fit into what is left of the budget ({epsilon}, {delta}): stop here, or use more noise"
     )]
     Exhausted {
-        /// The step.
+        /// The step that was refused, in words.
         event: String,
-        /// The budget's ε.
+        /// The ε of the budget.
         epsilon: f64,
-        /// The budget's δ.
+        /// The δ of the budget.
         delta: f64,
     },
     /// A budget that is none.
@@ -61,9 +62,9 @@ pub enum FilterError {
         "the budget is ({epsilon}, {delta}), but epsilon must be greater than 0 and delta in (0, 1)"
     )]
     Budget {
-        /// What was given.
+        /// The value that was given.
         epsilon: f64,
-        /// What was given.
+        /// The value that was given.
         delta: f64,
     },
     /// The step speaks of another adjacency, unit or view, or of a mechanism without a curve.
@@ -79,7 +80,26 @@ struct Raw {
     spent: Ledger,
 }
 
-/// A budget (ε, δ) and what has been spent of it.
+/// A budget (ε, δ) and what has been spent of it, by steps that may each be chosen after the
+/// results of those before were seen.
+///
+/// # Examples
+///
+/// ```
+/// use reticent_accountant::{Adjacency, Event, Filter, FilterError, Gaussian, Unit, View};
+///
+/// let mut filter = Filter::new(1.0, 1e-6)?;
+/// let look = Event::new(Gaussian::new(20.0)?, Adjacency::AddRemove, Unit::Record, View::Central)?;
+/// let mut looks = 0;
+/// while filter.admits(&look, 1)? {
+///     filter.spend(look.clone(), 1)?;
+///     looks += 1;
+/// }
+/// assert!(looks > 10);
+/// assert!(matches!(filter.spend(look, 1), Err(FilterError::Exhausted { .. })));
+/// assert_eq!(filter.spent().total_events(), looks);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Raw")]
 pub struct Filter {
@@ -203,7 +223,7 @@ impl Filter {
         Ok(())
     }
 
-    /// What has been spent so far.
+    /// The events that have been paid for so far.
     #[must_use]
     pub fn spent(&self) -> &Ledger {
         &self.spent

@@ -15,7 +15,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// What was done.
+    /// The event that was written.
     #[must_use]
     pub fn event(&self) -> &Event {
         &self.event
@@ -68,13 +68,13 @@ pub enum LedgerError {
         "the ledger has format version {given}, this program reads version {VERSION}: update the program"
     )]
     Version {
-        /// What the file says.
+        /// The version that the file names.
         given: u32,
     },
     /// An entry that counts nothing.
     #[error("entry {position} of the ledger has count 0: an entry stands for at least one event")]
     EmptyEntry {
-        /// Counted from 1.
+        /// The place of the entry, counted from 1.
         position: usize,
     },
 }
@@ -121,13 +121,13 @@ impl TryFrom<Format> for Ledger {
 }
 
 impl Ledger {
-    /// Nothing done yet.
+    /// An empty ledger: nothing has been done yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Writes one event.
+    /// Writes one event at the end of the ledger.
     pub fn append(&mut self, event: Event) {
         self.append_many(event, 1);
     }
@@ -146,7 +146,7 @@ impl Ledger {
         }
     }
 
-    /// What was done, in order.
+    /// The entries in the order in which they were written.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries

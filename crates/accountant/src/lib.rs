@@ -15,6 +15,7 @@
 //! # Ok(())
 //! # }
 //! ```
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 mod account;
 mod bound;

@@ -13,10 +13,26 @@ use crate::outward::{Lower, at_most};
 const LARGEST: f64 = 60.0;
 const POINTS: u32 = 40;
 
-/// (level, lower bound on the false-negative rate) for each level in [0, 1].
+/// The trade-off function of a ledger: for each level in [0, 1], a lower bound on the
+/// false-negative rate of any test with that false-positive rate. Whoever tries to tell two
+/// neighbouring tables apart does no better.
 ///
 /// # Errors
 /// As [`crate::delta`].
+///
+/// # Examples
+///
+/// ```
+/// use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, trade_off};
+///
+/// let mut ledger = Ledger::new();
+/// let once = Gaussian::new(1.0)?;
+/// ledger.append(Event::new(once, Adjacency::AddRemove, Unit::Record, View::Central)?);
+/// // One false alarm in twenty: at least 73 % of the true changes go unnoticed.
+/// let (level, missed) = trade_off(&ledger, &[0.05])?[0];
+/// assert!(level == 0.05 && missed > 0.73 && missed < 0.741);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn trade_off(ledger: &Ledger, levels: &[f64]) -> Result<Vec<(f64, f64)>, AccountError> {
     // Cubes: dense near 0, where the middle of the curve is decided.
     let epsilons: Vec<f64> =

@@ -11,8 +11,8 @@ use reticent::admm::{Public, Settings};
 use reticent::problem::losses::{self, Loss};
 use reticent::problem::{Regulariser, Shape, penalties};
 use reticent::runtime::{
-    Budget, Entry, PartyId, Price, Recipe, RunError, Setup, Simulation, Topology, Witness, find,
-    prepare, wire,
+    Budget, Entry, PartyId, Price, Recipe, RunError, Setup, Simulation, Topology, find, prepare,
+    wire,
 };
 use reticent::{Error, Seen};
 use reticent_data::Table;
@@ -112,12 +112,7 @@ impl PartiesSubject {
 
     /// The victim's plan with this noise.
     fn planned(&self, simulation: &Simulation, noise: f64) -> Result<Ledger, Error> {
-        let party = simulation.nodes()[VICTIM.index()].party();
-        let terms = *party
-            .ok_or_else(|| value("algorithm", self.entry.name, "its nodes have no parties"))?
-            .terms();
-        let plan = simulation.protocol().plan(VICTIM, noise, self.public.shape, &terms);
-        plan.map_err(|error| self.failed(&error))
+        simulation.plan(VICTIM, noise).map_err(|error| self.failed(&error))
     }
 
     /// The same with so many times the noise.
@@ -146,16 +141,15 @@ impl PartiesSubject {
             loss: Arc::clone(&self.loss),
             opening: self.opening,
             price,
-            key,
             job: [0; 32],
         };
         let tables = world.iter().map(|table| PrivateTable::from(table.clone())).collect();
         #[cfg(feature = "seeded-bugs")]
         if let Some(bug) = self.bug {
-            return reticent::runtime::prepare_spoiled(setup, tables, bug)
+            return reticent::runtime::prepare_spoiled(setup, key, tables, bug)
                 .map_err(|error| self.failed(&error));
         }
-        prepare(setup, tables).map_err(|error| self.failed(&error))
+        prepare(setup, key, tables).map_err(|error| self.failed(&error))
     }
 
     /// One run.
@@ -171,13 +165,7 @@ impl PartiesSubject {
         simulation.run(|_, _| {}).map_err(|error| self.failed(&error))?;
         let parameter = simulation.finish().map_err(|error| self.failed(&error))?;
         let heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-        let transcript = simulation.protocol().transcript(&Witness {
-            heard: &heard,
-            nodes: simulation.nodes(),
-            victim: VICTIM,
-            observer: OBSERVER,
-            noise: self.noise,
-        });
+        let transcript = simulation.transcript(&heard, VICTIM, OBSERVER);
         Ok(Seen { parameter, transcript })
     }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// What reading a table met. Nothing in here is protected.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Counts {
-    /// Records.
+    /// The number of records read.
     pub records: u64,
     /// Rows that were scaled down to the row norm.
     pub shortened: u64,
@@ -16,12 +16,12 @@ pub struct Counts {
     pub columns: Vec<ColumnCounts>,
 }
 
-/// What happened in one column.
+/// Counts of what happened in one column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ColumnCounts {
-    /// The column.
+    /// The name of the column.
     pub name: String,
-    /// Missing fields.
+    /// The number of missing fields.
     pub missing: u64,
     /// Values that are in no category; for a categorical column.
     #[serde(skip_serializing_if = "Option::is_none")]

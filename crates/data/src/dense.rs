@@ -3,9 +3,9 @@
 /// Rows one after the other, each `columns` long.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Dense {
-    /// Number of rows.
+    /// The number of rows.
     pub rows: usize,
-    /// Number of columns.
+    /// The number of columns.
     pub columns: usize,
     /// `rows × columns` numbers, row after row.
     pub values: Vec<f64>,
@@ -17,7 +17,7 @@ impl Dense {
         Self { rows: 0, columns, values: Vec::new() }
     }
 
-    /// Row `i`.
+    /// The entries of row `i`.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.values[i * self.columns..(i + 1) * self.columns]
     }

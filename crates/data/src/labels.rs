@@ -86,7 +86,7 @@ impl Labels {
             .collect()
     }
 
-    /// Number of labels.
+    /// The number of labels.
     pub fn len(&self) -> usize {
         self.spellings.len()
     }

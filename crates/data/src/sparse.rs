@@ -10,7 +10,7 @@ pub struct Csr {
     pub indices: Vec<u32>,
     /// Value of each non-zero.
     pub values: Vec<f64>,
-    /// Number of columns.
+    /// The number of columns.
     pub columns: usize,
 }
 
@@ -20,7 +20,7 @@ impl Csr {
         Self { indptr: vec![0], indices: Vec::new(), values: Vec::new(), columns }
     }
 
-    /// Number of rows.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.indptr.len() - 1
     }

@@ -21,7 +21,7 @@ use crate::{MemberId, Rejected, Terms};
 /// The sum over those who stayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sum {
-    /// Modulo 2⁶⁴.
+    /// The sum of the vectors, entry by entry, modulo 2⁶⁴.
     pub values: Vec<u64>,
     /// Whose vectors are in it, in increasing order.
     pub members: Vec<MemberId>,
@@ -30,12 +30,12 @@ pub struct Sum {
 /// Why there is no sum. Nothing but masked vectors has been seen.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Abort {
-    /// Too many left.
+    /// Too many members left before the sum could be opened.
     #[error("{found} members answered with {awaited}, {threshold} are needed; start a new round")]
     TooFew {
-        /// What was waited for.
+        /// The kind of message that was waited for.
         awaited: Kind,
-        /// How many came.
+        /// The number of members that answered.
         found: u32,
         /// How many must come.
         threshold: u32,
@@ -82,9 +82,9 @@ pub struct Collector {
     keys: BTreeMap<MemberId, PublicKeys>,
     /// U₂ and the check values of its seeds.
     seed_tags: BTreeMap<MemberId, [u8; 16]>,
-    /// By recipient.
+    /// Sealed shares by the member that they are for.
     mail: BTreeMap<MemberId, Vec<(MemberId, Sealed)>>,
-    /// U₃.
+    /// Those whose masked vectors came (U₃ in the papers).
     survivors: BTreeSet<MemberId>,
     total: Vec<u64>,
     seed_shares: Shares,

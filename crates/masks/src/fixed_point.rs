@@ -31,11 +31,11 @@ pub enum FixedPointError {
          2^63 is all there is: take fewer fraction bits"
     )]
     Overflow {
-        /// Members.
+        /// The number of members.
         members: u32,
         /// The bound of a value.
         bound: f64,
-        /// The fraction bits.
+        /// The number of fraction bits.
         fraction_bits: u32,
         /// Steps that might be needed.
         needed: f64,
@@ -45,9 +45,9 @@ pub enum FixedPointError {
         "a bound must be finite and at least one step of the grid, 2^-{fraction_bits}, got {bound}"
     )]
     Bound {
-        /// What was given.
+        /// The value that was given.
         bound: f64,
-        /// The fraction bits.
+        /// The number of fraction bits.
         fraction_bits: u32,
     },
     /// Noise that is no number.
@@ -59,7 +59,7 @@ pub enum FixedPointError {
 }
 
 /// The encoding that all members and the collector agree on.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct FixedPoint {
     fraction_bits: u32,
     bound: f64,

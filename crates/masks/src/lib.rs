@@ -13,12 +13,45 @@
 //! 4. **Unmask.** For a neighbour that sent yᵤ a member gives back its share of bᵤ, for one that
 //!    did not its share of the secret key: never both.
 //!
-//! [`Member`] and [`Collector`] are state machines: bytes in, bytes out; no clock, no socket, no randomness but the
-//! 32-byte key a member is made from. What is certified and against whom:
+//! [`Member`] and [`Collector`] are state machines: bytes in, bytes out; no clock, no socket, no
+//! randomness but the 32-byte key a member is made from. What is certified and against whom:
 //! `proofs/secure-aggregation.md`.
 //!
 //! What a member puts in comes from [`FixedPoint`] (reals to integers, with a proof that the sum
 //! does not overflow) and [`NoiseShare`] (each member's part of the noise of the sum).
+//!
+//! # Examples
+//!
+//! A round in which everybody stays. The README of the crate has one in which somebody leaves.
+//!
+//! ```
+//! use reticent_masks::{Collector, Member, Party, Terms};
+//!
+//! // Three members, two of whom must stay, vectors of two entries. In use, the name of the run is
+//! // never used twice and each key is fresh.
+//! let terms = Terms::complete([7; 32], 0, 3, 2, 2)?;
+//! let mut collector = Collector::new(terms.clone());
+//! let mut members = Vec::new();
+//! for id in 0..3 {
+//!     members.push(Member::new(terms.clone(), id, &[id as u8; 32], vec![u64::from(id), 10])?);
+//! }
+//! let mut answers: Vec<_> = members.iter().map(|m| (m.id(), m.start().bytes)).collect();
+//! while collector.outcome().is_none() {
+//!     let mut said = Vec::new();
+//!     for (from, bytes) in answers.drain(..) {
+//!         said.extend(collector.on_message(from, &bytes)?);
+//!     }
+//!     for outgoing in said {
+//!         let Party::Member(id) = outgoing.to else { continue };
+//!         let answer = members[id as usize].on_message(&outgoing.bytes)?;
+//!         answers.extend(answer.into_iter().map(|answer| (id, answer.bytes)));
+//!     }
+//! }
+//! let Some(Ok(sum)) = collector.outcome() else { panic!("everybody stayed") };
+//! assert_eq!(sum.values, [3, 30]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 mod collector;
 mod corrupt;

@@ -73,7 +73,7 @@ impl Member {
         Ok(Self { terms, id, secrets, input, stage: Stage::Directory })
     }
 
-    /// Its number.
+    /// The number of this member.
     #[must_use]
     pub fn id(&self) -> MemberId {
         self.id

@@ -9,12 +9,12 @@ pub enum Rejected {
     /// Longer than any honest message.
     #[error("a message of {given} bytes is longer than the {limit} that these terms allow")]
     TooLong {
-        /// Its length.
+        /// The length of the message in bytes.
         given: usize,
-        /// The longest allowed.
+        /// The greatest length that the terms allow.
         limit: usize,
     },
-    /// Another format.
+    /// A message in another version of the format.
     #[error("a message of format {given}; this is format {}", crate::VERSION)]
     Version {
         /// The format named in it.
@@ -26,7 +26,7 @@ pub enum Rejected {
     /// Not a message, or one that no honest party makes.
     #[error("not a well-formed message: {0}")]
     Malformed(&'static str),
-    /// Of another run.
+    /// A message that belongs to another run.
     #[error("a message of another run")]
     WrongRun,
     /// Of another round of the run.
@@ -83,7 +83,7 @@ pub enum Rejected {
     BelowThreshold {
         /// Members in the sum, as claimed.
         found: u32,
-        /// Members agreed on.
+        /// The least number of members that was agreed on.
         threshold: u32,
     },
     /// The aggregation has ended.

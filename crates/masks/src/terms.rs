@@ -26,9 +26,9 @@ pub enum TermsError {
          disjoint groups can each open the masks"
     )]
     Threshold {
-        /// What was given.
+        /// The value that was given.
         threshold: u32,
-        /// Members.
+        /// The number of members.
         members: u32,
     },
     /// A neighbourhood that the secret sharing or the graph cannot have.
@@ -37,9 +37,9 @@ pub enum TermsError {
          members, or, up to 255 members, all others"
     )]
     Degree {
-        /// What was given.
+        /// The value that was given.
         degree: u32,
-        /// Members.
+        /// The number of members.
         members: u32,
     },
     /// Fewer than half of a neighbourhood could open a mask.
@@ -47,7 +47,7 @@ pub enum TermsError {
         "a quorum of {quorum} of the {holders} holders of a share must be more than half, at least 2 and at most all"
     )]
     Quorum {
-        /// What was given.
+        /// The value that was given.
         quorum: u32,
         /// Parties that hold shares of one secret: the neighbours and the member itself.
         holders: u32,

@@ -17,31 +17,31 @@ const DIGEST: usize = 16;
 /// One end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Party {
-    /// The collector.
+    /// The collector, who adds up the masked vectors.
     Collector,
-    /// A member.
+    /// The member with this number.
     Member(MemberId),
 }
 
 /// Bytes to be carried to somebody.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outgoing {
-    /// Who is to receive it.
+    /// The party that is to receive it.
     pub to: Party,
-    /// An encoded [`Message`].
+    /// The bytes of an encoded [`Message`].
     pub bytes: Vec<u8>,
 }
 
 /// A message and what it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// The run.
+    /// The public name of the run that it belongs to.
     pub run: [u8; 32],
     /// The round of the run.
     pub round: u64,
     /// The member at one end of the link; the collector is at the other.
     pub member: MemberId,
-    /// What is said.
+    /// The content of the message.
     pub body: Body,
 }
 
@@ -76,7 +76,7 @@ pub enum Body {
     Shares {
         /// By which a wrongly opened seed is noticed.
         seed_tag: [u8; 16],
-        /// To whom, what.
+        /// The sealed shares, each with the neighbour that it is for.
         sealed: Vec<(MemberId, Sealed)>,
     },
     /// Collector: the shares your neighbours sealed for you.
@@ -163,7 +163,7 @@ impl Message {
         Self { run: *terms.run(), round: terms.round(), member, body }
     }
 
-    /// Version, digest, payload.
+    /// The message as bytes: version, digest, payload.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         // Writing to a growing vector cannot fail, and none of the types is one that postcard

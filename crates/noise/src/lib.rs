@@ -1,9 +1,9 @@
 //! Randomness that is what it says.
 //!
-//! [`Entropy`] is the only source of random numbers in Reticent: the operating system's, or a seed that marks all it
-//! touches as not private. From it come exactly sampled noise on a grid ([`grid`]), random vectors
-//! that have a density ([`vectors`]) and exact random subsets and counts. Nothing in here sees
-//! data.
+//! [`Entropy`] is the only source of random numbers in Reticent: the operating system's, or a seed
+//! that marks all it touches as not private. From it come exactly sampled noise on a grid
+//! ([`grid`]), random vectors that have a density ([`vectors`]) and exact random subsets and counts.
+//! Nothing in here sees data.
 
 mod counts;
 pub mod digest;
@@ -18,3 +18,8 @@ pub use digest::{Digest, Hasher};
 pub use entropy::{Entropy, EntropyError};
 pub use key::NoiseKey;
 pub use sampling::Sampling;
+
+/// The example of the README is run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -7,7 +7,7 @@ reticent_accountant::words! {
     /// How the records (or users) of one answer are chosen.
     #[derive(Default)]
     pub enum Sampling = "sampling" {
-        /// All of them.
+        /// All units, without sampling.
         #[default]
         Full = "full",
         /// Each one independently with this probability.

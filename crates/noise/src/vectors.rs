@@ -26,7 +26,7 @@ const STEP: f64 = 1.0 / (1_u64 << BITS) as f64;
 /// A vector, and how far it may be from the exact one behind it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Near {
-    /// The vector.
+    /// The entries of the vector.
     pub values: Vec<f64>,
     /// An upper bound of the Euclidean distance to a vector with exactly the law.
     pub off: f64,

@@ -16,7 +16,7 @@ pub struct Entry<B> {
     pub parameters: &'static [Parameter],
     /// One line in plain words.
     pub about: &'static str,
-    /// The constructor.
+    /// Builds the member from its checked arguments.
     pub build: B,
 }
 
@@ -42,7 +42,7 @@ impl<B> Entry<B> {
 pub struct Parameter {
     /// Its name in messages and lists.
     pub name: &'static str,
-    /// What it may be.
+    /// The values that it may have.
     pub range: Range,
     /// What it is when it is not typed.
     pub fallback: Fallback,
@@ -53,13 +53,13 @@ pub struct Parameter {
 pub enum Fallback {
     /// It must be typed.
     Required,
-    /// This value.
+    /// It has this value when it is not typed.
     Value(f64),
     /// The number of classes of the target, where the caller knows it.
     Classes,
 }
 
-/// What a parameter may be.
+/// The values that a parameter may have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Range {
     /// Finite and > the bound.
@@ -98,6 +98,9 @@ impl Parameter {
     }
 
     /// Lets `value` through when it is in the range; `name` is the member it belongs to.
+    ///
+    /// # Errors
+    /// [`ParseError::OutOfRange`], with the range, if a parameter is outside it.
     pub fn check(&self, name: &'static str, value: f64) -> Result<f64, ParseError> {
         let allowed = match self.range {
             Range::Above(b) => value.is_finite() && value > b,
@@ -132,7 +135,11 @@ pub struct Arguments {
     pub file: String,
 }
 
-/// Reads a description against a table.
+/// Reads a description such as `huber:1.35` against a table; `family` is the word for its members in
+/// messages, and `classes` what a parameter with [`Fallback::Classes`] becomes.
+///
+/// # Errors
+/// A [`ParseError`] for an unknown name, and for parameters that are missing, too many or no numbers.
 pub fn read<'t, B>(
     family: &'static str,
     table: &'t [Entry<B>],

@@ -9,7 +9,7 @@ pub enum ParseError {
     UnknownName {
         /// The family looked in: loss, penalty or constraint.
         family: &'static str,
-        /// What was typed.
+        /// The text that was typed.
         given: String,
         /// `; did you mean …?` or nothing.
         suggestion: String,
@@ -19,7 +19,7 @@ pub enum ParseError {
     /// More parameters than the member has.
     #[error("`{given}` has {count} parameters; the form is `{form}`")]
     TooMany {
-        /// What was typed.
+        /// The text that was typed.
         given: String,
         /// How many parameters it has.
         count: usize,
@@ -29,11 +29,11 @@ pub enum ParseError {
     /// A parameter without default is missing.
     #[error("`{given}` lacks {parameter} ({range}); the form is `{form}`")]
     Missing {
-        /// What was typed.
+        /// The text that was typed.
         given: String,
-        /// The parameter's name.
+        /// The name of the parameter.
         parameter: &'static str,
-        /// What it may be.
+        /// The values that it may have.
         range: String,
         /// The form that is understood.
         form: String,
@@ -41,35 +41,35 @@ pub enum ParseError {
     /// A parameter that is not a number.
     #[error("{parameter} of `{name}` is `{given}`, which is not a number; it must be {range}")]
     NotANumber {
-        /// The member.
+        /// The loss, penalty or constraint.
         name: &'static str,
-        /// The parameter's name.
+        /// The name of the parameter.
         parameter: &'static str,
-        /// What was typed.
+        /// The text that was typed.
         given: String,
-        /// What it may be.
+        /// The values that it may have.
         range: String,
     },
     /// A number outside its range.
     #[error("{parameter} of `{name}` is {given}; it must be {range}")]
     OutOfRange {
-        /// The member.
+        /// The loss, penalty or constraint.
         name: &'static str,
-        /// The parameter's name.
+        /// The name of the parameter.
         parameter: &'static str,
-        /// What was given.
+        /// The value that was given.
         given: String,
-        /// What it may be.
+        /// The values that it may have.
         range: String,
     },
     /// A constraint that does not fit the number of features.
     #[error("`{name}` does not fit {features} features: {need}")]
     Features {
-        /// The member.
+        /// The loss, penalty or constraint.
         name: String,
         /// Features of the model.
         features: usize,
-        /// What it needs.
+        /// What it needs to fit.
         need: String,
     },
     /// A line of a graph or matrix that is not understood.
@@ -85,9 +85,9 @@ pub enum ParseError {
     /// A graph or matrix file that cannot be read.
     #[error("cannot read `{file}`: {problem}")]
     Unreadable {
-        /// The file.
+        /// The name of the file.
         file: String,
-        /// What the system said.
+        /// What the operating system said.
         problem: String,
     },
 }

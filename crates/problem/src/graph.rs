@@ -11,11 +11,11 @@ use crate::catalogue::nearest;
 /// An edge between two features.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
-    /// One end.
+    /// One end of the edge, a feature by its number.
     pub from: usize,
-    /// The other end.
+    /// The other end of the edge.
     pub to: usize,
-    /// Strength and sign.
+    /// The strength of the edge, and its sign: a negative weight asks for opposite coefficients.
     pub weight: f64,
 }
 
@@ -28,6 +28,10 @@ pub struct Graph {
 
 impl Graph {
     /// A graph from its edges.
+    ///
+    /// # Errors
+    /// [`ParseError::Line`], with the number of the edge, for an end that is no node, a loop, an
+    /// edge that is there twice, or a weight that is 0 or not finite.
     pub fn new(nodes: usize, edges: Vec<Edge>) -> Result<Self, ParseError> {
         let mut seen = std::collections::HashMap::new();
         for (i, e) in edges.iter().enumerate() {
@@ -55,7 +59,13 @@ impl Graph {
         Self { nodes, edges }
     }
 
-    /// Reads an edge list; see the top of this file for the form.
+    /// Reads an edge list, a line `feature feature [weight]` for each edge. Features go by name or,
+    /// where no name is a number, by number from 0; words are apart by spaces, tabs or a comma. The
+    /// weight is 1 unless given, `+` and `-` stand for 1 and −1, and what follows `#` is a remark.
+    ///
+    /// # Errors
+    /// [`ParseError::Line`], with the line, for one that is not understood or that [`Graph::new`]
+    /// would refuse.
     pub fn parse(text: &str, features: &[String]) -> Result<Self, ParseError> {
         let mut edges = Vec::new();
         let mut seen = std::collections::HashMap::new();
@@ -84,7 +94,7 @@ impl Graph {
         Ok(Self { nodes: features.len(), edges })
     }
 
-    /// How many features.
+    /// The number of nodes, which is that of the features.
     pub fn nodes(&self) -> usize {
         self.nodes
     }

@@ -23,7 +23,7 @@ use crate::{Edge, Graph};
 pub struct GraphTerms {
     /// λ of the graphical lasso, on the scale of correlations.
     pub lambda: f64,
-    /// The most edges.
+    /// The most edges that the learned graph may have.
     pub edges: usize,
     /// ν: the standard deviation of the noise on a diagonal entry.
     pub noise: f64,

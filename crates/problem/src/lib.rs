@@ -22,6 +22,7 @@
 //! implement), its `mod` line and its line in the `CATALOGUE`. A penalty also gets a line in the
 //! list of `penalties/tests.rs`, and a test fails until it has one; then the conformance tests say
 //! whether it is right.
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 pub mod catalogue;
 pub mod constraints;

@@ -15,7 +15,7 @@ use crate::{Constraint, Penalty, Shape};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the constraint `{constraint}` is for {given} features, the model has {features}")]
 pub struct ShapeError {
-    /// The constraint's description.
+    /// The constraint, as it is described in text.
     pub constraint: String,
     /// The features the constraint is for.
     pub given: usize,
@@ -32,7 +32,10 @@ pub struct Regulariser {
 }
 
 impl Regulariser {
-    /// `r(y)` subject to `A x + B y = c`.
+    /// The penalty `r(y)` subject to `A x + B y = c`, for a parameter of this shape.
+    ///
+    /// # Errors
+    /// [`ShapeError`] if the constraint is for another number of features.
     pub fn new(
         penalty: Box<dyn Penalty>,
         constraint: Constraint,
@@ -46,17 +49,17 @@ impl Regulariser {
         Ok(Self { penalty, constraint, shape })
     }
 
-    /// `r(x)`: the identity constraint.
+    /// The penalty on the parameter itself, `r(x)`: the identity constraint.
     pub fn plain(penalty: Box<dyn Penalty>, shape: Shape) -> Self {
         Self { penalty, constraint: Constraint::identity(shape.features), shape }
     }
 
-    /// The penalty `r`.
+    /// The penalty `r`, without its constraint.
     pub fn penalty(&self) -> &dyn Penalty {
         &*self.penalty
     }
 
-    /// The constraint.
+    /// The constraint `A x + B y = c`.
     pub fn constraint(&self) -> &Constraint {
         &self.constraint
     }
@@ -81,7 +84,7 @@ impl Regulariser {
         self.shape.features * self.shape.outputs
     }
 
-    /// `r(y)`.
+    /// The penalty `r(y)` of the constrained variable, the intercept left out.
     pub fn value(&self, y: &[f64]) -> f64 {
         self.penalty.value(&y[..self.penalised()], self.shape.outputs)
     }

@@ -4,7 +4,7 @@
 //! the ordinary product for one column.
 
 /// A sparse matrix in compressed rows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct SparseMatrix {
     columns: usize,
     /// Where each row starts in `index` and `value`, and where the last one ends.
@@ -54,12 +54,12 @@ impl SparseMatrix {
         }
     }
 
-    /// How many rows.
+    /// The number of rows of the matrix.
     pub fn rows(&self) -> usize {
         self.start.len() - 1
     }
 
-    /// How many columns.
+    /// The number of columns of the matrix.
     pub fn columns(&self) -> usize {
         self.columns
     }

@@ -81,10 +81,9 @@ fn run(users: usize, rounds: u64, columns: usize) {
         loss: losses::parse("logistic", None).unwrap().into(),
         opening,
         price: Price::Within(Budget { epsilon: 8.0, delta: 1e-6 }, BTreeMap::new()),
-        key: NoiseKey::seeded(1),
         job: [0; 32],
     };
-    let simulation = prepare(setup, tables(users, columns)).unwrap();
+    let simulation = prepare(setup, NoiseKey::seeded(1), tables(users, columns)).unwrap();
     let ready = start.elapsed();
     let outcome = simulation.complete(|_, _| {}).unwrap();
     let rounds_time = start.elapsed() - ready;

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use reticent_noise::Digest;
 use serde::{Deserialize, Serialize};
 
+use crate::error::RunError;
 use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
 use crate::rejected::Rejected;
 
-/// The door of one node. [`Inbox::check`] looks and changes nothing; [`Inbox::take`] remembers.
-#[derive(Clone, Debug)]
+/// What one node takes messages through. [`Inbox::check`] looks and changes nothing;
+/// [`Inbox::take`] remembers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inbox {
     run: RunId,
     me: PartyId,
@@ -24,7 +26,7 @@ struct Last {
     digest: Digest,
 }
 
-/// What the door thinks of a message that may come in.
+/// What the inbox thinks of a message that may come in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Admitted {
     /// Stands for all that the message says.
@@ -33,16 +35,13 @@ pub struct Admitted {
     pub again: bool,
 }
 
-/// What a door remembers, for a checkpoint.
-pub(crate) type Memory = Vec<(PartyId, Kind, u32, u16, Digest)>;
-
 impl Inbox {
-    /// The door of `me` in `run`.
+    /// The inbox of `me` in `run`.
     pub fn new(run: RunId, me: PartyId) -> Self {
         Inbox { run, me, last: BTreeMap::new() }
     }
 
-    /// Whose door it is.
+    /// Whose inbox it is.
     pub fn me(&self) -> PartyId {
         self.me
     }
@@ -117,20 +116,13 @@ impl Inbox {
         Envelope { run: self.run, round, attempt: 0, from: self.me, to, kind, payload }
     }
 
-    pub(crate) fn memory(&self) -> Memory {
-        self.last
-            .iter()
-            .map(|(&(from, kind), l)| (from, kind, l.round, l.attempt, l.digest))
-            .collect()
-    }
-
-    pub(crate) fn remember(&mut self, memory: Memory) {
-        self.last = memory
-            .into_iter()
-            .map(|(from, kind, round, attempt, digest)| {
-                ((from, kind), Last { round, attempt, digest })
-            })
-            .collect();
+    /// Goes on from what it was; refuses what somebody else's was.
+    pub(crate) fn recall(&mut self, kept: Inbox) -> Result<(), RunError> {
+        if (kept.run, kept.me) != (self.run, self.me) {
+            return Err(RunError::Snapshot("it is of another run or another party"));
+        }
+        *self = kept;
+        Ok(())
     }
 }
 
@@ -152,7 +144,7 @@ mod tests {
         let admitted = inbox.check(&good, server_only).unwrap();
         assert!(!admitted.again);
         inbox.take(&good, &admitted);
-        let before = inbox.memory();
+        let before = inbox.clone();
         let name = |envelope: Envelope| {
             inbox.check(&envelope, server_only).map(|a| a.again).map_err(|r| r.name())
         };
@@ -171,9 +163,10 @@ mod tests {
         assert_eq!(name(Envelope { from: PartyId(1), ..good.clone() }), Err("unknown sender"));
         assert_eq!(name(Envelope { attempt: 1, ..good.clone() }), Ok(true));
         assert_eq!(name(Envelope { round: 6, ..good.clone() }), Ok(false));
-        assert_eq!(inbox.memory(), before);
+        assert_eq!(inbox, before);
         let mut other = Inbox::new(RunId([1; 16]), me);
-        other.remember(before);
+        other.recall(before).unwrap();
         assert_eq!(other.check(&good, server_only), Err(Rejected::Duplicate));
+        assert!(other.recall(server).is_err());
     }
 }

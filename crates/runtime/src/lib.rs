@@ -7,9 +7,11 @@
 //!
 //! Every party has a gate on its own records, and so a ledger of its own ([`Party`]).
 
+pub mod adversary;
 pub mod algorithms;
 mod checkpoint;
-mod client;
+mod coordinator;
+mod endpoint;
 mod error;
 mod failures;
 mod inbox;
@@ -17,24 +19,27 @@ mod message;
 mod node;
 mod participation;
 mod party;
+mod prepare;
 mod rejected;
+mod responder;
 mod run;
 mod simulation;
 pub mod topology;
 pub mod wire;
 
-pub use algorithms::{CATALOGUE, Entry, Network, Protocol, Recipe, Start, Witness, find};
+pub use algorithms::{CATALOGUE, Entry, Protocol, Recipe, Start, find};
 pub use checkpoint::Checkpoint;
 pub use error::RunError;
 pub use failures::Failures;
 pub use inbox::{Admitted, Inbox};
 pub use message::{Envelope, Kind, PartyId, RunId, SERVER};
-pub use node::Node;
+pub use node::{Estimate, Node};
 pub use participation::{cap, choose};
-pub use party::Party;
-pub use rejected::Rejected;
+pub use party::{Party, PartyReport};
 #[cfg(feature = "seeded-bugs")]
-pub use run::prepare_spoiled;
-pub use run::{Budget, Outcome, PartyReport, Price, Setup, prepare};
-pub use simulation::{Simulation, Tap, Traffic};
+pub use prepare::prepare_spoiled;
+pub use prepare::{key_of, prepare, run_id};
+pub use rejected::Rejected;
+pub use run::{Agreement, Budget, Price, Setup};
+pub use simulation::{Outcome, Simulation, Tap, Traffic};
 pub use topology::Topology;

@@ -53,26 +53,20 @@ pub enum Kind {
     Token = 5,
     /// A token was received.
     Receipt = 6,
-    /// Public keys, before masked sums.
-    Keys = 7,
-    /// Encrypted shares of secrets, before masked sums.
-    Shares = 8,
-    /// What opens a masked sum when parties have gone.
-    Unmask = 9,
+    /// A message of a masked sum: what it says is for the crate `masks` to tell.
+    Masks = 8,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 7] = [
         Kind::Ask,
         Kind::Answer,
         Kind::Declined,
         Kind::Share,
         Kind::Token,
         Kind::Receipt,
-        Kind::Keys,
-        Kind::Shares,
-        Kind::Unmask,
+        Kind::Masks,
     ];
 }
 

@@ -1,7 +1,5 @@
 //! A party or a server as a state machine.
 
-use std::any::Any;
-
 use crate::error::RunError;
 use crate::message::{Envelope, PartyId};
 use crate::party::Party;
@@ -18,14 +16,14 @@ pub trait Node: Send {
     /// A message came.
     fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected>;
 
-    /// Round `round` is over and the next begins; 0 is over at the start. Called for the nodes that
-    /// the algorithm names ([`Network::initiators`](crate::Network)).
+    /// Round `round` is over and the next begins; 0 is over at the start. Called for the server, or
+    /// for every party where there is none.
     fn on_deadline(&mut self, _round: u32) -> Result<Vec<Envelope>, RunError> {
         Ok(Vec::new())
     }
 
     /// Nobody has anything more to say in round `round`, though it is not over: whoever waits for
-    /// somebody need wait no longer. Called for the initiators until they say nothing.
+    /// somebody need wait no longer. Called for those whose deadlines are, until they say nothing.
     fn on_quiet(&mut self, _round: u32) -> Result<Vec<Envelope>, RunError> {
         Ok(Vec::new())
     }
@@ -38,17 +36,35 @@ pub trait Node: Send {
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError>;
 
     /// Once all nodes have gone on from their snapshots: brings back what it keeps in no snapshot,
-    /// which follows from the public z's of the run so far
-    /// ([`Protocol::trajectory`](crate::Protocol::course)).
+    /// which follows from the public z's of the run so far ([`Node::trajectory`] of the server).
     fn catch_up(&mut self, _zs: &[Vec<f64>]) -> Result<(), RunError> {
         Ok(())
     }
 
-    /// The party whose data it speaks for, if any.
-    fn party(&self) -> Option<&Party> {
+    /// The public z's so far, of a server whose parties keep blocks that follow from them; else
+    /// none.
+    fn trajectory(&self) -> &[Vec<f64>] {
+        &[]
+    }
+
+    /// The parameter as this node has it, a function of what was released to it; `None` if it has
+    /// none. Which node's is published is said by the
+    /// [`Protocol`](crate::Protocol::published).
+    fn model(&self) -> Option<Estimate> {
         None
     }
 
-    /// For the algorithm, which knows the type of its own nodes.
-    fn as_any(&self) -> &dyn Any;
+    /// The party whose data it speaks for, with its books; none for a server.
+    fn party(&self) -> Option<&Party> {
+        None
+    }
+}
+
+/// The parameter as one node has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// After how many steps of the run, so that of two estimates the later can be told.
+    pub steps: u32,
+    /// The parameter.
+    pub parameter: Vec<f64>,
 }

@@ -2,28 +2,52 @@
 
 use reticent_accountant::Ledger;
 use reticent_masks::{FixedPoint, Member, MemberId, NoiseShare, Terms as MaskTerms};
-use reticent_oracle::{BlockTerms, Books, Digest, Gate, Oracle, Refusal, Seal, SealedBlock, Terms};
+use reticent_oracle::queries::ResidualTerms;
+use reticent_oracle::{
+    BlockCipher, BlockTerms, Books, Digest, EncryptedBlock, Gate, Keyed, Oracle, Refusal, Terms,
+};
 
 use crate::error::RunError;
 use crate::message::PartyId;
 use crate::rejected::Rejected;
 
+/// What one party has set aside, and how much of it was asked for.
+#[derive(Clone, Debug)]
+pub struct PartyReport {
+    /// Who.
+    pub id: PartyId,
+    /// What its certificate counts.
+    pub ledger: Ledger,
+    /// How often its own gate has answered.
+    pub answers: u64,
+    /// On which terms.
+    pub terms: Terms,
+}
+
 /// A party and what it has spent.
 #[derive(Debug)]
 pub struct Party {
     id: PartyId,
-    gate: Gate,
+    gate: Gate<Keyed>,
     plan: Ledger,
+    /// Those of the books that count for it.
+    terms: Terms,
     /// How many public z's its block has followed, or is to follow again after a crash.
     followed: u32,
 }
 
 impl Party {
     /// The party behind `gate`, which was opened with the party's own key. It answers no more than
-    /// `plan`: the part of what the run may ask of it that is within its own budget.
-    pub fn new(id: PartyId, mut gate: Gate, plan: &Ledger) -> Result<Self, Refusal> {
-        gate.bind_within(plan)?;
-        Ok(Party { id, gate, plan: plan.clone(), followed: 0 })
+    /// `plan`: the part of what the run may ask of it that is within its own budget. `terms` are
+    /// those of the books that count for it, which need not be its gate's.
+    pub fn new(
+        id: PartyId,
+        mut gate: Gate<Keyed>,
+        plan: Ledger,
+        terms: Terms,
+    ) -> Result<Self, Refusal> {
+        gate.bind_within(&plan)?;
+        Ok(Party { id, gate, plan, terms, followed: 0 })
     }
 
     /// Who it is.
@@ -41,26 +65,27 @@ impl Party {
         &self.plan
     }
 
-    /// The terms of its books.
-    pub fn terms(&self) -> &Terms {
-        self.gate.terms()
+    /// Begins the step whose label is `label`, the digest of all that led to it: what is asked of
+    /// the gate belongs to it. The same step again gives the same answer and is not counted again.
+    pub fn begin(&mut self, label: &Digest) -> &mut dyn Oracle {
+        self.gate.begin(label);
+        &mut self.gate
     }
 
-    /// Does a step whose label is `label`: the digest of all that led to it. The same step again
-    /// gives the same answer and is not counted again. `None`: the party's budget does not allow
-    /// it, nothing was answered.
-    pub fn step<T>(
-        &mut self,
-        label: &Digest,
-        ask: impl FnOnce(&mut dyn Oracle) -> Result<T, Refusal>,
-    ) -> Result<Option<T>, Refusal> {
-        self.gate.begin(label);
-        match ask(&mut self.gate) {
-            Ok(answer) => Ok(Some(answer)),
-            // What its budget has no room for at all is not in its plan.
-            Err(Refusal::Exhausted | Refusal::Unplanned { .. }) => Ok(None),
-            Err(refusal) => Err(refusal),
-        }
+    /// What its certificate counts: its whole plan, used or not, with what taints its own books.
+    /// What was used is decided on the way, by chance that is seen or by an asker who may choose by
+    /// looking at the answers, and a sum of what such a choice came to bounds nothing
+    /// (proofs/filter.md).
+    pub fn report(&self) -> PartyReport {
+        let mut ledger = self.plan.clone();
+        self.ledger().taints().iter().for_each(|&taint| ledger.taint(taint));
+        let answers = self.ledger().total_events();
+        PartyReport { id: self.id, ledger, answers, terms: self.terms }
+    }
+
+    /// Stands for its table, its terms and its key.
+    pub(crate) fn fingerprint(&self) -> Result<Digest, Refusal> {
+        self.gate.fingerprint()
     }
 
     /// Moves its block along public z's, of which the first has number `first`; how many it has
@@ -88,10 +113,21 @@ impl Party {
         Ok(())
     }
 
-    /// Its block, for its trustee alone.
-    pub fn entrust(&mut self, label: &Digest, seal: &Seal) -> Result<SealedBlock, Rejected> {
+    /// Its block, for the trusted aggregator alone.
+    pub fn encrypt_block(
+        &mut self,
+        label: &Digest,
+        cipher: &BlockCipher,
+        round: u32,
+    ) -> Result<EncryptedBlock, Rejected> {
         self.gate.begin(label);
-        self.gate.entrust(seal).map_err(refused)
+        self.gate.encrypt_block(cipher, round, self.id.0).map_err(refused)
+    }
+
+    /// The noise of a residual and nothing else, in the step that was begun: for a walk, from a user
+    /// who has nothing left to spend.
+    pub fn cover(&mut self, params: &ResidualTerms) -> Result<Vec<f64>, Rejected> {
+        self.gate.cover(params).map_err(refused)
     }
 
     /// Its block behind masks; `None` when its budget does not allow it.
@@ -104,29 +140,30 @@ impl Party {
         id: MemberId,
     ) -> Result<Option<Member>, Rejected> {
         self.gate.begin(label);
-        match self.gate.mask(code, share, masks, id) {
-            Ok(member) => Ok(Some(member)),
-            Err(Refusal::Exhausted) => Ok(None),
-            Err(refusal) => Err(refused(refusal)),
-        }
+        unless_spent(self.gate.mask(code, share, masks, id)).map_err(refused)
     }
 
-    /// Its books, as text: the events are written in a form that tells their kinds by name, which
-    /// the compact form of messages cannot read back.
-    pub(crate) fn books(&self) -> Result<String, RunError> {
-        let books = self.gate.books().ok_or(RunError::Snapshot("a party without a key"))?;
-        serde_json::to_string(&(books, self.followed))
-            .map_err(|_| RunError::Snapshot("books that cannot be written"))
+    /// Its books, and how many z's its block has followed.
+    pub(crate) fn books(&self) -> (&Books, u32) {
+        (self.gate.books(), self.followed)
     }
 
-    pub(crate) fn recall(&mut self, books: &str) -> Result<(), RunError> {
-        let (books, followed): (Books, u32) = serde_json::from_str(books)
-            .map_err(|_| RunError::Snapshot("books that cannot be read"))?;
+    pub(crate) fn recall(&mut self, books: &Books, followed: u32) -> Result<(), RunError> {
         self.followed = followed;
-        Ok(self.gate.recall(&books)?)
+        Ok(self.gate.recall(books)?)
     }
 }
 
-fn refused(refusal: Refusal) -> Rejected {
+/// `None` where the party's budget does not allow an answer: what it has no room for at all is not
+/// in its plan.
+pub(crate) fn unless_spent<T>(answer: Result<T, Refusal>) -> Result<Option<T>, Refusal> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(Refusal::Exhausted | Refusal::Unplanned { .. }) => Ok(None),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+pub(crate) fn refused(refusal: Refusal) -> Rejected {
     Rejected::Gate(refusal.to_string())
 }

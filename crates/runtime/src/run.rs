@@ -1,18 +1,22 @@
-//! From tables to a run that is ready: rehearse, calibrate, open the gates, make the nodes.
+//! From a public description to nodes: what everybody who takes part in a run has agreed on, and
+//! the node that each makes from it and from what it has itself.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reticent_accountant::{Ledger, Refused, Unit, calibrate, epsilon};
-use reticent_noise::{Digest, Hasher, NoiseKey};
-use reticent_oracle::{Gate, Opening, Oracle, PrivateTable, Terms};
+use reticent_noise::{Digest, NoiseKey};
+use reticent_oracle::{BlockCipher, Gate, Opening, Oracle, PrivateTable, Terms};
 use reticent_problem::losses::Loss;
 
-use crate::algorithms::{Entry, Protocol, Recipe, Start, party_at};
+use crate::algorithms::{Entry, Protocol, Recipe, Start};
 use crate::error::RunError;
 use crate::message::PartyId;
+use crate::node::Node;
 use crate::party::Party;
-use crate::simulation::{Simulation, Traffic};
+
+/// The child of a party's key that is for what its gate does not draw.
+const BESIDE_THE_GATE: u64 = 0;
 
 /// What may be spent by one party.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +37,7 @@ pub enum Price {
     Noise(f64),
 }
 
-/// All that a run is made from, but for the tables.
+/// The public description of a run.
 #[derive(Debug)]
 pub struct Setup<'a> {
     /// The algorithm.
@@ -46,168 +50,149 @@ pub struct Setup<'a> {
     pub opening: Opening,
     /// The noise.
     pub price: Price,
-    /// The key that the keys of all parties follow from. (In a real run each has its own.)
-    pub key: NoiseKey,
     /// Stands for the job: two runs that differ in it share no noise, and a checkpoint is of one
     /// job.
     pub job: Digest,
 }
 
-/// What came out.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// The parameter.
-    pub parameter: Vec<f64>,
-    /// The books of each party.
-    pub parties: Vec<PartyReport>,
-    /// What was moved; `None` where that would say something of a secret sample.
-    pub traffic: Option<Traffic>,
-    /// Messages that were rejected, by name; none are told where the traffic is not.
-    pub rejections: BTreeMap<String, u64>,
+/// What all who take part in a run have agreed on. From it, its own table and its own key a party
+/// makes its node ([`Agreement::node`]), and the node has the party's books and, where the algorithm
+/// gives it one, a model; nothing of another party is needed. Plans and noise follow from public
+/// numbers alone, so all come to the same ones.
+#[derive(Debug)]
+pub struct Agreement {
+    pub(crate) protocol: Box<dyn Protocol>,
+    loss: Arc<dyn Loss>,
+    opening: Opening,
+    price: Price,
+    pub(crate) job: Digest,
+    run: Digest,
+    /// The public number of units of each party.
+    units: Vec<u64>,
+    cipher: Option<BlockCipher>,
+    /// The noise and the plan of each class of parties that was asked for so far.
+    classes: BTreeMap<u64, (f64, Ledger)>,
 }
 
-/// What one party has set aside, and how much of it was asked for.
-#[derive(Clone, Debug)]
-pub struct PartyReport {
-    /// Who.
-    pub id: PartyId,
-    /// What its certificate counts.
-    pub ledger: Ledger,
-    /// How often its own gate has answered.
-    pub answers: u64,
-    /// On which terms.
-    pub terms: Terms,
-}
-
-/// Calibrates the noise and makes the nodes; a table for each party.
-pub fn prepare(setup: Setup<'_>, tables: Vec<PrivateTable>) -> Result<Simulation, RunError> {
-    prepare_altered(setup, tables, |_| {})
-}
-
-/// The same with a known defect, for an audit to find.
-#[cfg(feature = "seeded-bugs")]
-pub fn prepare_spoiled(
-    setup: Setup<'_>,
-    tables: Vec<PrivateTable>,
-    bug: reticent_oracle::Bug,
-) -> Result<Simulation, RunError> {
-    let mut simulation = prepare_altered(setup, tables, |protocol| protocol.spoil(bug))?;
-    simulation.bug = Some(bug);
-    Ok(simulation)
-}
-
-fn prepare_altered(
-    setup: Setup<'_>,
-    tables: Vec<PrivateTable>,
-    alter: impl FnOnce(&mut dyn Protocol),
-) -> Result<Simulation, RunError> {
-    let Setup { entry, recipe, loss, opening, price, key, job } = setup;
-    if tables.is_empty()
-        || tables.len() >= u32::MAX as usize / 2
-        || tables.len() != recipe.records.len()
-    {
-        return Err(Refused::new(
-            "parties",
-            tables.len(),
-            "at least one party with its table is needed",
-        )
-        .into());
-    }
-    if let Price::Within(_, smaller) = &price
-        && let Some((&nobody, _)) = smaller.range(tables.len() as u32..).next()
-    {
-        let allowed = format!("parties are numbered from 0 to {}", tables.len() - 1);
-        return Err(Refused::new("budgets", nobody, allowed).into());
-    }
-    let mut protocol = (entry.build)(&recipe)?;
-    alter(&mut *protocol);
-    let gates = tables
-        .into_iter()
-        .enumerate()
-        .map(|(i, table)| {
-            Gate::open_keyed(table, Arc::clone(&loss), &opening, key.child(i as u64), &job)
-        })
-        .collect::<Result<Vec<Gate>, _>>()?;
-    // The number of persons is public, and an answer is divided by it: at 0 it would show that
-    // there is nothing.
-    if recipe.unit == Unit::User && gates.iter().any(|gate| gate.terms().population() == 0) {
-        let why = "a party without records cannot be protected as a person: take fewer parties, or protect records";
-        return Err(Refused::new("parties", gates.len(), why).into());
-    }
-    let mut tables = Hasher::new("reticent tables");
-    for gate in &gates {
-        tables.field(&gate.fingerprint()?.unwrap_or_default());
-    }
-    // Public, and another for every run: the key is.
-    let run =
-        Hasher::new("reticent run").field(&job).number(key.entropy(&job).below(u64::MAX)?).finish();
-    let mut classes: BTreeMap<u64, (f64, Ledger)> = BTreeMap::new();
-    let mut noise = Vec::with_capacity(gates.len());
-    let mut parties = Vec::with_capacity(gates.len());
-    for (i, mut gate) in gates.into_iter().enumerate() {
-        let id = PartyId(i as u32);
-        let class = protocol.plan_class(id);
-        if let std::collections::btree_map::Entry::Vacant(vacant) = classes.entry(class) {
-            vacant.insert(calibrated(&*protocol, id, &gate, &price)?);
+impl Agreement {
+    /// The agreement on a run: `run` is public, and another for every run.
+    pub fn new(setup: Setup<'_>, run: Digest) -> Result<Self, RunError> {
+        let Setup { entry, recipe, loss, opening, price, job } = setup;
+        let units = recipe.units();
+        if units.is_empty() || units.len() >= u32::MAX as usize / 2 {
+            let allowed = "at least one party with its table is needed";
+            return Err(Refused::new("parties", units.len(), allowed).into());
         }
-        let (own, plan) = &classes[&class];
-        noise.push(*own);
-        protocol.taints().into_iter().for_each(|taint| gate.taint(taint));
-        parties.push(match &price {
+        if let Price::Within(_, smaller) = &price
+            && let Some((&nobody, _)) = smaller.range(units.len() as u32..).next()
+        {
+            let allowed = format!("parties are numbered from 0 to {}", units.len() - 1);
+            return Err(Refused::new("budgets", nobody, allowed).into());
+        }
+        let protocol = (entry.build)(&recipe)?;
+        let classes = BTreeMap::new();
+        Ok(Agreement { protocol, loss, opening, price, job, run, units, cipher: None, classes })
+    }
+
+    /// The algorithm with its settings.
+    pub fn protocol(&self) -> &dyn Protocol {
+        &*self.protocol
+    }
+
+    /// How many parties there are.
+    pub fn parties(&self) -> u32 {
+        self.units.len() as u32
+    }
+
+    /// The plan of a party with this noise.
+    pub fn plan(&self, party: PartyId, noise: f64) -> Result<Ledger, RunError> {
+        self.protocol.plan(party, noise, self.terms(party))
+    }
+
+    /// The calibrated noise multiplier of a party.
+    pub fn noise(&mut self, party: PartyId) -> Result<f64, RunError> {
+        Ok(self.calibrated(party)?.0)
+    }
+
+    /// What the parties close their contributions with, where they trust the server that has this
+    /// key: for the server to tell them, and for them to [`Agreement::trust`].
+    pub fn cipher(&self, server: &NoiseKey) -> Option<BlockCipher> {
+        self.protocol.cipher(server, &self.run)
+    }
+
+    /// From here on, contributions are closed with what the server has told.
+    pub fn trust(&mut self, cipher: Option<BlockCipher>) {
+        self.cipher = cipher;
+    }
+
+    /// The node of one party: `key` is its own, and nobody else needs it.
+    pub fn node(
+        &mut self,
+        id: PartyId,
+        table: PrivateTable,
+        key: NoiseKey,
+    ) -> Result<Box<dyn Node>, RunError> {
+        let beside = key.child(BESIDE_THE_GATE);
+        let loss = Arc::clone(&self.loss);
+        let gate = Gate::open_keyed(table, loss, &self.opening, key, &self.job)?;
+        // The number of persons is public, and an answer is divided by it: at 0 it would show that
+        // there is nothing.
+        let count = gate.terms().population();
+        if self.opening.unit == Unit::User && count == 0 {
+            let why = "a party without records cannot be protected as a person: take fewer parties, or protect records";
+            return Err(Refused::new("parties", self.units.len(), why).into());
+        }
+        if *gate.terms() != self.terms(id) {
+            let why = "the description of the run says otherwise of this party: it must be right";
+            return Err(Refused::new("records", count, why).into());
+        }
+        let (noise, plan) = self.calibrated(id)?.clone();
+        let plan = match &self.price {
             Price::Within(budget, smaller) if smaller.contains_key(&id.0) => {
-                let budget = Budget { epsilon: smaller[&id.0], ..*budget };
-                Party::new(id, gate, &front(plan, budget)?)?
+                front(&plan, Budget { epsilon: smaller[&id.0], ..*budget })?
             }
-            _ => Party::new(id, gate, plan)?,
-        });
-    }
-    let start = Start { run: &run, noise: &noise, server: key.child(u64::MAX) };
-    let network = protocol.network(parties, start)?;
-    let mut simulation = Simulation::new(protocol, network, job, key);
-    simulation.tables = tables.numbers(&noise).finish();
-    simulation.noise = noise;
-    Ok(simulation)
-}
-
-impl Simulation {
-    /// Runs what is left of the run to its end.
-    pub fn complete(mut self, after: impl FnMut(u32, u32)) -> Result<Outcome, RunError> {
-        self.run(after)?;
-        let parameter = self.finish()?;
-        let ids = self.nodes.iter().filter_map(|node| node.party()).map(|party| party.id());
-        let report = |id: PartyId| {
-            let (ledger, terms) = self.protocol.books(id, &self.nodes)?;
-            let answers = party_at(&self.nodes, id)?.ledger().total_events();
-            Ok(PartyReport { id, ledger, answers, terms })
+            _ => plan,
         };
-        let told = self.protocol.traffic_is_public();
-        Ok(Outcome {
-            parameter,
-            parties: ids.map(report).collect::<Result<_, RunError>>()?,
-            traffic: told.then(|| self.traffic()),
-            rejections: if told { self.rejections().clone() } else { BTreeMap::new() },
-        })
+        let party = Party::new(id, gate, plan, self.protocol.books_terms(self.terms(id)))?;
+        let start = Start { run: &self.run, key: beside, noise, cipher: self.cipher.as_ref() };
+        self.protocol.node(party, start)
     }
-}
 
-/// The noise of a party, and the plan with it.
-fn calibrated(
-    protocol: &dyn Protocol,
-    id: PartyId,
-    gate: &Gate,
-    price: &Price,
-) -> Result<(f64, Ledger), RunError> {
-    let plan = |noise: f64| protocol.plan(id, noise, gate.shape(), gate.terms());
-    let noise = match price {
-        Price::Noise(noise) => *noise,
-        Price::Within(budget, _) => {
-            // Once before the search, so that a plan that cannot be is refused as itself and not
-            // for its price.
-            plan(1.0)?;
-            calibrate(budget.epsilon, budget.delta, plan)?.noise_multiplier
+    /// The node of the server, if the algorithm has one; `key` is its own.
+    pub fn server(&mut self, key: NoiseKey) -> Result<Option<Box<dyn Node>>, RunError> {
+        let noise = self.all_noise()?;
+        self.protocol.server(&self.run, key, &noise)
+    }
+
+    /// The calibrated noise multiplier of every party.
+    pub(crate) fn all_noise(&mut self) -> Result<Vec<f64>, RunError> {
+        (0..self.parties()).map(|party| self.noise(PartyId(party))).collect()
+    }
+
+    fn terms(&self, party: PartyId) -> Terms {
+        let Opening { unit, view, .. } = self.opening;
+        Terms::of_parties(unit, view, self.units.get(party.index()).copied().unwrap_or(0))
+    }
+
+    /// The noise of a party, and the plan with it.
+    fn calibrated(&mut self, party: PartyId) -> Result<&(f64, Ledger), RunError> {
+        let class = self.protocol.plan_class(party);
+        if !self.classes.contains_key(&class) {
+            let plan = |noise: f64| self.plan(party, noise);
+            let noise = match &self.price {
+                Price::Noise(noise) => *noise,
+                Price::Within(budget, _) => {
+                    // Once before the search, so that a plan that cannot be is refused as itself and
+                    // not for its price.
+                    plan(1.0)?;
+                    calibrate(budget.epsilon, budget.delta, plan)?.noise_multiplier
+                }
+            };
+            let plan = plan(noise)?;
+            self.classes.insert(class, (noise, plan));
         }
-    };
-    Ok((noise, plan(noise)?))
+        Ok(&self.classes[&class])
+    }
 }
 
 /// The longest front of the plan that is within the budget. Fixed before the run, so that where a

@@ -11,15 +11,19 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use reticent_noise::{Digest, NoiseKey};
+use reticent_accountant::Ledger;
+use reticent_noise::{Digest, Hasher, NoiseKey};
 
-use crate::algorithms::{Network, Protocol};
+use crate::adversary::Witness;
+use crate::algorithms::Protocol;
 use crate::checkpoint::Checkpoint;
 use crate::error::RunError;
 use crate::failures::{Failures, RawMessage, When};
 use crate::message::{Envelope, PartyId, SERVER};
 use crate::node::Node;
+use crate::party::{Party, PartyReport};
 use crate::rejected::Rejected;
+use crate::run::Agreement;
 use crate::wire;
 
 /// Message and answer and answer to the answer … in one round; more than any algorithm has.
@@ -34,13 +38,28 @@ pub struct Traffic {
     pub bytes: u64,
 }
 
-/// A run of an algorithm, round by round.
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The parameter.
+    pub parameter: Vec<f64>,
+    /// The books of each party.
+    pub parties: Vec<PartyReport>,
+    /// What was moved; `None` where that would say something of a secret sample.
+    pub traffic: Option<Traffic>,
+    /// Messages that were rejected, by name; none are told where the traffic is not.
+    pub rejections: BTreeMap<String, u64>,
+}
+
+/// A run of an algorithm, round by round: one host of all the nodes.
 pub struct Simulation {
-    pub(crate) protocol: Box<dyn Protocol>,
-    pub(crate) nodes: Vec<Box<dyn Node>>,
+    agreement: Agreement,
+    /// Party `i` at place `i`, then the server if there is one.
+    nodes: Vec<Box<dyn Node>>,
+    /// Whose deadlines are called, in this order: the server's, or every party's.
     initiators: Vec<PartyId>,
     /// Rounds that are over.
-    pub(crate) round: u32,
+    round: u32,
     traffic: Traffic,
     rejections: BTreeMap<String, u64>,
     failures: Failures,
@@ -49,10 +68,9 @@ pub struct Simulation {
     /// Hears every message that is sent, before anything befalls it.
     tap: Option<Tap>,
     /// The noise multiplier of each party.
-    pub(crate) noise: Vec<f64>,
-    job: Digest,
+    noise: Vec<f64>,
     /// Stands for every party's table and noise.
-    pub(crate) tables: Digest,
+    tables: Digest,
     key: NoiseKey,
     #[cfg(feature = "seeded-bugs")]
     pub(crate) bug: Option<reticent_oracle::Bug>,
@@ -69,14 +87,20 @@ struct Outbox {
 
 impl Simulation {
     pub(crate) fn new(
-        protocol: Box<dyn Protocol>,
-        network: Network,
-        job: Digest,
+        mut agreement: Agreement,
+        nodes: Vec<Box<dyn Node>>,
         key: NoiseKey,
-    ) -> Self {
-        let Network { nodes, initiators } = network;
-        Simulation {
-            protocol,
+    ) -> Result<Self, RunError> {
+        let noise = agreement.all_noise()?;
+        let mut tables = Hasher::new("reticent tables");
+        for party in nodes.iter().filter_map(|node| node.party()) {
+            tables.field(&party.fingerprint()?);
+        }
+        let ids = nodes.iter().map(|node| node.id());
+        let initiators =
+            if ids.clone().any(|id| id == SERVER) { vec![SERVER] } else { ids.collect() };
+        Ok(Simulation {
+            agreement,
             nodes,
             initiators,
             round: 0,
@@ -85,13 +109,12 @@ impl Simulation {
             failures: Failures::default(),
             late: Vec::new(),
             tap: None,
-            noise: Vec::new(),
-            job,
-            tables: [0; 32],
+            tables: tables.numbers(&noise).finish(),
+            noise,
             key,
             #[cfg(feature = "seeded-bugs")]
             bug: None,
-        }
+        })
     }
 
     /// From here on, these things go wrong.
@@ -108,7 +131,27 @@ impl Simulation {
 
     /// The algorithm with its settings.
     pub fn protocol(&self) -> &dyn Protocol {
-        &*self.protocol
+        self.agreement.protocol()
+    }
+
+    /// The plan of a party with this noise.
+    pub fn plan(&self, party: PartyId, noise: f64) -> Result<Ledger, RunError> {
+        self.agreement.plan(party, noise)
+    }
+
+    /// What the adversary of the view makes of the messages that were `heard` and of what is public
+    /// by now: see [`Watched`](crate::adversary::Watched).
+    pub fn transcript(
+        &self,
+        heard: &[Envelope],
+        victim: PartyId,
+        observer: PartyId,
+    ) -> Vec<Vec<f64>> {
+        let mut public = self.trajectory().to_vec();
+        public.extend(self.protocol().published(&self.nodes));
+        let noise = self.noise.get(victim.index()).copied().unwrap_or(0.0);
+        let witness = Witness { heard, public: &public, victim, observer, noise };
+        self.protocol().transcript(&witness)
     }
 
     /// The calibrated noise multiplier of each party.
@@ -118,12 +161,12 @@ impl Simulation {
 
     /// Rounds that are over, and rounds that there are.
     pub fn progress(&self) -> (u32, u32) {
-        (self.round, self.protocol.rounds())
+        (self.round, self.protocol().rounds())
     }
 
     /// Does one round; `false` when there is none left.
     pub fn step(&mut self) -> Result<bool, RunError> {
-        if self.round >= self.protocol.rounds() {
+        if self.round >= self.protocol().rounds() {
             return Ok(false);
         }
         // The server, as it was when it last saved: that is all it knows after a restart.
@@ -146,7 +189,7 @@ impl Simulation {
     /// rule.
     pub fn run(&mut self, mut after: impl FnMut(u32, u32)) -> Result<(), RunError> {
         while self.step()? {
-            after(self.round, self.protocol.rounds());
+            after(self.round, self.protocol().rounds());
         }
         Ok(())
     }
@@ -154,7 +197,22 @@ impl Simulation {
     /// The last deadline, and the parameter to publish.
     pub fn finish(&mut self) -> Result<Vec<f64>, RunError> {
         self.deadline()?;
-        self.protocol.solution(&self.nodes)
+        let published = self.protocol().published(&self.nodes);
+        published.ok_or(RunError::Snapshot("no node has a model"))
+    }
+
+    /// Runs what is left of the run to its end.
+    pub fn complete(mut self, after: impl FnMut(u32, u32)) -> Result<Outcome, RunError> {
+        self.run(after)?;
+        let parameter = self.finish()?;
+        let parties = self.nodes.iter().filter_map(|node| node.party()).map(Party::report);
+        let told = self.protocol().traffic_is_public();
+        Ok(Outcome {
+            parameter,
+            parties: parties.collect(),
+            traffic: told.then_some(self.traffic),
+            rejections: if told { self.rejections.clone() } else { BTreeMap::new() },
+        })
     }
 
     /// The nodes, parties first.
@@ -174,7 +232,8 @@ impl Simulation {
 
     /// All that it takes to go on from here.
     pub fn checkpoint(&self) -> Result<Checkpoint, RunError> {
-        let mut checkpoint = Checkpoint::new(self.job, self.tables, &self.key, self.round);
+        let mut checkpoint =
+            Checkpoint::new(self.agreement.job, self.tables, &self.key, self.round);
         checkpoint.traffic = (self.traffic.messages, self.traffic.bytes);
         checkpoint.rejections = self.rejections.clone().into_iter().collect();
         checkpoint.late = self.late.iter().map(|p| (p.from, p.to, p.bytes.clone())).collect();
@@ -185,7 +244,7 @@ impl Simulation {
 
     /// Goes on from a checkpoint of the same job, prepared with its key.
     pub fn resume(&mut self, checkpoint: &Checkpoint) -> Result<(), RunError> {
-        if checkpoint.job != self.job {
+        if checkpoint.job != self.agreement.job {
             return Err(RunError::Snapshot("it is of another job"));
         }
         if *checkpoint.key().expose().0 != *self.key.expose().0 {
@@ -208,13 +267,18 @@ impl Simulation {
         // Before the next round: if a party had to ask for what it has lost, that would be messages
         // that the run before the crash did not have, and other misfortunes would befall the round
         // than when it was first begun.
-        let zs = self.protocol.trajectory(&self.nodes)?;
+        let zs = self.trajectory().to_vec();
         self.nodes.par_iter_mut().try_for_each(|node| node.catch_up(&zs))?;
         self.round = checkpoint.round;
         self.traffic = Traffic { messages: checkpoint.traffic.0, bytes: checkpoint.traffic.1 };
         self.rejections = checkpoint.rejections.iter().cloned().collect();
         self.late = checkpoint.parcels();
         Ok(())
+    }
+
+    /// The public z's so far, where parties keep blocks that follow from them.
+    fn trajectory(&self) -> &[Vec<f64>] {
+        self.nodes.last().map_or(&[], |node| node.trajectory())
     }
 
     fn place(&self, id: PartyId) -> usize {
@@ -248,7 +312,7 @@ impl Simulation {
         mut sent: Vec<RawMessage>,
         attempt: u32,
     ) -> Result<(), RunError> {
-        let limit = self.protocol.longest_payload();
+        let limit = self.protocol().longest_payload();
         for wave in 0..WAVES {
             if sent.is_empty() && overdue.is_empty() {
                 let round = self.round + 1;
@@ -267,7 +331,10 @@ impl Simulation {
             let when = When { round: self.round + 1, attempt, wave };
             let (arrived, late) = self.failures.inject(sent, when, |bytes| {
                 let envelope = wire::decode(bytes, limit).ok()?;
-                self.protocol.exaggerated(&envelope).map(|envelope| wire::encode(&envelope))
+                self.agreement
+                    .protocol
+                    .exaggerated(&envelope)
+                    .map(|envelope| wire::encode(&envelope))
             });
             self.late.extend(late);
             let mut inboxes: BTreeMap<usize, Vec<Vec<u8>>> = BTreeMap::new();

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use common::{Job, World};
 use reticent_accountant::{Unit, View, epsilon};
-use reticent_runtime::{Budget, Failures, Kind, PartyId, Price, Witness, wire};
+use reticent_runtime::{Budget, Failures, Kind, PartyId, Price, wire};
 
 const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
 
@@ -107,7 +107,7 @@ fn masked_sums_survive_those_who_leave_and_nobody_understates() {
     let ours = Arc::clone(&shown);
     simulation.listen(Box::new(move |round, bytes| {
         let envelope = wire::decode(bytes, usize::MAX).unwrap();
-        if envelope.kind == Kind::Shares && envelope.from != reticent_runtime::SERVER {
+        if envelope.kind == Kind::Masks && envelope.from != reticent_runtime::SERVER {
             ours.lock().unwrap().entry(envelope.from.0).or_default().insert(round);
         }
     }));
@@ -179,8 +179,7 @@ fn means(world: &World, job: &Job<'_>) -> Vec<Vec<f64>> {
     let mut simulation = world.prepare(job);
     simulation.run(|_, _| {}).unwrap();
     simulation.finish().unwrap();
-    let (nodes, victim, observer) = (simulation.nodes(), PartyId(0), PartyId(1));
-    simulation.protocol().transcript(&Witness { heard: &[], nodes, victim, observer, noise: 0.0 })
+    simulation.transcript(&[], PartyId(0), PartyId(1))
 }
 
 fn of_records(settings: &str) -> Job<'_> {

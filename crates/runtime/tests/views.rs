@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex};
 use common::{Job, World};
 use reticent_accountant::{Unit, View, epsilon};
 use reticent_admm::Settings;
-use reticent_oracle::{Gate, NoiseKey, Oracle};
+use reticent_oracle::NoiseKey;
 use reticent_problem::losses;
 use reticent_runtime::{
-    Budget, Checkpoint, Envelope, Failures, Kind, Node, Outcome, Party, PartyId, Price, Recipe,
-    RunId, SERVER, Simulation, Start, Topology, find, wire,
+    Agreement, Budget, Checkpoint, Envelope, Failures, Kind, Node, Outcome, PartyId, Price, Recipe,
+    RunId, SERVER, Setup, Simulation, Topology, find, wire,
 };
 
 const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
@@ -74,7 +74,7 @@ fn a_user_stops_at_its_own_budget_whoever_keeps_the_books() {
         let heard = heard.lock().unwrap();
         let rounds = |party: u32| {
             let said = heard.iter().filter(|e| e.from.0 == party);
-            let said = said.filter(|e| matches!(e.kind, Kind::Answer | Kind::Shares));
+            let said = said.filter(|e| matches!(e.kind, Kind::Answer | Kind::Masks));
             said.map(|e| e.round).collect::<BTreeSet<u32>>()
         };
         let allowed = outcome.parties[2].ledger.total_events();
@@ -157,8 +157,8 @@ fn a_person_without_records_is_refused() {
     assert!(error(Unit::Record).is_none());
 }
 
-/// The nodes of `federated` under local trust, for who plays the server.
-fn users_alone(world: &World, noise: f64) -> Vec<Box<dyn Node>> {
+/// The node of party 0 of a `federated` run under local trust, for who plays the server.
+fn user_alone(world: &World, noise: f64) -> Box<dyn Node> {
     let loss: Arc<dyn losses::Loss> = losses::parse("logistic", None).unwrap().into();
     let settings: Settings = serde_json::from_str(r#"{"iterations": 3}"#).unwrap();
     let public = world.public(&*loss);
@@ -171,26 +171,24 @@ fn users_alone(world: &World, noise: f64) -> Vec<Box<dyn Node>> {
         view: View::Local,
         unit: Unit::User,
     };
-    let protocol = (find("federated").unwrap().build)(&recipe).unwrap();
-    let opening = common::opening(View::Local, Unit::User);
-    let tables = world.table().split_by_user().unwrap().into_iter().zip(0..);
-    let parties = tables.map(|(table, i)| {
-        let key = NoiseKey::seeded(u64::from(i));
-        let gate = Gate::open_keyed(table, Arc::clone(&loss), &opening, key, &[9; 32]).unwrap();
-        let plan = protocol.plan(PartyId(i), noise, gate.shape(), gate.terms()).unwrap();
-        Party::new(PartyId(i), gate, &plan).unwrap()
-    });
-    let noise = vec![noise; world.parties as usize];
-    let start = Start { run: &[7; 32], noise: &noise, server: NoiseKey::seeded(99) };
-    protocol.network(parties.collect(), start).unwrap().nodes
+    let setup = Setup {
+        entry: find("federated").unwrap(),
+        recipe,
+        loss,
+        opening: common::opening(View::Local, Unit::User),
+        price: Price::Noise(noise),
+        job: [9; 32],
+    };
+    let table = world.table().split_by_user().unwrap().swap_remove(0);
+    let mut agreement = Agreement::new(setup, [7; 32]).unwrap();
+    agreement.node(PartyId(0), table, NoiseKey::seeded(0)).unwrap()
 }
 
 /// Whatever a server sends, a user says one thing in a round, of bounded length, has an entry for
 /// it, and stops in the end.
 #[test]
 fn a_server_that_does_as_it_likes_gets_what_is_counted() {
-    let mut nodes = users_alone(&World::even(60, 3, 6), 1.0);
-    let user = &mut nodes[0];
+    let user = &mut user_alone(&World::even(60, 3, 6), 1.0);
     let ask = |round: u32, attempt: u16, z: f64, u: f64| Envelope {
         run: RunId::from(&[7; 32]),
         round,

@@ -47,19 +47,19 @@ pub enum EventError {
     /// A parameter outside its range.
     #[error("{event}: {field} is {given}, but it must be {allowed}")]
     OutOfRange {
-        /// The mechanism.
+        /// The name of the mechanism.
         event: &'static str,
-        /// The parameter.
+        /// The name of the parameter.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         given: String,
-        /// What is allowed.
+        /// The values that are allowed.
         allowed: &'static str,
     },
     /// A mechanism that says nothing under the adjacency asked for.
     #[error("{event} is not defined under {adjacency}: {reason}")]
     Undefined {
-        /// The mechanism.
+        /// The name of the mechanism.
         event: &'static str,
         /// The adjacency asked for.
         adjacency: Adjacency,
@@ -71,9 +71,9 @@ pub enum EventError {
         "{event} has no exact guarantee for groups of {size}: count the event per user instead"
     )]
     Group {
-        /// The mechanism.
+        /// The name of the mechanism.
         event: &'static str,
-        /// How many records.
+        /// The number of records in the group.
         size: u64,
     },
 }
@@ -85,7 +85,7 @@ pub(crate) type Curve = Box<dyn Fn(f64) -> f64>;
 /// has nothing to say about it. All values are upper bounds, rounded outward by the accountant that
 /// adds them up.
 pub(crate) trait Cost {
-    /// The kebab-case kind.
+    /// The name of the mechanism in files and lists, in kebab case.
     fn kind(&self) -> &'static str;
 
     /// Refuses an adjacency under which the mechanism has no meaning.
@@ -136,7 +136,7 @@ pub(crate) fn ratio(multiplier: f64, adjacency: Adjacency) -> f64 {
 
 macro_rules! catalogue {
     ($(#[doc = $about:literal] $variant:ident = $kind:literal,)*) => {
-        /// What was done to the data.
+        /// What was done to the data: one of the mechanisms that this crate can count.
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(tag = "kind")]
         pub enum Mechanism {
@@ -209,7 +209,7 @@ catalogue! {
 }
 
 impl Mechanism {
-    /// The kebab-case kind.
+    /// The name of the mechanism in files and lists, in kebab case.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         self.cost().kind()

@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 pub enum Repetitions {
     /// η = 1 is geometric, η = 0 logarithmic; γ in (0, 1), smaller means more runs.
     TruncatedNegativeBinomial {
-        /// Greater than −1.
+        /// The shape η of the distribution, greater than −1.
         eta: f64,
-        /// In (0, 1).
+        /// The parameter γ of the distribution, in (0, 1).
         gamma: f64,
     },
     /// A Poisson number of runs (none at all is possible, and must then release nothing but that).
@@ -107,7 +107,7 @@ impl Selection {
         Self::try_from(Raw { run, repetitions })
     }
 
-    /// What one run does, with counts.
+    /// The mechanisms that one run uses, each with how often.
     #[must_use]
     pub fn run(&self) -> &[(Mechanism, u64)] {
         &self.run

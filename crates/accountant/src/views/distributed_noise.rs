@@ -25,7 +25,7 @@ pub enum DistributedNoiseError {
         "each party's noise is {share} steps of the grid, at least 0.5 is needed: take a finer grid (more fraction bits) or more noise"
     )]
     Share {
-        /// What was given.
+        /// The value that was given.
         share: f64,
     },
     /// Nobody's noise is sure.

@@ -39,7 +39,7 @@ pub enum ViewError {
         "\"{event}\" says nothing about the {asked} view: the adversary there sees more than it was counted for"
     )]
     SeesMore {
-        /// The event.
+        /// The event that cannot be seen so, in words.
         event: String,
         /// The adversary asked for.
         asked: View,

@@ -22,7 +22,7 @@ impl Numeric {
 }
 
 impl Categorical {
-    /// The categories.
+    /// The categories in their declared order.
     pub fn categories(&self) -> &Labels {
         &self.categories
     }
@@ -32,7 +32,7 @@ impl Categorical {
         self.missing
     }
 
-    /// What an unknown one becomes.
+    /// What becomes of a category that is not declared.
     pub fn unknown(&self) -> Unknown {
         self.unknown
     }

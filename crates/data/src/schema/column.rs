@@ -11,7 +11,7 @@ pub struct Column {
     pub(crate) role: Role,
 }
 
-/// What a column is for.
+/// What a column is used for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Role {
     /// A feature with bounds.
@@ -20,9 +20,9 @@ pub enum Role {
     Date(Numeric),
     /// A feature with a list of categories, encoded as one 0/1 column each.
     Categorical(Categorical),
-    /// What is predicted.
+    /// The target: what the model predicts.
     Target(Target),
-    /// Not read.
+    /// The column is not read.
     Ignored,
     /// Whose record it is.
     User,
@@ -42,25 +42,25 @@ pub enum Scale {
     Log,
     /// From −1 to 1 in equal steps over the declared quantiles, straight between them.
     Quantile,
-    /// x itself.
+    /// The number as it is, not scaled.
     None,
 }
 
-/// What a missing number becomes.
+/// What becomes of a number that is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum MissingNumber {
     /// The middle of the bounds, which is 0 under the default scale; the default.
     #[default]
     Middle,
-    /// The lower bound.
+    /// It becomes the lower bound.
     Lower,
-    /// The upper bound.
+    /// It becomes the upper bound.
     Upper,
     /// This number, within the bounds.
     Value(f64),
 }
 
-/// A numeric feature.
+/// A numeric feature with its bounds and scale.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Numeric {
     pub(crate) lower: f64,
@@ -77,13 +77,13 @@ pub enum Unknown {
     /// No category, all zeros; the default.
     #[default]
     Zeros,
-    /// This category.
+    /// It becomes the category with this number.
     Category(usize),
     /// An error, which tells that there is one.
     Refuse,
 }
 
-/// A categorical feature.
+/// A categorical feature: one column of the table for each category.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Categorical {
     pub(crate) categories: Labels,
@@ -93,7 +93,7 @@ pub struct Categorical {
     pub(crate) unknown: Unknown,
 }
 
-/// What is predicted.
+/// The target: what the model predicts, as classes or as a range.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
     pub(crate) kind: TargetKind,
@@ -109,9 +109,9 @@ pub enum TargetKind {
     Classes(Labels),
     /// A number, clipped to the range and scaled to [−1, 1].
     Range {
-        /// Encoded as −1.
+        /// The lower end of the range, encoded as −1.
         lower: f64,
-        /// Encoded as 1.
+        /// The upper end of the range, encoded as 1.
         upper: f64,
     },
 }
@@ -123,7 +123,7 @@ pub enum Undeclared {
     /// An error; the default.
     #[default]
     Refuse,
-    /// Not read.
+    /// Such a column is not read.
     Ignore,
 }
 
@@ -170,7 +170,7 @@ impl Numeric {
 }
 
 impl Target {
-    /// Classes or range.
+    /// The classes of the target, or its range.
     pub fn kind(&self) -> &TargetKind {
         &self.kind
     }
@@ -225,7 +225,7 @@ impl Column {
         &self.name
     }
 
-    /// What it is for.
+    /// What the column is used for.
     pub fn role(&self) -> &Role {
         &self.role
     }

@@ -8,12 +8,12 @@ pub enum SchemaError {
     /// No schema was given.
     #[error("no schema was given, and nothing about private data is guessed from the data")]
     None,
-    /// Cannot be opened.
+    /// The schema file cannot be opened.
     #[error("{file}: the schema cannot be read: {reason}")]
     Open {
         /// The schema file.
         file: String,
-        /// Why.
+        /// What the operating system said.
         reason: String,
     },
     /// Not TOML, or a key that does not exist. The line itself is not shown: it may be a record,
@@ -28,16 +28,16 @@ pub enum SchemaError {
         /// What is wrong in it.
         source: Box<SchemaError>,
     },
-    /// Out of range.
+    /// The row norm is out of range.
     #[error("row_norm is {0}; allowed: a number from 1e-100 to 1e100, above 0")]
     RowNorm(f64),
-    /// Out of range.
+    /// The public number of records is out of range.
     #[error("public_n is 0; allowed: a whole number from 1")]
     PublicN,
     /// Not what a draft writes.
     #[error("[drafted] has a key or a digest that is not one; allowed: 64 hexadecimal digits each")]
     Drafted,
-    /// Not one byte.
+    /// The delimiter is not one byte.
     #[error("delimiter is {0:?}; allowed: one ASCII character other than a quote or a line break")]
     Delimiter(String),
     /// Not one of the two.
@@ -52,7 +52,7 @@ pub enum SchemaError {
     /// Something about one column.
     #[error("column `{column}` {what}")]
     Column {
-        /// The column.
+        /// The name of the column.
         column: String,
         /// What is wrong with it.
         what: String,
@@ -100,12 +100,12 @@ pub enum SchemaError {
 }
 
 impl SchemaError {
-    /// What to do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::None => {
                 "write a schema (see docs/schema.md), or draft one from PUBLIC data of the same shape with \
-                 `reticent schema init FILE`; for LIBSVM, --features N --row-norm R is enough"
+                 `reticent schema init FILE`; for LIBSVM, `features = N` and `row_norm = R` are enough"
             }
             Self::Open { .. } => "check the path and the permissions",
             Self::Syntax(_) => "see docs/schema.md for every key and an example",
@@ -130,9 +130,9 @@ impl SchemaError {
             Self::NotATarget(_) => {
                 "give it kind = \"target\" with `classes`, or with `lower` and `upper`"
             }
-            Self::SeveralTargets(_) => "choose one with --target",
-            Self::NoTarget => "give one column kind = \"target\", or choose one with --target",
-            Self::SeveralUsers => "choose one with --user-column",
+            Self::SeveralTargets(_) => "choose one with `target`",
+            Self::NoTarget => "give one column kind = \"target\", or choose one with `target`",
+            Self::SeveralUsers => "choose one with `user_column`",
             Self::TargetIsUser(_) => "name two different columns",
             Self::UserInLibsvm => "use a CSV or Parquet file to group records by user",
             Self::ColumnsInLibsvm => {

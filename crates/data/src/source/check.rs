@@ -5,7 +5,7 @@ use crate::filling::Filling;
 use crate::{Counts, DataError, Purpose, Schema};
 use std::path::Path;
 
-/// What a check found.
+/// What a check of a table against its schema found.
 #[derive(Debug, Clone)]
 pub struct Checked {
     /// A summary of file and schema, for people. Nothing about the values is in it but their
@@ -20,7 +20,7 @@ pub struct Checked {
 /// How far a file is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thoroughness {
-    /// The header alone.
+    /// The header alone is looked at.
     Header,
     /// Every record can be read.
     Values,

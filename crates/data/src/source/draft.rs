@@ -49,10 +49,10 @@ impl DraftOptions {
     }
 }
 
-/// A drafted schema.
+/// A schema that was drafted from public data.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// The schema.
+    /// The schema that was drafted.
     pub schema: Schema,
     /// The file to write: the schema with a comment that says where it comes from.
     pub toml: String,
@@ -331,7 +331,7 @@ fn scan_delimited(
     };
     if !options.no_header && ask::are_values(&record.fields().collect::<Vec<_>>()) {
         remarks.push(
-            "The first line is made of numbers: if it is a record, draft again with --no-header."
+            "The first line is made of numbers: if it is a record, draft again with `no_header`."
                 .into(),
         );
     }

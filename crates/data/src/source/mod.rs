@@ -1,12 +1,14 @@
 //! Files to tables.
 
 mod ask;
+mod blocks;
 mod check;
 mod delimited;
 mod draft;
 mod libsvm;
 mod lines;
 mod open;
+mod parallel;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod reading;
@@ -42,9 +44,9 @@ reticent_accountant::words! {
         Csv = "csv",
         /// Fields between tabs, or the schema's delimiter.
         Tsv = "tsv",
-        /// `label index:value …`.
+        /// LIBSVM text: lines of `label index:value …`.
         Libsvm = "libsvm",
-        /// Apache Parquet.
+        /// A file in the Apache Parquet format.
         Parquet = "parquet",
     }
 }
@@ -141,7 +143,7 @@ pub fn load_features(
 enum Depth {
     /// The names and types of the columns.
     Header,
-    /// Everything.
+    /// Every value is read and checked.
     Values,
 }
 
@@ -178,13 +180,10 @@ fn read_into(
     match format {
         // A LIBSVM file has no header: that it opens is all there is to see.
         Format::Libsvm if depth == Depth::Header => open::open(path).map(|_| ()),
-        Format::Libsvm => {
-            libsvm::read_libsvm(lines::Lines::new(watched()?, &file, reading.limits()), filling)
-        }
+        Format::Libsvm => libsvm::read_libsvm(watched()?, &file, filling, reading.limits()),
         Format::Csv | Format::Tsv => {
             let delimiter = format.delimiter(schema)?;
-            let records = records::Records::new(watched()?, &file, delimiter, reading.limits());
-            delimited::read_csv(records, filling, depth)
+            delimited::read_csv(watched()?, &file, filling, delimiter, reading.limits(), depth)
         }
         Format::Parquet if open::is_standard(path) => {
             Err(DataError::file(&file, FileProblem::NotFromStandardInput("a Parquet file")))

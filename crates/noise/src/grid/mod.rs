@@ -45,7 +45,7 @@ pub enum NoiseError {
          change the noise multiplier or the grid"
     )]
     Scale {
-        /// What was given.
+        /// The value that was given.
         given: f64,
         /// Fraction bits of the grid.
         fraction_bits: u32,
@@ -93,7 +93,7 @@ pub trait GridNoise: Draw {
         Ok(())
     }
 
-    /// One variate.
+    /// Draws one variate, in steps of the grid.
     fn sample(&self, entropy: &mut Entropy) -> Result<i64, EntropyError> {
         entropy.ready()?;
         Ok(saturate(self.draw(entropy)))

@@ -11,7 +11,10 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 impl Constraint {
-    /// First differences; at least 2 features.
+    /// First differences, `y_j = x_{j+1} − x_j`: with the L1 penalty, the fused lasso.
+    ///
+    /// # Errors
+    /// [`ParseError::Features`] for fewer than 2 features.
     pub fn chain(features: usize) -> Result<Self, ParseError> {
         trend::differences(features, 1)
             .map(|a| Self::new(ENTRY.name, ENTRY.name.to_owned(), a))

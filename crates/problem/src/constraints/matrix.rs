@@ -27,7 +27,13 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 impl SparseMatrix {
-    /// Reads lines `row column value`; see the top of this file for the form.
+    /// Reads a matrix from lines `row column value`. Rows count from 0; a column is a feature, by
+    /// name or, where no name is a number, by number from 0. Entries at the same place are added
+    /// up, and what follows `#` is a remark.
+    ///
+    /// # Errors
+    /// [`ParseError::Line`], with the line, for one that is not understood, and for a text without
+    /// any entry.
     pub fn parse(text: &str, features: &[String]) -> Result<Self, ParseError> {
         let mut triplets = Vec::new();
         let mut last = 0;

@@ -15,7 +15,7 @@ mod matrix;
 mod trend;
 
 /// A constraint `A x + b·y = c` on the features of a parameter; the intercept is no part of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Constraint {
     name: &'static str,
     spec: String,
@@ -59,7 +59,7 @@ impl Constraint {
         &self.spec
     }
 
-    /// `A`.
+    /// The matrix `A` of `A x + B y = c`.
     pub fn a(&self) -> &SparseMatrix {
         &self.a
     }
@@ -69,7 +69,7 @@ impl Constraint {
         self.b
     }
 
-    /// `c`.
+    /// The offset `c` of `A x + B y = c`.
     pub fn c(&self) -> &[f64] {
         &self.c
     }
@@ -85,7 +85,7 @@ impl Constraint {
     }
 }
 
-/// What a constraint is built for.
+/// What a constraint may need to know when it is read: the features, and how to get at a file.
 pub struct Context<'c> {
     /// The names of the features, in order.
     pub features: &'c [String],
@@ -106,11 +106,28 @@ pub type Make = fn(&Arguments, &Context<'_>) -> Result<Constraint, ParseError>;
 /// A constraint in the catalogue.
 pub type Entry = catalogue::Entry<Make>;
 
-/// Every constraint.
+/// Every constraint that can be asked for by name.
 pub const CATALOGUE: &[Entry] =
     &[identity::ENTRY, chain::ENTRY, trend::ENTRY, graph::ENTRY, matrix::ENTRY];
 
 /// Reads a constraint as users type it: `identity`, `trend:2`, `graph:edges.txt`.
+///
+/// # Errors
+/// A [`ParseError`] that names what was typed and what is allowed: an unknown name, a parameter
+/// that is missing or out of range, too few features, a file that cannot be read or understood.
+///
+/// # Examples
+///
+/// ```
+/// use reticent_problem::constraints::{Context, parse};
+///
+/// let features = ["age", "height", "weight"].map(str::to_owned);
+/// let read = |_: &str| Ok("age height 1\nheight weight -0.5\n".to_owned());
+/// let graph = parse("graph:edges.txt", &Context { features: &features, read: &read })?;
+/// // A row for each edge and one for each feature.
+/// assert_eq!((graph.a().rows(), graph.a().columns()), (5, 3));
+/// # Ok::<(), reticent_problem::ParseError>(())
+/// ```
 pub fn parse(text: &str, context: &Context<'_>) -> Result<Constraint, ParseError> {
     let (entry, arguments) = catalogue::read("constraint", CATALOGUE, text, None)?;
     (entry.build)(&arguments, context)

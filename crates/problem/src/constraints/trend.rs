@@ -20,7 +20,12 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 impl Constraint {
-    /// Trend filtering of a whole order from 0 to 8; at least `order + 2` features.
+    /// Trend filtering: `y = D x` with differences of order `order + 1`. With the L1 penalty the
+    /// coefficients become piecewise polynomials of degree `order`.
+    ///
+    /// # Errors
+    /// [`ParseError::OutOfRange`] unless `order` is a whole number from 0 to 8, and
+    /// [`ParseError::Features`] for fewer than `order + 2` features.
     pub fn trend(features: usize, order: f64) -> Result<Self, ParseError> {
         let order = ORDER.check(ENTRY.name, order)?;
         let spec = spec(ENTRY.name, &[order]);

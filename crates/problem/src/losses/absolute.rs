@@ -3,7 +3,7 @@
 use super::{Argument, Entry, ScalarLoss};
 use crate::penalties::{sign, soft};
 
-/// The absolute error.
+/// The absolute error `|w − b|`: median regression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Absolute;
 

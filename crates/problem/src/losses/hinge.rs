@@ -2,7 +2,7 @@
 
 use super::{Argument, Entry, ScalarLoss};
 
-/// The hinge.
+/// The hinge `max(0, 1 − b·w)` of a support vector machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hinge;
 

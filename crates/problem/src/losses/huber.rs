@@ -9,7 +9,7 @@ use crate::catalogue::{Parameter, Range};
 
 const DELTA: Parameter = Parameter::with_default("delta", Range::Above(0.0), 1.0);
 
-/// The Huber loss.
+/// The Huber loss of the residual `u = w − b`: `u²/2` for `|u| ≤ δ` and `δ(|u| − δ/2)` beyond.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Huber {
     delta: f64,
@@ -23,7 +23,10 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 impl Huber {
-    /// Quadratic up to `delta > 0`.
+    /// The Huber loss that is quadratic up to `delta > 0`.
+    ///
+    /// # Errors
+    /// [`ParseError::OutOfRange`], with the range, if a parameter is outside it.
     pub fn new(delta: f64) -> Result<Self, ParseError> {
         Ok(Self { delta: DELTA.check(Self::NAME, delta)? })
     }

@@ -9,7 +9,8 @@ use crate::catalogue::{Parameter, Range};
 
 const H: Parameter = Parameter::with_default("h", Range::Above(0.0), 0.5);
 
-/// The huberised hinge.
+/// The hinge of the margin `u = b·w` with its kink rounded off: 0 for `u > 1 + h`, `(1 + h −
+/// u)²/(4h)` for `|1 − u| ≤ h`, and `1 − u` below.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HuberisedHinge {
     h: f64,
@@ -23,7 +24,10 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 impl HuberisedHinge {
-    /// Rounded off within `h > 0` of the kink.
+    /// The hinge rounded off within `h > 0` of its kink.
+    ///
+    /// # Errors
+    /// [`ParseError::OutOfRange`], with the range, if a parameter is outside it.
     pub fn new(h: f64) -> Result<Self, ParseError> {
         Ok(Self { h: H.check(Self::NAME, h)? })
     }

@@ -7,7 +7,7 @@ use super::{Argument, Entry, ScalarLoss};
 use crate::exp::exp;
 use crate::root::increasing_root;
 
-/// The logistic loss.
+/// The logistic loss `ln(1 + e^{−b·w})`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Logistic;
 

@@ -35,7 +35,7 @@ pub type Make = fn(&[f64]) -> Result<Box<dyn Loss>, ParseError>;
 /// A loss in the catalogue.
 pub type Entry = catalogue::Entry<Make>;
 
-/// Every loss.
+/// Every loss that can be asked for by name.
 pub const CATALOGUE: &[Entry] = &[
     logistic::ENTRY,
     multinomial::ENTRY,
@@ -51,6 +51,24 @@ pub const CATALOGUE: &[Entry] = &[
 ///
 /// `classes` is the number of classes of the target where it is declared; `multinomial` without a
 /// parameter takes it from there.
+///
+/// # Errors
+/// A [`ParseError`] that names what was typed and what is allowed: an unknown name (with the
+/// nearest one that exists), or a parameter that is missing, out of range, or one too many.
+///
+/// # Examples
+///
+/// ```
+/// use reticent_problem::losses;
+///
+/// let huber = losses::parse("huber:1.35", None)?;
+/// assert_eq!(huber.lipschitz(), 1.35);
+/// assert_eq!(huber.value(&[3.0], 1.0), 1.35 * (2.0 - 1.35 / 2.0));
+///
+/// let wrong = losses::parse("logistik", None).unwrap_err();
+/// assert!(wrong.to_string().contains("logistic"));
+/// # Ok::<(), reticent_problem::ParseError>(())
+/// ```
 pub fn parse(text: &str, classes: Option<usize>) -> Result<Box<dyn Loss>, ParseError> {
     let (entry, arguments) = catalogue::read("loss", CATALOGUE, text, classes)?;
     (entry.build)(&arguments.numbers)
@@ -63,7 +81,7 @@ pub enum Target {
     Binary,
     /// `k` classes, coded 0 … k−1.
     Classes(usize),
-    /// A real number.
+    /// The target is a real number.
     Real,
 }
 
@@ -91,12 +109,12 @@ pub trait Loss: sealed::Sealed + fmt::Debug + Send + Sync {
     /// The targets it takes.
     fn target(&self) -> Target;
 
-    /// Scores per record.
+    /// The number of scores that a record has: 1, or one for each class.
     fn outputs(&self) -> usize {
         1
     }
 
-    /// `φ(w; b)`.
+    /// The loss `φ(w; b)` of the scores `w` when the target is `b`.
     fn value(&self, scores: &[f64], target: f64) -> f64;
 
     /// A subgradient `φ'(w; b)`, the gradient where there is one.

@@ -33,7 +33,10 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 impl Multinomial {
-    /// Over a whole number of classes, at least 2.
+    /// The softmax loss over a whole number of classes, at least 2.
+    ///
+    /// # Errors
+    /// [`ParseError::OutOfRange`], with the range, if a parameter is outside it.
     pub fn new(classes: f64) -> Result<Self, ParseError> {
         Ok(Self { classes: CLASSES.check(NAME, classes)? as usize })
     }

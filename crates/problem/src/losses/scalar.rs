@@ -14,7 +14,7 @@ pub enum Argument {
 pub trait ScalarLoss: Sealed + std::fmt::Debug + Send + Sync {
     /// The name in the catalogue.
     const NAME: &'static str;
-    /// Margin or residual.
+    /// What the one score and the target are combined to: a margin or a residual.
     const ARGUMENT: Argument;
 
     /// Its parameters, as in its description.
@@ -22,7 +22,7 @@ pub trait ScalarLoss: Sealed + std::fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// `φ(u)`.
+    /// The loss `φ(u)` of the margin or residual `u`.
     fn phi(&self, u: f64) -> f64;
 
     /// `φ'(u)`, a subgradient at a kink.

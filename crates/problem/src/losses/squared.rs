@@ -2,7 +2,7 @@
 
 use super::{Argument, Entry, ScalarLoss};
 
-/// Half the squared error.
+/// Half the squared error, `(w − b)²/2`. Its slope has no bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Squared;
 

@@ -3,7 +3,7 @@
 
 use super::{Argument, Entry, ScalarLoss};
 
-/// The squared hinge.
+/// The squared hinge `max(0, 1 − b·w)²`, without a factor ½. Its slope has no bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SquaredHinge;
 

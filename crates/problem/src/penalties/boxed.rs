@@ -8,7 +8,7 @@ use crate::catalogue::{Parameter, Range};
 const LO: Parameter = Parameter::required("lo", Range::Extended);
 const HI: Parameter = Parameter::required("hi", Range::Extended);
 
-/// Bounds on each entry.
+/// Bounds on each entry: 0 when every entry lies in `[lo, hi]`, else `∞`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     lo: f64,
@@ -24,6 +24,9 @@ pub(super) const ENTRY: Entry = Entry {
 
 impl Bounds {
     /// Entries in `[lo, hi]`; either end may be infinite.
+    ///
+    /// # Errors
+    /// [`ParseError::OutOfRange`] unless there is a finite number between the two.
     pub fn new(lo: f64, hi: f64) -> Result<Self, ParseError> {
         let (lo, hi) = (LO.check(Self::NAME, lo)?, HI.check(Self::NAME, hi)?);
         if lo > hi || lo == f64::INFINITY || hi == f64::NEG_INFINITY {

@@ -7,7 +7,7 @@ use crate::catalogue::{Parameter, Range};
 const LAMBDA1: Parameter = Parameter::required("lambda1", Range::AtLeast(0.0));
 const LAMBDA2: Parameter = Parameter::required("lambda2", Range::AtLeast(0.0));
 
-/// The elastic net.
+/// The elastic net, `λ₁‖y‖₁ + (λ₂/2)‖y‖₂²`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ElasticNet {
     lambda1: f64,
@@ -22,7 +22,10 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 impl ElasticNet {
-    /// `λ₁‖y‖₁ + (λ₂/2)‖y‖₂²` with both ≥ 0.
+    /// The elastic net `λ₁‖y‖₁ + (λ₂/2)‖y‖₂²` with both strengths at least 0.
+    ///
+    /// # Errors
+    /// [`ParseError::OutOfRange`], with the range, if a parameter is outside it.
     pub fn new(lambda1: f64, lambda2: f64) -> Result<Self, ParseError> {
         let lambda1 = LAMBDA1.check(Self::NAME, lambda1)?;
         Ok(Self { lambda1, lambda2: LAMBDA2.check(Self::NAME, lambda2)? })

@@ -14,7 +14,8 @@ const SIZE: Parameter = Parameter::with_default("size", Range::Whole(1, u32::MAX
 
 const NAME: &str = "group-lasso";
 
-/// The group lasso over consecutive rows.
+/// The group lasso `λ Σ_g √|g|·‖y_g‖₂`: whole groups are zero or not. A group is `size` consecutive
+/// rows with all their columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GroupLasso {
     lambda: f64,
@@ -29,7 +30,10 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 impl GroupLasso {
-    /// Groups of a whole number `size ≥ 1` of rows, `λ ≥ 0`.
+    /// The group lasso of strength `λ ≥ 0` over groups of `size` rows, a whole number from 1 on.
+    ///
+    /// # Errors
+    /// [`ParseError::OutOfRange`], with the range, if a parameter is outside it.
     pub fn new(lambda: f64, size: f64) -> Result<Self, ParseError> {
         Ok(Self { lambda: LAMBDA.check(NAME, lambda)?, size: SIZE.check(NAME, size)? as usize })
     }

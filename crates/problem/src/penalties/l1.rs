@@ -3,7 +3,7 @@
 use super::{Entry, LAMBDA, Separable, sign, soft};
 use crate::ParseError;
 
-/// The sum of absolute values (lasso).
+/// The lasso, `λ‖y‖₁`: the sum of absolute values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct L1 {
     lambda: f64,
@@ -17,7 +17,10 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 impl L1 {
-    /// `λ‖y‖₁` with `λ ≥ 0`.
+    /// The lasso `λ‖y‖₁` with `λ ≥ 0`.
+    ///
+    /// # Errors
+    /// [`ParseError::OutOfRange`], with the range, if a parameter is outside it.
     pub fn new(lambda: f64) -> Result<Self, ParseError> {
         Ok(Self { lambda: LAMBDA.check(Self::NAME, lambda)? })
     }

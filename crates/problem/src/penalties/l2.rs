@@ -4,7 +4,7 @@
 use super::{Entry, LAMBDA, Separable};
 use crate::ParseError;
 
-/// Half the squared L2 norm (ridge).
+/// The ridge penalty, `(λ/2)‖y‖₂²`: half the squared norm, so that its gradient is `λy`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct L2 {
     lambda: f64,
@@ -18,7 +18,10 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 impl L2 {
-    /// `(λ/2)‖y‖₂²` with `λ ≥ 0`.
+    /// The ridge penalty `(λ/2)‖y‖₂²` with `λ ≥ 0`.
+    ///
+    /// # Errors
+    /// [`ParseError::OutOfRange`], with the range, if a parameter is outside it.
     pub fn new(lambda: f64) -> Result<Self, ParseError> {
         Ok(Self { lambda: LAMBDA.check(Self::NAME, lambda)? })
     }

@@ -9,7 +9,7 @@ const RADIUS: Parameter = Parameter::required("radius", Range::Above(0.0));
 
 const NAME: &str = "l2-ball";
 
-/// A ball around zero.
+/// A ball around zero: 0 when `‖y‖₂ ≤ radius`, else `∞`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct L2Ball {
     radius: f64,
@@ -23,7 +23,10 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 impl L2Ball {
-    /// `‖y‖₂ ≤ radius`, with `radius > 0`.
+    /// The ball `‖y‖₂ ≤ radius`, with `radius > 0`.
+    ///
+    /// # Errors
+    /// [`ParseError::OutOfRange`], with the range, if a parameter is outside it.
     pub fn new(radius: f64) -> Result<Self, ParseError> {
         Ok(Self { radius: RADIUS.check(NAME, radius)? })
     }

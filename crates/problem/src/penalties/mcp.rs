@@ -10,7 +10,8 @@ use crate::catalogue::{Parameter, Range};
 
 const GAMMA: Parameter = Parameter::with_default("gamma", Range::Above(1.0), 3.0);
 
-/// The minimax concave penalty.
+/// The minimax concave penalty: `λ|u| − u²/(2γ)` for an entry `|u| ≤ γλ`, and `γλ²/2` beyond. Not
+/// convex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mcp {
     lambda: f64,
@@ -26,6 +27,9 @@ pub(super) const ENTRY: Entry = Entry {
 
 impl Mcp {
     /// MCP with `λ ≥ 0` and `γ > 1`.
+    ///
+    /// # Errors
+    /// [`ParseError::OutOfRange`], with the range, if a parameter is outside it.
     pub fn new(lambda: f64, gamma: f64) -> Result<Self, ParseError> {
         Ok(Self {
             lambda: LAMBDA.check(Self::NAME, lambda)?,

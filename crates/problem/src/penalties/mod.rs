@@ -36,7 +36,7 @@ pub type Make = fn(&[f64]) -> Result<Box<dyn Penalty>, ParseError>;
 /// A penalty in the catalogue.
 pub type Entry = catalogue::Entry<Make>;
 
-/// Every penalty.
+/// Every penalty that can be asked for by name.
 pub const CATALOGUE: &[Entry] = &[
     none::ENTRY,
     l1::ENTRY,
@@ -51,6 +51,25 @@ pub const CATALOGUE: &[Entry] = &[
 ];
 
 /// Reads a penalty as users type it: `l1:1e-4`, `elastic-net:1e-4,1e-3`.
+///
+/// # Errors
+/// A [`ParseError`] that names what was typed and what is allowed: an unknown name (with the
+/// nearest one that exists), or a parameter that is missing, out of range, or one too many.
+///
+/// # Examples
+///
+/// ```
+/// use reticent_problem::penalties;
+///
+/// let penalty = penalties::parse("elastic-net:1,2")?;
+/// assert_eq!(penalty.value(&[3.0, 0.0], 1), 3.0 + 9.0);
+///
+/// // The proximal step of length ½: towards zero by λ₁/2, then divided by 1 + λ₂/2.
+/// let mut y = [3.0, 0.2];
+/// penalty.prox(&mut y, 1, 0.5);
+/// assert_eq!(y, [1.25, 0.0]);
+/// # Ok::<(), reticent_problem::ParseError>(())
+/// ```
 pub fn parse(text: &str) -> Result<Box<dyn Penalty>, ParseError> {
     let (entry, arguments) = catalogue::read("penalty", CATALOGUE, text, None)?;
     (entry.build)(&arguments.numbers)
@@ -82,13 +101,13 @@ pub trait Penalty: fmt::Debug + Send + Sync {
     /// The description that [`parse`] reads back to the same penalty.
     fn spec(&self) -> String;
 
-    /// `r(y)`; `∞` outside the domain of a constraint.
+    /// The penalty `r(y)`; `∞` outside the domain of a constraint.
     fn value(&self, y: &[f64], columns: usize) -> f64;
 
     /// `y ← argmin_u r(u) + ‖u − y‖²/(2·step)`, in place.
     fn prox(&self, y: &mut [f64], columns: usize, step: f64);
 
-    /// A subgradient at `y`.
+    /// Writes a subgradient at `y` to `out`, the gradient where there is one.
     fn subgradient(&self, y: &[f64], columns: usize, out: &mut [f64]);
 
     /// The smallest `w` such that `r + (w/2)‖·‖²` is convex: 0 for a convex penalty.

@@ -2,7 +2,7 @@
 
 use super::{Entry, Separable};
 
-/// No penalty.
+/// No penalty at all: `r(y) = 0`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoPenalty;
 

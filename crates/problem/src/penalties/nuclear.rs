@@ -16,7 +16,7 @@ use crate::catalogue::spec;
 
 const NAME: &str = "nuclear";
 
-/// The nuclear norm.
+/// The nuclear norm, `λ` times the sum of the singular values: coefficient matrices of low rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nuclear {
     lambda: f64,
@@ -30,7 +30,10 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 impl Nuclear {
-    /// `λ‖Y‖_*` with `λ ≥ 0`.
+    /// The nuclear norm `λ‖Y‖_*` with `λ ≥ 0`.
+    ///
+    /// # Errors
+    /// [`ParseError::OutOfRange`], with the range, if a parameter is outside it.
     pub fn new(lambda: f64) -> Result<Self, ParseError> {
         Ok(Self { lambda: LAMBDA.check(NAME, lambda)? })
     }

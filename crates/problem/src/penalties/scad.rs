@@ -13,7 +13,8 @@ use crate::catalogue::{Parameter, Range};
 /// 3.7 is the value that its authors recommend.
 const A: Parameter = Parameter::with_default("a", Range::Above(2.0), 3.7);
 
-/// The smoothly clipped absolute deviation.
+/// The smoothly clipped absolute deviation: like `λ|u|` for a small entry, constant from `aλ` on,
+/// and a parabola between. Not convex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scad {
     lambda: f64,
@@ -29,6 +30,9 @@ pub(super) const ENTRY: Entry = Entry {
 
 impl Scad {
     /// SCAD with `λ ≥ 0` and `a > 2`.
+    ///
+    /// # Errors
+    /// [`ParseError::OutOfRange`], with the range, if a parameter is outside it.
     pub fn new(lambda: f64, a: f64) -> Result<Self, ParseError> {
         Ok(Self { lambda: LAMBDA.check(Self::NAME, lambda)?, a: A.check(Self::NAME, a)? })
     }

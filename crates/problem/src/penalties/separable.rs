@@ -8,7 +8,7 @@ pub trait Separable: std::fmt::Debug + Send + Sync {
     /// Its parameters, as in its description.
     fn parameters(&self) -> Vec<f64>;
 
-    /// `ψ(u)`.
+    /// The penalty `ψ(u)` of one entry `u`.
     fn psi(&self, u: f64) -> f64;
 
     /// `argmin_w ψ(w) + (w − u)²/(2·step)`.

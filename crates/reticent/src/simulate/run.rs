@@ -254,13 +254,13 @@ impl Simulation {
                 }
                 None => Price::Noise(0.0),
             },
-            key: key.1,
             job: self.digest()?,
         };
-        let mut run = runtime::prepare(setup, tables).map_err(|why| match (&why, budget) {
-            (RunError::Calibration(_), Some(Budget { delta: 0.0, .. })) => no_pure(entry.name),
-            _ => why.into(),
-        })?;
+        let mut run =
+            runtime::prepare(setup, key.1, tables).map_err(|why| match (&why, budget) {
+                (RunError::Calibration(_), Some(Budget { delta: 0.0, .. })) => no_pure(entry.name),
+                _ => why.into(),
+            })?;
         progress.running();
         run.fail(self.failures)?;
         if let Some(checkpoint) = key.0 {
@@ -396,10 +396,11 @@ impl Simulation {
         for file in job.schema.as_deref().into_iter().chain(graph.map(Path::new)) {
             hasher.field(&std::fs::read(file).unwrap_or_default());
         }
+        // As a job file has them: with their names, because what is not said is left out.
         hasher
             .field(toml::to_string(&job).map_err(Error::spec_form)?.as_bytes())
-            .debug(parties)
-            .debug(failures);
+            .field(toml::to_string(parties).map_err(Error::spec_form)?.as_bytes())
+            .field(toml::to_string(failures).map_err(Error::spec_form)?.as_bytes());
         Ok(hasher.finish())
     }
 }

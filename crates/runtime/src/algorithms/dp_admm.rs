@@ -32,19 +32,15 @@
 //! subgradient (no constraint set); the identity constraint. Any convex loss. Reference: DPA19,
 //! Algorithm 3, Lemma 1, Theorems 1, 3 and 4.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use reticent_accountant::View;
 use reticent_admm::{Refused, StepSize, positive};
 use reticent_oracle::queries::{Gradient, Mean};
 use reticent_oracle::{Claim, Oracle, Refusal, Sampling};
-use reticent_problem::Regulariser;
 use serde::{Deserialize, Serialize};
 
-use super::star::{Exchange, Star};
-use super::trainer::Trainer;
+use super::star::{Common, Provider, Star, Trainer};
 use super::{Entry, Protocol, Recipe};
+use crate::responder::Respond;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "dp-admm",
@@ -70,14 +66,10 @@ const E10: u8 = 10;
 
 #[derive(Clone, Debug)]
 struct DpAdmm {
-    rounds: u32,
+    common: Common,
     clip: f64,
-    rho: f64,
     steps: Steps,
     published: bool,
-    regulariser: Arc<Regulariser>,
-    /// The public number of units of each provider.
-    units: Vec<u64>,
 }
 
 /// η_k.
@@ -113,19 +105,16 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
         None => Steps::Kinks { diameter, slope: clip + slope },
     };
     Ok(Box::new(Star(DpAdmm {
-        rounds: recipe.rounds(ROUNDS)?,
+        common: Common::new(recipe, ROUNDS, RHO)?,
         clip,
-        rho: positive("rho", settings.rho.unwrap_or(RHO))?,
         steps,
         published: settings.as_published.unwrap_or(false),
-        regulariser: Arc::clone(recipe.regulariser),
-        units: recipe.units(),
     })))
 }
 
 /// What a provider is asked: all that its step needs but its data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Ask {
+struct Linearised {
     k: u32,
     /// w.
     consensus: Vec<f64>,
@@ -149,61 +138,38 @@ impl DpAdmm {
     }
 
     /// w_i⁺ with a given (noisy) gradient: affine in it.
-    fn update(&self, ask: &Ask, g: &[f64], eta: f64) -> Vec<f64> {
+    fn update(&self, request: &Linearised, g: &[f64], eta: f64) -> Vec<f64> {
         let mut slope = vec![0.0; g.len()];
-        self.regulariser.subgradient(&ask.own, &mut slope);
+        self.common.regulariser.subgradient(&request.own, &mut slope);
         (0..g.len())
             .map(|j| {
-                let pull = ask.dual[j] + self.rho * ask.consensus[j] + ask.own[j] / eta;
-                (pull - g[j] - slope[j]) / (self.rho + 1.0 / eta)
+                let pull =
+                    request.dual[j] + self.common.rho * request.consensus[j] + request.own[j] / eta;
+                (pull - g[j] - slope[j]) / (self.common.rho + 1.0 / eta)
             })
             .collect()
     }
 
-    /// Whether an ask has the lengths that the arithmetic needs.
-    fn fits(&self, ask: &Ask) -> bool {
-        [&ask.consensus, &ask.own, &ask.dual].iter().all(|v| v.len() == self.len())
+    /// Whether a request has the lengths that the arithmetic needs.
+    fn fits(&self, request: &Linearised) -> bool {
+        [&request.consensus, &request.own, &request.dual]
+            .iter()
+            .all(|v| v.len() == self.common.len())
     }
 }
 
-impl Exchange for DpAdmm {
-    type Ask = Ask;
-    type State = Trainer;
+impl Respond for DpAdmm {
+    type Request = Linearised;
 
-    fn parties(&self) -> u32 {
-        self.units.len() as u32
-    }
-
-    fn rounds(&self) -> u32 {
-        self.rounds
-    }
-
-    fn len(&self) -> usize {
-        self.regulariser.shape().len()
-    }
-
-    fn longest_ask(&self) -> usize {
-        24 * self.len() + 64
-    }
-
-    fn start(&self) -> Trainer {
-        Trainer::new(self.len(), self.units.len())
-    }
-
-    fn ask(&self, state: &Trainer, round: u32, party: u32) -> Ask {
-        let i = party as usize;
-        Ask {
-            k: round,
-            consensus: state.consensus.clone(),
-            own: state.own[i].clone(),
-            dual: state.dual[i].clone(),
-        }
-    }
-
-    fn answer(&self, ask: &Ask, noise: f64, oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal> {
-        if !self.fits(ask) {
+    fn answer(
+        &self,
+        request: &Linearised,
+        noise: f64,
+        oracle: &mut dyn Oracle,
+    ) -> Result<Vec<f64>, Refusal> {
+        if !self.fits(request) {
             return Err(Refusal::BadQuery(
-                "an ask of another length than the parameter".to_owned(),
+                "a request of another length than the parameter".to_owned(),
             ));
         }
         let units = oracle.terms().population() as f64;
@@ -211,32 +177,39 @@ impl Exchange for DpAdmm {
         if self.published {
             oracle.claim(Claim::zcdp(E10, 2.0 / (noise * noise)));
         }
-        let g = oracle.ask(&Gradient { at: &ask.own, mean: params })?.into_inner();
-        Ok(self.update(ask, &g, self.eta(ask.k, units, noise)))
+        let g = oracle.ask(&Gradient { at: &request.own, mean: params })?.into_inner();
+        Ok(self.update(request, &g, self.eta(request.k, units, noise)))
+    }
+}
+
+impl Provider for DpAdmm {
+    fn common(&self) -> &Common {
+        &self.common
     }
 
-    fn reach(&self, ask: &Ask, party: u32, noise: f64) -> (Vec<f64>, f64) {
-        let units = self.units[party as usize] as f64;
-        let eta = self.eta(ask.k, units, noise);
-        let zeros = vec![0.0; self.len()];
-        let noisy = 1.0 + noise * ((self.len() as f64).sqrt() + 6.0) / units.max(1.0);
-        (self.update(ask, &zeros, eta), self.clip * noisy / (self.rho + 1.0 / eta))
+    fn request(&self, trainer: &Trainer, round: u32, party: usize) -> Linearised {
+        Linearised {
+            k: round,
+            consensus: trainer.consensus.clone(),
+            own: trainer.own[party].clone(),
+            dual: trainer.dual[party].clone(),
+        }
     }
 
-    fn close(&self, state: &mut Trainer, answers: BTreeMap<u32, Vec<f64>>) {
-        state.close(self.rho, answers);
+    fn reach(&self, request: &Linearised, party: usize, noise: f64) -> (Vec<f64>, f64) {
+        let units = self.common.units[party] as f64;
+        let eta = self.eta(request.k, units, noise);
+        let zeros = vec![0.0; self.common.len()];
+        let noisy = 1.0 + noise * ((self.common.len() as f64).sqrt() + 6.0) / units.max(1.0);
+        (self.update(request, &zeros, eta), self.clip * noisy / (self.common.rho + 1.0 / eta))
     }
 
-    fn solution(&self, state: &Trainer) -> Vec<f64> {
-        state.consensus.clone()
-    }
-
-    fn bare(&self, ask: &Ask, answer: Vec<f64>, party: u32, noise: f64) -> Vec<f64> {
-        let eta = self.eta(ask.k, self.units[party as usize] as f64, noise);
-        let base = self.update(ask, &vec![0.0; self.len()], eta);
+    fn bare(&self, request: &Linearised, answer: Vec<f64>, party: usize, noise: f64) -> Vec<f64> {
+        let eta = self.eta(request.k, self.common.units[party] as f64, noise);
+        let base = self.update(request, &vec![0.0; self.common.len()], eta);
         base.iter()
             .zip(answer)
-            .map(|(base, answer)| (base - answer) * (self.rho + 1.0 / eta))
+            .map(|(base, answer)| (base - answer) * (self.common.rho + 1.0 / eta))
             .collect()
     }
 }
@@ -244,20 +217,15 @@ impl Exchange for DpAdmm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_problem::{Shape, penalties};
+    use reticent_problem::{Regulariser, Shape, penalties};
+    use std::sync::Arc;
 
     fn algorithm(steps: Steps) -> DpAdmm {
         let shape = Shape { features: 2, outputs: 1, intercept: false };
         let penalty = penalties::parse("l1:0.1").unwrap();
-        DpAdmm {
-            rounds: 3,
-            clip: 1.0,
-            rho: 0.5,
-            steps,
-            published: false,
-            regulariser: Arc::new(Regulariser::plain(penalty, shape)),
-            units: vec![4, 4],
-        }
+        let regulariser = Arc::new(Regulariser::plain(penalty, shape));
+        let common = Common { rounds: 3, rho: 0.5, regulariser, units: vec![4, 4] };
+        DpAdmm { common, clip: 1.0, steps, published: false }
     }
 
     #[test]
@@ -279,18 +247,22 @@ mod tests {
     #[test]
     fn the_update_minimises_the_linearised_lagrangian() {
         let it = algorithm(Steps::Kinks { diameter: 3.0, slope: 1.5 });
-        let ask =
-            Ask { k: 1, consensus: vec![0.3, -0.2], own: vec![0.5, -0.7], dual: vec![0.05, 0.01] };
+        let request = Linearised {
+            k: 1,
+            consensus: vec![0.3, -0.2],
+            own: vec![0.5, -0.7],
+            dual: vec![0.05, 0.01],
+        };
         let (g, eta) = ([0.2, -0.4], 0.8);
-        let w = it.update(&ask, &g, eta);
+        let w = it.update(&request, &g, eta);
         for j in 0..2 {
-            let slope = g[j] + 0.1 * ask.own[j].signum() - ask.dual[j]
-                + it.rho * (w[j] - ask.consensus[j])
-                + (w[j] - ask.own[j]) / eta;
+            let slope = g[j] + 0.1 * request.own[j].signum() - request.dual[j]
+                + it.common.rho * (w[j] - request.consensus[j])
+                + (w[j] - request.own[j]) / eta;
             assert!(slope.abs() < 1e-12, "{slope}");
         }
         let eta = it.eta(1, 4.0, 1.0);
-        let bare = it.bare(&ask, it.update(&ask, &g, eta), 0, 1.0);
+        let bare = it.bare(&request, it.update(&request, &g, eta), 0, 1.0);
         assert!(
             bare.iter().zip(&g).all(|(a, b)| (a - b).abs() < 1e-12),
             "an adversary recovers what was released"

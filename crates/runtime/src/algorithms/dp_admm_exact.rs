@@ -17,19 +17,15 @@
 //! loss with a bounded gradient; the penalty l2 or none; the identity constraint. Reference: DPA19,
 //! Algorithms 1 and 2; proofs/minimiser.md.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use reticent_accountant::View;
-use reticent_admm::{Refused, positive};
+use reticent_admm::Refused;
 use reticent_oracle::queries::Minimiser;
 use reticent_oracle::{Oracle, Quadratic, Refusal};
-use reticent_problem::Regulariser;
 use serde::{Deserialize, Serialize};
 
-use super::star::{Exchange, Star};
-use super::trainer::Trainer;
+use super::star::{Common, Provider, Star, Trainer};
 use super::{Entry, Protocol, Recipe};
+use crate::responder::Respond;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "dp-admm-exact",
@@ -49,15 +45,12 @@ const RHO: f64 = 0.1;
 
 #[derive(Clone, Debug)]
 struct Exact {
-    rounds: u32,
-    rho: f64,
+    common: Common,
     /// l.
     ridge: f64,
     row_norm: f64,
     /// The norm of a gradient.
     slope: f64,
-    regulariser: Arc<Regulariser>,
-    units: Vec<u64>,
 }
 
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
@@ -78,102 +71,85 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
         return Err(Refused::new("loss", "this loss", allowed));
     }
     Ok(Box::new(Star(Exact {
-        rounds: recipe.rounds(ROUNDS)?,
-        rho: positive("rho", recipe.settings.rho.unwrap_or(RHO))?,
+        common: Common::new(recipe, ROUNDS, RHO)?,
         ridge,
         row_norm: recipe.public.row_norm,
         slope: recipe.public.lipschitz * recipe.public.row_norm,
-        regulariser: Arc::clone(recipe.regulariser),
-        units: recipe.units(),
     })))
 }
 
 /// What a provider is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Ask {
+struct Augmented {
     /// w.
     consensus: Vec<f64>,
     /// γ_i.
     dual: Vec<f64>,
 }
 
-impl Exchange for Exact {
-    type Ask = Ask;
-    type State = Trainer;
+impl Respond for Exact {
+    type Request = Augmented;
 
-    fn parties(&self) -> u32 {
-        self.units.len() as u32
-    }
-
-    fn rounds(&self) -> u32 {
-        self.rounds
-    }
-
-    fn len(&self) -> usize {
-        self.regulariser.shape().len()
-    }
-
-    fn longest_ask(&self) -> usize {
-        16 * self.len() + 48
-    }
-
-    fn start(&self) -> Trainer {
-        Trainer::new(self.len(), self.units.len())
-    }
-
-    fn ask(&self, state: &Trainer, _: u32, party: u32) -> Ask {
-        Ask { consensus: state.consensus.clone(), dual: state.dual[party as usize].clone() }
-    }
-
-    fn answer(&self, ask: &Ask, noise: f64, oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal> {
-        if ask.consensus.len() != self.len() || ask.dual.len() != self.len() {
+    fn answer(
+        &self,
+        request: &Augmented,
+        noise: f64,
+        oracle: &mut dyn Oracle,
+    ) -> Result<Vec<f64>, Refusal> {
+        if request.consensus.len() != self.common.len() || request.dual.len() != self.common.len() {
             return Err(Refusal::BadQuery(
-                "an ask of another length than the parameter".to_owned(),
+                "a request of another length than the parameter".to_owned(),
             ));
         }
         // (ρ/2)‖v − w‖² as a ridge and a slope, so that it holds on the intercept too; r on the
         // features alone.
-        let linear: Vec<f64> =
-            ask.dual.iter().zip(&ask.consensus).map(|(d, w)| -d - self.rho * w).collect();
-        let shape = self.regulariser.shape();
+        let linear: Vec<f64> = request
+            .dual
+            .iter()
+            .zip(&request.consensus)
+            .map(|(d, w)| -d - self.common.rho * w)
+            .collect();
+        let shape = self.common.regulariser.shape();
         let origin = vec![0.0; shape.features * shape.outputs];
-        let penalty =
-            (self.ridge > 0.0).then(|| (self.regulariser.constraint(), 1.0 / self.ridge, &*origin));
+        let penalty = (self.ridge > 0.0)
+            .then(|| (self.common.regulariser.constraint(), 1.0 / self.ridge, &*origin));
         let params = Minimiser {
             row_norm: self.row_norm,
-            public: Quadratic { ridge: self.rho, linear: &linear, penalty },
-            start: &ask.consensus,
+            public: Quadratic { ridge: self.common.rho, linear: &linear, penalty },
+            start: &request.consensus,
             image: false,
             noise_multiplier: noise,
         };
         Ok(oracle.ask(&params)?.into_inner())
     }
+}
 
-    fn reach(&self, ask: &Ask, party: u32, noise: f64) -> (Vec<f64>, f64) {
+impl Provider for Exact {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn request(&self, trainer: &Trainer, _: u32, party: usize) -> Augmented {
+        Augmented { consensus: trainer.consensus.clone(), dual: trainer.dual[party].clone() }
+    }
+
+    fn reach(&self, request: &Augmented, party: usize, noise: f64) -> (Vec<f64>, f64) {
         // Without the loss the minimiser is known; a loss with slopes of at most C moves it by C
         // over the curvature.
         let curvature = |j: usize| {
-            let shape = self.regulariser.shape();
-            self.rho + if j < shape.features * shape.outputs { self.ridge } else { 0.0 }
+            let shape = self.common.regulariser.shape();
+            self.common.rho + if j < shape.features * shape.outputs { self.ridge } else { 0.0 }
         };
-        let centre = (0..self.len())
-            .map(|j| (ask.dual[j] + self.rho * ask.consensus[j]) / curvature(j))
+        let centre = (0..self.common.len())
+            .map(|j| (request.dual[j] + self.common.rho * request.consensus[j]) / curvature(j))
             .collect();
         // The gate's own distance from the minimiser is at most as much again.
-        let noisy = noise * ((self.len() as f64).sqrt() + 6.0)
-            / (self.units[party as usize] as f64).max(1.0);
-        (centre, 2.0 * self.slope / self.rho * (1.0 + noisy))
+        let noisy = noise * ((self.common.len() as f64).sqrt() + 6.0)
+            / (self.common.units[party] as f64).max(1.0);
+        (centre, 2.0 * self.slope / self.common.rho * (1.0 + noisy))
     }
 
-    fn close(&self, state: &mut Trainer, answers: BTreeMap<u32, Vec<f64>>) {
-        state.close(self.rho, answers);
-    }
-
-    fn solution(&self, state: &Trainer) -> Vec<f64> {
-        state.consensus.clone()
-    }
-
-    fn bare(&self, _: &Ask, answer: Vec<f64>, _: u32, _: f64) -> Vec<f64> {
+    fn bare(&self, _: &Augmented, answer: Vec<f64>, _: usize, _: f64) -> Vec<f64> {
         answer
     }
 }

@@ -4,14 +4,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use reticent_accountant::{Ledger, Taint, Unit, View};
+use reticent_accountant::{Ledger, Unit, View};
 use reticent_admm::{Public, Refused, Settings};
 use reticent_noise::{Digest, NoiseKey};
-use reticent_oracle::{Oracle, Refusal, Rehearsal, Terms};
+use reticent_oracle::{BlockCipher, Oracle, Refusal, Rehearsal, Terms};
 use reticent_problem::{Regulariser, Shape};
 
+use crate::adversary::{Faulty, Watched};
 use crate::error::RunError;
-use crate::message::{Envelope, Kind, PartyId};
+use crate::message::PartyId;
 use crate::node::Node;
 use crate::party::Party;
 use crate::topology::Topology;
@@ -21,7 +22,6 @@ mod dp_admm_exact;
 pub(crate) mod federated;
 mod network;
 mod star;
-mod trainer;
 mod walk;
 
 /// An algorithm: what a user must know, and how it is built.
@@ -85,13 +85,9 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     CATALOGUE.iter().find(|entry| entry.name == name)
 }
 
-/// An algorithm with its settings: what it may ask of each party, the nodes that run it, and what
-/// comes out.
-pub trait Protocol: fmt::Debug + Send + Sync {
-    /// From here on, has a known defect, for an audit to find.
-    #[cfg(feature = "seeded-bugs")]
-    fn spoil(&mut self, _bug: reticent_oracle::Bug) {}
-
+/// An algorithm with its settings: what it may ask of each party, and the nodes that run it. Every
+/// node is made by itself, from what is public and from what its owner has.
+pub trait Protocol: Faulty + Watched + fmt::Debug + Send + Sync {
     /// Rounds of a run.
     fn rounds(&self) -> u32;
 
@@ -103,45 +99,40 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         0
     }
 
-    /// Asks all that the run may ask of `party`, by the code that will ask it, on a gate without
-    /// data. `noise` is the noise multiplier; every query has a fixed multiple of it. It becomes
-    /// the plan that the noise is calibrated to and that the party's gate is held to; which part of
-    /// it the run uses, and in which order, is free.
-    fn rehearse(&self, party: PartyId, noise: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal>;
-
-    /// The plan of a party: by default, what [`Protocol::rehearse`] asks on the terms of
-    /// [`Protocol::books_terms`].
-    fn plan(
-        &self,
-        party: PartyId,
-        noise: f64,
-        shape: Shape,
-        own: &Terms,
-    ) -> Result<Ledger, RunError> {
-        let mut rehearsal = Rehearsal::new(shape, self.books_terms(own));
-        self.rehearse(party, noise, &mut rehearsal)?;
-        Ok(rehearsal.into_plan())
-    }
+    /// All that the run may ask of `party`, whose own gate has the terms `own`: where the gate is
+    /// asked, by the code that will ask it, on a gate without data ([`rehearsed`]). `noise` is the
+    /// noise multiplier; every query has a fixed multiple of it. The noise is calibrated to it and
+    /// the party's gate is held to it; which part of it the run uses, and in which order, is free.
+    fn plan(&self, party: PartyId, noise: f64, own: Terms) -> Result<Ledger, RunError>;
 
     /// The terms of the books that count for a party, whose own gate has the terms `own`.
-    fn books_terms(&self, own: &Terms) -> Terms {
-        *own
+    fn books_terms(&self, own: Terms) -> Terms {
+        own
     }
 
-    /// The books that count for a party, and their terms: its whole plan, used or not, with what
-    /// taints its own books. What was used is decided on the way, by chance that is seen or by an
-    /// asker who may choose by looking at the answers, and a sum of what such a choice came to
-    /// bounds nothing (proofs/filter.md).
-    fn books(&self, party: PartyId, nodes: &[Box<dyn Node>]) -> Result<(Ledger, Terms), RunError> {
-        let party = party_at(nodes, party)?;
-        let mut ledger = party.plan().clone();
-        party.ledger().taints().iter().for_each(|&taint| ledger.taint(taint));
-        Ok((ledger, self.books_terms(party.terms())))
+    /// What parties close their contributions with where they trust the server that has this key.
+    fn cipher(&self, _server: &NoiseKey, _run: &Digest) -> Option<BlockCipher> {
+        None
     }
 
-    /// The public z's so far, where parties keep blocks that follow from them; else none.
-    fn trajectory(&self, _nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {
-        Ok(Vec::new())
+    /// The node of one party.
+    fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError>;
+
+    /// The node of the server, if there is one: `key` is its own, `noise` that of each party.
+    fn server(
+        &self,
+        _run: &Digest,
+        _key: NoiseKey,
+        _noise: &[f64],
+    ) -> Result<Option<Box<dyn Node>>, RunError> {
+        Ok(None)
+    }
+
+    /// The parameter to publish when the last deadline is over: a function of the models of the
+    /// nodes, of which party `i` is at place `i` and the server, if there is one, behind them. As
+    /// it is here: the server's.
+    fn published(&self, nodes: &[Box<dyn Node>]) -> Option<Vec<f64>> {
+        Some(nodes.last()?.model()?.parameter)
     }
 
     /// Whether the number of messages, their bytes and what was rejected may be told: not where
@@ -150,60 +141,34 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         true
     }
 
-    /// The nodes, party `i` at place `i`, a server (if there is one) behind them.
-    fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError>;
-
-    /// The parameter to publish, when the last deadline is over: a function of what was released.
-    fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError>;
-
-    /// What a party that keeps to no bound would send in place of this message; `None` if the
-    /// algorithm has no such message. For tests of what it can do.
-    fn exaggerated(&self, _envelope: &Envelope) -> Option<Envelope> {
-        None
-    }
-
-    /// What an adversary makes of a run, one vector for each release, in their order: what an audit
-    /// looks at. As it is here: every vector that the victim sends.
-    fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
-        let Witness { heard, victim, .. } = *witness;
-        let sent = heard
-            .iter()
-            .filter(|e| e.from == victim && matches!(e.kind, Kind::Answer | Kind::Share));
-        sent.filter_map(|envelope| crate::wire::unpack(&envelope.payload).ok()).collect()
-    }
-
     /// What the guarantee relies on that no gate can see to, for the certificates.
     fn assumptions(&self) -> Vec<String> {
         Vec::new()
     }
-
-    /// Why the books of this run are no guarantee, beside what the gates find out themselves.
-    fn taints(&self) -> Vec<Taint> {
-        Vec::new()
-    }
 }
 
-/// What an adversary of any view may have to work with.
-#[derive(Clone, Copy)]
-pub struct Witness<'a> {
-    /// The messages of the run, in their order.
-    pub heard: &'a [Envelope],
-    /// The nodes at its end, for what a server has.
-    pub nodes: &'a [Box<dyn Node>],
-    /// Whose data are in question.
-    pub victim: PartyId,
-    /// Another party, who looks where the view is that of a peer.
-    pub observer: PartyId,
-    /// The victim's noise multiplier.
+/// What the node of a party starts from: public, but for its own key.
+#[derive(Debug)]
+pub struct Start<'a> {
+    /// The run.
+    pub run: &'a Digest,
+    /// The party's own key for what its gate does not draw.
+    pub key: NoiseKey,
+    /// The calibrated noise multiplier of the party.
     pub noise: f64,
+    /// What it encrypts its contributions with ([`Protocol::cipher`]).
+    pub cipher: Option<&'a BlockCipher>,
 }
 
-/// The party at a place.
-pub(crate) fn party_at(nodes: &[Box<dyn Node>], party: PartyId) -> Result<&Party, RunError> {
-    nodes
-        .get(party.index())
-        .and_then(|node| node.party())
-        .ok_or(RunError::Snapshot("no such party"))
+/// The plan that a rehearsal writes: `ask` asks a gate without data.
+pub(crate) fn rehearsed(
+    shape: Shape,
+    terms: Terms,
+    ask: impl FnOnce(&mut dyn Oracle) -> Result<(), Refusal>,
+) -> Result<Ledger, RunError> {
+    let mut rehearsal = Rehearsal::new(shape, terms);
+    ask(&mut rehearsal)?;
+    Ok(rehearsal.into_plan())
 }
 
 /// The nearest point in the ball of this radius.
@@ -212,25 +177,6 @@ pub(crate) fn shorten(v: &mut [f64], radius: f64) {
     if norm > radius {
         v.iter_mut().for_each(|v| *v *= radius / norm);
     }
-}
-
-/// What the nodes of a run start from.
-#[derive(Debug)]
-pub struct Start<'a> {
-    /// The run.
-    pub run: &'a Digest,
-    /// The calibrated noise of each party.
-    pub noise: &'a [f64],
-    /// The server's own key, for its samples.
-    pub server: NoiseKey,
-}
-
-/// The nodes of a run.
-pub struct Network {
-    /// Party `i` at place `i`, then the server if there is one.
-    pub nodes: Vec<Box<dyn Node>>,
-    /// Whose deadlines are called, in this order.
-    pub initiators: Vec<PartyId>,
 }
 
 impl Recipe<'_> {

@@ -168,15 +168,15 @@ impl World {
             loss,
             opening: opening(job.view, job.unit),
             price: job.price.clone(),
-            key: NoiseKey::seeded(job.seed),
             job: [9; 32],
         };
+        let key = NoiseKey::seeded(job.seed);
         let tables = self.table().split_by_user().unwrap();
         #[cfg(feature = "seeded-bugs")]
         if let Some(bug) = job.bug {
-            return reticent_runtime::prepare_spoiled(setup, tables, bug);
+            return reticent_runtime::prepare_spoiled(setup, key, tables, bug);
         }
-        prepare(setup, tables)
+        prepare(setup, key, tables)
     }
 
     pub fn run(&self, job: &Job<'_>) -> Outcome {

@@ -17,28 +17,26 @@
 //! user was invited, and the sample is counted as seen. Released: one mean a round, the same event
 //! for every user, in the trustee's books.
 
-use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 
-use reticent_accountant::{Ledger, View};
+use reticent_accountant::{Ledger, Refused, View};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::queries::Mean;
 use reticent_oracle::{
-    BlockTerms, Oracle, Refusal, Sampling, Seal, SealedBlock, Terms, TrustedAggregator,
-    TrusteeBooks,
+    BlockCipher, BlockTerms, Books, EncryptedBlock, Refusal, Sampling, Terms, TrustedAggregator,
 };
-use reticent_problem::Shape;
-use serde::{Deserialize, Serialize};
 
-use super::trajectory::{Request, Trajectory, label};
+use super::follower::{Follower, HandOver};
+use super::trajectory::{Trajectory, label, released};
 use super::{Federated, fewest_records};
-use crate::algorithms::{Network, Protocol, Start, Witness};
-use crate::client::{Client, ClientContext};
+use crate::adversary::{Faulty, Watched, Witness};
+use crate::algorithms::{Protocol, Start};
+use crate::coordinator::{Coordinator, Exchange};
+use crate::endpoint::AsText;
 use crate::error::RunError;
-use crate::inbox::{Inbox, Memory};
-use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
+use crate::message::{Kind, PartyId, RunId};
 use crate::node::Node;
-use crate::party::Party;
+use crate::party::{Party, refused};
 use crate::rejected::Rejected;
 use crate::wire;
 
@@ -57,14 +55,17 @@ impl Central {
         let aggregator = aggregator.spoiled(self.0.bug);
         aggregator
     }
+
+    /// What a release costs follows from public numbers alone.
+    fn releases(&self, noise: f64) -> Result<Ledger, RunError> {
+        let aggregator = self.aggregator(&NoiseKey::seeded(0), &[0; 32]);
+        let mut plan = Ledger::new();
+        plan.append_many(aggregator.event(&self.sum(noise))?, self.0.rounds.into());
+        Ok(plan)
+    }
 }
 
 impl Protocol for Central {
-    #[cfg(feature = "seeded-bugs")]
-    fn spoil(&mut self, bug: reticent_oracle::Bug) {
-        self.0.bug = Some(bug);
-    }
-
     fn rounds(&self) -> u32 {
         self.0.rounds
     }
@@ -73,213 +74,149 @@ impl Protocol for Central {
         (8 * self.0.len() + 10) * (self.0.rounds as usize + 1) + 10 * self.0.len() + 100
     }
 
-    fn rehearse(&self, _: PartyId, _: f64, _: &mut dyn Oracle) -> Result<(), Refusal> {
-        Err(Refusal::BadQuery("what a trustee releases is planned by the trustee".to_owned()))
+    fn plan(&self, _: PartyId, noise: f64, _: Terms) -> Result<Ledger, RunError> {
+        self.releases(noise)
     }
 
-    /// What a release costs follows from public numbers alone.
-    fn plan(&self, _: PartyId, noise: f64, _: Shape, _: &Terms) -> Result<Ledger, RunError> {
-        let aggregator = self.aggregator(&NoiseKey::seeded(0), &[0; 32]);
-        let mut plan = Ledger::new();
-        plan.append_many(aggregator.event(&self.sum(noise))?, self.0.rounds.into());
-        Ok(plan)
+    fn books_terms(&self, own: Terms) -> Terms {
+        Terms::of_parties(own.unit(), View::Central, u64::from(self.0.parties))
+    }
+
+    fn cipher(&self, server: &NoiseKey, run: &Digest) -> Option<BlockCipher> {
+        Some(self.aggregator(server, run).cipher())
+    }
+
+    fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
+        let cipher = start.cipher.cloned().ok_or_else(|| {
+            let why =
+                "a party needs what it encrypts its block with: ask the server that it trusts";
+            Refused::new("cipher", "none", why)
+        })?;
+        Ok(Follower::new(RunId::from(start.run), party, self.1, Entrusting(cipher)))
+    }
+
+    fn server(
+        &self,
+        run: &Digest,
+        key: NoiseKey,
+        noise: &[f64],
+    ) -> Result<Option<Box<dyn Node>>, RunError> {
+        let params = self.sum(noise.first().copied().unwrap_or(0.0));
+        let mut aggregator = self.aggregator(&key, run);
+        aggregator.bind_within(&self.releases(params.noise_multiplier)?)?;
+        let trajectory = Trajectory::new(self.0.len());
+        let exchange =
+            Means { config: self.0.clone(), block: self.1, params, aggregator, trajectory };
+        Ok(Some(Coordinator::new(RunId::from(run), exchange)))
+    }
+
+    fn traffic_is_public(&self) -> bool {
+        self.0.sampling == Sampling::Full
     }
 
     fn assumptions(&self) -> Vec<String> {
         let trusted = "the server is trusted with every user's contribution, and who is invited in a round stays secret";
         [trusted.to_owned()].into_iter().chain(fewest_records(&self.1)).collect()
     }
+}
 
-    fn books_terms(&self, own: &Terms) -> Terms {
-        Terms::of_parties(own.unit(), View::Central, u64::from(self.0.parties))
+impl Faulty for Central {
+    #[cfg(feature = "seeded-bugs")]
+    fn spoil(&mut self, bug: reticent_oracle::Bug) {
+        self.0.bug = Some(bug);
     }
+}
 
-    fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
-        let run = RunId::from(start.run);
-        let params = self.sum(start.noise.first().copied().unwrap_or(0.0));
-        let mut aggregator = self.aggregator(&start.server, start.run);
-        let (shape, terms) = (self.0.regulariser.shape(), *aggregator.terms());
-        aggregator.bind_within(&self.plan(PartyId(0), params.noise_multiplier, shape, &terms)?);
-        let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
-        nodes.extend(
-            parties
-                .into_iter()
-                .map(|party| User { block: self.1, seal: aggregator.seal() }.into_node(run, party)),
-        );
-        let state = State {
-            round: 0,
-            attempt: 0,
-            trajectory: Trajectory::new(self.0.len()),
-            invited: BTreeSet::new(),
-            entrusted: BTreeMap::new(),
-        };
-        nodes.push(Box::new(Server {
-            config: self.0.clone(),
-            block: self.1,
-            params,
-            inbox: Inbox::new(run, SERVER),
-            aggregator,
-            state,
-        }));
-        Ok(Network { nodes, initiators: vec![SERVER] })
-    }
-
-    fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError> {
-        Ok(server(nodes)?.state.trajectory.solution(&self.0))
-    }
-
+impl Watched for Central {
     /// The mean of every round, which the view may see: each is an entry.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
-        server(witness.nodes)
-            .map_or_else(|_| Vec::new(), |server| server.state.trajectory.released(&self.1))
-    }
-
-    fn trajectory(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {
-        Ok(server(nodes)?.state.trajectory.zs().to_vec())
-    }
-
-    fn traffic_is_public(&self) -> bool {
-        self.0.sampling == Sampling::Full
+        released(witness.public, &self.1)
     }
 }
 
-fn server(nodes: &[Box<dyn Node>]) -> Result<&Server, RunError> {
-    let server = nodes.last().and_then(|node| node.as_any().downcast_ref::<Server>());
-    server.ok_or(RunError::Snapshot("no server"))
-}
+/// A user hands its block to the aggregator, as often as its own budget allows.
+struct Entrusting(BlockCipher);
 
-/// A user: its block is in its gate.
-struct User {
-    block: BlockTerms,
-    seal: Seal,
-}
-
-impl Client for User {
-    fn block(&self) -> Option<BlockTerms> {
-        Some(self.block)
-    }
-
-    fn hear(
+impl HandOver for Entrusting {
+    fn hand_over(
         &mut self,
-        context: &mut ClientContext,
-        envelope: &Envelope,
-    ) -> Result<Vec<Envelope>, Rejected> {
-        let User { block, seal } = self;
-        let (told, admitted): (Request, _) = context.asked(envelope)?;
-        if u64::from(envelope.round) > context.party.plan().total_events() {
-            context.inbox.take(envelope, &admitted);
-            return Ok(vec![envelope.reply(Kind::Declined, Vec::new())]);
+        party: &mut Party,
+        round: u32,
+        place: u32,
+    ) -> Result<Option<(Kind, Vec<u8>)>, Rejected> {
+        if u64::from(round) > party.plan().total_events() {
+            return Ok(None);
         }
-        let followed = context.party.follow(told.first, &told.zs, block)?;
-        if followed < told.first {
-            return Ok(vec![envelope.reply(Kind::Receipt, wire::pack(&followed)?)]);
-        }
-        let entrusted = context.party.entrust(&label(envelope.round, told.place), seal)?;
-        context.inbox.take(envelope, &admitted);
-        Ok(vec![envelope.reply(Kind::Answer, wire::pack(&entrusted)?)])
+        let encrypted = party.encrypt_block(&label(round, place), &self.0, round)?;
+        Ok(Some((Kind::Answer, wire::pack(&encrypted)?)))
     }
 }
 
-/// The server, with the trustee in its house.
-struct Server {
+/// The server's side of the exchange, with the trusted aggregator in its house.
+struct Means {
     config: Federated,
     block: BlockTerms,
     params: Mean,
-    inbox: Inbox,
     aggregator: TrustedAggregator,
-    state: State,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct State {
-    round: u32,
-    attempt: u16,
     trajectory: Trajectory,
-    invited: BTreeSet<u32>,
-    entrusted: BTreeMap<u32, SealedBlock>,
 }
 
-impl Server {
-    fn ask(&self, user: u32, attempt: u16) -> Result<Envelope, RunError> {
-        // The same place for all: a number among the invited would tell how many of them come
-        // before.
-        let payload = self.state.trajectory.tell(user, 0)?;
-        let envelope = self.inbox.write(self.state.round, PartyId(user), Kind::Ask, payload);
-        Ok(Envelope { attempt, ..envelope })
-    }
-}
+impl Exchange for Means {
+    type Answer = EncryptedBlock;
 
-impl Node for Server {
-    fn id(&self) -> PartyId {
-        SERVER
+    fn rounds(&self) -> u32 {
+        self.config.rounds
     }
 
-    fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        self.inbox.in_round(envelope, self.state.round)?;
-        let admitted = self.inbox.check(envelope, |from| self.state.invited.contains(&from.0))?;
-        let user = envelope.from.0;
-        let mut replies = Vec::new();
-        match envelope.kind {
-            Kind::Answer => {
-                let entrusted: SealedBlock = wire::unpack(&envelope.payload)?;
-                if !self.aggregator.takes(&entrusted) {
-                    return Err(Rejected::Malformed("vector"));
-                }
-                self.state.entrusted.insert(user, entrusted);
-                self.state.trajectory.up_to_date(user);
-            }
-            Kind::Receipt => {
-                self.state.trajectory.heard(user, wire::unpack(&envelope.payload)?)?;
-                let again = self.ask(user, envelope.attempt.saturating_add(1));
-                replies.push(again.map_err(|_| Rejected::Malformed("payload"))?);
-            }
-            Kind::Declined => {}
-            _ => return Err(Rejected::Unexpected),
-        }
-        self.inbox.take(envelope, &admitted);
-        Ok(replies)
+    /// Who declines is invited all the same: the sample must not depend on it.
+    fn open(&mut self, round: u32, _: &BTreeSet<u32>) -> Result<Vec<u32>, RunError> {
+        self.trajectory.begin(&self.config);
+        Ok(self.aggregator.invite(round, &self.params)?)
     }
 
-    fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
-        if round > 0 {
-            let entrusted: Vec<SealedBlock> =
-                std::mem::take(&mut self.state.entrusted).into_values().collect();
-            let mean = match self.aggregator.release(round, &self.params, &entrusted) {
-                Ok(released) => Some(released.into_inner()),
-                // A round that was begun again and came out otherwise has had its mean.
-                Err(Refusal::Exhausted | Refusal::RoundReleased(_)) => None,
-                Err(refusal) => return Err(refusal.into()),
-            };
-            self.state.trajectory.end(&self.block, mean);
-        }
-        self.state.round = round + 1;
-        self.state.invited.clear();
-        if self.state.round > self.config.rounds {
-            return Ok(Vec::new());
-        }
-        self.state.trajectory.begin(&self.config);
-        let invited = self.aggregator.invite(self.state.round, &self.params)?;
-        self.state.invited = invited.iter().copied().collect();
-        invited.into_iter().map(|user| self.ask(user, self.state.attempt)).collect()
+    /// The same place for all: a number among the invited would tell how many of them come before.
+    fn request(&self, _: u32, user: u32, _: u32) -> Result<Vec<u8>, RunError> {
+        self.trajectory.tell(user, 0)
     }
 
-    fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        let books = serde_json::to_string(&self.aggregator.books());
-        let books = books.map_err(|_| RunError::Snapshot("books that cannot be written"))?;
-        Ok(wire::pack(&(self.inbox.memory(), &self.state, books))?)
+    fn take(&mut self, round: u32, user: u32, payload: &[u8]) -> Result<EncryptedBlock, Rejected> {
+        let block: EncryptedBlock = wire::unpack(payload)?;
+        self.aggregator.admits(round, user, &block).map_err(refused)?;
+        self.trajectory.up_to_date(user);
+        Ok(block)
     }
 
-    fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        let (memory, state, books): (Memory, State, String) = wire::unpack(snapshot)?;
-        let books: TrusteeBooks = serde_json::from_str(&books)
-            .map_err(|_| RunError::Snapshot("books that cannot be read"))?;
-        self.aggregator.recall(&books)?;
-        self.inbox.remember(memory);
-        self.state = State { attempt: state.attempt.saturating_add(1), ..state };
+    fn close(&mut self, round: u32, blocks: BTreeMap<u32, EncryptedBlock>) -> Result<(), RunError> {
+        let mean = match self.aggregator.release(round, &self.params, &blocks) {
+            Ok(released) => Some(released.into_inner()),
+            // A round that was begun again and came out otherwise has had its mean.
+            Err(Refusal::Exhausted | Refusal::RoundReleased(_)) => None,
+            Err(refusal) => return Err(refusal.into()),
+        };
+        self.trajectory.end(&self.block, mean);
         Ok(())
     }
 
-    fn as_any(&self) -> &dyn Any {
-        self
+    fn model(&self) -> Vec<f64> {
+        self.trajectory.model(&self.config)
+    }
+
+    fn save(&self) -> Result<Vec<u8>, RunError> {
+        Ok(wire::pack(&(&self.trajectory, AsText(self.aggregator.books())))?)
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<(), RunError> {
+        let (trajectory, books): (Trajectory, AsText<Books>) = wire::unpack(saved)?;
+        self.aggregator.recall(&books.0)?;
+        self.trajectory = trajectory;
+        Ok(())
+    }
+
+    fn trajectory(&self) -> &[Vec<f64>] {
+        self.trajectory.zs()
+    }
+
+    fn behind(&mut self, user: u32, followed: u32) -> Result<(), Rejected> {
+        self.trajectory.heard(user, followed)
     }
 }

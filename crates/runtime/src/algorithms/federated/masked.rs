@@ -14,8 +14,7 @@
 //! entered. A member never takes part twice in one round: two sums of the same shares of noise over
 //! different members would show the difference.
 
-use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Adjacency, Ledger, Refused, Unit};
 use reticent_masks::{
@@ -23,17 +22,16 @@ use reticent_masks::{
     Terms as MaskTerms,
 };
 use reticent_noise::{Digest, Hasher, NoiseKey};
-use reticent_oracle::{BlockTerms, Oracle, Refusal, Sampling};
-use reticent_problem::Shape;
-use serde::{Deserialize, Serialize};
+use reticent_oracle::{BlockTerms, Sampling, Terms};
 
-use super::trajectory::{Request, Trajectory, label};
+use super::follower::{Follower, HandOver};
+use super::trajectory::{Trajectory, label, released};
 use super::{Federated, fewest_records};
-use crate::algorithms::{Network, Protocol, Start, Witness};
-use crate::client::{Client, ClientContext};
+use crate::adversary::{Faulty, Watched, Witness};
+use crate::algorithms::{Protocol, Start};
+use crate::coordinator::{Coordinator, Exchange, ToPlaces};
 use crate::error::RunError;
-use crate::inbox::{Inbox, Memory, server_only};
-use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
+use crate::message::{Kind, PartyId, RunId};
 use crate::node::Node;
 use crate::participation::{cap, choose};
 use crate::party::Party;
@@ -65,7 +63,7 @@ pub(crate) struct Masked {
 
 /// What all members of a sum agree on.
 #[derive(Clone, Debug)]
-struct Agreed {
+struct SumTerms {
     terms: MaskTerms,
     code: FixedPoint,
     share: NoiseShare,
@@ -82,11 +80,11 @@ impl Masked {
 
     /// Refuses numbers of members that no masks are for.
     pub fn check(&self) -> Result<(), RunError> {
-        self.agreed(&[0; 32], 1, 1.0).map(|_| ())
+        self.sum_terms(&[0; 32], 1, 1.0).map(|_| ())
     }
 
     /// The terms of round `round`, a function of public numbers.
-    fn agreed(&self, run: &Digest, round: u32, noise: f64) -> Result<Agreed, RunError> {
+    fn sum_terms(&self, run: &Digest, round: u32, noise: f64) -> Result<SumTerms, RunError> {
         let refuse = |error: &dyn std::fmt::Display| {
             Refused::new("trust", "secure-aggregation", error.to_string())
         };
@@ -126,7 +124,7 @@ impl Masked {
             .failing(failure);
         let code =
             FixedPoint::new(bound, bits, members, share.whole()).map_err(|error| refuse(&error))?;
-        Ok(Agreed { terms, code, share })
+        Ok(SumTerms { terms, code, share })
     }
 }
 
@@ -137,13 +135,46 @@ impl Protocol for Masked {
 
     fn longest_payload(&self) -> usize {
         let told = (8 * self.config.len() + 10) * (self.config.rounds as usize + 1) + 100;
-        let masks =
-            self.agreed(&[0; 32], 1, 1.0).map_or(0, |agreed| agreed.terms.longest_message());
+        let masks = self.sum_terms(&[0; 32], 1, 1.0).map_or(0, |sum| sum.terms.longest_message());
         told.max(masks + 100)
     }
 
-    fn rehearse(&self, _: PartyId, _: f64, _: &mut dyn Oracle) -> Result<(), Refusal> {
-        Err(Refusal::BadQuery("a masked sum is planned by its number of members".to_owned()))
+    /// What a sum costs follows from public numbers alone.
+    fn plan(&self, _: PartyId, noise: f64, _: Terms) -> Result<Ledger, RunError> {
+        let SumTerms { code, share, .. } = self.sum_terms(&[0; 32], 1, noise)?;
+        let apart = self.block.moves_in_steps(code.step(), self.config.len());
+        let event = share.event(apart, Adjacency::ReplaceOne, self.unit);
+        let event = event.map_err(|error| Refused::new("noise", noise, error.to_string()))?;
+        let mut plan = Ledger::new();
+        plan.append_many(
+            event,
+            cap(self.config.sampling, self.config.parties, self.config.rounds).into(),
+        );
+        Ok(plan)
+    }
+
+    fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
+        let way =
+            Masking { config: self.clone(), noise: start.noise, run: *start.run, member: None };
+        Ok(Follower::new(RunId::from(start.run), party, self.block, way))
+    }
+
+    fn server(
+        &self,
+        run: &Digest,
+        key: NoiseKey,
+        noise: &[f64],
+    ) -> Result<Option<Box<dyn Node>>, RunError> {
+        let exchange = Sums {
+            config: self.clone(),
+            noise: noise.first().copied().unwrap_or(0.0),
+            run: *run,
+            key,
+            collector: None,
+            trajectory: Trajectory::new(self.config.len()),
+            opened: None,
+        };
+        Ok(Some(Coordinator::new(RunId::from(run), exchange)))
     }
 
     fn assumptions(&self) -> Vec<String> {
@@ -165,265 +196,157 @@ impl Protocol for Masked {
         assumptions.extend(fewest_records(&self.block));
         assumptions
     }
+}
 
-    /// What a sum costs follows from public numbers alone.
-    fn plan(
-        &self,
-        _: PartyId,
-        noise: f64,
-        _: Shape,
-        _: &reticent_oracle::Terms,
-    ) -> Result<Ledger, RunError> {
-        let Agreed { code, share, .. } = self.agreed(&[0; 32], 1, noise)?;
-        let apart = self.block.moves_in_steps(code.step(), self.config.len());
-        let event = share.event(apart, Adjacency::ReplaceOne, self.unit);
-        let event = event.map_err(|error| Refused::new("noise", noise, error.to_string()))?;
-        let mut plan = Ledger::new();
-        plan.append_many(
-            event,
-            cap(self.config.sampling, self.config.parties, self.config.rounds).into(),
-        );
-        Ok(plan)
-    }
+impl Faulty for Masked {}
 
-    fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
-        let run = RunId::from(start.run);
-        let noise = start.noise.first().copied().unwrap_or(0.0);
-        let mut nodes: Vec<Box<dyn Node>> = Vec::with_capacity(parties.len() + 1);
-        nodes.extend(parties.into_iter().map(|party| {
-            User { config: self.clone(), noise, run: *start.run, member: None }
-                .into_node(run, party)
-        }));
-        let state = State {
-            round: 0,
-            attempt: 0,
-            trajectory: Trajectory::new(self.config.len()),
-            places: BTreeMap::new(),
-            sum: None,
-        };
-        nodes.push(Box::new(Server {
-            config: self.clone(),
-            noise,
-            run: *start.run,
-            key: start.server,
-            inbox: Inbox::new(run, SERVER),
-            collector: None,
-            state,
-        }));
-        Ok(Network { nodes, initiators: vec![SERVER] })
-    }
-
-    fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError> {
-        Ok(server(nodes)?.state.trajectory.solution(&self.config))
-    }
-
+impl Watched for Masked {
     /// The mean of every round, which the view may see: each is an entry.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
-        server(witness.nodes)
-            .map_or_else(|_| Vec::new(), |server| server.state.trajectory.released(&self.block))
-    }
-
-    fn trajectory(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<Vec<f64>>, RunError> {
-        Ok(server(nodes)?.state.trajectory.zs().to_vec())
+        released(witness.public, &self.block)
     }
 }
 
-fn server(nodes: &[Box<dyn Node>]) -> Result<&Server, RunError> {
-    let server = nodes.last().and_then(|node| node.as_any().downcast_ref::<Server>());
-    server.ok_or(RunError::Snapshot("no server"))
-}
-
-/// A user, and the member of the masked sum that it is in this round.
-struct User {
+/// A user's way to a masked sum, and the member of it that the user is in this round.
+struct Masking {
     config: Masked,
     noise: f64,
     run: Digest,
     member: Option<(u32, Member)>,
 }
 
-impl User {
-    fn mask(
-        &self,
-        context: &mut ClientContext,
+impl HandOver for Masking {
+    /// A member never takes part twice in one round.
+    const REPEATS: bool = false;
+
+    fn hand_over(
+        &mut self,
+        party: &mut Party,
         round: u32,
         place: u32,
-    ) -> Result<Option<Member>, Rejected> {
-        let agreed = self.config.agreed(&self.run, round, self.noise);
-        let Agreed { terms, code, share } =
-            agreed.map_err(|error| Rejected::Gate(error.to_string()))?;
-        context.party.mask(&label(round, place), &code, &share, &terms, place)
-    }
-}
-
-impl Client for User {
-    fn block(&self) -> Option<BlockTerms> {
-        Some(self.config.block)
-    }
-
-    fn hear(
-        &mut self,
-        context: &mut ClientContext,
-        envelope: &Envelope,
-    ) -> Result<Vec<Envelope>, Rejected> {
-        if envelope.kind == Kind::Shares {
-            context.inbox.address(envelope, server_only)?;
-            let Some((round, member)) = &mut self.member else { return Err(Rejected::Unexpected) };
-            context.inbox.in_round(envelope, *round)?;
-            let said = member.on_message(&envelope.payload).map_err(|_| Rejected::Unexpected)?;
-            return Ok(said
-                .into_iter()
-                .map(|out| envelope.reply(Kind::Shares, out.bytes))
-                .collect());
-        }
-        let (told, admitted): (Request, _) = context.asked(envelope)?;
-        if admitted.again {
-            return Err(Rejected::Duplicate);
-        }
-        let followed = context.party.follow(told.first, &told.zs, &self.config.block)?;
-        if followed < told.first {
-            return Ok(vec![envelope.reply(Kind::Receipt, wire::pack(&followed)?)]);
-        }
-        let member = self.mask(context, envelope.round, told.place)?;
-        context.inbox.take(envelope, &admitted);
-        let Some(member) = member else {
-            return Ok(vec![envelope.reply(Kind::Declined, Vec::new())]);
-        };
+    ) -> Result<Option<(Kind, Vec<u8>)>, Rejected> {
+        let terms = self.config.sum_terms(&self.run, round, self.noise);
+        let SumTerms { terms, code, share } =
+            terms.map_err(|error| Rejected::Gate(error.to_string()))?;
+        let member = party.mask(&label(round, place), &code, &share, &terms, place)?;
+        let Some(member) = member else { return Ok(None) };
         let first = member.start().bytes;
-        self.member = Some((envelope.round, member));
-        Ok(vec![envelope.reply(Kind::Shares, first)])
+        self.member = Some((round, member));
+        Ok(Some((Kind::Masks, first)))
+    }
+
+    fn masked(&mut self, round: u32, said: &[u8]) -> Result<Vec<Vec<u8>>, Rejected> {
+        match &mut self.member {
+            Some((own, member)) if *own == round => {
+                let said = member.on_message(said).map_err(|_| Rejected::Unexpected)?;
+                Ok(said.into_iter().map(|out| out.bytes).collect())
+            }
+            Some((own, _)) if round < *own => Err(Rejected::Stale { given: round }),
+            Some(_) => Err(Rejected::Early { given: round }),
+            None => Err(Rejected::Unexpected),
+        }
     }
 }
 
-/// The server, who sees sums.
-struct Server {
+/// The server's side of the exchange: it sees sums.
+struct Sums {
     config: Masked,
     noise: f64,
     run: Digest,
     key: NoiseKey,
-    inbox: Inbox,
     collector: Option<Collector>,
-    state: State,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct State {
-    round: u32,
-    attempt: u16,
     trajectory: Trajectory,
-    /// The users of the round, and their places among the members.
-    places: BTreeMap<u32, u32>,
     /// The opened sum and how many are in it.
-    sum: Option<(Vec<u64>, u32)>,
+    opened: Option<(Vec<u64>, u32)>,
 }
 
-impl Server {
-    fn ask(&self, user: u32, attempt: u16) -> Result<Envelope, RunError> {
-        let payload =
-            self.state.trajectory.tell(user, self.state.places.get(&user).copied().unwrap_or(0))?;
-        let envelope = self.inbox.write(self.state.round, PartyId(user), Kind::Ask, payload);
-        Ok(Envelope { attempt, ..envelope })
-    }
-
+impl Sums {
     /// What the collector says, to whom it says it; and the sum, when there is one.
-    fn carry(&mut self, said: Vec<Outgoing>) -> Vec<Envelope> {
+    fn carry(&mut self, said: Vec<Outgoing>) -> ToPlaces {
         if let Some(Some(Ok(sum))) = self.collector.as_ref().map(Collector::outcome) {
-            self.state.sum = Some((sum.values.clone(), sum.members.len() as u32));
+            self.opened = Some((sum.values.clone(), sum.members.len() as u32));
         }
-        let users: BTreeMap<u32, u32> =
-            self.state.places.iter().map(|(&user, &place)| (place, user)).collect();
-        let carry = |out: Outgoing| match out.to {
-            End::Member(place) => {
-                let user = users.get(&place)?;
-                Some(self.inbox.write(self.state.round, PartyId(*user), Kind::Shares, out.bytes))
-            }
+        let to_member = |out: Outgoing| match out.to {
+            End::Member(place) => Some((place, out.bytes)),
             End::Collector => None,
         };
-        said.into_iter().filter_map(carry).collect()
+        said.into_iter().filter_map(to_member).collect()
     }
 }
 
-impl Node for Server {
-    fn id(&self) -> PartyId {
-        SERVER
+impl Exchange for Sums {
+    /// Members say all they have to say to the collector.
+    type Answer = ();
+
+    fn rounds(&self) -> u32 {
+        self.config.config.rounds
     }
 
-    fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        self.inbox.in_round(envelope, self.state.round)?;
-        let user = envelope.from.0;
-        let known = |from: PartyId| self.state.places.contains_key(&from.0);
-        if envelope.kind == Kind::Shares {
-            self.inbox.address(envelope, known)?;
-            let place = self.state.places[&user];
-            let Some(collector) = &mut self.collector else { return Err(Rejected::Unexpected) };
-            let said =
-                collector.on_message(place, &envelope.payload).map_err(|_| Rejected::Unexpected)?;
-            self.state.trajectory.up_to_date(user);
-            return Ok(self.carry(said));
-        }
-        let admitted = self.inbox.check(envelope, known)?;
-        let mut replies = Vec::new();
-        match envelope.kind {
-            Kind::Receipt => {
-                self.state.trajectory.heard(user, wire::unpack(&envelope.payload)?)?;
-                let again = self.ask(user, envelope.attempt.saturating_add(1));
-                replies.push(again.map_err(|_| Rejected::Malformed("payload"))?);
-            }
-            Kind::Declined => {}
-            _ => return Err(Rejected::Unexpected),
-        }
-        self.inbox.take(envelope, &admitted);
-        Ok(replies)
+    /// Who declines is counted all the same: the number of members must be known beforehand.
+    fn open(&mut self, round: u32, _: &BTreeSet<u32>) -> Result<Vec<u32>, RunError> {
+        let Federated { sampling, parties, .. } = self.config.config;
+        self.trajectory.begin(&self.config.config);
+        self.collector =
+            Some(Collector::new(self.config.sum_terms(&self.run, round, self.noise)?.terms));
+        let before = u64::from(round) - 1;
+        let label = Hasher::new("reticent sample").field(&self.run).number(before).finish();
+        Ok(choose(sampling, parties, &mut self.key.entropy(&label))?)
     }
 
-    /// Somebody is away: the masked sum goes on without, or ends.
-    fn on_quiet(&mut self, _round: u32) -> Result<Vec<Envelope>, RunError> {
-        match &mut self.collector {
-            Some(collector) if collector.outcome().is_none() => {
-                let said = collector.on_deadline();
-                Ok(self.carry(said))
-            }
-            _ => Ok(Vec::new()),
-        }
+    fn request(&self, _: u32, user: u32, place: u32) -> Result<Vec<u8>, RunError> {
+        self.trajectory.tell(user, place)
     }
 
-    fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
-        if round > 0 {
-            let code = self.config.agreed(&self.run, round, self.noise)?.code;
-            let mean = self.state.sum.take().map(|(sum, stayed)| {
-                code.decode(&sum).into_iter().map(|value| value / f64::from(stayed)).collect()
-            });
-            self.state.trajectory.end(&self.config.block, mean);
-        }
-        self.state.round = round + 1;
-        self.state.places.clear();
+    fn take(&mut self, _: u32, _: u32, _: &[u8]) -> Result<(), Rejected> {
+        Err(Rejected::Unexpected)
+    }
+
+    fn close(&mut self, round: u32, _: BTreeMap<u32, ()>) -> Result<(), RunError> {
+        let code = self.config.sum_terms(&self.run, round, self.noise)?.code;
+        let mean = self.opened.take().map(|(sum, stayed)| {
+            code.decode(&sum).into_iter().map(|value| value / f64::from(stayed)).collect()
+        });
+        self.trajectory.end(&self.config.block, mean);
         self.collector = None;
-        if self.state.round > self.config.config.rounds {
-            return Ok(Vec::new());
-        }
-        self.state.trajectory.begin(&self.config.config);
-        let label =
-            Hasher::new("reticent sample").field(&self.run).number(u64::from(round)).finish();
-        let config = &self.config.config;
-        let chosen = choose(config.sampling, config.parties, &mut self.key.entropy(&label))?;
-        self.state.places = chosen.iter().zip(0..).map(|(&user, place)| (user, place)).collect();
-        self.collector = Some(Collector::new(
-            self.config.agreed(&self.run, self.state.round, self.noise)?.terms,
-        ));
-        chosen.into_iter().map(|user| self.ask(user, self.state.attempt)).collect()
-    }
-
-    fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.inbox.memory(), &self.state))?)
-    }
-
-    fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        let (memory, state): (Memory, State) = wire::unpack(snapshot)?;
-        self.inbox.remember(memory);
-        self.state = State { attempt: state.attempt.saturating_add(1), ..state };
         Ok(())
     }
 
-    fn as_any(&self) -> &dyn Any {
-        self
+    fn model(&self) -> Vec<f64> {
+        self.trajectory.model(&self.config.config)
+    }
+
+    fn save(&self) -> Result<Vec<u8>, RunError> {
+        Ok(wire::pack(&(&self.trajectory, &self.opened))?)
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<(), RunError> {
+        (self.trajectory, self.opened) = wire::unpack(saved)?;
+        Ok(())
+    }
+
+    fn trajectory(&self) -> &[Vec<f64>] {
+        self.trajectory.zs()
+    }
+
+    fn behind(&mut self, user: u32, followed: u32) -> Result<(), Rejected> {
+        self.trajectory.heard(user, followed)
+    }
+
+    fn masked(&mut self, user: u32, place: u32, said: &[u8]) -> Result<ToPlaces, Rejected> {
+        let Some(collector) = &mut self.collector else { return Err(Rejected::Unexpected) };
+        let said = collector.on_message(place, said).map_err(|_| Rejected::Unexpected)?;
+        self.trajectory.up_to_date(user);
+        Ok(self.carry(said))
+    }
+
+    /// Somebody is away: the masked sum goes on without, or ends.
+    fn quiet(&mut self) -> ToPlaces {
+        match &mut self.collector {
+            Some(collector) if collector.outcome().is_none() => {
+                let said = collector.on_deadline();
+                self.carry(said)
+            }
+            _ => Vec::new(),
+        }
     }
 }

@@ -23,7 +23,7 @@ use crate::wire;
 /// What a user is told: the z's from number `first` on, and its own number among those who are
 /// asked in this round.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Request {
+pub(super) struct BlockRequest {
     pub first: u32,
     pub zs: Vec<Vec<f64>>,
     pub place: u32,
@@ -76,7 +76,7 @@ impl Trajectory {
     pub fn tell(&self, user: u32, place: u32) -> Result<Vec<u8>, RunError> {
         let first = self.known.get(&user).copied().unwrap_or(0).min(self.zs.len() as u32);
         let zs = self.zs[first as usize..].to_vec();
-        Ok(wire::pack(&Request { first, zs, place })?)
+        Ok(wire::pack(&BlockRequest { first, zs, place })?)
     }
 
     /// The user has followed so many; refused if there are not so many.
@@ -98,19 +98,20 @@ impl Trajectory {
         self.known.insert(user, self.zs.len() as u32);
     }
 
-    /// What was released in each round, the mean of the offsets with its noise, as whoever has the
-    /// z's works it out. With a penalty it is what is left of it behind the penalty's prox.
-    pub fn released(&self, params: &BlockTerms) -> Vec<Vec<f64>> {
-        let mut centre = vec![0.0; self.mean.len()];
-        let next = self.zs.iter().skip(1).chain([&self.mean]);
-        let offset = |(z, next): (&Vec<f64>, &Vec<f64>)| {
-            params.centre(&mut centre, z);
-            next.iter().zip(&centre).map(|(m, p)| m - p).collect()
-        };
-        self.zs.iter().zip(next).map(offset).collect()
-    }
-
-    pub fn solution(&self, config: &Federated) -> Vec<f64> {
+    /// The z that would be next.
+    pub fn model(&self, config: &Federated) -> Vec<f64> {
         config.consensus(&self.mean)
     }
+}
+
+/// What was released in each round, the mean of the offsets with its noise, as whoever has the
+/// `public` z's and the model behind them works it out. With a penalty it is what is left of it
+/// behind the penalty's prox.
+pub(super) fn released(public: &[Vec<f64>], params: &BlockTerms) -> Vec<Vec<f64>> {
+    let mut centre = vec![0.0; public.first().map_or(0, Vec::len)];
+    let offset = |(z, next): (&Vec<f64>, &Vec<f64>)| {
+        params.centre(&mut centre, z);
+        next.iter().zip(&centre).map(|(m, p)| m - p).collect()
+    };
+    public.iter().zip(public.iter().skip(1)).map(offset).collect()
 }

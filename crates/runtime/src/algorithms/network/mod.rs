@@ -39,14 +39,16 @@ mod state;
 
 use std::sync::Arc;
 
-use reticent_accountant::Unit;
+use reticent_accountant::{Ledger, Unit};
 use reticent_admm::Refused;
-use reticent_oracle::{Oracle, Refusal};
+use reticent_oracle::Terms;
 
 use self::peer::Peer;
 use self::rule::Rule;
-use self::state::{Share, State, Step};
-use super::{Entry, Network, Protocol, Recipe, Start, Witness};
+use self::state::{PeerState, Share, Step};
+use super::{Entry, Protocol, Recipe, Start, rehearsed};
+use crate::adversary::{Faulty, Watched, Witness};
+use crate::endpoint::Endpoint;
 use crate::error::RunError;
 use crate::message::{Envelope, PartyId, RunId};
 use crate::node::Node;
@@ -90,6 +92,13 @@ fn build(
     Ok(Box::new(Peers { rule, topology: recipe.topology.clone(), records }))
 }
 
+impl Peers {
+    /// Where a peer begins.
+    fn begun(&self, peer: PartyId) -> PeerState {
+        PeerState::new(self.rule.len(), &self.topology.neighbours(peer.0))
+    }
+}
+
 impl Protocol for Peers {
     fn rounds(&self) -> u32 {
         self.rule.rounds()
@@ -109,40 +118,40 @@ impl Protocol for Peers {
         (self.topology.degree(party.0) as u64) << 32 | records
     }
 
-    fn rehearse(&self, party: PartyId, noise: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let mut state = State::new(self.rule.len(), &self.topology.neighbours(party.0));
-        for k in (1..=self.rule.rounds()).filter(|&k| self.rule.is_fresh(k)) {
-            let step = self.rule.fresh(k, noise, &state, oracle)?;
-            state.take(step, &self.rule, k);
-        }
-        Ok(())
+    fn plan(&self, party: PartyId, noise: f64, own: Terms) -> Result<Ledger, RunError> {
+        let mut state = self.begun(party);
+        rehearsed(self.rule.shape(), own, |oracle| {
+            for k in (1..=self.rule.rounds()).filter(|&k| self.rule.is_fresh(k)) {
+                let step = self.rule.fresh(k, noise, &state, oracle)?;
+                state.take(step, &self.rule, k);
+            }
+            Ok(())
+        })
     }
 
-    fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
-        let run = RunId::from(start.run);
-        let initiators = parties.iter().map(Party::id).collect();
-        let nodes = parties.into_iter().zip(start.noise).map(|(party, &noise)| {
-            let state = State::new(self.rule.len(), &self.topology.neighbours(party.id().0));
-            Box::new(Peer::new(run, party, Arc::clone(&self.rule), noise, state)) as Box<dyn Node>
-        });
-        Ok(Network { nodes: nodes.collect(), initiators })
+    fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
+        let (run, state) = (RunId::from(start.run), self.begun(party.id()));
+        let endpoint = Endpoint::new(run, party);
+        Ok(Box::new(Peer::new(endpoint, Arc::clone(&self.rule), start.noise, state)))
     }
 
-    fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError> {
+    /// The mean of all peers' last f.
+    fn published(&self, nodes: &[Box<dyn Node>]) -> Option<Vec<f64>> {
         let mut mean = vec![0.0; self.rule.len()];
         for node in nodes {
-            let peer =
-                node.as_any().downcast_ref::<Peer>().ok_or(RunError::Snapshot("not a peer"))?;
-            mean.iter_mut().zip(peer.model()).for_each(|(mean, f)| *mean += f / nodes.len() as f64);
+            let f = node.model()?.parameter;
+            mean.iter_mut().zip(f).for_each(|(mean, f)| *mean += f / nodes.len() as f64);
         }
-        Ok(mean)
+        Some(mean)
     }
+}
 
+impl Watched for Peers {
     /// Whoever sees all broadcasts can do the peer's own arithmetic: what is left of a fresh step
     /// is its noisy gradient.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
         let Witness { heard, victim, .. } = *witness;
-        let mut state = State::new(self.rule.len(), &self.topology.neighbours(victim.0));
+        let mut state = self.begun(victim);
         let (mut seen, mut waiting) = (Vec::new(), Vec::new());
         for envelope in heard {
             let Ok(share) = wire::unpack::<Share>(&envelope.payload) else { continue };
@@ -166,10 +175,12 @@ impl Protocol for Peers {
         }
         seen
     }
+}
 
-    fn exaggerated(&self, envelope: &Envelope) -> Option<Envelope> {
-        let mut share: Share = wire::unpack(&envelope.payload).ok()?;
+impl Faulty for Peers {
+    fn exaggerated(&self, honest: &Envelope) -> Option<Envelope> {
+        let mut share: Share = wire::unpack(&honest.payload).ok()?;
         share.f.iter_mut().chain(&mut share.s).for_each(|v| *v = (*v + 1.0) * 1e9);
-        Some(Envelope { payload: wire::pack(&share).ok()?, ..envelope.clone() })
+        Some(Envelope { payload: wire::pack(&share).ok()?, ..honest.clone() })
     }
 }

@@ -1,49 +1,65 @@
 //! A peer: its records behind its own gate, its neighbours, and nobody else.
 
-use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reticent_noise::Hasher;
+use reticent_noise::{Digest, Hasher};
 
 use super::rule::Rule;
-use super::state::{Share, State};
+use super::state::{PeerState, Share};
+use crate::endpoint::{Endpoint, EndpointState};
 use crate::error::RunError;
-use crate::inbox::{Inbox, Memory};
-use crate::message::{Envelope, Kind, PartyId, RunId};
-use crate::node::Node;
-use crate::party::Party;
+use crate::message::{Envelope, Kind, PartyId};
+use crate::node::{Estimate, Node};
+use crate::party::{Party, unless_spent};
 use crate::rejected::Rejected;
 use crate::wire;
 
 pub(super) struct Peer {
-    inbox: Inbox,
-    party: Party,
+    endpoint: Endpoint,
     rule: Arc<Rule>,
     noise: f64,
     attempt: u16,
-    state: State,
+    state: PeerState,
+    /// What neighbours said whose clocks are ahead: it is heard when the round that it belongs to
+    /// has begun here too. A crash loses it, as a line may.
+    early: BTreeMap<PartyId, Envelope>,
 }
 
 impl Peer {
-    pub fn new(run: RunId, party: Party, rule: Arc<Rule>, noise: f64, state: State) -> Self {
-        Peer { inbox: Inbox::new(run, party.id()), party, rule, noise, attempt: 0, state }
+    pub fn new(endpoint: Endpoint, rule: Arc<Rule>, noise: f64, state: PeerState) -> Self {
+        Peer { endpoint, rule, noise, attempt: 0, state, early: BTreeMap::new() }
     }
 
-    /// Its last f.
-    pub fn model(&self) -> &[f64] {
-        &self.state.own.f
+    /// Stands for all that step `k` depends on: done again, it is the same step; after another
+    /// history it is another.
+    fn label(&self, k: u32) -> Result<Digest, RunError> {
+        let inbox = &self.endpoint.inbox;
+        Ok(Hasher::new("reticent peer step")
+            .field(&inbox.run().0)
+            .number(u64::from(k))
+            .number(u64::from(inbox.me().0))
+            .field(&wire::pack(&self.state)?)
+            .finish())
     }
 }
 
 impl Node for Peer {
     fn id(&self) -> PartyId {
-        self.party.id()
+        self.endpoint.party.id()
     }
 
     fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let State { round, near, .. } = &self.state;
-        self.inbox.in_round(envelope, *round)?;
-        let admitted = self.inbox.check(envelope, |from| near.contains_key(&from.0))?;
+        let PeerState { round, near, .. } = &self.state;
+        let inbox = &mut self.endpoint.inbox;
+        let known = |from: PartyId| near.contains_key(&from.0);
+        if envelope.round == round + 1 && envelope.round <= self.rule.rounds() {
+            inbox.address(envelope, known)?;
+            self.early.entry(envelope.from).or_insert_with(|| envelope.clone());
+            return Ok(Vec::new());
+        }
+        inbox.in_round(envelope, *round)?;
+        let admitted = inbox.check(envelope, known)?;
         if envelope.kind != Kind::Share {
             return Err(Rejected::Unexpected);
         }
@@ -51,58 +67,55 @@ impl Node for Peer {
         let len = self.rule.len();
         let share = Share { f: wire::checked(f, len)?, s: wire::checked(s, len)? };
         self.state.hear(envelope.from.0, share, &self.rule, *round);
-        self.inbox.take(envelope, &admitted);
+        inbox.take(envelope, &admitted);
         Ok(Vec::new())
     }
 
     fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
-        let Peer { inbox, party, rule, noise, attempt, state } = self;
         let k = round + 1;
-        if k > rule.rounds() {
-            state.round = k;
+        if k > self.rule.rounds() {
+            self.state.round = k;
             return Ok(Vec::new());
         }
         let mut step = None;
-        if rule.is_fresh(k) {
-            // All that the step depends on: done again, it is the same step; after another history
-            // it is another.
-            let label = Hasher::new("reticent peer step")
-                .field(&inbox.run().0)
-                .number(u64::from(k))
-                .number(u64::from(inbox.me().0))
-                .field(&wire::pack(&*state)?)
-                .finish();
-            step = party.step(&label, |oracle| rule.fresh(k, *noise, state, oracle))?;
+        if self.rule.is_fresh(k) {
+            let label = self.label(k)?;
+            let oracle = self.endpoint.party.begin(&label);
+            step = unless_spent(self.rule.fresh(k, self.noise, &self.state, oracle))?;
         }
-        let step = step.unwrap_or_else(|| rule.recycled(k, state));
-        state.take(step, rule, k);
-        state.round = k;
-        let payload = wire::pack(&state.own)?;
+        let step = step.unwrap_or_else(|| self.rule.recycled(k, &self.state));
+        self.state.take(step, &self.rule, k);
+        self.state.round = k;
+        for envelope in std::mem::take(&mut self.early).into_values() {
+            // What is none of a neighbour's shares is not heard, as when it comes in time.
+            let _ = self.on_message(&envelope);
+        }
+        let payload = wire::pack(&self.state.own)?;
         let write = |&to: &u32| {
-            let envelope = inbox.write(k, PartyId(to), Kind::Share, payload.clone());
-            Envelope { attempt: *attempt, ..envelope }
+            let envelope = self.endpoint.inbox.write(k, PartyId(to), Kind::Share, payload.clone());
+            Envelope { attempt: self.attempt, ..envelope }
         };
-        Ok(state.near.keys().map(write).collect())
+        Ok(self.state.near.keys().map(write).collect())
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.inbox.memory(), self.party.books()?, self.attempt, &self.state))?)
+        Ok(wire::pack(&(self.endpoint.save()?, self.attempt, &self.state))?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        let (memory, books, attempt, state): (Memory, String, u16, State) = wire::unpack(snapshot)?;
-        self.party.recall(&books)?;
-        self.inbox.remember(memory);
+        let (endpoint, attempt, state): (EndpointState, u16, PeerState) = wire::unpack(snapshot)?;
+        self.endpoint.load(endpoint)?;
         self.attempt = attempt.saturating_add(1);
         self.state = state;
         Ok(())
     }
 
-    fn party(&self) -> Option<&Party> {
-        Some(&self.party)
+    /// Its last f.
+    fn model(&self) -> Option<Estimate> {
+        Some(Estimate { steps: self.state.round, parameter: self.state.own.f.clone() })
     }
 
-    fn as_any(&self) -> &dyn Any {
-        self
+    fn party(&self) -> Option<&Party> {
+        Some(&self.endpoint.party)
     }
 }

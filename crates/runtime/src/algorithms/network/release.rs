@@ -24,7 +24,7 @@ use reticent_oracle::queries::{Gradient, Mean, Minimiser, Objective};
 use reticent_oracle::{Claim, Law, Oracle, Quadratic, Refusal, Sampling};
 
 use super::rule::Rule;
-use super::state::{State, Step};
+use super::state::{PeerState, Step};
 use crate::algorithms::{Entry, Recipe};
 
 /// How a fresh step is released, with what that takes.
@@ -93,7 +93,7 @@ impl Way {
         rule: &Rule,
         k: u32,
         noise_multiplier: f64,
-        state: &State,
+        state: &PeerState,
         oracle: &mut dyn Oracle,
     ) -> Result<Step, Refusal> {
         let start = &state.own.f;
@@ -135,7 +135,7 @@ impl Way {
 impl Way {
     /// What anybody can make of a broadcast `f` of the fresh step `k`, if the penalty is quadratic:
     /// the noisy gradient.
-    pub fn made_public(&self, rule: &Rule, k: u32, state: &State, f: &[f64]) -> Vec<f64> {
+    pub fn made_public(&self, rule: &Rule, k: u32, state: &PeerState, f: &[f64]) -> Vec<f64> {
         if let Way::Minimiser { ridge } | Way::Objective { ridge, .. } = self {
             return ridge.public_part(rule.eta(k), state).gradient_at(f);
         }
@@ -170,7 +170,7 @@ impl Ridge {
     /// The gate's ridge is on every coordinate; where the penalty is not, `m b_i` is taken off the
     /// slope, which makes `(m/2)(b − b_i)²` of it: this holds the intercept back and moves no fixed
     /// point.
-    fn public_part(&self, eta: f64, state: &State) -> PublicPart {
+    fn public_part(&self, eta: f64, state: &PeerState) -> PublicPart {
         let near = 2.0 * eta * state.degree();
         let mut linear = state.pull(eta);
         for (i, (q, f)) in linear.iter_mut().zip(&state.own.f).enumerate() {

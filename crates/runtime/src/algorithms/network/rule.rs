@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use reticent_admm::{Refused, Release, not_negative, positive};
 use reticent_oracle::{Oracle, Refusal};
-use reticent_problem::Regulariser;
+use reticent_problem::{Regulariser, Shape};
 
 use super::Variant;
 use super::release::Way;
-use super::state::{State, Step};
+use super::state::{PeerState, Step};
 use crate::algorithms::{Entry, Recipe};
 
 /// Rounds, if they are not set.
@@ -84,8 +84,12 @@ impl Rule {
         self.rounds
     }
 
+    pub fn shape(&self) -> Shape {
+        self.regulariser.shape()
+    }
+
     pub fn len(&self) -> usize {
-        self.regulariser.shape().len()
+        self.shape().len()
     }
 
     pub fn radius(&self) -> f64 {
@@ -125,7 +129,7 @@ impl Rule {
     }
 
     /// `2ηV_i + γ`, the curvature of a linearised step.
-    pub fn stiffness(&self, k: u32, state: &State) -> f64 {
+    pub fn stiffness(&self, k: u32, state: &PeerState) -> f64 {
         2.0 * self.eta(k) * state.degree() + self.gamma * self.grown(k)
     }
 
@@ -134,7 +138,7 @@ impl Rule {
     }
 
     /// What an enemy who sees all broadcasts makes of that of a fresh step.
-    pub fn made_public(&self, k: u32, state: &State, f: &[f64]) -> Vec<f64> {
+    pub fn made_public(&self, k: u32, state: &PeerState, f: &[f64]) -> Vec<f64> {
         self.way.made_public(self, k, state, f)
     }
 
@@ -143,7 +147,7 @@ impl Rule {
         &self,
         k: u32,
         noise: f64,
-        state: &State,
+        state: &PeerState,
         oracle: &mut dyn Oracle,
     ) -> Result<Step, Refusal> {
         let noise = match self.variant {
@@ -155,14 +159,14 @@ impl Rule {
     }
 
     /// Step `k` from a gradient that is public.
-    pub fn recycled(&self, k: u32, state: &State) -> Step {
+    pub fn recycled(&self, k: u32, state: &PeerState) -> Step {
         let zero = vec![0.0; self.len()];
         let f = self.linearised(k, state, state.gradient.as_deref().unwrap_or(&zero));
         Step { f, gradient: None }
     }
 
     /// `argmin { gᵀf + r(f) + 2λᵀf + η Σ_j ‖½(f_i + f_j) − f‖² + (γ/2)‖f − f_i‖² }`.
-    pub fn linearised(&self, k: u32, state: &State, gradient: &[f64]) -> Vec<f64> {
+    pub fn linearised(&self, k: u32, state: &PeerState, gradient: &[f64]) -> Vec<f64> {
         let step = 1.0 / self.stiffness(k, state);
         let mut f = state.own.f.clone();
         for ((f, pull), g) in f.iter_mut().zip(state.pull(self.eta(k))).zip(gradient) {

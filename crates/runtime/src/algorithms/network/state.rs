@@ -18,7 +18,7 @@ pub(super) struct Share {
 
 /// A peer between two steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct State {
+pub(super) struct PeerState {
     /// The last round that it has begun.
     pub round: u32,
     /// What it has broadcast last.
@@ -37,11 +37,11 @@ pub(super) struct Step {
     pub gradient: Option<Vec<f64>>,
 }
 
-impl State {
+impl PeerState {
     pub fn new(len: usize, neighbours: &[u32]) -> Self {
         let zero = Share { f: vec![0.0; len], s: vec![0.0; len] };
         let near = neighbours.iter().map(|&id| (id, zero.clone())).collect();
-        State { round: 0, own: zero, near, gradient: None }
+        PeerState { round: 0, own: zero, near, gradient: None }
     }
 
     /// V_i.

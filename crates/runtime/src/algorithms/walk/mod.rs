@@ -30,25 +30,26 @@
 //! the user as the unit. Reference: FP23, Algorithm 4 and Theorem 4, with E12 and E14
 //! (docs/errata.md).
 
-mod peer;
+mod token;
+mod walker;
 
 use std::sync::Arc;
 
-use reticent_accountant::{Unit, View};
+use reticent_accountant::{Ledger, Unit, View};
 use reticent_admm::{Refused, Walk as Memory, fraction, positive};
-use reticent_oracle::queries::{Residual, ResidualTerms};
-use reticent_oracle::{Claim, Lattice, Oracle, Refusal, Sampling, WalkTerms};
+use reticent_oracle::queries::ResidualTerms;
+use reticent_oracle::{Terms, WalkTerms};
 use reticent_problem::Regulariser;
 
-use super::{Entry, Network, Protocol, Recipe, Start, Witness, shorten};
+use self::walker::Walker;
+use super::{Entry, Protocol, Recipe, Start, rehearsed};
+use crate::adversary::{Faulty, Watched, Witness};
+use crate::endpoint::Endpoint;
 use crate::error::RunError;
-use crate::inbox::Inbox;
 use crate::message::{Kind, PartyId, RunId};
 use crate::node::Node;
-use crate::participation::cap;
 use crate::party::Party;
 use crate::wire;
-use peer::Peer;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "walk",
@@ -74,9 +75,6 @@ const HOPS: u32 = 50;
 
 /// More would be clipping by rounding.
 const NO_CLIPPING: f64 = 1.0 + 1e-9;
-
-/// The number of the erratum.
-const E12: u8 = 12;
 
 /// The walk.
 #[derive(Clone, Debug)]
@@ -175,93 +173,7 @@ fn certifiable(recipe: &Recipe<'_>, memory: Memory, clip: f64) -> Result<(), Ref
     Ok(())
 }
 
-impl Walk {
-    fn len(&self) -> usize {
-        self.regulariser.shape().len()
-    }
-
-    /// The user's step: the one place that asks the gate, in a rehearsal and in a run.
-    fn contribute(
-        &self,
-        v: &[f64],
-        z: &[f64],
-        noise: f64,
-        oracle: &mut dyn Oracle,
-    ) -> Result<Vec<f64>, Refusal> {
-        if self.published {
-            // FP23, Theorem 4: 8αγ²L² ln(n)/(σ²n) a contribution, with 4γL/σ our 2/z.
-            let n = f64::from(self.parties);
-            oracle.claim(Claim::zcdp(E12, 2.0 / (noise * noise) * n.ln() / n));
-        }
-        let params = ResidualTerms { noise_multiplier: noise, ..self.params };
-        Ok(oracle.ask(&Residual { v, z, params })?.into_inner())
-    }
-
-    /// The lattice of the token, where steps are to hide one another.
-    fn lattice(&self) -> Option<Lattice> {
-        self.params.lattice(self.len())
-    }
-
-    /// The consensus that a token stands for.
-    fn consensus(&self, token: &[f64]) -> Vec<f64> {
-        let mut z = token.to_vec();
-        if let Some(lattice) = self.lattice() {
-            lattice.round(&mut z);
-        }
-        if self.memory == Memory::Stateful {
-            self.regulariser.prox_y(&mut z, self.params.step);
-        }
-        z
-    }
-
-    /// The point whose prox user i takes.
-    fn point(&self, z: &[f64], u: &[f64]) -> Vec<f64> {
-        match self.memory {
-            Memory::Stateless => z.to_vec(),
-            Memory::Stateful => z.iter().zip(u).map(|(z, u)| 2.0 * z - u).collect(),
-        }
-    }
-
-    /// The next token and the next u_i.
-    fn moved(&self, token: &[f64], u: &[f64], message: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let n = f64::from(self.parties);
-        let step = 2.0 * self.lambda;
-        let lattice = self.lattice();
-        let mut next: Vec<f64> = match &lattice {
-            Some(lattice) => lattice.sum(token, message),
-            None => token.iter().zip(message).map(|(t, m)| t + step * m / n).collect(),
-        };
-        match self.memory {
-            Memory::Stateless => {
-                self.regulariser.prox_y(&mut next, step * self.params.step / n);
-                if let Some(lattice) = &lattice {
-                    // A token that the gate would refuse would stop the walk, and show something
-                    // that nobody was to see.
-                    shorten(&mut next, lattice.radius());
-                    #[cfg(feature = "seeded-bugs")]
-                    if self.bug == Some(reticent_oracle::Bug::OffLatticeToken) {
-                        return (next, Vec::new());
-                    }
-                    lattice.round(&mut next);
-                }
-                (next, Vec::new())
-            }
-            Memory::Stateful => (next, u.iter().zip(message).map(|(u, m)| u + step * m).collect()),
-        }
-    }
-
-    /// How often one user contributes at most.
-    fn cap(&self) -> u32 {
-        cap(Sampling::WithoutReplacement(1), self.parties, self.hops)
-    }
-}
-
 impl Protocol for Walk {
-    #[cfg(feature = "seeded-bugs")]
-    fn spoil(&mut self, bug: reticent_oracle::Bug) {
-        self.bug = Some(bug);
-    }
-
     fn rounds(&self) -> u32 {
         self.hops.div_ceil(HOPS)
     }
@@ -270,34 +182,45 @@ impl Protocol for Walk {
         8 * self.len() + 16
     }
 
-    fn rehearse(&self, _: PartyId, noise: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
+    fn plan(&self, _: PartyId, noise: f64, own: Terms) -> Result<Ledger, RunError> {
         let zeros = vec![0.0; self.len()];
-        (0..self.cap()).try_for_each(|_| self.contribute(&zeros, &zeros, noise, oracle).map(|_| ()))
+        rehearsed(self.regulariser.shape(), own, |oracle| {
+            (0..self.cap())
+                .try_for_each(|_| self.contribute(&zeros, &zeros, noise, oracle).map(|_| ()))
+        })
     }
 
-    fn network(&self, parties: Vec<Party>, start: Start<'_>) -> Result<Network, RunError> {
-        let run = RunId::from(start.run);
-        let config = Arc::new(self.clone());
-        let initiators = parties.iter().map(Party::id).collect();
-        let nodes = parties.into_iter().zip(start.noise).map(|(party, &noise)| {
-            let key = start.server.child(u64::from(party.id().0));
-            Box::new(Peer::new(Arc::clone(&config), Inbox::new(run, party.id()), party, key, noise))
-                as Box<dyn Node>
-        });
-        Ok(Network { nodes: nodes.collect(), initiators })
+    fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
+        let endpoint = Endpoint::new(RunId::from(start.run), party);
+        Ok(Box::new(Walker::new(self.clone(), endpoint, start.key, start.noise)))
     }
 
     /// Against one peer nothing is counted but what that peer sees, so the model is what party 0
     /// saw last; who sees all messages anyway sees the last token of all.
-    fn solution(&self, nodes: &[Box<dyn Node>]) -> Result<Vec<f64>, RunError> {
-        let mut peers = nodes.iter().filter_map(|node| node.as_any().downcast_ref::<Peer>());
-        let token = match self.view {
-            View::Network => peers.next().and_then(Peer::seen),
-            _ => peers.max_by_key(|peer| peer.last()).and_then(Peer::sent),
+    fn published(&self, nodes: &[Box<dyn Node>]) -> Option<Vec<f64>> {
+        let mut models = nodes.iter().map(|node| node.model());
+        let model = match self.view {
+            View::Network => models.next().flatten(),
+            _ => models.flatten().max_by_key(|model| model.steps),
         };
-        Ok(self.consensus(&token.unwrap_or_else(|| vec![0.0; self.len()])))
+        Some(model.map_or_else(|| self.consensus(&vec![0.0; self.len()]), |model| model.parameter))
     }
 
+    fn assumptions(&self) -> Vec<String> {
+        if self.view != View::Network {
+            return Vec::new();
+        }
+        vec![
+            "the adversary is one user who follows the protocol, not several who pool what they see".to_owned(),
+            "every other user follows the protocol too, and adds its noise".to_owned(),
+            "every user draws the next one uniformly from all, itself included, and keeps the draw to itself".to_owned(),
+            "the model is for party 0 alone, who saw it as a token; whoever shows it to others shows them more than is counted"
+                .to_owned(),
+        ]
+    }
+}
+
+impl Watched for Walk {
     /// What was added to the token since the adversary last had it: by the victim alone for who
     /// sees all that it sends, by everybody for another peer.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
@@ -319,141 +242,11 @@ impl Protocol for Walk {
         }
         seen
     }
-
-    fn assumptions(&self) -> Vec<String> {
-        if self.view != View::Network {
-            return Vec::new();
-        }
-        vec![
-            "the adversary is one user who follows the protocol, not several who pool what they see".to_owned(),
-            "every other user follows the protocol too, and adds its noise".to_owned(),
-            "every user draws the next one uniformly from all, itself included, and keeps the draw to itself".to_owned(),
-            "the model is for party 0 alone, who saw it as a token; whoever shows it to others shows them more than is counted"
-                .to_owned(),
-        ]
-    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use reticent_problem::{Shape, penalties};
-
-    fn walk(memory: Memory) -> Walk {
-        let shape = Shape { features: 1, outputs: 1, intercept: false };
-        let penalty = penalties::parse("l1:0.1").unwrap();
-        let params = ResidualTerms {
-            clip: 1.0,
-            record_clip: 1.0,
-            row_norm: 1.0,
-            step: 1.0,
-            inner: 1,
-            noise_multiplier: 0.0,
-            walk: None,
-        };
-        Walk {
-            parties: 4,
-            hops: 10,
-            memory,
-            lambda: 0.5,
-            view: View::Local,
-            published: false,
-            regulariser: Arc::new(Regulariser::plain(penalty, shape)),
-            params,
-            #[cfg(feature = "seeded-bugs")]
-            bug: None,
-        }
-    }
-
-    /// A walk of seven users with a penalty, seen by a peer.
-    fn seen_walk(penalty: &str) -> Walk {
-        let mut walk = walk(Memory::Stateless);
-        walk.params.walk = Some(WalkTerms { users: 7, relaxation: 0.3 });
-        let penalty = penalties::parse(penalty).unwrap();
-        walk.regulariser = Arc::new(Regulariser::plain(penalty, walk.regulariser.shape()));
-        walk
-    }
-
-    /// Whether every token lies on the lattice, and two that a message brings to the same place go
-    /// on from it in the same way.
-    fn forgets(walk: &Walk) -> bool {
-        let lattice = walk.lattice().unwrap();
-        let token = |steps: i64| lattice.sum(&[0.0], &lattice.message(&[steps]));
-        [(-3_000_000_001, 12_345), (77, 5_000_000_000), (-9_999, -1)].into_iter().all(
-            |(before, after)| {
-                let far = walk.moved(&token(before), &[], &lattice.message(&[after - before])).0;
-                let mut on = far.clone();
-                lattice.round(&mut on);
-                far == walk.moved(&[0.0], &[], &lattice.message(&[after])).0 && far == on
-            },
-        )
-    }
-
-    /// E12, by a loss of zero, whose prox is the identity: with u kept, two tokens drift apart by 1
-    /// + 2λ/n, so the noise of later steps does not hide earlier ones as in amplification by
-    /// iteration; without it they do not.
-    #[test]
-    fn a_step_that_keeps_u_is_expansive_and_one_that_keeps_nothing_is_not() {
-        let distance = |memory: Memory| {
-            let walk = walk(memory);
-            let after = |token: f64| {
-                let z = walk.consensus(&[token]);
-                let v = walk.point(&z, &[0.3]);
-                walk.moved(&[token], &[0.3], &[v[0] - z[0]]).0[0]
-            };
-            (after(5.0) - after(4.0)).abs()
-        };
-        assert!((distance(Memory::Stateful) - 1.25).abs() < 1e-12);
-        assert!(distance(Memory::Stateless) <= 1.0 + 1e-12);
-    }
-
-    /// What the gate refuses of a token's length is never reached, so that nothing unseen can stop
-    /// a walk.
-    #[test]
-    fn no_token_is_too_long_for_the_gate() {
-        let mut walk = walk(Memory::Stateless);
-        walk.params.walk = Some(WalkTerms { users: 4, relaxation: 0.5 });
-        let radius = walk.lattice().unwrap().radius();
-        let far = |token: f64| walk.moved(&[token], &[], &[1.0]).0[0];
-        assert!((far(3.0) - (3.0 + 0.25 - 0.25 * 0.1)).abs() < 1e-9);
-        assert!((far(0.9e4) - radius).abs() < 1e-9);
-        assert!((far(1e4) - far(-2e4)).abs() <= 3e4);
-        let shape = walk.regulariser.shape();
-        let terms = reticent_oracle::Terms::of_parties(Unit::User, View::Network, 1);
-        let mut gate = reticent_oracle::Rehearsal::new(shape, terms);
-        assert!(walk.contribute(&[far(1e5)], &[far(1e5)], 1.0, &mut gate).is_ok());
-        assert!(walk.contribute(&[1e9], &[1e9], 1.0, &mut gate).is_err());
-    }
-
-    /// A token with a penalty: what it is beside the lattice would tell the sign of the one before
-    /// it (l1), or the whole of it (l2). Two tokens that a message brings to the same place go on
-    /// from it in the same way.
-    #[test]
-    fn what_a_token_was_is_not_in_its_last_bits() {
-        for penalty in ["l1:0.1", "l2:1e-11", "none"] {
-            assert!(forgets(&seen_walk(penalty)), "{penalty}");
-        }
-    }
-
-    /// The test above finds it.
+impl Faulty for Walk {
     #[cfg(feature = "seeded-bugs")]
-    #[test]
-    fn a_seeded_token_beside_the_lattice_is_found() {
-        for penalty in ["l1:0.1", "l2:1e-11"] {
-            let mut walk = seen_walk(penalty);
-            walk.spoil(reticent_oracle::Bug::OffLatticeToken);
-            assert!(!forgets(&walk), "{penalty}");
-        }
-    }
-
-    /// E14: the stateful token is the mean of the u, and the penalty is applied to it once, not
-    /// again and again.
-    #[test]
-    fn a_token_that_nobody_changes_stays_as_it_is() {
-        let walk = walk(Memory::Stateful);
-        assert_eq!(walk.moved(&[2.0], &[0.3], &[0.0]), (vec![2.0], vec![0.3]));
-        assert!((walk.consensus(&[2.0])[0] - 1.9).abs() < 1e-12);
-        // u moves by 2λ times the message, the mean of four by a quarter of that.
-        assert_eq!(walk.moved(&[2.0], &[0.3], &[0.4]), (vec![2.1], vec![0.7]));
+    fn spoil(&mut self, bug: reticent_oracle::Bug) {
+        self.bug = Some(bug);
     }
 }

@@ -1,0 +1,205 @@
+//! The server of everything that has one: rounds, attempts, invitations and snapshots, whatever is
+//! exchanged.
+//!
+//! ```text
+//! deadline:  close the round that is over; open the next: invite parties, and ask each
+//! message:   an answer, a refusal, or word from a party that has missed something and is asked again
+//! ```
+//!
+//! What differs is an [`Exchange`]: who is invited, what is asked, how an answer is taken, how a
+//! round is closed. A coordinator that goes on from a snapshot sends with a higher attempt, because
+//! it may have sent the same before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::error::RunError;
+use crate::inbox::Inbox;
+use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
+use crate::node::{Estimate, Node};
+use crate::rejected::Rejected;
+use crate::wire;
+
+/// What a coordinator does in a round, and what it keeps between two.
+pub(crate) trait Exchange: Send + 'static {
+    /// What is kept of an answer until the round is closed.
+    type Answer: Serialize + DeserializeOwned + Send;
+
+    /// Rounds of a run.
+    fn rounds(&self) -> u32;
+
+    /// Opens a round: who is invited, in ascending order. Those who `declined` will not contribute
+    /// any more.
+    fn open(&mut self, round: u32, declined: &BTreeSet<u32>) -> Result<Vec<u32>, RunError>;
+
+    /// What `party`, which has the number `place` among the invited, is asked.
+    fn request(&self, round: u32, party: u32, place: u32) -> Result<Vec<u8>, RunError>;
+
+    /// Takes an answer, moved to where an honest one can be; what is none is rejected.
+    fn take(&mut self, round: u32, party: u32, payload: &[u8]) -> Result<Self::Answer, Rejected>;
+
+    /// Closes a round with the answers that came, in the order of the parties.
+    fn close(&mut self, round: u32, answers: BTreeMap<u32, Self::Answer>) -> Result<(), RunError>;
+
+    /// The parameter so far.
+    fn model(&self) -> Vec<f64>;
+
+    /// What is kept between rounds.
+    fn save(&self) -> Result<Vec<u8>, RunError>;
+
+    /// Goes on from what was kept.
+    fn load(&mut self, saved: &[u8]) -> Result<(), RunError>;
+
+    /// The public z's so far, where parties keep blocks that follow from them.
+    fn trajectory(&self) -> &[Vec<f64>] {
+        &[]
+    }
+
+    /// A party has followed fewer z's than it was taken to have; it is asked again.
+    fn behind(&mut self, _party: u32, _followed: u32) -> Result<(), Rejected> {
+        Err(Rejected::Unexpected)
+    }
+
+    /// A message of the masked sum from the member at `place`; what is said to it, and to the
+    /// members at which places.
+    fn masked(&mut self, _party: u32, _place: u32, _said: &[u8]) -> Result<ToPlaces, Rejected> {
+        Err(Rejected::Unexpected)
+    }
+
+    /// Nobody has anything more to say: a masked sum goes on without those who are away.
+    fn quiet(&mut self) -> ToPlaces {
+        Vec::new()
+    }
+}
+
+/// Messages of a masked sum, by the places of those they are for.
+pub(crate) type ToPlaces = Vec<(u32, Vec<u8>)>;
+
+/// The node of a server.
+pub(crate) struct Coordinator<E: Exchange> {
+    inbox: Inbox,
+    exchange: E,
+    round: RoundState<E::Answer>,
+}
+
+/// Where a coordinator is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct RoundState<A> {
+    /// The round whose answers are awaited; 0 before the first.
+    number: u32,
+    attempt: u16,
+    /// In ascending order.
+    invited: Vec<u32>,
+    answers: BTreeMap<u32, A>,
+    declined: BTreeSet<u32>,
+}
+
+impl<E: Exchange> Coordinator<E> {
+    pub fn new(run: RunId, exchange: E) -> Box<dyn Node> {
+        let round = RoundState {
+            number: 0,
+            attempt: 0,
+            invited: Vec::new(),
+            answers: BTreeMap::new(),
+            declined: BTreeSet::new(),
+        };
+        Box::new(Coordinator { inbox: Inbox::new(run, SERVER), exchange, round })
+    }
+
+    fn ask(&self, party: u32, attempt: u16) -> Result<Envelope, RunError> {
+        let RoundState { number, invited, .. } = &self.round;
+        let place = invited.binary_search(&party).unwrap_or_default() as u32;
+        let payload = self.exchange.request(*number, party, place)?;
+        Ok(Envelope { attempt, ..self.inbox.write(*number, PartyId(party), Kind::Ask, payload) })
+    }
+
+    fn carry(&self, said: ToPlaces) -> Vec<Envelope> {
+        let RoundState { number, invited, .. } = &self.round;
+        let write = |(place, bytes): (u32, Vec<u8>)| {
+            let party = PartyId(*invited.get(place as usize)?);
+            Some(self.inbox.write(*number, party, Kind::Masks, bytes))
+        };
+        said.into_iter().filter_map(write).collect()
+    }
+}
+
+impl<E: Exchange> Node for Coordinator<E> {
+    fn id(&self) -> PartyId {
+        SERVER
+    }
+
+    fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        let (number, party) = (self.round.number, envelope.from.0);
+        self.inbox.in_round(envelope, number)?;
+        let place = self.round.invited.binary_search(&party);
+        let known = |_: PartyId| place.is_ok();
+        if envelope.kind == Kind::Masks {
+            self.inbox.address(envelope, known)?;
+            let place = place.unwrap_or_default() as u32;
+            let said = self.exchange.masked(party, place, &envelope.payload)?;
+            return Ok(self.carry(said));
+        }
+        let admitted = self.inbox.check(envelope, known)?;
+        let mut replies = Vec::new();
+        match envelope.kind {
+            Kind::Receipt => {
+                self.exchange.behind(party, wire::unpack(&envelope.payload)?)?;
+                let again = self.ask(party, envelope.attempt.saturating_add(1));
+                replies.push(again.map_err(|_| Rejected::Malformed("payload"))?);
+            }
+            // The same again, after the coordinator itself asked again.
+            Kind::Answer | Kind::Declined if admitted.again => {}
+            Kind::Answer => {
+                let answer = self.exchange.take(number, party, &envelope.payload)?;
+                self.round.answers.insert(party, answer);
+            }
+            Kind::Declined => _ = self.round.declined.insert(party),
+            _ => return Err(Rejected::Unexpected),
+        }
+        self.inbox.take(envelope, &admitted);
+        Ok(replies)
+    }
+
+    fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
+        let answers = std::mem::take(&mut self.round.answers);
+        if round > 0 {
+            self.exchange.close(round, answers)?;
+        }
+        self.round.number = round + 1;
+        self.round.invited.clear();
+        if self.round.number > self.exchange.rounds() {
+            return Ok(Vec::new());
+        }
+        self.round.invited = self.exchange.open(self.round.number, &self.round.declined)?;
+        let RoundState { invited, attempt, .. } = &self.round;
+        invited.iter().map(|&party| self.ask(party, *attempt)).collect()
+    }
+
+    fn on_quiet(&mut self, _round: u32) -> Result<Vec<Envelope>, RunError> {
+        let said = self.exchange.quiet();
+        Ok(self.carry(said))
+    }
+
+    fn snapshot(&self) -> Result<Vec<u8>, RunError> {
+        Ok(wire::pack(&(&self.inbox, &self.round, self.exchange.save()?))?)
+    }
+
+    fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
+        let (inbox, round, saved): (Inbox, RoundState<E::Answer>, Vec<u8>) =
+            wire::unpack(snapshot)?;
+        self.inbox.recall(inbox)?;
+        self.exchange.load(&saved)?;
+        self.round = RoundState { attempt: round.attempt.saturating_add(1), ..round };
+        Ok(())
+    }
+
+    fn trajectory(&self) -> &[Vec<f64>] {
+        self.exchange.trajectory()
+    }
+
+    fn model(&self) -> Option<Estimate> {
+        Some(Estimate { steps: self.round.number, parameter: self.exchange.model() })
+    }
+}
