@@ -10,7 +10,7 @@
 //! smaller and the sampling rarer; both cost less than what is entered. S and the event: `drawn.rs`.
 //! Proof: proofs/trust.md.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Event, Ledger, Unit, View};
 use reticent_noise::{Digest, Hasher, NoiseKey};
@@ -42,9 +42,9 @@ impl TrustedAggregator {
     /// Of so many parties with blocks of length `len` that move on these terms; `key` is the
     /// aggregator's own.
     pub fn new(parties: u64, len: usize, params: BlockTerms, key: &NoiseKey, run: &Digest) -> Self {
-        let own = |label: u64| {
-            key.child(label).child(u64::from_le_bytes(std::array::from_fn(|i| run[i])))
-        };
+        // All of the run's bits: who names runs could choose two that agree in a part of them.
+        let words = run.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+        let own = |label: u64| words.clone().fold(key.child(label), |key, word| key.child(word));
         TrustedAggregator {
             cipher: BlockCipher::new(own(1), params),
             key: own(2),
@@ -140,8 +140,13 @@ impl TrustedAggregator {
                 "what is summed is clipped to the bound of the blocks, and nothing else",
             ));
         }
+        // The event that is entered is about this sample, so nobody else is in the sum.
+        let invited = BTreeSet::from_iter(self.invite(round, params)?);
         let mut sum = vec![0_i64; self.len];
         for (&party, block) in blocks {
+            if !invited.contains(&party) {
+                return Err(wrong("a block of a party that was not invited in this round"));
+            }
             let steps = self.steps(round, party, block)?;
             let square: f64 = steps.iter().map(|&step| (step as f64).powi(2)).sum();
             if square.sqrt() <= (1_u64 << BITS) as f64 * (1.0 + 1e-12) {

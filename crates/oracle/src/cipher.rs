@@ -39,6 +39,11 @@ impl BlockCipher {
         &self.params
     }
 
+    /// Whether the aggregator's key, from which the noise comes too, is known to others.
+    pub(crate) fn is_seeded(&self) -> bool {
+        self.key.is_seeded()
+    }
+
     fn cipher(&self) -> Result<XChaCha20Poly1305, EntropyError> {
         let key = self.key.entropy(&Hasher::new("reticent block cipher").finish()).key()?;
         Ok(XChaCha20Poly1305::new((&*key).into()))

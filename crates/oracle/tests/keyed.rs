@@ -5,14 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use reticent_accountant::{Adjacency, Ledger, Unit, View};
+use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_masks::{FixedPoint, NoiseShare, Terms};
 use reticent_noise::NoiseKey;
-use reticent_oracle::queries::{Mean, Residual, ResidualTerms};
+use reticent_oracle::queries::{Count, Mean, Residual, ResidualTerms, Score};
 use reticent_oracle::{
     BlockTerms, EncryptedBlock, Gate, Keyed, OneRecord, Opening, Oracle, Refusal, Rehearsal,
-    Sampling, TrustedAggregator, WalkTerms,
+    Sampling, Statistic, TrustedAggregator, WalkTerms,
 };
 use reticent_problem::losses;
 
@@ -380,4 +380,61 @@ fn noise_that_covers_others_is_that_of_a_residual_and_costs_nothing() {
     assert_eq!(gate.ledger().total_events(), 0);
     // Where nothing hides behind anything, there is nothing to cover.
     assert!(matches!(gate.cover(&self::params()), Err(Refusal::BadQuery(_))));
+}
+
+/// Both are a one, a number and a noise in canonical bytes, which name no type: with one context for
+/// both, the second would be answered without an entry, and their difference without noise.
+#[test]
+fn questions_of_two_kinds_with_the_same_bytes_have_their_own_noise_and_entries() {
+    let one_column = Table {
+        rows: Rows::Dense(Dense { rows: 4, columns: 1, values: vec![0.5, -0.5, 0.25, 0.0] }),
+        targets: vec![1.0, -1.0, 1.0, -1.0],
+        users: None,
+        names: Vec::new(),
+    };
+    let mut gate = gate_for(Unit::Record, one_column, View::Central, 1, 1);
+    let (at, noise_multiplier) = (0.5, 3.0);
+    gate.begin(&[7; 32]);
+    let score = gate.ask(&Score { at: &[at], noise_multiplier }).unwrap().into_inner();
+    let count = Count { of: Statistic::Target, at_most: at, noise_multiplier };
+    let count = gate.ask(&count).unwrap().into_inner();
+    assert_eq!(gate.books().ledger().total_events(), 2);
+    // Two of four targets are at most ½, and one prediction of four is wrong or undecided or none:
+    // without noise the difference is a whole number of errors.
+    let difference = 4.0 * score - count;
+    assert!((difference - difference.round()).abs() > 1e-6, "{difference}");
+}
+
+/// The noise of the mean comes from the aggregator's key: if others know that key, no party's
+/// certificate holds, though its own key is secret.
+#[test]
+fn a_seeded_aggregator_taints_the_books_of_its_parties() {
+    let opening = Opening {
+        adjacency: Adjacency::ReplaceOne,
+        unit: Unit::User,
+        view: View::Local,
+        public_n: None,
+        intercept: 0.0,
+    };
+    let loss = losses::parse("logistic", None).unwrap();
+    let key = NoiseKey::secure().unwrap();
+    let mut gate = Gate::open_keyed(table(0.0).into(), loss, &opening, key, &[1; 32]).unwrap();
+    gate.follow(0, &zs(), &BLOCK).unwrap();
+    assert!(gate.books().ledger().taints().is_empty());
+    gate.encrypt_block(&aggregator().cipher(), 1, 0).unwrap();
+    assert_eq!(gate.books().ledger().taints(), [Taint::SeededNoise]);
+}
+
+/// The event that is entered is about a secret sample: a sum over others than those would be told
+/// with more than it costs.
+#[test]
+fn who_was_not_invited_is_in_no_sum() {
+    let mut aggregator = aggregator();
+    let blocks = Parties::new(Unit::User, &BLOCK).blocks(&aggregator, 1);
+    let seldom =
+        Mean { clip: BLOCK.bound(), noise_multiplier: 1.0, sampling: Sampling::Poisson(0.01) };
+    assert!(aggregator.invite(1, &seldom).unwrap().len() < blocks.len());
+    let refused = aggregator.release(1, &seldom, &blocks);
+    assert!(matches!(refused, Err(Refusal::BadQuery(_))), "{refused:?}");
+    assert_eq!(aggregator.ledger().total_events(), 0);
 }

@@ -7,7 +7,7 @@
 //! records are the unit, neighbours' blocks are as far apart as [`BlockTerms::moves`] says, and not
 //! twice the bound. Proof: proofs/trust.md.
 
-use reticent_accountant::{Adjacency, Unit, View};
+use reticent_accountant::{Adjacency, Taint, Unit, View};
 use reticent_masks::{FixedPoint, Member, MemberId, NoiseShare, Terms as MaskTerms};
 use reticent_noise::{Digest, Hasher};
 
@@ -93,8 +93,13 @@ impl Gate<Keyed> {
             return Err(wrong("a block is encrypted on the terms on which it has moved"));
         }
         let bound = block.params().bound();
-        let mut hasher = self.source.hasher(&self.books, lineage);
-        let context = hasher.canonical(&("encrypt", bound, round, party))?.finish();
+        // The noise of the sum is drawn from the aggregator's key, and this party's books are all
+        // that its certificate is made from.
+        if cipher.is_seeded() {
+            self.books.taint(Taint::SeededNoise);
+        }
+        let mut hasher = self.source.hasher("encrypt", &self.books, lineage);
+        let context = hasher.canonical(&(bound, round, party))?.finish();
         self.books.enter(Some(context), Vec::new())?;
         let steps = Grid::new(block.offset().len()).clipped(block.offset(), bound);
         self.source.draw(context, |entropy| cipher.encrypt(round, party, &steps, entropy))
@@ -126,8 +131,8 @@ impl Gate<Keyed> {
             share.event(params.moves_in_steps(code.step(), len), Adjacency::ReplaceOne, unit);
         let event = event.map_err(|error| masked(&error))?;
         let bound = params.bound();
-        let mut hasher = self.source.hasher(&self.books, lineage);
-        let asked = ("mask", bound, code, share, masks.run(), masks.round(), id);
+        let mut hasher = self.source.hasher("mask", &self.books, lineage);
+        let asked = (bound, code, share, masks.run(), masks.round(), id);
         let context = hasher.canonical(&asked)?.finish();
         if self.books.knows(&context) {
             return Err(Refusal::RoundReleased(masks.round()));
@@ -154,8 +159,9 @@ impl Gate<Keyed> {
                 "noise without a residual is for a walk whose steps hide one another",
             ));
         };
-        let mut hasher = self.source.hasher(&self.books, &self.inside.lineage);
-        let context = hasher.canonical(&("cover", params))?.finish();
+        params.check()?;
+        let mut hasher = self.source.hasher("cover", &self.books, &self.inside.lineage);
+        let context = hasher.canonical(params)?.finish();
         self.source
             .draw(context, |entropy| add_noise(entropy, params.noise_multiplier, &mut steps))?;
         Ok(lattice.message(&steps))

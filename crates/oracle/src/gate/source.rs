@@ -85,7 +85,7 @@ impl Source for Keyed {
         lineage: &Digest,
         query: &dyn Erased,
     ) -> Result<Digest, Refusal> {
-        let mut hasher = self.hasher(books, lineage);
+        let mut hasher = self.hasher("query", books, lineage);
         query.write(&mut hasher)?;
         Ok(hasher.finish())
     }
@@ -124,10 +124,11 @@ impl Keyed {
         Ok(Keyed { key, bound: hasher.finish() })
     }
 
-    /// All that a context has in it but what is asked.
-    pub(crate) fn hasher(&self, books: &Books, lineage: &Digest) -> Hasher {
+    /// All that a context has in it but what is asked. `purpose` keeps apart what is drawn for
+    /// different ends, whatever the bytes that follow.
+    pub(crate) fn hasher(&self, purpose: &str, books: &Books, lineage: &Digest) -> Hasher {
         let mut hasher = Hasher::new("reticent answer");
-        hasher.field(&self.bound).field(books.label()).field(lineage);
+        hasher.field(purpose.as_bytes()).field(&self.bound).field(books.label()).field(lineage);
         hasher
     }
 

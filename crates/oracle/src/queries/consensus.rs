@@ -99,6 +99,7 @@ pub struct Consensus<'a> {
 }
 
 impl Query for Consensus<'_> {
+    const NAME: &'static str = "consensus";
     type Answer = Vec<f64>;
 
     fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal> {

@@ -35,6 +35,7 @@ pub struct Coordinate<'a> {
 }
 
 impl Query for Coordinate<'_> {
+    const NAME: &'static str = "coordinate";
     type Answer = f64;
 
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {

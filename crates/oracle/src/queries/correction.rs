@@ -35,6 +35,7 @@ pub struct Correction<'a> {
 }
 
 impl Query for Correction<'_> {
+    const NAME: &'static str = "correction";
     type Answer = Vec<f64>;
 
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {

@@ -30,6 +30,7 @@ pub struct Count {
 }
 
 impl Query for Count {
+    const NAME: &'static str = "count";
     type Answer = f64;
 
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {

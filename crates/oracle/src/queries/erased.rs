@@ -58,7 +58,7 @@ pub trait Erased {
 
 impl<Q: Query> Erased for Q {
     fn write(&self, hasher: &mut Hasher) -> Result<(), EntropyError> {
-        hasher.canonical(self).map(drop)
+        hasher.field(Q::NAME.as_bytes()).canonical(self).map(drop)
     }
 
     fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal> {

@@ -54,6 +54,7 @@ pub struct Gradient<'a> {
 }
 
 impl Query for Gradient<'_> {
+    const NAME: &'static str = "gradient";
     type Answer = Vec<f64>;
 
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {

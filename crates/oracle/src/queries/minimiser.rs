@@ -102,6 +102,7 @@ impl Minimiser<'_> {
 }
 
 impl Query for Minimiser<'_> {
+    const NAME: &'static str = "minimiser";
     type Answer = Vec<f64>;
 
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {

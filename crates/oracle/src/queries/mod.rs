@@ -49,6 +49,10 @@ const MAX_NOISE: f64 = (1 << 24) as f64;
 /// Nobody outside this crate can add one, because what it would be answered from has no name there:
 /// whoever adds a way to look at the data does it here, under review.
 pub trait Query: Serialize {
+    /// Tells its kind from every other in the contexts of noise: canonical bytes name no type, and
+    /// questions of two kinds may have the same.
+    const NAME: &'static str;
+
     /// What is released.
     type Answer: Answer;
 

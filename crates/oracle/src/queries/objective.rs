@@ -197,6 +197,7 @@ impl Objective<'_> {
 }
 
 impl Query for Objective<'_> {
+    const NAME: &'static str = "objective";
     type Answer = Vec<f64>;
 
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {

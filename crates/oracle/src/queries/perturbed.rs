@@ -31,6 +31,7 @@ pub struct Perturbed<'a> {
 }
 
 impl Query for Perturbed<'_> {
+    const NAME: &'static str = "perturbed";
     type Answer = Vec<f64>;
 
     fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {

@@ -47,6 +47,7 @@ impl Quantile<'_> {
 }
 
 impl Query for Quantile<'_> {
+    const NAME: &'static str = "quantile";
     type Answer = f64;
 
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {

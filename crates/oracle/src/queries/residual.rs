@@ -47,6 +47,16 @@ pub struct ResidualTerms {
 }
 
 impl ResidualTerms {
+    /// Refuses numbers that cannot be.
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
+        check_clip(self.clip)?;
+        check_clip(self.record_clip)?;
+        check_range("row norm", self.row_norm, 1e-50, 1e50)?;
+        check_range("prox step", self.step, 1e-50, 1e50)?;
+        check_range("inner steps", f64::from(self.inner), 1.0, 1e6)?;
+        check_noise(self.noise_multiplier)
+    }
+
     /// The lattice that the tokens of its walk are on, for parameters of length `len`.
     pub fn lattice(&self, len: usize) -> Option<Lattice> {
         self.walk.map(|walk| Lattice::new(self, &walk, len))
@@ -101,15 +111,11 @@ pub struct Residual<'a> {
 }
 
 impl Query for Residual<'_> {
+    const NAME: &'static str = "residual";
     type Answer = Vec<f64>;
 
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        check_clip(self.params.clip)?;
-        check_clip(self.params.record_clip)?;
-        check_range("row norm", self.params.row_norm, 1e-50, 1e50)?;
-        check_range("prox step", self.params.step, 1e-50, 1e50)?;
-        check_range("inner steps", f64::from(self.params.inner), 1.0, 1e6)?;
-        check_noise(self.params.noise_multiplier)?;
+        self.params.check()?;
         check_point(self.v, shape)?;
         check_point(self.z, shape)
     }

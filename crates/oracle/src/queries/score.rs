@@ -32,6 +32,7 @@ pub struct Score<'a> {
 }
 
 impl Query for Score<'_> {
+    const NAME: &'static str = "score";
     type Answer = f64;
 
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {

@@ -56,6 +56,7 @@ fn factor(terms: &Terms) -> f64 {
 const MOST_FEATURES: usize = 4096;
 
 impl Query for SecondMoment {
+    const NAME: &'static str = "second-moment";
     type Answer = Vec<f64>;
 
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
