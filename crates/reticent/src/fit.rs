@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use reticent_accountant::Ledger;
+use reticent_accountant::{Ledger, Taint};
 use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
 use reticent_admm::{Choice, Progress as Told};
 use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal};
@@ -60,6 +60,16 @@ pub(crate) enum Plan {
     Best(Prepared),
 }
 
+/// A job with its table read and its noise calibrated, before anything about the table was asked.
+/// Whoever keeps books of several runs reserves what [`Ready::plan`] says, runs, and settles.
+#[derive(Debug)]
+pub struct Ready<'j> {
+    job: &'j Job,
+    gate: Gate,
+    plan: Option<Plan>,
+    records: Option<u64>,
+}
+
 /// What was done.
 #[derive(Debug)]
 pub(crate) struct Done<'j> {
@@ -79,27 +89,23 @@ pub(crate) struct Done<'j> {
 impl Job {
     /// Does the job.
     pub fn fit(self, progress: &mut dyn Progress) -> Result<Fitted, Error> {
+        self.ready(progress)?.run(progress)
+    }
+
+    /// Reads the table and calibrates the noise; nothing is asked about the table yet.
+    pub fn ready(&self, progress: &mut dyn Progress) -> Result<Ready<'_>, Error> {
         progress.reading();
         let table = PrivateTable::load_all(&self.data, self.reading, &self.schema)?;
         let records = table.public_count(self.opening.unit, self.opening.adjacency);
         let gate = self.open(table, 0)?;
-        let terms = *gate.terms();
-        let done = match self.budget {
+        let plan = match self.budget {
             Some(budget) => {
                 progress.calibrating();
-                let plan = self.prepare(&gate, budget)?;
-                progress.running();
-                self.execute(gate, &plan, progress)?
+                Some(self.prepare(&gate, budget)?)
             }
-            None => {
-                progress.running();
-                self.fit_exact(gate)?
-            }
+            None => None,
         };
-        let Done { job, parameter, iterations, graph, tuned, converged, ledger, choice, .. } = done;
-        let certificate = Certificate { choice, ..Certificate::new(job, &terms, ledger)? };
-        let model = Model::new(job, parameter, graph.as_ref(), certificate);
-        Ok(Fitted { model, records, iterations, tuned, converged })
+        Ok(Ready { job: self, gate, plan, records })
     }
 
     /// The gate on `table`. `number` tells runs with the same seed apart.
@@ -147,7 +153,8 @@ impl Job {
                     .perform(&mut gate, public, noise, &mut tell)
                     .map_err(|why| self.after(gate.ledger().total_events() > 0, why))?;
                 let transcript = gate.take_transcript();
-                (self, outcome, None, transcript, gate.close()?)
+                let ledger = gate.close().map_err(|why| self.after(true, why.into()))?;
+                (self, outcome, None, transcript, ledger)
             }
             (Plan::Best(_), None) => return Err(self.not_private()),
         };
@@ -188,6 +195,35 @@ impl Job {
             ledger: gate.close()?,
             choice: None,
         })
+    }
+}
+
+impl Ready<'_> {
+    /// What the books of the run will have, entry for entry; `None` for an algorithm without noise.
+    pub fn plan(&self) -> Option<&Ledger> {
+        self.plan.as_ref().map(Plan::ledger)
+    }
+
+    /// Why the run would be no guarantee, as far as that is known before it.
+    pub fn taints(&self) -> &[Taint] {
+        self.gate.ledger().taints()
+    }
+
+    /// Runs it. An error that is not [`Error::Spent`] came before anything was asked.
+    pub fn run(self, progress: &mut dyn Progress) -> Result<Fitted, Error> {
+        let Ready { job, gate, plan, records } = self;
+        let terms = *gate.terms();
+        progress.running();
+        let done = match &plan {
+            Some(plan) => job.execute(gate, plan, progress)?,
+            None => job.fit_exact(gate)?,
+        };
+        let Done { job, parameter, iterations, graph, tuned, converged, ledger, choice, .. } = done;
+        let certificate =
+            Certificate::new(job, &terms, ledger).map_err(|why| job.after(true, why))?;
+        let certificate = Certificate { choice, ..certificate };
+        let model = Model::new(job, parameter, graph.as_ref(), certificate);
+        Ok(Fitted { model, records, iterations, tuned, converged })
     }
 }
 

@@ -29,7 +29,7 @@ pub use certificate::Certificate;
 pub use draft::draft_schema;
 pub use error::Error;
 pub use export::{ExportFormat, SqlNames};
-pub use fit::{Fitted, Progress};
+pub use fit::{Fitted, Progress, Ready};
 pub use model::{Coefficient, Model};
 pub use predict::{Asked, Measured, Predicted, Prediction};
 pub use repeat::{Repeat, Seen};

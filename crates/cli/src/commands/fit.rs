@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::Bar;
+use crate::purse::{PurseFlags, Receipt};
 use crate::settings::{SettingFlags, is_setting};
 
 /// Where a model goes when nothing is said.
@@ -41,6 +42,9 @@ pub struct Fit {
     /// A job file (TOML); flags win over it
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
+
+    #[command(flatten)]
+    purse: PurseFlags,
 
     #[command(flatten)]
     job: JobFlags,
@@ -202,27 +206,38 @@ impl Fit {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
         let force = self.job.force();
-        let spec = self.spec()?;
+        let (spec, purse) = self.spec()?;
         let out = JobFlags::out(&spec);
         let job = spec.check()?;
         check_folder(&out)?;
         check_results(&out, force)?;
+        let purse = purse.open(&spec, &out)?;
         let mut bar = Bar::new("iteration");
-        let fitted = job.fit(&mut bar);
+        let done = match purse {
+            Some(purse) => purse.fit(&job, &mut bar).map(|(done, paid)| (done, Some(paid))),
+            None => job.fit(&mut bar).map(|done| (done, None)).map_err(Failure::from),
+        };
         bar.finish();
-        let fitted = fitted?;
+        let (fitted, receipt) = done?;
         // A model that cannot be read has no budget to remind of.
         let before = Model::read(&out.join("model.json")).ok();
         let path = write_model(&fitted.model, &out)?;
-        Ok(answer(&spec, &fitted, &path, before.as_ref().map(Model::certificate)))
+        let mut answer = answer(&spec, &fitted, &path, before.as_ref().map(Model::certificate));
+        if let Some(Receipt { text, object, remarks }) = receipt {
+            answer.text += &format!("\n{text}");
+            answer.object["budget"] = object;
+            answer.remarks.extend(remarks);
+        }
+        Ok(answer)
     }
 
-    fn spec(self) -> Result<Spec, Failure> {
+    fn spec(self) -> Result<(Spec, PurseFlags), Failure> {
         let flags = self.job.spec(self.data)?;
-        Ok(match self.spec {
+        let spec = match self.spec {
             Some(file) => Spec::read(&file)?.overlaid(flags)?,
             None => flags,
-        })
+        };
+        Ok((spec, self.purse))
     }
 }
 
