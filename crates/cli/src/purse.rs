@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use reticent::accountant::{Adjacency, Event, EventError, Gaussian, Ledger, Unit, View, calibrate};
 use reticent::tables::{fingerprint, stamps};
-use reticent::{Error, Fitted, Progress, Spec, job::Job};
+use reticent::{Error, Files, Fitted, Job, JobFile, Spec, Watch};
 use reticent_budget::{Relation, Request, Store, Table};
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ pub struct Purse {
     relation: Relation,
     label: String,
     asked: (f64, f64),
-    table: Vec<PathBuf>,
+    table: Files,
 }
 
 /// What a fit did to its budget.
@@ -55,8 +55,9 @@ pub struct Receipt {
 impl PurseFlags {
     /// The budget that was named, if any; a job that surely does not fit is refused here, before
     /// its table is opened.
-    pub fn open(&self, spec: &Spec, out: &Path) -> Result<Option<Purse>, Failure> {
+    pub fn open(&self, job: &JobFile<Spec>, out: &Path) -> Result<Option<Purse>, Failure> {
         let Some(file) = self.budget.clone() else { return Ok(None) };
+        let spec = &job.job;
         let usage = |message: &str, hint: &str| {
             Err(Failure::Usage { message: message.to_owned(), hint: hint.to_owned() })
         };
@@ -72,9 +73,7 @@ impl PurseFlags {
                 "give --epsilon and --delta",
             );
         };
-        let table: Vec<PathBuf> =
-            spec.data.iter().chain(spec.more_data.iter().flatten()).cloned().collect();
-        if table.iter().any(|path| path.as_os_str() == "-") {
+        if job.data.paths.iter().any(|path| path.as_os_str() == "-") {
             return usage(
                 "a budget knows its table by its file, and standard input is none",
                 "give a file",
@@ -99,26 +98,22 @@ impl PurseFlags {
         }
         let label = format!("fit to {}", out.display());
         let label = label.chars().filter(|c| !c.is_control()).take(200).collect();
-        Ok(Some(Purse { store, file, relation, label, asked, table }))
+        Ok(Some(Purse { store, file, relation, label, asked, table: job.data.clone() }))
     }
 }
 
 impl Purse {
     /// Does the job.
-    pub fn fit(
-        mut self,
-        job: &Job,
-        progress: &mut dyn Progress,
-    ) -> Result<(Fitted, Receipt), Failure> {
+    pub fn fit(mut self, job: &Job, watch: &mut Watch<'_>) -> Result<(Fitted, Receipt), Failure> {
         let unreadable = |error: std::io::Error| Failure::Usage {
             message: format!("the table cannot be read twice: {}", error.kind()),
             hint: "a budget knows its table by its files".to_owned(),
         };
-        let before = stamps(&self.table).map_err(unreadable)?;
-        let ready = job.ready(progress)?;
+        let before = stamps(&self.table.paths).map_err(unreadable)?;
+        let ready = job.open(&self.table, watch)?;
         let key = self.store.key().map_err(Failure::Budget)?;
-        let fingerprint = fingerprint(&self.table, &key).map_err(unreadable)?;
-        if stamps(&self.table).map_err(unreadable)? != before {
+        let fingerprint = fingerprint(&self.table.paths, &key).map_err(unreadable)?;
+        if stamps(&self.table.paths).map_err(unreadable)? != before {
             return Err(Failure::Usage {
                 message: "the table was written while it was read: nothing was reserved".to_owned(),
                 hint: "try again when it is at rest".to_owned(),
@@ -136,7 +131,7 @@ impl Purse {
         let request = Request { label: &self.label, asked: self.asked, plan, table };
         let reservation = self.store.reserve(&request).map_err(Failure::Budget)?;
         let number = reservation.job();
-        let (fitted, closed) = match ready.run(progress) {
+        let (fitted, closed) = match ready.run(watch) {
             Ok(fitted) => {
                 let closed = self.store.settle(&reservation, &fitted.model.certificate().ledger);
                 (Ok(fitted), closed)
