@@ -51,14 +51,16 @@ impl<R: Respond> Node for Responder<R> {
         if envelope.kind != Kind::Ask {
             return Err(Rejected::Unexpected);
         }
+        if admitted.again {
+            return Ok(inbox.repeat(envelope));
+        }
         let request = wire::unpack(&envelope.payload)?;
         let answer = config.answer(&request, *noise, party.begin(&admitted.digest));
         let reply = match unless_spent(answer).map_err(refused)? {
             Some(message) => envelope.reply(Kind::Answer, wire::pack(&message)?),
             None => envelope.reply(Kind::Declined, Vec::new()),
         };
-        inbox.take(envelope, &admitted);
-        Ok(vec![reply])
+        Ok(inbox.take(envelope, &admitted, vec![reply]))
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {

@@ -316,7 +316,10 @@ impl Simulation {
         for wave in 0..WAVES {
             if sent.is_empty() && overdue.is_empty() {
                 let round = self.round + 1;
-                sent = self.initiated(|node| node.on_quiet(round))?;
+                sent = self.initiated(|node| match node.awaits()[..] {
+                    [] => Ok(Vec::new()),
+                    _ => node.on_quiet(round),
+                })?;
                 if sent.is_empty() {
                     return Ok(());
                 }

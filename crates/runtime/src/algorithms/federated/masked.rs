@@ -217,7 +217,7 @@ struct Masking {
 
 impl HandOver for Masking {
     /// A member never takes part twice in one round.
-    const REPEATS: bool = false;
+    const BEGINS_AGAIN: bool = false;
 
     fn hand_over(
         &mut self,
@@ -337,6 +337,11 @@ impl Exchange for Sums {
         let said = collector.on_message(place, said).map_err(|_| Rejected::Unexpected)?;
         self.trajectory.up_to_date(user);
         Ok(self.carry(said))
+    }
+
+    fn awaits(&self) -> Option<Vec<u32>> {
+        let awaited = self.collector.as_ref().and_then(Collector::awaits);
+        Some(awaited.map_or_else(Vec::new, |(_, places)| places))
     }
 
     /// Somebody is away: the masked sum goes on without, or ends.

@@ -67,8 +67,7 @@ impl Node for Peer {
         let len = self.rule.len();
         let share = Share { f: wire::checked(f, len)?, s: wire::checked(s, len)? };
         self.state.hear(envelope.from.0, share, &self.rule, *round);
-        inbox.take(envelope, &admitted);
-        Ok(Vec::new())
+        Ok(inbox.take(envelope, &admitted, Vec::new()))
     }
 
     fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
@@ -96,6 +95,12 @@ impl Node for Peer {
             Envelope { attempt: self.attempt, ..envelope }
         };
         Ok(self.state.near.keys().map(write).collect())
+    }
+
+    fn awaits(&self) -> Vec<PartyId> {
+        let PeerState { round, near, .. } = &self.state;
+        let silent = |&from: &PartyId| self.endpoint.inbox.heard(from, Kind::Share) < *round;
+        near.keys().map(|&from| PartyId(from)).filter(silent).collect()
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
