@@ -9,7 +9,7 @@
 //! evenly, and a step is refused when no order has room left. (The transcript at the last of
 //! several stopping times is the transcript of one of them, so the δ of the filters add up.) While
 //! every step is Gaussian the exact filter Σμ² ≤ μ*² applies as well (Whitehouse et al. 2023), with
-//! a quarter of δ. Proof note: `proofs/filter.md`.
+//! half of δ. Proof note: `proofs/filter.md`.
 //!
 //! **Odometer**: says what has been spent so far, at any step, one chosen by looking at the results
 //! included. The ordinary bound of the ledger would not do: who spends little after a bad surprise
@@ -32,10 +32,11 @@ use serde::{Deserialize, Serialize};
 /// The orders that are tracked: those at which ln(1/δ)/(α−1) is these shares of ε. Fixed by the
 /// budget, not by what is seen.
 const CONVERSION_SHARES: [f64; ORDERS] = [0.35, 0.55, 0.75, 0.95];
-/// Of δ: the exact Gaussian filter, and for each order the conversion and the failures.
-const GAUSSIAN_SHARE: f64 = 0.25;
-const ORDER_SHARE: f64 = 0.15;
-const FAILURE_SHARE: f64 = 0.0375;
+/// Of δ: the exact Gaussian filter, which is the commonest case, and for each order the conversion
+/// and the failures. Together they are 1, without rounding.
+const GAUSSIAN_SHARE: f64 = 0.5;
+const ORDER_SHARE: f64 = 3.0 / 32.0;
+const FAILURE_SHARE: f64 = 1.0 / 32.0;
 
 /// The odometer's ladder: budgets from the lowest up, four to each doubling.
 const LOWEST: f64 = 1.0 / 256.0;

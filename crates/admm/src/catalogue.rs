@@ -37,7 +37,7 @@ pub enum Kind {
 }
 
 /// How an algorithm is built.
-pub type Build = fn(&Recipe<'_>) -> Result<Built, Refused>;
+pub type Build = fn(&Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused>;
 
 /// What an algorithm is built from.
 #[derive(Debug)]
@@ -50,14 +50,6 @@ pub struct Recipe<'a> {
     pub regulariser: &'a Arc<Regulariser>,
     /// The noise, in clips; every query of the algorithm has a fixed multiple of it.
     pub noise_multiplier: f64,
-}
-
-/// An algorithm at its start.
-pub struct Built {
-    /// The state.
-    pub algorithm: Box<dyn Algorithm>,
-    /// How many steps it is to make.
-    pub iterations: u64,
 }
 
 /// Every algorithm.

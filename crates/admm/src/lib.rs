@@ -9,7 +9,6 @@ mod block_schedule;
 pub mod catalogue;
 mod defaults;
 pub mod exact;
-mod fixed_point;
 mod linearised;
 mod momentum;
 mod prox;
@@ -22,7 +21,7 @@ mod step_size;
 mod walk;
 
 pub use algorithms::auto::Choice;
-pub use algorithms::{Algorithm, Progress, Tell, run, unwatched};
+pub use algorithms::{Algorithm, Progress, Tell, unwatched};
 pub use average::Average;
 pub use block_schedule::{BlockSchedule, Order};
 pub use release::Release;

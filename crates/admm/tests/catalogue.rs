@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use common::gate;
-use reticent_admm::catalogue::{Build, Built, CATALOGUE, Entry, Kind, Recipe, find};
-use reticent_admm::{Progress, Public, Refused, Settings, run, unwatched};
+use reticent_admm::catalogue::{Build, CATALOGUE, Entry, Kind, Recipe, find};
+use reticent_admm::{Algorithm, Progress, Public, Refused, Settings, unwatched};
 use reticent_oracle::{Oracle, Refusal, Rehearsal};
 use reticent_problem::{Constraint, Regulariser, Shape, losses, penalties};
 use reticent_testkit::generators;
@@ -75,7 +75,7 @@ impl Case {
         }
     }
 
-    fn build(&self, build: Build, noise_multiplier: f64) -> Result<Built, Refused> {
+    fn build(&self, build: Build, noise_multiplier: f64) -> Result<Box<dyn Algorithm>, Refused> {
         let loss = losses::parse(self.loss, Some(3)).unwrap();
         let constraint =
             self.constraint.clone().unwrap_or(Constraint::identity(self.shape.features));
@@ -143,15 +143,15 @@ fn a_run_tells_of_its_iterations_and_can_be_stopped() {
         let terms =
             gate(&generators::logistic(100, generators::dense(6, 1.0, 5), 5), "logistic", 1.0);
         let perform = |stop: u64| {
-            let Built { mut algorithm, iterations } = case.build(build, 4.0).unwrap();
+            let mut algorithm = case.build(build, 4.0).unwrap();
+            let iterations = algorithm.iterations();
             let mut rehearsal = Rehearsal::new(case.shape, *terms.terms());
             let mut told = 0;
-            let end =
-                run(&mut *algorithm, iterations, &mut rehearsal, &mut |Progress { done, of }| {
-                    told += 1;
-                    assert_eq!((done, of), (told, iterations), "{}", entry.name);
-                    if done == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-                });
+            let end = algorithm.run(&mut rehearsal, &mut |Progress { done, of }| {
+                told += 1;
+                assert_eq!((done, of), (told, iterations), "{}", entry.name);
+                if done == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
             (end, told, iterations)
         };
         let (end, told, iterations) = perform(0);
@@ -173,13 +173,13 @@ fn a_run_is_its_rehearsal() {
                 case.settings = one("sampling", &format!("\"{sampling}\""));
             }
             let mut gate = gate(&data, case.loss, 1.0);
-            let Built { mut algorithm, iterations } = case.build(build, 4.0).unwrap();
+            let mut algorithm = case.build(build, 4.0).unwrap();
             let mut rehearsal = Rehearsal::new(Oracle::shape(&gate), *gate.terms());
-            run(&mut *algorithm, iterations, &mut rehearsal, &mut unwatched).unwrap();
+            algorithm.run(&mut rehearsal, &mut unwatched).unwrap();
             let plan = rehearsal.into_plan();
             gate.bind(plan.clone());
-            let mut algorithm = case.build(build, 4.0).unwrap().algorithm;
-            let x = run(&mut *algorithm, iterations, &mut gate, &mut unwatched).unwrap();
+            let mut algorithm = case.build(build, 4.0).unwrap();
+            let x = algorithm.run(&mut gate, &mut unwatched).unwrap();
             assert!(x.len() == 7 && x.iter().all(|v| v.is_finite()), "{}: {x:?}", entry.name);
             assert_eq!(gate.ledger().entries(), plan.entries(), "{}", entry.name);
         }

@@ -9,9 +9,9 @@ mod common;
 use std::sync::Arc;
 
 use common::gate;
-use reticent_admm::catalogue::{Built, CATALOGUE, Entry, Kind, Recipe, find};
+use reticent_admm::catalogue::{CATALOGUE, Entry, Kind, Recipe, find};
 use reticent_admm::exact::{ExactSettings, Status, solve};
-use reticent_admm::{Public, Settings, run, unwatched};
+use reticent_admm::{Public, Settings, unwatched};
 use reticent_oracle::{ExactOracle, Gate, Oracle};
 use reticent_problem::{Constraint, Edge, Graph, Regulariser, losses, penalties};
 use reticent_testkit::generators::{self, Simulated};
@@ -202,13 +202,13 @@ impl Problem {
         let Kind::Private(build) = find(algorithm).unwrap().kind else {
             panic!("{algorithm} is exact")
         };
-        let Built { algorithm: mut state, iterations } = build(&recipe).unwrap();
+        let mut state = build(&recipe).unwrap();
         let mut gate = self.gate();
-        let x = run(&mut *state, iterations, &mut gate, &mut unwatched).unwrap();
+        let x = state.run(&mut gate, &mut unwatched).unwrap();
         let found = gate.loss(&x).unwrap() + regulariser.value_at(&x);
         let gap = (found - exact.objective) / exact.objective;
         let what = format!("{algorithm} on {} {} with {words:?}", self.loss, self.penalty);
-        println!("{what}: {iterations} iterations, relative gap {gap:.1e}");
+        println!("{what}: {} iterations, relative gap {gap:.1e}", state.iterations());
         assert!((-1e-6..=GAP).contains(&gap), "{what}: relative gap {gap}");
     }
 }

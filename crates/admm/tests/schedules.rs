@@ -8,8 +8,8 @@ mod common;
 use std::sync::Arc;
 
 use common::gate;
-use reticent_admm::catalogue::{Built, Kind, Recipe, find};
-use reticent_admm::{BlockSchedule, Public, Settings, run, unwatched};
+use reticent_admm::catalogue::{Kind, Recipe, find};
+use reticent_admm::{BlockSchedule, Public, Settings, unwatched};
 use reticent_oracle::Oracle;
 use reticent_problem::{Constraint, Regulariser, penalties};
 use reticent_testkit::generators::{self, Simulated};
@@ -93,8 +93,8 @@ fn every_schedule_is_its_textbook_loop() {
             let Kind::Private(build) = find("consensus").unwrap().kind else {
                 panic!("not private")
             };
-            let Built { mut algorithm, iterations } = build(&recipe).unwrap();
-            let found = run(&mut *algorithm, iterations, &mut gate, &mut unwatched).unwrap();
+            let mut algorithm = build(&recipe).unwrap();
+            let found = algorithm.run(&mut gate, &mut unwatched).unwrap();
             let expected = textbook(schedule, lambda, iterations);
             // The grid of the gate has steps of 1e4·2⁻³².
             for (found, expected) in found.iter().zip(&expected) {

@@ -149,6 +149,7 @@ pub(crate) struct Bound {
 pub(crate) struct Use {
     pub label: String,
     /// ε and δ of the job by itself, as whoever asked for it said.
+    #[serde(with = "reticent_accountant::extended")]
     pub epsilon: f64,
     pub delta: f64,
     pub ledger: Ledger,

@@ -41,16 +41,16 @@ impl Promise {
             }
             (Unit::User, Unit::Record) => refuse(
                 "the job protects users and the budget promises something to records: a record that is replaced may \
-                 be another user's, so that two users change; make a budget with unit = user",
+                 be another user's, so that two users change; make a budget with `unit = user`",
             ),
             (Unit::Record, Unit::User) => match (event.adjacency(), self.rows_per_user) {
                 (Adjacency::ReplaceOne, _) => refuse(
                     "the job protects records that are replaced, and the budget users: two users may differ in their \
-                     number of rows, of which the job promises nothing; fit with unit = user or adjacency = add-remove",
+                     number of rows, of which the job promises nothing; fit with `unit = user` or `adjacency = add-remove`",
                 ),
                 (_, None) => refuse(
                     "the job protects records and the budget users, and the budget has no bound on the rows of one: \
-                     fit with unit = user",
+                     fit with `unit = user`",
                 ),
                 (_, Some(rows)) => {
                     let group = event.mechanism().group(rows);
@@ -67,7 +67,7 @@ impl Promise {
             | (Adjacency::AddRemove, Adjacency::AddRemove) => Ok(mechanism),
             (Adjacency::ReplaceOne, Adjacency::AddRemove) => Err(BudgetError::Scope(
                 "the job is counted under replace-one, which takes the number of records as public, and the budget \
-                 under add-remove, which hides it: fit with adjacency = add-remove"
+                 under add-remove, which hides it: fit with `adjacency = add-remove`"
                     .to_owned(),
             )),
             (Adjacency::AddRemove, Adjacency::ReplaceOne) => match mechanism {
@@ -80,7 +80,7 @@ impl Promise {
                 }
                 other => Err(BudgetError::Scope(format!(
                     "the job is counted under add-remove and the budget under replace-one, and of {} it is not known \
-                     what a replacement costs: fit with adjacency = replace-one",
+                     what a replacement costs: fit with `adjacency = replace-one`",
                     other.kind()
                 ))),
             },

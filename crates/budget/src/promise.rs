@@ -78,7 +78,7 @@ impl Promise {
                 refuse("rows_per_user", rows.to_string(), allowed)
             }
             (Some(rows), Unit::Record) => {
-                let allowed = "it is for budgets that protect users: give unit = user";
+                let allowed = "it is for budgets that protect users: give `unit = user`";
                 refuse("rows_per_user", rows.to_string(), allowed)
             }
             (None, _) => Ok(()),

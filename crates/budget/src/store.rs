@@ -228,7 +228,10 @@ impl Store {
     /// One that does not fit or cannot be counted, unless that was said to be no matter.
     pub fn import(&mut self, import: &Import) -> Result<u64, BudgetError> {
         check_name("label", import.label)?;
-        check_asked(import.asked)?;
+        // What has no guarantee has no ε.
+        if import.asked.0 != f64::INFINITY {
+            check_asked(import.asked)?;
+        }
         check_events(import.ledger)?;
         self.change(|books, next| {
             let (charge, beyond) = match fitting(books, import.ledger, None, import.asked.1) {
@@ -279,11 +282,15 @@ impl Store {
             .collect::<Result<_, _>>()
     }
 
-    /// What a job planned or did.
+    /// What a job planned.
     fn ledger(&self, job: u64) -> Result<Ledger, BudgetError> {
-        let lines = self.lines()?;
-        let line = lines.iter().find(|line| line.number == job && line.job == Some(job));
-        Ok(line.ok_or(BudgetError::NoJob(job))?.read::<Use>()?.ledger)
+        let sql = format!("{LINES} WHERE number = ?1 AND job = ?1");
+        let found = self.file.connection.query_row(&sql, params![job as i64], line);
+        match found {
+            Ok(line) => Ok(line?.read::<Use>()?.ledger),
+            Err(rusqlite::Error::QueryReturnedNoRows) => Err(BudgetError::NoJob(job)),
+            Err(error) => Err(self.file.sqlite(&error)),
+        }
     }
 
     /// One transaction: read all, decide, append. The file must be the same before and after.
@@ -503,13 +510,15 @@ fn append(
     Ok(line.hash)
 }
 
+/// What a line is read by.
+const LINES: &str =
+    "SELECT number, time, kind, job, people, charge, body, secret, hash FROM history";
+
 type ReadLine = Result<Line, BudgetError>;
 
 /// All lines; one that cannot be a line is named.
 fn read(connection: &Connection) -> rusqlite::Result<Vec<ReadLine>> {
-    let mut statement = connection.prepare(
-        "SELECT number, time, kind, job, people, charge, body, secret, hash FROM history ORDER BY number",
-    )?;
+    let mut statement = connection.prepare(&format!("{LINES} ORDER BY number"))?;
     let lines = statement.query_map([], line)?;
     lines.collect()
 }

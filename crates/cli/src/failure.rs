@@ -3,14 +3,24 @@
 use std::io;
 
 use reticent::Error;
+use reticent_budget::BudgetError;
+
+use crate::flags::{flag, in_flags, typed};
 
 /// Why a command has no answer.
 #[derive(Debug)]
 pub enum Failure {
     /// The job could not be done.
-    Job(Error),
+    Job {
+        /// The command that described it.
+        command: &'static str,
+        /// Why.
+        error: Error,
+    },
     /// Standard output cannot be written.
     Output(io::Error),
+    /// A budget refused, or could not be used.
+    Budget(BudgetError),
     /// The arguments can be read but do not make sense together.
     Usage {
         /// What is wrong.
@@ -21,25 +31,16 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// A job that a command other than `fit` described: what its hint points to is that command's
-    /// help.
-    pub fn of(command: &str, error: Error) -> Self {
-        if error.is_budget() {
-            return Failure::Job(error);
-        }
-        let help = format!("reticent {command} --help");
-        let hint = match &error {
-            // Where nothing runs, nothing could have been released.
-            Error::Account(_) if command != "simulate" => format!("see `{help}`"),
-            other => other.hint().replace("reticent fit --help", &help),
-        };
-        Failure::Usage { message: error.to_string(), hint }
+    /// A job that a command other than `fit` described.
+    pub fn of(command: &'static str, error: Error) -> Self {
+        Failure::Job { command, error }
     }
 
     /// 3 when the budget was refused, 2 for everything else that was asked wrongly.
     pub fn code(&self) -> u8 {
         match self {
-            Failure::Job(error) if error.is_budget() => 3,
+            Failure::Job { error, .. } if error.is_budget() => 3,
+            Failure::Budget(error) if error.is_refusal() => 3,
             _ => 2,
         }
     }
@@ -47,7 +48,8 @@ impl Failure {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Failure::Job(error) => error.hint(),
+            Failure::Job { command, error } => hint(command, error),
+            Failure::Budget(error) => budget_hint(error).to_owned(),
             Failure::Output(_) => "check that the disk has room".to_owned(),
             Failure::Usage { hint, .. } => hint.clone(),
         }
@@ -62,7 +64,8 @@ impl Failure {
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Failure::Job(error) => error.fmt(f),
+            Failure::Job { error, .. } => f.write_str(&message(error)),
+            Failure::Budget(error) => f.write_str(&in_flags(&error.to_string())),
             Failure::Output(error) => {
                 write!(f, "cannot write to standard output: {}", error.kind())
             }
@@ -71,8 +74,79 @@ impl std::fmt::Display for Failure {
     }
 }
 
+/// What is wrong, parameters as flags. What quotes a file is left as it is: a column may be called
+/// as a flag is.
+fn message(error: &Error) -> String {
+    match error {
+        Error::Value(refused) => {
+            format!("{} = {}: {}", typed(refused.name), refused.given, in_flags(&refused.allowed))
+        }
+        Error::Missing { .. } | Error::Refused(_) | Error::Run(_) => in_flags(&error.to_string()),
+        Error::Spent { why, .. } => message(why),
+        other => other.to_string(),
+    }
+}
+
+/// What to do, in the words of the command line.
+fn hint(command: &str, error: &Error) -> String {
+    match error {
+        Error::Value(refused) => {
+            let name = flag(refused.name).unwrap_or(refused.name.to_owned());
+            format!("see `reticent {command} --help` for {name}")
+        }
+        Error::SpecSyntax { .. } => "keys are the flags of `reticent fit` without the dashes in front \
+                                     and with _ for - within, as in public_n = 1000 (but intercept = \
+                                     false for --no-intercept); [parties] and [failures] are for \
+                                     `reticent simulate`"
+            .to_owned(),
+        Error::Parse(_) => {
+            "`reticent list losses|penalties|constraints|algorithms` shows what there is".to_owned()
+        }
+        // Where nothing runs, nothing could have been released.
+        Error::Account(_) if ["account", "audit"].contains(&command) => {
+            format!("see `reticent {command} --help`")
+        }
+        other => in_flags(&other.hint()),
+    }
+}
+
 impl<E: Into<Error>> From<E> for Failure {
     fn from(error: E) -> Self {
-        Failure::Job(error.into())
+        Failure::Job { command: "fit", error: error.into() }
+    }
+}
+
+/// What to do about a budget that refuses.
+fn budget_hint(error: &BudgetError) -> &'static str {
+    match error {
+        BudgetError::Exists(_) => "give another name: a budget is never replaced",
+        BudgetError::Missing(_) => "make one with `reticent budget new FILE --epsilon E --delta D`",
+        BudgetError::NotABudget { .. } | BudgetError::Damaged { .. } => {
+            "nothing is admitted by a budget that contradicts itself: put back the last copy that checks, and record what \
+             was released since with `reticent budget import`"
+        }
+        BudgetError::Newer { .. } => "use the newer program",
+        BudgetError::Value { .. } => "see `reticent budget --help`",
+        BudgetError::Scope(_) | BudgetError::Filter(_) => {
+            "nothing was reserved; see docs/budgets.md"
+        }
+        BudgetError::DoesNotFit { .. } => {
+            "nothing was reserved: ask for less, or see `reticent budget show`"
+        }
+        BudgetError::Broken { .. } => "`reticent budget show` says which release it was",
+        BudgetError::AnotherTable { .. } => {
+            "say --new-edition if it is about the same people, or --disjoint-people if nobody is in both; or make a \
+             budget of its own for it"
+        }
+        BudgetError::NotOpen { .. } | BudgetError::NoJob(_) => {
+            "`reticent budget show` lists the jobs"
+        }
+        BudgetError::Busy(_) => "try again when it is done",
+        BudgetError::ReadOnly(_) => "check that you may write the file and its folder",
+        BudgetError::Full(_) => "make room and try again",
+        BudgetError::Gone(_) => "put it back, and check what was released meanwhile",
+        BudgetError::Locking { .. } => "keep budgets on a local disk",
+        BudgetError::Storage { .. } => "check the path and that you may read and write there",
+        BudgetError::Entropy(_) => "nothing was made",
     }
 }

@@ -7,6 +7,7 @@ mod answer;
 mod commands;
 mod event_text;
 mod failure;
+mod flags;
 mod layout;
 mod number;
 mod plot;

@@ -78,7 +78,11 @@ fn a_defect_cannot_be_switched_on() {
     assert!(error.err.contains("--seeded-bug"), "{}", error.err);
     let error = folder.reticent("audit --algorithm none --epsilon 1 --delta 1e-3");
     assert_eq!(error.code, 2);
-    assert!(error.err.contains("hint: see `reticent audit --help` for algorithm"), "{}", error.err);
+    assert!(
+        error.err.contains("hint: see `reticent audit --help` for --algorithm"),
+        "{}",
+        error.err
+    );
 }
 
 #[cfg(feature = "seeded-bugs")]

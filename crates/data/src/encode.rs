@@ -6,6 +6,7 @@ use crate::labels::Lookup;
 use crate::schema::{Numeric, Role, Schema, TargetKind, Unknown};
 use crate::{CellProblem, day, norm, number};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What a table is read for: with targets or without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,25 +66,39 @@ impl Row {
 /// A schema made ready for many records.
 #[derive(Debug)]
 pub struct Encoder {
+    plan: Arc<Plan>,
+    users: HashMap<Vec<u8>, u32>,
+    /// What was met, where somebody asked for it.
+    counts: Option<Counts>,
+}
+
+/// What does not change from record to record.
+#[derive(Debug)]
+struct Plan {
     slots: Vec<Slot>,
     tokens: Vec<Vec<u8>>,
     trim: bool,
     comma: bool,
     row_norm: f64,
-    users: HashMap<Vec<u8>, u32>,
-    /// What was met, where somebody asked for it.
-    counts: Option<Counts>,
 }
 
 #[derive(Debug)]
 enum Slot {
     Number { at: u32, numeric: Numeric, missing: f64 },
     Day { at: u32, numeric: Numeric, missing: f64 },
-    Category { at: u32, lookup: Lookup, missing: Option<u32>, unknown: Unknown },
-    Class { kind: TargetKind, lookup: Lookup, missing: Option<f64>, allowed: String },
+    Category { at: u32, lookup: Box<Lookup>, missing: Option<u32>, unknown: Unknown },
+    Class(Box<Class>),
     Range { kind: TargetKind, missing: Option<f64> },
     User,
     Skip,
+}
+
+#[derive(Debug)]
+struct Class {
+    kind: TargetKind,
+    lookup: Lookup,
+    missing: Option<f64>,
+    allowed: String,
 }
 
 impl Encoder {
@@ -100,19 +115,19 @@ impl Encoder {
                 Role::Date(n) => Slot::Day { at, numeric: n.clone(), missing: n.encoded_missing() },
                 Role::Categorical(c) => Slot::Category {
                     at,
-                    lookup: Lookup::new(&c.categories),
+                    lookup: Box::new(Lookup::new(&c.categories)),
                     missing: c.missing.map(|i| i as u32),
                     unknown: c.unknown,
                 },
                 Role::Target(t) if fit => match &t.kind {
                     TargetKind::Classes(labels) => {
                         let missing = t.missing.as_deref().and_then(|m| labels.position(m));
-                        Slot::Class {
+                        Slot::Class(Box::new(Class {
                             lookup: Lookup::new(labels),
                             missing: missing.map(|i| t.kind.encode_class(i)),
                             allowed: labels.spellings().collect::<Vec<_>>().join(", "),
                             kind: t.kind.clone(),
-                        }
+                        }))
                     }
                     TargetKind::Range { .. } => {
                         let missing =
@@ -128,15 +143,31 @@ impl Encoder {
             });
             at += column.width() as u32;
         }
-        Self {
+        let plan = Plan {
             slots,
             tokens: schema.missing_tokens().iter().map(|t| t.clone().into_bytes()).collect(),
             trim: schema.trim(),
             comma: schema.decimal_comma(),
             row_norm: schema.row_norm(),
-            users: HashMap::new(),
-            counts: None,
-        }
+        };
+        Self { plan: Arc::new(plan), users: HashMap::new(), counts: None }
+    }
+
+    /// Another one for the same schema, which has met nobody yet.
+    pub(crate) fn again(&self) -> Self {
+        Self { plan: Arc::clone(&self.plan), users: HashMap::new(), counts: None }
+    }
+
+    /// The numbers here of the owners that another one has met, by their numbers there.
+    pub(crate) fn adopt(&mut self, other: Self) -> Vec<u32> {
+        let mut met: Vec<_> = other.users.into_iter().collect();
+        met.sort_unstable_by_key(|&(_, id)| id);
+        met.into_iter()
+            .map(|(text, _)| {
+                let next = self.users.len() as u32;
+                *self.users.entry(text).or_insert(next)
+            })
+            .collect()
     }
 
     /// Counts what it meets from now on.
@@ -147,29 +178,34 @@ impl Encoder {
 
     /// What was met.
     pub(crate) fn counts(self) -> Option<Counts> {
-        let users =
-            self.slots.iter().any(|s| matches!(s, Slot::User)).then_some(self.users.len() as u64);
+        let users = self
+            .plan
+            .slots
+            .iter()
+            .any(|s| matches!(s, Slot::User))
+            .then_some(self.users.len() as u64);
         self.counts.map(|counts| Counts { users, ..counts })
     }
 
     /// Whether schema column `slot` has to be in the file.
     pub(crate) fn reads(&self, slot: usize) -> bool {
-        !matches!(self.slots[slot], Slot::Skip)
+        !matches!(self.plan.slots[slot], Slot::Skip)
     }
 
     /// Encodes one field of schema column `slot` into `row`. Columns must come in schema order.
     pub fn put(&mut self, slot: usize, cell: Cell<'_>, row: &mut Row) -> Result<(), CellProblem> {
-        let cell = self.meant(cell);
+        let plan = &*self.plan;
+        let cell = plan.meant(cell);
         let mut count = self.counts.as_mut().map(|counts| &mut counts.columns[slot]);
         if cell == Cell::Missing
             && let Some(count) = &mut count
         {
             count.missing += 1;
         }
-        match &self.slots[slot] {
+        match &plan.slots[slot] {
             Slot::Skip => {}
             Slot::Number { at, numeric, missing } => {
-                let x = finite(cell, self.comma)?;
+                let x = finite(cell, plan.comma)?;
                 let inside = x.is_none_or(|x| (numeric.lower..=numeric.upper).contains(&x));
                 if !inside && let Some(count) = count {
                     count.outside();
@@ -205,7 +241,8 @@ impl Encoder {
                     row.push(at + i, 1.0);
                 }
             }
-            Slot::Class { kind, lookup, missing, allowed } => {
+            Slot::Class(class) => {
+                let Class { kind, lookup, missing, allowed } = &**class;
                 row.target = match with_text(cell, |text| lookup.find(text)) {
                     Some(Some(i)) => {
                         if let Some(count) = count {
@@ -218,7 +255,7 @@ impl Encoder {
                 };
             }
             Slot::Range { kind, missing } => {
-                row.target = match finite(cell, self.comma)? {
+                row.target = match finite(cell, plan.comma)? {
                     Some(x) => {
                         let TargetKind::Range { lower, upper } = kind else { return Ok(()) };
                         if !(*lower..=*upper).contains(&x)
@@ -251,13 +288,20 @@ impl Encoder {
     pub fn finish(&mut self, row: &mut Row) {
         let length =
             self.counts.as_ref().map(|_| row.values.iter().map(|v| v * v).sum::<f64>().sqrt());
-        norm::shrink_into(&mut row.values, self.row_norm);
+        norm::shrink_into(&mut row.values, self.plan.row_norm);
         if let (Some(counts), Some(length)) = (&mut self.counts, length) {
             counts.records += 1;
-            counts.shortened += u64::from(length > self.row_norm);
+            counts.shortened += u64::from(length > self.plan.row_norm);
         }
     }
 
+    /// Whether it counts what it meets.
+    pub(crate) fn is_counting(&self) -> bool {
+        self.counts.is_some()
+    }
+}
+
+impl Plan {
     /// Cuts spaces off and recognises the missing tokens.
     fn meant<'a>(&self, cell: Cell<'a>) -> Cell<'a> {
         match cell {

@@ -264,13 +264,13 @@ impl FileProblem {
         match self {
             Self::Open(_) => "check the path and the permissions",
             Self::Read { .. } => "the file may be cut short or damaged; fetch or compress it again",
-            Self::UnknownFormat => "say the format with --format: csv, tsv, libsvm or parquet",
+            Self::UnknownFormat => "say the format with `format`: csv, tsv, libsvm or parquet",
             Self::WrongFormat(_) => {
-                "`features` in a schema is for LIBSVM files, [[column]] entries are for tables"
+                "features in a schema is for LIBSVM files, [[column]] entries are for tables"
             }
             Self::Utf16 | Self::NotText => {
-                "write it as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`; if it is a Parquet file, give --format \
-                 parquet"
+                "write it as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`; if it is a Parquet file, give \
+                 `format = parquet`"
             }
             Self::Zip(_) => "unpack it, or pack the one table with gzip",
             Self::NotFromStandardInput(_) => "save it to a file and give its name",
@@ -289,7 +289,7 @@ impl FileProblem {
                 "add a [[column]] entry (kind = \"ignored\" skips it), or set undeclared = \"ignore\"; if the first \
                  line is a record, set header = false"
             }
-            Self::HeaderOfValues => "if the first line is a record, give --no-header",
+            Self::HeaderOfValues => "if the first line is a record, give `no_header`",
             Self::DuplicateColumn(_) => "rename one of the two columns in the file",
             Self::ColumnType { .. } => {
                 "give days kind = \"date\"; declare others as ignored, or convert them before writing the file"
@@ -309,7 +309,7 @@ impl LineProblem {
             Self::Blank => "write \"\" for a missing value, or remove the line",
             Self::NotUtf8 => "write the file as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`",
             Self::TooLong(_) => {
-                "check that the file is a table and that its quotes are closed; --max-line allows longer records"
+                "check that the file is a table and that its quotes are closed; `max_line` allows longer records"
             }
             Self::Comment => {
                 "remove the comment, or write it without `number:number` behind a record"
@@ -340,7 +340,7 @@ impl CellProblem {
                 "correct the label, or add its spelling to the classes in the schema"
             }
             Self::OutsideLabels(_) => {
-                "say the labels of the file with --classes, for example --classes 0,1, or in the schema"
+                "say the labels of the file with `classes`, for example `classes = 0,1`, or in the schema"
             }
             Self::OutsideCategories => {
                 "add it to the categories, or let unknown name a category or \"ignore\""

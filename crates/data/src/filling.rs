@@ -19,6 +19,10 @@ pub(crate) struct Filling<'s> {
 
 impl<'s> Filling<'s> {
     pub(crate) fn new(schema: &'s Schema, purpose: Purpose) -> Self {
+        Self::with(schema, purpose, Encoder::new(schema, purpose))
+    }
+
+    fn with(schema: &'s Schema, purpose: Purpose, encoder: Encoder) -> Self {
         let width = schema.width();
         let rows = if schema.sparse() {
             Rows::Sparse(Csr::empty(width))
@@ -31,7 +35,7 @@ impl<'s> Filling<'s> {
         Self {
             schema,
             purpose,
-            encoder: Encoder::new(schema, purpose),
+            encoder,
             row: Row::default(),
             table: Table { rows, targets: Vec::new(), users, names: Vec::new() },
             checking: false,
@@ -51,6 +55,26 @@ impl<'s> Filling<'s> {
     /// Records so far.
     pub(crate) fn records(&self) -> u64 {
         self.records
+    }
+
+    /// Whether the records can be encoded in parts: where they are counted, they are not.
+    pub(crate) fn has_parts(&self) -> bool {
+        !self.encoder.is_counting()
+    }
+
+    /// An empty one, for some of the records.
+    pub(crate) fn part(&self) -> Self {
+        let mut part = Self::with(self.schema, self.purpose, self.encoder.again());
+        part.checking = self.checking;
+        part
+    }
+
+    /// Puts the records of a part behind those that are there.
+    pub(crate) fn append(&mut self, part: Self, file: &str) -> Result<(), DataError> {
+        self.records += part.records;
+        let owners = self.encoder.adopt(part.encoder);
+        let added = self.table.append(part.table, &owners);
+        added.map_err(|_| DataError::file(file, FileProblem::TooLarge))
     }
 
     /// A field of the record that is being read.

@@ -68,6 +68,28 @@ impl Rows {
         }
         Ok(())
     }
+
+    /// Puts the rows of another matrix of this shape behind these.
+    fn append(&mut self, more: Self) -> Result<(), TryReserveError> {
+        match (self, more) {
+            (Self::Dense(m), Self::Dense(more)) => {
+                m.values.try_reserve(more.values.len())?;
+                m.values.extend_from_slice(&more.values);
+                m.rows += more.rows;
+            }
+            (Self::Sparse(m), Self::Sparse(more)) => {
+                m.indptr.try_reserve(more.rows())?;
+                m.indices.try_reserve(more.indices.len())?;
+                m.values.try_reserve(more.values.len())?;
+                let before = m.indices.len();
+                m.indptr.extend(more.indptr[1..].iter().map(|&end| before + end));
+                m.indices.extend_from_slice(&more.indices);
+                m.values.extend_from_slice(&more.values);
+            }
+            _ => unreachable!("the schema alone says which of the two it is"),
+        }
+        Ok(())
+    }
 }
 
 /// What a file becomes. Rows carry no intercept constant and have norm at most the schema's row
@@ -102,6 +124,19 @@ impl Table {
             Some(users) => users.iter().max().map_or(0, |&u| u as usize + 1),
             None => self.len(),
         }
+    }
+
+    /// Puts the rows of another table under the same schema behind these; `owners` has the numbers
+    /// here of the owners there.
+    pub(crate) fn append(&mut self, more: Self, owners: &[u32]) -> Result<(), TryReserveError> {
+        self.rows.append(more.rows)?;
+        self.targets.try_reserve(more.targets.len())?;
+        self.targets.extend_from_slice(&more.targets);
+        if let (Some(users), Some(more)) = (&mut self.users, more.users) {
+            users.try_reserve(more.len())?;
+            users.extend(more.iter().map(|&user| owners[user as usize]));
+        }
+        Ok(())
     }
 
     /// Bytes that the arrays hold.

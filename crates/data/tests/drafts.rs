@@ -68,9 +68,9 @@ fn a_header_of_numbers_hints_at_a_missing_header() {
     let folder = tempfile::tempdir().unwrap();
     let bare = file(&folder, "t.csv", "5.1,3.5,0,yes\n4.9,3.0,1,no\n4.8,3.1,0,no\n");
     let said = draft_from_public(&bare, &DraftOptions::default(), &[7; 32]).unwrap().remarks;
-    assert!(said[0].contains("--no-header"), "{said:?}");
+    assert!(said[0].contains("`no_header`"), "{said:?}");
     let refused = skeleton(&bare, &DraftOptions::default()).unwrap_err();
-    assert!(refused.hint().contains("--no-header"), "{refused}");
+    assert!(refused.hint().contains("`no_header`"), "{refused}");
     assert!(!refused.to_string().contains("5.1"));
     // Columns that are numbered have names.
     let numbered = file(&folder, "t.csv", "0,1,2\n4.9,3.0,1\n3,2,1\n");

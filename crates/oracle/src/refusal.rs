@@ -11,7 +11,7 @@ pub enum Refusal {
     /// Add-remove without a public count.
     #[error(
         "add-remove keeps the number of records private, so a public estimate of it is needed: \
-         give --public-n N, or public_n in the schema"
+         give `public_n = N`, or public_n in the schema"
     )]
     NoPublicCount,
     /// A query that the plan did not foresee.

@@ -125,20 +125,20 @@ impl Error {
         match self {
             Error::Read { .. } => "check the path and that you may read it".to_owned(),
             Error::Write { .. } => "check that the folder can be written and the disk has room".to_owned(),
-            Error::Exists { .. } => "give another name with --out, or --force to replace it".to_owned(),
+            Error::Exists { .. } => "give another place with `out`, or `force` to replace it".to_owned(),
             Error::SpecSyntax { .. } => {
-                "keys are the flags of `reticent fit` without the dashes in front, as in public-n = 1000 (but \
-                 intercept = false for --no-intercept); [parties] and [failures] are for `reticent simulate`"
+                "a key is a parameter of the job, as in public_n = 1000 (docs/settings.md); [parties] and \
+                 [failures] are for a simulation"
                     .to_owned()
             }
-            Error::Value(refused) => format!("see `reticent fit --help` for {}", refused.name),
+            Error::Value(refused) => format!("give {} another value", refused.name),
             Error::Missing { todo, .. } => (*todo).to_owned(),
-            Error::Model { .. } => "give the model.json that `reticent fit` wrote".to_owned(),
+            Error::Model { .. } => "give the model.json that a fit wrote".to_owned(),
             Error::Budget(_) => "ask for a larger epsilon or delta, or for fewer iterations".to_owned(),
             Error::Schema(error) => error.hint().to_owned(),
             Error::Data(error) => error.hint().to_owned(),
             Error::Parse(_) => {
-                "`reticent list losses|penalties|constraints|algorithms` shows what there is".to_owned()
+                "see the catalogues of losses, penalties, constraints and algorithms".to_owned()
             }
             Error::Shape(_) => "give a constraint whose width is the number of features".to_owned(),
             Error::Run(RunError::File { .. }) => "check the path and that the disk has room".to_owned(),

@@ -14,8 +14,8 @@
 use std::sync::Arc;
 
 use reticent_accountant::{Ledger, calibrate};
-use reticent_admm::catalogue::{Built, Kind, Recipe};
-use reticent_admm::{Choice, Public, Refused, Tell, run, unwatched};
+use reticent_admm::catalogue::{Kind, Recipe};
+use reticent_admm::{Choice, Public, Refused, Tell, unwatched};
 use reticent_oracle::queries::Score;
 use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Released, Terms};
 use reticent_problem::{Constraint, Graph, Regulariser, penalties};
@@ -199,11 +199,11 @@ impl Job {
             None => error.into(),
         };
         let choice = self.entry.choice(&recipe).map_err(learned)?;
-        let Built { mut algorithm, iterations } = build(&recipe).map_err(learned)?;
-        let parameter = run(&mut *algorithm, iterations, oracle, tell)?;
+        let mut algorithm = build(&recipe).map_err(learned)?;
+        let parameter = algorithm.run(oracle, tell)?;
         let score = |noise_multiplier| Score { at: &parameter, noise_multiplier };
         let score = noise.score.map(|noise| oracle.ask(&score(noise))).transpose()?;
-        Ok(Outcome { parameter, iterations, graph, score, choice })
+        Ok(Outcome { parameter, iterations: algorithm.iterations(), graph, score, choice })
     }
 
     /// The penalty on the differences along the edges of a graph.

@@ -39,6 +39,6 @@ pub enum RunError {
         reason: String,
     },
     /// A snapshot that does not fit the nodes.
-    #[error("the checkpoint does not fit this run: {0}; start anew, without --resume")]
+    #[error("the checkpoint does not fit this run: {0}; start anew, without `resume`")]
     Snapshot(&'static str),
 }

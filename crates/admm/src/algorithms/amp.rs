@@ -26,8 +26,8 @@
 use reticent_oracle::queries::Objective;
 use reticent_oracle::{Law, Oracle, Quadratic, Refusal, Refused};
 
-use super::Algorithm;
-use crate::catalogue::{Built, Entry, Kind, Recipe};
+use super::{Algorithm, Tell, told};
+use crate::catalogue::{Entry, Kind, Recipe};
 use crate::settings::positive;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -49,10 +49,10 @@ struct Amp {
     ridge: f64,
     law: Law,
     noise_multiplier: f64,
-    x: Vec<f64>,
+    len: usize,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { public, regulariser, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
@@ -73,9 +73,9 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
         ridge,
         law: law(recipe)?,
         noise_multiplier: *noise_multiplier,
-        x: vec![0.0; public.shape.len()],
+        len: public.shape.len(),
     };
-    Ok(Built { algorithm: Box::new(algorithm), iterations: 1 })
+    Ok(Box::new(algorithm))
 }
 
 /// The law that was asked for, if it is proven for this model.
@@ -112,22 +112,22 @@ pub(super) fn shortened(recipe: &Recipe<'_>) -> Result<f64, Refused> {
 }
 
 impl Algorithm for Amp {
-    fn step(&mut self, _k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let linear = vec![0.0; self.x.len()];
-        let params = Objective {
+    fn iterations(&self) -> u64 {
+        1
+    }
+
+    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
+        let zeros = vec![0.0; self.len];
+        let query = Objective {
             row_norm: self.row_norm,
             smoothness: self.smoothness,
-            public: Quadratic { ridge: self.ridge, linear: &linear, penalty: None },
-            start: &self.x,
+            public: Quadratic { ridge: self.ridge, linear: &zeros, penalty: None },
+            start: &zeros,
             law: self.law,
             noise_multiplier: self.noise_multiplier,
         };
-        let released = oracle.ask(&params)?.into_inner();
-        self.x = released;
-        Ok(())
-    }
-
-    fn solution(&self) -> Vec<f64> {
-        self.x.clone()
+        let x = oracle.ask(&query)?.into_inner();
+        told(tell, 1, 1)?;
+        Ok(x)
     }
 }

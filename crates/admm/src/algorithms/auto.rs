@@ -29,12 +29,11 @@
 //! Released: whatever the chosen algorithm releases. The choice itself reads no data, so it costs
 //! nothing.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
+use super::Algorithm;
 use crate::average::Average;
-use crate::catalogue::{Built, Entry, Kind, Recipe, find};
+use crate::catalogue::{Entry, Kind, Recipe, find};
 use crate::defaults::CLIP;
 use crate::settings::Settings;
 use crate::step_size::StepSize;
@@ -67,10 +66,11 @@ pub struct Choice {
     pub settings: Settings,
 }
 
-impl fmt::Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "--algorithm {}", self.algorithm)?;
-        self.settings.given().iter().try_for_each(|(name, value)| write!(f, " --{name} {value}"))
+impl Choice {
+    /// What was chosen, as names and values: given in place of `auto`, they make the same run.
+    pub fn given(&self) -> Vec<(&'static str, String)> {
+        let algorithm = ("algorithm", self.algorithm.clone());
+        std::iter::once(algorithm).chain(self.settings.given()).collect()
     }
 }
 
@@ -110,7 +110,7 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     recipe.only(&ENTRY)?;
     let choice = choose(recipe)?;
     match find(&choice.algorithm).map(|entry| entry.kind) {

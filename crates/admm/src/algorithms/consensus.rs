@@ -28,9 +28,9 @@ use reticent_oracle::queries::{self, ConsensusTerms, Moving};
 use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
 use reticent_problem::Regulariser;
 
-use super::Algorithm;
+use super::{Algorithm, Tell, told};
 use crate::block_schedule::{BlockSchedule, Order};
-use crate::catalogue::{Built, Entry, Kind, Recipe};
+use crate::catalogue::{Entry, Kind, Recipe};
 use crate::settings::positive;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -50,6 +50,7 @@ const LAMBDA: f64 = 0.5;
 
 #[derive(Debug)]
 struct Consensus {
+    iterations: u64,
     params: ConsensusTerms,
     order: Order,
     /// The noise that Theorem 2 takes the published version to have, in bounds of the mean.
@@ -59,7 +60,7 @@ struct Consensus {
     mean: Vec<f64>,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
@@ -97,6 +98,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     // γC or γCλ/(1 − λ).
     let on_blocks = 2.0 * relaxation.min(1.0 - relaxation) * noise_multiplier / population as f64;
     let algorithm = Consensus {
+        iterations,
         params: ConsensusTerms {
             clip: settings.clip_or_bound(public)?,
             step: positive("gamma", settings.gamma.unwrap_or(recipe.length(ITERATIONS) / smooth))?,
@@ -110,26 +112,32 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
         regulariser: Arc::clone(regulariser),
         mean: vec![0.0; public.shape.len()],
     };
-    Ok(Built { algorithm: Box::new(algorithm), iterations })
+    Ok(Box::new(algorithm))
 }
 
 impl Algorithm for Consensus {
-    fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        if k == 1 {
-            oracle.open_consensus(&self.mean)?;
-        }
-        if let Some(claimed) = self.claimed {
-            oracle.claim(Claim::gaussian(1, Sampling::Full, claimed));
-        }
-        let z = self.solution();
-        let moving = self.order.next_blocks()?.map_or(Moving::All, Moving::Only);
-        self.mean =
-            oracle.ask(&queries::Consensus { z: &z, moving, params: self.params })?.into_inner();
-        Ok(())
+    fn iterations(&self) -> u64 {
+        self.iterations
     }
 
-    /// z.
-    fn solution(&self) -> Vec<f64> {
+    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
+        oracle.open_consensus(&self.mean)?;
+        for k in 1..=self.iterations {
+            if let Some(claimed) = self.claimed {
+                oracle.claim(Claim::gaussian(1, Sampling::Full, claimed));
+            }
+            let z = self.z();
+            let moving = self.order.next_blocks()?.map_or(Moving::All, Moving::Only);
+            let query = queries::Consensus { z: &z, moving, params: self.params };
+            self.mean = oracle.ask(&query)?.into_inner();
+            told(tell, k, self.iterations)?;
+        }
+        Ok(self.z())
+    }
+}
+
+impl Consensus {
+    fn z(&self) -> Vec<f64> {
         let mut z = self.mean.clone();
         self.regulariser.prox_y(&mut z, self.params.step);
         z

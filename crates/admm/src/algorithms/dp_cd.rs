@@ -31,10 +31,9 @@ use reticent_oracle::queries::{Coordinate, Mean};
 use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Regulariser;
 
-use super::Algorithm;
-use crate::catalogue::{Built, Entry, Kind, Recipe};
+use super::{Algorithm, Tell, told};
+use crate::catalogue::{Entry, Kind, Recipe};
 use crate::defaults::CLIP;
-use crate::fixed_point::{Active, FixedPoint, averaging_of_step, gradient_operator};
 use crate::step_size::StepSize;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -53,15 +52,16 @@ const STEP: f64 = 10.0;
 
 #[derive(Debug)]
 struct DpCd {
+    iterations: u64,
     params: Mean,
     step: StepSize,
     /// Steps in which each record is seen once for each coordinate.
     per_epoch: f64,
     regulariser: Arc<Regulariser>,
-    engine: FixedPoint,
+    u: Vec<f64>,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
@@ -78,6 +78,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let step = (0.5 * (len as f64).sqrt()).clamp(1.0, STEP);
     let rounds = recipe.sweeps(step, ROUNDS);
     let algorithm = DpCd {
+        iterations: settings.iterations_or(rounds * len as u64)?,
         params: Mean {
             clip: settings.clip_or_part(public, CLIP)?,
             noise_multiplier: *noise_multiplier,
@@ -86,31 +87,29 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
         step: settings.step_or_times(public, step)?,
         per_epoch: recipe.per_epoch(sampling) * len as f64,
         regulariser: Arc::clone(regulariser),
-        engine: FixedPoint::coordinates(vec![0.0; len]),
+        u: vec![0.0; len],
     };
-    Ok(Built {
-        algorithm: Box::new(algorithm),
-        iterations: settings.iterations_or(rounds * len as u64)?,
-    })
+    Ok(Box::new(algorithm))
 }
 
 impl Algorithm for DpCd {
-    fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let DpCd { params, step, per_epoch, regulariser, engine } = self;
-        let j = ((k - 1) % engine.u().len() as u64) as usize;
-        let eta = step.at(k, *per_epoch);
-        let mut noisy = vec![0.0; engine.u().len()];
-        noisy[j] =
-            oracle.ask(&Coordinate { at: engine.u(), index: j, mean: *params })?.into_inner();
-        let beta = 2.0 / eta;
-        gradient_operator(engine.u(), beta, &mut noisy);
-        // The prox of every entry, of which the engine reads the one that takes part.
-        regulariser.prox_y(&mut noisy, eta);
-        engine.step(Active::One(j), averaging_of_step(eta, beta), &noisy);
-        Ok(())
+    fn iterations(&self) -> u64 {
+        self.iterations
     }
 
-    fn solution(&self) -> Vec<f64> {
-        self.engine.u().to_vec()
+    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
+        for k in 1..=self.iterations {
+            let DpCd { params, step, per_epoch, regulariser, u, .. } = self;
+            let j = ((k - 1) % u.len() as u64) as usize;
+            let eta = step.at(k, *per_epoch);
+            let g = oracle.ask(&Coordinate { at: u, index: j, mean: *params })?.into_inner();
+            // The penalty is a sum over entries: the prox of them all has the one that moves.
+            let mut moved = u.clone();
+            moved[j] -= eta * g;
+            regulariser.prox_y(&mut moved, eta);
+            u[j] = moved[j];
+            told(tell, k, self.iterations)?;
+        }
+        Ok(self.u.clone())
     }
 }

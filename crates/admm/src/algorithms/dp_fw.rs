@@ -31,9 +31,9 @@ use reticent_oracle::queries::{Gradient, Mean};
 use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Shape;
 
-use super::Algorithm;
+use super::{Algorithm, Tell, told};
 use crate::average::{Average, Running};
-use crate::catalogue::{Built, Entry, Kind, Recipe};
+use crate::catalogue::{Entry, Kind, Recipe};
 use crate::defaults::CLIP;
 use crate::momentum::Momentum;
 use crate::settings::positive;
@@ -60,6 +60,7 @@ const RADIUS: f64 = 10.0;
 
 #[derive(Debug)]
 struct DpFw {
+    iterations: u64,
     params: Mean,
     shape: Shape,
     radius: f64,
@@ -70,7 +71,7 @@ struct DpFw {
     average: Running,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
@@ -88,6 +89,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
         settings.iterations_or((steps * recipe.per_epoch(sampling).max(1.0).sqrt()) as u64)?;
     let spread = (public.shape.features as f64).sqrt();
     let algorithm = DpFw {
+        iterations,
         params: Mean {
             clip: settings.clip_or_part(public, CLIP)?,
             noise_multiplier: *noise_multiplier,
@@ -101,29 +103,33 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
         x: vec![0.0; public.shape.len()],
         average: Running::new(settings.average.unwrap_or(Average::Late), public.shape.len()),
     };
-    Ok(Built { algorithm: Box::new(algorithm), iterations })
+    Ok(Box::new(algorithm))
 }
 
 impl Algorithm for DpFw {
-    fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let DpFw { params, shape, radius, threshold, momentum, x, average } = self;
-        let mut g = oracle.ask(&Gradient { at: x, mean: *params })?.into_inner();
-        momentum.average(k, &mut g);
-        let step = 2.0 / (k as f64 + 1.0);
-        x.iter_mut().for_each(|x| *x *= 1.0 - step);
-        let (features, intercept) = g.split_at(shape.features * shape.outputs);
-        let largest = features.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
-        if let Some((j, g)) = largest.filter(|(_, g)| g.abs() > *threshold) {
-            x[j] -= step * *radius * g.signum();
-        }
-        for (j, g) in intercept.iter().enumerate() {
-            x[features.len() + j] -= step * *radius * g.signum();
-        }
-        average.add(x);
-        Ok(())
+    fn iterations(&self) -> u64 {
+        self.iterations
     }
 
-    fn solution(&self) -> Vec<f64> {
-        self.average.mean().to_vec()
+    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
+        for k in 1..=self.iterations {
+            let DpFw { params, shape, radius, threshold, momentum, x, average, .. } = self;
+            let mut g = oracle.ask(&Gradient { at: x, mean: *params })?.into_inner();
+            momentum.average(k, &mut g);
+            let step = 2.0 / (k as f64 + 1.0);
+            x.iter_mut().for_each(|x| *x *= 1.0 - step);
+            let (features, intercept) = g.split_at(shape.features * shape.outputs);
+            let largest =
+                features.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+            if let Some((j, g)) = largest.filter(|(_, g)| g.abs() > *threshold) {
+                x[j] -= step * *radius * g.signum();
+            }
+            for (j, g) in intercept.iter().enumerate() {
+                x[features.len() + j] -= step * *radius * g.signum();
+            }
+            average.add(x);
+            told(tell, k, self.iterations)?;
+        }
+        Ok(self.average.mean().to_vec())
     }
 }

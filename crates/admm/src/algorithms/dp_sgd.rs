@@ -22,10 +22,9 @@
 use reticent_oracle::queries::{Gradient, Mean};
 use reticent_oracle::{Oracle, Refusal, Refused};
 
-use super::Algorithm;
+use super::{Algorithm, Tell, told};
 use crate::average::{Average, Running};
-use crate::catalogue::{Built, Entry, Kind, Recipe};
-use crate::fixed_point::{Active, FixedPoint, gradient_operator};
+use crate::catalogue::{Entry, Kind, Recipe};
 use crate::momentum::Momentum;
 use crate::prox::Prox;
 use crate::step_size::StepSize;
@@ -40,16 +39,17 @@ pub(crate) const ENTRY: Entry = Entry {
 
 #[derive(Debug)]
 struct DpSgd {
+    iterations: u64,
     params: Mean,
     step: StepSize,
     per_epoch: f64,
     prox: Prox,
-    engine: FixedPoint,
     momentum: Momentum,
+    u: Vec<f64>,
     average: Running,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
     let sampling = recipe.sampling();
@@ -57,6 +57,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
     let len = public.shape.len();
     let algorithm = DpSgd {
+        iterations,
         params: Mean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
@@ -65,28 +66,30 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
         step: settings.step_or_smooth(public)?,
         per_epoch,
         prox: Prox::new(recipe, &ENTRY)?,
-        engine: FixedPoint::whole(vec![0.0; len]),
+        u: vec![0.0; len],
         momentum: Momentum::new(settings.momentum, len)?,
         // The last iterate, because an average of sparse vectors is not sparse.
         average: Running::new(settings.average.unwrap_or(Average::Last), len),
     };
-    Ok(Built { algorithm: Box::new(algorithm), iterations })
+    Ok(Box::new(algorithm))
 }
 
 impl Algorithm for DpSgd {
-    fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let eta = self.step.at(k, self.per_epoch);
-        let mut noisy =
-            oracle.ask(&Gradient { at: self.engine.u(), mean: self.params })?.into_inner();
-        gradient_operator(self.engine.u(), 2.0 / eta, &mut noisy);
-        self.prox.apply(&mut noisy, eta);
-        self.engine.step(Active::All, 1.0, &noisy);
-        self.average.add(self.engine.u());
-        self.momentum.add(k, self.engine.u_mut());
-        Ok(())
+    fn iterations(&self) -> u64 {
+        self.iterations
     }
 
-    fn solution(&self) -> Vec<f64> {
-        self.average.mean().to_vec()
+    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
+        for k in 1..=self.iterations {
+            let DpSgd { params, prox, momentum, u, average, .. } = self;
+            let eta = self.step.at(k, self.per_epoch);
+            let g = oracle.ask(&Gradient { at: u, mean: *params })?.into_inner();
+            u.iter_mut().zip(&g).for_each(|(u, g)| *u -= eta * g);
+            prox.apply(u, eta);
+            average.add(u);
+            momentum.add(k, u);
+            told(tell, k, self.iterations)?;
+        }
+        Ok(self.average.mean().to_vec())
     }
 }

@@ -28,9 +28,8 @@ use reticent_oracle::queries::Minimiser;
 use reticent_oracle::{Claim, Oracle, Quadratic, Refusal, Refused, Sampling};
 use reticent_problem::Regulariser;
 
-use super::Algorithm;
-use crate::catalogue::{Built, Entry, Kind, Recipe};
-use crate::fixed_point::{Active, FixedPoint, lions_mercier};
+use super::{Algorithm, Tell, told};
+use crate::catalogue::{Entry, Kind, Recipe};
 use crate::settings::{fraction, positive};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -49,13 +48,14 @@ const LAMBDA: f64 = 0.5;
 
 #[derive(Debug)]
 struct General {
+    iterations: u64,
     row_norm: f64,
     gamma: f64,
     lambda: f64,
     noise_multiplier: f64,
     as_published: bool,
     regulariser: Arc<Regulariser>,
-    engine: FixedPoint,
+    u: Vec<f64>,
     /// Where the inner solver starts: the last x that could be told from what was released.
     x: Vec<f64>,
     z: Vec<f64>,
@@ -70,7 +70,7 @@ enum Back {
     LeastSquares(Llt<f64>),
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_convex(&ENTRY)?;
@@ -80,18 +80,19 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let gamma = positive("gamma", settings.gamma.unwrap_or(4.0 / public.gradient_lipschitz()))?;
     let lambda = fraction("lambda", settings.lambda.unwrap_or(LAMBDA))?;
     let algorithm = General {
+        iterations: settings.iterations_or(ITERATIONS)?,
         row_norm: public.row_norm,
         gamma,
         lambda,
         noise_multiplier: *noise_multiplier,
         as_published: recipe.as_published(),
         regulariser: Arc::clone(regulariser),
-        engine: FixedPoint::whole(vec![0.0; regulariser.y_len()]),
+        u: vec![0.0; regulariser.y_len()],
         x: vec![0.0; public.shape.len()],
         z: vec![0.0; regulariser.y_len()],
         back: Back::new(regulariser)?,
     };
-    Ok(Built { algorithm: Box::new(algorithm), iterations: settings.iterations_or(ITERATIONS)? })
+    Ok(Box::new(algorithm))
 }
 
 impl Back {
@@ -129,26 +130,31 @@ impl Back {
 }
 
 impl Algorithm for General {
-    fn step(&mut self, _k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let General {
-            row_norm,
-            gamma,
-            lambda,
-            noise_multiplier,
-            as_published,
-            regulariser,
-            engine,
-            x,
-            z,
-            back,
-        } = self;
+    fn iterations(&self) -> u64 {
+        self.iterations
+    }
+
+    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
+        for k in 1..=self.iterations {
+            self.step(oracle)?;
+            self.x = self.solution();
+            told(tell, k, self.iterations)?;
+        }
+        Ok(self.x.clone())
+    }
+}
+
+impl General {
+    /// The updates of one iteration.
+    fn step(&mut self, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
+        let General { gamma, lambda, regulariser, u, x, z, back, .. } = self;
         let constraint = regulariser.constraint();
-        z.copy_from_slice(engine.u());
+        z.copy_from_slice(u);
         regulariser.argmin_y(z, 1.0 / *gamma);
 
         // v = c − 2B z⁺ − u, so that the quadratic is ‖A x − v‖²/2γ.
         let b = constraint.b();
-        let mut v: Vec<f64> = z.iter().zip(engine.u()).map(|(z, u)| 2.0 * b * z + u).collect();
+        let mut v: Vec<f64> = z.iter().zip(&*u).map(|(z, u)| 2.0 * b * z + u).collect();
         regulariser.subtract_c(&mut v);
         v.iter_mut().for_each(|v| *v = -*v);
 
@@ -166,33 +172,32 @@ impl Algorithm for General {
         };
         let image = matches!(back, Back::LeastSquares(_));
         let mut params = Minimiser {
-            row_norm: *row_norm,
+            row_norm: self.row_norm,
             public,
             start: x,
             image,
-            noise_multiplier: *noise_multiplier,
+            noise_multiplier: self.noise_multiplier,
         };
-        if *as_published {
-            oracle.claim(Claim::gaussian(13, Sampling::Full, *noise_multiplier));
+        if self.as_published {
+            oracle.claim(Claim::gaussian(13, Sampling::Full, self.noise_multiplier));
             // Its bound is ‖A‖ times ours.
             params.noise_multiplier *= regulariser.gram_norm().sqrt();
         }
         // A x⁺ + noise; the noise η of the listing is twice this one.
         let mut r = oracle.ask(&params)?.into_inner();
 
-        // R_{γp₁}R_{γp₂}(u) = u + 2(A x⁺ − c − (−B z⁺)).
+        // u⁺ = u + λ(R(u) − u), and R(u) − u = 2(A x⁺ − c − (−B z⁺)).
         regulariser.subtract_c(&mut r);
-        let minus_bz: Vec<f64> = z.iter().map(|z| -b * z).collect();
-        lions_mercier(engine.u(), &minus_bz, &mut r);
-        engine.step(Active::All, *lambda, &r);
-        self.x = self.solution();
+        for ((u, r), z) in u.iter_mut().zip(&r).zip(&*z) {
+            *u += *lambda * 2.0 * (r + b * z);
+        }
         Ok(())
     }
 
     fn solution(&self) -> Vec<f64> {
-        let General { regulariser, engine, gamma, back, .. } = self;
+        let General { regulariser, u, gamma, back, .. } = self;
         // z of the last u: what the next iteration would begin with, and free.
-        let mut z = engine.u().to_vec();
+        let mut z = u.clone();
         regulariser.argmin_y(&mut z, 1.0 / gamma);
         let Back::LeastSquares(factor) = back else { return z };
         // A x = c − B z.

@@ -1,4 +1,4 @@
-//! The algorithms, a file each, and the loop that runs one.
+//! The algorithms, a file each.
 
 use std::ops::ControlFlow;
 
@@ -18,16 +18,21 @@ pub(crate) mod sadmm;
 pub(crate) mod ssadmm;
 pub(crate) mod vradmm;
 
-/// One private algorithm, ready to run: a state, and a step that asks the gate.
+/// One private algorithm at its start, ready to run.
 ///
-/// A step is arithmetic on released values. It asks the same queries in the same order whatever the
+/// A run is arithmetic on released values. It asks the same queries in the same order whatever the
 /// answers were, so that a rehearsal on no data gives the plan of the run.
 pub trait Algorithm {
-    /// Iteration `k`, counted from 1.
-    fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal>;
+    /// How many iterations it makes.
+    fn iterations(&self) -> u64;
 
-    /// The parameter to publish: a function of released values.
-    fn solution(&self) -> Vec<f64>;
+    /// Runs to the end and gives the parameter to publish, a function of released values. `tell`
+    /// hears of every iteration.
+    ///
+    /// # Errors
+    /// What the oracle refuses, and [`Refusal::Stopped`] when `tell` says so. What was asked until
+    /// then is spent.
+    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal>;
 }
 
 /// How far a run has come. Nothing in it is computed from the data.
@@ -43,27 +48,15 @@ pub struct Progress {
 /// one that read the data would leak.
 pub type Tell<'t> = dyn FnMut(Progress) -> ControlFlow<()> + 't;
 
-/// Lets a run go on to its end, and tells nobody.
+/// For a run that nobody watches: it goes on to its end.
 pub fn unwatched(_: Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Runs `iterations` steps.
-///
-/// # Errors
-/// What the oracle refuses, and [`Refusal::Stopped`] when `tell` says so. What was asked until then
-/// is spent.
-pub fn run(
-    algorithm: &mut dyn Algorithm,
-    iterations: u64,
-    oracle: &mut dyn Oracle,
-    tell: &mut Tell<'_>,
-) -> Result<Vec<f64>, Refusal> {
-    for k in 1..=iterations {
-        algorithm.step(k, oracle)?;
-        if tell(Progress { done: k, of: iterations }).is_break() {
-            return Err(Refusal::Stopped);
-        }
+/// Tells that `done` of `of` iterations are done.
+fn told(tell: &mut Tell<'_>, done: u64, of: u64) -> Result<(), Refusal> {
+    match tell(Progress { done, of }) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(Refusal::Stopped),
     }
-    Ok(algorithm.solution())
 }

@@ -27,8 +27,8 @@
 use reticent_oracle::queries::{Gradient, Mean, Perturbed};
 use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
 
-use super::Algorithm;
-use crate::catalogue::{Built, Entry, Kind, Recipe};
+use super::{Algorithm, Tell, told};
+use crate::catalogue::{Entry, Kind, Recipe};
 use crate::linearised::Linearised;
 use crate::settings::positive;
 use crate::step_size::StepSize;
@@ -46,6 +46,7 @@ const RHO: f64 = 0.5;
 
 #[derive(Debug)]
 struct MpAdmm {
+    iterations: u64,
     params: Mean,
     step: StepSize,
     admm: Linearised,
@@ -53,11 +54,12 @@ struct MpAdmm {
     population: f64,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     let algorithm = MpAdmm {
+        iterations: settings.iterations_or(recipe.plain_steps(1.0))?,
         params: Mean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
@@ -68,25 +70,27 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
         as_published: recipe.as_published(),
         population: public.population as f64,
     };
-    Ok(Built {
-        algorithm: Box::new(algorithm),
-        iterations: settings.iterations_or(recipe.plain_steps(1.0))?,
-    })
+    Ok(Box::new(algorithm))
 }
 
 impl Algorithm for MpAdmm {
-    fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let eta = self.step.at(k, 1.0);
-        if self.as_published {
-            return self.published(eta, oracle);
-        }
-        let g = oracle.ask(&Gradient { at: self.admm.x(), mean: self.params })?.into_inner();
-        self.admm.step(&g, eta);
-        Ok(())
+    fn iterations(&self) -> u64 {
+        self.iterations
     }
 
-    fn solution(&self) -> Vec<f64> {
-        if self.as_published { self.admm.x().to_vec() } else { self.admm.solution() }
+    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
+        for k in 1..=self.iterations {
+            let eta = self.step.at(k, 1.0);
+            if self.as_published {
+                self.published(eta, oracle)?;
+            } else {
+                let query = Gradient { at: self.admm.x(), mean: self.params };
+                let g = oracle.ask(&query)?.into_inner();
+                self.admm.step(&g, eta);
+            }
+            told(tell, k, self.iterations)?;
+        }
+        Ok(if self.as_published { self.admm.x().to_vec() } else { self.admm.solution() })
     }
 }
 

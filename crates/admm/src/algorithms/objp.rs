@@ -24,9 +24,9 @@ use reticent_oracle::queries::Objective;
 use reticent_oracle::{Law, Oracle, Quadratic, Refusal, Refused};
 use reticent_problem::Regulariser;
 
-use super::Algorithm;
 use super::amp::{law, least_ridge, shortened};
-use crate::catalogue::{Built, Entry, Kind, Recipe};
+use super::{Algorithm, Tell, told};
+use crate::catalogue::{Entry, Kind, Recipe};
 use crate::settings::positive;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -46,6 +46,7 @@ const ITERATIONS: u64 = 20;
 
 #[derive(Debug)]
 struct ObjP {
+    iterations: u64,
     row_norm: f64,
     smoothness: f64,
     rho: f64,
@@ -57,7 +58,7 @@ struct ObjP {
     y: Vec<f64>,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
@@ -69,6 +70,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
         .max(least_ridge(recipe, row_norm, iterations));
     let zeros = vec![0.0; public.shape.len()];
     let algorithm = ObjP {
+        iterations,
         row_norm,
         smoothness: public.smoothness,
         rho: positive("rho", settings.rho.unwrap_or(rho))?,
@@ -79,36 +81,39 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
         z: zeros.clone(),
         y: zeros,
     };
-    Ok(Built { algorithm: Box::new(algorithm), iterations })
+    Ok(Box::new(algorithm))
 }
 
 impl Algorithm for ObjP {
-    fn step(&mut self, _k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let ObjP { row_norm, smoothness, rho, law, noise_multiplier, regulariser, x, z, y } = self;
-        let mut linear = y.clone();
-        let mut ridge = 0.0;
-        Quadratic::pull(0.5 * *rho, z, &mut ridge, &mut linear);
-        let params = Objective {
-            row_norm: *row_norm,
-            smoothness: *smoothness,
-            public: Quadratic { ridge, linear: &linear, penalty: None },
-            start: x,
-            law: *law,
-            noise_multiplier: *noise_multiplier,
-        };
-        let released = oracle.ask(&params)?.into_inner();
-        *x = released;
-        for i in 0..z.len() {
-            z[i] = x[i] + y[i] / *rho;
-        }
-        regulariser.prox_y(z, 1.0 / *rho);
-        for i in 0..y.len() {
-            y[i] += *rho * (x[i] - z[i]);
-        }
-        Ok(())
+    fn iterations(&self) -> u64 {
+        self.iterations
     }
 
-    fn solution(&self) -> Vec<f64> {
-        self.z.clone()
+    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
+        for k in 1..=self.iterations {
+            let ObjP { rho, regulariser, x, z, y, .. } = self;
+            let mut linear = y.clone();
+            let mut ridge = 0.0;
+            Quadratic::pull(0.5 * *rho, z, &mut ridge, &mut linear);
+            let query = Objective {
+                row_norm: self.row_norm,
+                smoothness: self.smoothness,
+                public: Quadratic { ridge, linear: &linear, penalty: None },
+                start: x,
+                law: self.law,
+                noise_multiplier: self.noise_multiplier,
+            };
+            let released = oracle.ask(&query)?.into_inner();
+            *x = released;
+            for i in 0..z.len() {
+                z[i] = x[i] + y[i] / *rho;
+            }
+            regulariser.prox_y(z, 1.0 / *rho);
+            for i in 0..y.len() {
+                y[i] += *rho * (x[i] - z[i]);
+            }
+            told(tell, k, self.iterations)?;
+        }
+        Ok(self.z.clone())
     }
 }

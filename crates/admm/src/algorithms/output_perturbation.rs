@@ -17,8 +17,8 @@
 use reticent_oracle::queries::Minimiser;
 use reticent_oracle::{Oracle, Quadratic, Refusal, Refused};
 
-use super::Algorithm;
-use crate::catalogue::{Built, Entry, Kind, Recipe};
+use super::{Algorithm, Tell, told};
+use crate::catalogue::{Entry, Kind, Recipe};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "output-perturbation",
@@ -33,10 +33,10 @@ struct OutputPerturbation {
     row_norm: f64,
     ridge: f64,
     noise_multiplier: f64,
-    x: Vec<f64>,
+    len: usize,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { public, regulariser, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
@@ -53,27 +53,27 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
         row_norm: public.row_norm,
         ridge,
         noise_multiplier: *noise_multiplier,
-        x: vec![0.0; public.shape.len()],
+        len: public.shape.len(),
     };
-    Ok(Built { algorithm: Box::new(algorithm), iterations: 1 })
+    Ok(Box::new(algorithm))
 }
 
 impl Algorithm for OutputPerturbation {
-    fn step(&mut self, _k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let linear = vec![0.0; self.x.len()];
-        let params = Minimiser {
+    fn iterations(&self) -> u64 {
+        1
+    }
+
+    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
+        let zeros = vec![0.0; self.len];
+        let query = Minimiser {
             row_norm: self.row_norm,
-            public: Quadratic { ridge: self.ridge, linear: &linear, penalty: None },
-            start: &self.x,
+            public: Quadratic { ridge: self.ridge, linear: &zeros, penalty: None },
+            start: &zeros,
             image: false,
             noise_multiplier: self.noise_multiplier,
         };
-        let released = oracle.ask(&params)?.into_inner();
-        self.x = released;
-        Ok(())
-    }
-
-    fn solution(&self) -> Vec<f64> {
-        self.x.clone()
+        let x = oracle.ask(&query)?.into_inner();
+        told(tell, 1, 1)?;
+        Ok(x)
     }
 }

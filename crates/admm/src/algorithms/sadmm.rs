@@ -26,9 +26,9 @@
 use reticent_oracle::queries::{Gradient, Mean};
 use reticent_oracle::{Claim, Oracle, Refusal, Refused};
 
-use super::Algorithm;
+use super::{Algorithm, Tell, told};
 use crate::average::{Average, Running};
-use crate::catalogue::{Built, Entry, Kind, Recipe};
+use crate::catalogue::{Entry, Kind, Recipe};
 use crate::splitting::{Schedule, Splitting};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -52,6 +52,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 #[derive(Debug)]
 struct Sadmm {
+    iterations: u64,
     params: Mean,
     per_epoch: f64,
     as_published: bool,
@@ -61,7 +62,7 @@ struct Sadmm {
     y: Running,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
     let admm = Splitting::new(recipe, &ENTRY)?;
@@ -74,6 +75,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let per_epoch = recipe.per_epoch(sampling);
     let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
     let algorithm = Sadmm {
+        iterations,
         params: Mean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
@@ -86,25 +88,29 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
         y: Running::new(average, admm.y.len()),
         admm,
     };
-    Ok(Built { algorithm: Box::new(algorithm), iterations })
+    Ok(Box::new(algorithm))
 }
 
 impl Algorithm for Sadmm {
-    fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let Sadmm { params, per_epoch, as_published, schedule, admm, x, y } = self;
-        if *as_published {
-            // 5ς²Δ²/σ² per order, with Δ/σ = 2/z (LS22, Lemma 2).
-            oracle.claim(Claim::zcdp(11, 20.0 / (*per_epoch * params.noise_multiplier).powi(2)));
-        }
-        let mut g = oracle.ask(&Gradient { at: &admm.x, mean: *params })?.into_inner();
-        admm.add_lent(&admm.x, &mut g);
-        admm.step(&g, admm.alpha(k, *per_epoch, *schedule));
-        x.add(&admm.x);
-        y.add(&admm.y);
-        Ok(())
+    fn iterations(&self) -> u64 {
+        self.iterations
     }
 
-    fn solution(&self) -> Vec<f64> {
-        self.admm.model(self.x.mean(), self.y.mean()).to_vec()
+    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
+        for k in 1..=self.iterations {
+            let Sadmm { params, per_epoch, schedule, admm, x, y, .. } = self;
+            if self.as_published {
+                // 5ς²Δ²/σ² per order, with Δ/σ = 2/z (LS22, Lemma 2).
+                let rho = 20.0 / (*per_epoch * params.noise_multiplier).powi(2);
+                oracle.claim(Claim::zcdp(11, rho));
+            }
+            let mut g = oracle.ask(&Gradient { at: &admm.x, mean: *params })?.into_inner();
+            admm.add_lent(&admm.x, &mut g);
+            admm.step(&g, admm.alpha(k, *per_epoch, *schedule));
+            x.add(&admm.x);
+            y.add(&admm.y);
+            told(tell, k, self.iterations)?;
+        }
+        Ok(self.admm.model(self.x.mean(), self.y.mean()).to_vec())
     }
 }

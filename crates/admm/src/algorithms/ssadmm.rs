@@ -16,8 +16,8 @@
 use reticent_oracle::queries::{Gradient, Mean};
 use reticent_oracle::{Oracle, Refusal, Refused};
 
-use super::Algorithm;
-use crate::catalogue::{Built, Entry, Kind, Recipe};
+use super::{Algorithm, Tell, told};
+use crate::catalogue::{Entry, Kind, Recipe};
 use crate::linearised::Linearised;
 use crate::settings::positive;
 use crate::step_size::StepSize;
@@ -36,13 +36,14 @@ const RHO: f64 = 0.25;
 /// The iterates and the settings of a run.
 #[derive(Debug)]
 struct SsAdmm {
+    iterations: u64,
     params: Mean,
     step: StepSize,
     per_epoch: f64,
     admm: Linearised,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
@@ -50,6 +51,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
     let per_epoch = recipe.per_epoch(sampling);
     let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
     let algorithm = SsAdmm {
+        iterations,
         params: Mean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
@@ -59,17 +61,20 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
         per_epoch,
         admm: Linearised::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
     };
-    Ok(Built { algorithm: Box::new(algorithm), iterations })
+    Ok(Box::new(algorithm))
 }
 
 impl Algorithm for SsAdmm {
-    fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let g = oracle.ask(&Gradient { at: self.admm.x(), mean: self.params })?.into_inner();
-        self.admm.step(&g, self.step.at(k, self.per_epoch));
-        Ok(())
+    fn iterations(&self) -> u64 {
+        self.iterations
     }
 
-    fn solution(&self) -> Vec<f64> {
-        self.admm.solution()
+    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
+        for k in 1..=self.iterations {
+            let g = oracle.ask(&Gradient { at: self.admm.x(), mean: self.params })?.into_inner();
+            self.admm.step(&g, self.step.at(k, self.per_epoch));
+            told(tell, k, self.iterations)?;
+        }
+        Ok(self.admm.solution())
     }
 }

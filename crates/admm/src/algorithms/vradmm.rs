@@ -42,9 +42,9 @@
 use reticent_oracle::queries::{Correction, Gradient, Mean};
 use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
 
-use super::Algorithm;
+use super::{Algorithm, Tell, told};
 use crate::average::{Average, Running};
-use crate::catalogue::{Built, Entry, Kind, Recipe};
+use crate::catalogue::{Entry, Kind, Recipe};
 use crate::pseudo_inverse::TransposedPseudoInverse;
 use crate::settings::at_least_one;
 use crate::splitting::{Schedule, Splitting};
@@ -91,6 +91,7 @@ struct Vradmm {
     /// `L`, ∞ for a loss with kinks and where nothing is to shrink.
     smooth: f64,
     as_published: bool,
+    outer: u64,
     inner: u64,
     per_epoch: f64,
     admm: Splitting,
@@ -98,15 +99,13 @@ struct Vradmm {
     restart: Option<TransposedPseudoInverse>,
     /// x̃.
     snapshot: Vec<f64>,
-    /// p̃, without what the penalty has lent.
-    p: Vec<f64>,
     inner_x: Running,
     inner_y: Running,
     outer_x: Running,
     outer_y: Running,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
+fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     let admm = Splitting::new(recipe, &ENTRY)?;
@@ -125,9 +124,10 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
         recipe.loops(settings.inner, (2.0 * per_epoch).max(FEW_INNER), restart.is_some());
     let (outer, inner) =
         (at_least_one("outer", settings.outer.unwrap_or(outer))?, at_least_one("inner", inner)?);
-    let iterations = outer.checked_mul(inner).ok_or_else(|| {
-        Refused::new("inner", inner, format!("with outer = {outer} it is too many steps to count"))
-    })?;
+    if outer.checked_mul(inner).is_none() {
+        let allowed = format!("with outer = {outer} it is too many steps to count");
+        return Err(Refused::new("inner", inner, allowed));
+    }
     let clip = settings.clip_or_bound(public)?;
     let shrinks = settings.shrink.unwrap_or(!as_published);
     if shrinks && as_published {
@@ -150,57 +150,58 @@ fn build(recipe: &Recipe<'_>) -> Result<Built, Refused> {
         },
         smooth: if shrinks { public.gradient_lipschitz() } else { f64::INFINITY },
         as_published,
+        outer,
         inner,
         per_epoch,
         admm,
         restart,
         snapshot: vec![0.0; x_len],
-        p: Vec::new(),
         inner_x: Running::new(Average::Uniform, x_len),
         inner_y: Running::new(Average::Uniform, y_len),
         outer_x: Running::new(average, x_len),
         outer_y: Running::new(average, y_len),
     };
-    Ok(Built { algorithm: Box::new(algorithm), iterations })
+    Ok(Box::new(algorithm))
 }
 
 impl Algorithm for Vradmm {
-    fn step(&mut self, k: u64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        if (k - 1).is_multiple_of(self.inner) {
-            self.open(oracle)?;
-        }
-        let Vradmm { corrections, admm, snapshot, p, .. } = self;
-        let params =
-            Mean { clip: shrunk(corrections.clip, self.smooth, &admm.x, snapshot), ..*corrections };
-        if self.as_published {
-            oracle.claim(Claim::gaussian(5, params.sampling, params.noise_multiplier));
-        }
-        let mut g =
-            oracle.ask(&Correction { at: &admm.x, from: snapshot, mean: params })?.into_inner();
-        g.iter_mut().zip(&*p).for_each(|(g, p)| *g += p);
-        admm.add_lent(&admm.x, &mut g);
-        admm.step(&g, admm.alpha(k, self.per_epoch, Schedule::Constant));
-        self.inner_x.add(&admm.x);
-        self.inner_y.add(&admm.y);
-        if k.is_multiple_of(self.inner) {
-            self.close();
-        }
-        Ok(())
+    fn iterations(&self) -> u64 {
+        self.outer * self.inner
     }
 
-    fn solution(&self) -> Vec<f64> {
-        self.admm.model(self.outer_x.mean(), self.outer_y.mean()).to_vec()
+    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
+        let mut k = 0;
+        for _ in 0..self.outer {
+            let p = self.snapshot(oracle)?;
+            self.inner_x.restart();
+            self.inner_y.restart();
+            for _ in 0..self.inner {
+                k += 1;
+                let mut g = self.correction(oracle)?;
+                g.iter_mut().zip(&p).for_each(|(g, p)| *g += p);
+                let admm = &mut self.admm;
+                admm.add_lent(&admm.x, &mut g);
+                admm.step(&g, admm.alpha(k, self.per_epoch, Schedule::Constant));
+                self.inner_x.add(&admm.x);
+                self.inner_y.add(&admm.y);
+                told(tell, k, self.outer * self.inner)?;
+            }
+            self.snapshot.copy_from_slice(self.inner_x.mean());
+            self.outer_x.add(self.inner_x.mean());
+            self.outer_y.add(self.inner_y.mean());
+        }
+        Ok(self.admm.model(self.outer_x.mean(), self.outer_y.mean()).to_vec())
     }
 }
 
 impl Vradmm {
-    /// The start of an outer loop: p̃, and in the strongly convex case x and λ from it.
-    fn open(&mut self, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let Vradmm { admm, snapshot, p, .. } = self;
+    /// p̃, without what the penalty has lent; in the strongly convex case x and λ follow from it.
+    fn snapshot(&mut self, oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal> {
+        let Vradmm { admm, snapshot, .. } = self;
         if self.as_published {
             oracle.claim(Claim::nothing(5));
         }
-        *p = oracle.ask(&Gradient { at: snapshot, mean: self.snapshots })?.into_inner();
+        let p = oracle.ask(&Gradient { at: snapshot, mean: self.snapshots })?.into_inner();
         if let Some(pseudo_inverse) = &self.restart {
             admm.x.copy_from_slice(snapshot);
             let mut whole = p.clone();
@@ -209,16 +210,18 @@ impl Vradmm {
             let beta = admm.beta();
             admm.dual.iter_mut().for_each(|l| *l /= -beta);
         }
-        self.inner_x.restart();
-        self.inner_y.restart();
-        Ok(())
+        Ok(p)
     }
 
-    /// The end of an outer loop: the next snapshot.
-    fn close(&mut self) {
-        self.snapshot.copy_from_slice(self.inner_x.mean());
-        self.outer_x.add(self.inner_x.mean());
-        self.outer_y.add(self.inner_y.mean());
+    /// G − p̃: the noisy mean of the clipped differences from the snapshot.
+    fn correction(&self, oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal> {
+        let Vradmm { corrections, admm, snapshot, .. } = self;
+        let clip = shrunk(corrections.clip, self.smooth, &admm.x, snapshot);
+        let mean = Mean { clip, ..*corrections };
+        if self.as_published {
+            oracle.claim(Claim::gaussian(5, mean.sampling, mean.noise_multiplier));
+        }
+        Ok(oracle.ask(&Correction { at: &admm.x, from: snapshot, mean })?.into_inner())
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod account;
 mod audit;
+mod budget;
 mod calibrate;
 mod completions;
 mod demo;
@@ -37,6 +38,9 @@ pub enum Command {
     Inspect(inspect::Inspect),
     /// Write a model for other tools: ONNX, PMML, scikit-learn, SQL
     Export(export::Export),
+    /// Keep the budget of a data set over all that is ever fitted to it
+    #[command(subcommand)]
+    Budget(budget::Budget),
     /// Count what a list of events costs, by every method side by side
     Account(account::Account),
     /// Find the smallest noise that fits a budget
@@ -66,6 +70,7 @@ impl Command {
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Inspect(inspect) => inspect.run(),
             Command::Export(export) => export.run(format.json),
+            Command::Budget(budget) => budget.run(),
             Command::Account(account) => account.run(),
             Command::Calibrate(calibrate) => calibrate.run(),
             Command::Audit(audit) => audit.run(),
@@ -83,6 +88,7 @@ impl Command {
             Command::Fit(_) | Command::Simulate(_) => true,
             Command::Predict(predict) => predict.writes_a_file(),
             Command::Export(export) => export.writes_a_file(),
+            Command::Budget(budget) => budget.is_report(),
             _ => false,
         }
     }

@@ -13,6 +13,7 @@ use serde_json::json;
 use super::shared::format;
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::flags::in_flags;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::waiting;
@@ -153,6 +154,7 @@ impl Init {
                 "No value of {from} was read. Put what you know in the place of every TODO."
             ));
         }
+        let remarks = remarks.iter().map(|remark| in_flags(remark)).collect();
         let (text, object) = match out {
             None => (toml.clone(), json!({ "schema": toml, "from": from })),
             Some(out) => {

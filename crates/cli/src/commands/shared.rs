@@ -9,6 +9,7 @@ use reticent::tables::Format;
 use reticent::{Certificate, Error, Model};
 use serde_json::{Map, Value, json};
 
+use crate::flags::typed;
 use crate::number;
 
 /// A saved model and the table it is used on.
@@ -79,7 +80,12 @@ pub fn asides(claimed: Option<f64>, counted: Option<f64>) -> impl Iterator<Item 
 /// The algorithm, and behind `auto` what it chose, as it would be typed.
 pub fn algorithm(certificate: &Certificate) -> String {
     match &certificate.choice {
-        Some(choice) => format!("{}: {choice}", certificate.algorithm),
+        Some(choice) => {
+            let flags = choice.given().into_iter();
+            let flags: Vec<_> =
+                flags.map(|(name, value)| format!("--{} {value}", typed(name))).collect();
+            format!("{}: {}", certificate.algorithm, flags.join(" "))
+        }
         None => certificate.algorithm.clone(),
     }
 }

@@ -105,7 +105,7 @@ impl SchemaError {
         match self {
             Self::None => {
                 "write a schema (see docs/schema.md), or draft one from PUBLIC data of the same shape with \
-                 `reticent schema init FILE`; for LIBSVM, --features N --row-norm R is enough"
+                 `reticent schema init FILE`; for LIBSVM, `features = N` and `row_norm = R` are enough"
             }
             Self::Open { .. } => "check the path and the permissions",
             Self::Syntax(_) => "see docs/schema.md for every key and an example",
@@ -130,9 +130,9 @@ impl SchemaError {
             Self::NotATarget(_) => {
                 "give it kind = \"target\" with `classes`, or with `lower` and `upper`"
             }
-            Self::SeveralTargets(_) => "choose one with --target",
-            Self::NoTarget => "give one column kind = \"target\", or choose one with --target",
-            Self::SeveralUsers => "choose one with --user-column",
+            Self::SeveralTargets(_) => "choose one with `target`",
+            Self::NoTarget => "give one column kind = \"target\", or choose one with `target`",
+            Self::SeveralUsers => "choose one with `user_column`",
             Self::TargetIsUser(_) => "name two different columns",
             Self::UserInLibsvm => "use a CSV or Parquet file to group records by user",
             Self::ColumnsInLibsvm => {

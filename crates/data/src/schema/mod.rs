@@ -7,6 +7,7 @@ mod access;
 mod column;
 mod drafted;
 mod error;
+mod pieces;
 mod raw;
 mod summary;
 mod words;
@@ -290,11 +291,11 @@ impl Schema {
             return Err(SchemaError::TooWide(self.width()));
         }
         if self.features.is_none() {
-            let mut encoded = HashSet::new();
-            if let Some(name) =
-                self.encoded_names().into_iter().find(|n| !encoded.insert(n.clone()))
-            {
-                return Err(SchemaError::DuplicateColumn(name));
+            // One of two that are equal is `column=category`.
+            let (names, mut seen) = (self.encoded_names(), HashSet::new());
+            let mut encoded = names.iter().filter(|name| name.contains('='));
+            if let Some(name) = encoded.find(|name| !seen.insert(name.as_str())) {
+                return Err(SchemaError::DuplicateColumn(name.clone()));
             }
         }
         Ok(self)
@@ -314,7 +315,10 @@ impl std::str::FromStr for Schema {
             let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
             SchemaError::Syntax(format!("{line}{}", error.message()))
         };
-        toml::from_str::<RawSchema>(text).map_err(words)?.try_into()
+        match pieces::read(text) {
+            Some(schema) => schema.checked(),
+            None => toml::from_str::<RawSchema>(text).map_err(words)?.try_into(),
+        }
     }
 }
 

@@ -77,6 +77,14 @@ impl RawColumn {
         }
     }
 
+    fn column(mut self) -> Result<Column, SchemaError> {
+        let name = std::mem::take(&mut self.name);
+        match self.role() {
+            Ok(role) => Ok(Column { name, role }),
+            Err(what) => Err(SchemaError::Column { column: name, what }),
+        }
+    }
+
     fn role(self) -> Result<Role, String> {
         let kind = Kind::read(&self.kind)?;
         let keys: &[&str] = match kind {
@@ -223,6 +231,14 @@ impl TryFrom<RawSchema> for Schema {
     type Error = SchemaError;
 
     fn try_from(raw: RawSchema) -> Result<Self, SchemaError> {
+        raw.unchecked()?.checked()
+    }
+}
+
+impl RawSchema {
+    /// Every word is understood; whether they go together is not looked at.
+    pub(super) fn unchecked(self) -> Result<Schema, SchemaError> {
+        let raw = self;
         let delimiter = match raw.delimiter {
             None => None,
             Some(text) => match text.as_bytes() {
@@ -245,14 +261,8 @@ impl TryFrom<RawSchema> for Schema {
                 )));
             }
         };
-        let mut columns = Vec::with_capacity(raw.column.len());
-        for column in raw.column {
-            let name = column.name.clone();
-            let role =
-                column.role().map_err(|what| SchemaError::Column { column: name.clone(), what })?;
-            columns.push(Column { name, role });
-        }
-        Schema {
+        let columns = raw.column.into_iter().map(RawColumn::column).collect::<Result<_, _>>()?;
+        Ok(Schema {
             row_norm,
             public_n: raw.public_n,
             header: raw.header.unwrap_or(true),
@@ -264,9 +274,19 @@ impl TryFrom<RawSchema> for Schema {
             features: raw.features,
             columns,
             drafted: raw.drafted,
-        }
-        .checked()
+        })
     }
+}
+
+/// A piece of a schema file that has columns and nothing else; `None` where something is wrong.
+pub(super) fn columns(text: &str) -> Option<Vec<Column>> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Columns {
+        column: Vec<RawColumn>,
+    }
+    let columns = toml::from_str::<Columns>(text).ok()?.column;
+    columns.into_iter().map(|column| column.column().ok()).collect()
 }
 
 impl From<Schema> for RawSchema {

@@ -1,7 +1,8 @@
 //! CSV, TSV and their kin.
 
+use super::blocks::Blocks;
 use super::records::{Record, Records};
-use super::{Depth, Limits, ready};
+use super::{Depth, Limits, parallel, ready};
 use crate::error::{FileProblem, LineProblem};
 use crate::filling::Filling;
 use crate::{Cell, DataError, Encoder, Purpose, Schema, Table, Undeclared};
@@ -18,41 +19,44 @@ pub fn parse_csv<R: Read>(
 ) -> Result<Table, DataError> {
     ready(schema, purpose)?;
     let mut filling = Filling::new(schema, purpose);
-    let records = Records::new(reader, file, delimiter, Limits::default());
-    read_csv(records, &mut filling, Depth::Values)?;
+    read_csv(reader, file, &mut filling, delimiter, Limits::default(), Depth::Values)?;
     Ok(filling.finish())
 }
 
 pub(super) fn read_csv<R: Read>(
-    mut records: Records<'_, R>,
+    reader: R,
+    file: &str,
     filling: &mut Filling<'_>,
+    delimiter: u8,
+    limits: Limits,
     depth: Depth,
 ) -> Result<(), DataError> {
-    let (schema, file) = (filling.schema, records.file());
+    let schema = filling.schema;
+    let mut blocks = Blocks::new(reader, file, Some(delimiter), limits);
+    let empty = || DataError::file(file, FileProblem::Empty);
+    let mut records = Records::of(blocks.next()?.ok_or_else(empty)?, file, delimiter, limits);
     let mut record = Record::default();
     if !records.next(&mut record)? {
-        return Err(DataError::file(file, FileProblem::Empty));
+        return Err(empty());
     }
-    let (layout, mut pending) = if schema.header() {
-        (Layout::from_header(&record, schema, &filling.encoder, file)?, false)
+    let before = filling.records();
+    let layout = if schema.header() {
+        Layout::from_header(&record, schema, &filling.encoder, file)?
     } else {
-        (Layout::by_position(&record, filling, file, records.line())?, true)
+        Layout::by_position(&record, filling, file, records.line())?
     };
-    records.single = layout.fields == 1;
     if depth == Depth::Header {
         return Ok(());
     }
-    let before = filling.records();
-    loop {
-        if !std::mem::take(&mut pending) && !records.next(&mut record)? {
-            break;
-        }
-        layout.check(&record).map_err(|p| DataError::line(file, records.line(), p))?;
-        for &(slot, field) in &layout.columns {
-            filling.put(slot, Cell::Text(record.field(field)), file, records.line())?;
-        }
+    if !schema.header() {
+        layout.put(&record, filling, file, records.line())?;
         filling.end(file)?;
     }
+    layout.put_all(records, filling)?;
+    let read = |block, part: &mut Filling<'_>| {
+        layout.put_all(Records::of(block, file, delimiter, limits), part)
+    };
+    parallel::encode(filling, file, || blocks.next(), read)?;
     if filling.records() == before {
         return Err(DataError::file(file, FileProblem::NoRecords));
     }
@@ -68,7 +72,36 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn check(&self, record: &Record) -> Result<(), LineProblem> {
+    fn put_all<R: Read>(
+        &self,
+        mut records: Records<'_, R>,
+        filling: &mut Filling<'_>,
+    ) -> Result<(), DataError> {
+        records.single = self.fields == 1;
+        let mut record = Record::default();
+        while records.next(&mut record)? {
+            self.put(&record, filling, records.file(), records.line())?;
+            filling.end(records.file())?;
+        }
+        Ok(())
+    }
+
+    /// The fields of a record that are read.
+    pub(super) fn put(
+        &self,
+        record: &Record,
+        filling: &mut Filling<'_>,
+        file: &str,
+        line: u64,
+    ) -> Result<(), DataError> {
+        self.check(record).map_err(|p| DataError::line(file, line, p))?;
+        for &(slot, field) in &self.columns {
+            filling.put(slot, Cell::Text(record.field(field)), file, line)?;
+        }
+        Ok(())
+    }
+
+    fn check(&self, record: &Record) -> Result<(), LineProblem> {
         let (found, expected) = (record.len(), self.fields);
         if found == expected { Ok(()) } else { Err(LineProblem::Ragged { found, expected }) }
     }

@@ -331,7 +331,7 @@ fn scan_delimited(
     };
     if !options.no_header && ask::are_values(&record.fields().collect::<Vec<_>>()) {
         remarks.push(
-            "The first line is made of numbers: if it is a record, draft again with --no-header."
+            "The first line is made of numbers: if it is a record, draft again with `no_header`."
                 .into(),
         );
     }

@@ -1,7 +1,8 @@
 //! LIBSVM: `label index:value …`, one record per line, indices from 1, `#` starts a comment.
 
+use super::blocks::Blocks;
 use super::lines::Lines;
-use super::{Limits, ready};
+use super::{Limits, parallel, ready};
 use crate::error::{FileProblem, LineProblem};
 use crate::filling::Filling;
 use crate::{Cell, CellProblem, DataError, Purpose, Schema, SchemaError, Table, number};
@@ -19,22 +20,38 @@ pub fn parse_libsvm<R: Read>(
 ) -> Result<Table, DataError> {
     ready(schema, purpose)?;
     let mut filling = Filling::new(schema, purpose);
-    read_libsvm(Lines::new(reader, file, Limits::default()), &mut filling)?;
+    read_libsvm(reader, file, &mut filling, Limits::default())?;
     Ok(filling.finish())
 }
 
 pub(super) fn read_libsvm<R: Read>(
-    lines: Lines<'_, R>,
+    reader: R,
+    file: &str,
     filling: &mut Filling<'_>,
+    limits: Limits,
 ) -> Result<(), DataError> {
-    let file = lines.file();
-    each(lines, filling, |filling| filling.end(file).map(|()| true))
+    let mut blocks = Blocks::new(reader, file, None, limits);
+    let before = filling.records();
+    let read = |block, part: &mut Filling<'_>, begun| {
+        let keep = |part: &mut Filling<'_>| part.end(file).map(|()| true);
+        each(Lines::of(block, file, limits), part, begun, keep)
+    };
+    // A comment may have a line of its own before the first record.
+    while filling.records() == before {
+        let Some(block) = blocks.next()? else {
+            return Err(DataError::file(file, FileProblem::Empty));
+        };
+        read(block, filling, false)?;
+    }
+    parallel::encode(filling, file, || blocks.next(), |block, part| read(block, part, true))
 }
 
-/// Tells `end` of every record that is complete, until it says `false`.
+/// Tells `end` of every record that is complete, until it says `false`. `begun` is whether there
+/// were records before these lines.
 pub(super) fn each<R: Read>(
     mut lines: Lines<'_, R>,
     filling: &mut Filling<'_>,
+    begun: bool,
     mut end: impl FnMut(&mut Filling<'_>) -> Result<bool, DataError>,
 ) -> Result<(), DataError> {
     let (schema, file) = (filling.schema, lines.file());
@@ -42,14 +59,14 @@ pub(super) fn each<R: Read>(
     let target = schema.columns().iter().position(|c| matches!(c.role(), crate::Role::Target(_)));
     let before = filling.records();
     let mut pairs: Vec<(u32, f64)> = Vec::new();
-    let mut number = 0;
+    let mut number = lines.number();
     while let Some(text) = lines.next()? {
         number += 1;
         let refuse = |problem| DataError::line(file, number, problem);
         if !text.is_ascii() && std::str::from_utf8(text).is_err() {
             return Err(refuse(LineProblem::NotUtf8));
         }
-        let record = without_comment(text, filling.records() > before).map_err(refuse)?;
+        let record = without_comment(text, begun || filling.records() > before).map_err(refuse)?;
         let mut items = record.split(u8::is_ascii_whitespace).filter(|i| !i.is_empty()).peekable();
         let Some(first) = items.peek() else { continue };
         let unlabelled = filling.purpose == Purpose::Predict && first.contains(&b':');
@@ -79,9 +96,6 @@ pub(super) fn each<R: Read>(
         if !end(filling)? {
             return Ok(());
         }
-    }
-    if filling.records() == before {
-        return Err(DataError::file(file, FileProblem::Empty));
     }
     Ok(())
 }

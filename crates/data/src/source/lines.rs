@@ -2,6 +2,7 @@
 //! or unpacks into one endless line, is refused before it fills the memory.
 
 use super::Limits;
+use super::blocks::{Block, Rest};
 use crate::DataError;
 use crate::error::{FileProblem, LineProblem};
 use std::io::{ErrorKind, Read};
@@ -23,6 +24,24 @@ pub(super) struct Lines<'a, R> {
     /// The last line ended in a carriage return, and a line feed may belong to it.
     after_return: bool,
     done: bool,
+}
+
+impl<'a> Lines<'a, Rest> {
+    /// The lines of a block.
+    pub(super) fn of(block: Block, file: &'a str, limits: Limits) -> Self {
+        Self {
+            done: block.rest.is_nothing(),
+            reader: block.rest,
+            file,
+            limit: limits.line,
+            start: 0,
+            end: block.bytes.len(),
+            buffer: block.bytes,
+            last: (0, 0),
+            number: block.before,
+            after_return: false,
+        }
+    }
 }
 
 impl<'a, R: Read> Lines<'a, R> {
@@ -121,7 +140,8 @@ impl<'a, R: Read> Lines<'a, R> {
             (self.start, self.end) = (0, self.end - self.start);
         }
         if self.end == self.buffer.len() {
-            self.buffer.resize((2 * self.buffer.len()).min(self.limit + 2 * BLOCK), 0);
+            let (length, most) = (self.buffer.len(), self.limit + 2 * BLOCK);
+            self.buffer.resize((2 * length).min(most).max(length + 1), 0);
         }
         loop {
             match self.reader.read(&mut self.buffer[self.end..]) {

@@ -1,12 +1,14 @@
 //! Files to tables.
 
 mod ask;
+mod blocks;
 mod check;
 mod delimited;
 mod draft;
 mod libsvm;
 mod lines;
 mod open;
+mod parallel;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod reading;
@@ -178,13 +180,10 @@ fn read_into(
     match format {
         // A LIBSVM file has no header: that it opens is all there is to see.
         Format::Libsvm if depth == Depth::Header => open::open(path).map(|_| ()),
-        Format::Libsvm => {
-            libsvm::read_libsvm(lines::Lines::new(watched()?, &file, reading.limits()), filling)
-        }
+        Format::Libsvm => libsvm::read_libsvm(watched()?, &file, filling, reading.limits()),
         Format::Csv | Format::Tsv => {
             let delimiter = format.delimiter(schema)?;
-            let records = records::Records::new(watched()?, &file, delimiter, reading.limits());
-            delimited::read_csv(records, filling, depth)
+            delimited::read_csv(watched()?, &file, filling, delimiter, reading.limits(), depth)
         }
         Format::Parquet if open::is_standard(path) => {
             Err(DataError::file(&file, FileProblem::NotFromStandardInput("a Parquet file")))

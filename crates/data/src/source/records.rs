@@ -7,6 +7,7 @@
 //! UTF-8, and a record longer than the limit.
 
 use super::Limits;
+use super::blocks::{Block, Rest};
 use super::lines::Lines;
 use crate::DataError;
 use crate::error::LineProblem;
@@ -65,6 +66,13 @@ pub(super) struct Records<'a, R> {
     pub(super) single: bool,
 }
 
+impl<'a> Records<'a, Rest> {
+    /// The records of a block.
+    pub(super) fn of(block: Block, file: &'a str, delimiter: u8, limits: Limits) -> Self {
+        Self { lines: Lines::of(block, file, limits), delimiter, line: 0, single: false }
+    }
+}
+
 impl<'a, R: Read> Records<'a, R> {
     pub(super) fn new(reader: R, file: &'a str, delimiter: u8, limits: Limits) -> Self {
         Self { lines: Lines::new(reader, file, limits), delimiter, line: 0, single: false }
@@ -115,39 +123,30 @@ impl<'a, R: Read> Records<'a, R> {
         record.bytes.clear();
         record.ends.clear();
         record.gap = 0;
-        let mut state = State::Start;
+        let (mut state, mut length) = (State::Start, 0);
         loop {
             let line = self.lines.last();
+            length += line.len() + 1;
             for &byte in line {
-                state = match state {
-                    State::Start if byte == b'"' => State::Inside,
-                    State::Start | State::Plain | State::Closed if byte == self.delimiter => {
-                        record.ends.push(record.bytes.len());
-                        State::Start
-                    }
-                    State::Start | State::Plain => {
+                let next = state
+                    .next(byte, self.delimiter)
+                    .ok_or_else(|| self.refuse(self.line, LineProblem::BehindQuote))?;
+                match (state, next) {
+                    (_, State::Plain) | (State::Inside | State::Closed, State::Inside) => {
                         record.bytes.push(byte);
-                        State::Plain
                     }
-                    State::Inside if byte == b'"' => State::Closed,
-                    State::Inside => {
-                        record.bytes.push(byte);
-                        State::Inside
-                    }
-                    // Two quotes inside a quoted field are one.
-                    State::Closed if byte == b'"' => {
-                        record.bytes.push(byte);
-                        State::Inside
-                    }
-                    State::Closed => return Err(self.refuse(self.line, LineProblem::BehindQuote)),
-                };
+                    (_, State::Start) => record.ends.push(record.bytes.len()),
+                    // A quote that opens or closes.
+                    (_, State::Inside | State::Closed) => {}
+                }
+                state = next;
             }
             if state != State::Inside {
                 record.ends.push(record.bytes.len());
                 return Ok(());
             }
             record.bytes.push(b'\n');
-            if record.bytes.len() > self.lines.limit() {
+            if length > self.lines.limit() {
                 return Err(self.refuse(self.line, LineProblem::TooLong(self.lines.limit())));
             }
             if self.lines.next()?.is_none() {
@@ -163,10 +162,25 @@ impl<'a, R: Read> Records<'a, R> {
 
 /// Where in a field.
 #[derive(Clone, Copy, PartialEq)]
-enum State {
+pub(super) enum State {
     Start,
     Plain,
     Inside,
     /// Behind a quote that closes the field, or is the first of two.
     Closed,
+}
+
+impl State {
+    /// Behind `byte`; `None` where it may not stand. Two quotes inside a quoted field are one.
+    pub(super) fn next(self, byte: u8, delimiter: u8) -> Option<Self> {
+        Some(match self {
+            Self::Start if byte == b'"' => Self::Inside,
+            Self::Start | Self::Plain | Self::Closed if byte == delimiter => Self::Start,
+            Self::Start | Self::Plain => Self::Plain,
+            Self::Inside if byte == b'"' => Self::Closed,
+            Self::Inside => Self::Inside,
+            Self::Closed if byte == b'"' => Self::Inside,
+            Self::Closed => return None,
+        })
+    }
 }

@@ -30,7 +30,7 @@ pub fn skeleton(path: &Path, options: &DraftOptions) -> Result<(String, Vec<Stri
     let mut remarks = Vec::new();
     let columns = match format {
         Format::Libsvm => {
-            let why = "a LIBSVM file has no header; --features and --row-norm are schema enough";
+            let why = "a LIBSVM file has no header; `features` and `row_norm` are schema enough";
             return Err(DataError::file(&file, FileProblem::WrongFormat(why)));
         }
         Format::Parquet => types(path, &file)?,
@@ -63,7 +63,7 @@ fn names(
     }
     if names.len() == 1 {
         remarks.push(
-            "There is one column only: if that is wrong, say what is between fields with --delimiter.".into(),
+            "There is one column only: if that is wrong, say what is between fields with `delimiter`.".into(),
         );
     }
     let text = |name: &[u8]| String::from_utf8_lossy(name.trim_ascii()).into_owned();

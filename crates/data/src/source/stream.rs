@@ -101,7 +101,10 @@ pub fn visit(
             if visitor.head(Head { kept: Vec::new(), unread: 0 }) {
                 let end =
                     |filling: &mut Filling<'_>| Ok(filling.hand_on(|row| visitor.record(row, &[])));
-                libsvm::each(lines, &mut filling, end)?;
+                libsvm::each(lines, &mut filling, false, end)?;
+                if filling.records() == 0 {
+                    return Err(DataError::file(&file, FileProblem::Empty));
+                }
             }
             Ok(())
         }
@@ -150,10 +153,7 @@ fn delimited<R: Read>(
         if !std::mem::take(&mut pending) && !records.next(&mut record)? {
             break;
         }
-        layout.check(&record).map_err(|p| DataError::line(file, records.line(), p))?;
-        for &(slot, field) in &layout.columns {
-            filling.put(slot, Cell::Text(record.field(field)), file, records.line())?;
-        }
+        layout.put(&record, filling, file, records.line())?;
         for (cell, &field) in kept.iter_mut().zip(&fields) {
             put_text(cell, record.field(field));
         }

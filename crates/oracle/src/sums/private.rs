@@ -30,7 +30,7 @@ pub struct Users {
 pub enum TableError {
     /// Users were to be protected on a table without any.
     #[error(
-        "unit 'user' needs a column that says whose record each row is: give --user-column NAME"
+        "unit 'user' needs a column that says whose record each row is: give `user_column = NAME`"
     )]
     NoUsers,
     /// More rows than sums can be exact for.

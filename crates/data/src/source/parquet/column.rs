@@ -78,78 +78,76 @@ impl Meaning {
     }
 }
 
-/// The next records of one column.
-pub(super) struct Batch {
-    pages: Pages,
+/// One column of a group of records.
+pub(super) struct Column {
+    reader: ColumnReader,
     meaning: Meaning,
     optional: bool,
-    levels: Vec<i16>,
-    level: usize,
-    value: usize,
 }
 
-enum Pages {
-    Bool(ColumnReaderImpl<parquet::data_type::BoolType>, Vec<bool>),
-    Int32(ColumnReaderImpl<parquet::data_type::Int32Type>, Vec<i32>),
-    Int64(ColumnReaderImpl<parquet::data_type::Int64Type>, Vec<i64>),
-    Float(ColumnReaderImpl<parquet::data_type::FloatType>, Vec<f32>),
-    Double(ColumnReaderImpl<parquet::data_type::DoubleType>, Vec<f64>),
-    Bytes(ColumnReaderImpl<parquet::data_type::ByteArrayType>, Vec<ByteArray>),
-    Fixed(ColumnReaderImpl<parquet::data_type::FixedLenByteArrayType>, Vec<FixedLenByteArray>),
-    /// Never built: [`Meaning::of`] refuses it first.
-    None,
-}
-
-impl Batch {
+impl Column {
     pub(super) fn new(reader: ColumnReader, leaf: &ColumnDescriptor, meaning: Meaning) -> Self {
-        let pages = match reader {
-            ColumnReader::BoolColumnReader(r) => Pages::Bool(r, Vec::new()),
-            ColumnReader::Int32ColumnReader(r) => Pages::Int32(r, Vec::new()),
-            ColumnReader::Int64ColumnReader(r) => Pages::Int64(r, Vec::new()),
-            ColumnReader::FloatColumnReader(r) => Pages::Float(r, Vec::new()),
-            ColumnReader::DoubleColumnReader(r) => Pages::Double(r, Vec::new()),
-            ColumnReader::ByteArrayColumnReader(r) => Pages::Bytes(r, Vec::new()),
-            ColumnReader::FixedLenByteArrayColumnReader(r) => Pages::Fixed(r, Vec::new()),
-            ColumnReader::Int96ColumnReader(_) => Pages::None,
-        };
-        let optional = leaf.max_def_level() > 0;
-        Self { pages, meaning, optional, levels: Vec::new(), level: 0, value: 0 }
+        Self { reader, meaning, optional: leaf.max_def_level() > 0 }
     }
 
-    /// Reads `size` records; fewer are an error.
-    pub(super) fn fill(&mut self, size: usize) -> Result<(), ParquetError> {
-        let records = self.read(size)?;
+    /// The next `size` records; fewer are an error.
+    pub(super) fn read(&mut self, size: usize) -> Result<Cells, ParquetError> {
+        let (records, cells) = self.take(size)?;
         if records < size {
             return Err(ParquetError::EOF("a column has fewer records than the file says".into()));
         }
-        Ok(())
+        Ok(cells)
     }
 
     /// Whether nothing is left; what is left is forgotten.
     pub(super) fn is_done(&mut self) -> Result<bool, ParquetError> {
-        Ok(self.read(1)? == 0)
+        Ok(self.take(1)?.0 == 0)
     }
 
-    fn read(&mut self, size: usize) -> Result<usize, ParquetError> {
-        self.levels.clear();
-        (self.level, self.value) = (0, 0);
-        let levels = &mut self.levels;
-        match &mut self.pages {
-            Pages::Bool(r, v) => take(r, v, levels, size),
-            Pages::Int32(r, v) => take(r, v, levels, size),
-            Pages::Int64(r, v) => take(r, v, levels, size),
-            Pages::Float(r, v) => take(r, v, levels, size),
-            Pages::Double(r, v) => take(r, v, levels, size),
-            Pages::Bytes(r, v) => take(r, v, levels, size),
-            Pages::Fixed(r, v) => take(r, v, levels, size),
-            Pages::None => Ok(0),
-        }
+    fn take(&mut self, size: usize) -> Result<(usize, Cells), ParquetError> {
+        let mut levels = Vec::new();
+        let all = &mut levels;
+        let (records, values) = match &mut self.reader {
+            ColumnReader::BoolColumnReader(r) => take(r, all, size, Values::Bool)?,
+            ColumnReader::Int32ColumnReader(r) => take(r, all, size, Values::Int32)?,
+            ColumnReader::Int64ColumnReader(r) => take(r, all, size, Values::Int64)?,
+            ColumnReader::FloatColumnReader(r) => take(r, all, size, Values::Float)?,
+            ColumnReader::DoubleColumnReader(r) => take(r, all, size, Values::Double)?,
+            ColumnReader::ByteArrayColumnReader(r) => take(r, all, size, Values::Bytes)?,
+            ColumnReader::FixedLenByteArrayColumnReader(r) => take(r, all, size, Values::Fixed)?,
+            // Never built: `Meaning::of` refuses it first.
+            ColumnReader::Int96ColumnReader(_) => (0, Values::Bool(Vec::new())),
+        };
+        let levels = self.optional.then_some(levels);
+        Ok((records, Cells { values, meaning: self.meaning, levels, record: 0, value: 0 }))
     }
+}
 
+/// Some records of one column.
+pub(super) struct Cells {
+    values: Values,
+    meaning: Meaning,
+    /// For each record whether it has a value, where it may have none.
+    levels: Option<Vec<i16>>,
+    record: usize,
+    value: usize,
+}
+
+enum Values {
+    Bool(Vec<bool>),
+    Int32(Vec<i32>),
+    Int64(Vec<i64>),
+    Float(Vec<f32>),
+    Double(Vec<f64>),
+    Bytes(Vec<ByteArray>),
+    Fixed(Vec<FixedLenByteArray>),
+}
+
+impl Cells {
     pub(super) fn next(&mut self) -> Result<Cell<'_>, CellProblem> {
-        if self.optional {
-            self.level += 1;
-            if self.levels[self.level - 1] == 0 {
+        if let Some(levels) = &self.levels {
+            self.record += 1;
+            if levels[self.record - 1] == 0 {
                 return Ok(Cell::Missing);
             }
         }
@@ -157,21 +155,20 @@ impl Batch {
         self.value += 1;
         let meaning = self.meaning;
         let whole = |n: i128| whole(n, meaning);
-        match &self.pages {
-            Pages::Bool(_, v) => Ok(Cell::Flag(v[i])),
-            Pages::Int32(_, v) if meaning == Meaning::Unsigned => {
+        match &self.values {
+            Values::Bool(v) => Ok(Cell::Flag(v[i])),
+            Values::Int32(v) if meaning == Meaning::Unsigned => {
                 Ok(whole(i128::from(v[i].cast_unsigned())))
             }
-            Pages::Int32(_, v) => Ok(whole(i128::from(v[i]))),
-            Pages::Int64(_, v) if meaning == Meaning::Unsigned => {
+            Values::Int32(v) => Ok(whole(i128::from(v[i]))),
+            Values::Int64(v) if meaning == Meaning::Unsigned => {
                 Ok(whole(i128::from(v[i].cast_unsigned())))
             }
-            Pages::Int64(_, v) => Ok(whole(i128::from(v[i]))),
-            Pages::Float(_, v) => Ok(Cell::Number(f64::from(v[i]))),
-            Pages::Double(_, v) => Ok(Cell::Number(v[i])),
-            Pages::Bytes(_, v) => value(v[i].data(), meaning),
-            Pages::Fixed(_, v) => value(v[i].data(), meaning),
-            Pages::None => Ok(Cell::Missing),
+            Values::Int64(v) => Ok(whole(i128::from(v[i]))),
+            Values::Float(v) => Ok(Cell::Number(f64::from(v[i]))),
+            Values::Double(v) => Ok(Cell::Number(v[i])),
+            Values::Bytes(v) => value(v[i].data(), meaning),
+            Values::Fixed(v) => value(v[i].data(), meaning),
         }
     }
 }
@@ -217,11 +214,11 @@ fn big_endian(bytes: &[u8]) -> Option<i128> {
 
 fn take<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
-    values: &mut Vec<T::T>,
     levels: &mut Vec<i16>,
     size: usize,
-) -> Result<usize, ParquetError> {
-    values.clear();
-    let (records, ..) = reader.read_records(size, Some(levels), None, values)?;
-    Ok(records)
+    values: fn(Vec<T::T>) -> Values,
+) -> Result<(usize, Values), ParquetError> {
+    let mut all = Vec::new();
+    let (records, ..) = reader.read_records(size, Some(levels), None, &mut all)?;
+    Ok((records, values(all)))
 }

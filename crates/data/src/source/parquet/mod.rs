@@ -2,23 +2,22 @@
 //! so that a record can be encoded and scaled as in any other format and only a page per column is
 //! held beside the table.
 
+mod batches;
 mod column;
 mod guard;
 mod pages;
 
 use super::delimited::place;
-use super::{Depth, ready};
+use super::{Depth, parallel, ready};
 use crate::error::FileProblem;
 use crate::filling::Filling;
 use crate::{Cell, CellProblem, DataError, Purpose, Role, Schema, Table};
-use column::{Batch, Meaning};
+use batches::Batches;
+use column::Meaning;
 use guard::guarded;
-use parquet::column::reader::get_column_reader;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescPtr;
-
-const BATCH: usize = 1024;
 
 /// Reads a Parquet file; nulls are missing values. `file` is the name for messages.
 pub fn parse_parquet<R: ChunkReader + 'static>(
@@ -59,17 +58,18 @@ pub(super) fn read_parquet<R: ChunkReader + 'static>(
         if depth == Depth::Header {
             return Ok(());
         }
-        let records = source.each(&leaves, |record, column, cell| {
-            let slot = columns[column].0;
-            let cell =
-                cell.map_err(|p| DataError::cell(file, record, schema.columns()[slot].name(), p))?;
-            filling.put(slot, cell, file, record)?;
-            if column + 1 == columns.len() {
-                filling.end(file)?;
-            }
-            Ok(())
+        let mut batches = Batches::new(&source, &leaves);
+        let next = || sound(file, || batches.next());
+        parallel::encode(filling, file, next, |batch, part| {
+            batch.each(|record, column, cell| {
+                let slot = columns[column].0;
+                let name = || schema.columns()[slot].name();
+                let cell = cell.map_err(|p| DataError::cell(file, record, name(), p))?;
+                part.put(slot, cell, file, record)?;
+                if column + 1 == columns.len() { part.end(file) } else { Ok(()) }
+            })
         })?;
-        if records == 0 {
+        if batches.record == 0 {
             return Err(DataError::file(file, FileProblem::NoRecords));
         }
         Ok(())
@@ -162,59 +162,11 @@ impl<'a> Source<'a> {
         leaves: &[usize],
         mut f: impl FnMut(u64, usize, Result<Cell<'_>, CellProblem>) -> Result<(), DataError>,
     ) -> Result<u64, DataError> {
-        let mut record = 0_u64;
-        let damaged =
-            |record, what: &str| broken(self.file, record, &ParquetError::General(what.into()));
-        for group in 0..self.reader.num_row_groups() {
-            let group =
-                self.reader.get_row_group(group).map_err(|e| broken(self.file, record, &e))?;
-            let rows = group.metadata().num_rows();
-            let mut left = usize::try_from(rows)
-                .map_err(|_| damaged(record, "a group has less than no records"))?;
-            let mut batches = Vec::with_capacity(leaves.len());
-            for &leaf in leaves {
-                // Without nesting a column has a value, or a null, for each record.
-                if group.metadata().column(leaf).num_values() != rows {
-                    return Err(damaged(
-                        record,
-                        "a column does not have as many values as there are records",
-                    ));
-                }
-                let pages = group
-                    .get_column_page_reader(leaf)
-                    .map_err(|e| broken(self.file, record, &e))?;
-                let pages = Box::new(pages::Checked::new(pages, rows as u64));
-                let column = self.leaf(leaf);
-                let meaning = Meaning::of(&column).map_err(|what| damaged(record, &what))?;
-                batches.push(Batch::new(
-                    get_column_reader(column.clone(), pages),
-                    &column,
-                    meaning,
-                ));
-            }
-            while left > 0 {
-                let size = left.min(BATCH);
-                for batch in &mut batches {
-                    batch.fill(size).map_err(|e| broken(self.file, record, &e))?;
-                }
-                for _ in 0..size {
-                    record += 1;
-                    for (i, batch) in batches.iter_mut().enumerate() {
-                        f(record, i, batch.next())?;
-                    }
-                }
-                left -= size;
-            }
-            for batch in &mut batches {
-                if !batch.is_done().map_err(|e| broken(self.file, record, &e))? {
-                    return Err(damaged(record, "a column has more records than the file says"));
-                }
-            }
+        let mut batches = Batches::new(self, leaves);
+        while let Some(batch) = batches.next()? {
+            batch.each(&mut f)?;
         }
-        if i64::try_from(record).ok() != Some(self.reader.metadata().file_metadata().num_rows()) {
-            return Err(damaged(record, "the file does not have as many records as it says"));
-        }
-        Ok(record)
+        Ok(batches.record)
     }
 }
 

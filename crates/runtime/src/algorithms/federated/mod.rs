@@ -113,8 +113,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
         bug: None,
     };
     if federated.published && recipe.view != View::Central {
-        let allowed =
-            "the paper's claim (E3) is about what a trusted server publishes; say --trust central";
+        let allowed = "the paper's claim (E3) is about what a trusted server publishes; say `trust = central`";
         return Err(Refused::new("as-published", true, allowed));
     }
     if recipe.view == View::Local || federated.published {

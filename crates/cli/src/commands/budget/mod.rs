@@ -1,0 +1,312 @@
+//! `reticent budget`: the budget of a data set, over all that is ever fitted to it.
+
+mod show;
+
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use reticent::accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, calibrate};
+use reticent::{Certificate, Spec, write_text};
+use reticent_budget::{BudgetError, Import, Promise, Store};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::failure::Failure;
+use crate::layout::wrapped;
+use crate::number;
+
+#[derive(Debug, Subcommand)]
+pub enum Budget {
+    /// Make the budget of a data set: what all jobs together may cost
+    New(New),
+    /// Show what is promised, what is counted, what is left, and the jobs
+    Show(File),
+    /// Say whether a job would fit, and what would
+    Plan(Plan),
+    /// Recompute everything from the ledgers, and name the first line that does not fit
+    Check(File),
+    /// Write the history for other programs
+    Export(Export),
+    /// Record a release that was made elsewhere, from its certificate
+    Import(ImportArgs),
+    /// Close a job that never came back; it stays counted in full
+    Forfeit(Forfeit),
+}
+
+#[derive(Debug, Args)]
+pub struct New {
+    /// The file to make
+    file: PathBuf,
+
+    /// The data set that it is for [default: the name of the file]
+    #[arg(long, value_name = "NAME")]
+    dataset: Option<String>,
+
+    /// What all jobs together may cost
+    #[arg(long, value_name = "E", value_parser = number::parse, allow_negative_numbers = true)]
+    epsilon: f64,
+
+    /// The chance that epsilon does not hold
+    #[arg(long, value_name = "D", value_parser = number::parse, allow_negative_numbers = true)]
+    delta: f64,
+
+    /// Which tables must be hard to tell apart [default: replace-one]
+    #[arg(long, value_parser = PossibleValuesParser::new(Adjacency::ALL.iter().map(|member| member.name()))
+        .try_map(|name| name.parse::<Adjacency>()))]
+    adjacency: Option<Adjacency>,
+
+    /// What is protected [default: record]
+    #[arg(long, value_parser = PossibleValuesParser::new(Unit::ALL.iter().map(|member| member.name()))
+        .try_map(|name| name.parse::<Unit>()))]
+    unit: Option<Unit>,
+
+    /// Against whom [default: central]
+    #[arg(long, value_parser = PossibleValuesParser::new(View::ALL.iter().map(|member| member.name()))
+        .try_map(|name| name.parse::<View>()))]
+    view: Option<View>,
+
+    /// The most rows of one user, if that is public: jobs that protect records can then be counted
+    #[arg(long, value_name = "N", value_parser = number::times, allow_negative_numbers = true)]
+    rows_per_user: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub struct File {
+    /// The budget
+    file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Plan {
+    /// The budget
+    file: PathBuf,
+
+    /// A job file; its epsilon, delta, adjacency and unit are taken
+    #[arg(required_unless_present_all = ["epsilon", "delta"])]
+    job: Option<PathBuf>,
+
+    /// What the job may cost by itself
+    #[arg(long, value_name = "E", value_parser = number::parse, allow_negative_numbers = true)]
+    epsilon: Option<f64>,
+
+    /// The chance that its epsilon does not hold
+    #[arg(long, value_name = "D", value_parser = number::parse, allow_negative_numbers = true)]
+    delta: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The budget
+    file: PathBuf,
+
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// The budget
+    file: PathBuf,
+
+    /// The certificate.json or model.json of the release
+    certificate: PathBuf,
+
+    /// What it is, in a line [default: the path of the certificate]
+    #[arg(long, value_name = "TEXT")]
+    label: Option<String>,
+
+    /// Record it though it is more than is left, or has no guarantee: the budget then promises
+    /// nothing any more
+    #[arg(long)]
+    beyond: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Forfeit {
+    /// The budget
+    file: PathBuf,
+
+    /// The number of the job, as `show` lists it
+    #[arg(value_parser = number::whole::<u64>, allow_negative_numbers = true)]
+    job: u64,
+}
+
+impl Budget {
+    /// Does it.
+    pub fn run(self) -> Result<Answer, Failure> {
+        match self {
+            Budget::New(new) => new.run(),
+            Budget::Show(File { file }) => {
+                let summary = read(&file)?.summary().map_err(Failure::Budget)?;
+                Ok(show::answer(&file, &summary))
+            }
+            Budget::Check(File { file }) => {
+                let summary = read(&file)?.check().map_err(Failure::Budget)?;
+                Ok(show::checked(&file, &summary))
+            }
+            Budget::Plan(plan) => plan.run(),
+            Budget::Export(export) => export.run(),
+            Budget::Import(import) => import.run(),
+            Budget::Forfeit(Forfeit { file, job }) => forfeit(&file, job),
+        }
+    }
+
+    /// Whether its answer is a mere report of what was written.
+    pub fn is_report(&self) -> bool {
+        match self {
+            Budget::New(_) | Budget::Import(_) | Budget::Forfeit(_) => true,
+            Budget::Export(export) => export.out.is_some(),
+            _ => false,
+        }
+    }
+}
+
+fn read(file: &Path) -> Result<Store, Failure> {
+    Store::open_to_read(file).map_err(Failure::Budget)
+}
+
+impl New {
+    fn run(self) -> Result<Answer, Failure> {
+        let stem = || self.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let dataset = self.dataset.clone().or_else(stem).unwrap_or_default();
+        let promise = Promise {
+            dataset,
+            epsilon: self.epsilon,
+            delta: self.delta,
+            adjacency: self.adjacency.unwrap_or_default(),
+            unit: self.unit.unwrap_or_default(),
+            view: self.view.unwrap_or_default(),
+            rows_per_user: self.rows_per_user,
+        };
+        let store = Store::create(&self.file, promise).map_err(Failure::Budget)?;
+        let summary = store.summary().map_err(Failure::Budget)?;
+        let text = wrapped(&format!(
+            "Made {}. {} The first table that is fitted with it is bound to it. Keep one such file for \
+             a data set, and keep it with care: a copy or an older state of it knows nothing of what was asked since.",
+            self.file.display(),
+            show::meaning(&summary.promise)
+        ));
+        Ok(Answer { text, object: show::object(&self.file, &summary), remarks: Vec::new() })
+    }
+}
+
+impl Plan {
+    fn run(self) -> Result<Answer, Failure> {
+        let store = read(&self.file)?;
+        let promise = store.promise().map_err(Failure::Budget)?;
+        let spec = match &self.job {
+            Some(file) => Spec::read(file)?,
+            None => Spec::default(),
+        };
+        let missing = |name: &str| Failure::Usage {
+            message: format!("{name} is missing: it is neither a flag nor in the job file"),
+            hint: format!("give --{name}"),
+        };
+        let epsilon = self.epsilon.or(spec.epsilon).ok_or_else(|| missing("epsilon"))?;
+        let delta = self.delta.or(spec.delta).ok_or_else(|| missing("delta"))?;
+        let adjacency = spec.adjacency.unwrap_or(promise.adjacency);
+        let unit = spec.unit.unwrap_or(promise.unit);
+        let plan = |noise: f64| -> Result<Ledger, Failure> {
+            let of = |error: reticent::accountant::EventError| Failure::Usage {
+                message: error.to_string(),
+                hint: "see `reticent budget plan --help`".to_owned(),
+            };
+            let gaussian = Gaussian::new(noise).map_err(of)?;
+            let mut ledger = Ledger::new();
+            ledger.append(Event::new(gaussian, adjacency, unit, promise.view).map_err(of)?);
+            Ok(ledger)
+        };
+        if delta == 0.0 {
+            return Err(super::account::without_delta("Gaussian noise has"));
+        }
+        let ledger = plan(calibrate(epsilon, delta, plan)?.noise_multiplier)?;
+        store.would_fit(&ledger, (epsilon, delta)).map_err(Failure::Budget)?;
+        let text = wrapped(&format!(
+            "A job with Gaussian noise at epsilon = {epsilon}, delta = {} fits. What the job really plans is counted \
+             when it reserves: a sampled one may cost a little more.",
+            number::show_delta(delta)
+        ));
+        let object = json!({ "fits": true, "epsilon": epsilon, "delta": delta });
+        Ok(Answer { text, object, remarks: Vec::new() })
+    }
+}
+
+impl Export {
+    fn run(self) -> Result<Answer, Failure> {
+        let store = read(&self.file)?;
+        let summary = store.summary().map_err(Failure::Budget)?;
+        let lines: Result<Vec<Value>, BudgetError> =
+            store.lines().map_err(Failure::Budget)?.iter().map(|line| line.export()).collect();
+        let object =
+            json!({ "promise": summary.promise, "history": lines.map_err(Failure::Budget)? });
+        match &self.out {
+            None => Ok(Answer { text: format!("{object:#}\n"), object, remarks: Vec::new() }),
+            Some(out) => {
+                reticent::check_new(out, false)?;
+                write_text(&format!("{object:#}\n"), out)?;
+                let text = format!("Wrote {} lines to {}.\n", summary.lines, out.display());
+                let object = json!({ "lines": summary.lines, "out": out });
+                Ok(Answer { text, object, remarks: Vec::new() })
+            }
+        }
+    }
+}
+
+impl ImportArgs {
+    fn run(self) -> Result<Answer, Failure> {
+        let certificate = read_certificate(&self.certificate)?;
+        if !certificate.certified && !self.beyond {
+            return Err(Failure::Usage {
+                message: format!(
+                    "{} is no guarantee: {}",
+                    self.certificate.display(),
+                    certificate.reasons.join("; ")
+                ),
+                hint: "if it was released all the same, record it with --beyond: the budget then promises nothing any more"
+                    .to_owned(),
+            });
+        }
+        let label = self.label.unwrap_or_else(|| self.certificate.display().to_string());
+        let import = Import {
+            label: &label,
+            asked: (certificate.epsilon, certificate.delta),
+            ledger: &certificate.ledger,
+            beyond: self.beyond,
+        };
+        let mut store = Store::open(&self.file).map_err(Failure::Budget)?;
+        let number = store.import(&import).map_err(Failure::Budget)?;
+        let summary = store.summary().map_err(Failure::Budget)?;
+        let mut answer = show::answer(&self.file, &summary);
+        answer.text = format!("Recorded as job {number}.\n\n{}", answer.text);
+        answer.object["job"] = json!(number);
+        Ok(answer)
+    }
+}
+
+/// A certificate, by itself or inside a model, as its ledger has it.
+fn read_certificate(path: &Path) -> Result<Certificate, Failure> {
+    let refuse = |message: String| Failure::Usage {
+        message: format!("{}: {message}", path.display()),
+        hint: "give a certificate.json or a model.json that `reticent fit` wrote".to_owned(),
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| refuse(error.kind().to_string()))?;
+    let mut value: Value =
+        serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
+    if value.get("certificate").is_some() {
+        value = value["certificate"].take();
+    }
+    let certificate: Certificate =
+        serde_json::from_value(value).map_err(|error| refuse(error.to_string()))?;
+    Ok(certificate.recounted()?)
+}
+
+fn forfeit(file: &Path, job: u64) -> Result<Answer, Failure> {
+    let mut store = Store::open(file).map_err(Failure::Budget)?;
+    store.forfeit(job).map_err(Failure::Budget)?;
+    let summary = store.summary().map_err(Failure::Budget)?;
+    let mut answer = show::answer(file, &summary);
+    answer.text = format!("Job {job} is closed, and counted as spent.\n\n{}", answer.text);
+    Ok(answer)
+}

@@ -1,0 +1,221 @@
+//! A budget in words and as JSON.
+
+use std::path::Path;
+
+use reticent::accountant::{Adjacency, Unit};
+use reticent_budget::{Group, Promise, Summary};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::layout::{columns, wrapped};
+use crate::number::{self, show, show_delta, show_up};
+
+/// The last so many jobs are listed; the rest is in the JSON.
+const LISTED: usize = 20;
+
+/// What is promised, as a sentence.
+pub fn meaning(promise: &Promise) -> String {
+    let Promise { dataset, epsilon, delta, adjacency, unit, view, .. } = promise;
+    let change = match (adjacency, unit) {
+        (Adjacency::ReplaceOne, Unit::Record) => "replacing any one record by another",
+        (Adjacency::ReplaceOne, Unit::User) => "replacing all rows of any one user by another's",
+        (Adjacency::AddRemove, Unit::Record) => "adding or taking away any one record",
+        (Adjacency::AddRemove, Unit::User) => "adding or taking away all rows of any one user",
+    };
+    format!(
+        "All jobs on {dataset} together, each chosen by looking at the models before it or not, keep this: {change} \
+         changes the probability of any outcome by a factor of at most e^{epsilon}, but for a probability of {} \
+         ({view} view).",
+        show_delta(*delta)
+    )
+}
+
+/// The whole of it.
+pub fn answer(file: &Path, summary: &Summary) -> Answer {
+    let Promise { dataset, epsilon, delta, adjacency, unit, view, .. } = &summary.promise;
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let mut rows = vec![
+        row("data set", dataset.clone()),
+        row("promised", format!("epsilon {epsilon} at delta {}", show_delta(*delta))),
+        row("adjacency", adjacency.to_string()),
+        row("unit", unit.to_string()),
+        row("view", view.to_string()),
+        row("kept", if summary.kept { "yes" } else { "NO" }.to_owned()),
+    ];
+    for group in &summary.groups {
+        rows.extend(group_rows(group, summary));
+    }
+    let mut text = columns(&rows, 2, 2);
+    text += &format!("\n{}", wrapped(&meaning(&summary.promise)));
+    let gains = summary.groups.iter().filter_map(|group| gain(group, summary));
+    text.extend(gains.map(|gain| format!("\n{}", wrapped(&gain))));
+    if !summary.jobs.is_empty() {
+        text += &format!("\n{}", jobs(summary));
+    }
+    Answer { text, object: object(file, summary), remarks: remarks(summary) }
+}
+
+fn group_rows(group: &Group, summary: &Summary) -> Vec<Vec<String>> {
+    let of = if summary.groups.len() > 1 {
+        format!(" (people {})", group.people)
+    } else {
+        String::new()
+    };
+    let row = |name: &str, value: String| vec![format!("{name}{of}"), value];
+    let delta = show_delta(summary.promise.delta);
+    let counted = if group.counted.is_finite() {
+        format!("{} of {}", show_up(group.counted), summary.promise.epsilon)
+    } else {
+        "not bounded".to_owned()
+    };
+    let mut rows = vec![row("counted", counted)];
+    rows.push(row(
+        "left",
+        format!("a fit with Gaussian noise up to epsilon {} at delta {delta}", group.left),
+    ));
+    if let Some(so_far) = group.so_far.filter(|_| group.jobs > 0) {
+        rows.push(row(
+            "so far",
+            format!("epsilon {} at delta {delta}, whenever one looks", show_up(so_far)),
+        ));
+    }
+    if let Some(exact) = group.exact.filter(|_| group.jobs > 0) {
+        let value = format!(
+            "epsilon {} at delta {delta}, had all been planned beforehand (no promise)",
+            show_up(exact)
+        );
+        rows.push(row("for comparison", value));
+    }
+    rows
+}
+
+/// What is gained against adding up.
+fn gain(group: &Group, summary: &Summary) -> Option<String> {
+    let (epsilon, delta) = group.added.filter(|(epsilon, _)| epsilon.is_finite())?;
+    (group.jobs > 1 && group.counted < epsilon).then(|| {
+        format!(
+            "Added up, the {} jobs would come to epsilon {} at delta {}; counted together they come to {} at {}: {} less.",
+            group.jobs,
+            show(epsilon),
+            show_delta(delta),
+            show_up(group.counted),
+            show_delta(summary.promise.delta),
+            show(epsilon - group.counted)
+        )
+    })
+}
+
+fn jobs(summary: &Summary) -> String {
+    let mut rows =
+        vec![["job", "time", "state", "epsilon", "delta", ""].map(str::to_owned).to_vec()];
+    let hidden = summary.jobs.len().saturating_sub(LISTED);
+    rows.extend(summary.jobs.iter().skip(hidden).map(|job| {
+        vec![
+            job.number.to_string(),
+            job.time.clone(),
+            job.status.name().to_owned(),
+            show(job.epsilon),
+            show_delta(job.delta),
+            job.label.clone(),
+        ]
+    }));
+    let more = if hidden > 0 { format!("  and {hidden} before these\n") } else { String::new() };
+    columns(&rows, 2, 9) + &more
+}
+
+fn remarks(summary: &Summary) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if !summary.kept {
+        remarks.push(
+            "NOT PRIVATE: more was released than this budget promises. It admits no job any more, and nothing is \
+             promised about the data set."
+                .to_owned(),
+        );
+    }
+    let stale: Vec<String> = summary
+        .open()
+        .take(LISTED)
+        .map(|job| format!("job {} ({}, since {})", job.number, job.label, job.time))
+        .collect();
+    if !stale.is_empty() {
+        remarks.push(format!(
+            "Still open, and counted in full: {}. A job that is no longer running is closed with `reticent budget \
+             forfeit`; it stays counted, for nobody knows what it asked.",
+            stale.join(", ")
+        ));
+    }
+    if summary.groups.len() > 1 {
+        remarks.push(
+            "Assumed, because somebody said so: nobody is in two of the groups of people."
+                .to_owned(),
+        );
+    }
+    remarks
+}
+
+/// The same for programs.
+pub fn object(file: &Path, summary: &Summary) -> Value {
+    let Promise { dataset, epsilon, delta, adjacency, unit, view, rows_per_user } =
+        &summary.promise;
+    let groups: Vec<Value> = summary
+        .groups
+        .iter()
+        .map(|group| {
+            json!({
+                "people": group.people,
+                "jobs": group.jobs,
+                "counted": number::json(group.counted),
+                "left": group.left,
+                "so_far": group.so_far,
+                "exact_if_planned": group.exact,
+                "added": group.added.map(|(epsilon, delta)| json!({
+                    "epsilon": number::json(epsilon), "delta": delta
+                })),
+            })
+        })
+        .collect();
+    let jobs: Vec<Value> = summary
+        .jobs
+        .iter()
+        .map(|job| {
+            json!({
+                "job": job.number,
+                "label": job.label,
+                "time": job.time,
+                "state": job.status.name(),
+                "epsilon": number::json(job.epsilon),
+                "delta": job.delta,
+                "people": job.people,
+            })
+        })
+        .collect();
+    json!({
+        "budget": file,
+        "dataset": dataset,
+        "epsilon": epsilon,
+        "delta": delta,
+        "adjacency": adjacency.name(),
+        "unit": unit.name(),
+        "view": view.name(),
+        "rows_per_user": rows_per_user,
+        "kept": summary.kept,
+        "groups": groups,
+        "jobs": jobs,
+        "tables": summary.tables,
+        "lines": summary.lines,
+        "head": summary.head,
+    })
+}
+
+/// What `check` says when all is well.
+pub fn checked(file: &Path, summary: &Summary) -> Answer {
+    let text = wrapped(&format!(
+        "{} checks: {} lines, {} jobs, every charge recounted from its ledger. The last line is {}: write it down \
+         elsewhere, and you will notice if the history is ever cut short.",
+        file.display(),
+        summary.lines,
+        summary.jobs.len(),
+        &summary.head[..16]
+    ));
+    Answer { text, object: object(file, summary), remarks: remarks(summary) }
+}

@@ -1,0 +1,142 @@
+//! Text in blocks that end where a record ends, so that each can be read by itself. Where that is
+//! depends on the quotes before it, so that one thread looks for it; most blocks hold no quote, and
+//! then their last line end is found from behind.
+
+use super::Limits;
+use super::records::State;
+use crate::DataError;
+use crate::error::LineProblem;
+use std::io::{self, Read};
+
+/// Bytes of a block; one that holds no end of a record goes on until there is one.
+const BLOCK: usize = 1 << 18;
+
+/// Some records of a file.
+pub(super) struct Block {
+    pub(super) bytes: Vec<u8>,
+    /// Lines of the file before it.
+    pub(super) before: u64,
+    pub(super) rest: Rest,
+}
+
+/// What is behind a block: nothing, or the failure that ended the reading.
+pub(super) struct Rest(Option<io::Error>);
+
+impl Rest {
+    pub(super) fn is_nothing(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+impl Read for Rest {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+/// The blocks of a file.
+pub(super) struct Blocks<'a, R> {
+    reader: R,
+    file: &'a str,
+    limit: usize,
+    /// What is between fields, which may be quoted; lines are records where there is none.
+    delimiter: Option<u8>,
+    /// What was read behind the last block.
+    open: Vec<u8>,
+    /// Lines before it.
+    lines: u64,
+    done: bool,
+}
+
+impl<'a, R: Read> Blocks<'a, R> {
+    pub(super) fn new(reader: R, file: &'a str, delimiter: Option<u8>, limits: Limits) -> Self {
+        let limit = limits.line;
+        Self { reader, file, limit, delimiter, open: Vec::new(), lines: 0, done: false }
+    }
+
+    /// The next block, `None` behind the last.
+    pub(super) fn next(&mut self) -> Result<Option<Block>, DataError> {
+        if self.done {
+            return Ok(None);
+        }
+        let mut bytes = std::mem::take(&mut self.open);
+        let mut failure = None;
+        let end = loop {
+            match self.more(&mut bytes) {
+                Ok(true) => {}
+                Ok(false) => self.done = true,
+                Err(error) => (self.done, failure) = (true, Some(error)),
+            }
+            if self.done {
+                break bytes.len();
+            }
+            let end = without_blank(&bytes[..self.last_end(&bytes)]);
+            if end > 0 {
+                break end;
+            }
+            if bytes.len() > self.limit.max(BLOCK) {
+                let blank = bytes.len() - bytes.trim_ascii_start().len();
+                let line = self.lines + lines(&bytes[..blank]) + 1;
+                return Err(DataError::line(self.file, line, LineProblem::TooLong(self.limit)));
+            }
+        };
+        self.open = bytes.split_off(end);
+        let before = self.lines;
+        self.lines += lines(&bytes);
+        Ok(Some(Block { bytes, before, rest: Rest(failure) }))
+    }
+
+    /// Reads a block's worth or, if there is one already, as much again; `false` at the end.
+    fn more(&mut self, bytes: &mut Vec<u8>) -> io::Result<bool> {
+        let most = self.limit.max(BLOCK) + BLOCK;
+        let wanted = BLOCK.max(2 * bytes.len()).min(most).max(bytes.len() + 1) - bytes.len();
+        bytes.reserve_exact(wanted);
+        Ok(self.reader.by_ref().take(wanted as u64).read_to_end(bytes)? == wanted)
+    }
+
+    /// Behind the last record that is surely complete; 0 where there is none.
+    fn last_end(&self, bytes: &[u8]) -> usize {
+        let Some(delimiter) = self.delimiter else { return last_line_end(bytes) };
+        let mut at = 0;
+        while let Some(quote) = memchr::memchr(b'"', &bytes[at..]) {
+            let start = at + last_line_end(&bytes[at..at + quote]);
+            let mut state = State::Start;
+            let end = bytes[start..].iter().position(|&byte| {
+                let is_end = matches!(byte, b'\n' | b'\r') && state != State::Inside;
+                // Whoever reads the record refuses what is behind a closed quote.
+                state = state.next(byte, delimiter).unwrap_or(State::Plain);
+                is_end
+            });
+            match end.map(|end| start + end + 1) {
+                Some(end) if bytes[end - 1] == b'\n' => at = end,
+                Some(end) if end < bytes.len() => at = end + usize::from(bytes[end] == b'\n'),
+                _ => return start,
+            }
+        }
+        at + last_line_end(&bytes[at..])
+    }
+}
+
+/// Behind the last end of a line; a carriage return at the end of `bytes` may be half of one.
+fn last_line_end(bytes: &[u8]) -> usize {
+    let whole = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+    memchr::memrchr2(b'\n', b'\r', whole).map_or(0, |at| at + 1)
+}
+
+/// Where the blank lines begin that `bytes` end in: whether they are nothing is seen by what is
+/// behind them.
+fn without_blank(bytes: &[u8]) -> usize {
+    let kept = bytes.trim_ascii_end().len();
+    memchr::memchr2(b'\n', b'\r', &bytes[kept..]).map_or(0, |at| {
+        let end = kept + at + 1;
+        end + usize::from(bytes[end - 1] == b'\r' && bytes.get(end) == Some(&b'\n'))
+    })
+}
+
+/// Ends of lines in `bytes`.
+fn lines(bytes: &[u8]) -> u64 {
+    let feeds = memchr::memchr_iter(b'\n', bytes).count();
+    let returns = memchr::memchr_iter(b'\r', bytes);
+    let alone = returns.filter(|&at| bytes.get(at + 1) != Some(&b'\n')).count();
+    (feeds + alone) as u64
+}
