@@ -31,15 +31,20 @@ impl Tally {
         adjacency: Adjacency,
         events: impl IntoIterator<Item = (Mechanism, u64)>,
     ) -> Self {
-        let mut sorted: BTreeMap<String, (Mechanism, u64)> = BTreeMap::new();
+        let mut sorted: BTreeMap<Vec<u8>, (Mechanism, u64)> = BTreeMap::new();
         let mut full = Vec::new();
         for (mechanism, count) in events {
-            // The debug form shows every digit of every parameter, which makes it a faithful key.
-            let entry = sorted.entry(format!("{mechanism:?}")).or_insert((mechanism, 0));
+            // Canonical bytes: every parameter, bit by bit.
+            let Ok(key) = postcard::to_allocvec(&mechanism) else {
+                // What cannot be compared is counted by itself.
+                full.push((mechanism, count));
+                continue;
+            };
+            let entry = sorted.entry(key).or_insert_with(|| (mechanism.clone(), 0));
             match entry.1.checked_add(count) {
-                Some(sum) => entry.1 = sum,
+                Some(sum) if entry.0 == mechanism => entry.1 = sum,
                 // More than a counter holds is counted in two places, not forgotten.
-                None => full.push((entry.0.clone(), count)),
+                _ => full.push((mechanism, count)),
             }
         }
         Self { adjacency, parts: sorted.into_values().chain(full).collect() }

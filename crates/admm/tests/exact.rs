@@ -7,7 +7,8 @@ mod common;
 
 use common::gate;
 use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
-use reticent_oracle::{ExactOracle, Gate};
+use reticent_oracle::Gate;
+use reticent_oracle::without_privacy::ExactOracle;
 use reticent_problem::{Constraint, Edge, Graph, Regulariser, penalties};
 use reticent_testkit::generators::{self, Simulated};
 use reticent_testkit::reference::{Affine, Fit, Loss, Penalty};

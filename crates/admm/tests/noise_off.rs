@@ -12,7 +12,8 @@ use common::gate;
 use reticent_admm::catalogue::{CATALOGUE, Entry, Kind, Recipe, find};
 use reticent_admm::exact::{ExactSettings, Status, solve};
 use reticent_admm::{Public, Settings, unwatched};
-use reticent_oracle::{ExactOracle, Gate, Oracle};
+use reticent_oracle::without_privacy::ExactOracle;
+use reticent_oracle::{Gate, Oracle};
 use reticent_problem::{Constraint, Edge, Graph, Regulariser, losses, penalties};
 use reticent_testkit::generators::{self, Simulated};
 

@@ -59,7 +59,7 @@ pub enum FixedPointError {
 }
 
 /// The encoding that all members and the collector agree on.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct FixedPoint {
     fraction_bits: u32,
     bound: f64,

@@ -48,7 +48,7 @@ pub enum NoiseShareError {
 }
 
 /// What a member adds, and what it is counted as.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct NoiseShare {
     law: DiscreteGaussian,
     share: f64,

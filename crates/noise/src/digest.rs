@@ -1,8 +1,9 @@
 //! What a step is bound to: SHA-256 over fields that cannot run into each other.
 
-use std::fmt;
-
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
+
+use crate::entropy::EntropyError;
 
 /// 256 bits that stand for what was hashed.
 pub type Digest = [u8; 32];
@@ -45,25 +46,17 @@ impl Hasher {
         self.field(&number.to_le_bytes())
     }
 
-    /// One field: what `{:?}` writes about `value`. Nobody can forget a member of it, and `f64`
-    /// writes itself exactly.
-    pub fn debug(&mut self, value: &dyn fmt::Debug) -> &mut Self {
-        /// Counts what it hashes, because the length of a text is not known before its end.
-        struct Text<'a>(&'a mut Sha256, u64);
-        impl fmt::Write for Text<'_> {
-            fn write_str(&mut self, text: &str) -> fmt::Result {
-                self.0.update(text.as_bytes());
-                self.1 += text.len() as u64;
-                Ok(())
-            }
-        }
-        let mut text = Text(&mut self.0, 0);
-        // A hasher takes all it is given.
-        let _ = fmt::Write::write_fmt(&mut text, format_args!("{value:?}"));
-        let len = text.1;
-        // Behind the text and not before it: read from the end, the fields are still told apart.
-        self.0.update(len.to_le_bytes());
-        self
+    /// One field: the canonical bytes of `value`, which are those of the postcard format: every
+    /// member in its order, sequences with their lengths, `f64` bit by bit.
+    ///
+    /// # Errors
+    /// A value that has no such bytes, as a sequence that does not know its length.
+    pub fn canonical<T: Serialize + ?Sized>(
+        &mut self,
+        value: &T,
+    ) -> Result<&mut Self, EntropyError> {
+        let bytes = postcard::to_allocvec(value).map_err(|_| EntropyError::NoBytes)?;
+        Ok(self.field(&bytes))
     }
 
     /// The digest of the fields so far.
@@ -94,7 +87,18 @@ mod tests {
         let of = |numbers: &[f64]| Hasher::new("test").numbers(numbers).finish();
         assert_ne!(of(&[0.0]), of(&[-0.0]));
         assert_ne!(of(&[1.0; 64]), of(&[1.0; 65]));
-        let debug = |numbers: &[f64]| Hasher::new("test").debug(&numbers).finish();
-        assert_ne!(debug(&[1.0]), debug(&[1.0 + f64::EPSILON]));
+    }
+
+    #[test]
+    fn values_that_differ_in_a_bit_differ() {
+        fn of<T: Serialize>(value: T) -> Digest {
+            Hasher::new("test").canonical(&value).unwrap().finish()
+        }
+        assert_ne!(of([1.0]), of([1.0 + f64::EPSILON]));
+        assert_ne!(of([0.0]), of([-0.0]));
+        assert_ne!(of(f64::NAN), of(-f64::NAN));
+        assert_ne!(of((vec![1_u32], vec![2_u32])), of((vec![1_u32, 2], Vec::<u32>::new())));
+        assert_ne!(of(Some(0_u8)), of(None::<u8>));
+        assert_eq!(of(("a", 1.5)), of(("a", 1.5)));
     }
 }

@@ -39,6 +39,9 @@ pub enum EntropyError {
     /// A probability outside \[0, 1\].
     #[error("a sampling rate must be between 0 and 1, got {0}")]
     Rate(f64),
+    /// What noise was to follow from has no canonical bytes.
+    #[error("what the noise was to follow from cannot be written as bytes; nothing was released")]
+    NoBytes,
     /// A uniform integer below zero.
     #[error("cannot choose from an empty range; the bound must be at least 1")]
     EmptyRange,

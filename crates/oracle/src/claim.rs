@@ -5,10 +5,11 @@
 //! price is the taint `AsPublished` with the number of the erratum, which nothing takes back: no
 //! such run is certified, and so a claim cannot make a guarantee out of anything.
 
-use reticent_accountant::{Event, Ledger, NonPrivate, PureDp, Taint, Zcdp};
+use reticent_accountant::{Event, NonPrivate, PureDp, Taint, Zcdp};
 use reticent_noise::Sampling;
 use reticent_problem::Shape;
 
+use crate::books::Books;
 use crate::queries::Erased;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
@@ -74,9 +75,9 @@ pub(crate) fn booked(
     query: &dyn Erased,
     claim: Option<&Claim>,
     (shape, terms): (Shape, &Terms),
-    ledger: &mut Ledger,
+    books: &mut Books,
 ) -> Result<Vec<Event>, Refusal> {
     let Some(claim) = claim else { return query.events(shape, terms) };
-    ledger.taint(Taint::AsPublished(claim.erratum));
+    books.taint(Taint::AsPublished(claim.erratum));
     claim.events(terms)
 }

@@ -6,11 +6,13 @@
 //! of integers, and what follows (prox, ball, rounding) is a function of that sum alone. Proof:
 //! proofs/walk.md.
 
+use serde::Serialize;
+
 use crate::queries::ResidualTerms;
 use crate::sums::Grid;
 
 /// A stateless walk on the complete graph.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WalkTerms {
     /// How many users there are.
     pub users: u64,

@@ -11,17 +11,16 @@
 //! of a run beforehand; a gate that is bound to a plan answers nothing else.
 
 mod aggregator;
+mod books;
 #[cfg(feature = "seeded-bugs")]
 mod bug;
+mod cipher;
 mod claim;
 mod drawn;
-mod exact;
 mod gate;
 mod inside;
-mod keyed;
 mod lattice;
 mod law;
-pub mod not_private;
 mod oracle;
 mod plan;
 pub mod queries;
@@ -32,14 +31,15 @@ mod sums;
 mod table;
 pub mod tables;
 mod terms;
+pub mod without_privacy;
 
-pub use aggregator::{Seal, SealedBlock, TrustedAggregator, TrusteeBooks};
+pub use aggregator::TrustedAggregator;
+pub use books::Books;
 #[cfg(feature = "seeded-bugs")]
 pub use bug::Bug;
+pub use cipher::{BlockCipher, EncryptedBlock};
 pub use claim::Claim;
-pub use exact::ExactOracle;
-pub use gate::{Gate, Opening, PrivateSelection, Selected};
-pub use keyed::Books;
+pub use gate::{Gate, Keyed, Opening, PrivateSelection, Selected, Stream};
 pub use lattice::{Lattice, WalkTerms};
 pub use law::Law;
 pub use oracle::Oracle;

@@ -3,7 +3,7 @@ use reticent_accountant::{Event, Ledger};
 use crate::refusal::Refusal;
 
 /// A ledger written in advance, and how far it has been followed.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Plan {
     /// Every event, in its order.
     Exact { ledger: Ledger, entry: usize, used: u64 },
@@ -62,6 +62,14 @@ impl Plan {
                 }
             }
         }
+    }
+
+    /// Moves past all of a ledger.
+    pub fn follow(&mut self, ledger: &Ledger) -> Result<(), Refusal> {
+        ledger
+            .entries()
+            .iter()
+            .try_for_each(|entry| (0..entry.count()).try_for_each(|_| self.foresees(entry.event())))
     }
 
     /// What is to be certified: all of it. Refuses a plan that has not been followed to the end

@@ -28,19 +28,19 @@ pub enum Refusal {
     /// A query that the plan foresees, but not so often.
     #[error("all that was planned to be spent has been spent; nothing was answered")]
     Exhausted,
-    /// A second and different mean of one sample.
+    /// A second answer in a round that has one: another mean of the same sample, or a member of
+    /// the same masked sum once more.
+    #[error("round {0} has had its one answer, or is over; nothing was answered")]
+    RoundReleased(u64),
+    /// A block that was changed on its way, or is another party's, or another round's.
     #[error(
-        "a mean of round {0} was released already, and another one over the same sample is not; nothing was answered"
+        "the block of party {party} is not what that party encrypted for this round: it was changed on its way, or \
+         sent before; nothing was answered"
     )]
-    RoundReleased(u32),
-    /// Something that only a gate with a key can do.
-    #[error("this gate draws its noise from a stream and not from a key: open it with open_keyed")]
-    NoKey,
-    /// Something that a gate with a key cannot do.
-    #[error(
-        "this gate's noise follows from a key, and a selection needs a stream: open it with open"
-    )]
-    NoStream,
+    ForgedBlock {
+        /// Whose it was said to be.
+        party: u32,
+    },
     /// Books that already have entries.
     #[error(
         "the books of this gate already have entries and are not replaced: recall them before the first query"

@@ -3,6 +3,7 @@
 use reticent_accountant::Ledger;
 use reticent_problem::Shape;
 
+use crate::books::Books;
 use crate::claim::{Claim, booked};
 use crate::oracle::{Asked, Oracle};
 use crate::queries::{Erased, Query, check_point};
@@ -17,7 +18,7 @@ use crate::terms::Terms;
 pub struct Rehearsal {
     shape: Shape,
     terms: Terms,
-    ledger: Ledger,
+    books: Books,
     state: u64,
     consensus: bool,
     claim: Option<Claim>,
@@ -26,7 +27,7 @@ pub struct Rehearsal {
 impl Rehearsal {
     /// A rehearsal of what would be asked about a parameter of this shape on these terms.
     pub fn new(shape: Shape, terms: Terms) -> Self {
-        Rehearsal { shape, terms, ledger: Ledger::new(), state: 0, consensus: false, claim: None }
+        Rehearsal { shape, terms, books: Books::default(), state: 0, consensus: false, claim: None }
     }
 
     /// Enters the events of a query, and makes an answer up.
@@ -36,7 +37,7 @@ impl Rehearsal {
 
     /// The events of everything that was asked.
     pub fn into_plan(self) -> Ledger {
-        self.ledger
+        self.books.ledger().clone()
     }
 }
 
@@ -47,16 +48,16 @@ impl Asked for Rehearsal {
         if query.moves_blocks() && !self.consensus {
             return Err(Refusal::NoConsensus);
         }
-        for event in booked(query, claim.as_ref(), (self.shape, &self.terms), &mut self.ledger)? {
-            self.ledger.append(event);
-        }
+        let public = (self.shape, &self.terms);
+        let events = booked(query, claim.as_ref(), public, &mut self.books)?;
+        self.books.enter(None, events)?;
         // Weyl's sequence: all zeros could send an algorithm into a special case that real answers
         // never reach.
         let mut next = || {
             self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
             1e-3 * ((self.state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5)
         };
-        Ok(Released::new(query.made_up(self.shape, &self.terms, &mut next)))
+        Ok(Released::made_up(query.made_up(self.shape, &self.terms, &mut next)))
     }
 }
 

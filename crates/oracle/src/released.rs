@@ -9,7 +9,13 @@
 pub struct Released<T>(T);
 
 impl<T> Released<T> {
+    /// What has its entry and its noise: for [`Books::release`](crate::Books) alone.
     pub(crate) fn new(value: T) -> Self {
+        Released(value)
+    }
+
+    /// What a rehearsal says, which has no data: for it alone.
+    pub(crate) fn made_up(value: T) -> Self {
         Released(value)
     }
 

@@ -6,7 +6,8 @@
 use reticent_accountant::{Adjacency, Ledger, Mechanism, Unit, View};
 use reticent_data::{Csr, Dense, Rows, Table};
 use reticent_oracle::queries::{Gradient, Mean};
-use reticent_oracle::{Entropy, ExactOracle, Gate, Opening, Refusal, Sampling};
+use reticent_oracle::without_privacy::ExactOracle;
+use reticent_oracle::{Entropy, Gate, Opening, Refusal, Sampling};
 use reticent_problem::losses;
 
 const OPENING: Opening = Opening {

@@ -8,10 +8,10 @@ use reticent_accountant::{Adjacency, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_noise::NoiseKey;
 use reticent_oracle::queries::{Residual, ResidualTerms};
-use reticent_oracle::{Gate, Opening};
+use reticent_oracle::{Gate, Keyed, Opening};
 use reticent_problem::losses;
 
-fn gate(rows: &[(f64, f64, f64)], loss: &str, unit: Unit, seed: u64) -> Gate {
+fn gate(rows: &[(f64, f64, f64)], loss: &str, unit: Unit, seed: u64) -> Gate<Keyed> {
     let opening = Opening {
         adjacency: Adjacency::ReplaceOne,
         unit,

@@ -4,7 +4,7 @@
 //! the ordinary product for one column.
 
 /// A sparse matrix in compressed rows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct SparseMatrix {
     columns: usize,
     /// Where each row starts in `index` and `value`, and where the last one ends.

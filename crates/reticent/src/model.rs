@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use reticent_oracle::not_private::Linear;
 use reticent_oracle::tables::{Schema, TargetKind};
+use reticent_oracle::without_privacy::Linear;
 use reticent_problem::{Edge, Graph, Loss, Regulariser, Shape};
 use serde::{Deserialize, Serialize};
 

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use reticent_oracle::not_private::{self, Curves, Quality, Scored, Scores, Source, regression};
 use reticent_oracle::tables::{Head, Kept, Reading, TargetKind};
+use reticent_oracle::without_privacy::{self, Curves, Quality, Scored, Scores, Source, regression};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -106,7 +106,7 @@ impl Model {
         let cut = self.cut(asked.threshold)?;
         let parameter = self.parameter();
         let source = self.source(asked, false);
-        not_private::score(&source, &self.linear(&parameter), &mut head, &mut |scored| {
+        without_privacy::score(&source, &self.linear(&parameter), &mut head, &mut |scored| {
             each(self.predicted(scored, cut))
         })?;
         Ok(())
@@ -159,7 +159,7 @@ impl Model {
             true
         };
         let source = self.source(asked, true);
-        not_private::score(&source, &self.linear(&parameter), &mut |_| true, &mut collect)?;
+        without_privacy::score(&source, &self.linear(&parameter), &mut |_| true, &mut collect)?;
         let Some(classes) = self.classes() else {
             let decoded =
                 |encoded: &[f64]| encoded.iter().map(|&t| self.decode(t)).collect::<Vec<_>>();

@@ -29,8 +29,8 @@ impl Endpoint {
     }
 
     pub fn save(&self) -> Result<EndpointState, RunError> {
-        let (books, followed) = self.party.books()?;
-        Ok(EndpointState { inbox: self.inbox.clone(), books: AsText(books), followed })
+        let (books, followed) = self.party.books();
+        Ok(EndpointState { inbox: self.inbox.clone(), books: AsText(books.clone()), followed })
     }
 
     pub fn load(&mut self, state: EndpointState) -> Result<(), RunError> {

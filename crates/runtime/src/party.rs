@@ -2,7 +2,10 @@
 
 use reticent_accountant::Ledger;
 use reticent_masks::{FixedPoint, Member, MemberId, NoiseShare, Terms as MaskTerms};
-use reticent_oracle::{BlockTerms, Books, Digest, Gate, Oracle, Refusal, Seal, SealedBlock, Terms};
+use reticent_oracle::queries::ResidualTerms;
+use reticent_oracle::{
+    BlockCipher, BlockTerms, Books, Digest, EncryptedBlock, Gate, Keyed, Oracle, Refusal, Terms,
+};
 
 use crate::error::RunError;
 use crate::message::PartyId;
@@ -25,7 +28,7 @@ pub struct PartyReport {
 #[derive(Debug)]
 pub struct Party {
     id: PartyId,
-    gate: Gate,
+    gate: Gate<Keyed>,
     plan: Ledger,
     /// Those of the books that count for it.
     terms: Terms,
@@ -37,7 +40,12 @@ impl Party {
     /// The party behind `gate`, which was opened with the party's own key. It answers no more than
     /// `plan`: the part of what the run may ask of it that is within its own budget. `terms` are
     /// those of the books that count for it, which need not be its gate's.
-    pub fn new(id: PartyId, mut gate: Gate, plan: Ledger, terms: Terms) -> Result<Self, Refusal> {
+    pub fn new(
+        id: PartyId,
+        mut gate: Gate<Keyed>,
+        plan: Ledger,
+        terms: Terms,
+    ) -> Result<Self, Refusal> {
         gate.bind_within(&plan)?;
         Ok(Party { id, gate, plan, terms, followed: 0 })
     }
@@ -77,7 +85,7 @@ impl Party {
 
     /// Stands for its table, its terms and its key.
     pub(crate) fn fingerprint(&self) -> Result<Digest, Refusal> {
-        Ok(self.gate.fingerprint()?.unwrap_or_default())
+        self.gate.fingerprint()
     }
 
     /// Moves its block along public z's, of which the first has number `first`; how many it has
@@ -106,9 +114,20 @@ impl Party {
     }
 
     /// Its block, for the trusted aggregator alone.
-    pub fn entrust(&mut self, label: &Digest, seal: &Seal) -> Result<SealedBlock, Rejected> {
+    pub fn encrypt_block(
+        &mut self,
+        label: &Digest,
+        cipher: &BlockCipher,
+        round: u32,
+    ) -> Result<EncryptedBlock, Rejected> {
         self.gate.begin(label);
-        self.gate.entrust(seal).map_err(refused)
+        self.gate.encrypt_block(cipher, round, self.id.0).map_err(refused)
+    }
+
+    /// The noise of a residual and nothing else, in the step that was begun: for a walk, from a user
+    /// who has nothing left to spend.
+    pub fn cover(&mut self, params: &ResidualTerms) -> Result<Vec<f64>, Rejected> {
+        self.gate.cover(params).map_err(refused)
     }
 
     /// Its block behind masks; `None` when its budget does not allow it.
@@ -125,9 +144,8 @@ impl Party {
     }
 
     /// Its books, and how many z's its block has followed.
-    pub(crate) fn books(&self) -> Result<(Books, u32), RunError> {
-        let books = self.gate.books().ok_or(RunError::Snapshot("a party without a key"))?;
-        Ok((books, self.followed))
+    pub(crate) fn books(&self) -> (&Books, u32) {
+        (self.gate.books(), self.followed)
     }
 
     pub(crate) fn recall(&mut self, books: &Books, followed: u32) -> Result<(), RunError> {

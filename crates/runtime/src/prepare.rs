@@ -59,7 +59,7 @@ fn simulated(
         let allowed = format!("the description of the run has {} parties", agreement.parties());
         return Err(Refused::new("parties", tables.len(), allowed).into());
     }
-    agreement.trust(agreement.seal(&key_of(crate::SERVER, &key)));
+    agreement.trust(agreement.cipher(&key_of(crate::SERVER, &key)));
     let mut nodes = Vec::with_capacity(tables.len() + 1);
     for (table, i) in tables.into_iter().zip(0..) {
         nodes.push(agreement.node(PartyId(i), table, key_of(PartyId(i), &key))?);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Ledger, Refused, Unit, calibrate, epsilon};
 use reticent_noise::{Digest, NoiseKey};
-use reticent_oracle::{Gate, Opening, Oracle, PrivateTable, Seal, Terms};
+use reticent_oracle::{BlockCipher, Gate, Opening, Oracle, PrivateTable, Terms};
 use reticent_problem::losses::Loss;
 
 use crate::algorithms::{Entry, Protocol, Recipe, Start};
@@ -68,7 +68,7 @@ pub struct Agreement {
     run: Digest,
     /// The public number of units of each party.
     units: Vec<u64>,
-    seal: Option<Seal>,
+    cipher: Option<BlockCipher>,
     /// The noise and the plan of each class of parties that was asked for so far.
     classes: BTreeMap<u64, (f64, Ledger)>,
 }
@@ -91,7 +91,7 @@ impl Agreement {
         }
         let protocol = (entry.build)(&recipe)?;
         let classes = BTreeMap::new();
-        Ok(Agreement { protocol, loss, opening, price, job, run, units, seal: None, classes })
+        Ok(Agreement { protocol, loss, opening, price, job, run, units, cipher: None, classes })
     }
 
     /// The algorithm with its settings.
@@ -116,13 +116,13 @@ impl Agreement {
 
     /// What the parties close their contributions with, where they trust the server that has this
     /// key: for the server to tell them, and for them to [`Agreement::trust`].
-    pub fn seal(&self, server: &NoiseKey) -> Option<Seal> {
-        self.protocol.seal(server, &self.run)
+    pub fn cipher(&self, server: &NoiseKey) -> Option<BlockCipher> {
+        self.protocol.cipher(server, &self.run)
     }
 
     /// From here on, contributions are closed with what the server has told.
-    pub fn trust(&mut self, seal: Option<Seal>) {
-        self.seal = seal;
+    pub fn trust(&mut self, cipher: Option<BlockCipher>) {
+        self.cipher = cipher;
     }
 
     /// The node of one party: `key` is its own, and nobody else needs it.
@@ -154,7 +154,7 @@ impl Agreement {
             _ => plan,
         };
         let party = Party::new(id, gate, plan, self.protocol.books_terms(self.terms(id)))?;
-        let start = Start { run: &self.run, key: beside, noise, seal: self.seal.as_ref() };
+        let start = Start { run: &self.run, key: beside, noise, cipher: self.cipher.as_ref() };
         self.protocol.node(party, start)
     }
 

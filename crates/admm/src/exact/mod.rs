@@ -27,7 +27,8 @@
 
 mod newton;
 
-use reticent_oracle::{ExactOracle, Refusal, Refused};
+use reticent_oracle::without_privacy::ExactOracle;
+use reticent_oracle::{Refusal, Refused};
 use reticent_problem::Regulariser;
 
 use crate::settings::{Settings, positive};

@@ -8,7 +8,8 @@
 
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatMut, Side};
-use reticent_oracle::{ExactOracle, Refusal};
+use reticent_oracle::Refusal;
+use reticent_oracle::without_privacy::ExactOracle;
 use reticent_problem::Regulariser;
 
 use super::norm;

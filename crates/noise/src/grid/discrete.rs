@@ -25,7 +25,7 @@ use super::scale::Scale;
 use super::sealed::Draw;
 
 /// An integer v with probability proportional to e^(−v²/2σ²), σ = z·2^f in steps of the grid.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct DiscreteGaussian {
     scale: Scale,
 }

@@ -16,7 +16,7 @@ use super::fraction::{Digits, Fraction};
 const MOST_SHIFT: i64 = 61;
 
 /// A scale in units of the grid step, exactly m·2^−s.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub(crate) struct Scale {
     mantissa: u64,
     shift: u32,

@@ -2,20 +2,21 @@
 //!
 //! The block is a function of the party's records and of the public z₁, z₂, … alone: a party that
 //! was away follows the z's that it missed, and one that lost its memory follows all of them. It
-//! leaves in one of two ways, both clipped to its bound: [`Gate::entrust`] for a trustee who adds
-//! noise to the sum, [`Gate::mask`] behind masks with a share of the noise. Where records are the
-//! unit, neighbours' blocks are as far apart as [`BlockTerms::moves`] says, and not twice the
-//! bound. Proof: proofs/trust.md.
+//! leaves in one of two ways, both clipped to its bound: [`Gate::encrypt_block`] for a trusted
+//! aggregator who adds noise to the sum, [`Gate::mask`] behind masks with a share of the noise. Where
+//! records are the unit, neighbours' blocks are as far apart as [`BlockTerms::moves`] says, and not
+//! twice the bound. Proof: proofs/trust.md.
 
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_masks::{FixedPoint, Member, MemberId, NoiseShare, Terms as MaskTerms};
 use reticent_noise::{Digest, Hasher};
 
-use super::{Gate, Source};
-use crate::aggregator::{Seal, SealedBlock, clipped_steps};
-use crate::queries::{check_point, check_range, wrong};
+use super::{Gate, Keyed, Source};
+use crate::cipher::{BlockCipher, EncryptedBlock};
+use crate::queries::{ResidualTerms, add_noise, check_point, check_range, wrong};
 use crate::refusal::Refusal;
-use crate::sums::{BlockTerms, PartyBlock};
+use crate::sums::grid::nearest;
+use crate::sums::{BlockTerms, Grid, PartyBlock, norm_above};
 
 fn check(params: &BlockTerms) -> Result<(), Refusal> {
     check_range("clip", params.clip, 1e-50, 1e50)?;
@@ -37,7 +38,7 @@ pub(crate) struct Block {
     lineage: Digest,
 }
 
-impl Gate {
+impl Gate<Keyed> {
     /// Moves the party's block, which starts at 0, along the public `zs`, of which the first has
     /// number `first`, counted from 0. Those that it has followed already are passed over. The
     /// answer is how many it has followed; it is less than `first` when the party has missed some,
@@ -72,31 +73,38 @@ impl Gate {
                     ));
                 }
                 party.advance(rows_and_loss, z);
-                *lineage = Hasher::new("block").field(lineage).numbers(z).debug(params).finish();
+                *lineage =
+                    Hasher::new("block").field(lineage).numbers(z).canonical(params)?.finish();
             }
         }
         Ok(party.followed())
     }
 
-    /// The block, clipped to its bound, for the one who holds the key of `seal`, and for nobody
-    /// else. It costs nothing here: the trustee, whose terms these must be, enters what it
+    /// The block, clipped to its bound, for the trusted aggregator of the cipher, and for nobody
+    /// else. It costs nothing here: the aggregator, whose terms these must be, enters what it
     /// releases.
-    pub fn entrust(&mut self, seal: &Seal) -> Result<SealedBlock, Refusal> {
-        let (Some(Block { party, lineage }), Source::Keyed(keyed)) = (&self.block, &self.source)
-        else {
-            return Err(Refusal::NoKey);
-        };
-        if party.params() != seal.params() {
-            return Err(wrong("a block is entrusted on the terms on which it has moved"));
+    pub fn encrypt_block(
+        &mut self,
+        cipher: &BlockCipher,
+        round: u32,
+        party: u32,
+    ) -> Result<EncryptedBlock, Refusal> {
+        let Some(Block { party: block, lineage }) = &self.block else { return Err(no_block()) };
+        if block.params() != cipher.params() {
+            return Err(wrong("a block is encrypted on the terms on which it has moved"));
         }
-        let bound = party.params().bound();
-        let context = keyed.context(lineage, &("entrust", bound));
-        Ok(seal.close(&clipped_steps(party.offset(), bound), &mut keyed.entropy(&context))?)
+        let bound = block.params().bound();
+        let mut hasher = self.source.hasher(&self.books, lineage);
+        let context = hasher.canonical(&("encrypt", bound, round, party))?.finish();
+        self.books.enter(Some(context), Vec::new())?;
+        let steps = clipped_steps(block.offset(), bound);
+        self.source.draw(context, |entropy| cipher.encrypt(round, party, &steps, entropy))
     }
 
     /// The block, clipped to its bound, with this party's share of the noise, as a member of a
     /// masked sum; entered in the books as what the sum costs. A member is good for one round of
-    /// masks: the terms must be new.
+    /// masks: who has been one is refused another in that round and in those before, because a
+    /// second one with the same keys would take the first one's mask off.
     pub fn mask(
         &mut self,
         code: &FixedPoint,
@@ -105,11 +113,7 @@ impl Gate {
         id: MemberId,
     ) -> Result<Member, Refusal> {
         let (terms, len) = (self.inside.terms, self.inside.shape().len());
-        let (Some(Block { party, lineage }), Source::Keyed(keyed)) =
-            (&self.block, &mut self.source)
-        else {
-            return Err(Refusal::NoKey);
-        };
+        let Some(Block { party, lineage }) = &self.block else { return Err(no_block()) };
         let (params, unit) = (party.params(), unit(party.params()));
         if (terms.adjacency(), terms.unit(), terms.view())
             != (Adjacency::ReplaceOne, unit, View::SecureAggregation)
@@ -118,23 +122,54 @@ impl Gate {
                 "a masked sum protects what its blocks' terms say, under replace-one, from whoever sees the sums",
             ));
         }
-        let veiled = |error: &dyn std::fmt::Display| Refusal::BadQuery(error.to_string());
+        let masked = |error: &dyn std::fmt::Display| Refusal::BadQuery(error.to_string());
         let event =
             share.event(params.moves_in_steps(code.step(), len), Adjacency::ReplaceOne, unit);
-        let event = event.map_err(|error| veiled(&error))?;
+        let event = event.map_err(|error| masked(&error))?;
         let bound = params.bound();
-        let context =
-            keyed.context(lineage, &("veil", bound, code, share, masks.run(), masks.round(), id));
-        if !keyed.knows(&context) {
-            if let Some(plan) = &mut self.plan {
-                plan.foresees(&event)?;
-            }
-            self.ledger.append(event);
-            keyed.remember(context);
+        let mut hasher = self.source.hasher(&self.books, lineage);
+        let asked = ("mask", bound, code, share, masks.run(), masks.round(), id);
+        let context = hasher.canonical(&asked)?.finish();
+        if self.books.knows(&context) {
+            return Err(Refusal::RoundReleased(masks.round()));
         }
-        let mut entropy = keyed.entropy(&context);
-        let values = share.perturb(&mut entropy, &code.encode_clipped(party.offset(), bound))?;
-        let key = entropy.key()?;
-        Member::new(masks.clone(), id, &key, values).map_err(|error| veiled(&error))
+        let source = &mut self.source;
+        let member = || {
+            source.draw(context, |entropy| {
+                let values = share.perturb(entropy, &code.encode_clipped(party.offset(), bound))?;
+                let key = entropy.key()?;
+                Member::new(masks.clone(), id, &key, values).map_err(|error| masked(&error))
+            })
+        };
+        let released = self.books.release_once(masks.round(), context, vec![event], member)?;
+        Ok(released.into_inner())
     }
+
+    /// Noise as that of a residual, and no residual: what a user of a walk adds who has no
+    /// contribution left, where others' steps are to be hidden. It follows from no record, and costs
+    /// nothing. Proof: proofs/walk.md.
+    pub fn cover(&mut self, params: &ResidualTerms) -> Result<Vec<f64>, Refusal> {
+        let mut steps = vec![0; self.inside.shape().len()];
+        let Some(lattice) = params.lattice(steps.len()) else {
+            return Err(wrong(
+                "noise without a residual is for a walk whose steps hide one another",
+            ));
+        };
+        let mut hasher = self.source.hasher(&self.books, &self.inside.lineage);
+        let context = hasher.canonical(&("cover", params))?.finish();
+        self.source
+            .draw(context, |entropy| add_noise(entropy, params.noise_multiplier, &mut steps))?;
+        Ok(lattice.message(&steps))
+    }
+}
+
+fn no_block() -> Refusal {
+    wrong("there is no block: it must follow a consensus first")
+}
+
+/// A vector clipped to `bound`, in steps of the grid.
+fn clipped_steps(vector: &[f64], bound: f64) -> Vec<i64> {
+    let factor = Grid::new(vector.len())
+        .factor(norm_above(vector.iter().map(|v| v * v).sum(), vector.len()), bound);
+    vector.iter().map(|v| nearest(v * factor) as i64).collect()
 }

@@ -13,7 +13,7 @@ use reticent_accountant::{Choice, Event, Ledger, Mechanism, Repetitions, Selecti
 use reticent_noise::entropy::Entropy;
 
 use super::{Gate, Oracle};
-use crate::plan::Plan;
+use crate::books::Books;
 use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::terms::Terms;
@@ -59,9 +59,9 @@ impl PrivateSelection {
 
     /// What [`Gate::select`] will have in its ledger.
     pub fn ledger(&self, terms: &Terms) -> Result<Ledger, Refusal> {
-        let mut ledger = Ledger::new();
-        ledger.append(self.event(terms)?);
-        Ok(ledger)
+        let mut books = Books::default();
+        books.enter(None, vec![self.event(terms)?])?;
+        books.close()
     }
 
     fn draw(&self, entropy: &mut Entropy) -> Result<u64, Refusal> {
@@ -93,29 +93,28 @@ impl Gate {
         selection: &PrivateSelection,
         mut run: impl FnMut(&mut dyn Oracle, usize) -> Result<Option<(T, Released<f64>)>, E>,
     ) -> Result<(Option<Selected<T>>, Ledger), E> {
-        self.record(selection.event(&self.inside.terms)?)?;
-        let mut ledger = std::mem::take(&mut self.ledger);
-        let whole = self.plan.take();
+        self.books.enter(None, vec![selection.event(&self.inside.terms)?])?;
+        let mut whole = std::mem::take(&mut self.books);
         // What the losers were told is not released, so no copy of it is kept.
         self.transcript = None;
-        let runs = selection.draw(self.stream()?)?;
+        let runs = selection.draw(&mut self.source.entropy)?;
         let mut best: Option<Selected<T>> = None;
         for _ in 0..runs {
-            let candidate =
-                self.stream()?.below(selection.plans.len() as u64).map_err(Refusal::from)? as usize;
+            let candidates = selection.plans.len() as u64;
+            let candidate = self.source.entropy.below(candidates).map_err(Refusal::from)? as usize;
             (self.split, self.inside.blocks) = (None, None);
-            self.ledger = Ledger::new();
-            self.plan = Some(Plan::new(selection.plans[candidate].clone()));
+            self.books = Books::default();
+            self.books.bind(selection.plans[candidate].clone());
             let given = run(&mut self, candidate)?;
-            self.ledger.taints().iter().for_each(|&taint| ledger.taint(taint));
+            let books = std::mem::take(&mut self.books);
+            whole.taint_like(books.ledger());
             if let Some((result, score)) = given {
-                self.plan.take().map(Plan::finish).transpose()?;
+                books.close()?;
                 if best.as_ref().is_none_or(|best| score.get() < best.score.get()) {
                     best = Some(Selected { result, candidate, score });
                 }
             }
         }
-        whole.map(Plan::finish).transpose()?;
-        Ok((best, ledger))
+        Ok((best, whole.close()?))
     }
 }

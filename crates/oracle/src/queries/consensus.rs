@@ -41,6 +41,7 @@ use reticent_noise::Sampling;
 use reticent_noise::entropy::Entropy;
 use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_problem::Shape;
+use serde::Serialize;
 
 use super::{Mean, Query, check_noise, check_point, check_range, noisy_mean, wrong};
 use crate::inside::Inside;
@@ -50,7 +51,7 @@ use crate::terms::Terms;
 
 /// How a step is asked for. The numbers may change from step to step: the bound is kept by
 /// clipping.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ConsensusTerms {
     /// The largest norm `C` that the gradient part of one record may have; an `L`-Lipschitz loss is
     /// not cut at `L`.
@@ -70,7 +71,7 @@ pub struct ConsensusTerms {
 
 /// The blocks that move in a step, by the numbers of their units: those of the records, or numbers
 /// that persons are given in secret.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Moving<'a> {
     /// Every block.
     All,
@@ -87,7 +88,7 @@ impl ConsensusTerms {
 }
 
 /// Moves blocks against the consensus `z`; the noisy mean of all blocks.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Consensus<'a> {
     /// The public consensus.
     pub z: &'a [f64],

@@ -15,6 +15,7 @@
 use reticent_accountant::Event;
 use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
+use serde::Serialize;
 
 use super::{Mean, Query, add_noise, check_point};
 use crate::inside::Inside;
@@ -23,7 +24,7 @@ use crate::sums::{Grid, Vectors};
 use crate::terms::Terms;
 
 /// One coordinate of the noisy mean gradient, clipped by itself.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Coordinate<'a> {
     /// The point at which the gradients are taken.
     pub at: &'a [f64],

@@ -15,6 +15,7 @@
 use reticent_accountant::Event;
 use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
+use serde::Serialize;
 
 use super::{Mean, Query, check_point, noisy_mean};
 use crate::inside::Inside;
@@ -23,7 +24,7 @@ use crate::sums::Slopes;
 use crate::terms::Terms;
 
 /// The noisy mean of the clipped differences between the gradients at two points.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Correction<'a> {
     /// The point whose gradients count.
     pub at: &'a [f64],

@@ -10,6 +10,7 @@
 use reticent_accountant::{Adjacency, Event};
 use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
+use serde::Serialize;
 
 use super::{Query, add_noise, check_noise};
 use crate::inside::Inside;
@@ -18,7 +19,7 @@ use crate::sums::{Grid, Private, Statistic, Vectors};
 use crate::terms::Terms;
 
 /// The noisy number of units with a value at or below a threshold.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Count {
     /// What is compared.
     pub of: Statistic,

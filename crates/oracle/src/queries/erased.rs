@@ -1,9 +1,7 @@
 //! Queries without their answers' types, so that an algorithm can be given a `dyn Oracle`.
 
-use std::fmt;
-
 use reticent_accountant::Event;
-use reticent_noise::entropy::Entropy;
+use reticent_noise::{Entropy, EntropyError, Hasher};
 use reticent_problem::Shape;
 
 use super::Query;
@@ -47,7 +45,9 @@ impl Answer for f64 {
 }
 
 /// Any query, with its answer as a row of numbers: what a `dyn Oracle` takes.
-pub trait Erased: fmt::Debug {
+pub trait Erased {
+    /// Writes all of the query, so that no two queries are taken for one another.
+    fn write(&self, hasher: &mut Hasher) -> Result<(), EntropyError>;
     fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal>;
     fn events(&self, shape: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal>;
     fn fits(&self, inside: &Inside) -> Result<(), Refusal>;
@@ -57,6 +57,10 @@ pub trait Erased: fmt::Debug {
 }
 
 impl<Q: Query> Erased for Q {
+    fn write(&self, hasher: &mut Hasher) -> Result<(), EntropyError> {
+        hasher.canonical(self).map(drop)
+    }
+
     fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal> {
         Query::check(self, shape, terms)
     }

@@ -14,6 +14,7 @@ use reticent_accountant::Event;
 use reticent_noise::Sampling;
 use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
+use serde::Serialize;
 
 use super::{Query, check_clip, check_noise, check_point, noisy_mean};
 use crate::inside::Inside;
@@ -22,7 +23,7 @@ use crate::sums::Slopes;
 use crate::terms::Terms;
 
 /// How a mean over the units is asked for: all that its event depends on, and the clip.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Mean {
     /// The largest norm that the contribution of one unit may have.
     pub clip: f64,
@@ -44,7 +45,7 @@ impl Mean {
 }
 
 /// The noisy mean of the clipped gradients.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gradient<'a> {
     /// The point at which the gradients are taken.
     pub at: &'a [f64],

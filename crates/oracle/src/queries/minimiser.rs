@@ -23,6 +23,7 @@ use reticent_accountant::{Adjacency, Event};
 use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
+use serde::Serialize;
 
 use super::{
     Query, add_noise, check_finite, check_noise, check_point, check_range, too_flat, wrong,
@@ -34,7 +35,7 @@ use crate::sums::{Bounds, Descent, Quadratic, Risk, UP};
 use crate::terms::Terms;
 
 /// The noisy minimiser of a regularised empirical risk.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Minimiser<'a> {
     /// `R`: rows with a longer norm, the intercept's constant included, are scaled down to it.
     pub row_norm: f64,

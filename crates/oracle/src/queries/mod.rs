@@ -27,14 +27,13 @@ pub use residual::{Residual, ResidualTerms};
 pub use score::Score;
 pub use second_moment::SecondMoment;
 
-use std::fmt;
-
 pub(crate) use erased::{Answer, Erased};
 
 use reticent_accountant::Event;
 use reticent_noise::entropy::Entropy;
 use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_problem::Shape;
+use serde::Serialize;
 
 use crate::inside::Inside;
 use crate::refusal::Refusal;
@@ -49,7 +48,7 @@ const MAX_NOISE: f64 = (1 << 24) as f64;
 ///
 /// Nobody outside this crate can add one, because what it would be answered from has no name there:
 /// whoever adds a way to look at the data does it here, under review.
-pub trait Query: fmt::Debug {
+pub trait Query: Serialize {
     /// What is released.
     type Answer: Answer;
 

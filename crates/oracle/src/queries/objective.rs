@@ -31,6 +31,7 @@ use reticent_noise::grid::{GridNoise, LaplaceGrid};
 use reticent_noise::vectors::{Near, normal, spherical_laplace};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
+use serde::Serialize;
 
 use super::minimiser::noisy_point;
 use super::{Query, check_finite, check_noise, check_point, check_range, too_flat, wrong};
@@ -41,7 +42,7 @@ use crate::sums::{Bounds, Descent, Grid, Quadratic, Risk, UP, grid, norm};
 use crate::terms::Terms;
 
 /// The minimiser of a regularised empirical risk with a random linear term.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Objective<'a> {
     /// `R`: rows with a longer norm, the intercept's constant included, are scaled down to it.
     pub row_norm: f64,

@@ -11,6 +11,7 @@
 use reticent_accountant::Event;
 use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
+use serde::Serialize;
 
 use super::{Query, add_noise, check_noise, check_range};
 use crate::inside::Inside;
@@ -19,7 +20,7 @@ use crate::sums::Grid;
 use crate::terms::Terms;
 
 /// A vector with noise, where a paper has it. Answered under a claim alone.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Perturbed<'a> {
     /// The vector.
     pub values: &'a [f64],

@@ -14,6 +14,7 @@
 use reticent_accountant::Event;
 use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
+use serde::Serialize;
 
 use super::count::{Count, check_statistic, noisy_count};
 use super::{Query, check_noise, check_range};
@@ -27,7 +28,7 @@ use crate::terms::Terms;
 const SLACK: f64 = 1e-3;
 
 /// A noisy quantile among public candidates.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Quantile<'a> {
     /// What it is a quantile of.
     pub of: Statistic,

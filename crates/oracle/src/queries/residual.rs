@@ -17,6 +17,7 @@ use reticent_accountant::{Adjacency, Event, Iteration, Mechanism, Unit, View};
 use reticent_noise::Sampling;
 use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
+use serde::Serialize;
 
 use super::{Query, add_noise, check_clip, check_noise, check_point, check_range};
 use crate::inside::Inside;
@@ -27,7 +28,7 @@ use crate::sums::{Grid, Prox, finite, norm_above};
 use crate::terms::Terms;
 
 /// How a residual is asked for.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ResidualTerms {
     /// The largest norm `C′` of the residual.
     pub clip: f64,
@@ -90,7 +91,7 @@ impl ResidualTerms {
 }
 
 /// How far the prox of this party's objective at `v` is from `z`, clipped, with noise.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Residual<'a> {
     /// Where the prox is taken. Public.
     pub v: &'a [f64],

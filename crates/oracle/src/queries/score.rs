@@ -14,6 +14,7 @@ use reticent_accountant::Event;
 use reticent_data::Rows;
 use reticent_noise::entropy::Entropy;
 use reticent_problem::{Shape, prediction_error};
+use serde::Serialize;
 
 use super::count::noisy_share_sum;
 use super::{Query, check_noise, check_point};
@@ -23,7 +24,7 @@ use crate::sums::{Private, RowAccess};
 use crate::terms::Terms;
 
 /// The noisy mean error of the predictions of a model, in [0, 1] but for the noise.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Score<'a> {
     /// The parameter of the model.
     pub at: &'a [f64],

@@ -18,6 +18,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 use reticent_accountant::{Adjacency, Event};
 use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
+use serde::Serialize;
 
 use super::{Query, add_noise, check_noise, check_range};
 use crate::inside::Inside;
@@ -26,7 +27,7 @@ use crate::sums::{Grid, Vectors, symmetric};
 use crate::terms::Terms;
 
 /// The noisy mean of `aaᵀ`, row-major, symmetric but perhaps not positive semidefinite.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SecondMoment {
     /// `R`: longer rows are scaled down to it. The intercept is no part of the rows here.
     pub row_norm: f64,

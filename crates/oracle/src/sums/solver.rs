@@ -11,6 +11,7 @@
 use reticent_problem::constraints::Constraint;
 use reticent_problem::losses::{Loss, Target};
 use reticent_problem::{Shape, SparseMatrix};
+use serde::Serialize;
 
 use super::grid::Grid;
 use super::pass::{Ask, Pass, Slopes};
@@ -27,7 +28,7 @@ pub struct Unsolvable(String);
 ///
 /// A pull `w‖x − c‖²` towards a public point is `2w` in the ridge and `−2w·c` in the linear term:
 /// see [`Quadratic::pull`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Quadratic<'a> {
     /// `m`, on every coordinate, the intercept included.
     pub ridge: f64,

@@ -2,12 +2,13 @@
 
 use reticent_data::Rows;
 use reticent_problem::losses::Loss;
+use serde::Serialize;
 
 use super::private::Private;
 use super::rows::RowAccess;
 
 /// A number that every record has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Statistic {
     /// The encoded feature with this index.
     Feature(usize),

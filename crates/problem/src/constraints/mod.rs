@@ -15,7 +15,7 @@ mod matrix;
 mod trend;
 
 /// A constraint `A x + b·y = c` on the features of a parameter; the intercept is no part of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Constraint {
     name: &'static str,
     spec: String,

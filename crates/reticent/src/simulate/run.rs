@@ -396,10 +396,11 @@ impl Simulation {
         for file in job.schema.as_deref().into_iter().chain(graph.map(Path::new)) {
             hasher.field(&std::fs::read(file).unwrap_or_default());
         }
+        // As a job file has them: with their names, because what is not said is left out.
         hasher
             .field(toml::to_string(&job).map_err(Error::spec_form)?.as_bytes())
-            .debug(parties)
-            .debug(failures);
+            .field(toml::to_string(parties).map_err(Error::spec_form)?.as_bytes())
+            .field(toml::to_string(failures).map_err(Error::spec_form)?.as_bytes());
         Ok(hasher.finish())
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use reticent_accountant::{Ledger, Unit, View};
 use reticent_admm::{Public, Refused, Settings};
 use reticent_noise::{Digest, NoiseKey};
-use reticent_oracle::{Oracle, Refusal, Rehearsal, Seal, Terms};
+use reticent_oracle::{BlockCipher, Oracle, Refusal, Rehearsal, Terms};
 use reticent_problem::{Regulariser, Shape};
 
 use crate::adversary::{Faulty, Watched};
@@ -111,7 +111,7 @@ pub trait Protocol: Faulty + Watched + fmt::Debug + Send + Sync {
     }
 
     /// What parties close their contributions with where they trust the server that has this key.
-    fn seal(&self, _server: &NoiseKey, _run: &Digest) -> Option<Seal> {
+    fn cipher(&self, _server: &NoiseKey, _run: &Digest) -> Option<BlockCipher> {
         None
     }
 
@@ -156,8 +156,8 @@ pub struct Start<'a> {
     pub key: NoiseKey,
     /// The calibrated noise multiplier of the party.
     pub noise: f64,
-    /// What it closes its contributions with ([`Protocol::seal`]).
-    pub seal: Option<&'a Seal>,
+    /// What it encrypts its contributions with ([`Protocol::cipher`]).
+    pub cipher: Option<&'a BlockCipher>,
 }
 
 /// The plan that a rehearsal writes: `ask` asks a gate without data.

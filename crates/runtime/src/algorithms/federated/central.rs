@@ -23,7 +23,7 @@ use reticent_accountant::{Ledger, Refused, View};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::queries::Mean;
 use reticent_oracle::{
-    BlockTerms, Refusal, Sampling, Seal, SealedBlock, Terms, TrustedAggregator, TrusteeBooks,
+    BlockCipher, BlockTerms, Books, EncryptedBlock, Refusal, Sampling, Terms, TrustedAggregator,
 };
 
 use super::follower::{Follower, HandOver};
@@ -36,7 +36,7 @@ use crate::endpoint::AsText;
 use crate::error::RunError;
 use crate::message::{Kind, PartyId, RunId};
 use crate::node::Node;
-use crate::party::Party;
+use crate::party::{Party, refused};
 use crate::rejected::Rejected;
 use crate::wire;
 
@@ -82,16 +82,17 @@ impl Protocol for Central {
         Terms::of_parties(own.unit(), View::Central, u64::from(self.0.parties))
     }
 
-    fn seal(&self, server: &NoiseKey, run: &Digest) -> Option<Seal> {
-        Some(self.aggregator(server, run).seal())
+    fn cipher(&self, server: &NoiseKey, run: &Digest) -> Option<BlockCipher> {
+        Some(self.aggregator(server, run).cipher())
     }
 
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
-        let seal = start.seal.cloned().ok_or_else(|| {
-            let why = "a party needs what it closes its block with: ask the server that it trusts";
-            Refused::new("seal", "none", why)
+        let cipher = start.cipher.cloned().ok_or_else(|| {
+            let why =
+                "a party needs what it encrypts its block with: ask the server that it trusts";
+            Refused::new("cipher", "none", why)
         })?;
-        Ok(Follower::new(RunId::from(start.run), party, self.1, Entrusting(seal)))
+        Ok(Follower::new(RunId::from(start.run), party, self.1, Entrusting(cipher)))
     }
 
     fn server(
@@ -102,7 +103,7 @@ impl Protocol for Central {
     ) -> Result<Option<Box<dyn Node>>, RunError> {
         let params = self.sum(noise.first().copied().unwrap_or(0.0));
         let mut aggregator = self.aggregator(&key, run);
-        aggregator.bind_within(&self.releases(params.noise_multiplier)?);
+        aggregator.bind_within(&self.releases(params.noise_multiplier)?)?;
         let trajectory = Trajectory::new(self.0.len());
         let exchange =
             Means { config: self.0.clone(), block: self.1, params, aggregator, trajectory };
@@ -134,7 +135,7 @@ impl Watched for Central {
 }
 
 /// A user hands its block to the aggregator, as often as its own budget allows.
-struct Entrusting(Seal);
+struct Entrusting(BlockCipher);
 
 impl HandOver for Entrusting {
     fn hand_over(
@@ -146,8 +147,8 @@ impl HandOver for Entrusting {
         if u64::from(round) > party.plan().total_events() {
             return Ok(None);
         }
-        let sealed = party.entrust(&label(round, place), &self.0)?;
-        Ok(Some((Kind::Answer, wire::pack(&sealed)?)))
+        let encrypted = party.encrypt_block(&label(round, place), &self.0, round)?;
+        Ok(Some((Kind::Answer, wire::pack(&encrypted)?)))
     }
 }
 
@@ -161,7 +162,7 @@ struct Means {
 }
 
 impl Exchange for Means {
-    type Answer = SealedBlock;
+    type Answer = EncryptedBlock;
 
     fn rounds(&self) -> u32 {
         self.config.rounds
@@ -178,18 +179,15 @@ impl Exchange for Means {
         self.trajectory.tell(user, 0)
     }
 
-    fn take(&mut self, _: u32, user: u32, payload: &[u8]) -> Result<SealedBlock, Rejected> {
-        let sealed: SealedBlock = wire::unpack(payload)?;
-        if !self.aggregator.takes(&sealed) {
-            return Err(Rejected::Malformed("vector"));
-        }
+    fn take(&mut self, round: u32, user: u32, payload: &[u8]) -> Result<EncryptedBlock, Rejected> {
+        let block: EncryptedBlock = wire::unpack(payload)?;
+        self.aggregator.admits(round, user, &block).map_err(refused)?;
         self.trajectory.up_to_date(user);
-        Ok(sealed)
+        Ok(block)
     }
 
-    fn close(&mut self, round: u32, answers: BTreeMap<u32, SealedBlock>) -> Result<(), RunError> {
-        let entrusted: Vec<SealedBlock> = answers.into_values().collect();
-        let mean = match self.aggregator.release(round, &self.params, &entrusted) {
+    fn close(&mut self, round: u32, blocks: BTreeMap<u32, EncryptedBlock>) -> Result<(), RunError> {
+        let mean = match self.aggregator.release(round, &self.params, &blocks) {
             Ok(released) => Some(released.into_inner()),
             // A round that was begun again and came out otherwise has had its mean.
             Err(Refusal::Exhausted | Refusal::RoundReleased(_)) => None,
@@ -208,7 +206,7 @@ impl Exchange for Means {
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<(), RunError> {
-        let (trajectory, books): (Trajectory, AsText<TrusteeBooks>) = wire::unpack(saved)?;
+        let (trajectory, books): (Trajectory, AsText<Books>) = wire::unpack(saved)?;
         self.aggregator.recall(&books.0)?;
         self.trajectory = trajectory;
         Ok(())

@@ -29,8 +29,12 @@ impl Walk {
             let n = f64::from(self.parties);
             oracle.claim(Claim::zcdp(E12, 2.0 / (noise * noise) * n.ln() / n));
         }
-        let params = ResidualTerms { noise_multiplier: noise, ..self.params };
-        Ok(oracle.ask(&Residual { v, z, params })?.into_inner())
+        Ok(oracle.ask(&Residual { v, z, params: self.residual(noise) })?.into_inner())
+    }
+
+    /// How a residual is asked for at this noise.
+    pub(super) fn residual(&self, noise_multiplier: f64) -> ResidualTerms {
+        ResidualTerms { noise_multiplier, ..self.params }
     }
 
     /// The lattice of the token, where steps are to hide one another.

@@ -8,9 +8,7 @@
 use std::sync::Arc;
 
 use reticent_accountant::View;
-use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_noise::{Digest, Hasher, NoiseKey};
-use reticent_oracle::Lattice;
 use serde::{Deserialize, Serialize};
 
 use super::{HOPS, Memory, Walk};
@@ -22,13 +20,10 @@ use crate::party::{Party, refused, unless_spent};
 use crate::rejected::Rejected;
 use crate::wire;
 
-/// Fraction bits of the noise of a user who has no contribution left, as those of a release.
-const BITS: u32 = 32;
-
 pub(super) struct Walker {
     config: Arc<Walk>,
     endpoint: Endpoint,
-    /// Where the token goes next, and the noise without data: nobody else's business.
+    /// Where the token goes next: nobody else's business.
     key: NoiseKey,
     noise: f64,
     visits: Visits,
@@ -64,42 +59,10 @@ impl Walker {
         Walker { config: Arc::new(config), endpoint, key, noise, visits }
     }
 
-    fn draw(&self, purpose: &str, label: &Digest) -> reticent_noise::Entropy {
-        self.key.entropy(&Hasher::new(purpose).field(label).finish())
-    }
-
     /// Whom the token goes to: the same for the same token.
     fn next(&self, label: &Digest) -> Result<u32, RunError> {
-        Ok(self.draw("reticent route", label).below(u64::from(self.config.parties))? as u32)
-    }
-
-    /// What a user adds who has no contribution left: where others' steps are to be hidden, noise
-    /// as that of a release, on the same grid.
-    fn noise_alone(&self, lattice: &Lattice, label: &Digest) -> Result<Vec<f64>, RunError> {
-        let mut steps = vec![0; self.config.len()];
-        if self.noise > 0.0 {
-            let grid =
-                GaussianGrid::new(self.noise, BITS).map_err(|_| RunError::Snapshot("noise"))?;
-            grid.fill(&mut self.draw("reticent cover", label), &mut steps)?;
-        }
-        Ok(lattice.message(&steps))
-    }
-
-    /// The token and u after a visit in which the gate has answered `answer`, or nothing.
-    fn moved(
-        &self,
-        token: &[f64],
-        answer: Option<Vec<f64>>,
-        label: &Digest,
-    ) -> Result<(Vec<f64>, Vec<f64>), RunError> {
-        let message = match (answer, self.config.lattice()) {
-            (Some(message), _) => message,
-            // A walk that is counted message by message: there is nothing to cover, and the token
-            // stays as it is.
-            (None, None) => return Ok((token.to_vec(), self.visits.u.clone())),
-            (None, Some(lattice)) => self.noise_alone(&lattice, label)?,
-        };
-        Ok(self.config.moved(token, &self.visits.u, &message))
+        let context = Hasher::new("reticent route").field(label).finish();
+        Ok(self.key.entropy(&context).below(u64::from(self.config.parties))? as u32)
     }
 
     fn on_receipt(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
@@ -153,9 +116,19 @@ impl Node for Walker {
         let z = self.config.consensus(&token);
         let v = self.config.point(&z, &self.visits.u);
         let answer = self.config.contribute(&v, &z, self.noise, party.begin(label));
-        let answer = unless_spent(answer).map_err(refused)?;
+        let message = match (unless_spent(answer).map_err(refused)?, self.config.lattice()) {
+            // No contribution is left, and others' steps are to be hidden: noise as that of a
+            // release, on the same grid.
+            (None, Some(_)) => Some(party.cover(&self.config.residual(self.noise))?),
+            (answer, _) => answer,
+        };
+        let (next, u) = match message {
+            Some(message) => self.config.moved(&token, &self.visits.u, &message),
+            // A walk that is counted message by message: there is nothing to cover, and the token
+            // stays as it is.
+            None => (token.clone(), self.visits.u.clone()),
+        };
         let failed = |error: RunError| Rejected::Gate(error.to_string());
-        let (next, u) = self.moved(&token, answer, label).map_err(failed)?;
         // The last token goes nowhere, and the last of a round waits for the deadline.
         let waits = number.is_multiple_of(HOPS) || number == hops;
         let out = Out {

@@ -1,5 +1,5 @@
-//! Values that leave without noise. Nothing here is protected, and the names say so: predictions
-//! for records that somebody asked about, and the quality of a model on a table.
+//! Predictions for records that somebody asked about, and what the quality of a model on a table is
+//! measured from.
 
 use std::path::Path;
 

@@ -18,15 +18,12 @@
 //! which is smooth. The multipliers make it exact at any step; smoothing alone would be exact only
 //! in the limit of a vanishing step, where Newton's method finds nothing but kinks.
 //!
-//! Event: every use is recorded as non-private, ε = ∞. A gate that is bound to a plan refuses,
-//! unless the plan itself foresees unprotected releases.
+//! Event: every use is recorded as non-private, ε = ∞.
 
-use reticent_accountant::NonPrivate;
 use reticent_problem::Shape;
 
+use super::behind;
 use crate::gate::Gate;
-use crate::inside::Inside;
-use crate::queries::check_point;
 use crate::refusal::Refusal;
 use crate::sums::{Split, Want, unclipped_sum};
 
@@ -62,19 +59,6 @@ pub trait ExactOracle {
     fn raise_multipliers(&mut self, at: &[f64], relaxation: f64) -> Result<f64, Refusal>;
 }
 
-impl Gate {
-    /// Ledger entry first; then the data, and the multipliers of a split.
-    fn unprotected(
-        &mut self,
-        points: &[&[f64]],
-    ) -> Result<(&mut Inside, &mut Option<Split>), Refusal> {
-        for at in points {
-            check_point(at, ExactOracle::shape(self))?;
-        }
-        self.record_unprotected(NonPrivate::new()?)
-    }
-}
-
 impl ExactOracle for Gate {
     fn shape(&self) -> Shape {
         self.inside().shape()
@@ -85,7 +69,7 @@ impl ExactOracle for Gate {
     }
 
     fn loss(&mut self, at: &[f64]) -> Result<f64, Refusal> {
-        let (inside, _) = self.unprotected(&[at])?;
+        let (inside, _) = behind(self, &[at])?;
         Ok(unclipped_sum(inside.rows_and_loss(), None, at, Want::Value, &mut [], None))
     }
 
@@ -95,7 +79,7 @@ impl ExactOracle for Gate {
         gradient: &mut [f64],
         hessian: Option<&mut [f64]>,
     ) -> Result<f64, Refusal> {
-        let (inside, split) = self.unprotected(&[at])?;
+        let (inside, split) = behind(self, &[at])?;
         Ok(unclipped_sum(
             inside.rows_and_loss(),
             split.as_ref(),
@@ -107,13 +91,13 @@ impl ExactOracle for Gate {
     }
 
     fn hessian_times(&mut self, at: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), Refusal> {
-        let (inside, split) = self.unprotected(&[at, v])?;
+        let (inside, split) = behind(self, &[at, v])?;
         unclipped_sum(inside.rows_and_loss(), split.as_ref(), at, Want::HessianTimes(v), out, None);
         Ok(())
     }
 
     fn split(&mut self, step: f64) -> Result<(), Refusal> {
-        let (inside, split) = self.unprotected(&[])?;
+        let (inside, split) = behind(self, &[])?;
         let len = inside.private.records() * inside.loss.outputs();
         match split {
             Some(split) => split.rescale(step),
@@ -123,7 +107,7 @@ impl ExactOracle for Gate {
     }
 
     fn raise_multipliers(&mut self, at: &[f64], relaxation: f64) -> Result<f64, Refusal> {
-        let (inside, split) = self.unprotected(&[at])?;
+        let (inside, split) = behind(self, &[at])?;
         Ok(split.as_mut().map_or(0.0, |split| split.raise(inside.rows_and_loss(), at, relaxation)))
     }
 }

@@ -1,0 +1,264 @@
+//! The gate: every answer is an event first and a number second.
+
+mod block;
+mod select;
+mod source;
+
+use std::sync::Arc;
+
+use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
+use reticent_noise::{Digest, Entropy, Hasher, NoiseKey};
+use reticent_problem::Shape;
+use reticent_problem::losses::Loss;
+use serde::Serialize;
+
+use crate::books::Books;
+use crate::claim::{Claim, booked};
+use crate::inside::Inside;
+use crate::oracle::{Asked, Oracle};
+use crate::queries::{Erased, Query, check_point};
+use crate::refusal::Refusal;
+use crate::released::Released;
+use crate::sums::{Blocks, Private, Split};
+use crate::table::PrivateTable;
+use crate::terms::Terms;
+use block::Block;
+pub(crate) use block::unit;
+pub use select::{PrivateSelection, Selected};
+pub use source::{Keyed, Source, Stream};
+
+/// How a gate is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Opening {
+    /// Which tables are neighbours.
+    pub adjacency: Adjacency,
+    /// Whether a neighbour differs in a record or in a user.
+    pub unit: Unit,
+    /// Who looks.
+    pub view: View,
+    /// A public estimate of the number of units; add-remove needs it, replace-one does not use it.
+    pub public_n: Option<u64>,
+    /// The constant behind the intercept; 0 for a model without one.
+    pub intercept: f64,
+}
+
+/// Private data behind its books. A gate with a [`Stream`] draws fresh noise for every answer; the
+/// noise of a gate with a [`Keyed`] source follows from a key and from what is asked, so that a step
+/// that is done again says the same bits and is entered once.
+pub struct Gate<S = Stream> {
+    inside: Inside,
+    source: S,
+    books: Books,
+    block: Option<Block>,
+    split: Option<Split>,
+    transcript: Option<Vec<Vec<f64>>>,
+    claim: Option<Claim>,
+}
+
+/// Not derived: the text of a gate is for anybody, and its fields are not.
+impl<S> std::fmt::Debug for Gate<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gate").field("terms", &self.inside.terms).finish_non_exhaustive()
+    }
+}
+
+impl Gate {
+    /// A gate on `table` for the gradients of `loss`, answering with noise from `entropy`.
+    pub fn open(
+        table: PrivateTable,
+        loss: impl Into<Arc<dyn Loss>>,
+        opening: &Opening,
+        entropy: Entropy,
+    ) -> Result<Self, Refusal> {
+        let seeded = entropy.is_seeded();
+        let stream = Stream {
+            entropy,
+            #[cfg(feature = "seeded-bugs")]
+            reused: None,
+        };
+        Self::new(table, loss.into(), opening, seeded, stream)
+    }
+
+    /// From here on, answers with a known defect, for an audit to find.
+    #[cfg(feature = "seeded-bugs")]
+    pub fn spoil(&mut self, bug: crate::bug::Bug) -> Result<(), Refusal> {
+        self.source.reused = bug.reused_seed(&mut self.source.entropy)?;
+        self.inside.bug = Some(bug);
+        Ok(())
+    }
+
+    /// For what leaves without noise: the data, and the multipliers of a split.
+    pub(crate) fn behind(&mut self) -> (&mut Books, &mut Inside, &mut Option<Split>) {
+        (&mut self.books, &mut self.inside, &mut self.split)
+    }
+}
+
+impl Gate<Keyed> {
+    /// A gate whose noise follows from a key. Steps are told apart by [`Gate::begin`]; `run` tells
+    /// runs apart.
+    pub fn open_keyed(
+        table: PrivateTable,
+        loss: impl Into<Arc<dyn Loss>>,
+        opening: &Opening,
+        key: NoiseKey,
+        run: &Digest,
+    ) -> Result<Self, Refusal> {
+        let (loss, seeded) = (loss.into(), key.is_seeded());
+        let keyed = Keyed::new(key, run, table.table(), opening, &*loss)?;
+        Self::new(table, loss, opening, seeded, keyed)
+    }
+
+    /// Begins the step with this label (or goes on with it, if it is the current one): what is
+    /// asked from here on is answered with the noise of this step.
+    pub fn begin(&mut self, label: &Digest) {
+        self.books.begin(label);
+    }
+
+    /// Stands for its table, its terms and its key: what noise is repeated for must not have
+    /// changed.
+    pub fn fingerprint(&self) -> Result<Digest, Refusal> {
+        Ok(self.source.fingerprint()?)
+    }
+
+    /// What must survive a crash, for [`Gate::recall`].
+    pub fn books(&self) -> &Books {
+        &self.books
+    }
+
+    /// Goes on from the books of a gate that was opened with the same key on the same table. Books
+    /// that were written to already are not replaced: there is no way to make them say less.
+    pub fn recall(&mut self, books: &Books) -> Result<(), Refusal> {
+        self.books.recall(books)
+    }
+}
+
+impl<S: Source> Gate<S> {
+    fn new(
+        table: PrivateTable,
+        loss: Arc<dyn Loss>,
+        opening: &Opening,
+        seeded: bool,
+        source: S,
+    ) -> Result<Self, Refusal> {
+        let mut books = Books::new(seeded);
+        if table.drafted_the_schema() {
+            books.taint(Taint::UnpaidRead);
+        }
+        let Opening { adjacency, unit, view, public_n, intercept } = *opening;
+        let private = match unit {
+            Unit::Record => Private::by_record(table.into_table(), intercept)?,
+            Unit::User => Private::by_user(table.into_table(), intercept)?,
+        };
+        let terms = match adjacency {
+            Adjacency::ReplaceOne => Terms::replace_one(unit, view, private.units() as u64),
+            Adjacency::AddRemove => Terms::add_remove(unit, view, public_n.unwrap_or(0))?,
+        };
+        Ok(Gate {
+            inside: Inside::new(private, loss, terms),
+            source,
+            books,
+            block: None,
+            split: None,
+            transcript: None,
+            claim: None,
+        })
+    }
+
+    /// Enters the events of a query, and answers it.
+    pub fn ask<Q: Query>(&mut self, query: &Q) -> Result<Released<Q::Answer>, Refusal> {
+        (self as &mut dyn Oracle).ask(query)
+    }
+
+    /// From here on, keeps a copy of every answer. What was released is public, and this is the
+    /// view of whoever sees it all.
+    pub fn keep_transcript(&mut self) {
+        self.transcript = Some(Vec::new());
+    }
+
+    /// The answers since [`Gate::keep_transcript`], in their order.
+    pub fn take_transcript(&mut self) -> Vec<Vec<f64>> {
+        self.transcript.take().unwrap_or_default()
+    }
+
+    /// From here on, answers only what `plan` foresees, in its order.
+    pub fn bind(&mut self, plan: Ledger) {
+        self.books.bind(plan);
+    }
+
+    /// From here on, answers nothing more often than `plan` has it: the order is free, and there
+    /// need not be an end. What was answered before counts.
+    pub fn bind_within(&mut self, plan: &Ledger) -> Result<(), Refusal> {
+        self.books.bind_within(plan)
+    }
+
+    /// Records why the books of this gate are no guarantee; it cannot be taken back.
+    pub fn taint(&mut self, taint: Taint) {
+        self.books.taint(taint);
+    }
+
+    /// What has been recorded so far.
+    pub fn ledger(&self) -> &Ledger {
+        self.books.ledger()
+    }
+
+    /// Closes the gate; the data go, the books stay. Of a gate that was bound they say the plan,
+    /// whatever was used of it: that little was used may be the doing of an answer. A plan that
+    /// must be followed to its end and was not is an error of the program: what was calibrated is
+    /// not what ran.
+    pub fn close(self) -> Result<Ledger, Refusal> {
+        self.books.close()
+    }
+
+    pub(crate) fn inside(&self) -> &Inside {
+        &self.inside
+    }
+}
+
+impl<S: Source> Asked for Gate<S> {
+    /// Every query goes this way: check, enter, draw.
+    fn ask_raw(&mut self, query: &dyn Erased) -> Result<Released<Vec<f64>>, Refusal> {
+        let claim = self.claim.take();
+        let Gate { inside, source, books, transcript, .. } = self;
+        let (shape, terms) = (inside.shape(), inside.terms);
+        query.check(shape, &terms)?;
+        query.fits(inside)?;
+        if query.moves_blocks() && inside.blocks.is_none() {
+            return Err(Refusal::NoConsensus);
+        }
+        let context = source.context(books, &inside.lineage, query)?;
+        let events = booked(query, claim.as_ref(), (shape, &terms), books)?;
+        let answer = || source.draw(context, |entropy| query.answer(inside, entropy));
+        let released = books.release(S::known_by(context), events, answer)?;
+        if query.moves_blocks() {
+            inside.lineage = S::known_by(context).unwrap_or_default();
+        }
+        if let Some(transcript) = transcript
+            && claim.is_none_or(|claim| claim.is_seen())
+        {
+            transcript.push(released.get().clone());
+        }
+        Ok(released)
+    }
+}
+
+impl<S: Source> Oracle for Gate<S> {
+    fn shape(&self) -> Shape {
+        self.inside.shape()
+    }
+
+    fn terms(&self) -> &Terms {
+        &self.inside.terms
+    }
+
+    fn claim(&mut self, claim: Claim) {
+        self.claim = Some(claim);
+    }
+
+    fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal> {
+        check_point(start, self.inside.shape())?;
+        let Inside { private, loss, .. } = &self.inside;
+        self.inside.blocks = Some(Blocks::at(start, private.records(), loss.outputs()));
+        self.inside.lineage = Hasher::new("open consensus").numbers(start).finish();
+        Ok(())
+    }
+}

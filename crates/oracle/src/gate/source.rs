@@ -1,0 +1,140 @@
+//! Where the noise of a gate comes from: a stream, or a key and all that an answer depends on.
+//!
+//! A party that is asked the same again, by a duplicated message or after a crash, must not say a
+//! second thing: it says the same bits, and its books have one entry. So the noise of a gate with a
+//! key is derived from
+//!
+//! ```text
+//! key, run, digest of the table, version of this program, opening, loss   when the gate is opened
+//! label of the step, lineage of the state, the query                      at every answer
+//! ```
+//!
+//! written as canonical bytes. If any of them differs the noise is independent; if none does the
+//! answer is the same. Proof: proofs/derived-noise.md.
+
+use reticent_data::{Rows, Table};
+use reticent_noise::{Digest, Entropy, EntropyError, Hasher, NoiseKey};
+use reticent_problem::losses::Loss;
+
+use super::Opening;
+use crate::books::Books;
+use crate::queries::Erased;
+use crate::refusal::Refusal;
+
+/// Where the noise comes from. Outside this crate it has no name, so that nobody else is one.
+pub trait Source {
+    /// What the noise of one answer follows from.
+    type Context: Copy;
+
+    /// The context of an answer to `query` from a state with this lineage.
+    fn context(
+        &self,
+        books: &Books,
+        lineage: &Digest,
+        query: &dyn Erased,
+    ) -> Result<Self::Context, Refusal>;
+
+    /// What the books know the answer by, if it can be asked for again.
+    fn known_by(context: Self::Context) -> Option<Digest>;
+
+    /// Lends the words that belong to the context.
+    fn draw<T>(&mut self, context: Self::Context, with: impl FnOnce(&mut Entropy) -> T) -> T;
+}
+
+/// Fresh words for every answer.
+#[derive(Debug)]
+pub struct Stream {
+    pub(crate) entropy: Entropy,
+    #[cfg(feature = "seeded-bugs")]
+    pub(crate) reused: Option<u64>,
+}
+
+impl Source for Stream {
+    type Context = ();
+
+    fn context(&self, _: &Books, _: &Digest, _: &dyn Erased) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn known_by((): ()) -> Option<Digest> {
+        None
+    }
+
+    fn draw<T>(&mut self, (): (), with: impl FnOnce(&mut Entropy) -> T) -> T {
+        #[cfg(feature = "seeded-bugs")]
+        if let Some(seed) = self.reused {
+            self.entropy = Entropy::seeded(seed);
+        }
+        with(&mut self.entropy)
+    }
+}
+
+/// The words that follow from a key and a context.
+#[derive(Debug)]
+pub struct Keyed {
+    key: NoiseKey,
+    bound: Digest,
+}
+
+impl Source for Keyed {
+    type Context = Digest;
+
+    fn context(
+        &self,
+        books: &Books,
+        lineage: &Digest,
+        query: &dyn Erased,
+    ) -> Result<Digest, Refusal> {
+        let mut hasher = self.hasher(books, lineage);
+        query.write(&mut hasher)?;
+        Ok(hasher.finish())
+    }
+
+    fn known_by(context: Digest) -> Option<Digest> {
+        Some(context)
+    }
+
+    fn draw<T>(&mut self, context: Digest, with: impl FnOnce(&mut Entropy) -> T) -> T {
+        with(&mut self.key.entropy(&context))
+    }
+}
+
+impl Keyed {
+    pub(crate) fn new(
+        key: NoiseKey,
+        run: &Digest,
+        table: &Table,
+        opening: &Opening,
+        loss: &dyn Loss,
+    ) -> Result<Self, EntropyError> {
+        let mut hasher = Hasher::new("reticent gate");
+        hasher
+            .field(env!("CARGO_PKG_VERSION").as_bytes())
+            .field(run)
+            .canonical(&(opening, loss.spec()))?
+            .numbers(&table.targets);
+        match &table.rows {
+            Rows::Dense(rows) => hasher.number(rows.columns as u64).numbers(&rows.values),
+            Rows::Sparse(rows) => hasher
+                .number(rows.columns as u64)
+                .canonical(&(&rows.indptr, &rows.indices))?
+                .numbers(&rows.values),
+        };
+        hasher.canonical(&table.users)?;
+        Ok(Keyed { key, bound: hasher.finish() })
+    }
+
+    /// All that a context has in it but what is asked.
+    pub(crate) fn hasher(&self, books: &Books, lineage: &Digest) -> Hasher {
+        let mut hasher = Hasher::new("reticent answer");
+        hasher.field(&self.bound).field(books.label()).field(lineage);
+        hasher
+    }
+
+    /// Stands for the table, the terms and the key together: a digest that tells nothing to whoever
+    /// has not the key.
+    pub(crate) fn fingerprint(&self) -> Result<Digest, EntropyError> {
+        let context = Hasher::new("reticent fingerprint").field(&self.bound).finish();
+        Ok(*self.key.entropy(&context).key()?)
+    }
+}

@@ -1,0 +1,34 @@
+//! The one exit for values without noise. Nothing that leaves here is protected, and the name says
+//! so: the steps of the exact solver, predictions for records that somebody asked about, and what
+//! the quality of a model is measured from.
+//!
+//! What comes out of a gate this way is entered as an event of ε = ∞ and taints its books for good.
+//! Predictions are made from a file that somebody holds, with a model that is public; there is no
+//! gate, and so there are no books.
+
+mod exact;
+mod scores;
+
+pub use exact::ExactOracle;
+pub use scores::*;
+
+use reticent_accountant::{NonPrivate, Taint};
+
+use crate::gate::Gate;
+use crate::inside::Inside;
+use crate::queries::check_point;
+use crate::refusal::Refusal;
+use crate::sums::Split;
+
+/// Opens the gate's back: the taint and the entry first, then the data and the multipliers of a
+/// split. A gate that is bound to a plan refuses, unless the plan itself foresees it.
+fn behind<'g>(
+    gate: &'g mut Gate,
+    points: &[&[f64]],
+) -> Result<(&'g mut Inside, &'g mut Option<Split>), Refusal> {
+    let (books, inside, split) = gate.behind();
+    points.iter().try_for_each(|at| check_point(at, inside.shape()))?;
+    books.enter(None, vec![inside.terms.event(NonPrivate::new()?)?])?;
+    books.taint(Taint::RawRelease);
+    Ok((inside, split))
+}
