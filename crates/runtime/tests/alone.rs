@@ -62,7 +62,7 @@ fn agreed(world: &World, job: &Job<'_>) -> Agreement {
     let key = NoiseKey::seeded(RUN);
     let run = run_id(&[9; 32], &key).unwrap();
     let mut own = world.described(job, |setup| Agreement::new(setup, run)).unwrap();
-    own.trust(own.seal(&key_of(SERVER, &key)));
+    own.trust(own.cipher(&key_of(SERVER, &key)));
     own
 }
 
@@ -183,7 +183,7 @@ fn two_runs_with_one_key_share_nothing() {
     for job in jobs().into_iter().filter(|job| job.algorithm == "federated") {
         let said = |run: [u8; 32]| {
             let mut own = world.described(&job, |setup| Agreement::new(setup, run)).unwrap();
-            own.trust(own.seal(&NoiseKey::seeded(99)));
+            own.trust(own.cipher(&NoiseKey::seeded(99)));
             let table = world.table().split_by_user().unwrap().swap_remove(0);
             let mut node = own.node(PartyId(0), table, NoiseKey::seeded(7)).unwrap();
             let z = vec![0.25; 3];
