@@ -50,11 +50,7 @@ pub use calibrate::{
 };
 pub use charge::Charge;
 pub use event::Event;
-pub use events::{
-    ApproximateDp, ApproximateZcdp, Choice, EventError, Gaussian, Gdp, Iteration, Laplace,
-    Mechanism, NonPrivate, ObjectivePerturbation, Parallel, PoissonGaussian, PureDp, Repetitions,
-    Selection, ShownSample, WithoutReplacementGaussian, Zcdp,
-};
+pub use events::*;
 pub use filter::{Filter, FilterError};
 pub use ledger::{Entry, Ledger, LedgerError, Taint};
 pub use trade_off::trade_off;

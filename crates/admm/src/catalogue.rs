@@ -1,15 +1,13 @@
-//! The algorithms, by the names that users type. Adding one is a file and a line in [`CATALOGUE`].
+//! The algorithms, by the names that users type.
 
 use std::sync::Arc;
 
 use reticent_oracle::{Refused, Sampling};
 use reticent_problem::Regulariser;
 
-use crate::algorithms::auto::Choice;
-use crate::algorithms::{
-    Algorithm, amp, auto, consensus, dp_cd, dp_fw, dp_sgd, general, mpadmm, objp,
-    output_perturbation, sadmm, ssadmm, vradmm,
-};
+use crate::algorithms::Algorithm;
+pub use crate::algorithms::CATALOGUE;
+use crate::algorithms::auto::{self, Choice};
 use crate::settings::{Public, Settings};
 
 /// An algorithm: what a user must know, and how it is built.
@@ -23,6 +21,10 @@ pub struct Entry {
     pub reference: &'static str,
     /// The settings it has (see [`Settings::ALL`]); any other is refused.
     pub takes: &'static [&'static str],
+    /// A penalty that it can handle: what audits give it where there is to be one.
+    pub penalty: &'static str,
+    /// Whether it cannot do without a penalty.
+    pub needs_penalty: bool,
     /// How it is run.
     pub kind: Kind,
 }
@@ -52,30 +54,6 @@ pub struct Recipe<'a> {
     pub noise_multiplier: f64,
 }
 
-/// Every algorithm.
-pub const CATALOGUE: &[Entry] = &[
-    auto::ENTRY,
-    Entry {
-        name: "exact",
-        about: "ADMM to convergence on the exact objective; no privacy at all (ε = ∞)",
-        reference: "Boyd et al. 2011, section 3",
-        takes: crate::exact::TAKES,
-        kind: Kind::Exact,
-    },
-    general::ENTRY,
-    consensus::ENTRY,
-    ssadmm::ENTRY,
-    mpadmm::ENTRY,
-    sadmm::ENTRY,
-    vradmm::ENTRY,
-    dp_sgd::ENTRY,
-    dp_cd::ENTRY,
-    dp_fw::ENTRY,
-    output_perturbation::ENTRY,
-    amp::ENTRY,
-    objp::ENTRY,
-];
-
 /// The algorithm of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     CATALOGUE.iter().find(|entry| entry.name == name)
@@ -85,7 +63,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 pub fn with_errata() -> Vec<&'static str> {
     CATALOGUE
         .iter()
-        .filter(|entry| entry.takes.contains(&"as-published"))
+        .filter(|entry| entry.takes.contains(&"as_published"))
         .map(|entry| entry.name)
         .collect()
 }

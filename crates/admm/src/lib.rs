@@ -26,7 +26,7 @@ pub use average::Average;
 pub use block_schedule::{BlockSchedule, Order};
 pub use release::Release;
 pub use reticent_oracle::Refused;
-pub use settings::{Public, Settings, at_least_one, fraction, not_negative, positive};
+pub use settings::{Public, Setting, Settings, at_least_one, fraction, not_negative, positive};
 pub use smoothing::Smoothing;
 pub use step_size::StepSize;
 pub use walk::Walk;

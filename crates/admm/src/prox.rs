@@ -29,7 +29,8 @@ impl Prox {
         if recipe.regulariser.constraint().is_identity() {
             return Ok(Prox::Direct(Arc::clone(recipe.regulariser)));
         }
-        let settings = Settings { nu: Some(0.0), mu: Some(0.0), ..Settings::default() };
+        let settings =
+            Settings { smoothing: Some(0.0), strong_convexity: Some(0.0), ..Settings::default() };
         Ok(Prox::Inner(Box::new(Splitting::new(
             &Recipe { settings: &settings, ..*recipe },
             entry,

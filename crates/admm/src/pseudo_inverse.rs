@@ -35,7 +35,7 @@ impl TransposedPseudoInverse {
                 constraint.spec(),
                 format!(
                     "in the strongly convex case {algorithm} needs a matrix A of full row rank, and this one \
-                     ({rows} × {columns}) has dependent rows; use mu = 0 (the general convex case), or sadmm"
+                     ({rows} × {columns}) has dependent rows; use strong_convexity = 0 (the general convex case), or sadmm"
                 ),
             )
         };

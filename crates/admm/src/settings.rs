@@ -13,47 +13,68 @@ use crate::walk::Walk;
 /// More iterations are a slip of the keyboard.
 const MOST_ITERATIONS: u64 = 100_000_000;
 
+/// A setting of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Its name, one for its role in all algorithms.
+    pub name: &'static str,
+    /// Other names that are understood: what papers call it.
+    pub letters: &'static [&'static str],
+    /// What it is.
+    pub about: &'static str,
+}
+
 /// The one list of settings: the struct, the names in messages and the refusal of a setting that an
 /// algorithm does not have are all made from it.
 macro_rules! settings {
-    ($($(#[doc = $doc:literal])+ $name:literal $field:ident: $type:ty,)*) => {
+    ($($(#[doc = $doc:literal])+ $field:ident $(($($letter:literal),+))?: $type:ty,)*) => {
         /// Hyper-parameters, each left to the algorithm when it is not given. A setting that an
         /// algorithm does not have is refused rather than passed over.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Settings {
             $($(#[doc = $doc])+
-            #[serde(default, rename = $name, skip_serializing_if = "Option::is_none")]
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            $($(#[serde(alias = $letter)])+)?
             pub $field: Option<$type>,)*
         }
 
         impl Settings {
-            /// Every setting: its name as users type it, and what it is.
-            pub const ALL: &[(&str, &str)] = &[$(($name, concat!($($doc),+))),*];
+            /// Every setting.
+            pub const ALL: &[Setting] = &[$(Setting {
+                name: stringify!($field),
+                letters: &[$($($letter),+)?],
+                about: concat!($($doc),+),
+            }),*];
 
             /// These settings, and where one is not given that of `others`.
-            pub(crate) fn or(self, others: Settings) -> Settings {
+            pub fn or(self, others: Settings) -> Settings {
                 Settings { $($field: self.$field.or(others.$field),)* }
             }
 
-            /// Sets what `name` names to what was typed for it; `false` where there is no such
-            /// setting.
+            /// Sets what `name` names, by its own name or a paper's letter, to what was typed for
+            /// it; `false` where there is no such setting.
             ///
             /// # Errors
-            /// A text that is no value of the setting, with what is allowed.
+            /// A text that is no value of the setting, with what is allowed; a setting that has a
+            /// value already.
             pub fn set(&mut self, name: &str, text: &str) -> Result<bool, Refused> {
-                match name {
-                    $($name => self.$field = Some(Refused::read($name, text)?),)*
-                    _ => return Ok(false),
-                }
-                Ok(true)
+                $(if name == stringify!($field) $($(|| name == $letter)+)? {
+                    let value = Refused::read(stringify!($field), text)?;
+                    if self.$field.replace(value).is_some() {
+                        let allowed = "it is given twice, by one name or by two";
+                        return Err(Refused::new(stringify!($field), text, allowed));
+                    }
+                    return Ok(true);
+                })*
+                Ok(false)
             }
 
-            /// The settings that were given, as users typed them.
+            /// The settings that were given, by name, as users typed them.
             pub fn given(&self) -> Vec<(&'static str, String)> {
                 let mut given = Vec::new();
                 $(if let Some(value) = &self.$field {
-                    given.push(($name, value.to_string()));
+                    given.push((stringify!($field), value.to_string()));
                 })*
                 given
             }
@@ -63,62 +84,62 @@ macro_rules! settings {
 
 settings! {
     /// Iterations.
-    "iterations" iterations: u64,
+    iterations: u64,
     /// Outer loops S: how many snapshots are taken.
-    "outer" outer: u64,
+    outer: u64,
     /// Inner steps m between two snapshots.
-    "inner" inner: u64,
+    inner: u64,
     /// The records or users of each iteration: full, poisson:RATE or wor:SIZE.
-    "sampling" sampling: Sampling,
+    sampling: Sampling,
     /// The blocks of a consensus that move in each iteration: all, permutation, single or blocks:M.
-    "schedule" schedule: BlockSchedule,
+    schedule: BlockSchedule,
     /// The largest norm of one unit's gradient.
-    "clip" clip: f64,
+    clip: f64,
     /// The step size η_k: constant:η, sqrt:η or epoch:η.
-    "step" step: StepSize,
+    step: StepSize,
     /// The largest momentum: iterate k is moved on by min((k − 1)/(k + 2), momentum) of its last
     /// change, or in Frank–Wolfe takes so much of its gradient from those before; 0 is none.
-    "momentum" momentum: f64,
-    /// The penalty parameter ρ of the augmented Lagrangian (RDP20).
-    "rho" rho: f64,
-    /// The penalty parameter β of the augmented Lagrangian (LS22).
-    "beta" beta: f64,
-    /// γ: the step of a prox (FP23), what the step size is divided by (LS22), or how far a
-    /// linearised step is held back (RA18).
-    "gamma" gamma: f64,
-    /// The penalty parameter η on the edges of a graph (RA18).
-    "eta" eta: f64,
-    /// The step θ of the dual variables on a graph, where it is not η.
-    "theta" theta: f64,
+    momentum: f64,
+    /// The penalty parameter ρ of the augmented Lagrangian: β in LS22, η in RA18, 1/γ in FP23.
+    rho ("beta", "eta"): f64,
+    /// The weight of the term that holds a linearised step back: γ in LS22, where the step size is
+    /// divided by it, and in RA18.
+    proximal: f64,
+    /// What the papers write γ: 1/rho in consensus, general, federated and walk, proximal in the
+    /// others.
+    gamma: f64,
+    /// The step of the dual variables on a graph, where it is not rho: θ in RA18.
+    dual_step ("theta", "dual-step"): f64,
     /// The factor by which the penalty parameters grow with every iteration.
-    "growth" growth: f64,
+    growth: f64,
     /// What a step on a graph releases: gradient, minimiser, objective or normal-objective.
-    "release" release: Release,
-    /// Laplacian smoothing ν, for columns whose order means something (time, frequency, place); 0,
-    /// the default, is none.
-    "nu" nu: f64,
-    /// The averaging parameter λ of a fixed-point iteration (FP23).
-    "lambda" lambda: f64,
-    /// The strong convexity μ that step sizes count on, where it is not the penalty's; 0 is the
-    /// general convex case. A wrong one costs accuracy and no privacy: no noise depends on it.
-    "mu" mu: f64,
+    release: Release,
+    /// Laplacian smoothing, for columns whose order means something (time, frequency, place): ν in
+    /// LS22; 0, the default, is none.
+    smoothing ("nu"): f64,
+    /// The relaxation of a fixed-point iteration, above 0 and at most 1: λ in FP23.
+    relaxation ("lambda"): f64,
+    /// The strong convexity that step sizes count on, where it is not the penalty's: μ in LS22; 0
+    /// is the general convex case. A wrong one costs accuracy and no privacy: no noise depends on
+    /// it.
+    strong_convexity ("mu", "strong-convexity"): f64,
     /// The radius of the ball that the parameter is sought in.
-    "radius" radius: f64,
+    radius: f64,
     /// The public bound D_w of the distance between two parameters that come into question (DPA19).
-    "diameter" diameter: f64,
+    diameter: f64,
     /// Whether users of a random walk keep anything between visits: stateless or stateful.
-    "walk" walk: Walk,
+    walk: Walk,
     /// Which iterates the solution is the average of: last, uniform, weighted or late.
-    "average" average: Average,
+    average: Average,
     /// Whether the noise of a correction shrinks with its distance from the snapshot; yes when it
     /// is not said.
-    "shrink" shrink: bool,
+    shrink: bool,
     /// The law of a random linear term: normal, or spherical-laplace for a pure ε.
-    "law" law: Law,
+    law: Law,
     /// The fraction of all parties that is assumed honest, where sums are masked.
-    "honest" honest: f64,
+    honest: f64,
     /// Run the paper's own version, whose privacy claim does not hold; the result is not certified.
-    "as-published" as_published: bool,
+    as_published ("as-published"): bool,
 }
 
 /// What may be known without spending anything.
@@ -157,6 +178,12 @@ impl Public {
     pub fn gradient_lipschitz(&self) -> f64 {
         self.smoothness * self.row_norm.powi(2)
     }
+
+    /// `L`, or where there is none, as for a loss with kinks, R²: that of a loss of curvature 1.
+    pub fn curvature(&self) -> f64 {
+        let smooth = self.gradient_lipschitz();
+        if smooth.is_finite() && smooth > 0.0 { smooth } else { self.row_norm.powi(2) }
+    }
 }
 
 /// `value`, if it is a positive number.
@@ -192,11 +219,17 @@ pub fn at_least_one(name: &'static str, value: u64) -> Result<u64, Refused> {
 }
 
 impl Settings {
+    /// The name of the setting that a user calls so, by its own name or by a paper's letter.
+    pub fn named(text: &str) -> Option<&'static str> {
+        let known = |setting: &&Setting| setting.name == text || setting.letters.contains(&text);
+        Settings::ALL.iter().find(known).map(|setting| setting.name)
+    }
+
     /// Refuses a setting that is not among `takes`, in the name of `algorithm`.
     pub fn only(&self, algorithm: &str, takes: &[&str]) -> Result<(), Refused> {
         match self.given().into_iter().find(|(name, _)| !takes.contains(name)) {
             None => Ok(()),
-            Some((name @ "as-published", given)) => Err(Refused {
+            Some((name @ "as_published", given)) => Err(Refused {
                 name,
                 given,
                 allowed: format!(
@@ -226,6 +259,32 @@ impl Settings {
             return Err(Refused::new("iterations", iterations, allowed));
         }
         Ok(iterations)
+    }
+
+    /// The step of a prox: 1/ρ by `rho`, γ by `gamma`, or `default`.
+    pub fn prox_step_or(&self, default: f64) -> Result<f64, Refused> {
+        match (self.rho, self.gamma) {
+            (Some(_), Some(gamma)) => Err(Refused::new(
+                "gamma",
+                gamma,
+                "it is 1/rho here, and rho is given too; give one of the two",
+            )),
+            (Some(rho), None) => Ok(1.0 / positive("rho", rho)?),
+            (None, gamma) => positive("gamma", gamma.unwrap_or(default)),
+        }
+    }
+
+    /// The weight that holds a linearised step back, and the name by which it was given.
+    pub fn proximal_weight(&self) -> Result<Option<(&'static str, f64)>, Refused> {
+        match (self.proximal, self.gamma) {
+            (Some(_), Some(gamma)) => Err(Refused::new(
+                "gamma",
+                gamma,
+                "it is proximal here, and that is given too; give one of the two",
+            )),
+            (Some(weight), None) => Ok(Some(("proximal", weight))),
+            (None, gamma) => Ok(gamma.map(|weight| ("gamma", weight))),
+        }
     }
 
     /// The clip, or the largest norm that a gradient of the loss can have: then nothing is clipped.
@@ -266,13 +325,49 @@ mod tests {
 
     #[test]
     fn a_setting_that_is_not_taken_is_refused_by_name() {
-        let settings = Settings { rho: Some(0.5), nu: Some(2.0), ..Settings::default() };
+        let settings = Settings { rho: Some(0.5), smoothing: Some(2.0), ..Settings::default() };
         let error = settings.only("dp-sgd", &["rho", "step"]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "nu = 2: dp-sgd has no such setting; it takes rho, step; leave nu out or choose another algorithm"
+            "smoothing = 2: dp-sgd has no such setting; it takes rho, step; leave smoothing out or choose another algorithm"
         );
-        assert_eq!(settings.only("x", &["nu", "rho"]), Ok(()));
+        assert_eq!(settings.only("x", &["smoothing", "rho"]), Ok(()));
+    }
+
+    /// The letters of the papers stand for the names, and no two settings share one.
+    #[test]
+    fn every_setting_has_one_name_and_its_letters() {
+        let names: Vec<&str> = Settings::ALL
+            .iter()
+            .flat_map(|setting| std::iter::once(&setting.name).chain(setting.letters))
+            .copied()
+            .collect();
+        for (i, name) in names.iter().enumerate() {
+            assert!(!names[..i].contains(name), "{name} has two meanings");
+        }
+        for letter in ["rho", "beta", "eta"] {
+            let mut settings = Settings::default();
+            assert_eq!(settings.set(letter, "0.5"), Ok(true));
+            assert_eq!(settings.rho, Some(0.5), "{letter}");
+            assert!(settings.set("beta", "0.5").is_err(), "twice, by two names");
+            let file = format!("{{\"{letter}\": 0.5}}");
+            assert_eq!(serde_json::from_str::<Settings>(&file).unwrap().rho, Some(0.5));
+        }
+        assert_eq!(Settings::default().set("epsilon", "1"), Ok(false));
+        assert!(serde_json::from_str::<Settings>(r#"{"rho": 1, "eta": 1}"#).is_err());
+    }
+
+    #[test]
+    fn gamma_is_what_its_paper_has() {
+        let settings = Settings { gamma: Some(4.0), ..Settings::default() };
+        assert_eq!(settings.prox_step_or(1.0), Ok(4.0));
+        assert_eq!(settings.proximal_weight(), Ok(Some(("gamma", 4.0))));
+        let rho = Settings { rho: Some(0.25), ..Settings::default() };
+        assert_eq!(rho.prox_step_or(1.0), Ok(4.0));
+        let both = Settings { rho: Some(1.0), proximal: Some(1.0), ..settings };
+        assert!(both.prox_step_or(1.0).is_err() && both.proximal_weight().is_err());
+        assert_eq!(Settings::default().prox_step_or(2.0), Ok(2.0));
+        assert_eq!(Settings::default().proximal_weight(), Ok(None));
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Smoothing {
     pub fn new(nu: f64, length: usize) -> Result<Self, Refused> {
         if !(nu.is_finite() && nu >= 0.0) {
             return Err(Refused {
-                name: "nu",
+                name: "smoothing",
                 given: nu.to_string(),
                 allowed: "a finite number of at least 0 is needed; 0 is no smoothing".to_owned(),
             });
@@ -280,7 +280,7 @@ mod tests {
         }
         assert_eq!(
             Smoothing::new(-1.0, 4).unwrap_err().to_string(),
-            "nu = -1: a finite number of at least 0 is needed; 0 is no smoothing"
+            "smoothing = -1: a finite number of at least 0 is needed; 0 is no smoothing"
         );
     }
 }

@@ -87,20 +87,17 @@ impl Splitting {
         // 0 for a loss with kinks and for one that is flat.
         let smooth = if smooth.is_finite() { smooth } else { 0.0 };
         let gram = regulariser.gram_norm();
-        // Without an L, the square of the row norm stands in for it: the curvature of a loss of
-        // curvature 1.
-        let stand_in = if smooth > 0.0 { smooth } else { public.row_norm.powi(2) };
         let scale = if gram > 0.0 { gram } else { 1.0 };
         let stiffness = if regulariser.constraint().is_identity() { STIFFNESS } else { 1.0 };
-        let beta = positive("beta", settings.beta.unwrap_or(stiffness * stand_in / scale))?;
-        let nu = match settings.nu {
+        let beta = positive("rho", settings.rho.unwrap_or(stiffness * public.curvature() / scale))?;
+        let nu = match settings.smoothing {
             Some(nu) if nu > 0.0 && shape.outputs > 1 => {
                 return Err(Refused::new(
-                    "nu",
+                    "smoothing",
                     nu,
                     format!(
                         "smoothing averages neighbouring features and is for one output; this model has {} \
-                         outputs (classes): use nu = 0",
+                         outputs (classes): use smoothing = 0",
                         shape.outputs
                     ),
                 ));
@@ -109,7 +106,8 @@ impl Splitting {
             None if recipe.as_published() && shape.outputs == 1 => Smoothing::LS22,
             None => Smoothing::NONE,
         };
-        let asked = settings.mu.map(|mu| not_negative("mu", mu)).transpose()?;
+        let asked =
+            settings.strong_convexity.map(|mu| not_negative("strong_convexity", mu)).transpose()?;
         // At most β/2, so that the prox of what is left has a step.
         let lent = match asked {
             Some(0.0) => 0.0,
@@ -118,7 +116,8 @@ impl Splitting {
             }
             _ => 0.0,
         };
-        let gamma = settings.gamma.map(|gamma| positive("gamma", gamma)).transpose()?;
+        let gamma =
+            settings.proximal_weight()?.map(|(name, gamma)| positive(name, gamma)).transpose()?;
         Ok(Splitting {
             regulariser: Arc::clone(regulariser),
             // The intercept has no neighbours and is left out of it.

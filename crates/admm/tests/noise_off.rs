@@ -27,7 +27,7 @@ const WIDE: (&str, &str) = ("clip", "1000");
 /// The last iterate: the averages of the defaults are for noise, and slow without it.
 const LAST: (&str, &str) = ("average", r#""last""#);
 /// LS22's smoothing. It is a preconditioner: slower, and to the same optimum.
-const SMOOTH: (&str, &str) = ("nu", "2");
+const SMOOTH: (&str, &str) = ("smoothing", "2");
 const FULL: (&str, &str) = ("sampling", r#""full""#);
 /// Inner steps: the default is shorter where there is noise.
 const TEN: (&str, &str) = ("inner", "10");

@@ -66,7 +66,7 @@ fn every_schedule_is_its_textbook_loop() {
                 iterations: Some(iterations),
                 schedule: Some(schedule),
                 gamma: Some(GAMMA),
-                lambda: Some(lambda),
+                relaxation: Some(lambda),
                 clip: Some(1e4),
                 ..Settings::default()
             };

@@ -200,7 +200,7 @@ fn settings(spec: &AuditSpec, entry: &Entry) -> Settings {
         step: spec.step,
         walk: spec.walk,
         release: spec.release,
-        lambda: spec.lambda.filter(|_| has("lambda")),
+        relaxation: spec.lambda.filter(|_| has("relaxation")),
         as_published: spec.as_published.then_some(true),
         ..Settings::default()
     }

@@ -304,6 +304,7 @@ impl AuditSpec {
     pub(crate) fn repeat_on(&self, like: Table, features: u32) -> Result<Repeat, Error> {
         let entry = catalogue::find(&self.algorithm);
         let units = if self.unit() == Unit::User { like.user_count() } else { like.len() } as u64;
+        let usual = entry.map_or("none", |entry| entry.penalty);
         let tuned = self.procedure.is_tuned();
         let spec = Spec {
             data: Some("the tables of the audit".into()),
@@ -317,14 +318,13 @@ impl AuditSpec {
             public_n: Some(units),
             algorithm: Some(self.algorithm.clone()),
             loss: Some(self.loss.clone()),
-            // The one algorithm that needs a penalty needs this one.
             penalty: self
                 .penalty
                 .clone()
-                .or_else(|| (self.algorithm == "output-perturbation").then(|| "l2:0.1".to_owned()))
+                .or_else(|| entry.filter(|entry| entry.needs_penalty).map(|_| usual.to_owned()))
                 .filter(|_| !tuned),
             tune: tuned.then(|| {
-                let kind = if ["dp-fw"].contains(&&*self.algorithm) { "l1" } else { "l2" };
+                let kind = usual.split(':').next().unwrap_or(usual);
                 vec![format!("penalty={kind}:[0.1,0.2]")]
             }),
             graph: self.procedure.has_graph().then(|| "private".to_owned()),
@@ -362,7 +362,7 @@ impl AuditSpec {
             // The normal law is for losses of classes, and the usual loss is of numbers.
             law: has("law").then_some(self.law.unwrap_or(Law::SphericalLaplace)),
             schedule: self.schedule,
-            lambda: self.lambda.filter(|_| has("lambda")),
+            relaxation: self.lambda.filter(|_| has("relaxation")),
             as_published: self.as_published.then_some(true),
             ..Settings::default()
         }

@@ -1,8 +1,10 @@
 //! Flags for the settings of the algorithms, made from their list.
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use reticent::admm::Settings;
+use reticent::admm::{Setting, Settings};
 use reticent::{Error, read_settings};
+
+use crate::flags::typed;
 
 /// The settings that were given, as they were typed.
 #[derive(Clone, Debug, Default)]
@@ -17,12 +19,18 @@ impl SettingFlags {
 
 /// Whether a flag of this name is made from the list.
 pub fn is_setting(name: &str) -> bool {
-    Settings::ALL.iter().any(|(setting, _)| *setting == name)
+    Settings::ALL.iter().any(|setting| typed(setting.name) == name)
 }
 
-fn flag(&(name, about): &(&'static str, &'static str)) -> Arg {
-    let flag =
-        Arg::new(name).long(name).value_name("VALUE").help(about.trim().trim_end_matches('.'));
+fn flag(setting: &Setting) -> Arg {
+    let Setting { name, letters, about } = *setting;
+    // A name with _ has its form with - among its other names.
+    let long = letters.iter().copied().find(|letter| *letter == typed(name)).unwrap_or(name);
+    let flag = Arg::new(name)
+        .long(long)
+        .visible_aliases(letters.iter().copied().filter(|letter| *letter != long))
+        .value_name("VALUE")
+        .help(about.trim().trim_end_matches('.'));
     if Settings::default().set(name, "true").is_ok() {
         // The flag alone says yes, and a word after it is not its value.
         flag.num_args(0..=1).require_equals(true).default_missing_value("true")
@@ -43,7 +51,7 @@ impl Args for SettingFlags {
 
 impl FromArgMatches for SettingFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = |&(name, _): &(&'static str, &str)| {
+        let given = |&Setting { name, .. }: &Setting| {
             Some((name, matches.get_one::<String>(name)?.clone()))
         };
         Ok(SettingFlags(Settings::ALL.iter().filter_map(given).collect()))
@@ -77,8 +85,10 @@ mod tests {
     #[test]
     fn every_setting_of_the_list_is_a_flag_and_a_truth_value_needs_no_word() {
         let command = SettingFlags::augment_args(Command::new("fit").no_binary_name(true));
-        for (name, _) in Settings::ALL {
-            assert!(command.get_arguments().any(|arg| arg.get_long() == Some(*name)), "{name}");
+        for Setting { name, .. } in Settings::ALL {
+            let long = typed(name);
+            let found = command.get_arguments().any(|arg| arg.get_long() == Some(&*long));
+            assert!(found, "{name}");
         }
         let matches =
             command.try_get_matches_from(["--as-published", "--iterations", "3"]).unwrap();

@@ -196,3 +196,13 @@ fn one_column_keeps_its_missing_records() {
             .unwrap();
     assert_eq!(read("x\n1\n\"\"\n2\n", &one, Purpose::Predict).len(), 3);
 }
+
+/// Job files and schema files have one dialect, `_` within a key; `-` is read as well.
+#[test]
+fn a_key_may_have_a_hyphen() {
+    let schema: Schema = SCHEMA.parse().unwrap();
+    let text = SCHEMA.replace("row_norm", "row-norm").replace("missing_tokens", "missing-tokens");
+    let other: Schema = format!("public-n = 40\n{text}").parse().unwrap();
+    assert_eq!((other.row_norm(), other.public_n()), (schema.row_norm(), Some(40)));
+    assert!(format!("row_norm = 3\n{text}").parse::<Schema>().is_err(), "one key twice");
+}

@@ -1,6 +1,7 @@
 //! What is public about tables: schemas, formats and the errors of reading. Rows are not among
 //! them.
 
+pub use crate::fingerprint::{fingerprint, stamps};
 pub use reticent_data::{
     Categorical, Checked, ColumnCounts, Counts, DataError, Draft, DraftOptions, Drafted, Format,
     Head, Kept, KeptKind, Labels, Numeric, Reading, Role, Scale, Schema, SchemaError, Target,

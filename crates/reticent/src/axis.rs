@@ -50,12 +50,12 @@ impl Axis {
         let Some((name, before, list, after)) = parts(text) else {
             return Err(refuse("tune", text, form));
         };
-        let known = || PARTS.into_iter().chain(Settings::ALL.iter().map(|(name, _)| *name));
-        let Some(name) = known().find(|known| *known == name) else {
-            let names: Vec<_> = known().filter(|name| *name != "as-published").collect();
+        let known = || PARTS.into_iter().chain(Settings::ALL.iter().map(|setting| setting.name));
+        let Some(name) = known().find(|part| *part == name).or(Settings::named(name)) else {
+            let names: Vec<_> = known().filter(|name| *name != "as_published").collect();
             return Err(refuse("tune", text, format!("what can be tuned is {}", names.join(", "))));
         };
-        if name == "as-published" {
+        if name == "as_published" {
             return Err(refuse(
                 "tune",
                 text,

@@ -130,7 +130,7 @@ impl Spec {
             let read = |value: toml::Value| {
                 toml::Table::from_iter([(key.clone(), value)]).try_into::<Spec>()
             };
-            let is_setting = Settings::ALL.iter().any(|(name, _)| *name == key);
+            let is_setting = Settings::ALL.iter().any(|setting| setting.name == key);
             // A number may stand for a word, as it may behind a flag: `step = 0.1`.
             let word = (is_setting && (value.is_float() || value.is_integer()))
                 .then(|| toml::Value::String(value.to_string()))

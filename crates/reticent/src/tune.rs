@@ -169,7 +169,7 @@ impl Spec {
             }
             if job.settings.as_published == Some(true) {
                 let why = "a version whose privacy claim does not hold is nothing to choose privately; leave it out";
-                return Err(refuse("as-published", "true", why));
+                return Err(refuse("as_published", "true", why));
             }
             first =
                 first.map_or_else(|| point.check_one(true).map(Some), |first| Ok(Some(first)))?;

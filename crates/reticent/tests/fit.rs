@@ -146,7 +146,7 @@ fn a_user_column_in_the_schema_protects_persons_without_a_flag() {
 fn a_run_that_ends_on_its_way_has_spent_its_budget_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings {
-        beta: Some(1e20),
+        rho: Some(1e20),
         gamma: Some(1e-10),
         step: Some("constant:1".parse().unwrap()),
         iterations: Some(60),

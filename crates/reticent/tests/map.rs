@@ -86,11 +86,12 @@ fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
                             let sampled =
                                 params != Drawn::Full || entry.takes.contains(&"sampling");
                             let sampling = if sampled { drawn(params).parse().ok() } else { None };
-                            let penalty = if procedure.has_graph() || entry.name == "dp-fw" {
-                                "l1:0.01"
-                            } else {
-                                "l2:0.01"
-                            };
+                            let penalty =
+                                if procedure.has_graph() || entry.penalty.starts_with("l1") {
+                                    "l1:0.01"
+                                } else {
+                                    "l2:0.01"
+                                };
                             let tuned = procedure.is_tuned();
                             let lists = format!("penalty={}[1,2]", &penalty[..3]);
                             let spec = Spec {

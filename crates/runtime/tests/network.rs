@@ -212,11 +212,11 @@ fn what_cannot_be_is_refused_in_words() {
     assert!(error.starts_with("growth = 0.9: a factor of at least 1"), "{error}");
     assert!(refusal("mr-admm", r#"{"growth": 2, "iterations": 400}"#).starts_with("growth = 2"));
     assert!(refusal("r-admm", r#"{"growth": 1.1}"#).contains("r-admm has no such setting"));
-    assert!(refusal("r-admm", r#"{"eta": -1}"#).starts_with("eta = -1"));
+    assert!(refusal("r-admm", r#"{"eta": -1}"#).starts_with("rho = -1"));
     let world = World::even(20, 4, 5); // four records each: one of them bends a step a lot
     let many = Job { price: within(), ..job("r-admm", r#"{"release": "objective"}"#, "ring") };
     let error = world.try_prepare(&many).err().unwrap().to_string();
-    assert!(error.contains("set a larger eta, a larger penalty or fewer iterations"), "{error}");
+    assert!(error.contains("set a larger rho, a larger penalty or fewer iterations"), "{error}");
 }
 
 /// A penalty with kinks, which RA18 leaves out: the recycled step keeps it whole.

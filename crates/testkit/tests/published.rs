@@ -1,4 +1,4 @@
-//! What a published crate needs, and what the Makefile promises about features and versions.
+//! What a published crate needs, what the Makefile promises about features, and what the indices list.
 #![allow(clippy::unwrap_used)]
 
 use cargo_metadata::{Metadata, MetadataCommand, Package};
@@ -73,6 +73,19 @@ fn every_feature_is_built_alone() {
                     && feature_of(line) == feature
             });
             assert!(found, "{} is not built with {feature:?} alone", package.name);
+        }
+    }
+}
+
+#[test]
+fn every_page_is_in_its_index() {
+    let root = metadata().workspace_root;
+    for folder in ["docs", "proofs"] {
+        let index = std::fs::read_to_string(root.join(folder).join("README.md")).unwrap();
+        for page in std::fs::read_dir(root.join(folder)).unwrap() {
+            let name = page.unwrap().file_name().into_string().unwrap();
+            let is_page = name.ends_with(".md") && name != "README.md";
+            assert!(!is_page || index.contains(&format!("({name})")), "{folder}/{name}");
         }
     }
 }

@@ -135,7 +135,9 @@ pub(crate) fn ratio(multiplier: f64, adjacency: Adjacency) -> f64 {
 }
 
 macro_rules! catalogue {
-    ($(#[doc = $about:literal] $variant:ident = $kind:literal,)*) => {
+    (@example) => { None };
+    (@example $example:literal) => { Some($example) };
+    ($(#[doc = $about:literal] $variant:ident = $kind:literal $(: $example:literal)?,)*) => {
         /// What was done to the data: one of the mechanisms that this crate can count.
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(tag = "kind")]
@@ -156,6 +158,11 @@ macro_rules! catalogue {
             /// What each of [`Mechanism::KINDS`] is, in a line.
             pub const ABOUT: &'static [&'static str] = &[$($about,)*];
 
+            /// The fields of each of [`Mechanism::KINDS`] by example, as `name=value,name=value`;
+            /// `None` for one that is made of other events and stands in ledgers alone.
+            pub const EXAMPLES: &'static [Option<&'static str>] =
+                &[$(catalogue!(@example $($example)?),)*];
+
             pub(crate) fn cost(&self) -> &dyn Cost {
                 match self {
                     $(Mechanism::$variant(member) => member,)*
@@ -175,27 +182,27 @@ macro_rules! catalogue {
 
 catalogue! {
     /// Gaussian noise on a sum over all records.
-    Gaussian = "gaussian",
+    Gaussian = "gaussian": "z=2",
     /// Gaussian noise on a sum over a Poisson sample.
-    PoissonGaussian = "poisson-gaussian",
+    PoissonGaussian = "poisson-gaussian": "z=1,rate=0.01",
     /// Gaussian noise on a sum over a sample of fixed size.
-    WithoutReplacementGaussian = "without-replacement-gaussian",
+    WithoutReplacementGaussian = "without-replacement-gaussian": "z=2,size=326,population=32561",
     /// Gaussian noise on a sum over a sample that is seen.
-    ShownSample = "shown-sample",
+    ShownSample = "shown-sample": "z=2,rate=0.1",
     /// Laplace noise on a sum over all records.
-    Laplace = "laplace",
+    Laplace = "laplace": "z=2",
     /// The exact minimiser of an objective with a Gaussian linear term.
     ObjectivePerturbation = "objective-perturbation",
     /// Anything that is (ε, 0)-private.
-    PureDp = "pure-dp",
+    PureDp = "pure-dp": "epsilon=0.1",
     /// Anything that is (ε, δ)-private.
-    ApproximateDp = "approximate-dp",
+    ApproximateDp = "approximate-dp": "epsilon=0.1,delta=1e-6",
     /// Anything that is ρ-zCDP.
-    Zcdp = "zcdp",
+    Zcdp = "zcdp": "rho=0.5",
     /// Anything that is ρ-zCDP but for a probability δ.
-    ApproximateZcdp = "approximate-zcdp",
+    ApproximateZcdp = "approximate-zcdp": "rho=0.5,delta=1e-9",
     /// Anything that is μ-GDP.
-    Gdp = "gdp",
+    Gdp = "gdp": "mu=1",
     /// The best of a random number of runs.
     Selection = "selection",
     /// One of several runs, chosen without looking at the data.
@@ -205,7 +212,7 @@ catalogue! {
     /// Mechanisms on disjoint parts of the data.
     Parallel = "parallel",
     /// No protection.
-    NonPrivate = "non-private",
+    NonPrivate = "non-private": "",
 }
 
 impl Mechanism {

@@ -35,6 +35,8 @@ pub(crate) const ENTRY: Entry = Entry {
     about: "the minimiser of a randomly tilted objective, once; nothing to tune; for the penalties none and l2",
     reference: "Iyengar et al. 2019, Algorithms 1 and 2, counted tightly",
     takes: &["clip", "law"],
+    penalty: "l2:0.1",
+    needs_penalty: false,
     kind: Kind::Private(build),
 };
 

@@ -44,6 +44,8 @@ pub(crate) const ENTRY: Entry = Entry {
     about: "one of the others, with settings from public quantities: nothing to tune",
     reference: "docs/auto.md",
     takes: &["iterations", "sampling", "clip", "step", "momentum", "average"],
+    penalty: "l2:0.1",
+    needs_penalty: false,
     kind: Kind::Private(build),
 };
 
@@ -78,11 +80,6 @@ impl Choice {
 pub(crate) fn choose(recipe: &Recipe<'_>) -> Result<Choice, Refused> {
     let Recipe { settings, public, .. } = recipe;
     let bound = public.row_norm * if public.lipschitz.is_finite() { public.lipschitz } else { 1.0 };
-    let curvature = if public.smoothness.is_finite() && public.smoothness > 0.0 {
-        public.smoothness
-    } else {
-        1.0
-    };
 
     // c·T is what the signal allows; one of the two may be given.
     let wanted = PACE * public.signal().sqrt() * CLIP;
@@ -97,7 +94,7 @@ pub(crate) fn choose(recipe: &Recipe<'_>) -> Result<Choice, Refused> {
         iterations: Some(iterations),
         sampling: Some(recipe.sampling()),
         clip: Some(rounded(share * bound)),
-        step: Some(StepSize::Constant(rounded(1.0 / (curvature * public.row_norm.powi(2))))),
+        step: Some(StepSize::Constant(rounded(1.0 / public.curvature()))),
         momentum: Some(MOMENTUM),
         average: Some(Average::Late),
         ..Settings::default()

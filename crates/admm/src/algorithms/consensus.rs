@@ -31,13 +31,23 @@ use reticent_problem::Regulariser;
 use super::{Algorithm, Tell, told};
 use crate::block_schedule::{BlockSchedule, Order};
 use crate::catalogue::{Entry, Kind, Recipe};
-use crate::settings::positive;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "consensus",
     about: "a prox step on every record, the records' copies kept inside the gate, noise on their mean",
     reference: "FP23, Algorithm 2, with the noise of E2",
-    takes: &["iterations", "sampling", "schedule", "clip", "gamma", "lambda", "as-published"],
+    takes: &[
+        "iterations",
+        "sampling",
+        "schedule",
+        "clip",
+        "rho",
+        "gamma",
+        "relaxation",
+        "as_published",
+    ],
+    penalty: "l2:0.1",
+    needs_penalty: false,
     kind: Kind::Private(build),
 };
 
@@ -65,18 +75,14 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     recipe.needs_convex(&ENTRY)?;
-    let relaxation = settings.lambda.unwrap_or(LAMBDA);
+    let relaxation = settings.relaxation.unwrap_or(LAMBDA);
     if !(relaxation > 0.0 && relaxation < 1.0) {
         return Err(Refused::new(
-            "lambda",
+            "relaxation",
             relaxation,
             "a number above 0 and below 1 is needed; at 1 the copies of the records have no bound",
         ));
     }
-    // 1/L is the step at which the noise is that of gradient descent; a prox is stable at any
-    // other. Without an L the curvature of the loss in the score is taken to be 1.
-    let smooth = public.gradient_lipschitz();
-    let smooth = if smooth.is_finite() && smooth > 0.0 { smooth } else { public.row_norm.powi(2) };
     let sampling = recipe.sampling();
     let schedule = settings.schedule.unwrap_or_default();
     let as_published = recipe.as_published();
@@ -101,7 +107,9 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         iterations,
         params: ConsensusTerms {
             clip: settings.clip_or_bound(public)?,
-            step: positive("gamma", settings.gamma.unwrap_or(recipe.length(ITERATIONS) / smooth))?,
+            // 1/L is the step at which the noise is that of gradient descent; a prox is stable at
+            // any other.
+            step: settings.prox_step_or(recipe.length(ITERATIONS) / public.curvature())?,
             relaxation,
             noise_multiplier: if as_published { 0.0 } else { *noise_multiplier },
             sampling,

@@ -43,6 +43,8 @@ pub(crate) const ENTRY: Entry = Entry {
     about: "Frank–Wolfe over an L1 ball: one coordinate moves in each iteration; a baseline",
     reference: "Talwar, Thakurta and Zhang 2015",
     takes: &["iterations", "sampling", "clip", "momentum", "radius", "average"],
+    penalty: "l1:0.1",
+    needs_penalty: false,
     kind: Kind::Private(build),
 };
 
@@ -76,13 +78,13 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     let penalty = regulariser.penalty();
-    if !["none", "l1"].contains(&penalty.name()) {
+    let Some(threshold) = penalty.lasso() else {
         return Err(Refused::new(
             "penalty",
             penalty.spec(),
             "dp-fw works on an L1 ball: give none or l1:LAMBDA, and the ball with radius",
         ));
-    }
+    };
     let sampling = recipe.sampling();
     let steps = (recipe.plain_steps(1.0) as f64).clamp(ITERATIONS.0, ITERATIONS.1);
     let iterations =
@@ -97,8 +99,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         },
         shape: public.shape,
         radius: positive("radius", settings.radius.unwrap_or(RADIUS * spread / public.row_norm))?,
-        // λ is what the penalty costs a vector with one entry of 1.
-        threshold: penalty.value(&[1.0], 1),
+        threshold,
         momentum: Momentum::new(Some(settings.momentum.unwrap_or(MOMENTUM)), public.shape.len())?,
         x: vec![0.0; public.shape.len()],
         average: Running::new(settings.average.unwrap_or(Average::Late), public.shape.len()),

@@ -34,6 +34,8 @@ pub(crate) const ENTRY: Entry = Entry {
     about: "proximal gradient descent on noisy (sub)sampled gradients",
     reference: "RDP20, equation 29; FP23, Proposition 1",
     takes: &["iterations", "sampling", "clip", "step", "momentum", "average"],
+    penalty: "l2:0.1",
+    needs_penalty: false,
     kind: Kind::Private(build),
 };
 

@@ -30,13 +30,15 @@ use reticent_problem::Regulariser;
 
 use super::{Algorithm, Tell, told};
 use crate::catalogue::{Entry, Kind, Recipe};
-use crate::settings::{fraction, positive};
+use crate::settings::fraction;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "general",
     about: "the loss minimised exactly in every iteration, noise on the minimiser; few iterations",
     reference: "FP23, Algorithm 5, with the sensitivity of E13",
-    takes: &["iterations", "gamma", "lambda", "as-published"],
+    takes: &["iterations", "rho", "gamma", "relaxation", "as_published"],
+    penalty: "l2:0.1",
+    needs_penalty: false,
     kind: Kind::Private(build),
 };
 
@@ -77,8 +79,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     recipe.needs_bounded_smooth(&ENTRY)?;
     // 4/L: the curvature of a loss is mostly far below its bound, and a prox is stable at any step.
     // A longer one needs fewer iterations, but the noise is in proportion to it.
-    let gamma = positive("gamma", settings.gamma.unwrap_or(4.0 / public.gradient_lipschitz()))?;
-    let lambda = fraction("lambda", settings.lambda.unwrap_or(LAMBDA))?;
+    let gamma = settings.prox_step_or(4.0 / public.gradient_lipschitz())?;
+    let lambda = fraction("relaxation", settings.relaxation.unwrap_or(LAMBDA))?;
     let algorithm = General {
         iterations: settings.iterations_or(ITERATIONS)?,
         row_norm: public.row_norm,

@@ -1,22 +1,38 @@
-//! The algorithms, a file each.
+//! The algorithms, a file each, and their catalogue.
 
 use std::ops::ControlFlow;
 
 use reticent_oracle::{Oracle, Refusal};
 
-pub(crate) mod amp;
+use crate::catalogue::Entry;
+
+/// A file for each algorithm, and the catalogue of them all.
+macro_rules! algorithms {
+    ($($name:ident,)*) => {
+        $(pub(crate) mod $name;)*
+
+        /// Every algorithm, in the order in which they are listed.
+        pub const CATALOGUE: &[Entry] = &[auto::ENTRY, crate::exact::ENTRY, $($name::ENTRY),*];
+    };
+}
+
 pub(crate) mod auto;
-pub(crate) mod consensus;
-pub(crate) mod dp_cd;
-pub(crate) mod dp_fw;
-pub(crate) mod dp_sgd;
-pub(crate) mod general;
-pub(crate) mod mpadmm;
-pub(crate) mod objp;
-pub(crate) mod output_perturbation;
-pub(crate) mod sadmm;
-pub(crate) mod ssadmm;
-pub(crate) mod vradmm;
+
+// A line for each: adding an algorithm is its file and a line here.
+algorithms! {
+    general,
+    consensus,
+    ssadmm,
+    mpadmm,
+    sadmm,
+    vradmm,
+    dp_sgd,
+    dp_cd,
+    dp_fw,
+    output_perturbation,
+    amp,
+    objp,
+}
 
 /// One private algorithm at its start, ready to run.
 ///

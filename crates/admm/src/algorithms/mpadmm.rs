@@ -37,7 +37,9 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "mpadmm",
     about: "one noisy model update from all the data in each iteration, a penalty with a prox",
     reference: "RDP20, Algorithm 2",
-    takes: &["iterations", "clip", "step", "rho", "as-published"],
+    takes: &["iterations", "clip", "step", "rho", "as_published"],
+    penalty: "l2:0.1",
+    needs_penalty: false,
     kind: Kind::Private(build),
 };
 

@@ -34,6 +34,8 @@ pub(crate) const ENTRY: Entry = Entry {
     about: "ADMM that minimises a randomly tilted objective in every iteration; few iterations",
     reference: "RDP20, section 5.2, with the mechanism of Iyengar et al. 2019",
     takes: &["iterations", "clip", "rho", "law"],
+    penalty: "l2:0.1",
+    needs_penalty: false,
     kind: Kind::Private(build),
 };
 

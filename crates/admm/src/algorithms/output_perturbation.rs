@@ -25,6 +25,8 @@ pub(crate) const ENTRY: Entry = Entry {
     about: "the ridge solution once, with noise on it; a baseline, for the penalty l2",
     reference: "Chaudhuri, Monteleoni and Sarwate 2011, Algorithm 1",
     takes: &[],
+    penalty: "l2:0.1",
+    needs_penalty: true,
     kind: Kind::Private(build),
 };
 

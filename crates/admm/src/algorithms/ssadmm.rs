@@ -27,6 +27,8 @@ pub(crate) const ENTRY: Entry = Entry {
     about: "noisy (sub)sampled gradients, a penalty with a prox",
     reference: "RDP20, Algorithm 1",
     takes: &["iterations", "sampling", "clip", "step", "rho"],
+    penalty: "l2:0.1",
+    needs_penalty: false,
     kind: Kind::Private(build),
 };
 

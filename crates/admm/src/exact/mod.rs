@@ -31,6 +31,7 @@ use reticent_oracle::without_privacy::ExactOracle;
 use reticent_oracle::{Refusal, Refused};
 use reticent_problem::Regulariser;
 
+use crate::catalogue::{Entry, Kind};
 use crate::settings::{Settings, positive};
 use newton::Newton;
 
@@ -71,14 +72,21 @@ impl Default for ExactSettings {
     }
 }
 
-/// The settings it has.
-pub(crate) const TAKES: &[&str] = &["iterations", "rho"];
+pub(crate) const ENTRY: Entry = Entry {
+    name: "exact",
+    about: "ADMM to convergence on the exact objective; no privacy at all (ε = ∞)",
+    reference: "Boyd et al. 2011, section 3",
+    takes: &["iterations", "rho"],
+    penalty: "l2:0.1",
+    needs_penalty: false,
+    kind: Kind::Exact,
+};
 
 impl TryFrom<&Settings> for ExactSettings {
     type Error = Refused;
 
     fn try_from(settings: &Settings) -> Result<Self, Refused> {
-        settings.only("exact", TAKES)?;
+        settings.only("exact", ENTRY.takes)?;
         let default = ExactSettings::default();
         Ok(ExactSettings {
             iterations: settings.iterations_or(default.iterations)?,

@@ -51,12 +51,12 @@ pub const CASES: &[Case] = &[
         "invalid value 'after' for '--fail <LIST>': NAME=CHANCE is needed, as in after=0.1",
     ),
     case(
-        "simulate --data none.csv GOOD --split 9 --rho 1",
-        "rho = 1: federated has no such setting; it takes iterations, …",
+        "simulate --data none.csv GOOD --split 9 --radius 1",
+        "radius = 1: federated has no such setting; it takes iterations, …",
     ),
     case(
-        "simulate --data none.csv GOOD --users-from town --rho 1",
-        "rho = 1: federated has no such setting; it takes iterations, …",
+        "simulate --data none.csv GOOD --users-from town --radius 1",
+        "radius = 1: federated has no such setting; it takes iterations, …",
     ),
     case(
         "simulate --data none.csv GOOD --split 9 --iterations 0",

@@ -62,7 +62,7 @@ pub const CASES: &[Case] = &[
     ),
     // What an algorithm cannot do, found out without the table: there is none.
     case("fit none.csv GOOD --algorithm ssadmm --rho 0", "rho = 0: a number above 0 is needed"),
-    case("fit none.csv GOOD --algorithm sadmm --beta -1", "beta = -1: a number above 0 is needed"),
+    case("fit none.csv GOOD --algorithm sadmm --beta -1", "rho = -1: a number above 0 is needed"),
     case("fit none.csv GOOD --algorithm sadmm --gamma 0", "gamma = 0: a number above 0 is needed"),
     case(
         "fit none.csv GOOD --algorithm general --gamma -2",
@@ -70,11 +70,11 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "fit none.csv GOOD --algorithm sadmm --nu -1",
-        "nu = -1: a finite number of at least 0 is needed; 0 is no smoothing",
+        "smoothing = -1: a finite number of at least 0 is needed; 0 is no smoothing",
     ),
     case(
         "fit none.csv GOOD --algorithm sadmm --mu -1",
-        "mu = -1: a number of at least 0 is needed",
+        "strong-convexity = -1: a number of at least 0 is needed",
     ),
     case(
         "fit none.csv GOOD --algorithm sadmm --step constant:0",
@@ -82,11 +82,11 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "fit none.csv GOOD --algorithm general --lambda 1.5",
-        "lambda = 1.5: a number above 0 and at most 1 is needed",
+        "relaxation = 1.5: a number above 0 and at most 1 is needed",
     ),
     case(
         "fit none.csv GOOD --algorithm consensus --lambda 0",
-        "lambda = 0: a number above 0 and below 1 is needed; …",
+        "relaxation = 0: a number above 0 and below 1 is needed; …",
     ),
     case(
         "fit none.csv GOOD --algorithm sadmm --penalty l1:inf",
@@ -122,7 +122,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "fit none.csv GOOD --algorithm sadmm --nu 1 --schema three.toml",
-        "nu = 1: smoothing averages neighbouring features and is for one output; this model has 3 outputs (classes): use nu = 0",
+        "smoothing = 1: smoothing averages neighbouring features and is for one output; this model has 3 outputs (classes): use smoothing = 0",
     ),
     case(
         "fit none.csv GOOD --algorithm dp-cd --graph edges.txt",

@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawSchema {
+    #[serde(alias = "row-norm")]
     row_norm: Bound,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "public-n", skip_serializing_if = "Option::is_none")]
     public_n: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     features: Option<u32>,
@@ -26,7 +27,7 @@ pub(super) struct RawSchema {
     trim: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     decimal: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "missing-tokens", skip_serializing_if = "Option::is_none")]
     missing_tokens: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     undeclared: Option<Undeclared>,

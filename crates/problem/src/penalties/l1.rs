@@ -48,4 +48,8 @@ impl Separable for L1 {
     fn max_slope(&self) -> f64 {
         self.lambda
     }
+
+    fn lasso(&self) -> Option<f64> {
+        Some(self.lambda)
+    }
 }

@@ -148,6 +148,11 @@ pub trait Penalty: fmt::Debug + Send + Sync {
     fn ridge(&self) -> Option<f64> {
         (self.smoothness() == self.strong_convexity()).then(|| self.strong_convexity())
     }
+
+    /// `λ` if the penalty is `λ‖y‖₁`, which 0 is too; nothing for any other.
+    fn lasso(&self) -> Option<f64> {
+        None
+    }
 }
 
 #[cfg(test)]

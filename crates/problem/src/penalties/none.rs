@@ -39,4 +39,8 @@ impl Separable for NoPenalty {
     fn max_bend(&self) -> f64 {
         0.0
     }
+
+    fn lasso(&self) -> Option<f64> {
+        Some(0.0)
+    }
 }

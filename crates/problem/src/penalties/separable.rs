@@ -34,6 +34,11 @@ pub trait Separable: std::fmt::Debug + Send + Sync {
     fn weak(&self) -> f64 {
         0.0
     }
+
+    /// `λ` if `ψ(u) = λ|u|`, which 0 is too.
+    fn lasso(&self) -> Option<f64> {
+        None
+    }
 }
 
 impl<T: Separable> Penalty for T {
@@ -84,6 +89,10 @@ impl<T: Separable> Penalty for T {
 
     fn is_separable(&self) -> bool {
         true
+    }
+
+    fn lasso(&self) -> Option<f64> {
+        Separable::lasso(self)
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "dp-admm",
     about: "providers' noisy linearised steps against a trainer's average, with kinks allowed",
     reference: "DPA19, Algorithm 3, with E9 and E10",
-    takes: &["iterations", "clip", "step", "rho", "diameter", "as-published"],
+    takes: &["iterations", "clip", "step", "rho", "diameter", "as_published"],
     views: &[View::Local],
     private: true,
     build,

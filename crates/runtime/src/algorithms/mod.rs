@@ -235,10 +235,7 @@ impl Recipe<'_> {
     /// The step γ of a prox, or 1/L with L the curvature of one party's loss; 1/R² where it has
     /// none.
     pub fn gamma(&self) -> Result<f64, Refused> {
-        let smooth = self.public.gradient_lipschitz();
-        let smooth =
-            if smooth.is_finite() && smooth > 0.0 { smooth } else { self.public.row_norm.powi(2) };
-        reticent_admm::positive("gamma", self.settings.gamma.unwrap_or(1.0 / smooth))
+        self.settings.prox_step_or(1.0 / self.public.curvature())
     }
 }
 
@@ -253,7 +250,7 @@ mod tests {
             assert_eq!(CATALOGUE.iter().filter(|other| other.name == entry.name).count(), 1);
             assert!(!entry.views.is_empty() && !entry.about.ends_with('.'));
             for name in entry.takes {
-                assert!(Settings::ALL.iter().any(|(setting, _)| setting == name), "{name}");
+                assert!(Settings::ALL.iter().any(|setting| setting.name == *name), "{name}");
             }
         }
     }

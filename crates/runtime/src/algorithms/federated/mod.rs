@@ -39,11 +39,12 @@ pub(crate) const ENTRY: Entry = Entry {
         "iterations",
         "sampling",
         "clip",
+        "rho",
         "gamma",
-        "lambda",
+        "relaxation",
         "inner",
         "honest",
-        "as-published",
+        "as_published",
     ],
     views: &[View::Local, View::SecureAggregation, View::Central],
     private: true,
@@ -95,7 +96,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
         parties: recipe.parties(),
         rounds: settings.iterations_or(ROUNDS)? as u32,
         sampling,
-        lambda: fraction("lambda", settings.lambda.unwrap_or(LAMBDA))?,
+        lambda: fraction("relaxation", settings.relaxation.unwrap_or(LAMBDA))?,
         regulariser: Arc::clone(recipe.regulariser),
         published: settings.as_published == Some(true),
         params: ResidualTerms {
@@ -114,7 +115,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     };
     if federated.published && recipe.view != View::Central {
         let allowed = "the paper's claim (E3) is about what a trusted server publishes; say `trust = central`";
-        return Err(Refused::new("as-published", true, allowed));
+        return Err(Refused::new("as_published", true, allowed));
     }
     if recipe.view == View::Local || federated.published {
         return Ok(Box::new(local::Local(federated)));
@@ -122,7 +123,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     if federated.lambda >= 1.0 {
         let allowed =
             "a number above 0 and below 1 is needed; at 1 the blocks of the users have no bound";
-        return Err(Refused::new("lambda", federated.lambda, allowed));
+        return Err(Refused::new("relaxation", federated.lambda, allowed));
     }
     let ResidualTerms { row_norm, step, inner, .. } = federated.params;
     // Several scores: clipping their gradients is not the gradient of anything, and a record is

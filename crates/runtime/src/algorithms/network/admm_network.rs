@@ -9,7 +9,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "admm-network",
     about: "peers on a graph without noise: NOT PRIVATE, for comparison",
     reference: "RA18, equations 8 and 9",
-    takes: &["iterations", "release", "clip", "eta", "gamma", "radius"],
+    takes: &["iterations", "release", "clip", "rho", "proximal", "gamma", "radius"],
     views: &[View::Local],
     private: false,
     build: |recipe| super::build(recipe, &ENTRY, VARIANT),

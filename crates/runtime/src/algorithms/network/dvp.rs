@@ -9,7 +9,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "dvp",
     about: "peers on a graph with noise in every update (dual variable perturbation)",
     reference: "RA18, section V (Zhang and Zhu 2017), with E7 and E8",
-    takes: &["iterations", "release", "clip", "eta", "gamma", "radius", "as-published"],
+    takes: &["iterations", "release", "clip", "rho", "proximal", "gamma", "radius", "as_published"],
     views: &[View::Local],
     private: true,
     build: |recipe| super::build(recipe, &ENTRY, VARIANT),

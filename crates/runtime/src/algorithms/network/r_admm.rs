@@ -10,7 +10,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "r-admm",
     about: "peers on a graph, every second update free: it reuses the noisy gradient of the one before",
     reference: "RA18, Algorithm 2, with E7 and E8",
-    takes: &["iterations", "release", "clip", "eta", "gamma", "radius", "as-published"],
+    takes: &["iterations", "release", "clip", "rho", "proximal", "gamma", "radius", "as_published"],
     views: &[View::Local],
     private: true,
     build: |recipe| super::build(recipe, &ENTRY, VARIANT),

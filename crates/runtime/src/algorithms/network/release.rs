@@ -57,7 +57,7 @@ const ERRATUM: u8 = 7;
 const ENOUGH: f64 = 1e6;
 
 const TOO_BENT: &str = "whatever the noise, one record of some party bends the objective of a step too much for the budget: \
-                        set a larger eta, a larger penalty or fewer iterations, or choose release = gradient";
+                        set a larger rho, a larger penalty or fewer iterations, or choose release = gradient";
 
 impl Way {
     pub fn new(recipe: &Recipe<'_>, entry: &Entry, release: Release) -> Result<Self, Refused> {

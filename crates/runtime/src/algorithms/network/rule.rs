@@ -46,13 +46,8 @@ fn mean_degree(recipe: &Recipe<'_>) -> f64 {
 impl Rule {
     pub fn new(recipe: &Recipe<'_>, entry: &Entry, variant: Variant) -> Result<Self, Refused> {
         let settings = recipe.settings;
-        let smooth = recipe.public.gradient_lipschitz();
         // A loss with kinks has no curvature; its slopes change by 2 at most over scores of 1.
-        let smooth = if smooth.is_finite() && smooth > 0.0 {
-            smooth
-        } else {
-            recipe.public.row_norm.powi(2)
-        };
+        let smooth = recipe.public.curvature();
         let rounds = settings.iterations_or(ROUNDS)? as u32;
         let growth = settings.growth.unwrap_or(variant.growth);
         if !(growth >= 1.0 && growth.powf(f64::from(rounds)) <= MOST_GROWN) {
@@ -61,20 +56,21 @@ impl Rule {
             );
             return Err(Refused::new("growth", growth, allowed));
         }
-        let eta = positive("eta", settings.eta.unwrap_or(0.5 * smooth / mean_degree(recipe)))?;
+        let eta = positive("rho", settings.rho.unwrap_or(0.5 * smooth / mean_degree(recipe)))?;
         let release = settings.release.unwrap_or(match settings.as_published {
             Some(true) => Release::Objective,
             _ if variant.private => Release::Gradient,
             _ => Release::Minimiser,
         });
+        let (name, gamma) = settings.proximal_weight()?.unwrap_or(("proximal", smooth));
         Ok(Rule {
             variant,
             way: Way::new(recipe, entry, release)?,
             regulariser: Arc::clone(recipe.regulariser),
             rounds,
             eta,
-            theta: positive("theta", settings.theta.unwrap_or(eta))?,
-            gamma: not_negative("gamma", settings.gamma.unwrap_or(smooth))?,
+            theta: positive("dual_step", settings.dual_step.unwrap_or(eta))?,
+            gamma: not_negative(name, gamma)?,
             growth,
             radius: positive("radius", settings.radius.unwrap_or(REACH / recipe.public.row_norm))?,
         })

@@ -55,7 +55,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "walk",
     about: "a token that walks at random among the users, one user's prox step at a time",
     reference: "FP23, Algorithm 4, with E12 and E14",
-    takes: &["iterations", "clip", "gamma", "lambda", "inner", "walk", "as-published"],
+    takes: &["iterations", "clip", "rho", "gamma", "relaxation", "inner", "walk", "as_published"],
     views: &[View::Network, View::Local],
     private: true,
     build,
@@ -107,14 +107,14 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     if published && (memory == Memory::Stateless || recipe.view != View::Network) {
         let allowed = "what is published and does not hold is the stateful walk seen by a peer: set walk to \
                        stateful and trust to network";
-        return Err(Refused::new("as-published", true, allowed));
+        return Err(Refused::new("as_published", true, allowed));
     }
     let clip = settings.clip_or_bound(recipe.public)?;
     if recipe.view == View::Network && !published {
         certifiable(recipe, memory, clip)?;
     }
     let gamma = recipe.gamma()?;
-    let lambda = fraction("lambda", settings.lambda.unwrap_or(LAMBDA))?;
+    let lambda = fraction("relaxation", settings.relaxation.unwrap_or(LAMBDA))?;
     let hops = recipe.rounds(VISITS.saturating_mul(u64::from(parties)))?;
     Ok(Box::new(Walk {
         parties,
