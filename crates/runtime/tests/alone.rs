@@ -49,7 +49,7 @@ fn jobs() -> Vec<Job<'static>> {
         job(
             "m-admm",
             View::Local,
-            r#"{"iterations": 6, "release": "objective", "eta": 3}"#,
+            r#"{"iterations": 6, "release": "objective", "rho": 3}"#,
             "grid",
         ),
         job("walk", View::Network, r#"{"iterations": 120}"#, "complete"),
