@@ -103,7 +103,7 @@ struct RoundState<A> {
 }
 
 impl<E: Exchange> Coordinator<E> {
-    pub fn new(run: RunId, exchange: E) -> Box<dyn Node> {
+    pub fn node(run: RunId, exchange: E) -> Box<dyn Node> {
         let round = RoundState {
             number: 0,
             attempt: 0,

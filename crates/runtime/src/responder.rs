@@ -35,7 +35,7 @@ pub(crate) struct Responder<R> {
 }
 
 impl<R: Respond> Responder<R> {
-    pub fn new(run: RunId, party: Party, config: R, noise: f64) -> Box<dyn Node> {
+    pub fn node(run: RunId, party: Party, config: R, noise: f64) -> Box<dyn Node> {
         Box::new(Responder { endpoint: Endpoint::new(run, party), config, noise })
     }
 }
@@ -64,7 +64,7 @@ impl<R: Respond> Node for Responder<R> {
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&self.endpoint.save()?)?)
+        Ok(wire::pack(&self.endpoint.save())?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {

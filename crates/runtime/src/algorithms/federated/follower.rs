@@ -45,7 +45,7 @@ pub(super) struct Follower<H> {
 }
 
 impl<H: HandOver> Follower<H> {
-    pub fn new(run: RunId, party: Party, block: BlockTerms, way: H) -> Box<dyn Node> {
+    pub fn node(run: RunId, party: Party, block: BlockTerms, way: H) -> Box<dyn Node> {
         Box::new(Follower { endpoint: Endpoint::new(run, party), block, way })
     }
 }
@@ -85,7 +85,7 @@ impl<H: HandOver> Node for Follower<H> {
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&self.endpoint.save()?)?)
+        Ok(wire::pack(&self.endpoint.save())?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {

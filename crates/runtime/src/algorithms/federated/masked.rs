@@ -156,7 +156,7 @@ impl Protocol for Masked {
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
         let way =
             Masking { config: self.clone(), noise: start.noise, run: *start.run, member: None };
-        Ok(Follower::new(RunId::from(start.run), party, self.block, way))
+        Ok(Follower::node(RunId::from(start.run), party, self.block, way))
     }
 
     fn server(
@@ -174,7 +174,7 @@ impl Protocol for Masked {
             trajectory: Trajectory::new(self.config.len()),
             opened: None,
         };
-        Ok(Some(Coordinator::new(RunId::from(run), exchange)))
+        Ok(Some(Coordinator::node(RunId::from(run), exchange)))
     }
 
     fn assumptions(&self) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use reticent_noise::{Digest, Hasher};
 
-use super::rule::Rule;
+use super::rule::StepRule;
 use super::state::{PeerState, Share};
 use crate::endpoint::{Endpoint, EndpointState};
 use crate::error::RunError;
@@ -17,7 +17,7 @@ use crate::wire;
 
 pub(super) struct Peer {
     endpoint: Endpoint,
-    rule: Arc<Rule>,
+    rule: Arc<StepRule>,
     noise: f64,
     attempt: u16,
     state: PeerState,
@@ -27,7 +27,7 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    pub fn new(endpoint: Endpoint, rule: Arc<Rule>, noise: f64, state: PeerState) -> Self {
+    pub fn new(endpoint: Endpoint, rule: Arc<StepRule>, noise: f64, state: PeerState) -> Self {
         Peer { endpoint, rule, noise, attempt: 0, state, early: BTreeMap::new() }
     }
 
@@ -104,7 +104,7 @@ impl Node for Peer {
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.endpoint.save()?, self.attempt, &self.state))?)
+        Ok(wire::pack(&(self.endpoint.save(), self.attempt, &self.state))?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {

@@ -168,7 +168,7 @@ impl Node for Walker {
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.endpoint.save()?, &self.visits))?)
+        Ok(wire::pack(&(self.endpoint.save(), &self.visits))?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
