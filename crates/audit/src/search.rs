@@ -10,7 +10,7 @@
 //! What is counted is independent of all that was chosen, so the confidence is that of one test.
 
 use reticent::Error;
-use reticent_statistics::normal_quantile;
+use reticent::accountant::statistics::normal_quantile;
 
 use crate::attack::{Counter, Scores, Statistic, scores};
 use crate::likelihood::Likelihood;
