@@ -16,12 +16,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use crate::normal::normal_quantile;
 use reticent::Error;
 use reticent::accountant::{
     Adjacency, Entry, Event, Gdp, Ledger, Refused, Unit, View, delta as delta_at,
     epsilon as epsilon_at,
 };
-use reticent_statistics::normal_quantile;
 
 use crate::subject::Subject;
 use crate::threshold::Limits;
@@ -171,9 +171,9 @@ pub(crate) fn epsilon_of(mu: f64, delta: f64, adjacency: Adjacency) -> Result<f6
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::normal::normal_cdf;
     use crate::spec::AuditSpec;
     use reticent_oracle::Sampling;
-    use reticent_statistics::normal_cdf;
 
     #[test]
     fn the_curve_of_a_gaussian_gives_its_mu_at_every_threshold() {

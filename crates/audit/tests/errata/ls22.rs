@@ -4,7 +4,7 @@ use reticent::accountant::{WithoutReplacementGaussian, Zcdp};
 use reticent::problem::{Graph, GraphTerms, losses};
 use reticent_oracle::queries::SecondMoment;
 use reticent_oracle::{Entropy, Gate, Opening};
-use reticent_statistics::{lower_bound, upper_bound};
+use reticent_testkit::statistics::{lower_bound, upper_bound};
 
 use super::*;
 
