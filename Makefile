@@ -61,6 +61,7 @@ docs: ## Build the documentation of the crates (target/doc)
 # no ordinary build, so they are compiled and tested by themselves.
 unit:
 	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked -p reticent-data --features arrow --test arrow
 	$(CARGO) test --locked -p reticent-audit -p reticent-runtime --features seeded-bugs --test seeded_bugs
 	$(CARGO) test --locked -p reticent-audit -p reticent-runtime --features seeded-bugs --lib seeded
 
