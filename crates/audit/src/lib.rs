@@ -12,10 +12,8 @@
 mod attack;
 mod cell;
 mod likelihood;
-mod limits;
 mod map;
 mod method;
-mod normal;
 mod one_run;
 mod pair;
 mod parties;

@@ -14,7 +14,7 @@
 //!
 //! Each canary points along an axis of its own, so the noise on one says nothing about the others.
 
-use crate::limits::{binomial_point, binomial_upper_tail};
+use reticent::accountant::statistics::{binomial_point, binomial_upper_tail};
 use reticent::accountant::{Adjacency, Refused, View};
 use reticent::{Error, Repeat};
 use reticent_data::{Csr, Rows, Table};

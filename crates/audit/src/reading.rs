@@ -16,8 +16,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::normal::normal_quantile;
 use reticent::Error;
+use reticent::accountant::statistics::normal_quantile;
 use reticent::accountant::{
     Adjacency, Entry, Event, Gdp, Ledger, Refused, Unit, View, delta as delta_at,
     epsilon as epsilon_at,
@@ -171,8 +171,8 @@ pub(crate) fn epsilon_of(mu: f64, delta: f64, adjacency: Adjacency) -> Result<f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::normal::normal_cdf;
     use crate::spec::AuditSpec;
+    use reticent::accountant::statistics::normal_cdf;
     use reticent_oracle::Sampling;
 
     #[test]

@@ -9,8 +9,8 @@
 //!
 //! What is counted is independent of all that was chosen, so the confidence is that of one test.
 
-use crate::normal::normal_quantile;
 use reticent::Error;
+use reticent::accountant::statistics::normal_quantile;
 
 use crate::attack::{Counter, Scores, Statistic, scores};
 use crate::likelihood::Likelihood;

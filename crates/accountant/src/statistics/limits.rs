@@ -55,6 +55,12 @@ pub fn upper_bound(successes: u64, trials: u64, confidence: f64) -> f64 {
     halve(|p| binomial_lower_tail(successes, trials, p) >= 1.0 - confidence).1
 }
 
+/// Two-sided limits: each side gets half of 1 − confidence.
+pub fn clopper_pearson(successes: u64, trials: u64, confidence: f64) -> (f64, f64) {
+    let each = 0.5 + 0.5 * confidence;
+    (lower_bound(successes, trials, each), upper_bound(successes, trials, each))
+}
+
 /// The last point where `holds` is true and the first where it is false, for a predicate that
 /// changes once.
 fn halve(holds: impl Fn(f64) -> bool) -> (f64, f64) {
@@ -147,8 +153,7 @@ mod tests {
     fn limits_agree_with_scipy() {
         // scipy.stats.binomtest(k, n).proportion_ci(confidence, "exact")
         for (k, n, confidence, low, high) in LIMITS {
-            let each = 0.5 + 0.5 * confidence;
-            let found = (lower_bound(k, n, each), upper_bound(k, n, each));
+            let found = clopper_pearson(k, n, confidence);
             assert!(
                 (found.0 - low).abs() <= 1e-9 * low && (found.1 - high).abs() <= 1e-9 * high,
                 "{k} of {n}: {found:?}"
