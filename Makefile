@@ -35,6 +35,7 @@ features:
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features parquet \
 		-p reticent-data -p reticent-oracle -p reticent -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features arrow -p reticent-data -p reticent-oracle -p reticent
 	$(CARGO) check --locked --no-default-features --features seeded-bugs \
 		-p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
 

@@ -3,15 +3,15 @@
 #![cfg_attr(feature = "run", no_main)]
 
 use libfuzzer_sys::fuzz_target;
-use reticent::Spec;
 use reticent::simulate::Simulation;
+use reticent::{JobFile, Spec};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(folder) = tempfile::tempdir() else { return };
     let path = folder.path().join("job.toml");
     if std::fs::write(&path, bytes).is_ok() {
-        let _ = Spec::read(&path).and_then(|spec| spec.check());
-        let _ = Simulation::read(&path).and_then(|simulation| simulation.job.check());
+        let _ = JobFile::<Spec>::read(&path).and_then(|file| file.job.check());
+        let _ = JobFile::<Simulation>::read(&path).and_then(|file| file.job.check());
     }
 });
 

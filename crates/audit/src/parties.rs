@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use reticent::accountant::{Adjacency, Ledger, Refused, View, epsilon, gdp_mu};
 use reticent::admm::{Public, Settings};
-use reticent::problem::losses::{self, Loss};
-use reticent::problem::{Regulariser, Shape, penalties};
+use reticent::problem::{Loss, Regulariser};
 use reticent::runtime::{
     Budget, Entry, PartyId, Price, Recipe, RunError, Setup, Simulation, Topology, find, prepare,
     wire,
@@ -67,25 +66,15 @@ impl PartiesSubject {
             return Err(value("parties", spec.parties, "the victim and another one are needed"));
         }
         let view = spec.trust.unwrap_or(entry.views[0]);
-        let shape = Shape { features: 1, outputs: 1, intercept: false };
-        let loss: Arc<dyn Loss> = losses::parse(&spec.loss, None)?.into();
-        let penalty = penalties::parse(spec.penalty.as_deref().unwrap_or("none"))?;
-        let public = Public {
-            shape,
-            population: u64::from(spec.parties),
-            row_norm: 1.0,
-            lipschitz: loss.lipschitz(),
-            smoothness: loss.smoothness(),
-            whole_budget: 0.0,
-        };
+        let objective = spec.problem()?.check()?;
         let like = spec.pairs()[0].world(true, &spec.layout());
         let mut crowd = PartiesSubject {
             entry,
             settings: settings(spec, entry),
-            public,
-            regulariser: Arc::new(Regulariser::plain(penalty, shape)),
+            public: objective.public(u64::from(spec.parties), 0.0),
+            regulariser: Arc::clone(objective.regulariser()),
             topology: Topology::complete(spec.parties),
-            loss,
+            loss: Arc::clone(objective.loss()),
             opening: Opening {
                 adjacency: Adjacency::ReplaceOne,
                 unit: spec.unit(),

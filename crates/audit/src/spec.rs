@@ -4,7 +4,7 @@ use reticent::accountant::{Adjacency, Refused, Unit, View};
 use reticent::admm::catalogue::{self, Entry};
 use reticent::admm::{BlockSchedule, Release, Settings, StepSize, Walk};
 use reticent::map::Procedure;
-use reticent::{Error, Repeat, Spec};
+use reticent::{Error, Fit, Problem, Repeat, Spec, Tune};
 use reticent_data::Table;
 use reticent_oracle::{Law, Sampling};
 
@@ -302,12 +302,42 @@ impl AuditSpec {
 
     /// The calibrated job for tables like this one.
     pub(crate) fn repeat_on(&self, like: Table, features: u32) -> Result<Repeat, Error> {
-        let entry = catalogue::find(&self.algorithm);
         let units = if self.unit() == Unit::User { like.user_count() } else { like.len() } as u64;
+        let entry = catalogue::find(&self.algorithm);
         let usual = entry.map_or("none", |entry| entry.penalty);
-        let tuned = self.procedure.is_tuned();
-        let spec = Spec {
-            data: Some("the tables of the audit".into()),
+        let fit = |penalty: Option<String>| -> Result<Fit, Error> {
+            let spec = Spec { penalty, public_n: Some(units), ..self.spec(features) };
+            Ok(spec.fit()?.unit(self.unit()))
+        };
+        let job = if self.procedure.is_tuned() {
+            let kind = usual.split(':').next().unwrap_or(usual);
+            let mut tune = Tune::new();
+            for point in ["0.1", "0.2"] {
+                tune = tune.point(point, fit(Some(format!("{kind}:{point}")))?);
+            }
+            tune.check()?
+        } else {
+            let needed = entry.filter(|entry| entry.needs_penalty).map(|_| usual.to_owned());
+            fit(self.penalty.clone().or(needed))?.check()?
+        };
+        #[allow(unused_mut, reason = "a defect is switched on in audit builds alone")]
+        let mut repeat = job.repeat(like.into())?;
+        #[cfg(feature = "seeded-bugs")]
+        if let Some(bug) = self.bug {
+            repeat.spoil(bug);
+        }
+        Ok(repeat)
+    }
+
+    /// What is minimised on the tables of parties, which have one feature.
+    pub(crate) fn problem(&self) -> Result<Problem, Error> {
+        Spec { penalty: self.penalty.clone(), ..self.spec(1) }.problem()
+    }
+
+    /// The job, but for its penalty.
+    fn spec(&self, features: u32) -> Spec {
+        let entry = catalogue::find(&self.algorithm);
+        Spec {
             features: Some(features),
             row_norm: Some(1.0),
             // Losses of classes have theirs, and losses of numbers these.
@@ -315,36 +345,15 @@ impl AuditSpec {
             epsilon: Some(self.epsilon),
             delta: Some(self.delta),
             adjacency: Some(self.adjacency),
-            public_n: Some(units),
             algorithm: Some(self.algorithm.clone()),
             loss: Some(self.loss.clone()),
-            penalty: self
-                .penalty
-                .clone()
-                .or_else(|| entry.filter(|entry| entry.needs_penalty).map(|_| usual.to_owned()))
-                .filter(|_| !tuned),
-            tune: tuned.then(|| {
-                let kind = usual.split(':').next().unwrap_or(usual);
-                vec![format!("penalty={kind}:[0.1,0.2]")]
-            }),
             graph: self.procedure.has_graph().then(|| "private".to_owned()),
             constraint: self.constraint.clone(),
             intercept: Some(false),
             settings: entry.map(|entry| self.settings(entry)).unwrap_or_default(),
             seed: self.seed,
             ..Spec::default()
-        };
-        #[allow(unused_mut, reason = "a defect is switched on in audit builds alone")]
-        let mut repeat = {
-            let job = spec.check()?;
-            let job = if self.unit() == Unit::User { job.of_persons() } else { job };
-            job.repeat(like.into())?
-        };
-        #[cfg(feature = "seeded-bugs")]
-        if let Some(bug) = self.bug {
-            repeat.spoil(bug);
         }
-        Ok(repeat)
     }
 
     /// What the algorithm has of the settings. A sampling or a clip that it does not have is left

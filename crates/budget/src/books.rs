@@ -38,23 +38,16 @@ impl Status {
     }
 }
 
-/// A job as it is counted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Counted {
-    pub status: Status,
-    /// Whose table it was on; `None` for everybody.
+/// A job that has reserved and has not come back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Open {
+    /// Whose table it is on; `None` for everybody.
     pub people: Option<u64>,
     pub charge: Charge,
 }
 
-impl Counted {
-    pub(crate) fn counts_for(&self, people: u64) -> bool {
-        self.status != Status::Released && self.people.is_none_or(|own| own == people)
-    }
-}
-
 /// A table that was bound.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Known {
     pub fingerprint: Digest,
     pub people: Option<u64>,
@@ -64,16 +57,19 @@ pub(crate) struct Known {
 const BEFORE: Digest = [0; 32];
 
 /// What the history comes to.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Books {
     pub promise: Promise,
     pub filter: Filter,
     pub head: Digest,
     pub lines: u64,
     pub tables: Vec<Known>,
-    /// How many groups of people that are disjoint; 1 before any table is bound.
-    pub groups: u64,
-    pub jobs: BTreeMap<u64, Counted>,
+    /// What is closed and counted, for each group of disjoint people; one before any table is
+    /// bound.
+    pub closed: Vec<Charge>,
+    /// The same for what counts for everybody.
+    pub everybody: Charge,
+    pub open: BTreeMap<u64, Open>,
 }
 
 impl Books {
@@ -93,23 +89,34 @@ impl Books {
                 Filter::RULE
             )));
         }
-        let filter = opened.promise.filter()?;
-        let mut books = Self {
-            promise: opened.promise,
-            filter,
-            head: BEFORE,
-            lines: 0,
-            tables: Vec::new(),
-            groups: 1,
-            jobs: BTreeMap::new(),
-        };
+        let mut books = Self::empty(opened.promise)?;
         for line in lines {
             books.take(line)?;
         }
         Ok(books)
     }
 
-    fn take(&mut self, line: &Line) -> Result<(), BudgetError> {
+    /// Before the first line.
+    pub(crate) fn empty(promise: Promise) -> Result<Self, BudgetError> {
+        Ok(Self {
+            filter: promise.filter()?,
+            promise,
+            head: BEFORE,
+            lines: 0,
+            tables: Vec::new(),
+            closed: vec![Charge::ZERO],
+            everybody: Charge::ZERO,
+            open: BTreeMap::new(),
+        })
+    }
+
+    /// How many groups of people that are disjoint.
+    pub(crate) fn groups(&self) -> u64 {
+        self.closed.len() as u64
+    }
+
+    /// Takes the next line in, or refuses it.
+    pub(crate) fn take(&mut self, line: &Line) -> Result<(), BudgetError> {
         if line.number != self.lines + 1 {
             return Err(BudgetError::Damaged {
                 line: self.lines + 1,
@@ -141,53 +148,70 @@ impl Books {
     fn bind(&mut self, line: &Line) -> Result<(), BudgetError> {
         let fingerprint = line.secret.ok_or_else(|| line.damaged("a table without fingerprint"))?;
         match line.people {
-            Some(people) if people == self.groups + 1 && !self.tables.is_empty() => {
-                self.groups = people;
+            Some(people) if people == self.groups() + 1 && !self.tables.is_empty() => {
+                self.closed.push(Charge::ZERO);
             }
-            Some(1) if self.groups == 1 => (),
-            None if self.groups > 1 => (),
+            Some(1) if self.groups() == 1 => (),
+            None if self.groups() > 1 => (),
             _ => return Err(line.damaged("it names people that there are not")),
         }
         self.tables.push(Known { fingerprint, people: line.people });
         Ok(())
     }
 
+    /// A job that reserves is open; one that was made elsewhere is closed at once.
     fn begin(&mut self, line: &Line, status: Status) -> Result<(), BudgetError> {
         let charge = line.charge.ok_or_else(|| line.damaged("a job without a charge"))?;
-        if line.job != Some(line.number) || line.people.is_some_and(|own| own > self.groups) {
+        let known = line.people.is_none_or(|own| (1..=self.groups()).contains(&own));
+        if line.job != Some(line.number) || !known {
             return Err(line.damaged("it names a job or people that there are not"));
         }
-        self.jobs.insert(line.number, Counted { status, people: line.people, charge });
+        let job = Open { people: line.people, charge };
+        match status {
+            Status::Open => _ = self.open.insert(line.number, job),
+            _ => self.count(job),
+        }
         Ok(())
     }
 
     fn close(&mut self, line: &Line, status: Status) -> Result<(), BudgetError> {
-        let job = line.job.and_then(|number| self.jobs.get_mut(&number));
-        match job {
-            Some(job) if job.status == Status::Open => {
-                job.status = status;
-                // What was done beyond the plan is counted beside it.
-                job.charge = job.charge.and(&line.charge.unwrap_or(Charge::ZERO));
-                Ok(())
+        let job = line.job.and_then(|number| self.open.remove(&number));
+        let job = job.ok_or_else(|| line.damaged("it closes a job that is not open"))?;
+        if status != Status::Released {
+            // What was done beyond the plan is counted beside it.
+            let charge = job.charge.and(&line.charge.unwrap_or(Charge::ZERO));
+            self.count(Open { charge, ..job });
+        }
+        Ok(())
+    }
+
+    /// Counts a job that is closed.
+    fn count(&mut self, job: Open) {
+        match job.people {
+            None => self.everybody = self.everybody.and(&job.charge),
+            Some(people) => {
+                let of = self.closed.iter_mut().skip(people as usize - 1).take(1);
+                of.for_each(|closed| *closed = closed.and(&job.charge));
             }
-            _ => Err(line.damaged("it closes a job that is not open")),
         }
     }
 
     /// What counts for one group of people.
     pub(crate) fn spent(&self, people: u64) -> Charge {
-        let counted = self.jobs.values().filter(|job| job.counts_for(people));
-        counted.fold(Charge::ZERO, |sum, job| sum.and(&job.charge))
+        let closed = self.closed.get(people as usize - 1).copied().unwrap_or(Charge::ZERO);
+        let counts = |job: &&Open| job.people.is_none_or(|own| own == people);
+        let open = self.open.values().filter(counts);
+        open.fold(closed.and(&self.everybody), |sum, job| sum.and(&job.charge))
     }
 
     /// The groups of people that a job on a table of `people` is counted for.
     pub(crate) fn affected(&self, people: Option<u64>) -> std::ops::RangeInclusive<u64> {
-        people.map_or(1..=self.groups, |own| own..=own)
+        people.map_or(1..=self.groups(), |own| own..=own)
     }
 
     /// Whether the promise still holds.
     pub(crate) fn hold(&self) -> bool {
-        (1..=self.groups).all(|people| self.covers(&self.spent(people)))
+        (1..=self.groups()).all(|people| self.covers(&self.spent(people)))
     }
 
     /// Whether so much is within the promise; what cannot be counted is not.
@@ -210,20 +234,29 @@ impl Books {
 pub(crate) fn check(lines: &[Line]) -> Result<Books, BudgetError> {
     let whole = Books::replay(lines)?;
     // A second time, with an eye on what each line did to the promise.
-    let mut books = Books {
-        head: BEFORE,
-        lines: 0,
-        tables: Vec::new(),
-        groups: 1,
-        jobs: BTreeMap::new(),
-        promise: whole.promise.clone(),
-        filter: whole.filter.clone(),
-    };
+    let mut books = Books::empty(whole.promise.clone())?;
     for line in lines {
         books.take(line)?;
         check_line(&books, line)?;
     }
     Ok(whole)
+}
+
+/// What became of each job.
+pub(crate) fn statuses(lines: &[Line]) -> BTreeMap<u64, Status> {
+    let mut all = BTreeMap::new();
+    for line in lines {
+        let status = match line.kind {
+            Kind::Opened | Kind::Table => continue,
+            Kind::Reserved => Status::Open,
+            Kind::Imported => Status::Imported,
+            Kind::Settled => Status::Settled,
+            Kind::Released => Status::Released,
+            Kind::Forfeited => Status::Forfeited,
+        };
+        all.extend(line.job.map(|job| (job, status)));
+    }
+    all
 }
 
 fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {

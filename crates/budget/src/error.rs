@@ -90,16 +90,9 @@ pub enum BudgetError {
         /// The data set of the budget.
         dataset: String,
     },
-    /// A job that is not in the state that is asked for.
-    #[error("job {number} is {status}, and only a job that is open can be {asked}")]
-    NotOpen {
-        /// The job.
-        number: u64,
-        /// What it is.
-        status: &'static str,
-        /// What was to be done with it.
-        asked: &'static str,
-    },
+    /// A job that is closed, or was never begun.
+    #[error("there is no job {0} that is open")]
+    NotOpen(u64),
     /// A job that is not there.
     #[error("the budget has no job {0}")]
     NoJob(u64),

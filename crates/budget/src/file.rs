@@ -25,7 +25,11 @@ const VERSION: i64 = 1;
 const MIGRATIONS: [&str; 0] = [];
 
 /// The objects of the database, by name.
-const SCHEMA: [(&str, &str); 6] = [
+const SCHEMA: [(&str, &str); 7] = [
+    (
+        "balance",
+        "CREATE TABLE balance (one INTEGER PRIMARY KEY CHECK (one = 1), body TEXT NOT NULL, seal BLOB NOT NULL) STRICT",
+    ),
     (
         "history",
         "CREATE TABLE history (number INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, job INTEGER, people \

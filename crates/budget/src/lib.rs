@@ -30,6 +30,7 @@
 //! # }
 //! ```
 
+mod balance;
 mod books;
 mod error;
 mod file;

@@ -1,5 +1,5 @@
 //! The store: what can be done with a budget. Whatever changes it is one transaction that has read
-//! the whole history before, so that two who ask at the same time are counted one after the other.
+//! what all before it come to, so that two who ask at the same time are counted one after the other.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use reticent_noise::{Digest, Hasher, NoiseKey};
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
-use crate::books::{self, Books, Status};
+use crate::books::{self, Books};
 use crate::error::BudgetError;
 use crate::file::{File, not_a_budget};
 use crate::line::{Bound, Closed, Kind, Line, Opened, Use};
@@ -104,7 +104,9 @@ impl Store {
                 .map_err(failed)?;
             let draft = Draft::new(Kind::Opened, body(&opened)?);
             let draft = Draft { secret: Some(digest_of_key(&key)), ..draft };
-            append(&transaction, &[0; 32], 1, draft).map_err(failed)?;
+            let mut books = Books::empty(opened.promise.clone())?;
+            books.take(&append(&transaction, &books, draft).map_err(failed)?)?;
+            keep(&transaction, &books.balance(&key)?).map_err(failed)?;
             transaction.commit().map_err(failed)
         })?;
         Ok(Self { file })
@@ -131,16 +133,7 @@ impl Store {
     /// # Errors
     /// A file without a key, or with another than it was made with.
     pub fn key(&self) -> Result<[u8; 32], BudgetError> {
-        let key: Vec<u8> = self
-            .file
-            .connection
-            .query_row("SELECT bytes FROM key", [], |row| row.get(0))
-            .map_err(|error| self.file.sqlite(&error))?;
-        let wrong =
-            || not_a_budget(&self.file.path, "its key is not the one that it was made with");
-        let key: [u8; 32] = key.try_into().map_err(|_| wrong())?;
-        let first = self.lines()?.into_iter().next().and_then(|line| line.secret);
-        if first == Some(digest_of_key(&key)) { Ok(key) } else { Err(wrong()) }
+        key(&self.file.path, &self.file.connection)
     }
 
     /// What it promises.
@@ -257,14 +250,18 @@ impl Store {
     /// # Errors
     /// Names the first line that does not fit.
     pub fn check(&self) -> Result<Summary, BudgetError> {
+        let failed = |error: rusqlite::Error| self.file.sqlite(&error);
+        // One state of the file, whoever writes meanwhile.
+        let transaction = self.file.connection.unchecked_transaction().map_err(failed)?;
         let lines = self.lines()?;
-        books::check(&lines)?;
-        self.key()?;
-        let said: String = self
-            .file
-            .connection
+        let books = books::check(&lines)?;
+        if recall(&self.file.path, &transaction)?.1 != books {
+            let what = "the balance is not that of the history".to_owned();
+            return Err(BudgetError::Damaged { line: books.lines, what });
+        }
+        let said: String = transaction
             .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
-            .map_err(|error| self.file.sqlite(&error))?;
+            .map_err(failed)?;
         if said != "ok" {
             return Err(not_a_budget(&self.file.path, "the database is damaged"));
         }
@@ -293,7 +290,7 @@ impl Store {
         }
     }
 
-    /// One transaction: read all, decide, append. The file must be the same before and after.
+    /// One transaction: read the balance, decide, append. The file must be the same before and after.
     fn change<T>(
         &mut self,
         decide: impl FnOnce(&Books, &mut Next) -> Result<T, BudgetError>,
@@ -302,16 +299,13 @@ impl Store {
         let (path, still_there) = (self.file.path.clone(), self.file.place());
         let failed = |error: rusqlite::Error| BudgetError::from_sqlite(&path, &error);
         let transaction = begin(&mut self.file.connection).map_err(failed)?;
-        let lines =
-            read(&transaction).map_err(failed)?.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let books = Books::replay(&lines)?;
+        let (key, mut books) = recall(&path, &transaction)?;
         let mut next = Next { number: books.lines, drafts: Vec::new() };
         let told = decide(&books, &mut next)?;
-        let (mut head, mut number) = (books.head, books.lines);
         for draft in next.drafts {
-            number += 1;
-            head = append(&transaction, &head, number, draft).map_err(failed)?;
+            books.take(&append(&transaction, &books, draft).map_err(failed)?)?;
         }
+        keep(&transaction, &books.balance(&key)?).map_err(failed)?;
         still_there()?;
         transaction.commit().map_err(failed)?;
         still_there()?;
@@ -339,11 +333,7 @@ impl Next {
     }
 
     fn close(&mut self, books: &Books, number: u64, draft: Draft) -> Result<(), BudgetError> {
-        let job = books.jobs.get(&number).ok_or(BudgetError::NoJob(number))?;
-        if job.status != Status::Open {
-            let (status, asked) = (job.status.name(), draft.kind.name());
-            return Err(BudgetError::NotOpen { number, status, asked });
-        }
+        let job = books.open.get(&number).ok_or(BudgetError::NotOpen(number))?;
         self.write(Draft { job: Some(number), people: job.people, ..draft });
         Ok(())
     }
@@ -360,8 +350,8 @@ impl Next {
                 return Err(BudgetError::AnotherTable { dataset: books.promise.dataset.clone() });
             }
             // Where there are several groups, nobody says which of them it is an edition of.
-            Relation::NewEdition => ("new-edition", (books.groups == 1).then_some(1)),
-            Relation::DisjointPeople => ("disjoint-people", Some(books.groups + 1)),
+            Relation::NewEdition => ("new-edition", (books.groups() == 1).then_some(1)),
+            Relation::DisjointPeople => ("disjoint-people", Some(books.groups() + 1)),
         };
         let edition = books.tables.len() as u64 + 1;
         let body = body(&Bound { edition, relation: relation.to_owned() })?;
@@ -481,17 +471,14 @@ fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
     connection.transaction_with_behavior(TransactionBehavior::Immediate)
 }
 
-fn append(
-    transaction: &Transaction,
-    head: &Digest,
-    number: u64,
-    draft: Draft,
-) -> rusqlite::Result<Digest> {
+/// Writes the line that follows.
+fn append(transaction: &Transaction, books: &Books, draft: Draft) -> rusqlite::Result<Line> {
     let time =
         transaction.query_row("SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')", [], |r| r.get(0))?;
     let Draft { kind, job, people, charge, body, secret } = draft;
+    let number = books.lines + 1;
     let mut line = Line { number, time, kind, job, people, charge, body, secret, hash: [0; 32] };
-    line.hash = line.chained(head);
+    line.hash = line.chained(&books.head);
     transaction.execute(
         "INSERT INTO history (number, time, kind, job, people, charge, body, secret, hash) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -507,7 +494,43 @@ fn append(
             line.hash.to_vec(),
         ],
     )?;
-    Ok(line.hash)
+    Ok(line)
+}
+
+/// Writes the balance down.
+fn keep(transaction: &Transaction, (text, seal): &(String, Digest)) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO balance (one, body, seal) VALUES (1, ?1, ?2)";
+    transaction.execute(sql, params![text, seal.as_slice()]).map(|_| ())
+}
+
+/// The key, and the books as they were written down.
+fn recall(path: &Path, connection: &Connection) -> Result<([u8; 32], Books), BudgetError> {
+    let failed = |error: rusqlite::Error| BudgetError::from_sqlite(path, &error);
+    let key = key(path, connection)?;
+    let first = connection.query_row(&format!("{LINES} WHERE number = 1"), [], line);
+    let first = Books::replay(&[first.map_err(failed)??])?;
+    let sql = format!("{LINES} ORDER BY number DESC LIMIT 1");
+    let last = connection.query_row(&sql, [], line).map_err(failed)??;
+    let (text, seal): (String, Vec<u8>) = connection
+        .query_row("SELECT body, seal FROM balance", [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .map_err(failed)?;
+    let seal = Digest::try_from(seal).map_err(|_| last.damaged("the balance has no seal"))?;
+    let books = Books::recall(&text, &seal, &key, (last.number, last.hash))?;
+    if books.promise != first.promise {
+        return Err(last.damaged("the balance is of another promise"));
+    }
+    Ok((key, books))
+}
+
+/// The key that the budget was made with.
+fn key(path: &Path, connection: &Connection) -> Result<[u8; 32], BudgetError> {
+    let failed = |error: rusqlite::Error| BudgetError::from_sqlite(path, &error);
+    let wrong = || not_a_budget(path, "its key is not the one that it was made with");
+    let sql = "SELECT bytes, (SELECT secret FROM history WHERE number = 1) FROM key";
+    let (key, digest): (Vec<u8>, Option<Vec<u8>>) =
+        connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
+    let key: [u8; 32] = key.try_into().map_err(|_| wrong())?;
+    if digest.as_deref() == Some(&digest_of_key(&key)[..]) { Ok(key) } else { Err(wrong()) }
 }
 
 /// What a line is read by.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use reticent_accountant::{Charge, Event, Filter, Gdp, Ledger, epsilon};
 
-use crate::books::{Books, Counted, Status};
+use crate::books::{Books, Status, statuses};
 use crate::error::BudgetError;
 use crate::line::{Closed, Kind, Line, Use, hex};
 use crate::promise::Promise;
@@ -76,15 +76,14 @@ pub struct Summary {
 impl Summary {
     pub(crate) fn of(lines: &[Line]) -> Result<Self, BudgetError> {
         let books = Books::replay(lines)?;
+        let statuses = statuses(lines);
         let (mut jobs, mut done) = (Vec::new(), Vec::new());
         for line in lines {
             match line.kind {
                 Kind::Reserved | Kind::Imported => {
-                    let Some(Counted { status, people, .. }) = books.jobs.get(&line.number) else {
-                        continue;
-                    };
+                    let Some(&status) = statuses.get(&line.number) else { continue };
                     let Use { label, epsilon, delta, ledger, .. } = Use::read(line)?;
-                    let (status, people, number) = (*status, *people, line.number);
+                    let (people, number) = (line.people, line.number);
                     done.push((number, ledger));
                     let time = line.time.clone();
                     jobs.push(Job { number, label, time, epsilon, delta, status, people });
@@ -96,7 +95,8 @@ impl Summary {
                 _ => (),
             }
         }
-        let groups = (1..=books.groups).map(|people| group(&books, people, &jobs, &done)).collect();
+        let groups =
+            (1..=books.groups()).map(|people| group(&books, people, &jobs, &done)).collect();
         Ok(Self {
             kept: books.hold(),
             groups,
@@ -116,10 +116,11 @@ impl Summary {
 
 fn group(books: &Books, people: u64, jobs: &[Job], done: &[(u64, Ledger)]) -> Group {
     let counts =
-        |number: &u64| books.jobs.get(number).is_some_and(|counted| counted.counts_for(people));
-    let own: Vec<&Job> = jobs.iter().filter(|job| counts(&job.number)).collect();
-    let ledgers: Vec<&Ledger> =
-        done.iter().filter(|(number, _)| counts(number)).map(|(_, ledger)| ledger).collect();
+        |job: &&Job| job.status != Status::Released && job.people.is_none_or(|of| of == people);
+    let own: Vec<&Job> = jobs.iter().filter(counts).collect();
+    let numbers: BTreeSet<u64> = own.iter().map(|job| job.number).collect();
+    let mine = done.iter().filter(|(number, _)| numbers.contains(number));
+    let ledgers: Vec<&Ledger> = mine.map(|(_, ledger)| ledger).collect();
     let spent = books.spent(people);
     let promise = &books.promise;
     // What is Gaussian throughout is one Gaussian.

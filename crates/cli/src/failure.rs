@@ -138,9 +138,7 @@ fn budget_hint(error: &BudgetError) -> &'static str {
             "say --new-edition if it is about the same people, or --disjoint-people if nobody is in both; or make a \
              budget of its own for it"
         }
-        BudgetError::NotOpen { .. } | BudgetError::NoJob(_) => {
-            "`reticent budget show` lists the jobs"
-        }
+        BudgetError::NotOpen(_) | BudgetError::NoJob(_) => "`reticent budget show` lists the jobs",
         BudgetError::Busy(_) => "try again when it is done",
         BudgetError::ReadOnly(_) => "check that you may write the file and its folder",
         BudgetError::Full(_) => "make room and try again",

@@ -2,13 +2,14 @@
 //! iterations, nothing that is computed from the data, and no time, which depends on what is in
 //! them. On standard error, and only when that is a terminal.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use reticent::Progress;
+use reticent::{Progress, Stage};
 
 /// What is over sooner shows nothing.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -66,20 +67,20 @@ impl Bar {
     }
 }
 
-impl Progress for Bar {
-    fn reading(&mut self) {
-        self.wait("reading the table");
+impl Bar {
+    /// Shows the stage of a job, and lets it go on.
+    pub fn watch(&mut self, stage: Stage) -> ControlFlow<()> {
+        match stage {
+            Stage::Reading => self.wait("reading the table"),
+            Stage::Calibrating => self.wait("calibrating the noise"),
+            Stage::Running => self.wait("running"),
+            Stage::Iteration(Progress { done, of }) => self.iteration(done, of),
+        }
+        ControlFlow::Continue(())
     }
 
-    fn calibrating(&mut self) {
-        self.wait("calibrating the noise");
-    }
-
-    fn running(&mut self) {
-        self.wait("running");
-    }
-
-    fn iteration(&mut self, done: u64, of: u64) {
+    /// Shows so many of so many.
+    pub fn iteration(&mut self, done: u64, of: u64) {
         if let Some(bar) = &self.bar {
             bar.set_position(done);
         } else if self.start.elapsed() > PATIENCE && !is_quiet() {

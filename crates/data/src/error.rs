@@ -122,6 +122,9 @@ pub enum FileProblem {
     /// A header that seems to be a record.
     #[error("the first line is made of numbers and does not look like the names of columns")]
     HeaderOfValues,
+    /// A dataset whose parts do not go together, or not with the schema.
+    #[error("{0}")]
+    Shape(String),
     /// A Parquet column of a kind that has no meaning here.
     #[error(
         "column `{column}` has the type {found}; readable are numbers, text, truth values and days, not nested"
@@ -290,6 +293,9 @@ impl FileProblem {
                  line is a record, set header = false"
             }
             Self::HeaderOfValues => "if the first line is a record, give `no_header`",
+            Self::Shape(_) => {
+                "give parts of the same length, and as many columns as there are features"
+            }
             Self::DuplicateColumn(_) => "rename one of the two columns in the file",
             Self::ColumnType { .. } => {
                 "give days kind = \"date\"; declare others as ignored, or convert them before writing the file"

@@ -52,6 +52,28 @@ impl<'s> Filling<'s> {
         self
     }
 
+    /// Makes room for so many records, and for so many values where rows are sparse and their number
+    /// is known.
+    pub(crate) fn reserve(
+        &mut self,
+        records: usize,
+        values: Option<usize>,
+        file: &str,
+    ) -> Result<(), DataError> {
+        let Table { rows, targets, .. } = &mut self.table;
+        let reserved = match rows {
+            Rows::Dense(m) => m.values.try_reserve_exact(records.saturating_mul(m.columns)),
+            Rows::Sparse(m) => m
+                .indptr
+                .try_reserve_exact(records)
+                .and_then(|()| m.indices.try_reserve_exact(values.unwrap_or(0)))
+                .and_then(|()| m.values.try_reserve_exact(values.unwrap_or(0))),
+        };
+        reserved
+            .and_then(|()| targets.try_reserve_exact(records))
+            .map_err(|_| DataError::file(file, FileProblem::TooLarge))
+    }
+
     /// Records so far.
     pub(crate) fn records(&self) -> u64 {
         self.records

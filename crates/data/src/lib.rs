@@ -26,6 +26,7 @@
 //! ```
 
 mod counts;
+mod dataset;
 mod day;
 mod dense;
 mod encode;
@@ -42,6 +43,7 @@ mod table;
 mod text;
 
 pub use counts::{ColumnCounts, Counts};
+pub use dataset::{Dataset, Indices, Owners, Targets, encode, visit_dataset};
 pub use dense::Dense;
 pub use encode::{Cell, Encoder, Purpose, Row};
 pub use error::{CellProblem, DataError, FileProblem, LineProblem, Place};

@@ -17,6 +17,7 @@ mod bug;
 mod cipher;
 mod claim;
 mod drawn;
+mod fingerprint;
 mod gate;
 mod inside;
 mod lattice;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use reticent_accountant::{Adjacency, Unit};
-use reticent_data::{DataError, Reading, Schema, Skew, Table};
+use reticent_data::{DataError, Dataset, Reading, Schema, Skew, Table};
 use reticent_noise::{Entropy, EntropyError};
 
 /// Private data, unopened. There is no way to look into it but through a [`Gate`](crate::Gate).
@@ -41,6 +41,16 @@ impl PrivateTable {
         Ok(PrivateTable { table, drafted_from })
     }
 
+    /// Encodes a table in memory under a schema that has the roles of the job. The dataset is read
+    /// where it is; the encoded table is the one copy.
+    ///
+    /// # Errors
+    /// If the dataset does not have the columns of the schema, or a cell cannot be read under it.
+    pub fn encode(dataset: &Dataset<'_>, schema: &Schema) -> Result<Self, DataError> {
+        let table = reticent_data::encode(dataset, &schema.with_roles(None, None)?)?;
+        Ok(PrivateTable { table, drafted_from: false })
+    }
+
     /// A table for each owner in the user column, in order of first appearance; `None` without such
     /// a column.
     pub fn split_by_user(self) -> Option<Vec<PrivateTable>> {
@@ -69,6 +79,11 @@ impl PrivateTable {
     pub fn public_count(&self, unit: Unit, adjacency: Adjacency) -> Option<u64> {
         ((unit, adjacency) == (Unit::Record, Adjacency::ReplaceOne))
             .then_some(self.table.len() as u64)
+    }
+
+    /// Whether it says whose each row is.
+    pub fn has_owners(&self) -> bool {
+        self.table.users.is_some()
     }
 
     /// Whether this is the very table that the schema was drafted from, and nobody says that it is

@@ -1,8 +1,10 @@
 //! What is public about tables: schemas, formats and the errors of reading. Rows are not among
 //! them.
 
+pub use crate::fingerprint::{fingerprint, stamps};
 pub use reticent_data::{
-    Categorical, Checked, ColumnCounts, Counts, DataError, Draft, DraftOptions, Drafted, Format,
-    Head, Kept, KeptKind, Labels, Numeric, Reading, Role, Scale, Schema, SchemaError, Target,
-    TargetKind, Thoroughness, Unknown, check, draft_from_public, read_text, skeleton,
+    Categorical, Checked, ColumnCounts, Counts, DataError, Dataset, Draft, DraftOptions, Drafted,
+    Format, Head, Indices, Kept, KeptKind, Labels, Numeric, Owners, Reading, Role, Scale, Schema,
+    SchemaError, Target, TargetKind, Targets, Thoroughness, Unknown, check, draft_from_public,
+    read_text, skeleton,
 };

@@ -57,6 +57,8 @@ pub enum Fallback {
     Value(f64),
     /// The number of classes of the target, where the caller knows it.
     Classes,
+    /// These numbers.
+    List(&'static [f64]),
 }
 
 /// The values that a parameter may have.
@@ -72,6 +74,8 @@ pub enum Range {
     Extended,
     /// The name of a file: the rest of the description, commas and all.
     File,
+    /// Numbers, all that are left in the description.
+    List,
 }
 
 impl fmt::Display for Range {
@@ -82,6 +86,7 @@ impl fmt::Display for Range {
             Range::Whole(a, b) => write!(f, "a whole number from {a} to {b}"),
             Range::Extended => f.write_str("a number, inf and -inf included"),
             Range::File => f.write_str("the name of a file"),
+            Range::List => f.write_str("numbers with commas between them"),
         }
     }
 }
@@ -109,7 +114,7 @@ impl Parameter {
                 value >= f64::from(a) && value <= f64::from(b) && value.fract() == 0.0
             }
             Range::Extended => !value.is_nan(),
-            Range::File => false,
+            Range::File | Range::List => false,
         };
         if allowed {
             // −0 and 0 are the same parameter and must print the same.
@@ -164,7 +169,7 @@ pub fn read<'t, B>(
     let mut arguments = Arguments::default();
     let mut rest = rest.map(str::trim);
     for p in entry.parameters {
-        let word = if p.range == Range::File {
+        let word = if matches!(p.range, Range::File | Range::List) {
             rest.take()
         } else {
             rest.map(|r| match r.split_once(',') {
@@ -184,15 +189,18 @@ pub fn read<'t, B>(
                     arguments.file = word.to_owned();
                     continue;
                 }
-                let value = word.parse::<f64>().map_err(|_| ParseError::NotANumber {
-                    name: entry.name,
-                    parameter: p.name,
-                    given: word.to_owned(),
-                    range: p.range.to_string(),
-                })?;
-                arguments.numbers.push(value);
+                for word in word.split(',').map(str::trim) {
+                    let value = word.parse::<f64>().map_err(|_| ParseError::NotANumber {
+                        name: entry.name,
+                        parameter: p.name,
+                        given: word.to_owned(),
+                        range: p.range.to_string(),
+                    })?;
+                    arguments.numbers.push(value);
+                }
             }
             (None, Fallback::Value(value)) => arguments.numbers.push(value),
+            (None, Fallback::List(values)) => arguments.numbers.extend(values),
             (None, Fallback::Classes) if classes.is_some() => {
                 arguments.numbers.extend(classes.map(|k| k as f64));
             }

@@ -7,6 +7,8 @@
 //! So `z` of an algorithm with the identity constraint has the shape of `x`, and one rule covers
 //! every constraint.
 
+use std::sync::Arc;
+
 use thiserror::Error;
 
 use crate::{Constraint, Penalty, Shape};
@@ -26,7 +28,7 @@ pub struct ShapeError {
 /// A penalty behind a constraint.
 #[derive(Debug)]
 pub struct Regulariser {
-    penalty: Box<dyn Penalty>,
+    penalty: Arc<dyn Penalty>,
     constraint: Constraint,
     shape: Shape,
 }
@@ -37,7 +39,7 @@ impl Regulariser {
     /// # Errors
     /// [`ShapeError`] if the constraint is for another number of features.
     pub fn new(
-        penalty: Box<dyn Penalty>,
+        penalty: impl Into<Arc<dyn Penalty>>,
         constraint: Constraint,
         shape: Shape,
     ) -> Result<Self, ShapeError> {
@@ -46,12 +48,20 @@ impl Regulariser {
             let constraint = constraint.spec().to_owned();
             return Err(ShapeError { constraint, given, features: shape.features });
         }
-        Ok(Self { penalty, constraint, shape })
+        Ok(Self { penalty: penalty.into(), constraint, shape })
     }
 
     /// The penalty on the parameter itself, `r(x)`: the identity constraint.
-    pub fn plain(penalty: Box<dyn Penalty>, shape: Shape) -> Self {
-        Self { penalty, constraint: Constraint::identity(shape.features), shape }
+    pub fn plain(penalty: impl Into<Arc<dyn Penalty>>, shape: Shape) -> Self {
+        Self { penalty: penalty.into(), constraint: Constraint::identity(shape.features), shape }
+    }
+
+    /// The same penalty behind another constraint.
+    ///
+    /// # Errors
+    /// If the constraint is for another number of features.
+    pub fn with_constraint(&self, constraint: Constraint) -> Result<Self, ShapeError> {
+        Self::new(Arc::clone(&self.penalty), constraint, self.shape)
     }
 
     /// The penalty `r`, without its constraint.

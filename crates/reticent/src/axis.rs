@@ -4,7 +4,6 @@ use reticent_admm::Settings;
 
 use crate::error::Error;
 use crate::spec::Spec;
-use crate::tune::refuse;
 
 /// What can be tuned besides the settings of the algorithms.
 const PARTS: [&str; 4] = ["algorithm", "loss", "penalty", "constraint"];
@@ -48,15 +47,19 @@ impl Axis {
         let form = "write it as name=[value,value,…] or name=before[value,value,…]after, for example \
                     'penalty=l1:[1e-5,1e-4,1e-3]'";
         let Some((name, before, list, after)) = parts(text) else {
-            return Err(refuse("tune", text, form));
+            return Err(Error::value("tune", text, form));
         };
         let known = || PARTS.into_iter().chain(Settings::ALL.iter().map(|setting| setting.name));
         let Some(name) = known().find(|part| *part == name).or(Settings::named(name)) else {
             let names: Vec<_> = known().filter(|name| *name != "as_published").collect();
-            return Err(refuse("tune", text, format!("what can be tuned is {}", names.join(", "))));
+            return Err(Error::value(
+                "tune",
+                text,
+                format!("what can be tuned is {}", names.join(", ")),
+            ));
         };
         if name == "as_published" {
-            return Err(refuse(
+            return Err(Error::value(
                 "tune",
                 text,
                 "a version whose privacy claim does not hold is nothing to choose privately",
@@ -64,19 +67,19 @@ impl Axis {
         }
         let values: Vec<String> = values(before, list, after).collect();
         if list.split(',').any(|value| value.trim().is_empty()) || after.contains(['[', ']']) {
-            return Err(refuse("tune", text, form));
+            return Err(Error::value("tune", text, form));
         }
         if values.len() < 2 {
             let why = format!(
-                "a grid of one leaves nothing to choose, and choosing costs budget: give --{name} {} itself, or more values",
+                "a grid of one leaves nothing to choose, and choosing costs budget: give `{name} = {}` itself, or more values",
                 values[0]
             );
-            return Err(refuse("tune", text, why));
+            return Err(Error::value("tune", text, why));
         }
         if let Some(twice) =
             values.iter().enumerate().find(|(i, value)| values[..*i].contains(value))
         {
-            return Err(refuse("tune", text, format!("{} is there twice", twice.1)));
+            return Err(Error::value("tune", text, format!("{} is there twice", twice.1)));
         }
         Ok(Axis { name, values })
     }

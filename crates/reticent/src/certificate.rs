@@ -10,8 +10,8 @@ use reticent_oracle::tables::Schema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::job::Job;
 use crate::simulate::Spread;
+use crate::task::Task;
 use crate::verdict::{Scope, Verdict};
 
 /// The format that this version writes and reads.
@@ -116,10 +116,10 @@ const DELTA_WITHOUT_BUDGET: f64 = 1e-5;
 
 impl Certificate {
     /// The certificate of what `ledger` recorded.
-    pub(crate) fn new(job: &Job, terms: &Terms, ledger: Ledger) -> Result<Self, Error> {
-        let delta = job.budget.map_or(DELTA_WITHOUT_BUDGET, |budget| budget.delta);
-        let mut certificate = Self::of(job.entry.name, delta, terms, ledger)?;
-        certificate.assumptions.extend(origin(&job.schema));
+    pub(crate) fn new(task: &Task, terms: &Terms, ledger: Ledger) -> Result<Self, Error> {
+        let delta = task.budget.map_or(DELTA_WITHOUT_BUDGET, |budget| budget.delta());
+        let mut certificate = Self::of(task.entry.name, delta, terms, ledger)?;
+        certificate.assumptions.extend(origin(&task.objective.schema));
         Ok(certificate)
     }
 
@@ -165,6 +165,9 @@ impl Certificate {
     /// This certificate as its ledger has it: where the file promises more than the events, it is
     /// not believed. It may promise less, as another version does that counts less tightly. Numbers
     /// and words that follow from the ledger are made anew.
+    ///
+    /// # Errors
+    /// If the ledger cannot be counted.
     pub fn recounted(mut self) -> Result<Self, Error> {
         let Certificate { adjacency, unit, view, .. } = self;
         let verdict = Verdict::of(&self.ledger, self.delta, Scope { adjacency, unit, view })?;

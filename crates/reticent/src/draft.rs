@@ -9,6 +9,9 @@ use reticent_oracle::{Entropy, Refusal};
 use crate::error::Error;
 
 /// Drafts a schema from a public file; see [`draft_from_public`].
+///
+/// # Errors
+/// If the file cannot be read, or there is no randomness for the key.
 pub fn draft_schema(path: &Path, options: &DraftOptions) -> Result<Draft, Error> {
     let key = Entropy::secure().and_then(|mut entropy| entropy.key()).map_err(Refusal::from)?;
     Ok(draft_from_public(path, options, &key)?)

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use reticent_accountant::{AccountError, CalibrationError, Refused};
+use reticent_accountant::{AccountError, CalibrationError, Ledger, Refused};
 use reticent_oracle::Refusal;
 use reticent_oracle::tables::{DataError, SchemaError};
 use reticent_problem::{ParseError, ShapeError};
@@ -93,6 +93,9 @@ pub enum Error {
         epsilon: f64,
         /// The same.
         delta: f64,
+        /// What was entered until then, where one table has one set of books; the whole plan where
+        /// how far it came is secret.
+        books: Option<Box<Ledger>>,
     },
     /// The books do not balance.
     #[error(transparent)]
@@ -114,6 +117,11 @@ impl Error {
     /// A file that could not be written to its end.
     pub fn written(file: &Path, error: &io::Error) -> Self {
         Error::write(file, error)
+    }
+
+    /// A parameter that cannot have the value given.
+    pub fn value(name: &'static str, given: impl ToString, allowed: impl Into<String>) -> Self {
+        Refused::new(name, given, allowed).into()
     }
 
     pub(crate) fn spec_form(error: impl std::fmt::Display) -> Self {
@@ -142,11 +150,23 @@ impl Error {
             }
             Error::Shape(_) => "give a constraint whose width is the number of features".to_owned(),
             Error::Run(RunError::File { .. }) => "check the path and that the disk has room".to_owned(),
+            Error::Spent { why, epsilon, delta, .. } if why.is_stop() => format!(
+                "no model was written, but questions about the data were answered: count epsilon = {epsilon} at \
+                 delta = {delta:e} as spent"
+            ),
             Error::Spent { epsilon, delta, .. } => format!(
                 "no model was written, but that the run did not get to its end was found out from the data: count \
                  epsilon = {epsilon} at delta = {delta:e} as spent"
             ),
             Error::Refused(_) | Error::Account(_) | Error::Run(_) => "nothing was released".to_owned(),
+        }
+    }
+
+    /// Whether the caller stopped it.
+    pub fn is_stop(&self) -> bool {
+        match self {
+            Error::Spent { why, .. } => why.is_stop(),
+            other => matches!(other, Error::Refused(Refusal::Stopped)),
         }
     }
 

@@ -1,202 +1,141 @@
-//! From a job to a model: load, rehearse, calibrate, run, close the books.
+//! A fit, put together part by part in Rust.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use reticent_accountant::Ledger;
-use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
-use reticent_admm::{Choice, Progress as Told};
-use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal};
-use reticent_problem::Graph;
+use reticent_accountant::{Adjacency, Unit};
+use reticent_oracle::tables::Schema;
+use reticent_problem::{Constraint, Graph, Loss, Penalty};
 
-use crate::certificate::Certificate;
+use crate::budget::Budget;
 use crate::error::Error;
-use crate::job::{Budget, Job};
-use crate::model::Model;
-use crate::run::{Calibrated, Outcome};
-use crate::tune::{Prepared, Tuned};
+use crate::graph::PrivateGraph;
+use crate::job::Job;
+use crate::objective::Problem;
+use crate::solver::Solver;
+use crate::task::Task;
 
-/// What a fit tells while it runs: which part it is at, and how many iterations are done. Nothing
-/// that is computed from the data.
-pub trait Progress {
-    /// The table is being read.
-    fn reading(&mut self) {}
-    /// The noise is being calibrated.
-    fn calibrating(&mut self) {}
-    /// The algorithm runs. Not every one tells of its iterations: how many runs a choice takes is
-    /// secret.
-    fn running(&mut self) {}
-    /// So many of so many iterations are done.
-    fn iteration(&mut self, _done: u64, _of: u64) {}
+/// What to fit and at what price; not on what, which is a [`Source`](crate::Source). Unchecked:
+/// [`Fit::check`] makes a [`Job`] of it, without reading any table.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    pub(crate) problem: Problem,
+    pub(crate) solver: Solver,
+    pub(crate) graph: Option<PrivateGraph>,
+    pub(crate) budget: Option<Budget>,
+    pub(crate) adjacency: Adjacency,
+    pub(crate) unit: Option<Unit>,
+    pub(crate) public_n: Option<u64>,
+    pub(crate) seed: Option<u64>,
 }
 
-/// No progress shown.
-impl Progress for () {}
-
-/// A model and how it came about. How long it took is not told: a time depends on what is in the
-/// records.
-#[derive(Debug)]
-pub struct Fitted {
-    /// The model, its certificate inside.
-    pub model: Model,
-    /// Records read, where their number is public: records are protected, and one is replaced by
-    /// another.
-    pub records: Option<u64>,
-    /// Iterations made.
-    pub iterations: u64,
-    /// What came of tuning, if the job was tuned.
-    pub tuned: Option<Tuned>,
-    /// Whether the exact solver got to the optimum before its iterations ran out; the others have
-    /// no such thing.
-    pub converged: Option<bool>,
-}
-
-/// What there is to do, calibrated.
-#[derive(Debug)]
-pub(crate) enum Plan {
-    /// One run.
-    One(Calibrated),
-    /// The best of a random number of runs.
-    Best(Prepared),
-}
-
-/// What was done.
-#[derive(Debug)]
-pub(crate) struct Done<'j> {
-    /// The job whose model it is.
-    job: &'j Job,
-    pub parameter: Vec<f64>,
-    iterations: u64,
-    graph: Option<Graph>,
-    pub tuned: Option<Tuned>,
-    converged: Option<bool>,
-    /// Every answer that was released on the way, if they were kept.
-    pub transcript: Vec<Vec<f64>>,
-    ledger: Ledger,
-    choice: Option<Choice>,
-}
-
-impl Job {
-    /// Does the job.
-    pub fn fit(self, progress: &mut dyn Progress) -> Result<Fitted, Error> {
-        progress.reading();
-        let table = PrivateTable::load_all(&self.data, self.reading, &self.schema)?;
-        let records = table.public_count(self.opening.unit, self.opening.adjacency);
-        let gate = self.open(table, 0)?;
-        let terms = *gate.terms();
-        let done = match self.budget {
-            Some(budget) => {
-                progress.calibrating();
-                let plan = self.prepare(&gate, budget)?;
-                progress.running();
-                self.execute(gate, &plan, progress)?
-            }
-            None => {
-                progress.running();
-                self.fit_exact(gate)?
-            }
-        };
-        let Done { job, parameter, iterations, graph, tuned, converged, ledger, choice, .. } = done;
-        let certificate = Certificate { choice, ..Certificate::new(job, &terms, ledger)? };
-        let model = Model::new(job, parameter, graph.as_ref(), certificate);
-        Ok(Fitted { model, records, iterations, tuned, converged })
+impl Fit {
+    /// A fit of tables of this schema: by `auto`, with the usual loss for the target, no penalty
+    /// and an intercept.
+    pub fn new(schema: Schema) -> Self {
+        Fit::of(Problem::new(schema))
     }
 
-    /// The gate on `table`. `number` tells runs with the same seed apart.
-    pub(crate) fn open(&self, table: PrivateTable, number: u64) -> Result<Gate, Error> {
-        let entropy = match self.seed {
-            // Multiples of an odd number near 2⁶⁴/φ: runs of different small seeds never meet.
-            Some(seed) => {
-                Entropy::seeded(seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
-            }
-            None => Entropy::secure().map_err(Refusal::from)?,
-        };
-        Ok(Gate::open(table, Arc::clone(&self.loss), &self.opening, entropy)?)
-    }
-
-    /// The least noise within the budget. Only what is public about the gate is used.
-    pub(crate) fn prepare(&self, gate: &Gate, budget: Budget) -> Result<Plan, Error> {
-        self.check_sample(gate.terms().population())?;
-        match &self.tuning {
-            Some(tuning) => Ok(Plan::Best(tuning.prepare(gate, budget)?)),
-            None => Ok(Plan::One(self.calibrate(gate, budget)?)),
-        }
-    }
-
-    /// Does what was planned and nothing else.
-    pub(crate) fn execute(
-        &self,
-        mut gate: Gate,
-        plan: &Plan,
-        progress: &mut dyn Progress,
-    ) -> Result<Done<'_>, Error> {
-        let (job, outcome, tuned, transcript, ledger) = match (plan, &self.tuning) {
-            (Plan::Best(prepared), Some(tuning)) => {
-                gate.bind(prepared.plan.clone());
-                let (job, outcome, tuned, ledger) =
-                    tuning.run(gate, prepared).map_err(|why| self.after(true, why))?;
-                (job, outcome, Some(tuned), Vec::new(), ledger)
-            }
-            (Plan::One(Calibrated { public, noise, plan }), _) => {
-                gate.bind(plan.clone());
-                let mut tell = |Told { done, of }| {
-                    progress.iteration(done, of);
-                    ControlFlow::Continue(())
-                };
-                let outcome = self
-                    .perform(&mut gate, public, noise, &mut tell)
-                    .map_err(|why| self.after(gate.ledger().total_events() > 0, why))?;
-                let transcript = gate.take_transcript();
-                (self, outcome, None, transcript, gate.close()?)
-            }
-            (Plan::Best(_), None) => return Err(self.not_private()),
-        };
-        let Outcome { parameter, iterations, graph, choice, .. } = outcome;
-        Ok(Done {
-            job,
-            parameter,
-            iterations,
-            graph,
-            tuned,
-            converged: None,
-            transcript,
-            ledger,
-            choice,
-        })
-    }
-
-    /// What is said of a run that ended for this reason, after it was told something or before.
-    fn after(&self, told: bool, why: Error) -> Error {
-        match self.budget.filter(|_| told) {
-            Some(budget) => budget.spent(why),
-            None => why,
-        }
-    }
-
-    fn fit_exact(&self, mut gate: Gate) -> Result<Done<'_>, Error> {
-        let settings = ExactSettings::try_from(&self.settings)?;
-        let ExactSolution { x, iterations, status, .. } =
-            solve(&mut gate, &self.regulariser, &settings)?;
-        Ok(Done {
-            job: self,
-            parameter: x,
-            iterations,
+    /// A fit of this problem.
+    pub fn of(problem: Problem) -> Self {
+        Fit {
+            problem,
+            solver: Solver::default(),
             graph: None,
-            tuned: None,
-            converged: Some(status == Status::Converged),
-            transcript: Vec::new(),
-            ledger: gate.close()?,
-            choice: None,
-        })
-    }
-}
-
-impl Plan {
-    /// What the ledger will have.
-    pub fn ledger(&self) -> &Ledger {
-        match self {
-            Plan::One(calibrated) => &calibrated.plan,
-            Plan::Best(prepared) => &prepared.plan,
+            budget: None,
+            adjacency: Adjacency::default(),
+            unit: None,
+            public_n: None,
+            seed: None,
         }
+    }
+
+    /// This loss. There are those of [`losses`](crate::problem::losses); the gate shows them every
+    /// score and target, so no other can be written.
+    pub fn loss(mut self, loss: impl Loss + 'static) -> Self {
+        self.problem = self.problem.loss(Arc::new(loss) as Arc<dyn Loss>);
+        self
+    }
+
+    /// This penalty, one of [`penalties`](crate::problem::penalties) or one of your own: it sees
+    /// what was released and nothing else.
+    pub fn penalty(mut self, penalty: impl Penalty + 'static) -> Self {
+        self.problem = self.problem.penalty(Arc::new(penalty) as Arc<dyn Penalty>);
+        self
+    }
+
+    /// This constraint between the parameter and what is penalised.
+    pub fn constraint(mut self, constraint: Constraint) -> Self {
+        self.problem = self.problem.constraint(constraint);
+        self
+    }
+
+    /// A graph of the features that is learned within the budget and fused along.
+    pub fn learn_graph(mut self, graph: PrivateGraph) -> Self {
+        self.graph = Some(graph);
+        self
+    }
+
+    /// Whether there is an intercept; there is one where nothing is said.
+    pub fn intercept(mut self, intercept: bool) -> Self {
+        self.problem = self.problem.intercept(intercept);
+        self
+    }
+
+    /// This algorithm.
+    pub fn solver(mut self, solver: Solver) -> Self {
+        self.solver = solver;
+        self
+    }
+
+    /// What may be spent. Every algorithm but `exact` needs it.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// Which tables are neighbours; one record replaced by another where nothing is said.
+    pub fn adjacency(mut self, adjacency: Adjacency) -> Self {
+        self.adjacency = adjacency;
+        self
+    }
+
+    /// What is protected; a user where the schema declares whose row it is, otherwise a record.
+    pub fn unit(mut self, unit: Unit) -> Self {
+        self.unit = Some(unit);
+        self
+    }
+
+    /// A public estimate of the number of units, which add-remove needs.
+    pub fn public_n(mut self, count: u64) -> Self {
+        self.public_n = Some(count);
+        self
+    }
+
+    /// Draws the noise from a seed, for tests: the result is then not private, and says so.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Checks everything that can be checked without a table.
+    ///
+    /// # Errors
+    /// If something is missing, cannot be, or is not proven to be private in this combination.
+    pub fn check(self) -> Result<Job, Error> {
+        Ok(Job::one(Task::new(self, false)?))
+    }
+
+    /// The stand-in for a graph that is not known yet.
+    pub(crate) fn with_path(mut self) -> Result<Self, Error> {
+        if self.graph.is_some() {
+            if self.problem.is_constrained() {
+                let why = "a graph is a constraint, and there is one already; give one of the two";
+                return Err(Error::value("graph", "private", why));
+            }
+            let features = self.problem.schema().width();
+            PrivateGraph::check_size(features)?;
+            self.problem = self.problem.constraint(Constraint::graph(&Graph::path(features)));
+        }
+        Ok(self)
     }
 }

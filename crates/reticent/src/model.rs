@@ -4,12 +4,12 @@ use std::path::Path;
 
 use reticent_oracle::tables::{Schema, TargetKind};
 use reticent_oracle::without_privacy::Linear;
-use reticent_problem::{Edge, Graph, Loss, Regulariser, Shape};
+use reticent_problem::{Edge, Graph, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::Certificate;
 use crate::error::Error;
-use crate::job::{Job, loss_for};
+use crate::objective::{Objective, loss_for};
 
 /// The format that this version writes and reads.
 const VERSION: u32 = 1;
@@ -48,40 +48,16 @@ pub struct Coefficient {
     pub values: Vec<f64>,
 }
 
-/// What a model is made of, beside its parameter.
-pub(crate) struct Parts<'a> {
-    pub algorithm: &'a str,
-    pub loss: &'a dyn Loss,
-    pub regulariser: &'a Regulariser,
-    pub schema: &'a Schema,
-    /// The constant behind the intercept.
-    pub constant: f64,
-    /// A graph that was learned.
-    pub graph: Option<&'a Graph>,
-}
-
 impl Model {
+    /// The model of a run of `algorithm`; `graph` is one that was learned.
     pub(crate) fn new(
-        job: &Job,
+        algorithm: &str,
+        objective: &Objective,
         parameter: Vec<f64>,
         graph: Option<&Graph>,
         certificate: Certificate,
     ) -> Self {
-        let Job { loss, regulariser, schema, .. } = job;
-        let constant = job.opening.intercept;
-        let parts = Parts {
-            algorithm: job.entry.name,
-            loss: &**loss,
-            regulariser,
-            schema,
-            constant,
-            graph,
-        };
-        Self::of(parts, parameter, certificate)
-    }
-
-    pub(crate) fn of(parts: Parts<'_>, parameter: Vec<f64>, certificate: Certificate) -> Self {
-        let Parts { algorithm, loss, regulariser, schema, constant, graph } = parts;
+        let Objective { schema, loss, regulariser, constant } = objective;
         let Shape { features, outputs, .. } = regulariser.shape();
         let (weights, intercept) = parameter.split_at(features * outputs);
         let names = schema.encoded_names();
@@ -120,6 +96,9 @@ impl Model {
     }
 
     /// Reads a model file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is no model of this version.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = reticent_oracle::tables::read_text(path)
             .map_err(|error| Error::read(path, "the model", &error))?;
@@ -138,7 +117,7 @@ impl Model {
         let Some(kind) = self.kind() else {
             return Err("its preprocessing has no target".to_owned());
         };
-        loss_for(Some(&self.loss), kind).map_err(|error| error.to_string())?;
+        loss_for(&self.loss, &self.preprocessing).map_err(|error| error.to_string())?;
         let expected = match kind {
             TargetKind::Classes(labels) if labels.len() > 2 => labels.len(),
             _ => 1,
@@ -256,7 +235,7 @@ mod tests {
             losses::parse(entry.name, Some(3)).is_ok_and(|loss| loss.target() != Target::Real)
         });
         let names: Vec<&str> = of_classes.map(|entry| entry.name).collect();
-        let margins = ["huberised-hinge", "hinge", "squared-hinge"];
+        let margins = ["huberised-hinge", "hinge", "squared-hinge", "piecewise-margin"];
         assert_eq!(names, LOG_ODDS.into_iter().chain(margins).collect::<Vec<_>>());
     }
 }

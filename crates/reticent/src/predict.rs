@@ -3,12 +3,13 @@
 
 use std::path::Path;
 
-use reticent_oracle::tables::{Head, Kept, Reading, TargetKind};
-use reticent_oracle::without_privacy::{self, Curves, Quality, Scored, Scores, Source, regression};
+use reticent_oracle::tables::{Dataset, Head, Kept, Reading, TargetKind};
+use reticent_oracle::without_privacy::{
+    self, Curves, Place, Quality, Scored, Scores, Source, regression,
+};
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::job::value;
 use crate::model::Model;
 
 /// What to predict for, and how.
@@ -97,6 +98,10 @@ impl Model {
 
     /// Predicts for every record, in the memory of a few thousand, and hands the predictions on.
     /// `head` is told what is known before the first of them; what says `false` ends it.
+    ///
+    /// # Errors
+    /// If the table does not have the columns that the model reads, a cell cannot be read, or the
+    /// threshold cannot be.
     pub fn predict_each(
         &self,
         asked: &Asked<'_>,
@@ -104,15 +109,40 @@ impl Model {
         mut each: impl FnMut(Predicted) -> bool,
     ) -> Result<(), Error> {
         let cut = self.cut(asked.threshold)?;
+        self.predict_from(&self.source(asked, false), cut, &mut head, &mut each)
+    }
+
+    fn predict_from(
+        &self,
+        source: &Source<'_>,
+        cut: f64,
+        head: &mut dyn FnMut(Head) -> bool,
+        each: &mut dyn FnMut(Predicted) -> bool,
+    ) -> Result<(), Error> {
         let parameter = self.parameter();
-        let source = self.source(asked, false);
-        without_privacy::score(&source, &self.linear(&parameter), &mut head, &mut |scored| {
-            each(self.predicted(scored, cut))
-        })?;
-        Ok(())
+        let mut each = |scored| each(self.predicted(scored, cut));
+        Ok(without_privacy::score(source, &self.linear(&parameter), head, &mut each)?)
+    }
+
+    /// All predictions for the records of a table in memory, which needs no targets.
+    ///
+    /// # Errors
+    /// If it does not have the columns that the model reads, or a cell cannot be read.
+    pub fn predict_dataset(&self, data: &Dataset<'_>) -> Result<Vec<Prediction>, Error> {
+        let mut all = Vec::new();
+        let mut each = |batch: Predicted| {
+            all.extend((0..batch.records).map(|i| self.prediction(&batch, i)));
+            true
+        };
+        let source = self.source_at(Place::Memory(data), false, &[]);
+        self.predict_from(&source, self.cut(None)?, &mut |_| true, &mut each)?;
+        Ok(all)
     }
 
     /// All predictions for the records of a file.
+    ///
+    /// # Errors
+    /// If the table does not have the columns that the model reads, or a cell cannot be read.
     pub fn predict(
         &self,
         data: &Path,
@@ -144,13 +174,31 @@ impl Model {
     }
 
     /// The quality of the model on a file with targets. Not private.
+    ///
+    /// # Errors
+    /// If the table does not have the columns that the model reads, or a cell cannot be read.
     pub fn evaluate(&self, data: &Path, reading: impl Into<Reading>) -> Result<Quality, Error> {
         Ok(self.measure(&Asked::table(data, reading))?.quality)
     }
 
-    /// The same with its curves.
+    /// The quality of the model on a table in memory with targets. Not private.
+    ///
+    /// # Errors
+    /// If it does not have the columns that the model reads, or a cell cannot be read.
+    pub fn evaluate_dataset(&self, data: &Dataset<'_>) -> Result<Quality, Error> {
+        let source = self.source_at(Place::Memory(data), true, &[]);
+        Ok(self.measure_from(&source, self.cut(None)?)?.quality)
+    }
+
+    /// The quality on a file, with its curves.
+    ///
+    /// # Errors
+    /// If the table does not have the columns that the model reads, or a cell cannot be read.
     pub fn measure(&self, asked: &Asked<'_>) -> Result<Measured, Error> {
-        let cut = self.cut(asked.threshold)?;
+        self.measure_from(&self.source(asked, true), self.cut(asked.threshold)?)
+    }
+
+    fn measure_from(&self, source: &Source<'_>, cut: f64) -> Result<Measured, Error> {
         let parameter = self.parameter();
         let (mut values, mut targets) = (Vec::new(), Vec::new());
         let mut collect = |batch: Scored| {
@@ -158,8 +206,7 @@ impl Model {
             targets.extend(batch.targets);
             true
         };
-        let source = self.source(asked, true);
-        without_privacy::score(&source, &self.linear(&parameter), &mut |_| true, &mut collect)?;
+        without_privacy::score(source, &self.linear(&parameter), &mut |_| true, &mut collect)?;
         let Some(classes) = self.classes() else {
             let decoded =
                 |encoded: &[f64]| encoded.iter().map(|&t| self.decode(t)).collect::<Vec<_>>();
@@ -186,14 +233,18 @@ impl Model {
 
     fn source<'a>(&'a self, asked: &Asked<'a>, targets: bool) -> Source<'a> {
         let Asked { data, reading, keep, .. } = *asked;
-        Source { path: data, reading, schema: self.preprocessing(), targets, keep }
+        self.source_at(Place::File(data, reading), targets, keep)
+    }
+
+    fn source_at<'a>(&'a self, place: Place<'a>, targets: bool, keep: &'a [String]) -> Source<'a> {
+        Source { place, schema: self.preprocessing(), targets, keep }
     }
 
     /// The threshold as a score.
     fn cut(&self, threshold: Option<f64>) -> Result<f64, Error> {
         let Some(given) = threshold else { return Ok(0.0) };
         if self.outputs().len() > 1 || self.classes().is_none() {
-            return Err(value(
+            return Err(Error::value(
                 "threshold",
                 given,
                 "it is for a model of two classes, and this is none; leave it out",
@@ -201,10 +252,11 @@ impl Model {
         }
         if !self.has_probabilities() {
             let finite = given.is_finite().then_some(given);
-            return finite.ok_or_else(|| value("threshold", given, "a finite score is needed"));
+            return finite
+                .ok_or_else(|| Error::value("threshold", given, "a finite score is needed"));
         }
         if !(0.0..=1.0).contains(&given) {
-            return Err(value("threshold", given, "a probability from 0 to 1 is needed"));
+            return Err(Error::value("threshold", given, "a probability from 0 to 1 is needed"));
         }
         Ok((given / (1.0 - given)).ln())
     }

@@ -4,13 +4,13 @@
 //! algorithm, the same gate. Only the reading of a file and the writing of a certificate are left
 //! out, and the calibration is done once, as it depends on public quantities alone.
 
-use reticent_accountant::{Ledger, Unit, epsilon, gdp_mu};
+use reticent_accountant::{Ledger, epsilon, gdp_mu};
 use reticent_oracle::{Gate, PrivateTable};
 
 use crate::error::Error;
-use crate::fit::{Done, Plan};
-use crate::job::{Budget, Job};
+use crate::job::{Done, Job, Plan};
 use crate::run::Calibrated;
+use crate::stage::unwatched;
 
 /// A calibrated job.
 #[derive(Debug)]
@@ -33,25 +33,18 @@ pub struct Seen {
 }
 
 impl Job {
-    /// The same job for tables that say themselves whose each row is, with the person protected.
-    pub fn of_persons(mut self) -> Self {
-        self.opening.unit = Unit::User;
-        if let Some(tuning) = &mut self.tuning {
-            tuning.points_mut().for_each(|job| job.opening.unit = Unit::User);
-        }
-        self
-    }
-
     /// Calibrates the job for tables with as many units as `like`, which is not used for anything
     /// else.
+    ///
+    /// # Errors
+    /// If the job has no noise, or the budget does not allow it.
     pub fn repeat(self, like: PrivateTable) -> Result<Repeat, Error> {
-        let Some(budget) = self.budget else { return Err(self.not_private()) };
-        let Budget { delta, .. } = budget;
-        let gate = self.open(like, 0)?;
-        let plan = self.prepare(&gate, budget)?;
+        let task = self.work().task();
+        let budget = task.budget.ok_or_else(|| task.not_private())?;
+        let plan = self.work().prepare(&task.open(like, 0)?, budget)?;
         Ok(Repeat {
             job: self,
-            delta,
+            delta: budget.delta(),
             plan,
             #[cfg(feature = "seeded-bugs")]
             bug: None,
@@ -61,15 +54,18 @@ impl Job {
 
 impl Repeat {
     /// Runs it. `number` tells runs with the same seed apart; without a seed it does nothing.
+    ///
+    /// # Errors
+    /// If the table is not as it was calibrated for, or the numbers run away.
     pub fn run(&self, table: PrivateTable, number: u64) -> Result<Seen, Error> {
-        let mut gate: Gate = self.job.open(table, number)?;
+        let mut gate: Gate = self.job.work().task().open(table, number)?;
         gate.keep_transcript();
         #[cfg(feature = "seeded-bugs")]
         if let Some(bug) = self.bug {
             gate.spoil(bug)?;
         }
         let Done { parameter, mut transcript, tuned, .. } =
-            self.job.execute(gate, &self.plan, &mut ())?;
+            self.job.work().execute(gate, &self.plan, &mut unwatched)?;
         // Of a choice the score of the winner is released as well.
         transcript.extend(tuned.map(|tuned| vec![tuned.score]));
         Ok(Seen { parameter, transcript })
@@ -83,12 +79,16 @@ impl Repeat {
 
     /// What a run would record with so many times the noise; nothing where only the best of several
     /// is released. `like` is a table as it was calibrated for.
+    ///
+    /// # Errors
+    /// If only the best of several runs is released.
     pub fn plan_at(&self, scale: f64, like: PrivateTable) -> Result<Ledger, Error> {
+        let task = self.job.work().task();
         match &self.plan {
             Plan::One(Calibrated { public, noise, .. }) => {
-                self.job.rehearse(&self.job.open(like, 0)?, public, &noise.scaled(scale))
+                task.rehearse(&task.open(like, 0)?, public, &noise.scaled(scale))
             }
-            Plan::Best(_) => Err(self.job.not_private()),
+            Plan::Best(_) => Err(task.not_private()),
         }
     }
 
@@ -98,6 +98,9 @@ impl Repeat {
     }
 
     /// The ε that a certificate of a run would promise.
+    ///
+    /// # Errors
+    /// If the plan cannot be counted.
     pub fn epsilon(&self) -> Result<f64, Error> {
         Ok(epsilon(self.plan(), self.delta)?.upper)
     }

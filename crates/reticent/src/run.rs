@@ -18,10 +18,11 @@ use reticent_admm::catalogue::{Kind, Recipe};
 use reticent_admm::{Choice, Public, Refused, Tell, unwatched};
 use reticent_oracle::queries::Score;
 use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Released, Terms};
-use reticent_problem::{Constraint, Graph, Regulariser, penalties};
+use reticent_problem::{Constraint, Graph};
 
+use crate::budget::Budget;
 use crate::error::Error;
-use crate::job::{Budget, Job};
+use crate::task::Task;
 
 /// The share of the budget that a score gets. A score is one number, while the parameter is many:
 /// at this share its noise is a few records where the model's is felt in every coefficient.
@@ -71,16 +72,15 @@ fn unsuitable(why: Error) -> Error {
     Refusal::Diverged(format!("the graph that was learned does not suit: {why}")).into()
 }
 
-impl Job {
+impl Task {
     /// The least noise within the budget. Only what is public about the gate is used.
     pub(crate) fn calibrate(&self, gate: &Gate, budget: Budget) -> Result<Calibrated, Error> {
-        let Budget { epsilon, delta } = budget;
         let whole = self.public(gate.terms().population())?;
         let public = whole.with_share(self.share(false));
         let alone = self.calibrate_alone(gate, &public, budget)?;
         let noise = if self.graph.is_some() {
             let plan = |s| self.rehearse(gate, &public, &self.noise(s, alone, &whole, false));
-            let s = calibrate(epsilon, delta, plan)?.noise_multiplier;
+            let s = calibrate(budget.epsilon(), budget.delta(), plan)?.noise_multiplier;
             self.noise(s, alone, &whole, false)
         } else {
             Noise::alone(alone)
@@ -94,14 +94,14 @@ impl Job {
         &self,
         gate: &Gate,
         public: &Public,
-        Budget { epsilon, delta }: Budget,
+        budget: Budget,
     ) -> Result<f64, Error> {
         // Once before the search, so that a plan that cannot be is refused as itself and not for
         // its price.
         let plan = self.rehearse(gate, public, &Noise::alone(1.0))?;
-        self.refuse_impure(&plan, delta)?;
+        self.refuse_impure(&plan, budget.delta())?;
         let plan = |noise| self.rehearse(gate, public, &Noise::alone(noise));
-        Ok(calibrate(epsilon, delta, plan)?.noise_multiplier)
+        Ok(calibrate(budget.epsilon(), budget.delta(), plan)?.noise_multiplier)
     }
 
     /// The shares of the graph and of the score.
@@ -184,8 +184,12 @@ impl Job {
             None => None,
         };
         let regulariser = match &graph {
-            Some(graph) => Arc::new(self.along(graph).map_err(unsuitable)?),
-            None => Arc::clone(&self.regulariser),
+            // The penalty on the differences along its edges.
+            Some(graph) => {
+                let fixed = self.objective.regulariser.with_constraint(Constraint::graph(graph));
+                Arc::new(fixed.map_err(|error| unsuitable(error.into()))?)
+            }
+            None => Arc::clone(&self.objective.regulariser),
         };
         let recipe = Recipe {
             settings: &self.settings,
@@ -204,20 +208,5 @@ impl Job {
         let score = |noise_multiplier| Score { at: &parameter, noise_multiplier };
         let score = noise.score.map(|noise| oracle.ask(&score(noise))).transpose()?;
         Ok(Outcome { parameter, iterations: algorithm.iterations(), graph, score, choice })
-    }
-
-    /// The penalty on the differences along the edges of a graph.
-    fn along(&self, graph: &Graph) -> Result<Regulariser, Error> {
-        let penalty = penalties::parse(&self.regulariser.penalty().spec())?;
-        Ok(Regulariser::new(penalty, Constraint::graph(graph), self.regulariser.shape())?)
-    }
-
-    pub(crate) fn not_private(&self) -> Error {
-        Refused::new(
-            "algorithm",
-            self.entry.name,
-            "it has no privacy that could be measured or shared out; choose another one",
-        )
-        .into()
     }
 }

@@ -6,6 +6,9 @@ use crate::error::Error;
 use crate::tune;
 
 /// Reads settings, each a name of [`Settings::ALL`] and what was typed for it.
+///
+/// # Errors
+/// If there is no such setting, or it cannot have that value.
 pub fn read_settings(given: &[(&'static str, String)]) -> Result<Settings, Error> {
     let mut settings = Settings::default();
     for (name, text) in given {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use reticent_accountant::{Adjacency, Unit};
 use reticent_admm::Settings;
-use reticent_oracle::tables::{Format, Reading, read_text};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::axis::map_values;
@@ -14,23 +14,12 @@ use crate::graph::is_private_graph;
 use crate::settings::in_words;
 use crate::tune::NO_GRID;
 
-/// What to fit, on what, and at what price. Unchecked: [`Job`](crate::job::Job) is the checked
-/// form.
+/// What to fit and at what price, as users type it; not on what, which is a
+/// [`Source`](crate::Source). Unchecked: [`Spec::fit`] reads it into a [`Fit`](crate::Fit), and
+/// [`Spec::check`] into a [`Job`](crate::Job).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Spec {
-    /// The table.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<PathBuf>,
-    /// How the table is written, where its name does not tell.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub format: Option<Format>,
-    /// Further files of the same table, read behind the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub more_data: Option<Vec<PathBuf>>,
-    /// The longest record of a text file, in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_line: Option<u64>,
     /// The schema of the table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<PathBuf>,
@@ -110,95 +99,36 @@ pub struct Spec {
     /// A seed, for tests: the result is then not private.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// The folder to write the model and the certificate to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub out: Option<PathBuf>,
 }
 
 impl Spec {
-    /// Reads a job file. Paths in it are relative to the file.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = read_text(path).map_err(|error| Error::read(path, "the job file", &error))?;
-        Ok(Spec::of_table(table(&text, path)?, path)?.relative_to(path))
-    }
-
-    /// The job that the keys of a file make. Each is tried alone, so that what is wrong can be
-    /// named.
-    pub(crate) fn of_table(table: toml::Table, path: &Path) -> Result<Self, Error> {
-        let mut whole = toml::Table::new();
-        for (key, value) in table {
-            let read = |value: toml::Value| {
-                toml::Table::from_iter([(key.clone(), value)]).try_into::<Spec>()
-            };
-            let is_setting = Settings::ALL.iter().any(|setting| setting.name == key);
-            // A number may stand for a word, as it may behind a flag: `step = 0.1`.
-            let word = (is_setting && (value.is_float() || value.is_integer()))
-                .then(|| toml::Value::String(value.to_string()))
-                .filter(|word| read(word.clone()).is_ok());
-            match (read(value.clone()), word) {
-                (Ok(_), _) => whole.insert(key, value),
-                (Err(_), Some(word)) => whole.insert(key, word),
-                (Err(error), None) => {
-                    let why = match value {
-                        toml::Value::Array(_) => {
-                            format!("one value is needed, not a list: {NO_GRID}")
-                        }
-                        _ => in_words(error.message()),
-                    };
-                    let given = if value.is_table() {
-                        format!("[{key}]")
-                    } else {
-                        format!("{key} = {value}")
-                    };
-                    return Err(Error::SpecSyntax {
-                        file: path.to_owned(),
-                        message: format!("{given}: {why}"),
-                    });
-                }
-            };
-        }
-        whole.try_into().map_err(|error: toml::de::Error| Error::SpecSyntax {
-            file: path.to_owned(),
-            message: in_words(error.message()),
-        })
-    }
-
     /// Paths of a job file are relative to it.
     pub(crate) fn relative_to(mut self, path: &Path) -> Self {
         let base = path.parent().unwrap_or(Path::new(""));
-        let files = [&mut self.data, &mut self.schema, &mut self.out].into_iter().flatten();
-        for file in files.chain(self.more_data.iter_mut().flatten()) {
-            if file.is_relative() && file.as_os_str() != "-" {
-                *file = base.join(&*file);
-            }
-        }
+        self.schema = self.schema.map(|file| beside(base, &file));
         // A constraint may name a file, in a list to choose from too, and so may a graph that is
         // not to be learned.
         let constraint = |text: &str| match text.split_once(':') {
-            Some((name @ ("graph" | "matrix"), file)) => format!("{name}:{}", beside(base, file)),
+            Some((name @ ("graph" | "matrix"), file)) => {
+                format!("{name}:{}", text_beside(base, file))
+            }
             _ => text.to_owned(),
         };
         self.constraint = self.constraint.as_deref().map(constraint);
         for list in self.tune.iter_mut().flatten() {
             *list = map_values(list, "constraint", constraint);
         }
-        self.graph =
-            self.graph.map(|text| if is_private_graph(&text) { text } else { beside(base, &text) });
+        self.graph = self
+            .graph
+            .map(|text| if is_private_graph(&text) { text } else { text_beside(base, &text) });
         self
-    }
-
-    /// How the table is to be read.
-    pub(crate) fn reading(&self) -> Reading {
-        Reading { format: self.format, max_line: self.max_line }
-    }
-
-    /// The files of the table, in order; empty where none is named.
-    pub(crate) fn files(&self) -> Vec<PathBuf> {
-        self.data.iter().chain(self.more_data.iter().flatten()).cloned().collect()
     }
 
     /// This job with whatever `over` says laid over it: flags win over the file they are given
     /// with.
+    ///
+    /// # Errors
+    /// If the two do not make a job.
     pub fn overlaid(self, over: Spec) -> Result<Self, Error> {
         let mut whole = toml::Table::try_from(self).map_err(Error::spec_form)?;
         whole.extend(toml::Table::try_from(over).map_err(Error::spec_form)?);
@@ -219,15 +149,56 @@ pub(crate) fn table(text: &str, path: &Path) -> Result<toml::Table, Error> {
     })
 }
 
+/// What the keys of a file make. Each is tried alone, so that what is wrong can be named.
+pub(crate) fn keys<T: DeserializeOwned>(table: toml::Table, path: &Path) -> Result<T, Error> {
+    let mut whole = toml::Table::new();
+    for (key, value) in table {
+        let read =
+            |value: toml::Value| toml::Table::from_iter([(key.clone(), value)]).try_into::<T>();
+        let is_setting = Settings::ALL.iter().any(|setting| setting.name == key);
+        // A number may stand for a word, as it may behind a flag: `step = 0.1`.
+        let word = (is_setting && (value.is_float() || value.is_integer()))
+            .then(|| toml::Value::String(value.to_string()))
+            .filter(|word| read(word.clone()).is_ok());
+        match (read(value.clone()), word) {
+            (Ok(_), _) => whole.insert(key, value),
+            (Err(_), Some(word)) => whole.insert(key, word),
+            (Err(error), None) => {
+                let why = match value {
+                    toml::Value::Array(_) => {
+                        format!("one value is needed, not a list: {NO_GRID}")
+                    }
+                    _ => in_words(error.message()),
+                };
+                let given =
+                    if value.is_table() { format!("[{key}]") } else { format!("{key} = {value}") };
+                return Err(Error::SpecSyntax {
+                    file: path.to_owned(),
+                    message: format!("{given}: {why}"),
+                });
+            }
+        };
+    }
+    whole.try_into().map_err(|error: toml::de::Error| Error::SpecSyntax {
+        file: path.to_owned(),
+        message: in_words(error.message()),
+    })
+}
+
 /// A file that a job file names, as seen from where the program runs.
-pub(crate) fn beside(base: &Path, file: &str) -> String {
-    let path = Path::new(file);
-    if path.is_relative() { base.join(path).display().to_string() } else { file.to_owned() }
+pub(crate) fn beside(base: &Path, file: &Path) -> PathBuf {
+    if file.is_relative() { base.join(file) } else { file.to_owned() }
+}
+
+/// The same, as text.
+pub(crate) fn text_beside(base: &Path, file: &str) -> String {
+    beside(base, Path::new(file)).display().to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job_file::JobFile;
 
     #[test]
     fn a_file_and_flags_make_one_job_and_flags_win() {
@@ -246,20 +217,18 @@ mod tests {
         let read = |text: &str| {
             let path = folder.path().join("job.toml");
             std::fs::write(&path, text).unwrap();
-            Spec::read(&path).unwrap()
+            JobFile::<Spec>::read(&path).unwrap()
         };
         let beside = |file: &str| folder.path().join(file).display().to_string();
         let spec = read("constraint = 'graph:edges.txt'\ndata = 't.csv'");
-        assert_eq!(spec.constraint, Some(format!("graph:{}", beside("edges.txt"))));
-        assert_eq!(spec.data, Some(folder.path().join("t.csv")));
-        assert_eq!(
-            read("constraint = 'matrix:/a.txt'").constraint.as_deref(),
-            Some("matrix:/a.txt")
-        );
-        assert_eq!(read("constraint = 'trend:2'").constraint.as_deref(), Some("trend:2"));
-        assert_eq!(read("graph = 'edges.txt'").graph, Some(beside("edges.txt")));
+        assert_eq!(spec.job.constraint, Some(format!("graph:{}", beside("edges.txt"))));
+        assert_eq!(spec.data.paths, [folder.path().join("t.csv")]);
+        let constraint = |text: &str| read(&format!("constraint = '{text}'")).job.constraint;
+        assert_eq!(constraint("matrix:/a.txt").as_deref(), Some("matrix:/a.txt"));
+        assert_eq!(constraint("trend:2").as_deref(), Some("trend:2"));
+        assert_eq!(read("graph = 'edges.txt'").job.graph, Some(beside("edges.txt")));
         for private in ["private", "private:0.2"] {
-            assert_eq!(read(&format!("graph = '{private}'")).graph.as_deref(), Some(private));
+            assert_eq!(read(&format!("graph = '{private}'")).job.graph.as_deref(), Some(private));
         }
     }
 
@@ -275,7 +244,7 @@ mod tests {
             format!("constraint=[matrix:{},identity]", beside("c.txt")),
             "clip=[1,2]".to_owned(),
         ];
-        assert_eq!(Spec::read(&path).unwrap().tune.unwrap(), lists);
+        assert_eq!(JobFile::<Spec>::read(&path).unwrap().job.tune.unwrap(), lists);
     }
 
     #[test]
@@ -284,7 +253,7 @@ mod tests {
         let path = folder.path().join("job.toml");
         let read = |text: &str| {
             std::fs::write(&path, text).unwrap();
-            Spec::read(&path).map_err(|error| error.to_string())
+            JobFile::<Spec>::read(&path).map(|file| file.job).map_err(|error| error.to_string())
         };
         for (text, message) in [
             (

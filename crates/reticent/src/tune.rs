@@ -15,16 +15,19 @@
 //! calibrated and the one with less noise is taken. Unless the user says otherwise `r = G`: more
 //! runs would find the best point more surely, but the noise of every run grows with `r`.
 
-use reticent_accountant::{Ledger, Refused, Repetitions, calibrate, rdp_curve};
+use reticent_accountant::{Ledger, Repetitions, calibrate, rdp_curve};
 use reticent_admm::Public;
 use reticent_oracle::{Gate, Oracle, PrivateSelection, Refusal, Selected};
 
 use crate::axis::Axis;
+use crate::budget::Budget;
 use crate::error::Error;
-use crate::job::{Budget, Job};
+use crate::fit::Fit;
+use crate::job::Job;
 use crate::run::{Noise, Outcome};
 use crate::settings::read_settings;
 use crate::spec::Spec;
+use crate::task::{Task, no_pure};
 
 /// More points than this is a slip of the keyboard.
 const MOST_POINTS: usize = 1_000;
@@ -33,14 +36,35 @@ const MOST_POINTS: usize = 1_000;
 const MODE: &str = "random";
 
 pub(crate) const NO_GRID: &str = "every point of an ordinary grid is a fit of its own on the private data and spends the budget again, \
-                       and so does looking at which was best; --tune tries a random number of points and pays for the \
+                       and so does looking at which was best; `tune` tries a random number of points and pays for the \
                        choice within the budget (docs/tuning.md)";
 
-/// The points that are to be chosen among.
+/// Fits to choose among privately: the best of a random number of runs is released, and nothing
+/// else. All of it together is within the budget, which they must have in common.
+///
+/// # Examples
+/// ```no_run
+/// use reticent::{Fit, Tune, penalties::L1};
+/// # fn example(fit: Fit) -> Result<(), reticent::Error> {
+/// let mut tune = Tune::new();
+/// for lambda in [1e-5, 1e-4, 1e-3] {
+///     tune = tune.point(format!("lambda={lambda}"), fit.clone().penalty(L1::new(lambda)?));
+/// }
+/// let fitted = tune.check()?.fit(std::path::Path::new("people.csv"))?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Tune {
+    points: Vec<(String, Fit)>,
+    runs: Option<u64>,
+}
+
+/// Checked fits to choose among.
 #[derive(Debug)]
 pub(crate) struct Tuning {
-    points: Vec<Job>,
-    /// What each point is, as `name=value` words.
+    points: Vec<Task>,
+    /// What each point is called.
     names: Vec<String>,
     runs: u64,
 }
@@ -69,28 +93,96 @@ pub(crate) struct Prepared {
     pub plan: Ledger,
 }
 
-pub(crate) fn refuse(name: &'static str, given: &str, allowed: impl Into<String>) -> Error {
-    Refused::new(name, given, allowed).into()
-}
-
 /// Refuses a list where one value belongs.
 pub(crate) fn refuse_list(name: &'static str, text: &str) -> Result<(), Error> {
     if text.contains('[') {
-        return Err(refuse(
+        return Err(Error::value(
             name,
             text,
-            format!("one value is needed, not a list: {NO_GRID}; write --tune '{name}={text}'"),
+            format!("one value is needed, not a list: {NO_GRID}; write `tune = '{name}={text}'`"),
         ));
     }
     Ok(())
 }
 
+impl Tune {
+    /// Nothing to choose among yet.
+    pub fn new() -> Self {
+        Tune::default()
+    }
+
+    /// One more fit, by the name that is told if it wins.
+    pub fn point(mut self, name: impl Into<String>, fit: Fit) -> Self {
+        self.points.push((name.into(), fit));
+        self
+    }
+
+    /// The expected number of runs; as many as there are points where nothing is said.
+    pub fn runs(mut self, runs: u64) -> Self {
+        self.runs = Some(runs);
+        self
+    }
+
+    /// Checks every fit, without reading any table.
+    ///
+    /// # Errors
+    /// If there are too few or too many, if one of them cannot be, or if they have not all the same
+    /// budget, terms and schema.
+    pub fn check(self) -> Result<Job, Error> {
+        let count = self.points.len();
+        if !(2..=MOST_POINTS).contains(&count) {
+            let why = format!("from 2 to {MOST_POINTS} points can be chosen among");
+            return Err(Error::value("tune", count, why));
+        }
+        let runs = self.runs.unwrap_or(count as u64);
+        if !(1..=1_000_000).contains(&runs) {
+            return Err(Error::value(
+                "tune_runs",
+                runs,
+                "a whole number from 1 to 1000000 is needed",
+            ));
+        }
+        let (names, fits): (Vec<_>, Vec<_>) = self.points.into_iter().unzip();
+        let points: Vec<Task> =
+            fits.into_iter().map(|fit| Task::new(fit, true)).collect::<Result<_, _>>()?;
+        for task in &points {
+            task.check_to_choose(&points[0])?;
+        }
+        Ok(Job::best(Tuning { points, names, runs }))
+    }
+}
+
+impl Task {
+    /// Refuses what cannot be chosen privately beside `first`.
+    fn check_to_choose(&self, first: &Task) -> Result<(), Error> {
+        let Some(budget) = self.budget else { return Err(self.not_private()) };
+        // A score has Gaussian noise, whatever the runs have.
+        if budget.delta() == 0.0 {
+            return Err(no_pure("a choice among runs"));
+        }
+        if self.settings.as_published == Some(true) {
+            let why = "a version whose privacy claim does not hold is nothing to choose privately; leave it out";
+            return Err(Error::value("as_published", "true", why));
+        }
+        let common = |task: &Task| (task.budget, task.opening, task.seed);
+        if common(self) != common(first) || self.objective.schema != first.objective.schema {
+            let why =
+                "all points must have the same schema, budget, adjacency, unit, intercept and seed";
+            return Err(Error::value("tune", self.entry.name, why));
+        }
+        Ok(())
+    }
+}
+
 impl Spec {
-    /// The first of the points to choose among, and all of them; `None` for a job that is not
-    /// tuned.
-    pub(crate) fn tuning(&self) -> Result<Option<(Job, Tuning)>, Error> {
+    /// The fits to choose among; `None` for a job that is not tuned.
+    pub(crate) fn tune(&self) -> Result<Option<Tune>, Error> {
         if let Some(mode) = self.tune_mode.as_deref().filter(|mode| *mode != MODE) {
-            return Err(refuse("tune-mode", mode, format!("there is only '{MODE}': {NO_GRID}")));
+            return Err(Error::value(
+                "tune_mode",
+                mode,
+                format!("there is only '{MODE}': {NO_GRID}"),
+            ));
         }
         let texts =
             [("algorithm", &self.algorithm), ("loss", &self.loss), ("penalty", &self.penalty)];
@@ -101,93 +193,71 @@ impl Spec {
         }
         let Some(lists) = self.tune.as_deref().filter(|lists| !lists.is_empty()) else {
             return match self.tune_runs {
-                Some(runs) => Err(refuse(
-                    "tune-runs",
-                    &runs.to_string(),
-                    "it is for --tune: give both or none",
-                )),
+                Some(runs) => {
+                    Err(Error::value("tune_runs", runs, "it is for `tune`: give both or none"))
+                }
                 None => Ok(None),
             };
         };
-        let axes: Vec<Axis> =
-            lists.iter().map(|list| Axis::parse(list)).collect::<Result<_, _>>()?;
-        for (i, axis) in axes.iter().enumerate() {
-            if axes[..i].iter().any(|other| other.name == axis.name) {
-                return Err(refuse(
-                    "tune",
-                    &lists[i],
-                    format!("{} is tuned twice; give one list", axis.name),
-                ));
-            }
-            if axis.is_set(self) {
-                let why = format!("{0} is given as well; leave out --{0} or the list", axis.name);
-                return Err(refuse("tune", &lists[i], why));
-            }
-        }
+        let axes = self.axes(lists)?;
         let points =
             axes.iter().fold(1_usize, |product, axis| product.saturating_mul(axis.values.len()));
         if points > MOST_POINTS {
             let why = format!(
                 "it makes {points} points, and {MOST_POINTS} are the most: each costs time, and noise"
             );
-            return Err(refuse("tune", &lists.join(" "), why));
-        }
-        let runs = self.tune_runs.unwrap_or(points as u64);
-        if !(1..=1_000_000).contains(&runs) {
-            return Err(refuse(
-                "tune-runs",
-                &runs.to_string(),
-                "a whole number from 1 to 1000000 is needed",
-            ));
+            return Err(Error::value("tune", lists.join(" "), why));
         }
         let plain = Spec { tune: None, tune_runs: None, tune_mode: None, ..self.clone() };
-        let mut first = None;
-        let mut jobs = Vec::with_capacity(points);
-        let mut names = Vec::with_capacity(points);
+        let mut tune = Tune { points: Vec::with_capacity(points), runs: self.tune_runs };
         for point in 0..points {
-            let mut rest = point;
-            let mut over = Spec::default();
-            let mut settings = Vec::new();
-            let mut words = Vec::new();
-            for Axis { name, values } in &axes {
-                let value = values[rest % values.len()].clone();
-                rest /= values.len();
-                words.push(format!("{name}={value}"));
-                match *name {
-                    "algorithm" => over.algorithm = Some(value),
-                    "loss" => over.loss = Some(value),
-                    "penalty" => over.penalty = Some(value),
-                    "constraint" => over.constraint = Some(value),
-                    name => settings.push((name, value)),
-                }
-            }
-            over.settings = read_settings(&settings)?;
-            let point = plain.clone().overlaid(over)?;
-            let job = point.check_one(true)?;
-            if job.budget.is_none() {
-                return Err(job.not_private());
-            }
-            if job.settings.as_published == Some(true) {
-                let why = "a version whose privacy claim does not hold is nothing to choose privately; leave it out";
-                return Err(refuse("as_published", "true", why));
-            }
-            first =
-                first.map_or_else(|| point.check_one(true).map(Some), |first| Ok(Some(first)))?;
-            jobs.push(job);
-            names.push(words.join(" "));
+            let (name, spec) = plain.at(&axes, point)?;
+            tune = tune.point(name, spec.fit()?);
         }
-        Ok(first.map(|first| (first, Tuning { points: jobs, names, runs })))
+        Ok(Some(tune))
+    }
+
+    /// The lists, none of them of what is set already or twice.
+    fn axes(&self, lists: &[String]) -> Result<Vec<Axis>, Error> {
+        let axes: Vec<Axis> =
+            lists.iter().map(|list| Axis::parse(list)).collect::<Result<_, _>>()?;
+        for (i, axis) in axes.iter().enumerate() {
+            if axes[..i].iter().any(|other| other.name == axis.name) {
+                let why = format!("{} is tuned twice; give one list", axis.name);
+                return Err(Error::value("tune", &lists[i], why));
+            }
+            if axis.is_set(self) {
+                let why = format!("{0} is given as well; leave out `{0}` or the list", axis.name);
+                return Err(Error::value("tune", &lists[i], why));
+            }
+        }
+        Ok(axes)
+    }
+
+    /// One point of the product of the lists, with its name.
+    fn at(&self, axes: &[Axis], point: usize) -> Result<(String, Spec), Error> {
+        let (mut rest, mut over) = (point, Spec::default());
+        let (mut settings, mut words) = (Vec::new(), Vec::new());
+        for Axis { name, values } in axes {
+            let value = values[rest % values.len()].clone();
+            rest /= values.len();
+            words.push(format!("{name}={value}"));
+            match *name {
+                "algorithm" => over.algorithm = Some(value),
+                "loss" => over.loss = Some(value),
+                "penalty" => over.penalty = Some(value),
+                "constraint" => over.constraint = Some(value),
+                name => settings.push((name, value)),
+            }
+        }
+        over.settings = read_settings(&settings)?;
+        Ok((words.join(" "), self.clone().overlaid(over)?))
     }
 }
 
 impl Tuning {
-    pub fn first(&self) -> &Job {
+    pub fn first(&self) -> &Task {
         &self.points[0]
-    }
-
-    /// All of them, the first included.
-    pub fn points_mut(&mut self) -> impl Iterator<Item = &mut Job> {
-        self.points.iter_mut()
     }
 
     /// The laws that miss a point as seldom as is asked for; see the top of this file.
@@ -221,17 +291,59 @@ impl Tuning {
             .iter()
             .map(|job| job.public(terms.population()))
             .collect::<Result<_, _>>()?;
-        let share = |job: &Job| job.share(true) / (s * s);
+        let share = |job: &Task| job.share(true) / (s * s);
         let publics: Vec<Public> = self
             .points
             .iter()
             .zip(&wholes)
             .map(|(job, whole)| whole.with_share(share(job)))
             .collect();
-        // Points that ask the same are calibrated once.
+        let (alone, alike) = self.alone(gate, &publics, budget)?;
+        let noises = |s: f64| -> Vec<Noise> {
+            let points = self.points.iter().zip(&wholes).zip(&alone);
+            points.map(|((job, whole), alone)| job.noise(s, *alone, whole, true)).collect()
+        };
+        let selection = |s: f64, law: Repetitions| -> Result<PrivateSelection, Error> {
+            Ok(PrivateSelection { plans: self.plans(gate, &publics, &noises(s), alike)?, law })
+        };
+        let books =
+            |s: f64, law| -> Result<Ledger, Error> { Ok(selection(s, law)?.ledger(terms)?) };
+        let laws = self.laws();
+        if rdp_curve(&books(1.0, laws[0])?).is_empty() {
+            return Err(Error::value(
+                "tune",
+                self.first().entry.name,
+                "what choosing costs is counted by Rényi divergence, and this algorithm asks something that has none; \
+                 choose another algorithm",
+            ));
+        }
+        let mut best: Option<(f64, Repetitions)> = None;
+        for law in laws {
+            let s =
+                calibrate(budget.epsilon(), budget.delta(), |s| books(s, law))?.noise_multiplier;
+            if best.is_none_or(|(least, _)| s < least) {
+                best = Some((s, law));
+            }
+        }
+        let (s, law) = best.ok_or_else(|| {
+            Error::value("tune", "", "no law for the number of runs; report this")
+        })?;
+        let selection = selection(s, law)?;
+        let plan = selection.ledger(terms)?;
+        Ok((Prepared { noises: noises(s), publics, selection, plan }, s))
+    }
+
+    /// The noise with which each point alone spends the budget, and whether all of them ask the
+    /// same. Points that do are calibrated once.
+    fn alone(
+        &self,
+        gate: &Gate,
+        publics: &[Public],
+        budget: Budget,
+    ) -> Result<(Vec<f64>, bool), Error> {
         let mut known: Vec<(Ledger, f64)> = Vec::new();
         let mut alone = Vec::with_capacity(publics.len());
-        for (job, public) in self.points.iter().zip(&publics) {
+        for (job, public) in self.points.iter().zip(publics) {
             let plan = job.rehearse(gate, public, &Noise::alone(1.0))?;
             let found = known.iter().find(|(other, _)| *other == plan).map(|(_, noise)| *noise);
             alone.push(match found {
@@ -243,46 +355,27 @@ impl Tuning {
                 }
             });
         }
-        let noises = |s: f64| -> Vec<Noise> {
-            let points = self.points.iter().zip(&wholes).zip(&alone);
-            points.map(|((job, whole), alone)| job.noise(s, *alone, whole, true)).collect()
-        };
-        let selection = |s: f64, law: Repetitions| -> Result<PrivateSelection, Error> {
-            let mut plans: Vec<Ledger> = Vec::with_capacity(publics.len());
-            let noises = noises(s);
-            for (i, (job, public)) in self.points.iter().zip(&publics).enumerate() {
-                // The same noise of the same queries is the same plan.
-                let same = (0..i).find(|&j| noises[j] == noises[i] && known.len() == 1);
-                plans.push(match same {
-                    Some(j) => plans[j].clone(),
-                    None => job.rehearse(gate, public, &noises[i])?,
-                });
-            }
-            Ok(PrivateSelection { plans, law })
-        };
-        let books =
-            |s: f64, law| -> Result<Ledger, Error> { Ok(selection(s, law)?.ledger(terms)?) };
-        let laws = self.laws();
-        if rdp_curve(&books(1.0, laws[0])?).is_empty() {
-            return Err(refuse(
-                "tune",
-                self.first().entry.name,
-                "what choosing costs is counted by Rényi divergence, and this algorithm asks something that has none; \
-                 choose another algorithm",
-            ));
+        Ok((alone, known.len() == 1))
+    }
+
+    /// The plan of each point with its noise; where all ask the same, the same noise is the same
+    /// plan.
+    fn plans(
+        &self,
+        gate: &Gate,
+        publics: &[Public],
+        noises: &[Noise],
+        alike: bool,
+    ) -> Result<Vec<Ledger>, Error> {
+        let mut plans: Vec<Ledger> = Vec::with_capacity(publics.len());
+        for (i, (job, public)) in self.points.iter().zip(publics).enumerate() {
+            let same = (0..i).find(|&j| alike && noises[j] == noises[i]);
+            plans.push(match same {
+                Some(j) => plans[j].clone(),
+                None => job.rehearse(gate, public, &noises[i])?,
+            });
         }
-        let mut best: Option<(f64, Repetitions)> = None;
-        for law in laws {
-            let s = calibrate(budget.epsilon, budget.delta, |s| books(s, law))?.noise_multiplier;
-            if best.is_none_or(|(least, _)| s < least) {
-                best = Some((s, law));
-            }
-        }
-        let (s, law) =
-            best.ok_or_else(|| refuse("tune", "", "no law for the number of runs; report this"))?;
-        let selection = selection(s, law)?;
-        let plan = selection.ledger(terms)?;
-        Ok((Prepared { noises: noises(s), publics, selection, plan }, s))
+        Ok(plans)
     }
 
     /// Runs the contest: the job that won and what it gave, and the ledger.
@@ -290,7 +383,7 @@ impl Tuning {
         &self,
         gate: Gate,
         prepared: &Prepared,
-    ) -> Result<(&Job, Outcome, Tuned, Ledger), Error> {
+    ) -> Result<(&Task, Outcome, Tuned, Ledger), Error> {
         let Prepared { publics, noises, selection, .. } = prepared;
         let run = |oracle: &mut dyn Oracle, i: usize| {
             match self.points[i].perform(

@@ -59,6 +59,9 @@ const FOR_PARTY_0: &str = " Only party 0 may see the model: it is the token that
 impl Verdict {
     /// The verdict on `ledger` at `delta`; `otherwise` is whom it is about if it has no event that
     /// would say so.
+    ///
+    /// # Errors
+    /// If δ cannot be, or the events do not go together.
     pub fn of(ledger: &Ledger, delta: f64, otherwise: Scope) -> Result<Self, AccountError> {
         let counted = epsilon(ledger, delta)?;
         let mut reasons = reasons(ledger);
@@ -93,11 +96,17 @@ impl Verdict {
 
     /// Every method's count at δ, side by side; `None` where the ledger is no guarantee by any of
     /// them.
+    ///
+    /// # Errors
+    /// If δ cannot be, or the events do not go together.
     pub fn methods(ledger: &Ledger, delta: f64) -> Result<Option<Report>, AccountError> {
         if reasons(ledger).is_empty() { report(ledger, delta).map(Some) } else { Ok(None) }
     }
 
     /// δ at ε; 1 where there is no guarantee.
+    ///
+    /// # Errors
+    /// If ε cannot be, or the events do not go together.
     pub fn delta_at(ledger: &Ledger, epsilon: f64) -> Result<Bound, AccountError> {
         let counted = delta(ledger, epsilon)?;
         let nothing = Bound { lower: 0.0, upper: 1.0, method: Method::Trivial };
@@ -105,6 +114,9 @@ impl Verdict {
     }
 
     /// ε at each δ; infinite where there is no guarantee.
+    ///
+    /// # Errors
+    /// If a δ cannot be, or the events do not go together.
     pub fn curve(ledger: &Ledger, deltas: &[f64]) -> Result<Vec<(f64, Bound)>, AccountError> {
         if reasons(ledger).is_empty() {
             return curve(ledger, deltas);

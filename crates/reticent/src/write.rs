@@ -14,6 +14,9 @@ use crate::model::Model;
 /// Writes `model.json` and `certificate.json` to a folder, which is made if it is not there. Both
 /// are written in full beside their places before either is moved there, so a full disk leaves what
 /// was there as it was.
+///
+/// # Errors
+/// If the folder cannot be made or written; what was there is then as it was.
 pub fn write_model(model: &Model, folder: &Path) -> Result<PathBuf, Error> {
     let made = !folder.exists();
     fs::create_dir_all(folder).map_err(|error| Error::write(folder, &error))?;
@@ -36,6 +39,9 @@ fn write_both(model: &Model, folder: &Path, path: &Path) -> Result<(), Error> {
 
 /// Refuses a folder that cannot be written to, or made, before any work is done for it. Leaves
 /// nothing behind.
+///
+/// # Errors
+/// If it cannot.
 pub fn check_folder(folder: &Path) -> Result<(), Error> {
     let here = |path: &'_ Path| {
         if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() }
@@ -61,6 +67,9 @@ const RESULTS: [(&str, &[&str]); 3] = [
 
 /// Refuses a folder in which a result would take the place of something else: a model of this
 /// program is replaced by another, a file of somebody else is not, unless they say so.
+///
+/// # Errors
+/// If something else is there.
 pub fn check_results(folder: &Path, force: bool) -> Result<(), Error> {
     for (name, keys) in RESULTS {
         let path = folder.join(name);
@@ -83,6 +92,9 @@ fn is_ours(path: &Path, keys: &[&str]) -> bool {
 }
 
 /// Refuses to write over a file that is there. Pipes and devices hold nothing that could be lost.
+///
+/// # Errors
+/// If a file is there.
 pub fn check_new(path: &Path, force: bool) -> Result<(), Error> {
     let there = fs::metadata(path).is_ok_and(|there| there.is_file());
     if there && !force {
@@ -108,6 +120,9 @@ enum Place {
 
 impl NewFile {
     /// Starts it.
+    ///
+    /// # Errors
+    /// If the place cannot be written.
     pub fn create(path: &Path) -> Result<Self, Error> {
         let fail = |error: std::io::Error| Error::write(path, &error);
         let place = if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
@@ -129,6 +144,9 @@ impl NewFile {
     }
 
     /// Puts it in its place.
+    ///
+    /// # Errors
+    /// If the disk is full, or the place cannot be written.
     pub fn finish(self) -> Result<(), Error> {
         let fail = |error: std::io::Error| Error::write(&self.path, &error);
         match self.place {
@@ -158,6 +176,9 @@ impl Write for NewFile {
 }
 
 /// Writes a text file by atomic rename.
+///
+/// # Errors
+/// If the place cannot be written.
 pub fn write_text(text: &str, path: &Path) -> Result<(), Error> {
     staged(text, path)?.finish()
 }

@@ -7,6 +7,9 @@ use std::path::Path;
 use reticent::admm::Choice;
 use reticent::{Error, Model, Spec};
 use reticent_accountant::Adjacency;
+use tempfile::TempDir;
+
+const TABLE: &str = "table.libsvm";
 
 /// `records` records with two features in LIBSVM format, of which `label` gives the label.
 fn job(folder: &Path, records: u32, label: impl Fn(u32) -> bool) -> Spec {
@@ -16,10 +19,8 @@ fn job(folder: &Path, records: u32, label: impl Fn(u32) -> bool) -> Spec {
             ((f64::from(i) * 0.754_877).fract() - 0.5, (f64::from(i) * 0.569_84).fract() - 0.5);
         writeln!(text, "{} 1:{a} 2:{b}", if label(i) { "+1" } else { "-1" }).unwrap();
     }
-    let data = folder.join(format!("{records}.libsvm"));
-    std::fs::write(&data, text).unwrap();
+    std::fs::write(folder.join(TABLE), text).unwrap();
     Spec {
-        data: Some(data),
         features: Some(2),
         row_norm: Some(1.0),
         epsilon: Some(1.0),
@@ -31,8 +32,9 @@ fn job(folder: &Path, records: u32, label: impl Fn(u32) -> bool) -> Spec {
     }
 }
 
-fn fit(spec: &Spec) -> Result<Model, Error> {
-    Ok(spec.check()?.fit(&mut ())?.model)
+/// Fits the table that [`job`] wrote last.
+fn fit(folder: &TempDir, spec: &Spec) -> Result<Model, Error> {
+    Ok(spec.check()?.fit(&*folder.path().join(TABLE))?.model)
 }
 
 fn choice(model: &Model) -> Choice {
@@ -43,11 +45,11 @@ fn choice(model: &Model) -> Choice {
 fn what_auto_chose_by_hand_is_the_same_run_to_the_bit() {
     let folder = tempfile::tempdir().unwrap();
     let spec = job(folder.path(), 300, |i| i % 3 == 0);
-    let model = fit(&spec).unwrap();
+    let model = fit(&folder, &spec).unwrap();
     assert_eq!(model.certificate().algorithm, "auto");
     let chosen = choice(&model);
     let by_hand = Spec { algorithm: Some(chosen.algorithm), settings: chosen.settings, ..spec };
-    let again = fit(&by_hand).unwrap();
+    let again = fit(&folder, &by_hand).unwrap();
     assert_eq!(again.coefficients(), model.coefficients());
     assert_eq!(again.intercept(), model.intercept());
     assert_eq!(again.certificate().ledger, model.certificate().ledger);
@@ -59,12 +61,13 @@ fn what_auto_chose_by_hand_is_the_same_run_to_the_bit() {
 #[test]
 fn the_choice_reads_no_data() {
     let folder = tempfile::tempdir().unwrap();
-    let one = choice(&fit(&job(folder.path(), 300, |i| i % 3 == 0)).unwrap());
-    for other in [job(folder.path(), 301, |i| i % 3 == 0), job(folder.path(), 90, |i| i % 2 == 0)] {
-        assert_eq!(choice(&fit(&other).unwrap()), one);
+    let one = choice(&fit(&folder, &job(folder.path(), 300, |i| i % 3 == 0)).unwrap());
+    for (records, every) in [(301, 3), (90, 2)] {
+        let other = job(folder.path(), records, |i| i % every == 0);
+        assert_eq!(choice(&fit(&folder, &other).unwrap()), one);
     }
     let richer = Spec { epsilon: Some(4.0), ..job(folder.path(), 300, |i| i % 3 == 0) };
-    assert_ne!(choice(&fit(&richer).unwrap()), one, "the budget is public, and counts");
+    assert_ne!(choice(&fit(&folder, &richer).unwrap()), one, "the budget is public, and counts");
 }
 
 #[test]
@@ -73,7 +76,7 @@ fn what_the_user_sets_stays() {
     let mut spec = job(folder.path(), 300, |i| i % 3 == 0);
     spec.settings.iterations = Some(7);
     spec.settings.clip = Some(0.3);
-    let settings = choice(&fit(&spec).unwrap()).settings;
+    let settings = choice(&fit(&folder, &spec).unwrap()).settings;
     assert_eq!((settings.iterations, settings.clip), (Some(7), Some(0.3)));
     assert!(settings.step.is_some() && settings.momentum.is_some(), "the rest is chosen");
 }
@@ -81,7 +84,7 @@ fn what_the_user_sets_stays() {
 #[test]
 fn a_setting_that_it_does_not_have_is_refused_before_the_data_is_read() {
     let folder = tempfile::tempdir().unwrap();
-    let mut spec = Spec { data: Some("no-such-file".into()), ..job(folder.path(), 1, |_| true) };
+    let mut spec = job(folder.path(), 1, |_| true);
     spec.settings.rho = Some(0.5);
     let error = spec.check().unwrap_err().to_string();
     assert!(error.contains("auto has no such setting"), "{error}");
@@ -95,7 +98,7 @@ fn settings_follow_the_units_of_the_table() {
     let spec = job(folder.path(), 300, |i| i % 3 == 0);
     let at = |norm| {
         let spec = Spec { row_norm: Some(norm), intercept: Some(false), ..spec.clone() };
-        choice(&fit(&spec).unwrap()).settings
+        choice(&fit(&folder, &spec).unwrap()).settings
     };
     let (one, ten) = (at(1.0), at(10.0));
     assert_eq!(one.iterations, ten.iterations);

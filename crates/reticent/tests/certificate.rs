@@ -27,7 +27,6 @@ fn certificate(change: impl FnOnce(&mut Spec)) -> Value {
     }
     std::fs::write(&data, text).unwrap();
     let mut spec = Spec {
-        data: Some(data),
         features: Some(2),
         row_norm: Some(1.0),
         epsilon: Some(1.0),
@@ -36,7 +35,7 @@ fn certificate(change: impl FnOnce(&mut Spec)) -> Value {
     };
     spec.settings.iterations = Some(5);
     change(&mut spec);
-    let model = spec.check().unwrap().fit(&mut ()).unwrap().model;
+    let model = spec.check().unwrap().fit(&*data).unwrap().model;
     let path = write_model(&model, folder.path()).unwrap().with_file_name("certificate.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }

@@ -13,6 +13,8 @@ const RECORDS: u32 = 4000;
 /// Attributes of five categories each, one column for each category.
 const ATTRIBUTES: [f64; 8] = [2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0];
 
+const TABLE: &str = "categories.libsvm";
+
 /// The table, and the share of its more frequent class. Columns that are beside each other have
 /// unlike weights, and no column says much by itself.
 fn table(folder: &Path) -> (Spec, f64) {
@@ -27,10 +29,8 @@ fn table(folder: &Path) -> (Spec, f64) {
         columns.iter().for_each(|j| write!(text, " {j}:1").unwrap());
         text.push('\n');
     }
-    let data = folder.join("categories.libsvm");
-    std::fs::write(&data, text).unwrap();
+    std::fs::write(folder.join(TABLE), text).unwrap();
     let spec = Spec {
-        data: Some(data),
         features: Some(40),
         row_norm: Some(2.83),
         epsilon: Some(1.0),
@@ -45,6 +45,7 @@ fn table(folder: &Path) -> (Spec, f64) {
 fn every_algorithm_learns_at_its_own_settings() {
     let folder = tempfile::tempdir().unwrap();
     let (spec, constant) = table(folder.path());
+    let data = folder.path().join(TABLE);
     assert!((0.75..0.8).contains(&constant), "{constant}");
     for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, Kind::Private(_))) {
         // The release of a minimiser needs strong convexity, and the plain one has noise for the
@@ -56,10 +57,8 @@ fn every_algorithm_learns_at_its_own_settings() {
             penalty: minimiser.then(|| "l2:0.01".to_owned()),
             ..spec.clone()
         };
-        let model = spec.check().unwrap().fit(&mut ()).unwrap().model;
-        let Quality::Classes { accuracy, .. } =
-            model.evaluate(spec.data.as_deref().unwrap(), None).unwrap()
-        else {
+        let model = spec.check().unwrap().fit(&*data).unwrap().model;
+        let Quality::Classes { accuracy, .. } = model.evaluate(&data, None).unwrap() else {
             panic!("the target has classes")
         };
         println!("{}: {accuracy}", entry.name);

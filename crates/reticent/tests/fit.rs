@@ -3,11 +3,15 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
 
-use reticent::{Error, Model, Quality, Spec, write_model};
+use reticent::{Error, Model, Progress, Quality, Spec, Stage, unwatched, write_model};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_admm::Settings;
+use tempfile::TempDir;
+
+const SIGNS: &str = "signs.libsvm";
 
 /// 400 records whose label is the sign of the first feature, in LIBSVM format.
 fn signs(folder: &Path) -> Spec {
@@ -17,10 +21,8 @@ fn signs(folder: &Path) -> Spec {
             ((f64::from(i) * 0.754_877).fract() - 0.5, (f64::from(i) * 0.569_84).fract() - 0.5);
         writeln!(text, "{} 1:{a} 2:{b}", if a > 0.0 { "+1" } else { "-1" }).unwrap();
     }
-    let data = folder.join("signs.libsvm");
-    std::fs::write(&data, text).unwrap();
+    std::fs::write(folder.join(SIGNS), text).unwrap();
     Spec {
-        data: Some(data),
         features: Some(2),
         row_norm: Some(1.0),
         epsilon: Some(8.0),
@@ -30,20 +32,21 @@ fn signs(folder: &Path) -> Spec {
     }
 }
 
-fn fit(spec: &Spec) -> Result<Model, Error> {
-    Ok(spec.check()?.fit(&mut ())?.model)
+/// Fits the table of [`signs`].
+fn fit(folder: &TempDir, spec: &Spec) -> Result<Model, Error> {
+    Ok(spec.check()?.fit(&*folder.path().join(SIGNS))?.model)
 }
 
 #[test]
 fn a_model_is_learnt_written_and_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let spec = signs(folder.path());
-    let model = fit(&spec).unwrap();
+    let model = fit(&folder, &spec).unwrap();
     let path = write_model(&model, &folder.path().join("out")).unwrap();
     let read = Model::read(&path).unwrap();
     assert_eq!(read, model);
     let Quality::Classes { accuracy, auc, n, .. } =
-        read.evaluate(&spec.data.unwrap(), None).unwrap()
+        read.evaluate(&folder.path().join(SIGNS), None).unwrap()
     else {
         panic!("the target has classes")
     };
@@ -56,14 +59,14 @@ fn the_certificate_says_what_was_asked_for_and_that_a_seed_is_not_private() {
     let folder = tempfile::tempdir().unwrap();
     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
         let spec = Spec { adjacency: Some(adjacency), public_n: Some(400), ..signs(folder.path()) };
-        let certificate = fit(&spec).unwrap().certificate().clone();
+        let certificate = fit(&folder, &spec).unwrap().certificate().clone();
         let counted = certificate.counted.unwrap();
         assert!(counted <= 8.0 && counted > 7.9 && certificate.epsilon.is_infinite(), "{counted}");
         assert_eq!(certificate.adjacency, adjacency);
         assert_eq!(certificate.noise, "seeded, NOT PRIVATE");
         assert!(!certificate.certified);
         let secure = Spec { seed: None, ..spec };
-        let certificate = fit(&secure).unwrap().certificate().clone();
+        let certificate = fit(&folder, &secure).unwrap().certificate().clone();
         assert!(certificate.certified, "{:?}", certificate.reasons);
         assert!(certificate.epsilon <= 8.0 && certificate.epsilon > 7.9, "{}", certificate.epsilon);
         assert_eq!(certificate.noise, "secure");
@@ -74,20 +77,17 @@ fn the_certificate_says_what_was_asked_for_and_that_a_seed_is_not_private() {
 fn the_same_seed_gives_the_same_model() {
     let folder = tempfile::tempdir().unwrap();
     let spec = signs(folder.path());
-    assert_eq!(fit(&spec).unwrap(), fit(&spec).unwrap());
+    assert_eq!(fit(&folder, &spec).unwrap(), fit(&folder, &spec).unwrap());
     let other = Spec { seed: Some(8), ..spec.clone() };
-    assert_ne!(fit(&spec).unwrap(), fit(&other).unwrap());
+    assert_ne!(fit(&folder, &spec).unwrap(), fit(&folder, &other).unwrap());
 }
 
 #[test]
 fn add_remove_without_a_public_count_is_refused_before_the_data_is_read() {
-    let spec = Spec {
-        data: Some("no-such-file".into()),
-        adjacency: Some(Adjacency::AddRemove),
-        ..signs(tempfile::tempdir().unwrap().path())
-    };
-    let error = fit(&spec).unwrap_err();
-    assert!(error.hint().contains("--public-n"), "{}", error.hint());
+    let folder = tempfile::tempdir().unwrap();
+    let spec = Spec { adjacency: Some(Adjacency::AddRemove), ..signs(folder.path()) };
+    let error = spec.check().unwrap_err();
+    assert!(error.hint().contains("`public_n = N`"), "{}", error.hint());
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn sampled_runs_are_counted_as_what_they_are() {
         let mut spec = signs(folder.path());
         spec.settings.sampling = Some(sampling.parse().unwrap());
         spec.settings.iterations = Some(50);
-        let certificate = fit(&spec).unwrap().certificate().clone();
+        let certificate = fit(&folder, &spec).unwrap().certificate().clone();
         let ledger = serde_json::to_string(&certificate.ledger).unwrap();
         assert!(ledger.contains(kind), "{ledger}");
         assert_eq!(certificate.ledger.total_events(), 50);
@@ -115,7 +115,7 @@ fn a_budget_that_cannot_be_is_refused_even_where_it_is_not_spent() {
         assert!(matches!(bad.check(), Err(Error::Value(_))));
     }
     let free = Spec { epsilon: None, delta: None, ..exact };
-    assert_eq!(fit(&free).unwrap().certificate().epsilon, f64::INFINITY);
+    assert_eq!(fit(&folder, &free).unwrap().certificate().epsilon, f64::INFINITY);
 }
 
 #[test]
@@ -128,16 +128,16 @@ fn a_user_column_in_the_schema_protects_persons_without_a_flag() {
     std::fs::write(place("schema.toml"), columns).unwrap();
     std::fs::write(place("rows.csv"), "a,who,b\n0.1,ann,no\n0.9,ann,yes\n0.4,bob,no\n").unwrap();
     let spec = Spec {
-        data: Some(place("rows.csv")),
         schema: Some(place("schema.toml")),
         epsilon: Some(1.0),
         delta: Some(1e-5),
         ..Spec::default()
     };
-    let certificate = fit(&spec).unwrap().certificate().clone();
+    let fit = |spec: &Spec| spec.check().unwrap().fit(&*place("rows.csv")).unwrap().model;
+    let certificate = fit(&spec).certificate().clone();
     assert_eq!((certificate.unit, certificate.population), (Unit::User, 2));
     let record = Spec { unit: Some(Unit::Record), ..spec };
-    assert_eq!(fit(&record).unwrap().certificate().population, 3);
+    assert_eq!(fit(&record).certificate().population, 3);
 }
 
 /// That iterates ran away is an answer computed from the data. Whoever tries again with other
@@ -158,7 +158,7 @@ fn a_run_that_ends_on_its_way_has_spent_its_budget_and_says_so() {
         settings,
         ..signs(folder.path())
     };
-    let error = fit(&spec).unwrap_err();
+    let error = fit(&folder, &spec).unwrap_err();
     assert!(error.to_string().contains("no longer finite"), "{error}");
     assert!(
         error.hint().contains("count epsilon = 8 at delta = 1e-5 as spent"),
@@ -173,12 +173,59 @@ fn a_run_that_ends_on_its_way_has_spent_its_budget_and_says_so() {
         public_n: Some(400),
         ..signs(folder.path())
     };
-    let error = fit(&none).unwrap_err();
+    let error = fit(&folder, &none).unwrap_err();
     assert!(
         error.to_string().contains("not offered") && !error.hint().contains("spent"),
         "{error}: {}",
         error.hint()
     );
+}
+
+/// Who watches a run may stop it. Before the first question that is free; afterwards it is not.
+#[test]
+fn a_run_that_is_stopped_says_what_it_has_spent_and_leaves_its_books() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spec = signs(folder.path());
+    spec.algorithm = Some("ssadmm".into());
+    spec.settings.iterations = Some(20);
+    let data = folder.path().join(SIGNS);
+    let mut stages = Vec::new();
+    let fitted = spec.check().unwrap().fit_watched(&*data, &mut |stage| {
+        stages.push(stage);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(fitted.unwrap().iterations, 20);
+    assert_eq!(stages[..3], [Stage::Reading, Stage::Calibrating, Stage::Running]);
+    assert_eq!(stages[3..].len(), 20);
+    assert_eq!(stages[22], Stage::Iteration(Progress { done: 20, of: 20 }));
+
+    for at in [Stage::Reading, Stage::Running, Stage::Iteration(Progress { done: 7, of: 20 })] {
+        let mut stop = |stage| match stage == at {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let error = spec.check().unwrap().fit_watched(&*data, &mut stop).unwrap_err();
+        assert!(error.is_stop(), "{error}");
+        match error {
+            Error::Spent { epsilon, books, .. } => {
+                assert!(matches!(at, Stage::Iteration(_)));
+                assert_eq!((epsilon, books.unwrap().total_events()), (8.0, 7));
+            }
+            _ => assert!(!matches!(at, Stage::Iteration(_)), "nothing was asked"),
+        }
+    }
+}
+
+/// What a store of budgets reserves is what the books then have.
+#[test]
+fn a_job_that_is_ready_says_what_it_will_enter() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = signs(folder.path()).check().unwrap();
+    let data = folder.path().join(SIGNS);
+    let ready = job.open(&*data, &mut unwatched).unwrap();
+    let plan = ready.plan().unwrap().entries().to_vec();
+    let fitted = ready.run(&mut unwatched).unwrap();
+    assert_eq!(fitted.model.certificate().ledger.entries(), plan);
 }
 
 /// Whether a table can be read depends on every record in it, and the program says where it cannot:
@@ -187,16 +234,16 @@ fn a_run_that_ends_on_its_way_has_spent_its_budget_and_says_so() {
 fn a_certificate_says_which_tables_it_is_about() {
     let folder = tempfile::tempdir().unwrap();
     let spec = signs(folder.path());
-    let certificate = fit(&spec).unwrap().certificate().clone();
+    let certificate = fit(&folder, &spec).unwrap().certificate().clone();
     assert!(
         certificate.assumptions.iter().any(|line| line.contains("can be read under the schema"))
     );
-    let data = spec.data.clone().unwrap();
+    let data = folder.path().join(SIGNS);
     let text = std::fs::read_to_string(&data).unwrap();
     std::fs::write(&data, text.replacen("+1", "+5", 1)).unwrap();
-    assert!(matches!(fit(&spec), Err(Error::Data(_))));
+    assert!(matches!(fit(&folder, &spec), Err(Error::Data(_))));
     std::fs::write(&data, "# nothing\n").unwrap();
-    assert!(matches!(fit(&spec), Err(Error::Data(_))));
+    assert!(matches!(fit(&folder, &spec), Err(Error::Data(_))));
 }
 
 /// Samples of a few records among thousands: the noise of corrections was in proportion to the
@@ -210,12 +257,13 @@ fn variance_reduction_takes_small_samples() {
         .collect();
     std::fs::write(&path, text).unwrap();
     for size in ["wor:1", "wor:10", "wor:100", "wor:3000", "poisson:0.003"] {
-        let mut spec = Spec { data: Some(path.clone()), features: Some(1), ..signs(folder.path()) };
+        let mut spec = Spec { features: Some(1), ..signs(folder.path()) };
         spec.epsilon = Some(0.1);
         spec.algorithm = Some("vradmm".into());
         spec.settings.sampling = Some(size.parse().unwrap());
         // A seeded run promises nothing; what its events would cost is what is within the budget.
-        let counted = fit(&spec).unwrap().certificate().counted.unwrap();
+        let fitted = spec.check().unwrap().fit(&*path).unwrap();
+        let counted = fitted.model.certificate().counted.unwrap();
         assert!(counted <= spec.epsilon.unwrap(), "{size}: {counted}");
     }
 }

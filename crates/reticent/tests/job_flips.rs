@@ -2,7 +2,7 @@
 //! nothing panics. Fixed seed.
 #![allow(clippy::unwrap_used)]
 
-use reticent::Spec;
+use reticent::{JobFile, Spec};
 
 const JOB: &str = "data = \"patients.csv\"\nmore-data = [\"more.csv\"]\nschema = \"schema.toml\"\ntarget = \"stroke\"\n\
                    epsilon = 0.5\ndelta = 1e-6\npenalty = \"l1:1e-4\"\nsampling = \"poisson:0.1\"\niterations = 200\n\
@@ -24,9 +24,9 @@ fn a_damaged_job_file_is_refused_or_read() {
         let at = below(damaged.len());
         damaged[at] ^= if flip % 2 == 0 { 1 << below(8) } else { 1 + below(255) as u8 };
         std::fs::write(&path, damaged).unwrap();
-        match Spec::read(&path) {
+        match JobFile::<Spec>::read(&path) {
             // What can be found out without the table is; the table of this job does not exist.
-            Ok(spec) => drop(spec.check()),
+            Ok(file) => drop(file.job.check()),
             Err(_) => refused += 1,
         }
     }

@@ -52,13 +52,12 @@ fn fitted(target: &str, label: impl Fn(usize) -> String) -> (TempDir, Model, Val
     )
     .unwrap();
     let spec = Spec {
-        data: Some(data),
         schema: Some(schema),
         algorithm: Some("exact".to_owned()),
         penalty: Some("l2:1e-3".to_owned()),
         ..Spec::default()
     };
-    let model = spec.check().unwrap().fit(&mut ()).unwrap().model;
+    let model = spec.check().unwrap().fit(&*data).unwrap().model;
     let path = write_model(&model, folder.path()).unwrap();
     let value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     (folder, model, value)

@@ -10,8 +10,11 @@ use reticent::{Error, Fitted, Spec};
 use reticent_accountant::Adjacency;
 use reticent_admm::Settings;
 use reticent_oracle::Law;
+use tempfile::TempDir;
 
 const PUBLIC: u64 = 500;
+
+const TABLE: &str = "table.libsvm";
 
 /// `records` records of three features under add-remove, announced as [`PUBLIC`].
 fn spec(folder: &Path, records: i32, algorithm: &str) -> Spec {
@@ -21,10 +24,8 @@ fn spec(folder: &Path, records: i32, algorithm: &str) -> Spec {
         let (a, b, c) = (uniform(i, 0.754_877_6), uniform(i, 0.569_840_2), uniform(i, 0.328_721_3));
         writeln!(text, "{} 1:{a} 2:{b} 3:{c}", if a > 0.0 { "+1" } else { "-1" }).unwrap();
     }
-    let data = folder.join(format!("{records}.libsvm"));
-    std::fs::write(&data, text).unwrap();
+    std::fs::write(folder.join(TABLE), text).unwrap();
     let mut spec = Spec {
-        data: Some(data),
         features: Some(3),
         row_norm: Some(1.0),
         epsilon: Some(0.1),
@@ -42,8 +43,8 @@ fn spec(folder: &Path, records: i32, algorithm: &str) -> Spec {
 }
 
 /// The model is the answer of a mechanism: not refused, and not the zeros that stand for no answer.
-fn answers(spec: &Spec) -> Fitted {
-    let fitted = spec.check().unwrap().fit(&mut ()).unwrap();
+fn answers(folder: &TempDir, spec: &Spec) -> Fitted {
+    let fitted = spec.check().unwrap().fit(&*folder.path().join(TABLE)).unwrap();
     assert!(fitted.model.certificate().certified);
     assert!(
         fitted.model.coefficients().iter().any(|c| c.values != [0.0]),
@@ -62,7 +63,7 @@ fn an_objective_is_answered_on_both_sides_of_twice_the_public_number() {
         {
             let mut spec = spec(folder.path(), records, algorithm);
             spec.settings.law = Some(law);
-            answers(&spec);
+            answers(&folder, &spec);
         }
     }
 }
@@ -79,7 +80,7 @@ fn tuning_does_not_turn_a_refusal_into_a_model() {
                 ..spec(folder.path(), records, algorithm)
             };
             assert!(
-                answers(&spec).tuned.unwrap().chosen.contains("penalty"),
+                answers(&folder, &spec).tuned.unwrap().chosen.contains("penalty"),
                 "{algorithm} on {records}"
             );
         }
@@ -97,9 +98,9 @@ fn a_learned_graph_is_answered_on_both_sides_as_well() {
             ..spec(folder.path(), records, "sadmm")
         };
         spec.settings.law = None;
-        assert!(answers(&spec).model.graph().is_some());
+        assert!(answers(&folder, &spec).model.graph().is_some());
         let spec = Spec { tune: Some(vec!["clip=[0.5,1]".to_owned()]), ..spec };
-        assert!(answers(&spec).tuned.is_some());
+        assert!(answers(&folder, &spec).tuned.is_some());
     }
 }
 
@@ -114,7 +115,7 @@ fn where_every_run_ran_away_there_is_no_model() {
     let step = Some("constant:1e308".parse().unwrap());
     spec.settings = Settings { step, iterations: Some(2), ..Settings::default() };
     let spec = Spec { tune: Some(vec!["clip=[0.5,1]".to_owned()]), ..spec };
-    let error = spec.check().unwrap().fit(&mut ()).err().unwrap();
+    let error = spec.check().unwrap().fit(&*folder.path().join(TABLE)).err().unwrap();
     assert!(matches!(error, Error::Spent { .. }), "{error}");
     assert!(error.to_string().contains("every run ran away"), "{error}");
 }

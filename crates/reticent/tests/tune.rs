@@ -8,6 +8,9 @@ use std::path::Path;
 use reticent::{Fitted, Quality, Spec};
 use reticent_accountant::{Adjacency, Mechanism};
 use reticent_oracle::PrivateTable;
+use tempfile::TempDir;
+
+const TABLE: &str = "table.libsvm";
 
 /// 2000 records whose label leans on the first feature; the second follows the first, the third
 /// neither.
@@ -19,10 +22,8 @@ fn spec(folder: &Path) -> Spec {
         let label = if a + 0.3 * uniform(i, 0.123_456_7) > 0.0 { "+1" } else { "-1" };
         writeln!(text, "{label} 1:{a} 2:{} 3:{c}", 0.9 * a + 0.1 * b).unwrap();
     }
-    let data = folder.join("table.libsvm");
-    std::fs::write(&data, text).unwrap();
+    std::fs::write(folder.join(TABLE), text).unwrap();
     Spec {
-        data: Some(data),
         features: Some(3),
         row_norm: Some(1.0),
         epsilon: Some(4.0),
@@ -32,8 +33,9 @@ fn spec(folder: &Path) -> Spec {
     }
 }
 
-fn fit(spec: &Spec) -> Fitted {
-    spec.check().unwrap().fit(&mut ()).unwrap()
+/// Fits the table of [`spec`].
+fn fit(folder: &TempDir, spec: &Spec) -> Fitted {
+    spec.check().unwrap().fit(&*folder.path().join(TABLE)).unwrap()
 }
 
 fn refused(spec: &Spec) -> String {
@@ -44,8 +46,8 @@ fn tuned(folder: &Path, lists: &[&str]) -> Spec {
     Spec { tune: Some(lists.iter().map(|&list| list.to_owned()).collect()), ..spec(folder) }
 }
 
-fn accuracy(spec: &Spec, fitted: &Fitted) -> f64 {
-    match fitted.model.evaluate(spec.data.as_deref().unwrap(), None).unwrap() {
+fn accuracy(folder: &TempDir, fitted: &Fitted) -> f64 {
+    match fitted.model.evaluate(&folder.path().join(TABLE), None).unwrap() {
         Quality::Classes { accuracy, .. } => accuracy,
         Quality::Range { .. } => panic!("the target has classes"),
     }
@@ -61,7 +63,7 @@ fn the_whole_bill_is_one_selection_within_the_budget() {
             public_n: Some(2000),
             ..tuned(folder.path(), &lists)
         };
-        let Fitted { model, tuned, .. } = fit(&spec);
+        let Fitted { model, tuned, .. } = fit(&folder, &spec);
         let certificate = model.certificate();
         assert!(certificate.certified, "{:?}", certificate.reasons);
         assert!((3.99..=4.0).contains(&certificate.epsilon), "{}", certificate.epsilon);
@@ -89,7 +91,7 @@ fn the_whole_bill_is_one_selection_within_the_budget() {
 fn settings_are_chosen_by_what_a_run_has_of_the_budget() {
     let folder = tempfile::tempdir().unwrap();
     let iterations = |spec: Spec| {
-        let fitted = fit(&Spec { algorithm: Some("auto".to_owned()), ..spec });
+        let fitted = fit(&folder, &Spec { algorithm: Some("auto".to_owned()), ..spec });
         let chosen =
             fitted.model.certificate().choice.clone().unwrap().settings.iterations.unwrap();
         assert_eq!(chosen, fitted.iterations);
@@ -108,7 +110,7 @@ fn settings_are_chosen_by_what_a_run_has_of_the_budget() {
 fn points_with_different_plans_are_a_choice() {
     let folder = tempfile::tempdir().unwrap();
     let spec = tuned(folder.path(), &["iterations=[5,20]"]);
-    let Fitted { model, .. } = fit(&spec);
+    let Fitted { model, .. } = fit(&folder, &spec);
     let certificate = model.certificate();
     assert!((3.99..=4.0).contains(&certificate.epsilon), "{}", certificate.epsilon);
     let Mechanism::Selection(selection) = certificate.ledger.entries()[0].event().mechanism()
@@ -129,7 +131,7 @@ fn the_chosen_model_is_no_worse_than_the_median_point() {
         .iter()
         .map(|point| {
             let spec = Spec { penalty: Some(format!("l2:{point}")), ..seeded(1) };
-            accuracy(&spec, &fit(&spec))
+            accuracy(&folder, &fit(&folder, &spec))
         })
         .collect();
     alone.sort_by(f64::total_cmp);
@@ -138,8 +140,8 @@ fn the_chosen_model_is_no_worse_than_the_median_point() {
     for seed in 1..=8 {
         let list = format!("penalty=l2:[{}]", points.join(","));
         let spec = Spec { tune: Some(vec![list]), tune_runs: Some(12), ..seeded(seed) };
-        let fitted = fit(&spec);
-        let reached = accuracy(&spec, &fitted);
+        let fitted = fit(&folder, &spec);
+        let reached = accuracy(&folder, &fitted);
         assert!(reached >= median - 0.02, "seed {seed}: {reached} against {median} of {alone:?}");
         good += u32::from(fitted.model.problem()[1] == "l2:1e-4");
     }
@@ -149,8 +151,7 @@ fn the_chosen_model_is_no_worse_than_the_median_point() {
 #[test]
 fn what_cannot_be_tuned_is_refused_without_a_table() {
     let folder = tempfile::tempdir().unwrap();
-    let none =
-        |lists: &[&str]| Spec { data: Some("no-such-file".into()), ..tuned(folder.path(), lists) };
+    let none = |lists: &[&str]| tuned(folder.path(), lists);
     for (spec, says) in [
         (none(&["penalty=l2:[1]"]), "a grid of one leaves nothing to choose"),
         (none(&["epsilon=[1,2]"]), "what can be tuned is"),
@@ -166,7 +167,7 @@ fn what_cannot_be_tuned_is_refused_without_a_table() {
             Spec { tune_mode: Some("grid".into()), ..none(&["clip=[1,2]"]) },
             "spends the budget again",
         ),
-        (Spec { tune_runs: Some(0), ..none(&["clip=[1,2]"]) }, "tune-runs = 0"),
+        (Spec { tune_runs: Some(0), ..none(&["clip=[1,2]"]) }, "tune_runs = 0"),
         (
             Spec { penalty: Some("l1:[1,2]".into()), tune: None, ..none(&[]) },
             "one value is needed, not a list",
@@ -191,7 +192,6 @@ fn an_attack_on_the_choice_stays_below_the_certified_epsilon() {
         path
     };
     let spec = Spec {
-        data: Some("no-such-file".into()),
         features: Some(1),
         epsilon: Some(4.0),
         seed: Some(3),
@@ -240,7 +240,7 @@ fn a_learned_graph_is_paid_for_and_bounded() {
         graph: Some("private".to_owned()),
         ..spec(folder.path())
     };
-    let Fitted { model, .. } = fit(&base);
+    let Fitted { model, .. } = fit(&folder, &base);
     let certificate = model.certificate();
     assert!(certificate.certified && certificate.epsilon <= 4.0 && certificate.epsilon > 3.99);
     // The second moments come first, with a noise of their own.
@@ -263,10 +263,10 @@ fn a_learned_graph_is_paid_for_and_bounded() {
     );
 
     let one = Spec { graph_edges: Some(1), ..base.clone() };
-    assert_eq!(fit(&one).model.graph().unwrap().len(), 1);
+    assert_eq!(fit(&folder, &one).model.graph().unwrap().len(), 1);
     // A larger share is less noise on the moments and more on the rest.
     let noise = |share: f64| {
-        let fitted = fit(&Spec { graph_share: Some(share), ..base.clone() });
+        let fitted = fit(&folder, &Spec { graph_share: Some(share), ..base.clone() });
         let of = |entry: &reticent_accountant::Entry| match entry.event().mechanism() {
             Mechanism::Gaussian(gaussian) => gaussian.noise_multiplier(),
             other => panic!("{other}"),
@@ -286,7 +286,7 @@ fn tuning_and_a_learned_graph_go_together() {
         graph: Some("private:0.2".to_owned()),
         ..tuned(folder.path(), &["penalty=l1:[1e-4,1e-2]"])
     };
-    let Fitted { model, tuned, .. } = fit(&spec);
+    let Fitted { model, tuned, .. } = fit(&folder, &spec);
     assert!(model.certificate().epsilon <= 4.0 && tuned.is_some());
     assert_eq!(model.certificate().ledger.total_events(), 1);
     assert!(model.graph().is_some());

@@ -67,7 +67,6 @@ fn column(records: &[(f64, f64)]) -> Table {
 /// An algorithm on tables of `records` records, at a claimed or certified ε of 1.
 fn job(algorithm: &str, records: usize, as_published: bool) -> Repeat {
     let mut spec = Spec {
-        data: Some("the tables of the test".into()),
         features: Some(1),
         row_norm: Some(1.0),
         target_range: Some([-1.0, 1.0]),

@@ -3,7 +3,6 @@
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
-use reticent::Progress;
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent::map::Cell;
 use reticent_audit::{AuditReport, AuditSpec, CellReport, Method, Sampling, audit_map, markdown};

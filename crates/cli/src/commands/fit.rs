@@ -6,8 +6,11 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::{Adjacency, Unit};
 use reticent::admm::catalogue::CATALOGUE;
-use reticent::tables::Format;
-use reticent::{Certificate, Fitted, Model, Spec, Tuned, check_folder, check_results, write_model};
+use reticent::tables::{Format, Reading};
+use reticent::{
+    Certificate, Files, Fitted, JobFile, Model, Spec, Tuned, check_folder, check_results,
+    write_model,
+};
 use serde_json::{Value, json};
 
 use super::shared::{
@@ -202,40 +205,41 @@ impl Fit {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
         let force = self.job.force();
-        let spec = self.spec()?;
-        let out = JobFlags::out(&spec);
-        let job = spec.check()?;
+        let file = self.file()?;
+        let out = folder(&file);
+        let job = file.job.check()?;
         check_folder(&out)?;
         check_results(&out, force)?;
         let mut bar = Bar::new("iteration");
-        let fitted = job.fit(&mut bar);
+        let fitted = job.fit_watched(&file.data, &mut |stage| bar.watch(stage));
         bar.finish();
         let fitted = fitted?;
         // A model that cannot be read has no budget to remind of.
         let before = Model::read(&out.join("model.json")).ok();
         let path = write_model(&fitted.model, &out)?;
-        Ok(answer(&spec, &fitted, &path, before.as_ref().map(Model::certificate)))
+        Ok(answer(&file.data, &fitted, &path, before.as_ref().map(Model::certificate)))
     }
 
-    fn spec(self) -> Result<Spec, Failure> {
-        let flags = self.job.spec(self.data)?;
+    fn file(self) -> Result<JobFile<Spec>, Failure> {
+        let flags = self.job.file(self.data)?;
         Ok(match self.spec {
-            Some(file) => Spec::read(&file)?.overlaid(flags)?,
+            Some(file) => JobFile::<Spec>::read(&file)?.overlaid(flags)?,
             None => flags,
         })
     }
 }
 
+/// The folder to write to.
+pub fn folder<J>(file: &JobFile<J>) -> PathBuf {
+    file.out.clone().unwrap_or_else(|| OUT.into())
+}
+
 impl JobFlags {
     /// The job that the flags alone make.
-    pub fn spec(self, data: Vec<PathBuf>) -> Result<Spec, Failure> {
-        let mut data = data.into_iter();
+    pub fn file(self, paths: Vec<PathBuf>) -> Result<JobFile<Spec>, Failure> {
         let JobFlags { out, seed, force: _, table, budget, problem, tuning, settings } = self;
-        Ok(Spec {
-            data: data.next(),
-            more_data: Some(data.collect::<Vec<_>>()).filter(|more| !more.is_empty()),
-            max_line: table.max_line,
-            format: table.format,
+        let reading = Reading { format: table.format, max_line: table.max_line };
+        let job = Spec {
             schema: table.schema,
             features: table.features,
             row_norm: table.row_norm,
@@ -261,18 +265,13 @@ impl JobFlags {
             intercept: problem.no_intercept.then_some(false),
             settings: settings.settings()?,
             seed,
-            out,
-        })
+        };
+        Ok(JobFile { job, data: Files { paths, reading }, out })
     }
 
     /// Whether what somebody else wrote may be replaced.
     pub fn force(&self) -> bool {
         self.force
-    }
-
-    /// The folder to write to.
-    pub fn out(spec: &Spec) -> PathBuf {
-        spec.out.clone().unwrap_or_else(|| OUT.into())
     }
 }
 
@@ -288,15 +287,15 @@ fn range(text: &str) -> Result<[f64; 2], String> {
     Ok([number::parse(low)?, number::parse(high)?])
 }
 
-fn answer(spec: &Spec, fitted: &Fitted, path: &Path, before: Option<&Certificate>) -> Answer {
+fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificate>) -> Answer {
     let Fitted { model, records, iterations, tuned, converged } = fitted;
     let certificate = model.certificate();
     let beside = path.with_file_name("certificate.json");
     let [loss, penalty, constraint] = model.problem();
-    let table = match (spec.data.as_deref(), spec.more_data.as_deref().map_or(0, <[_]>::len)) {
-        (Some(file), 0) => file.display().to_string(),
-        (Some(file), more) => format!("{} and {more} more", file.display()),
-        (None, _) => "the table".to_owned(),
+    let table = match &data.paths[..] {
+        [] => "the table".to_owned(),
+        [file] => file.display().to_string(),
+        [file, more @ ..] => format!("{} and {} more", file.display(), more.len()),
     };
     let read = records.map(|n| format!("{n} records of ")).unwrap_or_default();
 

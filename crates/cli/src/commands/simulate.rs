@@ -8,11 +8,11 @@ use reticent::accountant::View;
 use reticent::runtime::{CATALOGUE, Failures, Traffic};
 use reticent::simulate::{Keep, Parties, Simulated, Simulation};
 use reticent::{
-    Certificate, Model, check_folder, check_new, check_results, write_model, write_text,
+    Certificate, JobFile, Model, check_folder, check_new, check_results, write_model, write_text,
 };
 use serde_json::{Value, json};
 
-use super::fit::JobFlags;
+use super::fit::{JobFlags, folder};
 use super::shared::{certificate_fields, certificate_rows, not_private, replaces, weak};
 use crate::answer::Answer;
 use crate::failure::Failure;
@@ -100,11 +100,11 @@ impl Simulate {
         let Simulate { job, data, parties, keep, flags } = self;
         let party = parties.party;
         let force = flags.force();
-        let mut spec = flags.spec(data.into_iter().collect())?;
+        let JobFile { job: mut spec, data, out } = flags.file(data.into_iter().collect())?;
         if let Some(column) = &parties.users_from {
             spec.user_column = Some(column.clone());
         }
-        let flags = Simulation {
+        let simulation = Simulation {
             job: spec,
             failures: parties.fail.unwrap_or_default(),
             parties: Parties {
@@ -115,10 +115,11 @@ impl Simulate {
                 ..Parties::default()
             },
         };
-        let mut simulation = match job {
-            Some(file) => Simulation::read(&file)?.overlaid(flags)?,
-            None => flags,
-        };
+        let mut file = JobFile { job: simulation, data, out };
+        if let Some(path) = job {
+            file = JobFile::<Simulation>::read(&path)?.overlaid(file)?;
+        }
+        let simulation = &mut file.job;
         if parties.users_from.is_some() {
             simulation.parties.split = None;
             simulation.parties.users_from = None;
@@ -128,7 +129,7 @@ impl Simulate {
         {
             return Err(no_party(party, count as usize));
         }
-        let out = JobFlags::out(&simulation.job);
+        let out = folder(&file);
         check_folder(&out)?;
         check_results(&out, force)?;
         if let Some(file) = &keep.checkpoint {
@@ -139,7 +140,10 @@ impl Simulate {
         }
         let mut bar = Bar::new("round");
         let keep = Keep { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
-        let simulated = simulation.run(keep, &mut bar);
+        let simulated = file
+            .job
+            .check()
+            .and_then(|job| job.run(&file.data, keep, &mut |stage| bar.watch(stage)));
         bar.finish();
         let simulated = simulated.map_err(|error| Failure::of("simulate", error))?;
         let own = match party {

@@ -4,6 +4,7 @@
 //! `docs/schema.md` for the file format with a full example.
 
 mod access;
+mod bounded;
 mod column;
 mod drafted;
 mod error;
@@ -50,20 +51,25 @@ impl Schema {
     /// The schema of a LIBSVM file: `features` indices from 1, rows scaled into `row_norm`.
     pub fn libsvm(features: u32, row_norm: f64, target: TargetKind) -> Result<Self, SchemaError> {
         let target = Target { kind: target, missing: None };
+        let columns = vec![Column { name: "label".into(), role: Role::Target(target) }];
+        Self { features: Some(features), header: false, columns, ..Self::bare(row_norm) }.checked()
+    }
+
+    /// A schema without columns, and otherwise as it is where nothing is said.
+    fn bare(row_norm: f64) -> Self {
         Self {
             row_norm,
             public_n: None,
-            header: false,
+            header: true,
             delimiter: None,
             trim: true,
             decimal_comma: false,
             missing_tokens: vec![String::new()],
             undeclared: Undeclared::Refuse,
-            features: Some(features),
-            columns: vec![Column { name: "label".into(), role: Role::Target(target) }],
+            features: None,
+            columns: Vec::new(),
             drafted: None,
         }
-        .checked()
     }
 
     /// Reads a schema file.
@@ -332,6 +338,19 @@ impl Target {
             what: format!("`classes` {what}"),
         })?;
         Ok(TargetKind::Classes(labels))
+    }
+}
+
+impl Target {
+    /// A target that is a number from `lower` to `upper`.
+    ///
+    /// # Errors
+    /// If the two are not finite, or the first is not below the second.
+    pub fn range(lower: f64, upper: f64) -> Result<TargetKind, SchemaError> {
+        let kind = TargetKind::Range { lower, upper };
+        let target = Role::Target(Target { kind: kind.clone(), missing: None });
+        Column { name: "target".into(), role: target }.check()?;
+        Ok(kind)
     }
 }
 

@@ -169,7 +169,7 @@ impl Layout {
 
 /// (schema column, file column) for the columns that are read, in schema order; `names` are the
 /// file's.
-pub(super) fn place(
+pub(crate) fn place(
     names: &[&[u8]],
     schema: &Schema,
     encoder: &Encoder,

@@ -20,6 +20,7 @@ mod zip;
 
 pub use check::{Checked, Thoroughness, check};
 pub use delimited::parse_csv;
+pub(crate) use delimited::place;
 pub use draft::{Draft, DraftOptions, draft_from_public};
 pub use libsvm::parse_libsvm;
 #[cfg(feature = "parquet")]
@@ -202,7 +203,7 @@ fn read_into(
 }
 
 /// The schema must say what to predict before a file is read for fitting.
-fn ready(schema: &Schema, purpose: Purpose) -> Result<(), SchemaError> {
+pub(crate) fn ready(schema: &Schema, purpose: Purpose) -> Result<(), SchemaError> {
     if purpose == Purpose::Fit && schema.target().is_none() {
         // With several, `with_roles` gives the message that lists them.
         schema.with_roles(None, None)?;

@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use reticent_data::{DataError, Head, Kept, Purpose, Reading, Row, Schema, Visitor, visit};
+use reticent_data::{
+    DataError, Dataset, Head, Kept, Purpose, Reading, Row, Schema, Visitor, visit, visit_dataset,
+};
 use reticent_problem::Shape;
 
 pub use reticent_statistics::quality::{Confusion, Quality, Scores, regression};
@@ -37,18 +39,25 @@ impl Linear<'_> {
     }
 }
 
+/// Where a table to score is.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'a> {
+    /// In a file, read as is said; `-` is standard input.
+    File(&'a Path, Reading),
+    /// In memory.
+    Memory(&'a Dataset<'a>),
+}
+
 /// A table to score.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// The file; `-` is standard input.
-    pub path: &'a Path,
-    /// How it is read.
-    pub reading: Reading,
+    /// Where it is.
+    pub place: Place<'a>,
     /// The schema that the model carries.
     pub schema: &'a Schema,
     /// Whether the targets are read too.
     pub targets: bool,
-    /// Columns to hand on as they are.
+    /// Columns of a file to hand on as they are.
     pub keep: &'a [String],
 }
 
@@ -79,7 +88,17 @@ pub fn score(
     let purpose = if source.targets { Purpose::Fit } else { Purpose::Predict };
     let mut batches =
         Batches { model, source, batch: Scored::default(), head, each, goes_on: true };
-    visit(source.path, source.reading, source.schema, purpose, source.keep, &mut batches)?;
+    match source.place {
+        Place::File(path, reading) => {
+            visit(path, reading, source.schema, purpose, source.keep, &mut batches)?;
+        }
+        Place::Memory(dataset) => {
+            if batches.head(Head { kept: Vec::new(), unread: 0 }) {
+                let mut record = |row: &Row| batches.record(row, &[]);
+                visit_dataset(dataset, source.schema, purpose, &mut record)?;
+            }
+        }
+    }
     if batches.goes_on && batches.batch.records > 0 {
         batches.hand_on();
     }

@@ -15,6 +15,7 @@ mod huber;
 mod huberised_hinge;
 mod logistic;
 mod multinomial;
+mod piecewise;
 mod scalar;
 mod squared;
 mod squared_hinge;
@@ -25,6 +26,7 @@ pub use huber::Huber;
 pub use huberised_hinge::HuberisedHinge;
 pub use logistic::Logistic;
 pub use multinomial::Multinomial;
+pub use piecewise::{PiecewiseMargin, PiecewiseResidual};
 pub use scalar::{Argument, ScalarLoss};
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
@@ -45,6 +47,8 @@ pub const CATALOGUE: &[Entry] = &[
     squared::ENTRY,
     huber::ENTRY,
     absolute::ENTRY,
+    piecewise::MARGIN,
+    piecewise::RESIDUAL,
 ];
 
 /// Reads a loss as users type it: `logistic`, `huber:1.35`, `multinomial`.
@@ -95,7 +99,18 @@ macro_rules! seal {
     ($($loss:ty),*) => { $(impl sealed::Sealed for $loss {})* };
 }
 
-seal!(Absolute, Hinge, Huber, HuberisedHinge, Logistic, Multinomial, Squared, SquaredHinge);
+seal!(
+    Absolute,
+    Hinge,
+    Huber,
+    HuberisedHinge,
+    Logistic,
+    Multinomial,
+    PiecewiseMargin,
+    PiecewiseResidual,
+    Squared,
+    SquaredHinge
+);
 
 /// A convex loss `φ(w; b)` of a record's scores `w` and target `b`. It is sealed: see the library's
 /// own for all there are.

@@ -6,8 +6,15 @@ use proptest::test_runner::TestRunner;
 
 /// Every member, with its defaults and with other parameters.
 fn members() -> Vec<Box<dyn Loss>> {
-    let texts =
-        ["huber:0.1", "huber:1.35", "huberised-hinge:0.05", "huberised-hinge:2", "multinomial:2"];
+    let texts = [
+        "huber:0.1",
+        "huber:1.35",
+        "huberised-hinge:0.05",
+        "huberised-hinge:2",
+        "multinomial:2",
+        "piecewise-margin:-2,-3,-1,-0.5,0.5,-0.5,3,0",
+        "piecewise-residual:-0.5,-3,0,0,0.25,0,1,1",
+    ];
     let defaults = CATALOGUE.iter().map(|e| parse(e.name, Some(4)).unwrap());
     defaults.chain(texts.map(|t| parse(t, None).unwrap())).collect()
 }
@@ -79,7 +86,8 @@ fn losses_are_not_negative_and_one_sided_slopes_have_one_sign() {
     let names: Vec<_> = CATALOGUE.iter().map(|e| parse(e.name, Some(4)).unwrap()).collect();
     let one_sided: Vec<_> =
         names.iter().filter(|loss| loss.one_sided()).map(|loss| loss.name()).collect();
-    assert_eq!(one_sided, ["logistic", "huberised-hinge", "hinge", "squared-hinge"]);
+    let margins = ["logistic", "huberised-hinge", "hinge", "squared-hinge", "piecewise-margin"];
+    assert_eq!(one_sided, margins);
     for_all(300, &raw(), |loss, (one, other, pick)| {
         let (scores, target) = case(loss, &one, pick);
         assert!(loss.value(&scores, target) >= 0.0);

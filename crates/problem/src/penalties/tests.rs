@@ -39,7 +39,9 @@ fn usual(entry: &Entry) -> Box<dyn Penalty> {
         catalogue::Range::Above(b) | catalogue::Range::AtLeast(b) => b + 0.7,
         catalogue::Range::Whole(least, _) => f64::from(least),
         // A lower end, then an upper one.
-        catalogue::Range::Extended | catalogue::Range::File => i as f64 - 0.5,
+        catalogue::Range::Extended | catalogue::Range::File | catalogue::Range::List => {
+            i as f64 - 0.5
+        }
     };
     let numbers: Vec<f64> = entry.parameters.iter().enumerate().map(number).collect();
     (entry.build)(&numbers).unwrap()

@@ -38,6 +38,9 @@ pub struct SqlNames {
 
 impl Model {
     /// The model in another format, as the bytes of a file.
+    ///
+    /// # Errors
+    /// If the format cannot say what the model does.
     pub fn export(&self, format: ExportFormat, names: &SqlNames) -> Result<Vec<u8>, Error> {
         let plan = Plan::of(self)?;
         Ok(match format {

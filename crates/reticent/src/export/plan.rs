@@ -10,10 +10,9 @@
 //! 4. Scores are the weights times the row, plus the intercept.
 //! 5. The outcome reads them.
 
-use reticent_oracle::tables::{Role, Scale, TargetKind, Unknown};
+use reticent_oracle::tables::{Categorical, Numeric, Role, Scale, TargetKind, Unknown};
 
 use crate::error::Error;
-use crate::job::value;
 use crate::model::Model;
 
 #[derive(Debug)]
@@ -75,55 +74,14 @@ impl Plan {
         let tokens = schema.missing_tokens().to_vec();
         let (mut numbers, mut categories) = (Vec::new(), Vec::new());
         for column in schema.columns() {
-            let name = column.name().to_owned();
+            let name = column.name();
             match column.role() {
-                Role::Numeric(numeric) => {
-                    let (low, high) = numeric.bounds();
-                    let (start, end, mirror, width) = match numeric.scale() {
-                        Scale::MinusOneToOne => (low, high, 1.0, high - low),
-                        Scale::ZeroToOne => (low, 0.0, 0.0, high - low),
-                        Scale::None => (0.0, 0.0, 0.0, 1.0),
-                        Scale::Log | Scale::Quantile => {
-                            return Err(foreign(&name, "the scale log or quantile"));
-                        }
-                    };
-                    let missing = numeric.missing();
-                    numbers.push(Number {
-                        name,
-                        low,
-                        high,
-                        start,
-                        end,
-                        mirror,
-                        width,
-                        missing,
-                        weights: next(),
-                    });
-                }
+                Role::Numeric(numeric) => numbers.push(Number::of(name, numeric, next())?),
                 Role::Categorical(categorical) => {
-                    let labels = categorical.categories();
-                    let missing = categorical.missing();
-                    // A text that means missing is that, whatever category it spells.
-                    let absent = tokens.iter().map(|token| (token.clone(), missing));
-                    let spelt =
-                        labels.words().into_iter().filter(|(word, _)| !tokens.contains(word));
-                    let words = absent.chain(spelt.map(|(word, i)| (word, Some(i)))).collect();
-                    categories.push(Category {
-                        name,
-                        names: labels.names().map(str::to_owned).collect(),
-                        words,
-                        missing,
-                        unknown: match categorical.unknown() {
-                            Unknown::Zeros => None,
-                            Unknown::Category(i) => Some(i),
-                            Unknown::Refuse => {
-                                return Err(foreign(column.name(), "unknown = \"error\""));
-                            }
-                        },
-                        weights: labels.names().map(|_| next()).collect(),
-                    });
+                    let weights = categorical.categories().names().map(|_| next()).collect();
+                    categories.push(Category::of(name, categorical, &tokens, weights)?);
                 }
-                Role::Date(_) => return Err(foreign(&name, "the kind date")),
+                Role::Date(_) => return Err(foreign(name, "the kind date")),
                 Role::Target(_) | Role::Ignored | Role::User => {}
             }
         }
@@ -144,12 +102,75 @@ impl Plan {
                 weights: next(),
             });
         }
+        let mut intercept = model.intercept().to_vec();
+        intercept.resize(outputs, 0.0);
+        Ok(Plan {
+            numbers,
+            categories,
+            row_norm: schema.row_norm(),
+            intercept,
+            outcome: Outcome::of(model)?,
+            tokens,
+            trim: schema.trim(),
+        })
+    }
+
+    pub fn outputs(&self) -> usize {
+        self.intercept.len()
+    }
+}
+
+impl Number {
+    fn of(name: &str, numeric: &Numeric, weights: Vec<f64>) -> Result<Self, Error> {
+        let (low, high) = numeric.bounds();
+        let (start, end, mirror, width) = match numeric.scale() {
+            Scale::MinusOneToOne => (low, high, 1.0, high - low),
+            Scale::ZeroToOne => (low, 0.0, 0.0, high - low),
+            Scale::None => (0.0, 0.0, 0.0, 1.0),
+            Scale::Log | Scale::Quantile => {
+                return Err(foreign(name, "the scale log or quantile"));
+            }
+        };
+        let (name, missing) = (name.to_owned(), numeric.missing());
+        Ok(Number { name, low, high, start, end, mirror, width, missing, weights })
+    }
+}
+
+impl Category {
+    fn of(
+        name: &str,
+        categorical: &Categorical,
+        tokens: &[String],
+        weights: Vec<Vec<f64>>,
+    ) -> Result<Self, Error> {
+        let labels = categorical.categories();
+        let missing = categorical.missing();
+        // A text that means missing is that, whatever category it spells.
+        let absent = tokens.iter().map(|token| (token.clone(), missing));
+        let spelt = labels.words().into_iter().filter(|(word, _)| !tokens.contains(word));
+        Ok(Category {
+            name: name.to_owned(),
+            names: labels.names().map(str::to_owned).collect(),
+            words: absent.chain(spelt.map(|(word, i)| (word, Some(i)))).collect(),
+            missing,
+            unknown: match categorical.unknown() {
+                Unknown::Zeros => None,
+                Unknown::Category(i) => Some(i),
+                Unknown::Refuse => return Err(foreign(name, "unknown = \"error\"")),
+            },
+            weights,
+        })
+    }
+}
+
+impl Outcome {
+    fn of(model: &Model) -> Result<Self, Error> {
         let (target, kind) = model.target().ok_or(Error::Missing {
             what: "the target of the model",
             todo: "give the model.json that `reticent fit` wrote",
         })?;
         let target = target.to_owned();
-        let outcome = match kind {
+        Ok(match kind {
             TargetKind::Range { lower, upper } => {
                 Outcome::Number { target, lower: *lower, upper: *upper }
             }
@@ -161,28 +182,13 @@ impl Plan {
                     Outcome::Margin { target, classes }
                 }
             }
-        };
-        let mut intercept = model.intercept().to_vec();
-        intercept.resize(outputs, 0.0);
-        Ok(Plan {
-            numbers,
-            categories,
-            row_norm: schema.row_norm(),
-            intercept,
-            outcome,
-            tokens,
-            trim: schema.trim(),
         })
-    }
-
-    pub fn outputs(&self) -> usize {
-        self.intercept.len()
     }
 }
 
 /// What no other tool is told yet: it would predict something else.
 fn foreign(column: &str, what: &str) -> Error {
-    value(
+    Error::value(
         "export",
         column,
         &format!("a model with {what} cannot be exported; predict with reticent"),

@@ -1,6 +1,7 @@
 //! A job of many parties, run in one process: flags and a TOML file become a [`Simulation`].
 
 mod books;
+mod check;
 mod run;
 
 use std::collections::BTreeMap;
@@ -11,12 +12,14 @@ use reticent_runtime::Failures;
 use serde::{Deserialize, Serialize};
 
 pub use books::{PartyBooks, Spread};
+pub use check::SimulationJob;
 pub use run::{Keep, Simulated};
 
 use crate::error::Error;
-use crate::spec::{Spec, beside, table};
+use crate::spec::{Spec, keys, text_beside};
 
-/// What to run between whom. Unchecked.
+/// What to run between whom; not on what, which is a [`Source`](crate::Source). Unchecked:
+/// [`Simulation::check`] makes a [`SimulationJob`] of it.
 ///
 /// In a file the job itself stands at the top, under the names of `reticent fit`, and the rest in
 /// two tables:
@@ -70,46 +73,42 @@ pub struct Parties {
 }
 
 impl Simulation {
-    /// Reads a job file. Paths in it are relative to the file.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = reticent_oracle::tables::read_text(path)
-            .map_err(|error| Error::read(path, "the job file", &error))?;
-        let refuse = |error: toml::de::Error| Error::SpecSyntax {
+    /// The job that the keys of a file make; paths in it are relative to the file.
+    pub(crate) fn of_table(mut table: toml::Table, path: &Path) -> Result<Self, Error> {
+        let refuse = |message: &str| Error::SpecSyntax {
             file: path.to_owned(),
-            message: error.to_string().trim_end().to_owned(),
+            message: message.trim_end().to_owned(),
         };
-        let mut table = table(&text, path)?;
+        let failed = |error: toml::de::Error| refuse(&error.to_string());
         let parties =
-            table.remove("parties").map(toml::Value::try_into).transpose().map_err(refuse)?;
+            table.remove("parties").map(toml::Value::try_into).transpose().map_err(failed)?;
         let mut parties: Parties = parties.unwrap_or_default();
         if let Some(file) =
             parties.topology.as_deref().and_then(|graph| graph.strip_prefix("file:"))
         {
             let base = path.parent().unwrap_or(Path::new(""));
-            parties.topology = Some(format!("file:{}", beside(base, file)));
+            parties.topology = Some(format!("file:{}", text_beside(base, file)));
         }
         let failures =
-            table.remove("failures").map(toml::Value::try_into).transpose().map_err(refuse)?;
-        let mut job = Spec::of_table(table, path)?;
+            table.remove("failures").map(toml::Value::try_into).transpose().map_err(failed)?;
+        let mut job: Spec = keys(table, path)?;
         if let Some(column) = &parties.users_from {
             if parties.split.is_some() {
-                let message = "[parties] has users-from and split; a party is a user, or a share of the records";
-                return Err(Error::SpecSyntax {
-                    file: path.to_owned(),
-                    message: message.to_owned(),
-                });
+                return Err(refuse(
+                    "[parties] has users-from and split; a party is a user, or a share of the records",
+                ));
             }
             job.user_column = Some(column.clone());
         }
-        Ok(Simulation {
-            job: job.relative_to(path),
-            parties,
-            failures: failures.unwrap_or_default(),
-        })
+        let failures = failures.unwrap_or_default();
+        Ok(Simulation { job: job.relative_to(path), parties, failures })
     }
 
     /// This one with whatever `over` says laid over it: flags win over the file they are given
     /// with.
+    ///
+    /// # Errors
+    /// If the two do not make a job.
     pub fn overlaid(mut self, over: Simulation) -> Result<Self, Error> {
         // Whoever deals the records leaves the users of the file out.
         if over.parties.split.is_some() && self.parties.users_from.take().is_some() {
@@ -132,12 +131,13 @@ impl Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job_file::JobFile;
 
     fn read(text: &str) -> Result<Simulation, Error> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("job.toml");
         std::fs::write(&file, text).unwrap();
-        Simulation::read(&file)
+        JobFile::<Simulation>::read(&file).map(|file| file.job)
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
         let path = folder.path().join("job.toml");
         let read = |graph: &str| {
             std::fs::write(&path, format!("[parties]\ntopology = '{graph}'")).unwrap();
-            Simulation::read(&path).unwrap().parties.topology.unwrap()
+            JobFile::<Simulation>::read(&path).unwrap().job.parties.topology.unwrap()
         };
         assert_eq!(
             read("file:edges.txt"),

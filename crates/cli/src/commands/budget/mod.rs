@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use reticent::accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, calibrate};
-use reticent::{Certificate, Spec, write_text};
+use reticent::{Certificate, JobFile, Spec, write_text};
 use reticent_budget::{BudgetError, Import, Promise, Store};
 use serde_json::{Value, json};
 
@@ -197,7 +197,7 @@ impl Plan {
         let store = read(&self.file)?;
         let promise = store.promise().map_err(Failure::Budget)?;
         let spec = match &self.job {
-            Some(file) => Spec::read(file)?,
+            Some(file) => JobFile::<Spec>::read(file)?.job,
             None => Spec::default(),
         };
         let missing = |name: &str| Failure::Usage {

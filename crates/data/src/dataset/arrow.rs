@@ -1,0 +1,143 @@
+//! Arrow record batches, cell by cell, as a Parquet file with these columns is read.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Date64Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, PrimitiveArray, RecordBatch, StringArray};
+use arrow_schema::DataType;
+
+use super::NAME;
+use crate::error::FileProblem;
+use crate::{Cell, CellProblem, DataError};
+
+/// Milliseconds of a day.
+const DAY: i64 = 86_400_000;
+
+/// The names of the columns, which are the same in all batches.
+pub(super) fn names(batches: &[RecordBatch]) -> Result<Vec<String>, String> {
+    let first = batches.first().ok_or("there is no record batch")?;
+    if batches.iter().any(|batch| batch.schema() != first.schema()) {
+        return Err("its record batches differ in their columns".to_owned());
+    }
+    Ok(first.schema().fields().iter().map(|field| field.name().clone()).collect())
+}
+
+/// The columns of all batches, by type.
+pub(super) struct Columns<'a> {
+    /// The first row of each batch.
+    starts: Vec<usize>,
+    batches: Vec<Vec<Column<'a>>>,
+}
+
+enum Column<'a> {
+    F64(&'a PrimitiveArray<Float64Type>),
+    F32(&'a PrimitiveArray<Float32Type>),
+    I8(&'a PrimitiveArray<Int8Type>),
+    I16(&'a PrimitiveArray<Int16Type>),
+    I32(&'a PrimitiveArray<Int32Type>),
+    I64(&'a PrimitiveArray<Int64Type>),
+    U8(&'a PrimitiveArray<UInt8Type>),
+    U16(&'a PrimitiveArray<UInt16Type>),
+    U32(&'a PrimitiveArray<UInt32Type>),
+    U64(&'a PrimitiveArray<UInt64Type>),
+    Date32(&'a PrimitiveArray<Date32Type>),
+    Date64(&'a PrimitiveArray<Date64Type>),
+    Flag(&'a arrow_array::BooleanArray),
+    Text(&'a StringArray),
+    LargeText(&'a arrow_array::LargeStringArray),
+    TextView(&'a arrow_array::StringViewArray),
+    /// Categories: the place of each row among them, and they.
+    Dictionary(&'a dyn Array, Vec<usize>, Box<Column<'a>>),
+    /// Of a type that has no meaning here.
+    Unreadable(String),
+}
+
+impl<'a> Columns<'a> {
+    pub(super) fn new(batches: &'a [RecordBatch]) -> Self {
+        let mut starts = Vec::with_capacity(batches.len());
+        let mut rows = 0;
+        for batch in batches {
+            starts.push(rows);
+            rows += batch.num_rows();
+        }
+        let columns = |batch: &'a RecordBatch| batch.columns().iter().map(|c| Column::of(&**c));
+        Columns { starts, batches: batches.iter().map(|b| columns(b).collect()).collect() }
+    }
+
+    /// The cell of a row, counted over all batches.
+    pub(super) fn cell(&self, row: usize, column: usize) -> Result<Cell<'a>, CellProblem> {
+        let batch = self.starts.partition_point(|&start| start <= row) - 1;
+        self.batches[batch][column].cell(row - self.starts[batch])
+    }
+
+    /// Refuses a column of a type that has no meaning here.
+    pub(super) fn check(&self, column: usize, name: &str) -> Result<(), DataError> {
+        match self.batches.first().map(|batch| &batch[column]) {
+            Some(Column::Unreadable(found)) => {
+                let (column, found) = (name.to_owned(), found.clone());
+                Err(DataError::file(NAME, FileProblem::ColumnType { column, found }))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<'a> Column<'a> {
+    fn of(array: &'a dyn Array) -> Self {
+        match array.data_type() {
+            DataType::Float64 => Column::F64(array.as_primitive()),
+            DataType::Float32 => Column::F32(array.as_primitive()),
+            DataType::Int8 => Column::I8(array.as_primitive()),
+            DataType::Int16 => Column::I16(array.as_primitive()),
+            DataType::Int32 => Column::I32(array.as_primitive()),
+            DataType::Int64 => Column::I64(array.as_primitive()),
+            DataType::UInt8 => Column::U8(array.as_primitive()),
+            DataType::UInt16 => Column::U16(array.as_primitive()),
+            DataType::UInt32 => Column::U32(array.as_primitive()),
+            DataType::UInt64 => Column::U64(array.as_primitive()),
+            DataType::Date32 => Column::Date32(array.as_primitive()),
+            DataType::Date64 => Column::Date64(array.as_primitive()),
+            DataType::Boolean => Column::Flag(array.as_boolean()),
+            DataType::Utf8 => Column::Text(array.as_string()),
+            DataType::LargeUtf8 => Column::LargeText(array.as_string()),
+            DataType::Utf8View => Column::TextView(array.as_string_view()),
+            DataType::Dictionary(..) => {
+                let dictionary = array.as_any_dictionary();
+                let values = Column::of(&**dictionary.values());
+                Column::Dictionary(array, dictionary.normalized_keys(), Box::new(values))
+            }
+            other => Column::Unreadable(other.to_string()),
+        }
+    }
+
+    fn cell(&self, i: usize) -> Result<Cell<'a>, CellProblem> {
+        macro_rules! value {
+            ($array:expr, $make:expr) => {
+                if $array.is_null(i) { Cell::Missing } else { $make($array.value(i)) }
+            };
+        }
+        Ok(match self {
+            Column::F64(all) => value!(all, Cell::Number),
+            Column::F32(all) => value!(all, |x| Cell::Number(f64::from(x))),
+            Column::I8(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            Column::I16(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            Column::I32(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            Column::I64(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            Column::U8(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            Column::U16(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            Column::U32(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            Column::U64(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            Column::Date32(all) => value!(all, |day| Cell::Day(i64::from(day))),
+            Column::Date64(all) => value!(all, |time: i64| Cell::Day(time.div_euclid(DAY))),
+            Column::Flag(all) => value!(all, Cell::Flag),
+            Column::Text(all) => value!(all, |text: &'a str| Cell::Text(text.as_bytes())),
+            Column::LargeText(all) => value!(all, |text: &'a str| Cell::Text(text.as_bytes())),
+            Column::TextView(all) => value!(all, |text: &'a str| Cell::Text(text.as_bytes())),
+            Column::Dictionary(all, _, _) if all.is_null(i) => Cell::Missing,
+            Column::Dictionary(_, places, values) => values.cell(places[i])?,
+            Column::Unreadable(_) => return Err(CellProblem::NotNumber),
+        })
+    }
+}

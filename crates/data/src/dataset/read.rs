@@ -1,0 +1,271 @@
+//! From a dataset to an encoded table, or record by record to whoever asks.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+#[cfg(feature = "arrow")]
+use super::arrow::Columns;
+use super::{Dataset, Features, NAME, Owners, Targets, shape};
+use crate::error::FileProblem;
+use crate::filling::Filling;
+use crate::source::{place, ready};
+use crate::{
+    Cell, CellProblem, DataError, Purpose, Role, Row, Schema, Table, TargetKind, Undeclared,
+};
+
+/// What a cell of a record is read from.
+#[derive(Clone, Copy)]
+enum Part {
+    Column(usize),
+    Target,
+    Owner,
+}
+
+/// One record as it is looked at: its number, and its values where rows are sparse.
+struct Record {
+    at: usize,
+    /// Columns with their values, ascending.
+    values: Vec<(u32, f64)>,
+}
+
+/// The encoded table of a dataset, for fitting or evaluating. The schema must have its roles settled.
+///
+/// Not a method, so that who may hold a dataset cannot look into the encoded rows: only a crate that
+/// may use this one can name it.
+///
+/// # Errors
+/// If the dataset does not have the columns of the schema, or a cell cannot be read under it.
+pub fn encode(dataset: &Dataset<'_>, schema: &Schema) -> Result<Table, DataError> {
+    dataset.encode(schema)
+}
+
+/// Encodes every record of a dataset and hands it on; `false` ends it. For [`Purpose::Predict`]
+/// targets and owners are not looked at. Columns that the schema does not declare are passed over.
+///
+/// # Errors
+/// As [`encode`].
+pub fn visit_dataset(
+    dataset: &Dataset<'_>,
+    schema: &Schema,
+    purpose: Purpose,
+    record: &mut dyn FnMut(&Row) -> bool,
+) -> Result<(), DataError> {
+    let schema = &Schema { undeclared: Undeclared::Ignore, ..schema.clone() };
+    let mut filling = Filling::new(schema, purpose);
+    dataset.each(&mut filling, |filling| Ok(filling.hand_on(&mut *record)))
+}
+
+impl Dataset<'_> {
+    fn encode(&self, schema: &Schema) -> Result<Table, DataError> {
+        let mut filling = Filling::new(schema, Purpose::Fit);
+        filling.reserve(self.rows(), self.stored(), NAME)?;
+        self.each(&mut filling, |filling| filling.end(NAME).map(|()| true))?;
+        let mut table = filling.finish();
+        if let Some(owners) = self.owners.as_ref().filter(|_| schema.user().is_none()) {
+            table.users = Some(owners.numbered()?);
+        }
+        Ok(table)
+    }
+
+    /// Tells `end` of every record that is complete, until it says `false`.
+    fn each(
+        &self,
+        filling: &mut Filling<'_>,
+        mut end: impl FnMut(&mut Filling<'_>) -> Result<bool, DataError>,
+    ) -> Result<(), DataError> {
+        let schema = filling.schema;
+        ready(schema, filling.purpose)?;
+        if self.rows() == 0 {
+            return Err(DataError::file(NAME, FileProblem::NoRecords));
+        }
+        let parts = self.parts(filling)?;
+        #[cfg(feature = "arrow")]
+        let arrow = self.arrow_columns(schema, &parts)?;
+        let mut record = Record { at: 0, values: Vec::new() };
+        for at in 0..self.rows() {
+            record.at = at;
+            self.look_at(&mut record, schema.features().is_some());
+            let number = at as u64 + 1;
+            for &(slot, part) in &parts {
+                let cell = match part {
+                    #[cfg(feature = "arrow")]
+                    Part::Column(column) if arrow.is_some() => {
+                        arrow.as_ref().map_or(Ok(Cell::Missing), |arrow| arrow.cell(at, column))
+                    }
+                    Part::Column(column) => Ok(Cell::Number(self.value(&record, column))),
+                    Part::Target => self.target(at, schema),
+                    Part::Owner => Ok(self.owner(at)),
+                };
+                let name = schema.columns()[slot].name();
+                let cell = cell.map_err(|p| DataError::cell(NAME, number, name, p))?;
+                filling.put(slot, cell, NAME, number)?;
+            }
+            if schema.features().is_some() {
+                push(&record, filling)?;
+            }
+            if !end(filling)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// (schema column, where it is read from), in schema order.
+    fn parts(&self, filling: &Filling<'_>) -> Result<Vec<(usize, Part)>, DataError> {
+        let schema = filling.schema;
+        let is_feature =
+            |role: &Role| matches!(role, Role::Numeric(_) | Role::Date(_) | Role::Categorical(_));
+        let declared = schema.columns().iter().filter(|column| is_feature(column.role()));
+        let (mut names, expected): (Vec<&str>, usize) = match (schema.features(), &self.names) {
+            // Columns of a schema with `features` have no names.
+            (Some(features), _) => (Vec::new(), features as usize),
+            (None, Some(names)) => (names.iter().map(String::as_str).collect(), names.len()),
+            (None, None) => {
+                let names: Vec<&str> = declared.map(|column| column.name()).collect();
+                let count = names.len();
+                (names, count)
+            }
+        };
+        if self.columns() != expected {
+            let columns = self.columns();
+            let why = format!("it has {columns} columns, and the schema has {expected} features");
+            return Err(shape(why));
+        }
+        let mut parts: Vec<Part> = (0..names.len()).map(Part::Column).collect();
+        if let (Some(_), Some((name, _))) = (&self.targets, schema.target()) {
+            names.push(name);
+            parts.push(Part::Target);
+        }
+        if let (Some(_), Some(name)) = (&self.owners, schema.user()) {
+            names.push(name);
+            parts.push(Part::Owner);
+        }
+        let names: Vec<&[u8]> = names.into_iter().map(str::as_bytes).collect();
+        let columns = place(&names, schema, &filling.encoder, NAME)?;
+        Ok(columns.into_iter().map(|(slot, field)| (slot, parts[field])).collect())
+    }
+
+    /// Takes the values of a record, where they are sparse, or wanted as pairs.
+    fn look_at(&self, record: &mut Record, pairs: bool) {
+        let (at, values) = (record.at, &mut record.values);
+        values.clear();
+        match &self.features {
+            Features::Csr { indptr, indices, values: all, .. } => {
+                let span = indptr.at(at)..indptr.at(at + 1);
+                values.extend(span.map(|i| (indices.at(i) as u32, all[i])));
+                if !values.is_sorted_by_key(|&(column, _)| column) {
+                    values.sort_unstable_by_key(|&(column, _)| column);
+                }
+            }
+            _ if pairs => {
+                let columns = 0..self.columns() as u32;
+                let none = Record { at, values: Vec::new() };
+                values.extend(columns.map(|j| (j, self.value(&none, j as usize))));
+            }
+            _ => {}
+        }
+    }
+
+    fn value(&self, record: &Record, column: usize) -> f64 {
+        match &self.features {
+            Features::RowMajor { values, columns, .. } => values[record.at * columns + column],
+            Features::ColumnMajor { values, rows, .. } => values[column * rows + record.at],
+            Features::Csr { .. } => {
+                let found = record.values.binary_search_by_key(&(column as u32), |&(j, _)| j);
+                found.map_or(0.0, |at| record.values[at].1)
+            }
+            #[cfg(feature = "arrow")]
+            Features::Arrow(_) => f64::NAN,
+        }
+    }
+
+    fn target<'c>(&'c self, at: usize, schema: &'c Schema) -> Result<Cell<'c>, CellProblem> {
+        Ok(match &self.targets {
+            None => Cell::Missing,
+            Some(Targets::Numbers(all)) => Cell::Number(all[at]),
+            Some(Targets::Labels(all)) => Cell::Text(all[at].as_bytes()),
+            Some(Targets::Classes(all)) => match schema.target().map(|(_, target)| target.kind()) {
+                Some(TargetKind::Classes(labels)) if (all[at] as usize) < labels.len() => {
+                    Cell::Text(labels.name(all[at] as usize).as_bytes())
+                }
+                Some(TargetKind::Classes(labels)) => {
+                    let allowed = format!("places from 0 to {}", labels.len() - 1);
+                    return Err(CellProblem::OutsideClasses(allowed));
+                }
+                _ => Cell::Number(f64::from(all[at])),
+            },
+        })
+    }
+
+    fn owner(&self, at: usize) -> Cell<'_> {
+        match &self.owners {
+            None => Cell::Missing,
+            Some(Owners::Ids(all)) => Cell::Whole(i128::from(all[at])),
+            Some(Owners::Names(all)) => Cell::Text(all[at].as_bytes()),
+        }
+    }
+
+    /// Values that the encoded table will hold, where that is known.
+    fn stored(&self) -> Option<usize> {
+        match &self.features {
+            Features::Csr { values, .. } => Some(values.len()),
+            _ => None,
+        }
+    }
+
+    #[cfg(feature = "arrow")]
+    fn arrow_columns(
+        &self,
+        schema: &Schema,
+        parts: &[(usize, Part)],
+    ) -> Result<Option<Columns<'_>>, DataError> {
+        let Features::Arrow(batches) = &self.features else { return Ok(None) };
+        if schema.features().is_some() {
+            return Err(shape("a schema with `features` has no named columns".to_owned()));
+        }
+        let columns = Columns::new(batches);
+        for &(slot, part) in parts {
+            if let Part::Column(column) = part {
+                columns.check(column, schema.columns()[slot].name())?;
+            }
+        }
+        Ok(Some(columns))
+    }
+}
+
+/// The values of a record, straight into the encoded columns of a schema with `features`.
+fn push(record: &Record, filling: &mut Filling<'_>) -> Result<(), DataError> {
+    for &(column, value) in &record.values {
+        if !value.is_finite() {
+            let (number, name) = (record.at as u64 + 1, (column + 1).to_string());
+            return Err(DataError::cell(NAME, number, &name, CellProblem::NotFinite));
+        }
+        filling.push(column, value);
+    }
+    Ok(())
+}
+
+impl Owners<'_> {
+    /// 0, 1, 2, … in order of first appearance.
+    fn numbered(&self) -> Result<Vec<u32>, DataError> {
+        match self {
+            Owners::Ids(all) => Ok(numbered(all.iter())),
+            Owners::Names(all) => match all.iter().position(|name| name.is_empty()) {
+                None => Ok(numbered(all.iter())),
+                Some(at) => {
+                    let problem = CellProblem::UserMissing;
+                    Err(DataError::cell(NAME, at as u64 + 1, "owners", problem))
+                }
+            },
+        }
+    }
+}
+
+fn numbered<T: Hash + Eq>(all: impl Iterator<Item = T>) -> Vec<u32> {
+    let mut known = HashMap::new();
+    all.map(|one| {
+        let next = known.len() as u32;
+        *known.entry(one).or_insert(next)
+    })
+    .collect()
+}

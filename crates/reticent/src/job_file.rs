@@ -1,0 +1,114 @@
+//! A job file: what to do, and beside it the files that the job is done on and written to. Flags
+//! make the same and are laid over it.
+
+use std::path::{Path, PathBuf};
+
+use reticent_oracle::tables::{Format, Reading, read_text};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::simulate::Simulation;
+use crate::source::Files;
+use crate::spec::{Spec, beside, keys, table};
+
+/// A job with its files: `J` is a [`Spec`] or a [`Simulation`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobFile<J> {
+    /// What to do.
+    pub job: J,
+    /// The table.
+    pub data: Files,
+    /// The folder to write the model and the certificate to.
+    pub out: Option<PathBuf>,
+}
+
+/// The keys of a job file that are about files.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+struct FileKeys {
+    data: Option<PathBuf>,
+    more_data: Option<Vec<PathBuf>>,
+    format: Option<Format>,
+    max_line: Option<u64>,
+    out: Option<PathBuf>,
+}
+
+const FILE_KEYS: [&str; 5] = ["data", "more-data", "format", "max-line", "out"];
+
+impl JobFile<Spec> {
+    /// Reads a job file. Paths in it are relative to the file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no job file: the message names the key.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let (files, rest) = split(path)?;
+        Ok(files.beside(keys::<Spec>(rest, path)?.relative_to(path), path))
+    }
+
+    /// This job with whatever `over` says laid over it: flags win over the file they are given
+    /// with.
+    ///
+    /// # Errors
+    /// If the two do not make a job.
+    pub fn overlaid(self, over: Self) -> Result<Self, Error> {
+        self.with(over, Spec::overlaid)
+    }
+}
+
+impl JobFile<Simulation> {
+    /// Reads a job file with its tables `[parties]` and `[failures]`. Paths in it are relative to
+    /// the file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no job file.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let (files, rest) = split(path)?;
+        Ok(files.beside(Simulation::of_table(rest, path)?, path))
+    }
+
+    /// This job with whatever `over` says laid over it.
+    ///
+    /// # Errors
+    /// If the two do not make a job.
+    pub fn overlaid(self, over: Self) -> Result<Self, Error> {
+        self.with(over, Simulation::overlaid)
+    }
+}
+
+impl<J> JobFile<J> {
+    fn with(self, over: Self, lay: impl FnOnce(J, J) -> Result<J, Error>) -> Result<Self, Error> {
+        let (below, above) = (self.data, over.data);
+        let reading = Reading {
+            format: above.reading.format.or(below.reading.format),
+            max_line: above.reading.max_line.or(below.reading.max_line),
+        };
+        let paths = if above.paths.is_empty() { below.paths } else { above.paths };
+        let out = over.out.or(self.out);
+        Ok(JobFile { job: lay(self.job, over.job)?, data: Files { paths, reading }, out })
+    }
+}
+
+/// The keys about files, and the rest.
+fn split(path: &Path) -> Result<(FileKeys, toml::Table), Error> {
+    let text = read_text(path).map_err(|error| Error::read(path, "the job file", &error))?;
+    let (files, rest): (toml::Table, toml::Table) =
+        table(&text, path)?.into_iter().partition(|(key, _)| FILE_KEYS.contains(&key.as_str()));
+    Ok((keys(files, path)?, rest))
+}
+
+impl FileKeys {
+    fn beside<J>(self, job: J, path: &Path) -> JobFile<J> {
+        let FileKeys { data, more_data, format, max_line, out } = self;
+        let base = path.parent().unwrap_or(Path::new(""));
+        let paths = data.into_iter().chain(more_data.into_iter().flatten());
+        let paths = paths.map(|file| match file.as_os_str() == "-" {
+            true => file,
+            false => beside(base, &file),
+        });
+        JobFile {
+            job,
+            data: Files { paths: paths.collect(), reading: Reading { format, max_line } },
+            out: out.map(|out| beside(base, &out)),
+        }
+    }
+}

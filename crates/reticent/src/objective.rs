@@ -1,0 +1,187 @@
+//! What is minimised: the one place where schema, target, loss, penalty, constraint and intercept
+//! are put together, for a fit, a choice among fits, a run between parties and an audit.
+
+use std::fmt;
+use std::sync::Arc;
+
+use reticent_admm::Public;
+use reticent_oracle::tables::{Schema, TargetKind};
+use reticent_problem::{
+    Constraint, Loss, Penalty, Regulariser, Shape, Target, losses, penalties::NoPenalty,
+};
+
+use crate::error::Error;
+
+/// The constant behind the intercept, as a part of the row norm: tables in other units then give
+/// the same model in those units. Gradients are longer by √(1 + 0.3²), four in a hundred, and the
+/// intercept moves a tenth as fast as a feature that fills a whole row would. The published
+/// intercept is multiplied with it.
+const INTERCEPT: f64 = 0.3;
+
+/// What is to be minimised, `(1/n) Σ loss(x; record) + penalty(A x)`, on tables of one schema.
+/// Unchecked; [`Problem::check`] makes an [`Objective`] of it.
+#[derive(Clone)]
+pub struct Problem {
+    schema: Schema,
+    loss: Option<Arc<dyn Loss>>,
+    penalty: Arc<dyn Penalty>,
+    constraint: Option<Constraint>,
+    intercept: bool,
+}
+
+impl fmt::Debug for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Problem { loss, penalty, constraint, intercept, .. } = self;
+        f.debug_struct("Problem")
+            .field("loss", loss)
+            .field("penalty", penalty)
+            .field("constraint", &constraint.as_ref().map(Constraint::spec))
+            .field("intercept", intercept)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Problem {
+    /// The usual loss for the target of `schema`, no penalty, and an intercept.
+    pub fn new(schema: Schema) -> Self {
+        let penalty = Arc::new(NoPenalty);
+        Problem { schema, loss: None, penalty, constraint: None, intercept: true }
+    }
+
+    /// This loss.
+    pub fn loss(mut self, loss: impl Into<Arc<dyn Loss>>) -> Self {
+        self.loss = Some(loss.into());
+        self
+    }
+
+    /// This penalty.
+    pub fn penalty(mut self, penalty: impl Into<Arc<dyn Penalty>>) -> Self {
+        self.penalty = penalty.into();
+        self
+    }
+
+    /// This constraint between the parameter and what is penalised.
+    pub fn constraint(mut self, constraint: Constraint) -> Self {
+        self.constraint = Some(constraint);
+        self
+    }
+
+    /// Whether there is an intercept.
+    pub fn intercept(mut self, intercept: bool) -> Self {
+        self.intercept = intercept;
+        self
+    }
+
+    pub(crate) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    pub(crate) fn is_constrained(&self) -> bool {
+        self.constraint.is_some()
+    }
+
+    /// Puts it together.
+    ///
+    /// # Errors
+    /// If the schema has no target, or the loss or the constraint does not fit it.
+    pub fn check(self) -> Result<Objective, Error> {
+        let Problem { schema, loss, penalty, constraint, intercept } = self;
+        let kind = target_kind(&schema)?;
+        let loss = match loss {
+            Some(loss) => fitting(&loss.spec(), Arc::clone(&loss), kind)?,
+            None => losses::parse(usual_loss(kind).0, class_count(kind))?.into(),
+        };
+        let shape = Shape { features: schema.width(), outputs: loss.outputs(), intercept };
+        let constraint = constraint.unwrap_or_else(|| Constraint::identity(shape.features));
+        let regulariser = Arc::new(Regulariser::new(penalty, constraint, shape)?);
+        let constant = if intercept { INTERCEPT * schema.row_norm() } else { 0.0 };
+        Ok(Objective { schema, loss, regulariser, constant })
+    }
+}
+
+/// A checked [`Problem`].
+#[derive(Clone, Debug)]
+pub struct Objective {
+    pub(crate) schema: Schema,
+    pub(crate) loss: Arc<dyn Loss>,
+    pub(crate) regulariser: Arc<Regulariser>,
+    /// The constant behind the intercept; 0 where there is none.
+    pub(crate) constant: f64,
+}
+
+impl Objective {
+    /// The loss of a record.
+    pub fn loss(&self) -> &Arc<dyn Loss> {
+        &self.loss
+    }
+
+    /// The penalty and its constraint.
+    pub fn regulariser(&self) -> &Arc<Regulariser> {
+        &self.regulariser
+    }
+
+    /// The constant behind the intercept; 0 where there is none.
+    pub fn constant(&self) -> f64 {
+        self.constant
+    }
+
+    /// What an algorithm may know, for so many units and a budget that one answer spends with so
+    /// much noise.
+    pub fn public(&self, population: u64, whole_budget: f64) -> Public {
+        Public {
+            shape: self.regulariser.shape(),
+            population,
+            row_norm: self.schema.row_norm().hypot(self.constant),
+            lipschitz: self.loss.lipschitz(),
+            smoothness: self.loss.smoothness(),
+            whole_budget,
+        }
+    }
+}
+
+fn target_kind(schema: &Schema) -> Result<&TargetKind, Error> {
+    schema.target().map(|(_, target)| target.kind()).ok_or(Error::Missing {
+        what: "the target",
+        todo: "name the column to predict with `target`, or give one column of the schema kind = \"target\"",
+    })
+}
+
+/// The number of classes of a target; none for a number.
+fn class_count(kind: &TargetKind) -> Option<usize> {
+    match kind {
+        TargetKind::Classes(labels) => Some(labels.len()),
+        TargetKind::Range { .. } => None,
+    }
+}
+
+/// The usual loss of a target, and what losses call it.
+fn usual_loss(kind: &TargetKind) -> (&'static str, Target) {
+    match class_count(kind) {
+        None => ("squared", Target::Real),
+        Some(2) => ("logistic", Target::Binary),
+        Some(classes) => ("multinomial", Target::Classes(classes)),
+    }
+}
+
+/// Reads a loss for the target of `schema`.
+pub(crate) fn loss_for(text: &str, schema: &Schema) -> Result<Arc<dyn Loss>, Error> {
+    let kind = target_kind(schema)?;
+    fitting(text, losses::parse(text, class_count(kind))?.into(), kind)
+}
+
+/// The loss, which was given as `text`, if it predicts what the target is.
+fn fitting(text: &str, loss: Arc<dyn Loss>, kind: &TargetKind) -> Result<Arc<dyn Loss>, Error> {
+    let (usual, given) = usual_loss(kind);
+    if loss.target() == given {
+        return Ok(loss);
+    }
+    let words = |target| match target {
+        Target::Binary => "two classes".to_owned(),
+        Target::Classes(2) => "more than two classes".to_owned(),
+        Target::Classes(k) => format!("{k} classes"),
+        Target::Real => "a number".to_owned(),
+    };
+    let (predicts, is) = (words(loss.target()), words(given));
+    let allowed = format!("it predicts {predicts}, the target is {is}; use {usual}");
+    Err(Error::value("loss", text, allowed))
+}

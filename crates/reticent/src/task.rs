@@ -1,0 +1,234 @@
+//! A checked fit: everything in it can be, and it was found out without reading a table.
+
+use reticent_accountant::{
+    Adjacency, Event, Gaussian, Laplace, Ledger, Mechanism, Unit, View, calibrate, epsilon,
+};
+use reticent_admm::catalogue::{Entry, Kind, Recipe};
+use reticent_admm::exact::ExactSettings;
+use reticent_admm::{BlockSchedule, Public, Settings};
+use reticent_oracle::{Opening, PrivateTable, Sampling, Terms};
+
+use crate::budget::Budget;
+use crate::error::Error;
+use crate::fit::Fit;
+use crate::graph::PrivateGraph;
+use crate::map::{self, Cell, Procedure};
+use crate::objective::Objective;
+use crate::solver::Solver;
+
+/// Units while there is no table yet and no public number.
+const SOME: u64 = 1_000;
+
+/// One fit, checked. It may be one of several to choose among.
+#[derive(Debug)]
+pub(crate) struct Task {
+    pub objective: Objective,
+    pub entry: &'static Entry,
+    pub settings: Settings,
+    pub opening: Opening,
+    /// Whether what is protected was said, and not left to the schema.
+    pub unit_said: bool,
+    /// `None` for an algorithm without noise.
+    pub budget: Option<Budget>,
+    pub seed: Option<u64>,
+    /// A graph that is to be learned; the constraint is then that of a path, which stands in for
+    /// it.
+    pub graph: Option<PrivateGraph>,
+}
+
+impl Task {
+    /// Checks a fit, which is one of several to choose among or not.
+    pub fn new(fit: Fit, tuned: bool) -> Result<Self, Error> {
+        let Fit { problem, solver, graph, budget, adjacency, unit, public_n, seed } =
+            fit.with_path()?;
+        let Solver { entry, settings } = solver;
+        let budget = match entry.kind {
+            Kind::Exact => None,
+            Kind::Private(_) => Some(budget.ok_or(Error::Missing {
+                what: "the budget",
+                todo: "say how much may be spent, with `epsilon = E` (and `delta = D`)",
+            })?),
+        };
+        let objective = problem.check()?;
+        let public_n = public_n.or(objective.schema.public_n());
+        let opening = Opening {
+            adjacency,
+            unit: unit.unwrap_or(match objective.schema.user() {
+                // Whoever declares whose row it is means the person to be protected.
+                Some(_) => Unit::User,
+                None => Unit::Record,
+            }),
+            view: View::Central,
+            public_n,
+            intercept: objective.constant,
+        };
+        let unit_said = unit.is_some();
+        let task = Task { objective, entry, settings, opening, unit_said, budget, seed, graph };
+        task.check(tuned)?;
+        Ok(task)
+    }
+
+    fn check(&self, tuned: bool) -> Result<(), Error> {
+        self.check_add_remove()?;
+        if self.graph.is_some() && self.budget.is_none() {
+            return Err(self.not_private());
+        }
+        let Opening { adjacency, public_n, .. } = self.opening;
+        if let Some(count) = public_n.filter(|_| adjacency == Adjacency::AddRemove) {
+            self.check_sample(count)?;
+        }
+        // Settings are refused here, before the data is read, or never.
+        match self.entry.kind {
+            Kind::Private(build) => {
+                let public = self.public(public_n.unwrap_or(SOME))?;
+                build(&self.recipe(&public, 1.0))?;
+                // What is published with a claim that does not hold is offered with that said, and
+                // promises nothing.
+                if self.settings.as_published != Some(true) {
+                    map::offered(&self.cell(tuned))?;
+                }
+                self.check_pure(&public)
+            }
+            Kind::Exact => {
+                ExactSettings::try_from(&self.settings)?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Where the true number of units is private, a public one is needed, and nothing may tell it.
+    fn check_add_remove(&self) -> Result<(), Error> {
+        let Opening { adjacency, public_n, .. } = self.opening;
+        if adjacency != Adjacency::AddRemove {
+            return Ok(());
+        }
+        if public_n.unwrap_or(0) == 0 && self.budget.is_some() {
+            return Err(Error::Missing {
+                what: "a public number of records",
+                todo: "add-remove keeps the true number private: give an estimate that is not taken from \
+                       the data with `public_n = N`, or public_n in the schema",
+            });
+        }
+        match self.settings.schedule.filter(|schedule| *schedule != BlockSchedule::All) {
+            None => Ok(()),
+            Some(schedule) => {
+                let why = "blocks that move at different times tell how many there are, which add-remove keeps private; \
+                           use `schedule = all`, or `adjacency = replace-one`";
+                Err(Error::value("schedule", schedule, why))
+            }
+        }
+    }
+
+    /// Where on the map it is.
+    fn cell(&self, tuned: bool) -> Cell {
+        let Opening { unit, adjacency, view, .. } = self.opening;
+        Cell {
+            algorithm: self.entry.name,
+            form: map::form(self.entry.takes, &self.settings),
+            procedure: Procedure::of(tuned, self.graph.is_some()),
+            view,
+            unit,
+            adjacency,
+            drawn: self.settings.sampling.unwrap_or_default().into(),
+        }
+    }
+
+    /// The public facts, once the public number of units is known.
+    pub fn public(&self, population: u64) -> Result<Public, Error> {
+        let Opening { adjacency, unit, view, .. } = self.opening;
+        let whole_budget = match self.budget {
+            Some(budget) => {
+                let one = |noise| {
+                    // Without a δ it is Laplace noise that is measured by.
+                    let mechanism: Mechanism = match budget.delta() > 0.0 {
+                        true => Gaussian::new(noise)?.into(),
+                        false => Laplace::new(noise)?.into(),
+                    };
+                    Event::new(mechanism, adjacency, unit, view).map(|event| {
+                        let mut ledger = Ledger::new();
+                        ledger.append(event);
+                        ledger
+                    })
+                };
+                calibrate(budget.epsilon(), budget.delta(), one)?.noise_multiplier
+            }
+            None => 0.0,
+        };
+        Ok(self.objective.public(population, whole_budget))
+    }
+
+    /// Refuses a sample that is larger than what it is drawn from.
+    pub fn check_sample(&self, population: u64) -> Result<(), Error> {
+        match self.settings.sampling {
+            Some(sampling @ Sampling::WithoutReplacement(size)) if size > population => {
+                let why = format!(
+                    "there are {population} {}s; use wor:SIZE with SIZE of at most that",
+                    self.opening.unit
+                );
+                Err(Error::value("sampling", sampling, why))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a δ of 0 where the plan has noise for which no ε holds without exception, before any
+    /// table is read.
+    fn check_pure(&self, public: &Public) -> Result<(), Error> {
+        if self.budget.is_none_or(|budget| budget.delta() > 0.0) {
+            return Ok(());
+        }
+        let Opening { adjacency, unit, view, .. } = self.opening;
+        let terms = match adjacency {
+            Adjacency::ReplaceOne => Terms::of_parties(unit, view, public.population),
+            Adjacency::AddRemove => Terms::add_remove(unit, view, public.population)?,
+        };
+        // What a plan for so many records refuses, it may not refuse for the true number.
+        match self.rehearse_on(terms, public, &self.noise(1.0, 1.0, public, false)) {
+            Ok(plan) => self.refuse_impure(&plan, 0.0),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// The same for a plan that is known.
+    pub fn refuse_impure(&self, plan: &Ledger, delta: f64) -> Result<(), Error> {
+        if delta > 0.0 || epsilon(plan, 0.0).is_ok_and(|bound| bound.upper.is_finite()) {
+            Ok(())
+        } else {
+            Err(no_pure(self.entry.name))
+        }
+    }
+
+    /// Refuses a table that says whose each row is, where nobody said that records are to be
+    /// protected all the same: persons would be protected less than they seem to be.
+    pub fn check_owners(&self, table: &PrivateTable) -> Result<(), Error> {
+        if table.has_owners() && self.opening.unit == Unit::Record && !self.unit_said {
+            let why = "the table says whose each row is: choose user, to protect persons with all their rows, or \
+                       choose record";
+            return Err(Error::value("unit", Unit::Record, why));
+        }
+        Ok(())
+    }
+
+    fn recipe<'a>(&'a self, public: &'a Public, noise_multiplier: f64) -> Recipe<'a> {
+        Recipe {
+            settings: &self.settings,
+            public,
+            regulariser: &self.objective.regulariser,
+            noise_multiplier,
+        }
+    }
+
+    pub fn not_private(&self) -> Error {
+        let why = "it has no privacy that could be measured or shared out; choose another one";
+        Error::value("algorithm", self.entry.name, why)
+    }
+}
+
+/// The refusal of a δ of 0.
+pub(crate) fn no_pure(name: &str) -> Error {
+    let why = format!(
+        "epsilon would have to hold without exception, and {name} as it is set has noise for which none does; give a delta \
+         such as 1e-5, or `algorithm = amp` or objp with `law = spherical-laplace`"
+    );
+    Error::value("delta", 0, why)
+}
