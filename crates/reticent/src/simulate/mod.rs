@@ -148,7 +148,7 @@ mod tests {
         let dealt = file.overlaid(Simulation { parties, ..Simulation::default() }).unwrap();
         assert_eq!((dealt.job.user_column, dealt.parties.users_from), (None, None));
         let both = read("[parties]\nusers-from = 'who'\nsplit = 3\n").unwrap_err();
-        assert!(both.to_string().contains("users-from and split"), "{both}");
+        assert!(both.to_string().contains("users_from and split"), "{both}");
     }
 
     #[test]
