@@ -33,6 +33,7 @@ mod pld;
 mod rdp;
 mod round;
 mod special;
+pub mod statistics;
 mod tally;
 mod trade_off;
 pub mod views;

@@ -65,7 +65,8 @@ pub(crate) fn epsilon(method: Method, tally: &Tally, delta: f64) -> Result<Bound
 
 /// δ by one method.
 pub(crate) fn delta(method: Method, tally: &Tally, epsilon: f64) -> Result<Bound, Reason> {
-    let failing = |log: Upper| (Lower::ZERO, Upper::delta(log.value().exp() + tally.failure()));
+    let failing =
+        |log: Upper| (Lower::ZERO, Upper::delta(Upper::exp(log.value()).value() + tally.failure()));
     let older =
         |order: f64, value: f64| at_most(round::up((order - 1.0) * (value - epsilon), 4.0), 0.0);
     let (lower, upper) = match method {

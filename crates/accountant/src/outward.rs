@@ -31,6 +31,14 @@ impl Upper {
         Self::new(at_most(Self::epsilon(value).0, 1.0))
     }
 
+    /// e^log, which is not 0 however small it is: that would be said of something that cannot
+    /// happen.
+    pub(crate) fn exp(log: f64) -> Self {
+        let value = log.exp();
+        let vanished = value == 0.0 && log != f64::NEG_INFINITY;
+        Self::new(if vanished { f64::from_bits(1) } else { value })
+    }
+
     pub(crate) fn value(self) -> f64 {
         self.0
     }
@@ -117,6 +125,9 @@ mod tests {
         assert_eq!(Upper::new(nan), Upper::INFINITE);
         assert_eq!(Upper::epsilon(nan), Upper::INFINITE);
         assert_eq!(Upper::delta(nan).value(), 1.0);
+        assert_eq!(Upper::exp(nan), Upper::INFINITE);
+        assert_eq!(Upper::exp(-4e4).value(), 5e-324);
+        assert_eq!(Upper::exp(f64::NEG_INFINITY).value(), 0.0);
         assert!(!Upper::new(nan).within(1e300) && !Upper::new(0.0).within(nan));
         assert_eq!(Upper::new(nan).least(Upper::new(2.0)).value(), 2.0);
         assert_eq!(Upper::new(nan).largest(Upper::new(2.0)), Upper::INFINITE);

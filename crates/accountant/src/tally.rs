@@ -157,3 +157,37 @@ pub(crate) fn length(ratios: &[(f64, u64)]) -> f64 {
             .sum::<f64>()
             .sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::*;
+
+    /// Every kind has canonical bytes, so that equal events are counted together and unequal ones
+    /// are not.
+    #[test]
+    fn equal_events_are_counted_together() {
+        let gaussian: Mechanism = Gaussian::new(1.5).unwrap().into();
+        let law = Repetitions::PositivePoisson { rate: 3.0 };
+        let kinds: Vec<Mechanism> = vec![
+            gaussian.clone(),
+            Gaussian::new(1.5_f64.next_up()).unwrap().into(),
+            PoissonGaussian::new(1.5, 0.01).unwrap().into(),
+            WithoutReplacementGaussian::new(1.5, 3, 7).unwrap().into(),
+            Zcdp::new(0.5).unwrap().into(),
+            PureDp::new(0.5).unwrap().into(),
+            NonPrivate {}.into(),
+            ObjectivePerturbation::new(2.0, 0.5).unwrap().into(),
+            ShownSample::new(2.0, 0.5).unwrap().into(),
+            Iteration::new(0.5, 9).unwrap().into(),
+            Choice::new(vec![vec![(gaussian.clone(), 2)], vec![(gaussian.clone(), 3)]])
+                .unwrap()
+                .into(),
+            Selection::new(vec![(gaussian, 2)], law).unwrap().into(),
+        ];
+        let twice = kinds.iter().chain(&kinds).map(|kind| (kind.clone(), 2));
+        let tally = Tally::new(Adjacency::ReplaceOne, twice);
+        assert_eq!(tally.parts.len(), kinds.len());
+        assert!(tally.parts.iter().all(|(_, count)| *count == 4));
+    }
+}

@@ -220,3 +220,52 @@ fn one_pure_or_laplace_event_is_bracketed() {
         }
     }
 }
+
+/// A draw of one in a million in 10⁵ steps happens with probability .095: the lower end was 0
+/// beside an upper end of 4985.5.
+#[test]
+fn some_of_many_losses_is_large() {
+    for adjacency in BOTH {
+        let bound = epsilon(&poisson(0.01, 1e-6, adjacency, 100_000), 0.05).unwrap();
+        assert!(bound.lower > 0.99 * bound.upper && bound.upper > 4000.0, "{bound:?}");
+    }
+    let seldom = poisson(0.001, 1e-9, Adjacency::AddRemove, 10_000_000);
+    let bound = epsilon(&seldom, 1e-3).unwrap();
+    assert!(bound.lower > 0.99 * bound.upper && bound.upper > 4e5, "{bound:?}");
+    let (drawn, at) = (-(-0.01_f64).exp_m1(), delta(&seldom, 1e5).unwrap());
+    assert!(at.lower > 0.999 * drawn && at.upper >= drawn, "{at:?}");
+}
+
+/// Beyond 1e-308 a Q-mass is lost, and e^ε times nothing is not nothing: the lower end was that of
+/// a mechanism without Q, 374.3, where δ is 4.4e-209.
+#[test]
+fn a_q_mass_that_is_lost_is_not_free() {
+    let ends = |ledger: &Ledger, delta: f64| {
+        let bound = epsilon(ledger, delta).unwrap();
+        assert!(bound.lower <= bound.upper, "{bound:?}");
+        bound
+    };
+    let drawn =
+        poisson(0.092_606_120_383_024_49, 5.098_693_783_797_079e-6, Adjacency::AddRemove, 1);
+    let bound = ends(&drawn, 1.692_940_324_499_380_2e-208);
+    assert!(bound.lower < 373.9 && bound.lower > 372.0, "{bound:?}");
+    // δ(ε) of the Gaussian alone is known in closed form: the sampled steps add next to nothing.
+    let full = ledger(Gaussian::new(0.673_759_823_603_605_2).unwrap(), Adjacency::AddRemove, 1);
+    let mut both = full.clone();
+    both.append_many(
+        event(PoissonGaussian::new(9176.0, 0.003_87).unwrap(), Adjacency::AddRemove),
+        482,
+    );
+    let (exact, bound) = (ends(&full, 1.868e-300), ends(&both, 1.868e-300));
+    assert!(bound.lower <= exact.upper * (1.0 + 1e-6), "{bound:?} beside {exact:?}");
+    assert!(bound.lower >= 0.9 * exact.upper, "{bound:?} beside {exact:?}");
+}
+
+/// What is below the least positive number is not 0: δ is e^{−39630} here.
+#[test]
+fn a_delta_that_underflows_is_not_zero() {
+    let losses = ledger(Laplace::new(246.6).unwrap(), Adjacency::ReplaceOne, 1_223_121);
+    let bound = delta(&losses, 2546.7).unwrap();
+    assert!(bound.upper > 0.0 && bound.upper < 1e-300, "{bound:?}");
+    assert_eq!(bound.lower, 0.0, "{bound:?}");
+}

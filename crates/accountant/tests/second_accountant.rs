@@ -8,7 +8,7 @@ mod second;
 use reticent_accountant::*;
 use second::cases::{Plan, Random};
 use second::loss::{Kind, Law};
-use second::{Case, Interval, Pair, contour, crude, lattice};
+use second::{Case, Interval, Pair, atoms, contour, crude, lattice};
 
 /// The second accountant's own rounding of its parameters (2/z, say): a claim about the very end of
 /// a bounded loss is not judged by its last bit.
@@ -184,36 +184,29 @@ fn the_first_accountant_holds_against_the_second() {
     let number = |name: &str, usual: u64| std::env::var(name).map_or(usual, |n| n.parse().unwrap());
     let (cases, seed, from) =
         (number("RETICENT_CASES", 200), number("RETICENT_SEED", 6), number("RETICENT_FROM", 0));
-    let loud = std::env::var("RETICENT_LOUD").is_ok();
     let mut found = Findings::default();
     for index in from..from + cases {
-        let before = found.violations.len();
-        if loud {
-            eprintln!("case {index}");
-        }
         one(index as usize, &mut Random((seed << 32) + index * 7919), &mut found);
-        if loud {
-            found.violations[before..]
-                .iter()
-                .for_each(|violation| eprintln!("VIOLATION {violation}"));
+        // Thousands of cases take minutes: the first one that fails says so at once.
+        assert!(
+            found.violations.is_empty(),
+            "{}\nagain: RETICENT_SEED={seed} RETICENT_FROM={index} RETICENT_CASES=1",
+            found.violations.join("\n")
+        );
+        if (index + 1 - from).is_multiple_of(100) {
+            println!("cases {from} to {index} of seed {seed} hold");
         }
     }
     println!(
         "{cases} cases of seed {seed}: {} claims decided, {} undecided; {} precise truths, {} intervals",
         found.decided, found.undecided, found.precise, found.interval
     );
-    // A second accountant that cannot say anything would find nothing.
+    // A second accountant that cannot say anything would find nothing; of a single case it may not.
     assert!(
-        found.undecided < found.decided,
+        found.undecided < found.decided || cases < 100,
         "{} undecided, {} decided",
         found.undecided,
         found.decided
-    );
-    assert!(
-        found.violations.is_empty(),
-        "{} violations\n{}",
-        found.violations.len(),
-        found.violations.join("\n")
     );
 }
 
@@ -281,6 +274,44 @@ fn the_second_accountant_agrees_with_mpmath() {
         let wide = if case.laws.iter().any(|(_, count)| *count == 2.0) { 2e-2 } else { 1e-6 };
         assert!(got.width() < wide, "{case:?} at {epsilon}: {got:?} is wide");
     }
+}
+
+/// The moments of many responses come back to all their size along the line; samples in between
+/// had missed it, and the second accountant contradicted the first.
+#[test]
+fn responses_that_are_in_phase_again_are_seen() {
+    let responses = (Law::Response(0.075_651_526_433_354_47), 1_597_408.0);
+    let seldom = (Law::Mixture { kind: Kind::Removal, q: 1.9e-6, mu: 0.256 }, 1.0);
+    let case = |laws| Case { gaussian: 0.0, laws, ln_kept: 0.0 };
+    // One event of a loss of 1e-6 adds less than the interval of the others is wide.
+    let alone = atoms::delta(&case(vec![responses]), 4976.08).unwrap();
+    let both = case(vec![seldom, responses]);
+    let got = contour::delta(&both, 4976.08, &contour::Saddle::of(&both, 4976.08), 2e5);
+    assert!(got.low <= alone.high && alone.low <= got.high, "{got:?} without {alone:?}");
+    assert!(got.width() < 1e-2, "{got:?}");
+}
+
+/// Where nothing falls along the line, what is left of a sum is a sum and not an integral: the
+/// truth is about 6.6e-6 here, and the interval began at 3.4e-4.
+#[test]
+fn what_a_contour_leaves_out_is_in_its_interval() {
+    let law = |z: f64, q: f64| Law::Mixture { kind: Kind::Removal, q, mu: 1.0 / z };
+    let laws = vec![(law(0.032_922, 2.814_4e-9), 131.0), (law(7.021_76, 9.866_1e-6), 11.0)];
+    let (case, epsilon) = (Case { gaussian: 0.0, laws, ln_kept: 0.0 }, 6.486e-7);
+    let got = contour::delta(&case, epsilon, &contour::Saddle::of(&case, epsilon), 1.5e6);
+    assert!(got.low < (6.5e-6_f64).ln() && got.high > (6.6e-6_f64).ln(), "{got:?}");
+}
+
+/// e^{−μ²/2} sinh(μx) is 0 · ∞ for little noise: an eighth of the mass was lost.
+#[test]
+fn a_lattice_of_little_noise_has_all_of_the_mass() {
+    let law = Law::Mixture { kind: Kind::Exchange, q: 1.524_3e-8, mu: 634.3256 };
+    let (case, epsilon) =
+        (Case { gaussian: 0.0, laws: vec![(law, 807.0)], ln_kept: 0.0 }, 201_405.28);
+    let saddle = contour::Saddle::of(&case, epsilon);
+    let got = lattice::delta(&case, epsilon, &saddle, |_: &Interval| false);
+    let least = crude::some_event(&case, epsilon).low;
+    assert!(got.consistent() && got.high >= least && got.width() < 1.0, "{got:?}, {least}");
 }
 
 /// The contour, the lattice and the bounds from single events are different computations of the

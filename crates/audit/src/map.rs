@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use reticent::Error;
-use reticent::map::{Cell, Row, cells};
+use reticent::map::{Cell, Drawn, Row, cells};
 use serde::Serialize;
 
 use crate::report::AuditReport;
@@ -34,8 +34,15 @@ impl CellReport {
     }
 }
 
-/// Attacks every cell for which `wanted` holds, with so many runs each. `told` hears how many of
-/// how many cells are done.
+/// So many times the runs where units are drawn and the analysis is tight: what a sample gives away
+/// shows in few of them. At rate ½ the best test of the exact curve at (4, 1e-3) is expected to
+/// find 75 % with 6,000 runs and 90 % with 48,000; choosing the pair and the test costs up to a
+/// quarter of that.
+const DRAWN: u64 = 8;
+
+/// Attacks every cell for which `wanted` holds, with so many runs each, and [`DRAWN`] times as many
+/// where a tight analysis of a sample is to be seen. `told` hears how many of how many cells are
+/// done.
 pub fn audit_map(
     runs: u64,
     seed: Option<u64>,
@@ -46,6 +53,8 @@ pub fn audit_map(
     let mut reports = Vec::with_capacity(all.len());
     for (i, (cell, row)) in all.iter().enumerate() {
         let seed = seed.map(|seed| seed.wrapping_add(i as u64));
+        let rare = cell.drawn != Drawn::Full && row.slack(cell).is_empty();
+        let runs = if rare { DRAWN * runs } else { runs };
         let audit = crate::run(&AuditSpec::of(cell, runs, seed))?;
         reports.push(CellReport {
             cell: cell.words(),

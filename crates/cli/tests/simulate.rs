@@ -78,6 +78,14 @@ fn trust_decides_what_is_counted() {
     );
 }
 
+/// The way out was one for drafted schemas alone.
+#[test]
+fn records_dealt_by_their_labels_are_told_the_way_out() {
+    let said = folder().reticent("simulate job.toml --skew label:0.5 --out m").ok();
+    let words = said.err.replace('\n', " ");
+    assert!(words.contains("NOT PRIVATE") && words.contains("deal by iid or size:A"), "{words}");
+}
+
 #[test]
 fn failures_are_counted_and_mistakes_refused() {
     let folder = folder();

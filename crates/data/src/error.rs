@@ -168,6 +168,9 @@ pub enum LineProblem {
     /// Bytes that are no text.
     #[error("the text is not UTF-8")]
     NotUtf8,
+    /// Bytes that no text has.
+    #[error("the record has zero bytes, which no text has")]
+    ZeroBytes,
     /// Too long.
     #[error("the record is longer than {0} bytes")]
     TooLong(usize),
@@ -314,6 +317,7 @@ impl LineProblem {
             }
             Self::Blank => "write \"\" for a missing value, or remove the line",
             Self::NotUtf8 => "write the file as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`",
+            Self::ZeroBytes => "write the file again: a copy of it may have broken off",
             Self::TooLong(_) => {
                 "check that the file is a table and that its quotes are closed; `max_line` allows longer records"
             }

@@ -3,6 +3,8 @@
 // The lint spares test functions but not the helpers beside them.
 #![allow(clippy::unwrap_used)]
 
+mod archive;
+
 use reticent_data::{Format, Schema, Table, Target, load, read_text};
 use std::io::Write;
 use std::path::Path;
@@ -128,6 +130,10 @@ fn packed_text() {
     zst.include_checksum(true).unwrap();
     zst.write_all(&csv()).unwrap();
     shake("t.csv.zst", &zst.finish().unwrap(), &by_schema);
+    let text = String::from_utf8(csv()).unwrap();
+    for packed in [true, false] {
+        shake("t.csv.zip", &archive::zip(&[("t.csv", &text)], packed), &by_schema);
+    }
 }
 
 #[test]

@@ -86,3 +86,12 @@ fn text_that_is_not_utf8_is_refused() {
     let text = b"age,smoker,ill,note\n2,\xc3,\xa9,fine\n";
     assert_eq!(read(text).unwrap_err(), "f.csv:2: the text is not UTF-8");
 }
+
+/// They are in no list of categories, and would have become none of them without a word.
+#[test]
+fn zero_bytes_are_refused() {
+    let said = |text: &[u8]| read(text).unwrap_err();
+    let expected = "f.csv:3: the record has zero bytes, which no text has";
+    assert_eq!(said(b"age,smoker,ill,note\n1,true,no,\n2,tr\0e,no,\n"), expected);
+    assert_eq!(said(b"age,smoker,ill,note\n1,true,no,\n2,true,no,\"\0\"\n"), expected);
+}

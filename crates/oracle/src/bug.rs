@@ -98,7 +98,11 @@ pub(crate) fn spoiled(
         Some(Bug::SwallowedRows) if units as u64 >= inside.terms.population() => {
             divisor = f64::INFINITY
         }
-        _ => {}
+        // What they touch is not here; the others are elsewhere in the gate, in the runtime and in
+        // the books.
+        Some(Bug::SnapshotUnnoised | Bug::GainSquared | Bug::SwallowedRows) => {}
+        Some(Bug::NoiseReused | Bug::SampleShows | Bug::OverflowToZero) => {}
+        Some(Bug::OffLatticeToken | Bug::ForkedNoise) | None => {}
     }
     (params, divisor)
 }

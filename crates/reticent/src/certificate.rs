@@ -169,6 +169,7 @@ impl Certificate {
     /// # Errors
     /// If the ledger cannot be counted.
     pub fn recounted(mut self) -> Result<Self, Error> {
+        self.noise = noise(&self.ledger).to_owned();
         let Certificate { adjacency, unit, view, .. } = self;
         let verdict = Verdict::of(&self.ledger, self.delta, Scope { adjacency, unit, view })?;
         // Another version may have counted a little more tightly; less than the least that is
@@ -287,7 +288,7 @@ mod tests {
     /// A ledger that is counted by Rényi alone has a lower end of 0, and any ε of a file lies above
     /// that.
     #[test]
-    fn a_forged_epsilon_is_not_shown_where_the_lower_end_is_nothing() {
+    fn a_forged_epsilon_or_noise_is_not_shown() {
         let terms = Terms::of_parties(Unit::User, View::SecureAggregation, 40);
         let mut ledger = Ledger::new();
         let zcdp = Zcdp::new(0.1).unwrap();
@@ -303,6 +304,15 @@ mod tests {
         forged.rdp.clear();
         forged.mu = Some(0.0);
         assert_eq!(forged.recounted().unwrap(), honest);
+
+        // Noise that is said to be missing hides the δ, and noise that is said to be secure the
+        // seed.
+        let forged = Certificate { noise: "none".to_owned(), ..honest.clone() };
+        assert_eq!(forged.recounted().unwrap().noise, "secure");
+        let mut seeded = honest.clone();
+        seeded.ledger.taint(Taint::SeededNoise);
+        let seeded = seeded.recounted().unwrap();
+        assert!(!seeded.certified && seeded.noise == "seeded, NOT PRIVATE");
 
         // One who promises less may.
         let modest = Certificate { epsilon: 9.0, ..honest }.recounted().unwrap();

@@ -4,13 +4,13 @@
 use std::path::Path;
 
 use reticent_oracle::tables::{Dataset, Head, Kept, Reading, TargetKind};
-use reticent_oracle::without_privacy::{
-    self, Curves, Place, Quality, Scored, Scores, Source, regression,
-};
+use reticent_oracle::without_privacy::{self, Place, Scored, Source};
 use serde::Serialize;
 
 use crate::error::Error;
 use crate::model::Model;
+use crate::quality::{Quality, Scores, regression};
+use crate::ranking::Curves;
 
 /// What to predict for, and how.
 #[derive(Clone, Copy, Debug)]

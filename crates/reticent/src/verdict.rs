@@ -64,10 +64,28 @@ impl Verdict {
     /// If δ cannot be, or the events do not go together.
     pub fn of(ledger: &Ledger, delta: f64, otherwise: Scope) -> Result<Self, AccountError> {
         let counted = epsilon(ledger, delta)?;
+        Ok(Self::with(ledger, delta, counted, otherwise, ("delta", delta)))
+    }
+
+    /// The same at the δ that belongs to `asked`, an ε.
+    pub fn at(ledger: &Ledger, asked: f64, otherwise: Scope) -> Result<Self, AccountError> {
+        let Bound { upper: delta, method, .. } = delta(ledger, asked)?;
+        let upper = if delta < 1.0 { asked } else { f64::INFINITY };
+        let counted = Bound { lower: 0.0, upper, method };
+        Ok(Self::with(ledger, delta, counted, otherwise, ("epsilon", asked)))
+    }
+
+    fn with(
+        ledger: &Ledger,
+        delta: f64,
+        counted: Bound,
+        otherwise: Scope,
+        asked: (&str, f64),
+    ) -> Self {
         let mut reasons = reasons(ledger);
         let tainted = !reasons.is_empty();
         if !tainted && counted.upper.is_infinite() {
-            reasons.push(unbounded(ledger, delta));
+            reasons.push(unbounded(ledger, asked));
         }
         let published = ledger.taints().iter().any(|taint| matches!(taint, Taint::AsPublished(_)));
         let aside = Some(counted.upper).filter(|upper| tainted && upper.is_finite());
@@ -82,7 +100,7 @@ impl Verdict {
             meaning: String::new(),
         };
         verdict.meaning = verdict.sentence();
-        Ok(verdict)
+        verdict
     }
 
     /// The same with an ε that is at least the one given.
@@ -197,8 +215,8 @@ fn reasons(ledger: &Ledger) -> Vec<String> {
     ledger.taints().iter().map(words).collect()
 }
 
-/// Why events have no ε at this δ.
-fn unbounded(ledger: &Ledger, delta: f64) -> String {
+/// Why events have no ε at this δ, or no δ at this ε.
+fn unbounded(ledger: &Ledger, (at, value): (&str, f64)) -> String {
     let raw = ledger
         .entries()
         .iter()
@@ -206,6 +224,7 @@ fn unbounded(ledger: &Ledger, delta: f64) -> String {
     if raw {
         "values were released without noise: epsilon is infinite".to_owned()
     } else {
-        format!("no epsilon is proven for these events at delta = {delta:e}")
+        let what = if at == "delta" { "epsilon" } else { "delta below 1" };
+        format!("no {what} is proven for these events at {at} = {value:e}")
     }
 }

@@ -8,6 +8,7 @@
 //! the round, sealed under a key that follows from the one beside them: whoever has the file can
 //! read them.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -17,10 +18,10 @@ use zeroize::Zeroizing;
 
 use crate::error::RunError;
 use crate::failures::RawMessage;
-use crate::message::PartyId;
+use crate::simulation::Traffic;
 use crate::wire;
 
-const MAGIC: &[u8; 8] = b"RTCTRUN3";
+const MAGIC: &[u8; 8] = b"RTCTRUN4";
 
 /// All that a simulation must know to go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,9 +32,9 @@ pub struct Checkpoint {
     key: [u8; 32],
     seeded: bool,
     pub(crate) round: u32,
-    pub(crate) traffic: (u64, u64),
-    pub(crate) rejections: Vec<(String, u64)>,
-    pub(crate) late: Vec<(PartyId, PartyId, Vec<u8>)>,
+    pub(crate) traffic: Traffic,
+    pub(crate) rejections: BTreeMap<String, u64>,
+    pub(crate) late: Vec<RawMessage>,
     pub(crate) nodes: Vec<Vec<u8>>,
 }
 
@@ -46,8 +47,8 @@ impl Checkpoint {
             key: *bytes,
             seeded,
             round,
-            traffic: (0, 0),
-            rejections: Vec::new(),
+            traffic: Traffic::default(),
+            rejections: BTreeMap::new(),
             late: Vec::new(),
             nodes: Vec::new(),
         }
@@ -61,15 +62,6 @@ impl Checkpoint {
     /// The job that it is of.
     pub fn job(&self) -> &Digest {
         &self.job
-    }
-
-    pub(crate) fn parcels(&self) -> Vec<RawMessage> {
-        let parcel = |(from, to, bytes): &(PartyId, PartyId, Vec<u8>)| RawMessage {
-            from: *from,
-            to: *to,
-            bytes: bytes.clone(),
-        };
-        self.late.iter().map(parcel).collect()
     }
 
     /// Puts it in the place of whatever is at `path`.

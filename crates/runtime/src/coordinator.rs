@@ -68,6 +68,12 @@ pub(crate) trait Exchange: Send + 'static {
         Err(Rejected::Unexpected)
     }
 
+    /// The places of those from whom a masked sum awaits something; `None` where there is none, and
+    /// answers are awaited.
+    fn awaits(&self) -> Option<Vec<u32>> {
+        None
+    }
+
     /// Nobody has anything more to say: a masked sum goes on without those who are away.
     fn quiet(&mut self) -> ToPlaces {
         Vec::new()
@@ -97,7 +103,7 @@ struct RoundState<A> {
 }
 
 impl<E: Exchange> Coordinator<E> {
-    pub fn new(run: RunId, exchange: E) -> Box<dyn Node> {
+    pub fn node(run: RunId, exchange: E) -> Box<dyn Node> {
         let round = RoundState {
             number: 0,
             attempt: 0,
@@ -158,7 +164,7 @@ impl<E: Exchange> Node for Coordinator<E> {
             Kind::Declined => _ = self.round.declined.insert(party),
             _ => return Err(Rejected::Unexpected),
         }
-        self.inbox.take(envelope, &admitted);
+        self.inbox.take(envelope, &admitted, Vec::new());
         Ok(replies)
     }
 
@@ -193,6 +199,16 @@ impl<E: Exchange> Node for Coordinator<E> {
         self.exchange.load(&saved)?;
         self.round = RoundState { attempt: round.attempt.saturating_add(1), ..round };
         Ok(())
+    }
+
+    fn awaits(&self) -> Vec<PartyId> {
+        let RoundState { invited, answers, declined, .. } = &self.round;
+        if let Some(places) = self.exchange.awaits() {
+            let party = |place: u32| invited.get(place as usize).map(|&party| PartyId(party));
+            return places.into_iter().filter_map(party).collect();
+        }
+        let silent = |party: &&u32| !answers.contains_key(party) && !declined.contains(party);
+        invited.iter().filter(silent).map(|&party| PartyId(party)).collect()
     }
 
     fn trajectory(&self) -> &[Vec<f64>] {

@@ -15,27 +15,24 @@ pub(crate) struct Endpoint {
     pub party: Party,
 }
 
-/// What an endpoint must not forget.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct EndpointState {
-    inbox: Inbox,
-    books: AsText<Books>,
-    followed: u32,
-}
+/// What an endpoint must not forget: its inbox, its party's books, and how many z's the party's
+/// block has followed.
+pub(crate) type EndpointState = (Inbox, AsText<Books>, u32);
 
 impl Endpoint {
     pub fn new(run: RunId, party: Party) -> Self {
         Endpoint { inbox: Inbox::new(run, party.id()), party }
     }
 
-    pub fn save(&self) -> Result<EndpointState, RunError> {
+    /// An [`EndpointState`], to be written.
+    pub fn save(&self) -> impl Serialize + '_ {
         let (books, followed) = self.party.books();
-        Ok(EndpointState { inbox: self.inbox.clone(), books: AsText(books.clone()), followed })
+        (&self.inbox, AsText(books), followed)
     }
 
-    pub fn load(&mut self, state: EndpointState) -> Result<(), RunError> {
-        self.inbox.recall(state.inbox)?;
-        self.party.recall(&state.books.0, state.followed)
+    pub fn load(&mut self, (inbox, books, followed): EndpointState) -> Result<(), RunError> {
+        self.inbox.recall(inbox)?;
+        self.party.recall(&books.0, followed)
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Failures {
 }
 
 /// One message on its way.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RawMessage {
     pub from: PartyId,
     pub to: PartyId,

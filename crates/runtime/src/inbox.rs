@@ -19,11 +19,13 @@ pub struct Inbox {
 }
 
 /// The last message of one kind that was taken from one sender.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Last {
     round: u32,
     attempt: u16,
     digest: Digest,
+    /// What was said to it.
+    replies: Vec<Envelope>,
 }
 
 /// What the inbox thinks of a message that may come in.
@@ -31,7 +33,8 @@ struct Last {
 pub struct Admitted {
     /// Stands for all that the message says.
     pub digest: Digest,
-    /// Whether the same was taken before and is asked for again: the answer must be the same too.
+    /// Whether the same was taken before and is asked for again: the answer must be the same too
+    /// ([`Inbox::repeat`]).
     pub again: bool,
 }
 
@@ -85,7 +88,7 @@ impl Inbox {
             Some(last) if envelope.round == last.round => {
                 if digest != last.digest {
                     Err(Rejected::Conflicting)
-                } else if envelope.attempt <= last.attempt {
+                } else if envelope.attempt <= last.attempt && last.replies.is_empty() {
                     Err(Rejected::Duplicate)
                 } else {
                     Ok(Admitted { digest, again: true })
@@ -104,11 +107,39 @@ impl Inbox {
         }
     }
 
-    /// Remembers that the message was taken.
-    pub fn take(&mut self, envelope: &Envelope, admitted: &Admitted) {
-        let last =
-            Last { round: envelope.round, attempt: envelope.attempt, digest: admitted.digest };
-        self.last.insert((envelope.from, envelope.kind), last);
+    /// Remembers that the message was taken, and what is said to it; says it.
+    ///
+    /// Lines deliver a message at least once, and an answer may be lost where the message was not:
+    /// so the same message again, by mistake or on purpose, has the same bytes for an answer.
+    pub fn take(
+        &mut self,
+        envelope: &Envelope,
+        admitted: &Admitted,
+        replies: Vec<Envelope>,
+    ) -> Vec<Envelope> {
+        let Envelope { round, attempt, from, kind, .. } = *envelope;
+        let last = Last { round, attempt, digest: admitted.digest, replies: replies.clone() };
+        self.last.insert((from, kind), last);
+        replies
+    }
+
+    /// Whether this very attempt, or a later one, was taken.
+    pub(crate) fn attempted(&self, envelope: &Envelope) -> bool {
+        let last = self.last.get(&(envelope.from, envelope.kind));
+        last.is_some_and(|last| envelope.attempt <= last.attempt)
+    }
+
+    /// What was said to a message that comes again, in answer to this attempt.
+    pub fn repeat(&mut self, envelope: &Envelope) -> Vec<Envelope> {
+        let Envelope { attempt, from, kind, .. } = *envelope;
+        let Some(last) = self.last.get_mut(&(from, kind)) else { return Vec::new() };
+        last.attempt = last.attempt.max(attempt);
+        last.replies.iter().map(|reply| Envelope { attempt, ..reply.clone() }).collect()
+    }
+
+    /// The round of the last message of this kind that was taken from `from`; 0 for none.
+    pub(crate) fn heard(&self, from: PartyId, kind: Kind) -> u32 {
+        self.last.get(&(from, kind)).map_or(0, |last| last.round)
     }
 
     /// A message of this node.
@@ -143,7 +174,7 @@ mod tests {
         let good = Envelope { to: me, ..server.write(5, me, Kind::Ask, vec![1]) };
         let admitted = inbox.check(&good, server_only).unwrap();
         assert!(!admitted.again);
-        inbox.take(&good, &admitted);
+        inbox.take(&good, &admitted, Vec::new());
         let before = inbox.clone();
         let name = |envelope: Envelope| {
             inbox.check(&envelope, server_only).map(|a| a.again).map_err(|r| r.name())
@@ -168,5 +199,23 @@ mod tests {
         other.recall(before).unwrap();
         assert_eq!(other.check(&good, server_only), Err(Rejected::Duplicate));
         assert!(other.recall(server).is_err());
+    }
+
+    /// A line that delivers twice, and a server that asks again, get the bytes that were said.
+    #[test]
+    fn what_was_said_is_said_again_to_the_same_message() {
+        let me = PartyId(3);
+        let mut inbox = Inbox::new(RunId([1; 16]), me);
+        let ask = Inbox::new(RunId([1; 16]), SERVER).write(5, me, Kind::Ask, vec![1]);
+        let admitted = inbox.check(&ask, server_only).unwrap();
+        let said = inbox.take(&ask, &admitted, vec![ask.reply(Kind::Answer, vec![7])]);
+        for attempt in [0, 2, 1] {
+            let again = Envelope { attempt, ..ask.clone() };
+            assert!(inbox.check(&again, server_only).unwrap().again);
+            let repeated = inbox.repeat(&again);
+            assert_eq!(repeated, [Envelope { attempt, ..said[0].clone() }]);
+        }
+        let other = Envelope { payload: vec![2], attempt: 3, ..ask.clone() };
+        assert_eq!(inbox.check(&other, server_only), Err(Rejected::Conflicting));
     }
 }

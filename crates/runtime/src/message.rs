@@ -71,7 +71,7 @@ impl Kind {
 }
 
 /// A message with its address.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
     /// The run it belongs to.
     pub run: RunId,

@@ -22,7 +22,13 @@ pub trait Node: Send {
         Ok(Vec::new())
     }
 
-    /// Nobody has anything more to say in round `round`, though it is not over: whoever waits for
+    /// From whom it awaits something in this round. A host has a timer for it; a simulation knows
+    /// when nobody has anything more to say.
+    fn awaits(&self) -> Vec<PartyId> {
+        Vec::new()
+    }
+
+    /// Nobody has anything more to say in round `round`, though it is not over: a node that awaits
     /// somebody need wait no longer. Called for those whose deadlines are, until they say nothing.
     fn on_quiet(&mut self, _round: u32) -> Result<Vec<Envelope>, RunError> {
         Ok(Vec::new())

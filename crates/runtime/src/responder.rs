@@ -35,7 +35,7 @@ pub(crate) struct Responder<R> {
 }
 
 impl<R: Respond> Responder<R> {
-    pub fn new(run: RunId, party: Party, config: R, noise: f64) -> Box<dyn Node> {
+    pub fn node(run: RunId, party: Party, config: R, noise: f64) -> Box<dyn Node> {
         Box::new(Responder { endpoint: Endpoint::new(run, party), config, noise })
     }
 }
@@ -51,18 +51,20 @@ impl<R: Respond> Node for Responder<R> {
         if envelope.kind != Kind::Ask {
             return Err(Rejected::Unexpected);
         }
+        if admitted.again {
+            return Ok(inbox.repeat(envelope));
+        }
         let request = wire::unpack(&envelope.payload)?;
         let answer = config.answer(&request, *noise, party.begin(&admitted.digest));
         let reply = match unless_spent(answer).map_err(refused)? {
             Some(message) => envelope.reply(Kind::Answer, wire::pack(&message)?),
             None => envelope.reply(Kind::Declined, Vec::new()),
         };
-        inbox.take(envelope, &admitted);
-        Ok(vec![reply])
+        Ok(inbox.take(envelope, &admitted, vec![reply]))
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&self.endpoint.save()?)?)
+        Ok(wire::pack(&self.endpoint.save())?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {

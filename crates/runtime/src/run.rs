@@ -50,8 +50,7 @@ pub struct Setup<'a> {
     pub opening: Opening,
     /// The noise.
     pub price: Price,
-    /// Stands for the job: two runs that differ in it share no noise, and a checkpoint is of one
-    /// job.
+    /// Stands for the job: a checkpoint is of one.
     pub job: Digest,
 }
 
@@ -75,7 +74,8 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// The agreement on a run: `run` is public, and another for every run.
+    /// The agreement on a run: `run` is public and another for every run, so that a party whose key
+    /// outlives one shares no noise between two.
     pub fn new(setup: Setup<'_>, run: Digest) -> Result<Self, RunError> {
         let Setup { entry, recipe, loss, opening, price, job } = setup;
         let units = recipe.units();
@@ -134,7 +134,7 @@ impl Agreement {
     ) -> Result<Box<dyn Node>, RunError> {
         let beside = key.child(BESIDE_THE_GATE);
         let loss = Arc::clone(&self.loss);
-        let gate = Gate::open_keyed(table, loss, &self.opening, key, &self.job)?;
+        let gate = Gate::open_keyed(table, loss, &self.opening, key, &self.run)?;
         // The number of persons is public, and an answer is divided by it: at 0 it would show that
         // there is nothing.
         let count = gate.terms().population();

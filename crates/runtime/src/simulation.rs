@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use reticent_accountant::Ledger;
 use reticent_noise::{Digest, Hasher, NoiseKey};
@@ -30,7 +31,7 @@ use crate::wire;
 const WAVES: u32 = 64;
 
 /// What was moved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
     /// Messages.
     pub messages: u64,
@@ -81,7 +82,7 @@ pub type Tap = Box<dyn FnMut(u32, &[u8]) + Send>;
 
 /// What a node made of its messages.
 struct Outbox {
-    parcels: Vec<RawMessage>,
+    sent: Vec<RawMessage>,
     rejected: Vec<Rejected>,
 }
 
@@ -234,9 +235,9 @@ impl Simulation {
     pub fn checkpoint(&self) -> Result<Checkpoint, RunError> {
         let mut checkpoint =
             Checkpoint::new(self.agreement.job, self.tables, &self.key, self.round);
-        checkpoint.traffic = (self.traffic.messages, self.traffic.bytes);
-        checkpoint.rejections = self.rejections.clone().into_iter().collect();
-        checkpoint.late = self.late.iter().map(|p| (p.from, p.to, p.bytes.clone())).collect();
+        checkpoint.traffic = self.traffic;
+        checkpoint.rejections = self.rejections.clone();
+        checkpoint.late = self.late.clone();
         checkpoint.nodes =
             self.nodes.iter().map(|node| node.snapshot()).collect::<Result<_, _>>()?;
         Ok(checkpoint)
@@ -270,9 +271,9 @@ impl Simulation {
         let zs = self.trajectory().to_vec();
         self.nodes.par_iter_mut().try_for_each(|node| node.catch_up(&zs))?;
         self.round = checkpoint.round;
-        self.traffic = Traffic { messages: checkpoint.traffic.0, bytes: checkpoint.traffic.1 };
-        self.rejections = checkpoint.rejections.iter().cloned().collect();
-        self.late = checkpoint.parcels();
+        self.traffic = checkpoint.traffic;
+        self.rejections = checkpoint.rejections.clone();
+        self.late = checkpoint.late.clone();
         Ok(())
     }
 
@@ -297,11 +298,30 @@ impl Simulation {
         act: impl Fn(&mut dyn Node) -> Result<Vec<Envelope>, RunError> + Sync,
     ) -> Result<Vec<RawMessage>, RunError> {
         let places: Vec<usize> = self.initiators.iter().map(|&id| self.place(id)).collect();
-        let sent = at_places(&mut self.nodes, &places, |node, _| act(node).map(sealed));
+        let sent = at_places(&mut self.nodes, &places, |node, _| act(node).map(as_bytes));
         sent.into_iter().try_fold(Vec::new(), |mut all, sent| {
             all.extend(sent?);
             Ok(all)
         })
+    }
+
+    /// What arrives of what is sent; what comes late is kept for the next round.
+    fn travel(&mut self, sent: Vec<RawMessage>, when: When) -> Vec<RawMessage> {
+        for message in &sent {
+            self.traffic.messages += 1;
+            self.traffic.bytes += message.bytes.len() as u64;
+            if let Some(tap) = &mut self.tap {
+                tap(when.round, &message.bytes);
+            }
+        }
+        let protocol = self.agreement.protocol();
+        let exaggerated = |bytes: &[u8]| {
+            let honest = wire::decode(bytes, protocol.longest_payload()).ok()?;
+            Some(wire::encode(&protocol.exaggerated(&honest)?))
+        };
+        let (arrived, late) = self.failures.inject(sent, when, exaggerated);
+        self.late.extend(late);
+        arrived
     }
 
     /// Delivers messages, and the answers to them, until nobody says anything more; `overdue` ones
@@ -316,27 +336,15 @@ impl Simulation {
         for wave in 0..WAVES {
             if sent.is_empty() && overdue.is_empty() {
                 let round = self.round + 1;
-                sent = self.initiated(|node| node.on_quiet(round))?;
+                sent = self.initiated(|node| match node.awaits()[..] {
+                    [] => Ok(Vec::new()),
+                    _ => node.on_quiet(round),
+                })?;
                 if sent.is_empty() {
                     return Ok(());
                 }
             }
-            for parcel in &sent {
-                self.traffic.messages += 1;
-                self.traffic.bytes += parcel.bytes.len() as u64;
-                if let Some(tap) = &mut self.tap {
-                    tap(self.round + 1, &parcel.bytes);
-                }
-            }
-            let when = When { round: self.round + 1, attempt, wave };
-            let (arrived, late) = self.failures.inject(sent, when, |bytes| {
-                let envelope = wire::decode(bytes, limit).ok()?;
-                self.agreement
-                    .protocol
-                    .exaggerated(&envelope)
-                    .map(|envelope| wire::encode(&envelope))
-            });
-            self.late.extend(late);
+            let arrived = self.travel(sent, When { round: self.round + 1, attempt, wave });
             let mut inboxes: BTreeMap<usize, Vec<Vec<u8>>> = BTreeMap::new();
             for RawMessage { to, bytes, .. } in overdue.drain(..).chain(arrived) {
                 let place = self.place(to);
@@ -346,11 +354,11 @@ impl Simulation {
             }
             let places: Vec<usize> = inboxes.keys().copied().collect();
             let outboxes = at_places(&mut self.nodes, &places, |node, place| {
-                let mut outbox = Outbox { parcels: Vec::new(), rejected: Vec::new() };
+                let mut outbox = Outbox { sent: Vec::new(), rejected: Vec::new() };
                 for bytes in &inboxes[&place] {
                     match wire::decode(bytes, limit).and_then(|envelope| node.on_message(&envelope))
                     {
-                        Ok(sent) => outbox.parcels.extend(sealed(sent)),
+                        Ok(sent) => outbox.sent.extend(as_bytes(sent)),
                         Err(rejected) => outbox.rejected.push(rejected),
                     }
                 }
@@ -358,7 +366,7 @@ impl Simulation {
             });
             sent = Vec::new();
             for outbox in outboxes {
-                sent.extend(outbox.parcels);
+                sent.extend(outbox.sent);
                 for rejected in outbox.rejected {
                     *self.rejections.entry(rejected.name().to_owned()).or_default() += 1;
                 }
@@ -368,9 +376,9 @@ impl Simulation {
     }
 }
 
-fn sealed(sent: Vec<Envelope>) -> Vec<RawMessage> {
-    let seal = |e: Envelope| RawMessage { from: e.from, to: e.to, bytes: wire::encode(&e) };
-    sent.into_iter().map(seal).collect()
+fn as_bytes(sent: Vec<Envelope>) -> Vec<RawMessage> {
+    let raw = |e: Envelope| RawMessage { from: e.from, to: e.to, bytes: wire::encode(&e) };
+    sent.into_iter().map(raw).collect()
 }
 
 /// `act` on the nodes at `places` (each once), in parallel; what it gives, in the order of

@@ -10,12 +10,10 @@ use std::sync::{Arc, Mutex};
 
 use common::{Job, World};
 use reticent_accountant::{Unit, View, epsilon};
-use reticent_admm::Settings;
 use reticent_oracle::NoiseKey;
-use reticent_problem::losses;
 use reticent_runtime::{
-    Agreement, Budget, Checkpoint, Envelope, Failures, Kind, Node, Outcome, PartyId, Price, Recipe,
-    RunId, SERVER, Setup, Simulation, Topology, find, wire,
+    Agreement, Budget, Checkpoint, Envelope, Failures, Kind, Node, Outcome, PartyId, Price, RunId,
+    SERVER, Simulation, wire,
 };
 
 const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
@@ -159,28 +157,10 @@ fn a_person_without_records_is_refused() {
 
 /// The node of party 0 of a `federated` run under local trust, for who plays the server.
 fn user_alone(world: &World, noise: f64) -> Box<dyn Node> {
-    let loss: Arc<dyn losses::Loss> = losses::parse("logistic", None).unwrap().into();
-    let settings: Settings = serde_json::from_str(r#"{"iterations": 3}"#).unwrap();
-    let public = world.public(&*loss);
-    let recipe = Recipe {
-        settings: &settings,
-        public: &public,
-        regulariser: &world.regulariser(),
-        records: &world.records(),
-        topology: &Topology::parse("complete", world.parties, 1).unwrap(),
-        view: View::Local,
-        unit: Unit::User,
-    };
-    let setup = Setup {
-        entry: find("federated").unwrap(),
-        recipe,
-        loss,
-        opening: common::opening(View::Local, Unit::User),
-        price: Price::Noise(noise),
-        job: [9; 32],
-    };
+    let settings = r#"{"iterations": 3}"#;
+    let job = Job { settings, price: Price::Noise(noise), ..Job::default() };
     let table = world.table().split_by_user().unwrap().swap_remove(0);
-    let mut agreement = Agreement::new(setup, [7; 32]).unwrap();
+    let mut agreement = world.described(&job, |setup| Agreement::new(setup, [7; 32])).unwrap();
     agreement.node(PartyId(0), table, NoiseKey::seeded(0)).unwrap()
 }
 

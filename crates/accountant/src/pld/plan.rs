@@ -131,7 +131,7 @@ impl<'a> Plan<'a> {
         (right.at, left.at) = (right.at + margin, left.at - margin);
         let delta = match query {
             Query::Epsilon(delta) => delta,
-            Query::Delta(_) => estimate.exp() + infinity,
+            Query::Delta(_) => Upper::exp(estimate).value() + infinity,
         };
         let farthest = largest(
             parts.iter().flat_map(|(discretise, _)| &discretise.points).map(|point| point.0.abs()),

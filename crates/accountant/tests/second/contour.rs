@@ -11,7 +11,8 @@
 //! k, p = 2π/h, instead of k = 0 alone; the others are bounded by Chernoff's bound.
 
 use super::complex::C;
-use super::loss::{Law, Moments};
+use super::loss::Law;
+use super::moments::Moments;
 use super::{Case, Interval};
 
 fn real(case: &Case, c: f64) -> f64 {
@@ -121,6 +122,42 @@ impl Line {
         laws - self.gaussian * t * t / 2.0
     }
 
+    /// Whether nothing is left where the atoms of a law are in phase again, which samples in
+    /// between do not see: many responses come back to all their size every π/e.
+    fn falls_at_every_return(&self, laws: &[(Law, f64)], from: f64) -> bool {
+        // Between the returns of two laws the product may be larger than at either: the root.
+        let falls = |t: f64| self.relative(t).0 < -70.0;
+        laws.iter().filter_map(|(law, _)| law.returns()).all(|period| {
+            let first = (from / period).ceil().max(1.0);
+            (0..60).all(|k| falls((first + f64::from(k)) * period))
+        })
+    }
+
+    /// A bound on step times the terms from `from` on, by one law of responses alone, whose modulus
+    /// m has the period P and falls from 0 to P/2: around each jP, j ≥ 1, the kernel is at most
+    /// 1/((j − ½)P)², so Σ_j is at most π²/2P² times the terms of a period, which are at most ∫ m
+    /// and two steps; and before P/2 all is at most m(from)/(from − step).
+    fn returns(&self, laws: &[(Law, f64)], from: f64, step: f64) -> Option<f64> {
+        let bound = |((law, count), (moments, _)): (&(Law, f64), &(Moments, f64))| {
+            let Law::Response(_) = law else { return None };
+            let period = law.returns()?;
+            let modulus = |t: f64| {
+                let C(re, _) = moments.ln_mgf(C(self.c, t));
+                ((re - moments.at_c) * count + 1e-15 * count).min(0.0).exp()
+            };
+            let rest = modulus(from);
+            if rest > 1e-15 || from > period / 2.0 {
+                return None;
+            }
+            // An upper sum: m falls, so each piece is at most its left end.
+            let width = from / 400.0;
+            let mass: f64 = (0..400).map(|k| modulus(f64::from(k) * width) * width).sum();
+            let mass = 2.0 * (mass + rest * period / 2.0 + step);
+            Some(5.0 * mass / (period * period) + rest / (from - step))
+        };
+        laws.iter().zip(&self.laws).filter_map(bound).min_by(f64::total_cmp)
+    }
+
     fn nodes(&self) -> f64 {
         self.laws.iter().map(|(moments, _)| moments.size_of_sum() as f64).sum::<f64>() + 1.0
     }
@@ -203,13 +240,17 @@ pub fn delta(case: &Case, epsilon: f64, saddle: &Saddle, budget: f64) -> Interva
                     ahead *= 1.05 + 0.01 * f64::from(samples % 7);
                     samples += 1;
                 }
-                over = all;
+                over = all && wide.falls_at_every_return(&case.laws, t);
             }
             if over {
                 break 1e-13 * peak / sd;
             }
+            if let Some(beyond) = line.returns(&case.laws, t, step) {
+                break beyond;
+            }
             if 1.5 * line.nodes() * (1.5 * k) > budget {
-                break (line.ln_envelope(t).exp() / t).min(1.0 / t);
+                // The terms from t on are at most the integral from one step before.
+                break line.ln_envelope(t).min(0.0).exp() / (t - step);
             }
             horizon *= 1.5;
             line = Line::new(case, c, horizon);

@@ -10,6 +10,7 @@ pub mod contour;
 pub mod crude;
 pub mod lattice;
 pub mod loss;
+pub mod moments;
 pub mod normal;
 
 use loss::Law;

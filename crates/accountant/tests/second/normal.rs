@@ -73,6 +73,12 @@ pub fn legendre() -> &'static [(f64, f64); ORDER] {
 /// ln δ(ε) of N(0, 1) against N(μ, 1): δ(ε) = ∫₀^∞ e^{−v} P(L > ε + v) dv, every term positive.
 pub fn gaussian(mu: f64, epsilon: f64) -> Interval {
     let x = epsilon / mu - mu / 2.0;
+    let error = 1e-13 + 2e-15 * (x.abs() * (epsilon / mu + mu + x.abs()) + epsilon / mu);
+    if error > 1e-2 {
+        // So far out that no digit of a term is left: (1 − 1/e) P(L > ε + 1) ≤ δ ≤ P(L > ε).
+        let low = ln_cdf(-x - 1.0 / mu) + (-(-1.0_f64).exp()).ln_1p();
+        return Interval { low: low - 2.0 * error, high: (ln_cdf(-x) + error).min(0.0) };
+    }
     // P(L > ε + μy) = Φ(−x − y); log-concave in y, so it falls at least at the rate it starts with.
     let rate = mu + (ln_density(x) - ln_cdf(-x)).exp();
     let (mut total, mut largest) = (0.0, f64::NEG_INFINITY);
@@ -87,6 +93,5 @@ pub fn gaussian(mu: f64, epsilon: f64) -> Interval {
         }
     }
     let value = largest + total.ln() + (mu / rate).ln();
-    let error = 1e-13 + 2e-15 * (x.abs() * (epsilon / mu + mu + x.abs()) + epsilon / mu);
     Interval::around(value, error)
 }

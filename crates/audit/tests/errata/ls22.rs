@@ -1,10 +1,10 @@
 //! E5, E6 and E11.
 
+use reticent::accountant::statistics::{lower_bound, upper_bound};
 use reticent::accountant::{WithoutReplacementGaussian, Zcdp};
 use reticent::problem::{Graph, GraphTerms, losses};
 use reticent_oracle::queries::SecondMoment;
 use reticent_oracle::{Entropy, Gate, Opening};
-use reticent_statistics::{lower_bound, upper_bound};
 
 use super::*;
 

@@ -77,8 +77,11 @@ impl Account {
         };
         let of = |error: AccountError| Failure::of("account", error.into());
         let otherwise = Scope { adjacency: self.adjacency, unit: self.unit, view: View::Central };
-        let verdict =
-            waiting("counting", || Verdict::of(&ledger, self.delta, otherwise)).map_err(of)?;
+        let count = || match self.epsilon {
+            None => Verdict::of(&ledger, self.delta, otherwise),
+            Some(epsilon) => Verdict::at(&ledger, epsilon, otherwise),
+        };
+        let verdict = waiting("counting", count).map_err(of)?;
         if self.delta == 0.0
             && self.epsilon.is_none()
             && ledger.taints().is_empty()
@@ -153,7 +156,6 @@ fn delta_answer(ledger: &Ledger, verdict: &Verdict, epsilon: f64) -> Result<Answ
         )
     });
     let mut object = said(ledger, verdict);
-    object["certified"] = json!(upper < 1.0);
     object["epsilon"] = json!(epsilon);
     object["delta"] = bound(lower, upper);
     object["method"] = json!(method.to_string());

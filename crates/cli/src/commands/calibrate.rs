@@ -9,6 +9,7 @@ use reticent::accountant::{
 use serde_json::json;
 
 use super::account::{bound, with_scope, without_delta};
+use super::shared::seldom;
 use crate::answer::Answer;
 use crate::event_text::{ledger, mechanism, sampled};
 use crate::failure::Failure;
@@ -77,7 +78,7 @@ impl Calibrate {
         }
         // What cannot be planned at all is wrong usage, not a budget that is too small.
         self.plan(z, self.steps, self.sampling.as_deref())?;
-        let (found, what, epsilon) = match self.find {
+        let (found, what, epsilon, ledger) = match self.find {
             Find::Noise => {
                 let plan = |z: f64| self.plan(z, self.steps, self.sampling.as_deref());
                 let found = calibrate(self.epsilon, self.delta, plan)?;
@@ -86,18 +87,21 @@ impl Calibrate {
                     json!({ "noise_multiplier": z }),
                     format!("a noise multiplier of {z}"),
                     found.epsilon,
+                    plan(z)?,
                 )
             }
             Find::Steps => {
                 let plan = |steps: u64| self.plan(z, steps, self.sampling.as_deref());
                 let found = calibrate_steps(self.epsilon, self.delta, MOST_STEPS, plan)?;
-                (json!({ "steps": found.steps }), format!("{} steps", found.steps), found.epsilon)
+                let steps = found.steps;
+                (json!({ "steps": steps }), format!("{steps} steps"), found.epsilon, plan(steps)?)
             }
             Find::Rate => {
                 let plan = |rate: f64| self.plan(z, self.steps, Some(&format!("poisson:{rate}")));
                 let found = calibrate_rate(self.epsilon, self.delta, 1.0, plan)?;
                 let rate = found.rate;
-                (json!({ "rate": rate }), format!("a sampling rate of {rate}"), found.epsilon)
+                let what = format!("a sampling rate of {rate}");
+                (json!({ "rate": rate }), what, found.epsilon, plan(rate)?)
             }
         };
         let Bound { lower, upper, method } = epsilon;
@@ -111,7 +115,8 @@ impl Calibrate {
              was released can give less than {lower:.6}), {} neighbours, {} level.",
             self.delta, self.adjacency, self.unit
         ));
-        Ok(Answer { text, object: with_scope(object, scope), remarks: Vec::new() })
+        let remarks = seldom(&ledger, self.delta, self.unit).into_iter().collect();
+        Ok(Answer { text, object: with_scope(object, scope), remarks })
     }
 
     fn plan(&self, z: f64, steps: u64, sampling: Option<&str>) -> Result<Ledger, Failure> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reticent::accountant::Taint;
+use reticent::accountant::{Ledger, Mechanism, Taint, Unit};
 use reticent::tables::Format;
 use reticent::{Certificate, Error, Model};
 use serde_json::{Map, Value, json};
@@ -137,6 +137,7 @@ pub fn weak(certificate: &Certificate) -> Vec<String> {
             1.0 / *population as f64
         ));
     }
+    remarks.extend(seldom(&certificate.ledger, *delta, *unit).filter(|_| *certified));
     if *certified && *epsilon > MUCH {
         remarks.push(format!(
             "epsilon = {} is large: the odds of a guess about one {unit} may move by a factor of e^{0}. Values from \
@@ -145,6 +146,28 @@ pub fn weak(certificate: &Certificate) -> Vec<String> {
         ));
     }
     remarks
+}
+
+/// A δ that covers most of the chance to be drawn at all: a budget that hardly any noise keeps.
+pub fn seldom(ledger: &Ledger, delta: f64, unit: Unit) -> Option<String> {
+    let rate = |mechanism: &Mechanism| match mechanism {
+        Mechanism::PoissonGaussian(drawn) => drawn.rate(),
+        Mechanism::WithoutReplacementGaussian(drawn) => drawn.rate(),
+        _ => 1.0,
+    };
+    let never: f64 = ledger
+        .entries()
+        .iter()
+        .map(|entry| entry.count() as f64 * (-rate(entry.event().mechanism())).ln_1p())
+        .sum();
+    let drawn = -never.exp_m1();
+    (drawn > 0.0 && 2.0 * delta >= drawn).then(|| {
+        format!(
+            "With chance delta everything may be told. A {unit} is drawn at all with a chance of {drawn:.1e}, and \
+             delta = {delta:e} covers at least half of that, so that next to no noise keeps the budget and whoever is \
+             drawn is hardly protected. Choose a smaller delta, far below {drawn:.1e}."
+        )
+    })
 }
 
 /// What to remember when a model takes the place of another.
@@ -168,8 +191,8 @@ pub fn not_private(certificate: &Certificate) -> Option<String> {
     let Certificate { certified, reasons, ledger, .. } = certificate;
     (!certified).then(|| {
         let todo = if ledger.taints().contains(&Taint::UnpaidRead) {
-            " If the file that the schema was drafted from is public, say so in the schema, with public = true under \
-             [drafted] (docs/schema.md)."
+            " If it was the schema, and the table is public, say so in the schema, with public = true under [drafted] \
+             (docs/schema.md). If it was the labels (--skew label:A), deal by iid or size:A."
         } else {
             ""
         };

@@ -110,6 +110,9 @@ impl<'a, R: Read> Records<'a, R> {
         if let Some(line) = blank.filter(|_| self.single) {
             return Err(self.refuse(line, LineProblem::Blank));
         }
+        if memchr::memchr(0, &record.bytes).is_some() {
+            return Err(self.refuse(self.line, LineProblem::ZeroBytes));
+        }
         let ascii = record.bytes.is_ascii();
         if !ascii && record.fields().any(|field| std::str::from_utf8(field).is_err()) {
             return Err(self.refuse(self.line, LineProblem::NotUtf8));

@@ -15,8 +15,7 @@ use super::{Gate, Keyed, Source};
 use crate::cipher::{BlockCipher, EncryptedBlock};
 use crate::queries::{ResidualTerms, add_noise, check_point, check_range, wrong};
 use crate::refusal::Refusal;
-use crate::sums::grid::nearest;
-use crate::sums::{BlockTerms, Grid, PartyBlock, norm_above};
+use crate::sums::{BlockTerms, Grid, PartyBlock};
 
 fn check(params: &BlockTerms) -> Result<(), Refusal> {
     check_range("clip", params.clip, 1e-50, 1e50)?;
@@ -97,7 +96,7 @@ impl Gate<Keyed> {
         let mut hasher = self.source.hasher(&self.books, lineage);
         let context = hasher.canonical(&("encrypt", bound, round, party))?.finish();
         self.books.enter(Some(context), Vec::new())?;
-        let steps = clipped_steps(block.offset(), bound);
+        let steps = Grid::new(block.offset().len()).clipped(block.offset(), bound);
         self.source.draw(context, |entropy| cipher.encrypt(round, party, &steps, entropy))
     }
 
@@ -165,11 +164,4 @@ impl Gate<Keyed> {
 
 fn no_block() -> Refusal {
     wrong("there is no block: it must follow a consensus first")
-}
-
-/// A vector clipped to `bound`, in steps of the grid.
-fn clipped_steps(vector: &[f64], bound: f64) -> Vec<i64> {
-    let factor = Grid::new(vector.len())
-        .factor(norm_above(vector.iter().map(|v| v * v).sum(), vector.len()), bound);
-    vector.iter().map(|v| nearest(v * factor) as i64).collect()
 }

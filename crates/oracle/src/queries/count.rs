@@ -12,7 +12,7 @@ use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::{Query, add_noise, check_noise};
+use super::{Query, add_noise, check_noise, wrong};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::sums::{Grid, Private, Statistic, Vectors};
@@ -36,7 +36,7 @@ impl Query for Count {
         check_noise(self.noise_multiplier)?;
         check_statistic(self.of, shape)?;
         if self.at_most.is_nan() {
-            return Err(Refusal::BadQuery("the threshold of a count is not a number".to_owned()));
+            return Err(wrong("the threshold of a count is not a number"));
         }
         Ok(())
     }

@@ -13,10 +13,10 @@ use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::{Query, add_noise, check_noise, check_range};
+use super::minimiser::noisy_point;
+use super::{Query, check_noise, check_range, wrong};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
-use crate::sums::Grid;
 use crate::terms::Terms;
 
 /// A vector with noise, where a paper has it. Answered under a claim alone.
@@ -48,9 +48,8 @@ impl Query for Perturbed<'_> {
     }
 
     fn events(&self, _: Shape, _: &Terms) -> Result<Vec<Event>, Refusal> {
-        Err(Refusal::BadQuery(
-            "noise on a vector that was computed elsewhere is for algorithms as published, under their claim"
-                .to_owned(),
+        Err(wrong(
+            "noise on a vector that was computed elsewhere is for algorithms as published, under their claim",
         ))
     }
 
@@ -59,9 +58,6 @@ impl Query for Perturbed<'_> {
     }
 
     fn answer(&self, _: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let step = Grid::new(self.values.len()).step(self.scale);
-        let mut steps: Vec<i64> = self.values.iter().map(|v| (v / step).round() as i64).collect();
-        add_noise(entropy, self.noise_multiplier, &mut steps)?;
-        Ok(steps.iter().map(|&steps| steps as f64 * step).collect())
+        noisy_point(self.values, self.scale, self.noise_multiplier, entropy)
     }
 }

@@ -17,7 +17,7 @@ use reticent_problem::Shape;
 use serde::Serialize;
 
 use super::count::{Count, check_statistic, noisy_count};
-use super::{Query, check_noise, check_range};
+use super::{Query, check_noise, check_range, wrong};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
 use crate::sums::Statistic;
@@ -56,9 +56,7 @@ impl Query for Quantile<'_> {
         check_range("fraction", fraction, 0.0, 1.0)?;
         let increasing = candidates.windows(2).all(|pair| pair[0] < pair[1]);
         if candidates.is_empty() || !increasing || candidates.iter().any(|c| !c.is_finite()) {
-            return Err(Refusal::BadQuery(
-                "the candidates must be finite, increasing and at least one".to_owned(),
-            ));
+            return Err(wrong("the candidates must be finite, increasing and at least one"));
         }
         check_noise(noise_multiplier * f64::from(self.rounds()).sqrt())
     }

@@ -19,12 +19,12 @@ use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::{Query, add_noise, check_clip, check_noise, check_point, check_range};
+use super::{Query, add_noise, check_clip, check_noise, check_point, check_range, wrong};
 use crate::inside::Inside;
 use crate::lattice::{Lattice, MOST_NOISE, WalkTerms};
 use crate::refusal::Refusal;
-use crate::sums::grid::{BITS, nearest};
-use crate::sums::{Grid, Prox, finite, norm_above};
+use crate::sums::grid::BITS;
+use crate::sums::{Grid, Prox, finite, length_above};
 use crate::terms::Terms;
 
 /// How a residual is asked for.
@@ -63,17 +63,16 @@ impl ResidualTerms {
         check_range("noise multiplier of a walk", self.noise_multiplier, 0.0, MOST_NOISE)?;
         check_range("relaxation", walk.relaxation, 1e-6, 1.0)?;
         let lattice = Lattice::new(self, walk, query.z.len());
-        let reach = norm_above(query.z.iter().map(|z| z * z).sum(), query.z.len());
+        let reach = length_above(query.z);
         let sound = terms.view() == View::Network
             && terms.unit() == Unit::User
             && query.v == query.z
             && self.clip >= self.step * self.record_clip
             && reach <= 2.0 * lattice.radius();
         if !sound {
-            return Err(Refusal::BadQuery(
+            return Err(wrong(
                 "a walk is counted for another peer where the user is protected, the prox is taken at the token, the \
-                 residual is not clipped and the token is not so long that rounding matters; count it for the local view"
-                    .to_owned(),
+                 residual is not clipped and the token is not so long that rounding matters; count it for the local view",
             ));
         }
         if self.noise_multiplier == 0.0 {
@@ -119,10 +118,9 @@ impl Query for Residual<'_> {
         if terms.adjacency() != Adjacency::ReplaceOne
             || (terms.unit() == Unit::User && terms.population() > 1)
         {
-            return Err(Refusal::BadQuery(
+            return Err(wrong(
                 "a residual is of one party, whose being there is public: it needs replace-one, and a gate on \
-                 the records of one user where the user is protected"
-                    .to_owned(),
+                 the records of one user where the user is protected",
             ));
         }
         let mechanism = match self.params.walk {
@@ -134,10 +132,9 @@ impl Query for Residual<'_> {
 
     fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
         if self.params.walk.is_some() && !self.params.prox().is_not_expansive(&*inside.loss) {
-            return Err(Refusal::BadQuery(
+            return Err(wrong(
                 "a walk is counted for another peer where the loss is smooth and its gradients are not clipped: give no \
-                 clip, another loss (logistic, huber), or count it for the local view"
-                    .to_owned(),
+                 clip, another loss (logistic, huber), or count it for the local view",
             ));
         }
         Ok(())
@@ -151,9 +148,7 @@ impl Query for Residual<'_> {
         residual.iter_mut().for_each(finite);
         let len = residual.len();
         let grid = Grid::new(len);
-        let norm = norm_above(residual.iter().map(|v| v * v).sum(), len);
-        let factor = grid.factor(norm, clip);
-        let mut sum: Vec<i64> = residual.iter().map(|v| nearest(v * factor) as i64).collect();
+        let mut sum = grid.clipped(&residual, clip);
         // Half of the sensitivity, in steps of the grid: rounding moves each of two neighbours by
         // √len/2 at most.
         let one_record = (inside.terms.unit(), inside.terms.adjacency())

@@ -11,7 +11,6 @@
 //! proofs/noise-gaussian-grid.md.
 
 use reticent_accountant::Event;
-use reticent_data::Rows;
 use reticent_noise::entropy::Entropy;
 use reticent_problem::{Shape, prediction_error};
 use serde::Serialize;
@@ -20,7 +19,7 @@ use super::count::noisy_share_sum;
 use super::{Query, check_noise, check_point};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
-use crate::sums::{Private, RowAccess};
+use crate::sums::{Private, with_rows};
 use crate::terms::Terms;
 
 /// The noisy mean error of the predictions of a model, in [0, 1] but for the noise.
@@ -53,16 +52,9 @@ impl Query for Score<'_> {
         let (kind, outputs) = (inside.loss.target(), inside.loss.outputs());
         let error = |private: &Private, i: usize| {
             let mut scores = vec![0.0; outputs];
-            match private.rows() {
-                Rows::Dense(rows) => fill(private, rows, i, self.at, &mut scores),
-                Rows::Sparse(rows) => fill(private, rows, i, self.at, &mut scores),
-            }
+            with_rows!(private.rows(), rows => private.scores(rows, i, self.at, &mut scores));
             prediction_error(kind, &scores, private.target(i))
         };
         Ok(noisy_share_sum(inside, entropy, self.noise_multiplier, error)? / population)
     }
-}
-
-fn fill(private: &Private, rows: &impl RowAccess, i: usize, at: &[f64], scores: &mut [f64]) {
-    private.scores(rows, i, at, scores);
 }

@@ -11,12 +11,11 @@
 //! proofs/consensus.md.
 
 use rayon::prelude::*;
-use reticent_data::Rows;
 use reticent_problem::losses::Loss;
 
 use super::pass::finite;
 use super::private::{Private, norm_above};
-use super::rows::RowAccess;
+use super::rows::{RowAccess, with_rows};
 
 /// The blocks of all records.
 #[derive(Debug)]
@@ -127,10 +126,7 @@ impl Blocks {
 
     /// Moves the blocks.
     pub fn advance(&mut self, private: &Private, loss: &dyn Loss, params: &Move<'_>) {
-        match private.rows() {
-            Rows::Dense(rows) => self.advance_over(rows, private, loss, params),
-            Rows::Sparse(rows) => self.advance_over(rows, private, loss, params),
-        }
+        with_rows!(private.rows(), rows => self.advance_over(rows, private, loss, params));
         let keep = 1.0 - 2.0 * params.relaxation;
         let shift = |centre: &mut [f64]| {
             centre.iter_mut().zip(params.z).for_each(|(p, z)| *p = keep * *p + (1.0 - keep) * z);

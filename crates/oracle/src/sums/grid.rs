@@ -13,6 +13,8 @@
 //! most `2³²` steps, and the noise is measured in the same steps. See
 //! proofs/sensitivity-clipped-sum.md.
 
+use super::private::length_above;
+
 /// Steps of the grid per clip, as a power of two.
 pub const BITS: u32 = 32;
 
@@ -57,6 +59,12 @@ impl Grid {
         // A norm of ∞ or NaN cannot come from finite rows and parameters that the callers checked,
         // but if it did, the record must count as nothing rather than as everything.
         if scale.is_finite() { scale } else { 0.0 }
+    }
+
+    /// A vector clipped to norm `clip`, in steps of the grid.
+    pub fn clipped(&self, vector: &[f64], clip: f64) -> Vec<i64> {
+        let factor = self.factor(length_above(vector), clip);
+        vector.iter().map(|v| nearest(v * factor) as i64).collect()
     }
 }
 

@@ -29,9 +29,9 @@ pub(crate) use party_block::PartyBlock;
 pub use party_block::{BlockTerms, OneRecord};
 pub(crate) use pass::{Ask, Pass, Slopes, Vectors, finite};
 pub use private::TableError;
-pub(crate) use private::{Private, norm_above};
+pub(crate) use private::{Private, length_above};
 pub(crate) use prox::Prox;
-pub(crate) use rows::RowAccess;
+pub(crate) use rows::with_rows;
 pub use solver::Quadratic;
 pub(crate) use solver::Unsolvable;
 #[cfg(test)]

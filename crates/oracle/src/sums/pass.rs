@@ -5,12 +5,11 @@
 //! The sum is made of integers (see [`super::grid`]), so threads may share the rows in any way.
 
 use rayon::prelude::*;
-use reticent_data::Rows;
 use reticent_problem::losses::Loss;
 
 use super::grid::{self, Grid, nearest};
 use super::private::{Private, norm_above};
-use super::rows::RowAccess;
+use super::rows::{RowAccess, with_rows};
 
 /// Bytes of rows in a block.
 const BLOCK_BYTES: usize = 16 << 10;
@@ -139,10 +138,7 @@ pub struct Vectors<'a> {
 impl Pass {
     /// The sum of the clipped contributions, in steps of the grid, into `out`.
     pub fn clipped_sum(&mut self, ask: &Ask<'_>, out: &mut [i64]) {
-        match ask.private.rows() {
-            Rows::Dense(rows) => self.sum_over(ask, rows, out),
-            Rows::Sparse(rows) => self.sum_over(ask, rows, out),
-        }
+        with_rows!(ask.private.rows(), rows => self.sum_over(ask, rows, out))
     }
 
     fn sum_over(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, out: &mut [i64]) {

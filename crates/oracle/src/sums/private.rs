@@ -4,7 +4,7 @@ use reticent_data::{Rows, Table};
 use reticent_problem::Shape;
 
 use super::grid::MAX_RECORDS;
-use super::rows::RowAccess;
+use super::rows::{RowAccess, with_rows};
 
 /// A table together with what every pass needs: upper bounds of the row norms and the users'
 /// records.
@@ -56,6 +56,11 @@ pub fn norm_above(sum_of_squares: f64, len: usize) -> f64 {
     sum_of_squares.sqrt() * (1.0 + f64::EPSILON * (len + 8.0)) + 1e-150 * len.sqrt()
 }
 
+/// An upper bound of the norm of a vector.
+pub fn length_above(vector: &[f64]) -> f64 {
+    norm_above(vector.iter().map(|v| v * v).sum(), vector.len())
+}
+
 impl Private {
     /// A table whose records are protected one by one. `intercept` is the constant behind the
     /// intercept, 0 for none.
@@ -77,10 +82,7 @@ impl Private {
         if !well_formed(&table.rows) {
             return Err(TableError::Malformed);
         }
-        let square = |i| match &table.rows {
-            Rows::Dense(rows) => rows.square_norm(i),
-            Rows::Sparse(rows) => rows.square_norm(i),
-        };
+        let square = |i| with_rows!(&table.rows, rows => rows.square_norm(i));
         let len = table.rows.columns() + 1;
         let norms =
             (0..count).map(|i| norm_above(square(i) + intercept * intercept, len)).collect();

@@ -12,12 +12,11 @@
 //!
 //! Sequential on purpose: parties are stepped in parallel, and a party has few records.
 
-use reticent_data::Rows;
 use reticent_problem::losses::Loss;
 
 use super::pass::finite;
 use super::private::{Private, norm_above};
-use super::rows::RowAccess;
+use super::rows::{RowAccess, with_rows};
 
 /// How a prox is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,10 +55,7 @@ impl Prox {
 
     /// The prox at `v`, from `z`.
     pub fn point(&self, (private, loss): (&Private, &dyn Loss), v: &[f64], z: &[f64]) -> Vec<f64> {
-        match private.rows() {
-            Rows::Dense(rows) => self.descend(rows, private, loss, v, z),
-            Rows::Sparse(rows) => self.descend(rows, private, loss, v, z),
-        }
+        with_rows!(private.rows(), rows => self.descend(rows, private, loss, v, z))
     }
 
     fn descend(

@@ -2,6 +2,17 @@
 
 use reticent_data::{Csr, Dense};
 
+/// One expression for the rows of a table, be they dense or sparse: compiled for each.
+macro_rules! with_rows {
+    ($rows:expr, $name:ident => $body:expr) => {
+        match $rows {
+            reticent_data::Rows::Dense($name) => $body,
+            reticent_data::Rows::Sparse($name) => $body,
+        }
+    };
+}
+pub(crate) use with_rows;
+
 /// A row-major table whose row `i` can be multiplied with a parameter and added to a sum.
 ///
 /// The parameter is a row-major matrix with `outputs` columns and a row per feature; rows beyond

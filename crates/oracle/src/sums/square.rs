@@ -3,18 +3,13 @@
 
 use std::f64::consts::SQRT_2;
 
-use reticent_data::Rows;
-
 use super::private::{Private, norm_above};
-use super::rows::RowAccess;
+use super::rows::{RowAccess, with_rows};
 
 impl Private {
     /// Adds `share·a'a'ᵀ` of record `i`, `a'` its row scaled down to `row_norm`.
     pub fn add_square(&self, i: usize, row_norm: f64, share: f64, out: &mut [f64]) {
-        match self.rows() {
-            Rows::Dense(rows) => add_square_of(rows, i, row_norm, share, out),
-            Rows::Sparse(rows) => add_square_of(rows, i, row_norm, share, out),
-        }
+        with_rows!(self.rows(), rows => add_square_of(rows, i, row_norm, share, out))
     }
 }
 

@@ -8,9 +8,6 @@ use reticent_data::{
 };
 use reticent_problem::Shape;
 
-pub use reticent_statistics::quality::{Confusion, Quality, Scores, regression};
-pub use reticent_statistics::ranking::Curves;
-
 /// A linear model: a row-major matrix of this shape, and the constant that its intercept is
 /// multiplied with.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,9 @@
-//! The ledger of a gate can be read and not changed.
+//! The books of a gate can be read and not changed.
 
-use reticent_accountant::Ledger;
-use reticent_oracle::Gate;
+use reticent_oracle::{Books, Gate};
 
 fn cook(gate: &mut Gate) {
-    gate.ledger = Ledger::new();
+    gate.books = Books::default();
 }
 
 fn main() {

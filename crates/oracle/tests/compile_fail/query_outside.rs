@@ -5,7 +5,7 @@ use reticent_oracle::queries::Query;
 use reticent_oracle::{Entropy, Refusal, Terms};
 use reticent_problem::Shape;
 
-#[derive(Debug)]
+#[derive(serde::Serialize)]
 struct Everything;
 
 impl Query for Everything {

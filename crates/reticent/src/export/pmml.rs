@@ -248,8 +248,13 @@ fn constant(value: f64) -> String {
     format!("<Constant dataType=\"double\">{value:?}</Constant>")
 }
 
+/// Some products read only a part of a text that has entities in it; a section has none.
 fn text(word: &str) -> String {
-    format!("<Constant dataType=\"string\">{}</Constant>", escaped(word))
+    let mut inner = escaped(word);
+    if inner != word {
+        inner = format!("<![CDATA[{}]]>", word.replace("]]>", "]]]]><![CDATA[>"));
+    }
+    format!("<Constant dataType=\"string\">{inner}</Constant>")
 }
 
 fn escaped(text: &str) -> String {

@@ -51,14 +51,11 @@ impl PartyBooks {
         let (mut certificates, mut of) = (Vec::new(), Vec::with_capacity(parties.len()));
         let mut known: BTreeMap<(String, u64), usize> = BTreeMap::new();
         for party in parties {
-            let terms = &party.terms;
-            let same = (text(&party.ledger)?, terms.population());
+            let same = (text(&party.ledger)?, party.terms.population());
             let place = match known.get(&same) {
                 Some(&place) => place,
                 None => {
-                    let mut own = Certificate::of(algorithm, delta, terms, party.ledger.clone())?;
-                    own.assumptions.extend_from_slice(assumptions);
-                    certificates.push(own);
+                    certificates.push(Certificate::of_party(algorithm, delta, assumptions, party)?);
                     known.insert(same, certificates.len() - 1);
                     certificates.len() - 1
                 }
@@ -121,6 +118,24 @@ impl PartyBooks {
             most: at(1.0),
         });
         Ok(run)
+    }
+}
+
+impl Certificate {
+    /// The certificate of one party of a run, from the books that its own node has; `delta` is that
+    /// of its budget, `assumptions` are those of the run.
+    ///
+    /// # Errors
+    /// If the books cannot be accounted for at this δ.
+    pub fn of_party(
+        algorithm: &str,
+        delta: f64,
+        assumptions: &[String],
+        party: &PartyReport,
+    ) -> Result<Self, Error> {
+        let mut own = Certificate::of(algorithm, delta, &party.terms, party.ledger.clone())?;
+        own.assumptions.extend_from_slice(assumptions);
+        Ok(own)
     }
 }
 

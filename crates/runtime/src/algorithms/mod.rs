@@ -102,7 +102,7 @@ pub trait Protocol: Faulty + Watched + fmt::Debug + Send + Sync {
     }
 
     /// All that the run may ask of `party`, whose own gate has the terms `own`: where the gate is
-    /// asked, by the code that will ask it, on a gate without data ([`rehearsed`]). `noise` is the
+    /// asked, by the code that will ask it, on a gate without data (`rehearsed`). `noise` is the
     /// noise multiplier; every query has a fixed multiple of it. The noise is calibrated to it and
     /// the party's gate is held to it; which part of it the run uses, and in which order, is free.
     fn plan(&self, party: PartyId, noise: f64, own: Terms) -> Result<Ledger, RunError>;

@@ -104,7 +104,7 @@ impl<P: Provider> Protocol for Star<P> {
     }
 
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
-        Ok(Responder::new(RunId::from(start.run), party, self.0.clone(), start.noise))
+        Ok(Responder::node(RunId::from(start.run), party, self.0.clone(), start.noise))
     }
 
     fn server(
@@ -115,7 +115,7 @@ impl<P: Provider> Protocol for Star<P> {
     ) -> Result<Option<Box<dyn Node>>, RunError> {
         let trainer = Trainer::new(self.0.common());
         let exchange = Training { config: self.0.clone(), noise: noise.to_vec(), trainer };
-        Ok(Some(Coordinator::new(RunId::from(run), exchange)))
+        Ok(Some(Coordinator::node(RunId::from(run), exchange)))
     }
 }
 

@@ -37,11 +37,11 @@ pub struct Family {
     pub form: &'static str,
     /// One line in plain words.
     pub about: &'static str,
-    make: fn(&Ask<'_>) -> Result<Topology, RunError>,
+    make: fn(&GraphTerms<'_>) -> Result<Topology, RunError>,
 }
 
 /// What a graph is made from.
-struct Ask<'a> {
+struct GraphTerms<'a> {
     parties: u32,
     /// What stands behind the colon.
     argument: Option<&'a str>,
@@ -83,7 +83,7 @@ impl Topology {
                 Refused::new("topology", text, format!("it is written {}", family.form)).into()
             );
         }
-        let graph = (family.make)(&Ask { parties, argument, seed })?;
+        let graph = (family.make)(&GraphTerms { parties, argument, seed })?;
         graph.connected(text)
     }
 
@@ -152,7 +152,7 @@ impl Topology {
     }
 }
 
-impl Ask<'_> {
+impl GraphTerms<'_> {
     /// The argument as a number between two others.
     fn number<T: std::str::FromStr + PartialOrd + std::fmt::Display>(
         &self,

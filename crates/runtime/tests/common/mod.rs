@@ -148,6 +148,19 @@ impl World {
     }
 
     pub fn try_prepare(&self, job: &Job<'_>) -> Result<Simulation, RunError> {
+        let key = NoiseKey::seeded(job.seed);
+        let tables = self.table().split_by_user().unwrap();
+        self.described(job, |setup| {
+            #[cfg(feature = "seeded-bugs")]
+            if let Some(bug) = job.bug {
+                return reticent_runtime::prepare_spoiled(setup, key, tables, bug);
+            }
+            prepare(setup, key, tables)
+        })
+    }
+
+    /// What `with` makes of the public description of a run.
+    pub fn described<T>(&self, job: &Job<'_>, with: impl FnOnce(Setup<'_>) -> T) -> T {
         let loss: Arc<dyn losses::Loss> = losses::parse(job.loss, None).unwrap().into();
         let settings: Settings = serde_json::from_str(job.settings).unwrap();
         let topology = Topology::parse(job.topology, self.parties, 1).unwrap();
@@ -162,21 +175,14 @@ impl World {
             view: job.view,
             unit: job.unit,
         };
-        let setup = Setup {
+        with(Setup {
             entry: find(job.algorithm).unwrap(),
             recipe,
             loss,
             opening: opening(job.view, job.unit),
             price: job.price.clone(),
             job: [9; 32],
-        };
-        let key = NoiseKey::seeded(job.seed);
-        let tables = self.table().split_by_user().unwrap();
-        #[cfg(feature = "seeded-bugs")]
-        if let Some(bug) = job.bug {
-            return reticent_runtime::prepare_spoiled(setup, key, tables, bug);
-        }
-        prepare(setup, key, tables)
+        })
     }
 
     pub fn run(&self, job: &Job<'_>) -> Outcome {

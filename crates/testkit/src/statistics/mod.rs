@@ -9,7 +9,7 @@ mod kolmogorov;
 
 pub use chi_squared::{chi_squared, gamma_cdf, two_sample_chi_squared};
 pub use kolmogorov::{kolmogorov, two_sample_kolmogorov};
-pub use reticent_statistics::{
+pub use reticent_accountant::statistics::{
     binomial_lower_tail, binomial_upper_tail, clopper_pearson, lower_bound, normal_cdf,
     normal_quantile, upper_bound,
 };

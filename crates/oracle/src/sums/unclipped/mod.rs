@@ -6,11 +6,10 @@
 mod term;
 
 use rayon::prelude::*;
-use reticent_data::Rows;
 use reticent_problem::losses::Loss;
 
 use crate::sums::private::Private;
-use crate::sums::rows::RowAccess;
+use crate::sums::rows::{RowAccess, with_rows};
 use term::{Buffers, term};
 
 pub use term::Split;
@@ -38,10 +37,9 @@ pub fn unclipped_sum(
     vector: &mut [f64],
     hessian: Option<&mut [f64]>,
 ) -> f64 {
-    match private.rows() {
-        Rows::Dense(rows) => over((private, loss), rows, split, at, want, vector, hessian),
-        Rows::Sparse(rows) => over((private, loss), rows, split, at, want, vector, hessian),
-    }
+    with_rows!(private.rows(), rows => {
+        over((private, loss), rows, split, at, want, vector, hessian)
+    })
 }
 
 fn over(

@@ -1,11 +1,10 @@
 //! One record's term of the objective: the loss itself, or its envelope around a shifted score.
 
 use rayon::prelude::*;
-use reticent_data::Rows;
 use reticent_problem::losses::Loss;
 
 use crate::sums::private::Private;
-use crate::sums::rows::RowAccess;
+use crate::sums::rows::{RowAccess, with_rows};
 
 /// Scaled multipliers `sᵢ` of the constraints that tie the scores to the parameter.
 #[derive(Debug)]
@@ -34,10 +33,7 @@ impl Split {
         at: &[f64],
         relaxation: f64,
     ) -> f64 {
-        match private.rows() {
-            Rows::Dense(rows) => self.raise_over((private, loss), rows, at, relaxation),
-            Rows::Sparse(rows) => self.raise_over((private, loss), rows, at, relaxation),
-        }
+        with_rows!(private.rows(), rows => self.raise_over((private, loss), rows, at, relaxation))
     }
 
     fn raise_over(

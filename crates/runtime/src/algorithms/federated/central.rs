@@ -1,10 +1,10 @@
-//! Trust the server: users hand it their blocks, sealed for its trustee, who adds noise to their
-//! mean (E2).
+//! Trust the server: users hand it their blocks, encrypted for its aggregator, which adds noise to
+//! their mean (E2).
 //!
 //! ```text
-//! trustee → the invited:  the z's they have not followed
-//! user → trustee:         clip(u_i − p, B), sealed
-//! released:               mean over the invited + N(0, (zB)² I)/(q·n)
+//! server → the invited:  the z's they have not followed
+//! user → aggregator:     clip(u_i − p, B), encrypted
+//! released:              mean over the invited + N(0, (zB)² I)/(q·n)
 //! ```
 //!
 //! Nobody is told who else is invited, or how many are, and nor is whoever reads the outcome of a
@@ -15,7 +15,7 @@
 //! was invited before, so the sample amplifies where the user is protected (proofs/trust.md; the
 //! printed algorithm's state does, E3). Where one of its records is, the mean may show that the
 //! user was invited, and the sample is counted as seen. Released: one mean a round, the same event
-//! for every user, in the trustee's books.
+//! for every user, in the aggregator's books.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,7 +92,7 @@ impl Protocol for Central {
                 "a party needs what it encrypts its block with: ask the server that it trusts";
             Refused::new("cipher", "none", why)
         })?;
-        Ok(Follower::new(RunId::from(start.run), party, self.1, Entrusting(cipher)))
+        Ok(Follower::node(RunId::from(start.run), party, self.1, Entrusting(cipher)))
     }
 
     fn server(
@@ -107,7 +107,7 @@ impl Protocol for Central {
         let trajectory = Trajectory::new(self.0.len());
         let exchange =
             Means { config: self.0.clone(), block: self.1, params, aggregator, trajectory };
-        Ok(Some(Coordinator::new(RunId::from(run), exchange)))
+        Ok(Some(Coordinator::node(RunId::from(run), exchange)))
     }
 
     fn traffic_is_public(&self) -> bool {

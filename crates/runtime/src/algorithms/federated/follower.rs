@@ -19,8 +19,8 @@ use crate::wire;
 
 /// The way in which a block leaves.
 pub(super) trait HandOver: Send + 'static {
-    /// Whether what was handed over in a round may be handed over again.
-    const REPEATS: bool = true;
+    /// Whether a server that begins a round again may have what was handed over in it.
+    const BEGINS_AGAIN: bool = true;
 
     /// The message with the block of a round, whose user is at `place` among those asked; `None`
     /// when the party's budget does not allow it.
@@ -45,7 +45,7 @@ pub(super) struct Follower<H> {
 }
 
 impl<H: HandOver> Follower<H> {
-    pub fn new(run: RunId, party: Party, block: BlockTerms, way: H) -> Box<dyn Node> {
+    pub fn node(run: RunId, party: Party, block: BlockTerms, way: H) -> Box<dyn Node> {
         Box::new(Follower { endpoint: Endpoint::new(run, party), block, way })
     }
 }
@@ -66,7 +66,10 @@ impl<H: HandOver> Node for Follower<H> {
         if envelope.kind != Kind::Ask {
             return Err(Rejected::Unexpected);
         }
-        if admitted.again && !H::REPEATS {
+        if admitted.again && (H::BEGINS_AGAIN || inbox.attempted(envelope)) {
+            return Ok(inbox.repeat(envelope));
+        }
+        if admitted.again {
             return Err(Rejected::Duplicate);
         }
         let BlockRequest { first, zs, place } = wire::unpack(&envelope.payload)?;
@@ -78,12 +81,11 @@ impl<H: HandOver> Node for Follower<H> {
             Some((kind, block)) => envelope.reply(kind, block),
             None => envelope.reply(Kind::Declined, Vec::new()),
         };
-        inbox.take(envelope, &admitted);
-        Ok(vec![reply])
+        Ok(inbox.take(envelope, &admitted, vec![reply]))
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&self.endpoint.save()?)?)
+        Ok(wire::pack(&self.endpoint.save())?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {

@@ -79,7 +79,7 @@ impl Protocol for Local {
     }
 
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
-        Ok(Responder::new(RunId::from(start.run), party, self.clone(), start.noise))
+        Ok(Responder::node(RunId::from(start.run), party, self.clone(), start.noise))
     }
 
     fn server(
@@ -95,7 +95,7 @@ impl Protocol for Local {
         let (config, run) = (self.0.clone(), RunId::from(run));
         let z = config.consensus(&known.mean);
         let exchange = Residuals { config, run, key, longest, z, known };
-        Ok(Some(Coordinator::new(run, exchange)))
+        Ok(Some(Coordinator::node(run, exchange)))
     }
 }
 

@@ -156,7 +156,7 @@ impl Protocol for Masked {
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
         let way =
             Masking { config: self.clone(), noise: start.noise, run: *start.run, member: None };
-        Ok(Follower::new(RunId::from(start.run), party, self.block, way))
+        Ok(Follower::node(RunId::from(start.run), party, self.block, way))
     }
 
     fn server(
@@ -174,7 +174,7 @@ impl Protocol for Masked {
             trajectory: Trajectory::new(self.config.len()),
             opened: None,
         };
-        Ok(Some(Coordinator::new(RunId::from(run), exchange)))
+        Ok(Some(Coordinator::node(RunId::from(run), exchange)))
     }
 
     fn assumptions(&self) -> Vec<String> {
@@ -217,7 +217,7 @@ struct Masking {
 
 impl HandOver for Masking {
     /// A member never takes part twice in one round.
-    const REPEATS: bool = false;
+    const BEGINS_AGAIN: bool = false;
 
     fn hand_over(
         &mut self,
@@ -337,6 +337,11 @@ impl Exchange for Sums {
         let said = collector.on_message(place, said).map_err(|_| Rejected::Unexpected)?;
         self.trajectory.up_to_date(user);
         Ok(self.carry(said))
+    }
+
+    fn awaits(&self) -> Option<Vec<u32>> {
+        let awaited = self.collector.as_ref().and_then(Collector::awaits);
+        Some(awaited.map_or_else(Vec::new, |(_, places)| places))
     }
 
     /// Somebody is away: the masked sum goes on without, or ends.

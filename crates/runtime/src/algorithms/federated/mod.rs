@@ -83,6 +83,36 @@ pub(crate) struct Federated {
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_plain_convex(&ENTRY)?;
+    let federated = in_common(recipe)?;
+    if federated.published && recipe.view != View::Central {
+        let allowed = "the paper's claim (E3) is about what a trusted server publishes; say `trust = central`";
+        return Err(Refused::new("as_published", true, allowed));
+    }
+    if recipe.view == View::Local || federated.published {
+        return Ok(Box::new(local::Local(federated)));
+    }
+    if federated.lambda >= 1.0 {
+        let allowed =
+            "a number above 0 and below 1 is needed; at 1 the blocks of the users have no bound";
+        return Err(Refused::new("relaxation", federated.lambda, allowed));
+    }
+    let block = block_terms(recipe, &federated);
+    if recipe.view == View::Central {
+        return Ok(Box::new(central::Central(federated, block)));
+    }
+    if let Sampling::Poisson(_) = federated.sampling {
+        let allowed =
+            "the number of users in a masked sum must be known beforehand; use full or wor:SIZE";
+        return Err(Refused::new("sampling", federated.sampling, allowed));
+    }
+    let honest = fraction("honest", recipe.settings.honest.unwrap_or(HONEST))?;
+    let masked = masked::Masked { config: federated, block, honest, unit: recipe.unit };
+    masked.check().map_err(|error| Refused::new("trust", recipe.view, error.to_string()))?;
+    Ok(Box::new(masked))
+}
+
+/// What does not depend on who is trusted.
+fn in_common(recipe: &Recipe<'_>) -> Result<Federated, Refused> {
     let settings = recipe.settings;
     let sampling = settings.sampling.unwrap_or_default();
     if let Sampling::WithoutReplacement(size) = sampling
@@ -93,7 +123,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     }
     let gamma = recipe.gamma()?;
     let clip = settings.clip_or_bound(recipe.public)?;
-    let federated = Federated {
+    Ok(Federated {
         parties: recipe.parties(),
         rounds: settings.iterations_or(ROUNDS)? as u32,
         sampling,
@@ -113,19 +143,11 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
         },
         #[cfg(feature = "seeded-bugs")]
         bug: None,
-    };
-    if federated.published && recipe.view != View::Central {
-        let allowed = "the paper's claim (E3) is about what a trusted server publishes; say `trust = central`";
-        return Err(Refused::new("as_published", true, allowed));
-    }
-    if recipe.view == View::Local || federated.published {
-        return Ok(Box::new(local::Local(federated)));
-    }
-    if federated.lambda >= 1.0 {
-        let allowed =
-            "a number above 0 and below 1 is needed; at 1 the blocks of the users have no bound";
-        return Err(Refused::new("relaxation", federated.lambda, allowed));
-    }
+    })
+}
+
+/// How blocks move that stay with their users.
+fn block_terms(recipe: &Recipe<'_>, federated: &Federated) -> BlockTerms {
     let ResidualTerms { row_norm, step, inner, .. } = federated.params;
     // Several scores: clipping their gradients is not the gradient of anything, and a record is
     // protected as its party is.
@@ -136,20 +158,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
         smoothness,
         rounds: federated.rounds,
     });
-    let block =
-        BlockTerms { clip, row_norm, step, inner, relaxation: federated.lambda, one_record };
-    if recipe.view == View::Central {
-        return Ok(Box::new(central::Central(federated, block)));
-    }
-    if let Sampling::Poisson(_) = sampling {
-        let allowed =
-            "the number of users in a masked sum must be known beforehand; use full or wor:SIZE";
-        return Err(Refused::new("sampling", sampling, allowed));
-    }
-    let honest = fraction("honest", settings.honest.unwrap_or(HONEST))?;
-    let masked = masked::Masked { config: federated, block, honest, unit: recipe.unit };
-    masked.check().map_err(|error| Refused::new("trust", recipe.view, error.to_string()))?;
-    Ok(Box::new(masked))
+    let (clip, relaxation) = (federated.params.record_clip, federated.lambda);
+    BlockTerms { clip, row_norm, step, inner, relaxation, one_record }
 }
 
 /// What is assumed of the records where they are protected.

@@ -44,7 +44,7 @@ use reticent_admm::Refused;
 use reticent_oracle::Terms;
 
 use self::peer::Peer;
-use self::rule::Rule;
+use self::rule::StepRule;
 use self::state::{PeerState, Share, Step};
 use super::{Entry, Protocol, Recipe, Start, rehearsed};
 use crate::adversary::{Faulty, Watched, Witness};
@@ -74,7 +74,7 @@ pub(crate) struct Variant {
 /// An algorithm of this family with its settings.
 #[derive(Debug)]
 struct Peers {
-    rule: Arc<Rule>,
+    rule: Arc<StepRule>,
     topology: Topology,
     /// The number of records of each party; empty where it may not be known.
     records: Vec<u64>,
@@ -88,7 +88,7 @@ fn build(
     recipe.only(entry)?;
     recipe.needs_plain_convex(entry)?;
     let records = if recipe.unit == Unit::Record { recipe.records.to_vec() } else { Vec::new() };
-    let rule = Arc::new(Rule::new(recipe, entry, variant)?);
+    let rule = Arc::new(StepRule::new(recipe, entry, variant)?);
     Ok(Box::new(Peers { rule, topology: recipe.topology.clone(), records }))
 }
 

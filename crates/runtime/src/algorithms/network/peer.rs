@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use reticent_noise::{Digest, Hasher};
 
-use super::rule::Rule;
+use super::rule::StepRule;
 use super::state::{PeerState, Share};
 use crate::endpoint::{Endpoint, EndpointState};
 use crate::error::RunError;
@@ -17,7 +17,7 @@ use crate::wire;
 
 pub(super) struct Peer {
     endpoint: Endpoint,
-    rule: Arc<Rule>,
+    rule: Arc<StepRule>,
     noise: f64,
     attempt: u16,
     state: PeerState,
@@ -27,7 +27,7 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    pub fn new(endpoint: Endpoint, rule: Arc<Rule>, noise: f64, state: PeerState) -> Self {
+    pub fn new(endpoint: Endpoint, rule: Arc<StepRule>, noise: f64, state: PeerState) -> Self {
         Peer { endpoint, rule, noise, attempt: 0, state, early: BTreeMap::new() }
     }
 
@@ -67,8 +67,7 @@ impl Node for Peer {
         let len = self.rule.len();
         let share = Share { f: wire::checked(f, len)?, s: wire::checked(s, len)? };
         self.state.hear(envelope.from.0, share, &self.rule, *round);
-        inbox.take(envelope, &admitted);
-        Ok(Vec::new())
+        Ok(inbox.take(envelope, &admitted, Vec::new()))
     }
 
     fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
@@ -98,8 +97,14 @@ impl Node for Peer {
         Ok(self.state.near.keys().map(write).collect())
     }
 
+    fn awaits(&self) -> Vec<PartyId> {
+        let PeerState { round, near, .. } = &self.state;
+        let silent = |&from: &PartyId| self.endpoint.inbox.heard(from, Kind::Share) < *round;
+        near.keys().map(|&from| PartyId(from)).filter(silent).collect()
+    }
+
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.endpoint.save()?, self.attempt, &self.state))?)
+        Ok(wire::pack(&(self.endpoint.save(), self.attempt, &self.state))?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {

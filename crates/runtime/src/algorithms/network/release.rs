@@ -23,13 +23,13 @@ use reticent_admm::{Refused, Release};
 use reticent_oracle::queries::{Gradient, Mean, Minimiser, Objective};
 use reticent_oracle::{Claim, Law, Oracle, Quadratic, Refusal, Sampling};
 
-use super::rule::Rule;
+use super::rule::StepRule;
 use super::state::{PeerState, Step};
 use crate::algorithms::{Entry, Recipe};
 
 /// How a fresh step is released, with what that takes.
 #[derive(Debug)]
-pub(super) enum Way {
+pub(super) enum ReleaseKind {
     Gradient { clip: f64 },
     Minimiser { ridge: Ridge },
     Objective { ridge: Ridge, law: Law, smoothness: f64, as_published: bool },
@@ -59,7 +59,7 @@ const ENOUGH: f64 = 1e6;
 const TOO_BENT: &str = "whatever the noise, one record of some party bends the objective of a step too much for the budget: \
                         set a larger rho, a larger penalty or fewer iterations, or choose release = gradient";
 
-impl Way {
+impl ReleaseKind {
     pub fn new(recipe: &Recipe<'_>, entry: &Entry, release: Release) -> Result<Self, Refused> {
         let as_published = recipe.settings.as_published == Some(true);
         if as_published && release != Release::Objective {
@@ -67,7 +67,9 @@ impl Way {
             return Err(Refused::new("release", release, allowed));
         }
         if release == Release::Gradient {
-            return Ok(Way::Gradient { clip: recipe.settings.clip_or_bound(recipe.public)? });
+            return Ok(ReleaseKind::Gradient {
+                clip: recipe.settings.clip_or_bound(recipe.public)?,
+            });
         }
         let ridge = Ridge::new(recipe, entry, release)?;
         let law = match release {
@@ -77,20 +79,25 @@ impl Way {
             }
             Release::NormalObjective => Law::Normal,
             Release::Objective => Law::SphericalLaplace,
-            _ => return Ok(Way::Minimiser { ridge }),
+            _ => return Ok(ReleaseKind::Minimiser { ridge }),
         };
-        Ok(Way::Objective { ridge, law, smoothness: recipe.public.smoothness, as_published })
+        Ok(ReleaseKind::Objective {
+            ridge,
+            law,
+            smoothness: recipe.public.smoothness,
+            as_published,
+        })
     }
 
     /// Whether the event depends on the number of neighbours and of records.
     pub fn price_depends_on_party(&self) -> bool {
-        matches!(self, Way::Objective { .. })
+        matches!(self, ReleaseKind::Objective { .. })
     }
 
     /// The fresh step `k`.
     pub fn ask(
         &self,
-        rule: &Rule,
+        rule: &StepRule,
         k: u32,
         noise_multiplier: f64,
         state: &PeerState,
@@ -98,18 +105,18 @@ impl Way {
     ) -> Result<Step, Refusal> {
         let start = &state.own.f;
         match *self {
-            Way::Gradient { clip } => {
+            ReleaseKind::Gradient { clip } => {
                 let params = Mean { clip, noise_multiplier, sampling: Sampling::Full };
                 let gradient = oracle.ask(&Gradient { at: start, mean: params })?.into_inner();
                 Ok(Step { f: rule.linearised(k, state, &gradient), gradient: Some(gradient) })
             }
-            Way::Minimiser { ridge } => {
+            ReleaseKind::Minimiser { ridge } => {
                 let part = ridge.public_part(rule.eta(k), state);
                 let (row_norm, public) = (ridge.row_norm, part.quadratic());
                 let params = Minimiser { row_norm, public, start, image: false, noise_multiplier };
                 Ok(part.recovered(oracle.ask(&params)?.into_inner()))
             }
-            Way::Objective { ridge, law, smoothness, as_published } => {
+            ReleaseKind::Objective { ridge, law, smoothness, as_published } => {
                 if noise_multiplier > ENOUGH {
                     return Err(Refusal::BadQuery(TOO_BENT.to_owned()));
                 }
@@ -132,11 +139,11 @@ impl Way {
     }
 }
 
-impl Way {
+impl ReleaseKind {
     /// What anybody can make of a broadcast `f` of the fresh step `k`, if the penalty is quadratic:
     /// the noisy gradient.
-    pub fn made_public(&self, rule: &Rule, k: u32, state: &PeerState, f: &[f64]) -> Vec<f64> {
-        if let Way::Minimiser { ridge } | Way::Objective { ridge, .. } = self {
+    pub fn made_public(&self, rule: &StepRule, k: u32, state: &PeerState, f: &[f64]) -> Vec<f64> {
+        if let ReleaseKind::Minimiser { ridge } | ReleaseKind::Objective { ridge, .. } = self {
             return ridge.public_part(rule.eta(k), state).gradient_at(f);
         }
         let (m, held) = (rule.penalty_curvature(), rule.stiffness(k, state));

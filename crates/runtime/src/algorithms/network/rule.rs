@@ -7,7 +7,7 @@ use reticent_oracle::{Oracle, Refusal};
 use reticent_problem::{Regulariser, Shape};
 
 use super::Variant;
-use super::release::Way;
+use super::release::ReleaseKind;
 use super::state::{PeerState, Step};
 use crate::algorithms::{Entry, Recipe};
 
@@ -22,9 +22,9 @@ const MOST_GROWN: f64 = 1e9;
 
 /// What all steps of all peers of a run have in common. Public.
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(super) struct StepRule {
     variant: Variant,
-    way: Way,
+    way: ReleaseKind,
     regulariser: Arc<Regulariser>,
     rounds: u32,
     eta: f64,
@@ -43,7 +43,7 @@ fn mean_degree(recipe: &Recipe<'_>) -> f64 {
     (ends as f64 / f64::from(parties.max(1))).max(1.0)
 }
 
-impl Rule {
+impl StepRule {
     pub fn new(recipe: &Recipe<'_>, entry: &Entry, variant: Variant) -> Result<Self, Refused> {
         let settings = recipe.settings;
         // A loss with kinks has no curvature; its slopes change by 2 at most over scores of 1.
@@ -63,9 +63,9 @@ impl Rule {
             _ => Release::Minimiser,
         });
         let (name, gamma) = settings.proximal_weight()?.unwrap_or(("proximal", smooth));
-        Ok(Rule {
+        Ok(StepRule {
             variant,
-            way: Way::new(recipe, entry, release)?,
+            way: ReleaseKind::new(recipe, entry, release)?,
             regulariser: Arc::clone(recipe.regulariser),
             rounds,
             eta,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::rule::Rule;
+use super::rule::StepRule;
 use crate::algorithms::shorten;
 
 /// What is broadcast.
@@ -61,7 +61,7 @@ impl PeerState {
     }
 
     /// After step `k`.
-    pub fn take(&mut self, step: Step, rule: &Rule, k: u32) {
+    pub fn take(&mut self, step: Step, rule: &StepRule, k: u32) {
         self.own.f = step.f;
         shorten(&mut self.own.f, rule.radius());
         if step.gradient.is_some() {
@@ -79,7 +79,7 @@ impl PeerState {
 
     /// What a neighbour says in round `k`. Nobody's honest message is longer than this lets in, so
     /// that no message moves anybody further than an honest one can.
-    pub fn hear(&mut self, from: u32, mut share: Share, rule: &Rule, k: u32) {
+    pub fn hear(&mut self, from: u32, mut share: Share, rule: &StepRule, k: u32) {
         shorten(&mut share.f, rule.radius());
         shorten(&mut share.s, rule.reach(k));
         self.near.insert(from, share);

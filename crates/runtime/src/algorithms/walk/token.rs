@@ -156,9 +156,9 @@ mod tests {
         )
     }
 
-    /// E12, by a loss of zero, whose prox is the identity: with u kept, two tokens drift apart by 1
-    /// + 2λ/n, so the noise of later steps does not hide earlier ones as in amplification by
-    /// iteration; without it they do not.
+    /// E12, by a loss of zero, whose prox is the identity: with u kept, two tokens drift apart by a
+    /// factor of 1 + 2λ/n, so the noise of later steps does not hide earlier ones as in amplification
+    /// by iteration; without it they do not.
     #[test]
     fn a_step_that_keeps_u_is_expansive_and_one_that_keeps_nothing_is_not() {
         let distance = |memory: Memory| {

@@ -76,8 +76,7 @@ impl Walker {
             Some(out) if out.number > envelope.round => {}
             _ => return Err(Rejected::Unexpected),
         }
-        self.endpoint.inbox.take(envelope, &admitted);
-        Ok(Vec::new())
+        Ok(self.endpoint.inbox.take(envelope, &admitted, Vec::new()))
     }
 
     fn written(&self, out: &Out, attempt: u16) -> Result<Envelope, Rejected> {
@@ -103,10 +102,8 @@ impl Node for Walker {
         let Walk { parties, hops, .. } = *self.config;
         let Endpoint { inbox, party } = &mut self.endpoint;
         let admitted = inbox.check(envelope, |from| from.0 < parties)?;
-        let receipt = envelope.reply(Kind::Receipt, Vec::new());
         if admitted.again {
-            inbox.take(envelope, &admitted);
-            return Ok(vec![receipt]);
+            return Ok(inbox.repeat(envelope));
         }
         let (number, label) = (envelope.round, &admitted.digest);
         if number <= self.visits.last {
@@ -141,11 +138,10 @@ impl Node for Walker {
             tries: u16::from(!waits),
             received: number == hops,
         };
-        let mut messages = vec![receipt];
-        if !waits {
-            messages.push(self.written(&out, 0)?);
-        }
-        self.endpoint.inbox.take(envelope, &admitted);
+        let receipt = envelope.reply(Kind::Receipt, Vec::new());
+        let next = if waits { None } else { Some(self.written(&out, 0)?) };
+        let mut messages = self.endpoint.inbox.take(envelope, &admitted, vec![receipt]);
+        messages.extend(next);
         self.visits = Visits { last: number, seen: Some(token), u, out: Some(out) };
         Ok(messages)
     }
@@ -166,8 +162,13 @@ impl Node for Walker {
         Ok(vec![self.written(&out, attempt)?])
     }
 
+    fn awaits(&self) -> Vec<PartyId> {
+        let out = self.visits.out.iter().filter(|out| !out.received);
+        out.map(|out| PartyId(out.to)).collect()
+    }
+
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.endpoint.save()?, &self.visits))?)
+        Ok(wire::pack(&(self.endpoint.save(), &self.visits))?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {

@@ -1,8 +1,10 @@
 //! The standard normal distribution function and its inverse.
 
+use crate::special::ndtr;
+
 /// Φ(x), with small relative error in the lower tail.
 pub fn normal_cdf(x: f64) -> f64 {
-    0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
+    ndtr(x)
 }
 
 /// Φ⁻¹(p) for 0 < p < 1, by halving: slow and hard to get wrong.
