@@ -12,12 +12,11 @@ fn metadata() -> Metadata {
     let host = std::process::Command::new(env!("CARGO")).arg("-vV").output().unwrap().stdout;
     let host = String::from_utf8(host).unwrap();
     let host = host.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
-    let options = ["--locked", "--offline", "--filter-platform", host];
-    MetadataCommand::new()
-        .features(CargoOpt::AllFeatures)
-        .other_options(options.map(str::to_owned))
-        .exec()
-        .unwrap()
+    let options = ["--locked", "--offline", "--filter-platform", host].map(str::to_owned);
+    let with_defaults = MetadataCommand::new().other_options(options.clone()).clone();
+    // All features, where their dependencies were ever downloaded (`make features` does it).
+    let with_all = with_defaults.clone().features(CargoOpt::AllFeatures).exec();
+    with_all.or_else(|_| with_defaults.exec()).unwrap()
 }
 
 fn others(metadata: &Metadata) -> impl Iterator<Item = &Package> {

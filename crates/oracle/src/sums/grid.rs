@@ -88,6 +88,21 @@ mod tests {
         }
     }
 
+    /// The vectors that rounding lengthens most: all coordinates alike, a little more than half a
+    /// step above an integer. Random ones never come near `√len/2`.
+    #[test]
+    fn rounding_every_coordinate_up_does_not_pass_the_clip() {
+        let mut longest_push = 0.0_f64;
+        for len in 1..20_000_usize {
+            let entry = 1.0 / (len as f64).sqrt();
+            let exact = entry * Grid::new(len).factor(1.0, 1.0);
+            let step = nearest(exact) as u128;
+            assert!(step * step * len as u128 <= 1 << (2 * BITS), "{len} coordinates");
+            longest_push = longest_push.max((nearest(exact) - exact) / entry);
+        }
+        assert!(longest_push > 60.0, "the search must find such vectors: {longest_push} steps");
+    }
+
     proptest! {
         /// Whatever the vector, what is summed is no longer than the clip.
         #[test]

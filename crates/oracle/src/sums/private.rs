@@ -210,3 +210,23 @@ impl Users {
         Users { bounds, records }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::norm_above;
+
+    /// Squares that a sum in floating point loses one by one, and squares that are zero in it.
+    #[test]
+    fn a_norm_is_never_below_the_true_one() {
+        let (many, small) = (1_000_000_u32, 1e-17);
+        let sum = (0..many).fold(1.0, |sum, _| sum + small);
+        assert_eq!(sum, 1.0, "each is below half a unit in the last place");
+        let truth = (1.0 + f64::from(many) * small).sqrt();
+        assert!(norm_above(sum, many as usize + 1) >= truth && truth > 1.0);
+
+        let tiny = 1.5e-162_f64;
+        assert_eq!(tiny * tiny, 0.0);
+        assert!(norm_above(0.0, 10_000) >= tiny * 100.0);
+        assert!(norm_above(1.0, 4) < 1.0 + 1e-14, "and not far above it");
+    }
+}
