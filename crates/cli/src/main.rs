@@ -13,6 +13,7 @@ mod number;
 mod plot;
 mod predictions;
 mod progress;
+mod purse;
 mod settings;
 
 use std::ffi::OsString;

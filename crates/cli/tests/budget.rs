@@ -108,3 +108,127 @@ fn the_history_is_exported_and_checked() {
     let said = folder.reticent("budget check b.budget");
     assert!(said.code == 2 && said.err.contains("line 1"), "{}", said.err);
 }
+
+const FIT: &str = "fit t.csv --schema s.toml --delta 1e-6 --iterations 5 --budget b.budget";
+
+#[test]
+fn a_fit_reserves_settles_and_is_refused_before_its_table_is_opened() {
+    let folder = folder();
+    let first = folder.reticent(&format!("{FIT} --epsilon 1 --out m --json")).ok().json();
+    assert_eq!(first["budget"]["job"], 3);
+    let text = folder.reticent(&format!("{FIT} --epsilon 1 --out n")).ok().out;
+    assert!(text.contains("It is job 5 of b.budget: 1.5"), "{text}");
+    let object = show(&folder);
+    assert_eq!(object["jobs"][1]["state"], "settled");
+    assert_eq!(object["jobs"][1]["label"], "fit to n");
+    // Not even that there is no such table is noticed.
+    let gone = FIT.replace("t.csv", "gone.csv");
+    let said = folder.reticent(&format!("{gone} --epsilon 2.9 --out o"));
+    assert_eq!(said.code, 3, "{}", said.err);
+    assert!(said.err.contains("fits up to epsilon = "), "{}", said.err);
+    // What is said to fit fits.
+    let left = object["groups"][0]["left"].as_f64().unwrap();
+    folder.reticent(&format!("{FIT} --epsilon {left} --out o")).ok();
+    assert!(show(&folder)["groups"][0]["counted"].as_f64().unwrap() <= 3.0);
+    assert_eq!(folder.reticent(&format!("{FIT} --epsilon 0.5 --out o")).code, 3);
+    folder.reticent("budget check b.budget").ok();
+}
+
+#[test]
+fn a_budget_knows_its_table_again() {
+    let folder = folder();
+    folder.reticent(&format!("{FIT} --epsilon 0.5 --out m")).ok();
+    folder.write("t.csv", csv(201));
+    let said = folder.reticent(&format!("{FIT} --epsilon 0.5 --out n"));
+    assert!(said.code == 2 && said.err.contains("--new-edition"), "{}", said.err);
+    assert!(!folder.path().join("n").exists());
+    let before = show(&folder);
+    folder.reticent(&format!("{FIT} --epsilon 0.5 --new-edition --out n")).ok();
+    let after = show(&folder);
+    assert_eq!((&before["tables"], &after["tables"]), (&1.into(), &2.into()));
+    let counted = |object: &Value, group: usize| object["groups"][group]["counted"].as_f64();
+    assert!(counted(&after, 0) > counted(&before, 0));
+    folder.write("t.csv", csv(202));
+    folder.reticent(&format!("{FIT} --epsilon 0.5 --disjoint-people --out o")).ok();
+    let said = folder.reticent("budget show b.budget").ok();
+    assert!(said.err.contains("nobody is in two"), "{}", said.err);
+    assert_eq!(counted(&show(&folder), 1), counted(&before, 0));
+}
+
+#[test]
+fn what_no_budget_holds_reserves_nothing() {
+    let folder = folder();
+    for (line, word) in [
+        (format!("{FIT} --epsilon 1 --seed 1"), "no noise"),
+        (format!("{FIT} --epsilon 1 --algorithm exact"), "it has no noise"),
+        (FIT.replace("t.csv", "-") + " --epsilon 1 --format csv", "standard input"),
+        (
+            format!(
+                "{FIT} --epsilon 1 --adjacency add-remove --public-n 200 --sampling poisson:0.5"
+            ),
+            "replacement",
+        ),
+        (FIT.replace("b.budget", "none.budget") + " --epsilon 1", "there is no budget"),
+        (FIT.replace("b.budget", "t.csv") + " --epsilon 1", "not a budget"),
+    ] {
+        let said = folder.reticent(&line);
+        assert!(said.code == 2 && said.err.contains(word), "{line}: {} {}", said.code, said.err);
+    }
+    assert_eq!(show(&folder)["lines"], 1);
+}
+
+#[test]
+fn sampled_and_tuned_fits_are_counted_too() {
+    let folder = folder();
+    folder.reticent(&format!("{FIT} --epsilon 0.5 --sampling poisson:0.2 --out m")).ok();
+    folder.reticent(&format!("{FIT} --epsilon 1 --tune 'penalty=l2:[1e-3,1e-2]' --out n")).ok();
+    let object = show(&folder);
+    assert_eq!(object["groups"][0]["jobs"], 2);
+    folder.reticent("budget check b.budget").ok();
+}
+
+/// Eight at once: together they stay below the ceiling, and whoever was not refused is counted.
+#[test]
+fn eight_fits_at_once_stay_below_the_ceiling() {
+    let folder = folder();
+    let line = format!(
+        "for i in 1 2 3 4 5 6 7 8; do (reticent {FIT} --epsilon 1 --out m$i --quiet; echo code $?) & done; wait"
+    );
+    let said = folder.shell(&line).ok();
+    let count = |word: &str| said.out.lines().filter(|line| *line == word).count();
+    assert_eq!(count("code 0") + count("code 3"), 8, "{} {}", said.out, said.err);
+    let object = show(&folder);
+    assert!(object["groups"][0]["counted"].as_f64().unwrap() <= 3.0, "{object}");
+    assert_eq!(object["groups"][0]["jobs"], count("code 0"), "{object}");
+    assert!(count("code 0") >= 4 && count("code 3") >= 1, "{}", said.out);
+}
+
+/// Killed whenever: every model that is there is counted, and the books check.
+#[test]
+fn a_killed_fit_is_counted_if_it_handed_anything_out() {
+    let folder = Folder::new();
+    folder.write("s.toml", SCHEMA);
+    folder.write("t.csv", csv(200));
+    folder.reticent("budget new b.budget --epsilon 50 --delta 1e-6").ok();
+    for round in 0..12_u64 {
+        let out = format!("m{round}");
+        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("reticent"))
+            .args(FIT.split(' '))
+            .args(["--epsilon", "1", "--quiet", "--out", &out])
+            .current_dir(folder.path())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(3 + round * 13 % 120));
+        let _ = child.kill();
+        child.wait().unwrap();
+        folder.reticent("budget check b.budget").ok();
+        let object = show(&folder);
+        let jobs = object["jobs"].as_array().unwrap();
+        let counted = |job: &Value| job["label"] == format!("fit to {out}");
+        if folder.path().join(&out).join("model.json").exists() {
+            assert!(jobs.iter().any(counted), "{object}");
+        }
+        assert!(jobs.iter().all(|job| job["state"] != "released"), "{object}");
+    }
+}

@@ -1,6 +1,6 @@
 //! From a checked job to a model: load, rehearse, calibrate, run, close the books.
 
-use reticent_accountant::Ledger;
+use reticent_accountant::{Ledger, Taint};
 use reticent_admm::Choice;
 use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
 use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal};
@@ -156,10 +156,16 @@ impl Ready<'_> {
         self.plan.as_ref().map(Plan::ledger)
     }
 
+    /// Why the run would be no guarantee, as far as that is known before it.
+    pub fn taints(&self) -> &[Taint] {
+        self.gate.ledger().taints()
+    }
+
     /// Runs it.
     ///
     /// # Errors
-    /// If the numbers run away; [`Error::Spent`] says that the budget was spent nevertheless.
+    /// If the numbers run away; [`Error::Spent`] says that the budget was spent nevertheless, and
+    /// any other error of a run with noise came before anything was asked.
     pub fn run(self, watch: &mut Watch<'_>) -> Result<Fitted, Error> {
         let Ready { work, gate, plan, records } = self;
         let terms = *gate.terms();
@@ -170,7 +176,9 @@ impl Ready<'_> {
         };
         let Done { task, parameter, iterations, graph, tuned, converged, ledger, choice, .. } =
             done;
-        let certificate = Certificate { choice, ..Certificate::new(task, &terms, ledger)? };
+        let certificate = Certificate::new(task, &terms, ledger.clone())
+            .map_err(|why| task.after(&ledger, why))?;
+        let certificate = Certificate { choice, ..certificate };
         let model =
             Model::new(task.entry.name, &task.objective, parameter, graph.as_ref(), certificate);
         Ok(Fitted { model, records, iterations, tuned, converged })
@@ -217,7 +225,8 @@ impl Work {
                     .perform(&mut gate, public, noise, &mut tell)
                     .map_err(|why| task.after(gate.ledger(), why))?;
                 let transcript = gate.take_transcript();
-                (task, outcome, None, transcript, gate.close()?)
+                let ledger = gate.close().map_err(|why| task.after(plan.ledger(), why.into()))?;
+                (task, outcome, None, transcript, ledger)
             }
             // A plan is made by the work that it is for.
             _ => return Err(self.task().not_private()),

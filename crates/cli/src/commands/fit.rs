@@ -21,6 +21,7 @@ use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::Bar;
+use crate::purse::{PurseFlags, Receipt};
 use crate::settings::{SettingFlags, is_setting};
 
 /// Where a model goes when nothing is said.
@@ -44,6 +45,9 @@ pub struct Fit {
     /// A job file (TOML); flags win over it
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
+
+    #[command(flatten)]
+    purse: PurseFlags,
 
     #[command(flatten)]
     job: JobFlags,
@@ -205,27 +209,43 @@ impl Fit {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
         let force = self.job.force();
-        let file = self.file()?;
+        let (file, purse) = self.file()?;
         let out = folder(&file);
         let job = file.job.check()?;
         check_folder(&out)?;
         check_results(&out, force)?;
+        let purse = purse.open(&file, &out)?;
         let mut bar = Bar::new("iteration");
-        let fitted = job.fit_watched(&file.data, &mut |stage| bar.watch(stage));
+        let mut watch = |stage| bar.watch(stage);
+        let done = match purse {
+            Some(purse) => purse.fit(&job, &mut watch).map(|(done, paid)| (done, Some(paid))),
+            None => {
+                let done = job.fit_watched(&file.data, &mut watch);
+                done.map(|done| (done, None)).map_err(Failure::from)
+            }
+        };
         bar.finish();
-        let fitted = fitted?;
+        let (fitted, receipt) = done?;
         // A model that cannot be read has no budget to remind of.
         let before = Model::read(&out.join("model.json")).ok();
         let path = write_model(&fitted.model, &out)?;
-        Ok(answer(&file.data, &fitted, &path, before.as_ref().map(Model::certificate)))
+        let mut answer =
+            answer(&file.data, &fitted, &path, before.as_ref().map(Model::certificate));
+        if let Some(Receipt { text, object, remarks }) = receipt {
+            answer.text += &format!("\n{text}");
+            answer.object["budget"] = object;
+            answer.remarks.extend(remarks);
+        }
+        Ok(answer)
     }
 
-    fn file(self) -> Result<JobFile<Spec>, Failure> {
+    fn file(self) -> Result<(JobFile<Spec>, PurseFlags), Failure> {
         let flags = self.job.file(self.data)?;
-        Ok(match self.spec {
+        let file = match self.spec {
             Some(file) => JobFile::<Spec>::read(&file)?.overlaid(flags)?,
             None => flags,
-        })
+        };
+        Ok((file, self.purse))
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use reticent::accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, calibrate};
+use reticent::accountant::{Adjacency, Unit, View};
 use reticent::{Certificate, JobFile, Spec, write_text};
 use reticent_budget::{BudgetError, Import, Promise, Store};
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::wrapped;
 use crate::number;
+use crate::purse::gaussian;
 
 #[derive(Debug, Subcommand)]
 pub enum Budget {
@@ -208,20 +209,10 @@ impl Plan {
         let delta = self.delta.or(spec.delta).ok_or_else(|| missing("delta"))?;
         let adjacency = spec.adjacency.unwrap_or(promise.adjacency);
         let unit = spec.unit.unwrap_or(promise.unit);
-        let plan = |noise: f64| -> Result<Ledger, Failure> {
-            let of = |error: reticent::accountant::EventError| Failure::Usage {
-                message: error.to_string(),
-                hint: "see `reticent budget plan --help`".to_owned(),
-            };
-            let gaussian = Gaussian::new(noise).map_err(of)?;
-            let mut ledger = Ledger::new();
-            ledger.append(Event::new(gaussian, adjacency, unit, promise.view).map_err(of)?);
-            Ok(ledger)
-        };
         if delta == 0.0 {
             return Err(super::account::without_delta("Gaussian noise has"));
         }
-        let ledger = plan(calibrate(epsilon, delta, plan)?.noise_multiplier)?;
+        let ledger = gaussian((epsilon, delta), adjacency, unit, promise.view)?;
         store.would_fit(&ledger, (epsilon, delta)).map_err(Failure::Budget)?;
         let text = wrapped(&format!(
             "A job with Gaussian noise at epsilon = {epsilon}, delta = {} fits. What the job really plans is counted \

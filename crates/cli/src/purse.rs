@@ -1,0 +1,205 @@
+//! A fit that is paid for from the budget of its data set: what its plan costs is reserved before
+//! anything is asked, and settled after. Whatever happens between leaves it counted in full.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use reticent::accountant::{Adjacency, Event, EventError, Gaussian, Ledger, Unit, View, calibrate};
+use reticent::tables::{fingerprint, stamps};
+use reticent::{Error, Files, Fitted, Job, JobFile, Spec, Watch};
+use reticent_budget::{Relation, Request, Store, Table};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::layout::wrapped;
+use crate::number::{show_delta, show_up};
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The budget of the data set (docs/budgets.md)")]
+pub struct PurseFlags {
+    /// Reserve what the fit costs in this budget, before anything is asked
+    #[arg(long, value_name = "FILE")]
+    budget: Option<PathBuf>,
+
+    /// The table is a new edition of the budget's: the same people, what is asked adds up
+    #[arg(long, requires = "budget")]
+    new_edition: bool,
+
+    /// Nobody in this table is in another table of the budget. Taken as given, and recorded
+    #[arg(long, requires = "budget", conflicts_with = "new_edition")]
+    disjoint_people: bool,
+}
+
+/// A budget, and what is asked of it.
+#[derive(Debug)]
+pub struct Purse {
+    store: Store,
+    file: PathBuf,
+    relation: Relation,
+    label: String,
+    asked: (f64, f64),
+    table: Files,
+}
+
+/// What a fit did to its budget.
+#[derive(Debug)]
+pub struct Receipt {
+    /// For people.
+    pub text: String,
+    /// For programs.
+    pub object: Value,
+    /// What must not be overlooked.
+    pub remarks: Vec<String>,
+}
+
+impl PurseFlags {
+    /// The budget that was named, if any; a job that surely does not fit is refused here, before
+    /// its table is opened.
+    pub fn open(&self, job: &JobFile<Spec>, out: &Path) -> Result<Option<Purse>, Failure> {
+        let Some(file) = self.budget.clone() else { return Ok(None) };
+        let spec = &job.job;
+        let usage = |message: &str, hint: &str| {
+            Err(Failure::Usage { message: message.to_owned(), hint: hint.to_owned() })
+        };
+        if spec.seed.is_some() {
+            return usage(
+                "seed: noise that somebody knows is no noise, and no budget holds it",
+                "leave out --seed or --budget",
+            );
+        }
+        let Some(asked) = spec.epsilon.zip(spec.delta) else {
+            return usage(
+                "a fit with a budget needs an epsilon and a delta of its own",
+                "give --epsilon and --delta",
+            );
+        };
+        if job.data.paths.iter().any(|path| path.as_os_str() == "-") {
+            return usage(
+                "a budget knows its table by its file, and standard input is none",
+                "give a file",
+            );
+        }
+        let relation = match (self.new_edition, self.disjoint_people) {
+            (true, _) => Relation::NewEdition,
+            (_, true) => Relation::DisjointPeople,
+            _ => Relation::Same,
+        };
+        let store = Store::open(&file).map_err(Failure::Budget)?;
+        // Follows the history from end to end, which a reservation does not.
+        let promise = store.promise().map_err(Failure::Budget)?;
+        if relation != Relation::DisjointPeople && is_gaussian(spec) {
+            let unit = spec.unit.unwrap_or(promise.unit);
+            let adjacency = spec.adjacency.unwrap_or_default();
+            let plan = gaussian(asked, adjacency, unit, promise.view)?;
+            match store.would_fit(&plan, asked) {
+                Err(error) if error.is_refusal() => return Err(Failure::Budget(error)),
+                _ => (),
+            }
+        }
+        let label = format!("fit to {}", out.display());
+        let label = label.chars().filter(|c| !c.is_control()).take(200).collect();
+        Ok(Some(Purse { store, file, relation, label, asked, table: job.data.clone() }))
+    }
+}
+
+impl Purse {
+    /// Does the job.
+    pub fn fit(mut self, job: &Job, watch: &mut Watch<'_>) -> Result<(Fitted, Receipt), Failure> {
+        let unreadable = |error: std::io::Error| Failure::Usage {
+            message: format!("the table cannot be read twice: {}", error.kind()),
+            hint: "a budget knows its table by its files".to_owned(),
+        };
+        let before = stamps(&self.table.paths).map_err(unreadable)?;
+        let ready = job.open(&self.table, watch)?;
+        let key = self.store.key().map_err(Failure::Budget)?;
+        let fingerprint = fingerprint(&self.table.paths, &key).map_err(unreadable)?;
+        if stamps(&self.table.paths).map_err(unreadable)? != before {
+            return Err(Failure::Usage {
+                message: "the table was written while it was read: nothing was reserved".to_owned(),
+                hint: "try again when it is at rest".to_owned(),
+            });
+        }
+        let no_guarantee = |why: &str| Failure::Usage {
+            message: format!("no budget holds this fit: {why}"),
+            hint: "nothing was reserved, and nothing was asked".to_owned(),
+        };
+        let plan = ready.plan().ok_or_else(|| no_guarantee("it has no noise"))?;
+        if let Some(taint) = ready.taints().first() {
+            return Err(no_guarantee(&taint.to_string()));
+        }
+        let table = Table { fingerprint, relation: self.relation };
+        let request = Request { label: &self.label, asked: self.asked, plan, table };
+        let reservation = self.store.reserve(&request).map_err(Failure::Budget)?;
+        let number = reservation.job();
+        let (fitted, closed) = match ready.run(watch) {
+            Ok(fitted) => {
+                let closed = self.store.settle(&reservation, &fitted.model.certificate().ledger);
+                (Ok(fitted), closed)
+            }
+            // Something was asked: the plan stays counted.
+            Err(error @ Error::Spent { .. }) => {
+                (Err(error), self.store.settle(&reservation, &Ledger::new()))
+            }
+            Err(error) => (Err(error), self.store.release(reservation)),
+        };
+        let fitted = fitted?;
+        let open = closed.err().map(|error| {
+            format!("Job {number} stays open in the budget, and counted in full: {error}.")
+        });
+        Ok((fitted, self.receipt(number, open)))
+    }
+
+    fn receipt(&self, number: u64, open: Option<String>) -> Receipt {
+        let mut remarks: Vec<String> = open.into_iter().collect();
+        let object = json!({ "file": self.file, "job": number });
+        let summary = match self.store.summary() {
+            Ok(summary) => summary,
+            Err(error) => {
+                remarks.push(error.to_string());
+                return Receipt { text: String::new(), object, remarks };
+            }
+        };
+        let own = summary.jobs.iter().find(|job| job.number == number).and_then(|job| job.people);
+        let group = summary.groups.iter().find(|group| own.is_none_or(|own| own == group.people));
+        let Some(group) = group else { return Receipt { text: String::new(), object, remarks } };
+        let text = wrapped(&format!(
+            "It is job {number} of {}: {} of epsilon = {} at delta = {} are counted, and a fit with Gaussian noise up to \
+             epsilon = {} is left.",
+            self.file.display(),
+            show_up(group.counted),
+            summary.promise.epsilon,
+            show_delta(summary.promise.delta),
+            group.left
+        ));
+        let object = json!({
+            "file": self.file, "job": number, "counted": group.counted, "left": group.left,
+        });
+        Receipt { text, object, remarks }
+    }
+}
+
+/// Whether the fit is one Gaussian release after the other, on all records: then what it costs
+/// follows from its ε and δ alone.
+fn is_gaussian(spec: &Spec) -> bool {
+    let usual = matches!(spec.algorithm.as_deref(), None | Some("auto"));
+    usual && spec.settings.sampling.is_none() && spec.tune.is_none() && spec.graph.is_none()
+}
+
+/// What a job with Gaussian noise on all records plans, of just this ε and δ.
+pub fn gaussian(
+    (epsilon, delta): (f64, f64),
+    adjacency: Adjacency,
+    unit: Unit,
+    view: View,
+) -> Result<Ledger, Failure> {
+    let plan = |noise: f64| -> Result<Ledger, EventError> {
+        let mut ledger = Ledger::new();
+        ledger.append(Event::new(Gaussian::new(noise)?, adjacency, unit, view)?);
+        Ok(ledger)
+    };
+    let noise = calibrate(epsilon, delta, plan)?.noise_multiplier;
+    plan(noise).map_err(|error| Failure::Usage {
+        message: error.to_string(),
+        hint: "see `reticent budget --help`".to_owned(),
+    })
+}
