@@ -194,7 +194,7 @@ impl AuditSpec {
             return Err(Error::value(
                 "runs",
                 self.runs,
-                &format!("{least} or more are needed, and thousands are of use"),
+                format!("{least} or more are needed, and thousands are of use"),
             ));
         }
         if self.records == Some(0) {
