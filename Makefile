@@ -61,6 +61,7 @@ docs: ## Build the documentation of the crates (target/doc)
 # no ordinary build, so they are compiled and tested by themselves.
 unit:
 	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked -p reticent-data --features arrow --test arrow
 	$(CARGO) test --locked -p reticent-audit -p reticent-runtime --features seeded-bugs --test seeded_bugs
 	$(CARGO) test --locked -p reticent-audit -p reticent-runtime --features seeded-bugs --lib seeded
 
@@ -88,6 +89,7 @@ bench: build ## Measure what the project promises about speed and memory (data: 
 	python3 benches/reading.py --measure "$${CARGO_TARGET_DIR:-target}/release/examples/measure" \
 	    --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 	python3 benches/fit.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
+	python3 benches/memory.py
 	python3 benches/predict.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 
 bench-utility: build ## Measure how good private models are on public data sets (data: RETICENT_DATA=DIR)

@@ -249,11 +249,37 @@ fn secant(bad: f64, cost_bad: Upper, good: f64, cost_good: Upper, target: f64, m
 pub fn calibrate<E: std::fmt::Display>(
     target: f64,
     delta: f64,
+    mut plan: impl FnMut(f64) -> Result<Ledger, E>,
+) -> Result<Calibration, CalibrationError> {
+    if let Some(found) = in_proportion(target, delta, &mut plan) {
+        return Ok(found);
+    }
+    least_noise(target, delta, plan)
+}
+
+fn least_noise<E: std::fmt::Display>(
+    target: f64,
+    delta: f64,
     plan: impl FnMut(f64) -> Result<Ledger, E>,
 ) -> Result<Calibration, CalibrationError> {
     let mut search = Search::new(plan, target, delta, "noise multiplier")?;
     let noise_multiplier = search.smallest(1e-4, 1.0, 1e9)?;
     Ok(Calibration { noise_multiplier, epsilon: search.found(noise_multiplier)? })
+}
+
+/// The same for a plan all of whose noise is in proportion to z, drawn up twice and not for every
+/// point of the search: to draw up a plan may be as much work as the run. The plan for 1 is scaled;
+/// what is found counts only if the plan for it is, event for event, the one that was counted.
+fn in_proportion<E>(
+    target: f64,
+    delta: f64,
+    plan: &mut impl FnMut(f64) -> Result<Ledger, E>,
+) -> Option<Calibration> {
+    let one = plan(1.0).ok()?;
+    let scaled = |z: f64| one.scaled(z).ok_or("an event without noise");
+    let found = least_noise(target, delta, scaled).ok()?;
+    let counted = one.scaled(found.noise_multiplier)?;
+    (plan(found.noise_multiplier).ok()? == counted).then_some(found)
 }
 
 /// The largest sampling rate q ≤ `largest` for which the upper bound of `plan(q)` at δ is at most

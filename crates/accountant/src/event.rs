@@ -46,6 +46,12 @@ impl Event {
         Ok(Self { mechanism, adjacency, unit, view })
     }
 
+    /// The same with `by` times the noise; `None` where there is none to scale.
+    pub(crate) fn scaled(&self, by: f64) -> Option<Self> {
+        let mechanism = self.mechanism.cost().scaled(by)?;
+        Event::new(mechanism, self.adjacency, self.unit, self.view).ok()
+    }
+
     /// The mechanism: what was done to the data.
     #[must_use]
     pub fn mechanism(&self) -> &Mechanism {

@@ -152,6 +152,15 @@ impl Ledger {
         &self.entries
     }
 
+    /// The same with `by` times the noise of every event; `None` where one has none to scale.
+    pub(crate) fn scaled(&self, by: f64) -> Option<Self> {
+        let mut scaled = Ledger { taints: self.taints.clone(), ..Ledger::new() };
+        for Entry { event, count } in &self.entries {
+            scaled.append_many(event.scaled(by)?, *count);
+        }
+        Some(scaled)
+    }
+
     /// How many events were written.
     #[must_use]
     pub fn total_events(&self) -> u64 {

@@ -70,6 +70,40 @@ fn ledgers_merge_compare_and_survive() {
     assert_eq!(epsilon(&ledger, 1e-5).unwrap().upper, f64::INFINITY);
 }
 
+/// A plan in proportion to its noise is drawn up twice; any other as often as the search asks. Both
+/// end where a search over plans ends.
+#[test]
+fn a_plan_is_drawn_up_no_more_often_than_it_must_be() {
+    let event = |noise: f64| {
+        let answer = PoissonGaussian::new(noise, 0.1).unwrap();
+        Event::new(answer, Adjacency::AddRemove, Unit::Record, View::Central).unwrap()
+    };
+    let mut drawn = 0;
+    let found = calibrate(1.0, 1e-5, |z: f64| -> Result<Ledger, EventError> {
+        drawn += 1;
+        let mut ledger = Ledger::new();
+        ledger.append_many(event(2.0 * z), 50);
+        ledger.append(event(0.5 * z));
+        Ok(ledger)
+    })
+    .unwrap();
+    assert_eq!(drawn, 2);
+    assert!(found.epsilon.upper <= 1.0 && found.epsilon.upper > 0.999);
+
+    // The first event has noise of 2 at least: what is scaled from the plan for 1 is not the plan.
+    let mut drawn = 0;
+    let floored = calibrate(1.0, 1e-5, |z: f64| -> Result<Ledger, EventError> {
+        drawn += 1;
+        let mut ledger = Ledger::new();
+        ledger.append_many(event((0.7 * z).max(2.0)), 50);
+        ledger.append(event(0.5 * z));
+        Ok(ledger)
+    })
+    .unwrap();
+    assert!(drawn > 4, "{drawn}");
+    assert!(floored.epsilon.upper <= 1.0 && floored.epsilon.upper > 0.999);
+}
+
 #[test]
 fn calibration_never_overshoots() {
     for target in [0.01, 0.5, 3.0, 50.0] {

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use common::gate;
+use reticent_accountant::calibrate;
 use reticent_admm::catalogue::{Build, CATALOGUE, Entry, Kind, Recipe, find};
 use reticent_admm::{Algorithm, Progress, Public, Refused, Settings, unwatched};
 use reticent_oracle::{Oracle, Refusal, Rehearsal};
@@ -172,6 +173,32 @@ fn a_run_tells_of_its_iterations_and_can_be_stopped() {
         let (end, told, _) = perform(1);
         assert!(matches!(end, Err(Refusal::Stopped)) && told == 1, "{}", entry.name);
     }
+}
+
+/// A calibration does not rehearse for every noise that it tries: where all noise is in proportion,
+/// it rehearses once to know the plan and once to see that it is the plan of the noise found.
+#[test]
+fn a_calibration_rehearses_twice_where_noise_is_in_proportion() {
+    let data = generators::logistic(100, generators::dense(6, 1.0, 5), 5);
+    let terms = *gate(&data, "logistic", 1.0).terms();
+    let mut more = Vec::new();
+    for (entry, build) in private() {
+        let case = Case::new(entry);
+        let mut rehearsed = 0;
+        let plan = |noise: f64| {
+            rehearsed += 1;
+            let mut rehearsal = Rehearsal::new(case.shape, terms);
+            case.build(build, noise).unwrap().run(&mut rehearsal, &mut unwatched)?;
+            Ok::<_, Refusal>(rehearsal.into_plan())
+        };
+        let found = calibrate(1.0, 1e-5, plan).unwrap();
+        assert!(found.epsilon.upper <= 1.0 && found.epsilon.upper > 0.99, "{}", entry.name);
+        if rehearsed > 2 {
+            more.push(entry.name);
+        }
+    }
+    // The corrections of vradmm have a least noise.
+    assert!(more.iter().all(|name| *name == "vradmm"), "{more:?}");
 }
 
 /// The plan is made without data; the run with data and noise has the same events in the same

@@ -35,7 +35,7 @@ impl AuditSpec {
             sampling: sampling(drawn),
             // Of a sample one answer shows most; that answers add up is seen in full batches.
             iterations: if procedure.is_tuned() || drawn != Drawn::Full || far { 1 } else { 2 },
-            step: takes.contains(&"step").then(|| StepSize::Constant(STEP)),
+            step: takes.contains(&"step").then_some(StepSize::Constant(STEP)),
             loss: if normal { ONE_SIDED.to_owned() } else { usual.loss.clone() },
             penalty: (procedure.has_graph()).then(|| "l1:0.1".to_owned()),
             trust: between.then_some(view),

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reticent::accountant::{Adjacency, Ledger, Refused, View, epsilon, gdp_mu};
+use reticent::accountant::{Adjacency, Ledger, View, epsilon, gdp_mu};
 use reticent::admm::{Public, Settings};
 use reticent::problem::{Loss, Regulariser};
 use reticent::runtime::{
@@ -54,16 +54,20 @@ impl PartiesSubject {
     /// Calibrates it.
     pub fn new(spec: &AuditSpec) -> Result<Self, Error> {
         let entry = find(&spec.algorithm)
-            .ok_or_else(|| value("algorithm", &spec.algorithm, "it is not for parties"))?;
+            .ok_or_else(|| Error::value("algorithm", &spec.algorithm, "it is not for parties"))?;
         if spec.adjacency != Adjacency::ReplaceOne {
-            return Err(value(
+            return Err(Error::value(
                 "adjacency",
                 spec.adjacency,
                 "who the parties are is public: use replace-one",
             ));
         }
         if spec.parties < 2 {
-            return Err(value("parties", spec.parties, "the victim and another one are needed"));
+            return Err(Error::value(
+                "parties",
+                spec.parties,
+                "the victim and another one are needed",
+            ));
         }
         let view = spec.trust.unwrap_or(entry.views[0]);
         let objective = spec.problem()?.check()?;
@@ -174,7 +178,7 @@ impl PartiesSubject {
     }
 
     fn failed(&self, error: &RunError) -> Error {
-        value("algorithm", self.entry.name, &error.to_string())
+        Error::value("algorithm", self.entry.name, error.to_string())
     }
 }
 
@@ -193,8 +197,4 @@ fn settings(spec: &AuditSpec, entry: &Entry) -> Settings {
         as_published: spec.as_published.then_some(true),
         ..Settings::default()
     }
-}
-
-fn value(name: &'static str, given: impl ToString, allowed: &str) -> Error {
-    Refused::new(name, given, allowed).into()
 }

@@ -1,6 +1,6 @@
 //! What is attacked, and how hard.
 
-use reticent::accountant::{Adjacency, Refused, Unit, View};
+use reticent::accountant::{Adjacency, Unit, View};
 use reticent::admm::catalogue::{self, Entry};
 use reticent::admm::{BlockSchedule, Release, Settings, StepSize, Walk};
 use reticent::map::Procedure;
@@ -183,7 +183,7 @@ impl AuditSpec {
     /// Refuses what cannot be measured.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if !(self.confidence > 0.0 && self.confidence < 1.0) {
-            return Err(value(
+            return Err(Error::value(
                 "confidence",
                 self.confidence,
                 "it must lie between 0 and 1, for example 0.95",
@@ -191,24 +191,24 @@ impl AuditSpec {
         }
         let least = if self.method == Method::OneRun { 10 } else { 100 };
         if self.runs < least {
-            return Err(value(
+            return Err(Error::value(
                 "runs",
                 self.runs,
-                &format!("{least} or more are needed, and thousands are of use"),
+                format!("{least} or more are needed, and thousands are of use"),
             ));
         }
         if self.records == Some(0) {
-            return Err(value("records", 0, "the canary alone makes one"));
+            return Err(Error::value("records", 0, "the canary alone makes one"));
         }
         if !(self.epsilon.is_finite() && self.epsilon > 0.0) {
-            return Err(value(
+            return Err(Error::value(
                 "epsilon",
                 self.epsilon,
                 "it must be a number above 0, for example 1.0",
             ));
         }
         if !(self.delta > 0.0 && self.delta < 1.0) {
-            return Err(value(
+            return Err(Error::value(
                 "delta",
                 self.delta,
                 "it must lie strictly between 0 and 1, for example 1e-5",
@@ -221,7 +221,7 @@ impl AuditSpec {
     fn nothing_unused(&self) -> Result<(), Error> {
         if crate::parties::knows(&self.algorithm) {
             return match &self.constraint {
-                Some(given) => Err(value(
+                Some(given) => Err(Error::value(
                     "constraint",
                     given,
                     "an algorithm of many parties is attacked without one",
@@ -243,7 +243,7 @@ impl AuditSpec {
                     "{} is not for many parties; leave it out, or choose one that is",
                     self.algorithm
                 );
-                Err(value(name, given, &why))
+                Err(Error::value(name, given, why))
             }
         }
     }
@@ -413,8 +413,4 @@ impl AuditSpec {
             seeded_bug,
         })
     }
-}
-
-fn value(name: &'static str, given: impl ToString, allowed: &str) -> Error {
-    Refused::new(name, given, allowed).into()
 }

@@ -14,7 +14,7 @@ fn plan(number: u32) -> Ledger {
     let noise = 1e4 + f64::from(number);
     let mut ledger = Ledger::new();
     let terms = (Adjacency::ReplaceOne, Unit::Record, View::Central);
-    let event = if number % 2 == 0 {
+    let event = if number.is_multiple_of(2) {
         Event::new(Gaussian::new(noise).unwrap(), terms.0, terms.1, terms.2)
     } else {
         Event::new(PoissonGaussian::new(noise, 0.01).unwrap(), terms.0, terms.1, terms.2)

@@ -278,3 +278,33 @@ fn the_command_line_counts_no_ledger_by_itself() {
     }
     assert!(files > 10);
 }
+
+/// Only the command line knows flags: no other crate says one.
+#[test]
+fn no_other_crate_names_a_flag() {
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut folders: Vec<_> = std::fs::read_dir(crates)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|folder| !folder.ends_with("cli") && !folder.ends_with("testkit"))
+        .map(|folder| folder.join("src"))
+        .collect();
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            files += 1;
+            for (number, line) in std::fs::read_to_string(&path).unwrap().lines().enumerate() {
+                let code = line.split("//").next().unwrap();
+                let flag = |at: usize| code[at + 2..].starts_with(|c: char| c.is_ascii_lowercase());
+                let named = code.match_indices("--").any(|(at, _)| flag(at));
+                assert!(!named, "{}:{}: {line}", path.display(), number + 1);
+            }
+        }
+    }
+    assert!(files > 200, "{files}");
+}

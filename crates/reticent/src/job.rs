@@ -27,7 +27,7 @@ pub struct Job {
 #[derive(Debug)]
 pub(crate) enum Work {
     /// One run.
-    One(Task),
+    One(Box<Task>),
     /// The best of a random number of runs.
     Best(Tuning),
 }
@@ -87,7 +87,7 @@ pub struct Ready<'j> {
 
 impl Job {
     pub(crate) fn one(task: Task) -> Self {
-        Job { work: Work::One(task) }
+        Job { work: Work::One(Box::new(task)) }
     }
 
     pub(crate) fn best(tuning: Tuning) -> Self {
@@ -226,7 +226,7 @@ impl Work {
                     .map_err(|why| task.after(gate.ledger(), why))?;
                 let transcript = gate.take_transcript();
                 let ledger = gate.close().map_err(|why| task.after(plan.ledger(), why.into()))?;
-                (task, outcome, None, transcript, ledger)
+                (&**task, outcome, None, transcript, ledger)
             }
             // A plan is made by the work that it is for.
             _ => return Err(self.task().not_private()),

@@ -24,7 +24,7 @@ pub struct JobFile<J> {
 
 /// The keys of a job file that are about files.
 #[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[serde(deny_unknown_fields, default)]
 struct FileKeys {
     data: Option<PathBuf>,
     more_data: Option<Vec<PathBuf>>,
@@ -33,7 +33,7 @@ struct FileKeys {
     out: Option<PathBuf>,
 }
 
-const FILE_KEYS: [&str; 5] = ["data", "more-data", "format", "max-line", "out"];
+const FILE_KEYS: [&str; 5] = ["data", "more_data", "format", "max_line", "out"];
 
 impl JobFile<Spec> {
     /// Reads a job file. Paths in it are relative to the file.

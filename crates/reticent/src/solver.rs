@@ -13,7 +13,7 @@ use crate::error::Error;
 /// let solver = Solver::ssadmm().with(Settings { iterations: Some(50), ..Settings::default() })?;
 /// assert_eq!(solver.name(), "ssadmm");
 /// // A setting that the algorithm does not have is refused.
-/// assert!(Solver::dp_sgd().with(Settings { beta: Some(1.0), ..Settings::default() }).is_err());
+/// assert!(Solver::dp_sgd().with(Settings { outer: Some(2), ..Settings::default() }).is_err());
 /// # Ok::<(), reticent::Error>(())
 /// ```
 #[derive(Clone, Debug)]

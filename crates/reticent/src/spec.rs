@@ -18,7 +18,7 @@ use crate::tune::NO_GRID;
 /// [`Source`](crate::Source). Unchecked: [`Spec::fit`] reads it into a [`Fit`](crate::Fit), and
 /// [`Spec::check`] into a [`Job`](crate::Job).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Spec {
     /// The schema of the table.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,14 +139,35 @@ impl Spec {
 /// The keys of a job file. What is wrong is said with its line, and the line is not shown: it may
 /// be a record, where a table was given for a job.
 pub(crate) fn table(text: &str, path: &Path) -> Result<toml::Table, Error> {
-    toml::from_str(text).map_err(|error| {
+    let table = toml::from_str(text).map_err(|error: toml::de::Error| {
         let line = error
             .span()
             .and_then(|at| text.get(..at.start))
             .map(|before| before.matches('\n').count() + 1);
         let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
         Error::SpecSyntax { file: path.to_owned(), message: format!("{line}{}", error.message()) }
+    })?;
+    one_dialect(table).map_err(|key| Error::SpecSyntax {
+        file: path.to_owned(),
+        message: format!("{key} is there twice, with - and with _: leave one out"),
     })
+}
+
+/// Keys with `_` within, as in a schema, however they are written; a key that is there twice is
+/// given back.
+fn one_dialect(table: toml::Table) -> Result<toml::Table, String> {
+    let mut whole = toml::Table::new();
+    for (key, value) in table {
+        let value = match value {
+            toml::Value::Table(table) => toml::Value::Table(one_dialect(table)?),
+            other => other,
+        };
+        let key = key.replace('-', "_");
+        if whole.insert(key.clone(), value).is_some() {
+            return Err(key);
+        }
+    }
+    Ok(whole)
 }
 
 /// What the keys of a file make. Each is tried alone, so that what is wrong can be named.
@@ -155,7 +176,7 @@ pub(crate) fn keys<T: DeserializeOwned>(table: toml::Table, path: &Path) -> Resu
     for (key, value) in table {
         let read =
             |value: toml::Value| toml::Table::from_iter([(key.clone(), value)]).try_into::<T>();
-        let is_setting = Settings::ALL.iter().any(|setting| setting.name == key);
+        let is_setting = Settings::named(&key).is_some();
         // A number may stand for a word, as it may behind a flag: `step = 0.1`.
         let word = (is_setting && (value.is_float() || value.is_integer()))
             .then(|| toml::Value::String(value.to_string()))
@@ -262,7 +283,11 @@ mod tests {
             ),
             ("epsilon = 'one'", "epsilon = \"one\": a number is needed"),
             ("law = 'x'", "law = \"x\": use normal, spherical-laplace"),
-            ("public_n = 4", "public_n = 4: there is no such key"),
+            ("publicn = 4", "publicn = 4: there is no such key"),
+            (
+                "public_n = 4\npublic-n = 4",
+                "public_n is there twice, with - and with _: leave one out",
+            ),
             ("[parties]\nsplit = 3", "[parties]: there is no such key"),
             ("epsilon = 1\nSECRET,4,no\n", "line 2: key with no value, expected `=`"),
         ] {
@@ -270,6 +295,10 @@ mod tests {
             assert!(said.ends_with(&format!("is not a job file: {message}")), "{said}");
         }
         assert_eq!(read("step = 0.5").unwrap().settings.step.unwrap().to_string(), "constant:0.5");
+        for text in ["public_n = 4\nbeta = 2", "public-n = 4\nrho = 2"] {
+            let spec = read(text).unwrap();
+            assert_eq!((spec.public_n, spec.settings.rho), (Some(4), Some(2.0)), "{text}");
+        }
     }
 
     #[test]

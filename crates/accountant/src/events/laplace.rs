@@ -53,4 +53,8 @@ impl Cost for Laplace {
     fn group(&self, size: u64) -> Option<Mechanism> {
         Laplace::new(self.noise_multiplier / size as f64).ok().map(Into::into)
     }
+
+    fn scaled(&self, by: f64) -> Option<Mechanism> {
+        Laplace::new(self.noise_multiplier * by).ok().map(Into::into)
+    }
 }

@@ -119,6 +119,11 @@ pub(crate) trait Cost {
         None
     }
 
+    /// The same mechanism with `by` times the noise, where it has noise.
+    fn scaled(&self, _by: f64) -> Option<Mechanism> {
+        None
+    }
+
     /// The same mechanism seen by a group of `size` records, where that is exact.
     fn group(&self, _size: u64) -> Option<Mechanism> {
         None

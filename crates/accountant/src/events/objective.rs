@@ -12,8 +12,8 @@
 //! records than a public number allows a random subset is taken, so that who is added may push
 //! another out. Proof note: `proofs/objective.md`.
 
-use super::Cost;
 use super::checked::{checked, not_negative, positive};
+use super::{Cost, Mechanism};
 use crate::pld::Loss;
 use crate::vocabulary::Adjacency;
 
@@ -57,5 +57,11 @@ impl Cost for ObjectivePerturbation {
         }
         let loss = Loss::pushed(2.0 * one, 2.0 * push, 2.0 * push + one * one);
         Some((loss.clone(), loss))
+    }
+
+    fn scaled(&self, by: f64) -> Option<Mechanism> {
+        ObjectivePerturbation::new(self.noise_multiplier * by, self.log_determinant)
+            .ok()
+            .map(Into::into)
     }
 }

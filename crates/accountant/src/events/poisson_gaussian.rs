@@ -9,7 +9,7 @@
 //! Proof note: `proofs/poisson-gaussian.md`.
 
 use super::checked::{checked, out_of_range, positive};
-use super::{Cost, Curve};
+use super::{Cost, Curve, Mechanism};
 use crate::pld::Loss;
 use crate::rdp;
 use crate::vocabulary::Adjacency;
@@ -61,5 +61,9 @@ impl Cost for PoissonGaussian {
             Adjacency::AddRemove => (Loss::removal(rate, mu), Loss::addition(rate, mu)),
             Adjacency::ReplaceOne => (Loss::exchange(rate, mu), Loss::exchange(rate, mu)),
         })
+    }
+
+    fn scaled(&self, by: f64) -> Option<Mechanism> {
+        PoissonGaussian::new(self.noise_multiplier * by, self.rate).ok().map(Into::into)
     }
 }

@@ -11,7 +11,7 @@
 //! exactly, and the profile is q times that of the Gaussian. Proof note: `proofs/trust.md`.
 
 use super::checked::{checked, out_of_range, positive};
-use super::{Cost, Curve, ratio};
+use super::{Cost, Curve, Mechanism, ratio};
 use crate::outward::at_most;
 use crate::round::up;
 use crate::vocabulary::Adjacency;
@@ -62,6 +62,10 @@ impl Cost for ShownSample {
             }
             at_most(up((rate * most.exp_m1()).ln_1p() / (order - 1.0), 1024.0), seen)
         }))
+    }
+
+    fn scaled(&self, by: f64) -> Option<Mechanism> {
+        ShownSample::new(self.noise_multiplier * by, self.rate).ok().map(Into::into)
     }
 }
 

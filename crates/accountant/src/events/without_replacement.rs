@@ -5,7 +5,7 @@
 //! m/n. Proof note: `proofs/without-replacement-gaussian.md`.
 
 use super::checked::{checked, out_of_range, positive};
-use super::{Cost, Curve, EventError, ratio};
+use super::{Cost, Curve, EventError, Mechanism, ratio};
 use crate::outward::Upper;
 use crate::pld::Loss;
 use crate::rdp;
@@ -80,5 +80,11 @@ impl Cost for WithoutReplacementGaussian {
     fn losses(&self, adjacency: Adjacency) -> Option<(Loss, Loss)> {
         let loss = Loss::symmetric(self.rate(), ratio(self.noise_multiplier, adjacency));
         Some((loss.clone(), loss))
+    }
+
+    fn scaled(&self, by: f64) -> Option<Mechanism> {
+        WithoutReplacementGaussian::new(self.noise_multiplier * by, self.size, self.population)
+            .ok()
+            .map(Into::into)
     }
 }

@@ -21,7 +21,7 @@ pub fn ledger(mechanism: impl Into<Mechanism>) -> Ledger {
 
 /// What a fit with Gaussian noise plans.
 pub fn fit(epsilon: f64, delta: f64) -> Ledger {
-    let plan = |z: f64| Gaussian::new(z).map(|gaussian| ledger(gaussian));
+    let plan = |z: f64| Gaussian::new(z).map(ledger);
     plan(calibrate(epsilon, delta, plan).unwrap().noise_multiplier).unwrap()
 }
 

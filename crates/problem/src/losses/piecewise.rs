@@ -46,8 +46,8 @@ impl Slopes {
             given: crate::catalogue::spec("", numbers).trim_start_matches(':').to_owned(),
             range: range.to_owned(),
         };
-        let even = numbers.len() >= 4 && numbers.len() % 2 == 0;
-        if !even || numbers.iter().any(|x| !(x.abs() <= LARGEST)) {
+        let even = numbers.len() >= 4 && numbers.len().is_multiple_of(2);
+        if !even || numbers.iter().any(|x| x.is_nan() || x.abs() > LARGEST) {
             return Err(refuse("two or more pairs u,s of finite numbers"));
         }
         let at: Vec<f64> = numbers.iter().step_by(2).map(|u| u + 0.0).collect();
@@ -67,7 +67,7 @@ impl Slopes {
                 "pairs u,s whose s go from below 0 to 0, as a loss of margins does",
             ));
         }
-        if !margin && !(first < 0.0 && last > 0.0) {
+        if !(margin || first < 0.0 && last > 0.0) {
             return Err(refuse("pairs u,s whose s go from below 0 to above 0"));
         }
         let pieces = || at.windows(2).zip(slope.windows(2));

@@ -191,6 +191,6 @@ fn foreign(column: &str, what: &str) -> Error {
     Error::value(
         "export",
         column,
-        &format!("a model with {what} cannot be exported; predict with reticent"),
+        format!("a model with {what} cannot be exported; predict with reticent"),
     )
 }

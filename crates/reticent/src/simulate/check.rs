@@ -27,9 +27,6 @@ pub(super) const NOBODY: Error = Error::Missing {
     todo: "say how many there are with `split = N`, or whose row each is with `users_from = COLUMN`",
 };
 
-/// Algorithms whose parties talk to a server, or pass a token to anybody: they have no graph.
-const WITHOUT_GRAPH: [&str; 4] = ["federated", "dp-admm", "dp-admm-exact", "walk"];
-
 /// Records of each party while there is no table yet: so many that no setting is refused for their
 /// number.
 const MANY: u64 = 1 << 20;
@@ -133,7 +130,7 @@ impl Simulation {
 
     fn no_needless_graph(&self, entry: &Entry) -> Result<(), Error> {
         match &self.parties.topology {
-            Some(graph) if WITHOUT_GRAPH.contains(&entry.name) && graph != COMPLETE => {
+            Some(graph) if !entry.along_graph && graph != COMPLETE => {
                 let why = format!(
                     "{} has no graph of the parties; leave it out, or use r-admm",
                     entry.name
@@ -291,14 +288,4 @@ fn find(name: &str) -> Result<&'static Entry, Error> {
             format!("{fit}between parties there are {}", names.join(", ")),
         )
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_has_no_graph_is_an_algorithm() {
-        assert!(WITHOUT_GRAPH.iter().all(|name| runtime::find(name).is_some()));
-    }
 }

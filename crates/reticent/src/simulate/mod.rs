@@ -45,7 +45,7 @@ pub struct Simulation {
 
 /// Who takes part, and who is trusted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Parties {
     /// So many parties, to which the records of the table are dealt; without it, one for each user
     /// of the table.
@@ -95,7 +95,7 @@ impl Simulation {
         if let Some(column) = &parties.users_from {
             if parties.split.is_some() {
                 return Err(refuse(
-                    "[parties] has users-from and split; a party is a user, or a share of the records",
+                    "[parties] has users_from and split; a party is a user, or a share of the records",
                 ));
             }
             job.user_column = Some(column.clone());
@@ -148,7 +148,7 @@ mod tests {
         let dealt = file.overlaid(Simulation { parties, ..Simulation::default() }).unwrap();
         assert_eq!((dealt.job.user_column, dealt.parties.users_from), (None, None));
         let both = read("[parties]\nusers-from = 'who'\nsplit = 3\n").unwrap_err();
-        assert!(both.to_string().contains("users-from and split"), "{both}");
+        assert!(both.to_string().contains("users_from and split"), "{both}");
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub(crate) const ENTRY: Entry = Entry {
     reference: "DPA19, Algorithm 3, with E9 and E10",
     takes: &["iterations", "clip", "step", "rho", "diameter", "as_published"],
     views: &[View::Local],
+    along_graph: false,
     private: true,
     build,
 };

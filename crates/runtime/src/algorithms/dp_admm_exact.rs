@@ -33,6 +33,7 @@ pub(crate) const ENTRY: Entry = Entry {
     reference: "DPA19, Algorithms 1 and 2, with E7",
     takes: &["iterations", "rho"],
     views: &[View::Local],
+    along_graph: false,
     private: true,
     build,
 };

@@ -37,6 +37,8 @@ pub struct Entry {
     pub takes: &'static [&'static str],
     /// The adversaries it can be run against, the usual one first.
     pub views: &'static [View],
+    /// Whether its parties talk along a graph, which the user may choose.
+    pub along_graph: bool,
     /// Whether it has noise. What has none is run for comparison, without a budget, and its books
     /// say that it is not private.
     pub private: bool,

@@ -47,6 +47,7 @@ pub(crate) const ENTRY: Entry = Entry {
         "as_published",
     ],
     views: &[View::Local, View::SecureAggregation, View::Central],
+    along_graph: false,
     private: true,
     build,
 };

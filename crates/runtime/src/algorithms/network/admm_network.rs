@@ -11,6 +11,7 @@ pub(crate) const ENTRY: Entry = Entry {
     reference: "RA18, equations 8 and 9",
     takes: &["iterations", "release", "clip", "rho", "proximal", "gamma", "radius"],
     views: &[View::Local],
+    along_graph: true,
     private: false,
     build: |recipe| super::build(recipe, &ENTRY, VARIANT),
 };

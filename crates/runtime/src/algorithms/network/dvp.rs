@@ -11,6 +11,7 @@ pub(crate) const ENTRY: Entry = Entry {
     reference: "RA18, section V (Zhang and Zhu 2017), with E7 and E8",
     takes: &["iterations", "release", "clip", "rho", "proximal", "gamma", "radius", "as_published"],
     views: &[View::Local],
+    along_graph: true,
     private: true,
     build: |recipe| super::build(recipe, &ENTRY, VARIANT),
 };

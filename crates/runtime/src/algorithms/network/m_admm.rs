@@ -26,6 +26,7 @@ pub(crate) const ENTRY: Entry = Entry {
         "as_published",
     ],
     views: &[View::Local],
+    along_graph: true,
     private: true,
     build: |recipe| super::build(recipe, &ENTRY, VARIANT),
 };

@@ -12,6 +12,7 @@ pub(crate) const ENTRY: Entry = Entry {
     reference: "RA18, Algorithm 2, with E7 and E8",
     takes: &["iterations", "release", "clip", "rho", "proximal", "gamma", "radius", "as_published"],
     views: &[View::Local],
+    along_graph: true,
     private: true,
     build: |recipe| super::build(recipe, &ENTRY, VARIANT),
 };

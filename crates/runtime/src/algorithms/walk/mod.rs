@@ -57,6 +57,7 @@ pub(crate) const ENTRY: Entry = Entry {
     reference: "FP23, Algorithm 4, with E12 and E14",
     takes: &["iterations", "clip", "rho", "gamma", "relaxation", "inner", "walk", "as_published"],
     views: &[View::Network, View::Local],
+    along_graph: false,
     private: true,
     build,
 };

@@ -1,0 +1,105 @@
+//! Arrow record batches: the table of a CSV file with the same values, over several batches, with
+//! nulls, categories and days. Run with `--features arrow`.
+#![cfg(feature = "arrow")]
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use std::sync::Arc;
+
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float64Array, Int64Array, RecordBatch,
+    StringArray, TimestampSecondArray,
+};
+use reticent_data::{Dataset, Purpose, Schema, encode, parse_csv};
+
+const SCHEMA: &str = "
+row_norm = 2
+[[column]]
+name = 'age'
+kind = 'numeric'
+lower = 18
+upper = 90
+[[column]]
+name = 'town'
+kind = 'categorical'
+categories = ['A', 'B']
+[[column]]
+name = 'day'
+kind = 'date'
+lower = '1970-01-01'
+upper = '1970-12-31'
+[[column]]
+name = 'smoker'
+kind = 'numeric'
+lower = 0
+upper = 1
+[[column]]
+name = 'who'
+kind = 'user'
+[[column]]
+name = 'ill'
+kind = 'target'
+classes = ['no', 'yes']
+";
+
+const CSV: &str = "age,town,day,smoker,who,ill\n\
+                   20,A,1970-01-11,true,7,no\n\
+                   95,,1970-03-01,false,9007199254740993,yes\n\
+                   ,B,,true,7,yes\n";
+
+fn batch(
+    ages: Vec<Option<f64>>,
+    towns: Vec<Option<&str>>,
+    days: Vec<Option<i32>>,
+    smoke: Vec<bool>,
+    who: Vec<i64>,
+    ill: Vec<&str>,
+) -> RecordBatch {
+    let towns: DictionaryArray<Int32Type> = towns.into_iter().collect();
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("ill", Arc::new(StringArray::from(ill))),
+        ("age", Arc::new(Float64Array::from(ages))),
+        ("town", Arc::new(towns)),
+        ("day", Arc::new(Date32Array::from(days))),
+        ("smoker", Arc::new(BooleanArray::from(smoke))),
+        ("who", Arc::new(Int64Array::from(who))),
+    ];
+    // Every column may have nulls, so that batches have one schema.
+    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, a)| (n, a, true)))
+        .unwrap()
+}
+
+#[test]
+fn batches_give_the_table_of_the_file() {
+    let schema: Schema = SCHEMA.parse().unwrap();
+    let file = parse_csv(CSV.as_bytes(), "made.csv", &schema, b',', Purpose::Fit).unwrap();
+    // A long identifier keeps its last digit.
+    let batches = vec![
+        batch(
+            vec![Some(20.0), Some(95.0)],
+            vec![Some("A"), None],
+            vec![Some(10), Some(59)],
+            vec![true, false],
+            vec![7, 9_007_199_254_740_993],
+            vec!["no", "yes"],
+        ),
+        batch(vec![None], vec![Some("B")], vec![None], vec![true], vec![7], vec!["yes"]),
+    ];
+    let data = Dataset::arrow(batches).unwrap();
+    assert_eq!(encode(&data, &schema).unwrap(), file);
+}
+
+#[test]
+fn a_type_without_meaning_is_refused_by_its_name() {
+    let schema: Schema =
+        "row_norm = 1\n[[column]]\nname = 'a'\nkind = 'numeric'\nlower = 0\nupper = 1\n\
+                          [[column]]\nname = 'y'\nkind = 'target'\nclasses = [0, 1]\n"
+            .parse()
+            .unwrap();
+    let times: ArrayRef = Arc::new(TimestampSecondArray::from(vec![1]));
+    let target: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    let one = RecordBatch::try_from_iter([("a", times), ("y", target)]).unwrap();
+    let error = encode(&Dataset::arrow(vec![one]).unwrap(), &schema).unwrap_err().to_string();
+    assert!(error.contains("column `a` has the type"), "{error}");
+    assert!(Dataset::arrow(Vec::new()).is_err());
+}
