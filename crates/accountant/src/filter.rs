@@ -123,7 +123,7 @@ impl TryFrom<Raw> for Filter {
 impl Filter {
     /// The rule that turns a ledger into a [`Charge`] and a charge into a yes or no: another number
     /// whenever the orders or the shares of δ change, for then charges that were kept mean nothing.
-    pub const RULE: u32 = 1;
+    pub const RULE: u32 = 2;
 
     /// Nothing spent yet.
     ///
@@ -263,5 +263,20 @@ impl Filter {
             Some(epsilon) => Bound::new(Lower::ZERO, Upper::epsilon(epsilon), Method::Rdp),
             None => Bound::new(Lower::ZERO, Upper::INFINITE, Method::Trivial),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Charges that were kept mean nothing under other shares or orders: whoever changes one of
+    /// these numbers gives the rule another number too.
+    #[test]
+    fn the_rule_has_another_number_whenever_what_it_says_changes() {
+        let shares = [GAUSSIAN_SHARE, ORDER_SHARE, FAILURE_SHARE];
+        assert_eq!((Filter::RULE, ORDERS, shares), (2, 4, [0.5, 0.09375, 0.03125]));
+        assert_eq!(CONVERSION_SHARES, [0.35, 0.55, 0.75, 0.95]);
+        assert_eq!(shares[0] + ORDERS as f64 * (shares[1] + shares[2]), 1.0);
     }
 }

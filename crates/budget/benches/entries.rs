@@ -32,7 +32,8 @@ fn main() {
     for number in 0..5_000 {
         let plan = plan(number);
         let began = Instant::now();
-        let request = Request { label: "a fit", asked: (0.01, 1e-6), plan: &plan, table };
+        let request =
+            Request { label: "a fit", asked: (0.01, 1e-6), plan: &plan, table, user: None };
         let reservation = store.reserve(&request).unwrap();
         if number >= 4_980 {
             last.push(began.elapsed());

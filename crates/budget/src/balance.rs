@@ -20,6 +20,7 @@ struct Balance {
     lines: u64,
     head: Digest,
     tables: Vec<(Digest, Option<u64>)>,
+    users: Option<String>,
     closed: Vec<Vec<u8>>,
     everybody: Vec<u8>,
     open: Vec<(u64, Option<u64>, Vec<u8>)>,
@@ -38,6 +39,7 @@ impl Books {
             lines: self.lines,
             head: self.head,
             tables: self.tables.iter().map(|known| (known.fingerprint, known.people)).collect(),
+            users: self.users.clone(),
             closed: self.closed.iter().map(bytes).collect(),
             everybody: bytes(&self.everybody),
             open: self.open.iter().map(|(&n, job)| (n, job.people, bytes(&job.charge))).collect(),
@@ -68,6 +70,7 @@ impl Books {
         (books.lines, books.head) = (balance.lines, balance.head);
         let known = |(fingerprint, people)| Known { fingerprint, people };
         books.tables = balance.tables.into_iter().map(known).collect();
+        books.users = balance.users;
         books.closed = balance.closed.iter().map(charge).collect::<Result<_, _>>()?;
         books.everybody = charge(&balance.everybody)?;
         for (number, people, bytes) in &balance.open {

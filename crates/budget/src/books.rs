@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use reticent_accountant::{Charge, Filter, Ledger};
+use reticent_accountant::{Charge, Filter, Ledger, Unit};
 use reticent_noise::Digest;
 
 use crate::error::BudgetError;
-use crate::line::{Bound, Closed, Kind, Line, Opened, Use};
+use crate::line::{Bound, Closed, Kind, Line, Opened, Use, Users};
 use crate::promise::Promise;
 
 /// What became of a job.
@@ -64,6 +64,8 @@ pub(crate) struct Books {
     pub head: Digest,
     pub lines: u64,
     pub tables: Vec<Known>,
+    /// The column that says who a user is, once a job that protects users has reserved.
+    pub users: Option<String>,
     /// What is closed and counted, for each group of disjoint people; one before any table is
     /// bound.
     pub closed: Vec<Charge>,
@@ -104,6 +106,7 @@ impl Books {
             head: BEFORE,
             lines: 0,
             tables: Vec::new(),
+            users: None,
             closed: vec![Charge::ZERO],
             everybody: Charge::ZERO,
             open: BTreeMap::new(),
@@ -134,6 +137,10 @@ impl Books {
             Kind::Opened if line.number == 1 => (),
             Kind::Opened => return Err(line.damaged("a second beginning")),
             Kind::Table => self.bind(line)?,
+            Kind::Users if self.users.is_some() => {
+                return Err(line.damaged("it says a second time who a user is"));
+            }
+            Kind::Users => self.users = Some(Users::read(line)?),
             Kind::Reserved => self.begin(line, Status::Open)?,
             Kind::Imported => self.begin(line, Status::Imported)?,
             Kind::Settled => self.close(line, Status::Settled)?,
@@ -247,7 +254,7 @@ pub(crate) fn statuses(lines: &[Line]) -> BTreeMap<u64, Status> {
     let mut all = BTreeMap::new();
     for line in lines {
         let status = match line.kind {
-            Kind::Opened | Kind::Table => continue,
+            Kind::Opened | Kind::Table | Kind::Users => continue,
             Kind::Reserved => Status::Open,
             Kind::Imported => Status::Imported,
             Kind::Settled => Status::Settled,
@@ -257,6 +264,11 @@ pub(crate) fn statuses(lines: &[Line]) -> BTreeMap<u64, Status> {
         all.extend(line.job.map(|job| (job, status)));
     }
     all
+}
+
+/// Whether somebody has to say who a user is before it can be counted.
+pub(crate) fn protects_users(ledger: &Ledger) -> bool {
+    ledger.entries().iter().any(|entry| entry.event().unit() == Unit::User)
 }
 
 fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {
@@ -270,13 +282,16 @@ fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {
     match line.kind {
         Kind::Opened => line.read::<Opened>().map(|_| ()),
         Kind::Table => line.read::<Bound>().map(|_| ()),
+        Kind::Users => Users::read(line).map(|_| ()),
         Kind::Reserved | Kind::Imported => {
             let used = Use::read(line)?;
             agrees(&used.ledger)?;
             let imported = line.kind == Kind::Imported;
             let held =
                 || books.affected(line.people).all(|people| books.covers(&books.spent(people)));
-            if used.beyond && !imported {
+            if protects_users(&used.ledger) && !imported && books.users.is_none() {
+                Err(line.damaged("nobody said which column names its users"))
+            } else if used.beyond && !imported {
                 Err(line.damaged("a job cannot reserve more than is left"))
             } else if !used.beyond && !held() {
                 Err(line.damaged("with it more is counted than was promised"))

@@ -90,12 +90,24 @@ pub enum BudgetError {
         /// The data set of the budget.
         dataset: String,
     },
+    /// A job whose users are others than the budget's.
+    #[error(
+        "the budget {dataset} protects users as the column {known} names them, and the job goes by {given}"
+    )]
+    OtherUsers {
+        /// The data set of the budget.
+        dataset: String,
+        /// The column that the budget is bound to.
+        known: String,
+        /// The column of the job.
+        given: String,
+    },
+    /// A reservation that was made in another budget.
+    #[error("job {0} was not reserved in this budget: nothing was changed")]
+    ReservedElsewhere(u64),
     /// A job that is closed, or was never begun.
     #[error("there is no job {0} that is open")]
     NotOpen(u64),
-    /// A job that is not there.
-    #[error("the budget has no job {0}")]
-    NoJob(u64),
     /// The history contradicts itself.
     #[error("line {line} of the history does not fit: {what}")]
     Damaged {
@@ -116,6 +128,16 @@ pub enum BudgetError {
     /// Somebody removed or replaced the file while it was open.
     #[error("{} was removed or replaced while it was in use: nothing was reserved", .0.display())]
     Gone(PathBuf),
+    /// The same, noticed after it was written.
+    #[error(
+        "{} was removed or replaced while it was written: the line is in the file that was there, and perhaps not in \
+         the one that is there now; do not ask anything of the data",
+        .0.display()
+    )]
+    GoneSince(PathBuf),
+    /// A file with a second name: each name has a log of its own, and does not know the other's.
+    #[error("{} has a second name (a hard link), under which jobs would not be seen", .0.display())]
+    Linked(PathBuf),
     /// A file system on which two processes cannot keep out of each other's way.
     #[error("{} cannot be locked where it is ({why})", file.display())]
     Locking {

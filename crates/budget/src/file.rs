@@ -88,7 +88,11 @@ impl File {
             io::ErrorKind::AlreadyExists => BudgetError::Exists(path.to_owned()),
             kind => BudgetError::Storage { file: path.to_owned(), why: kind.to_string() },
         })?;
-        let made = Self::made(path).and_then(|mut file| fill(&mut file).map(|()| file));
+        let made = Self::made(path).and_then(|mut file| {
+            fill(&mut file)?;
+            file.empty_the_log();
+            Ok(file)
+        });
         if made.is_err() {
             // A file that was never a budget must not stand in the way of one.
             for end in ["", "-wal", "-shm"] {
@@ -133,6 +137,7 @@ impl File {
             }
         }
         let mut file = Self::connect(path, write)?;
+        file.still_there()?;
         file.check_format(write)?;
         if write {
             file.keep_a_log()?;
@@ -183,15 +188,16 @@ impl File {
         if self.number("PRAGMA application_id")? != APPLICATION {
             return Err(not_a_budget(&self.path, "it says itself that it is something else"));
         }
-        let given = self.number("PRAGMA user_version")?;
+        let mut given = self.number("PRAGMA user_version")?;
+        if (1..VERSION).contains(&given) {
+            self.bring_up_to_date(write)?;
+            given = self.number("PRAGMA user_version")?;
+        }
         if given > VERSION {
             return Err(BudgetError::Newer { file: self.path.clone(), given, known: VERSION });
         }
         if given < 1 {
             return Err(not_a_budget(&self.path, "it has no format version"));
-        }
-        if given < VERSION {
-            self.migrate(given, write)?;
         }
         let objects: Vec<(String, Option<String>)> = self
             .connection
@@ -211,18 +217,21 @@ impl File {
     }
 
     /// Brings an older file up to this version, all of it or nothing.
-    fn migrate(&mut self, from: i64, write: bool) -> Result<(), BudgetError> {
+    fn bring_up_to_date(&mut self, write: bool) -> Result<(), BudgetError> {
         if !write {
             let why = "it is of an older version, and is brought up to date when a job reserves";
             return Err(not_a_budget(&self.path, why));
         }
-        let steps: String = MIGRATIONS.iter().skip(from as usize - 1).copied().collect();
-        let path = self.path.clone();
-        let sql = format!("{steps}PRAGMA user_version={VERSION};");
-        self.connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .and_then(|transaction| transaction.execute_batch(&sql).and(transaction.commit()))
-            .map_err(|error| BudgetError::from_sqlite(&path, &error))
+        migrate(&mut self.connection, &MIGRATIONS)
+            .map_err(|error| BudgetError::from_sqlite(&self.path, &error))
+    }
+
+    /// Moves what was committed from the log into the file itself, so that the file alone is the
+    /// budget. While somebody reads, some of it stays in the log: it is tried, and no matter.
+    pub(crate) fn empty_the_log(&self) {
+        let _ = self.connection.busy_timeout(Duration::ZERO);
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        let _ = self.connection.busy_timeout(PATIENCE);
     }
 
     /// Refuses to go on with a file that its path does not lead to any more: what is written there
@@ -242,12 +251,41 @@ impl File {
     }
 }
 
-fn still_there(path: &Path, opened: Identity) -> Result<(), BudgetError> {
-    if identity(path) == opened && path.exists() {
-        Ok(())
-    } else {
-        Err(BudgetError::Gone(path.to_owned()))
+/// All steps that are missing, or none. Another process may have done them meanwhile.
+fn migrate(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let from: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let done = usize::try_from(from - 1).unwrap_or(migrations.len());
+    if done >= migrations.len() {
+        return Ok(());
     }
+    let steps: String = migrations[done..].concat();
+    let version = migrations.len() + 1;
+    transaction.execute_batch(&format!("{steps}PRAGMA user_version={version};"))?;
+    transaction.commit()
+}
+
+fn still_there(path: &Path, opened: Identity) -> Result<(), BudgetError> {
+    if identity(path) != opened || !path.exists() {
+        Err(BudgetError::Gone(path.to_owned()))
+    } else if names(path) > 1 {
+        Err(BudgetError::Linked(path.to_owned()))
+    } else {
+        Ok(())
+    }
+}
+
+/// Under how many names the file can be opened.
+#[cfg(unix)]
+fn names(path: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(path).map_or(1, |found| found.nlink())
+}
+
+/// Not known here: taken as one.
+#[cfg(not(unix))]
+fn names(_: &Path) -> u64 {
+    1
 }
 
 #[cfg(unix)]
@@ -264,4 +302,38 @@ fn identity(_: &Path) -> Identity {
 
 pub(crate) fn not_a_budget(path: &Path, why: &str) -> BudgetError {
     BudgetError::NotABudget { file: path.to_owned(), why: why.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn database() -> Connection {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE a (x); PRAGMA user_version=1;").unwrap();
+        connection
+    }
+
+    fn state(connection: &Connection) -> (i64, i64) {
+        let number = |sql| connection.query_row(sql, [], |row| row.get(0)).unwrap();
+        (number("PRAGMA user_version"), number("SELECT count(*) FROM sqlite_schema"))
+    }
+
+    #[test]
+    fn a_migration_that_fails_leaves_nothing_behind() {
+        let mut connection = database();
+        let failing = ["CREATE TABLE b (x);", "CREATE TABLE c (x); CREATE TABLE a (x);"];
+        assert!(migrate(&mut connection, &failing).is_err());
+        assert_eq!(state(&connection), (1, 1));
+    }
+
+    #[test]
+    fn a_migration_that_another_has_done_is_not_done_again() {
+        let mut connection = database();
+        let steps = ["CREATE TABLE b (x);", "CREATE TABLE c (x);"];
+        for (known, reached) in [(1, (2, 2)), (2, (3, 3)), (2, (3, 3)), (1, (3, 3))] {
+            migrate(&mut connection, &steps[..known]).unwrap();
+            assert_eq!(state(&connection), reached);
+        }
+    }
 }

@@ -21,7 +21,8 @@
 //! let mut plan = Ledger::new();
 //! plan.append(Event::new(Gdp::new(0.2)?, Adjacency::ReplaceOne, Unit::Record, View::Central)?);
 //! let table = Table { fingerprint: [7; 32], relation: Relation::Same };
-//! let request = Request { label: "first model", asked: (1.0, 1e-6), plan: &plan, table };
+//! let request =
+//!     Request { label: "first model", asked: (1.0, 1e-6), plan: &plan, table, user: None };
 //! let reservation = store.reserve(&request)?; // before the first noise is drawn
 //! // … the run …
 //! store.settle(&reservation, &plan)?;

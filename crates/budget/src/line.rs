@@ -14,6 +14,8 @@ pub(crate) enum Kind {
     Opened,
     /// A table was bound.
     Table,
+    /// The column was bound that says who a user is; at most once.
+    Users,
     /// A job reserved what its plan costs.
     Reserved,
     /// The job came to its end.
@@ -27,9 +29,10 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 7] = [
+    const ALL: [Kind; 8] = [
         Kind::Opened,
         Kind::Table,
+        Kind::Users,
         Kind::Reserved,
         Kind::Settled,
         Kind::Released,
@@ -41,6 +44,7 @@ impl Kind {
         match self {
             Kind::Opened => "opened",
             Kind::Table => "table",
+            Kind::Users => "users",
             Kind::Reserved => "reserved",
             Kind::Settled => "settled",
             Kind::Released => "released",
@@ -141,6 +145,22 @@ pub(crate) struct Bound {
     pub edition: u64,
     /// What it is to those before: `first`, `new-edition` or `disjoint-people`.
     pub relation: String,
+}
+
+/// The body of a line that says who a user is.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Users {
+    pub column: String,
+}
+
+impl Users {
+    /// The column that a line names; it is fit to be shown.
+    pub(crate) fn read(line: &Line) -> Result<String, BudgetError> {
+        let Self { column } = line.read()?;
+        check_name("user_column", &column).map_err(|error| line.damaged(error.to_string()))?;
+        Ok(column)
+    }
 }
 
 /// The body of a line that uses the data.

@@ -8,10 +8,10 @@ use reticent_noise::{Digest, Hasher, NoiseKey};
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
-use crate::books::{self, Books};
+use crate::books::{self, Books, protects_users};
 use crate::error::BudgetError;
 use crate::file::{File, not_a_budget};
-use crate::line::{Bound, Closed, Kind, Line, Opened, Use};
+use crate::line::{Bound, Closed, Kind, Line, Opened, Use, Users};
 use crate::promise::{Promise, check_name};
 use crate::summary::{Summary, largest_left};
 
@@ -47,6 +47,9 @@ pub struct Request<'a> {
     pub plan: &'a Ledger,
     /// The table.
     pub table: Table,
+    /// Where users are protected: the column that says whose row it is. The first is bound to the
+    /// budget, and another is refused.
+    pub user: Option<&'a str>,
 }
 
 /// A release that was made elsewhere.
@@ -68,6 +71,8 @@ pub struct Import<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Reservation {
     number: u64,
+    /// The hash of the line that reserved: a number alone is a job in every budget.
+    hash: Digest,
 }
 
 impl Reservation {
@@ -154,13 +159,14 @@ impl Store {
         check_asked(request.asked)?;
         check_events(request.plan)?;
         let body = body(&Use::of(request.label, request.asked, request.plan, false))?;
-        self.change(|books, next| {
+        let (number, hash) = self.change_and_hash(|books, next| {
             let people = next.bind(books, request.table)?;
+            next.bind_users(books, request)?;
             let charge = fitting(books, request.plan, people, request.asked.1)?;
             let draft = Draft { people, charge: Some(charge), ..Draft::new(Kind::Reserved, body) };
-            let number = next.write_own(draft);
-            Ok(Reservation { number })
-        })
+            Ok(next.write_own(draft))
+        })?;
+        Ok(Reservation { number, hash })
     }
 
     /// What a reservation of the plan would be told, without making it; the table is taken for the
@@ -184,7 +190,7 @@ impl Store {
     /// A job that is not open, or a file that cannot be written; the job then stays open, and
     /// counted.
     pub fn settle(&mut self, reservation: &Reservation, done: &Ledger) -> Result<(), BudgetError> {
-        let plan = self.ledger(reservation.number)?;
+        let plan = self.reserved(reservation)?;
         let ledger = if within(done, &plan) { None } else { Some(done.clone()) };
         let body = body(&Closed { ledger })?;
         self.change(|books, next| {
@@ -200,6 +206,7 @@ impl Store {
     /// As [`Store::settle`].
     pub fn release(&mut self, reservation: Reservation) -> Result<(), BudgetError> {
         let body = body(&Closed::default())?;
+        self.reserved(&reservation)?;
         self.change(|books, next| {
             next.close(books, reservation.number, Draft::new(Kind::Released, body))
         })
@@ -222,9 +229,8 @@ impl Store {
     pub fn import(&mut self, import: &Import) -> Result<u64, BudgetError> {
         check_name("label", import.label)?;
         // What has no guarantee has no ε.
-        if import.asked.0 != f64::INFINITY {
-            check_asked(import.asked)?;
-        }
+        let (epsilon, delta) = import.asked;
+        check_asked((if epsilon == f64::INFINITY { 0.0 } else { epsilon }, delta))?;
         check_events(import.ledger)?;
         self.change(|books, next| {
             let (charge, beyond) = match fitting(books, import.ledger, None, import.asked.1) {
@@ -279,22 +285,36 @@ impl Store {
             .collect::<Result<_, _>>()
     }
 
-    /// What a job planned.
-    fn ledger(&self, job: u64) -> Result<Ledger, BudgetError> {
+    /// What a job planned that was reserved here, and not in another budget.
+    fn reserved(&self, reservation: &Reservation) -> Result<Ledger, BudgetError> {
+        let elsewhere = || BudgetError::ReservedElsewhere(reservation.number);
+        let job = reservation.number;
         let sql = format!("{LINES} WHERE number = ?1 AND job = ?1");
         let found = self.file.connection.query_row(&sql, params![job as i64], line);
         match found {
-            Ok(line) => Ok(line?.read::<Use>()?.ledger),
-            Err(rusqlite::Error::QueryReturnedNoRows) => Err(BudgetError::NoJob(job)),
+            Ok(line) => {
+                let line = line?;
+                let own = line.hash == reservation.hash;
+                if own { Ok(line.read::<Use>()?.ledger) } else { Err(elsewhere()) }
+            }
+            Err(rusqlite::Error::QueryReturnedNoRows) => Err(elsewhere()),
             Err(error) => Err(self.file.sqlite(&error)),
         }
     }
 
-    /// One transaction: read the balance, decide, append. The file must be the same before and after.
     fn change<T>(
         &mut self,
         decide: impl FnOnce(&Books, &mut Next) -> Result<T, BudgetError>,
     ) -> Result<T, BudgetError> {
+        self.change_and_hash(decide).map(|(told, _)| told)
+    }
+
+    /// One transaction: read the balance, decide, append. The file must be the same before and
+    /// after. With what was decided comes the hash of the last line.
+    fn change_and_hash<T>(
+        &mut self,
+        decide: impl FnOnce(&Books, &mut Next) -> Result<T, BudgetError>,
+    ) -> Result<(T, Digest), BudgetError> {
         self.file.still_there()?;
         let (path, still_there) = (self.file.path.clone(), self.file.place());
         let failed = |error: rusqlite::Error| BudgetError::from_sqlite(&path, &error);
@@ -308,8 +328,12 @@ impl Store {
         keep(&transaction, &books.balance(&key)?).map_err(failed)?;
         still_there()?;
         transaction.commit().map_err(failed)?;
-        still_there()?;
-        Ok(told)
+        self.file.empty_the_log();
+        self.file.still_there().map_err(|error| match error {
+            BudgetError::Gone(path) => BudgetError::GoneSince(path),
+            other => other,
+        })?;
+        Ok((told, books.head))
     }
 }
 
@@ -336,6 +360,30 @@ impl Next {
         let job = books.open.get(&number).ok_or(BudgetError::NotOpen(number))?;
         self.write(Draft { job: Some(number), people: job.people, ..draft });
         Ok(())
+    }
+
+    /// Who a user is, where the job protects users: the first that reserves says it for all.
+    fn bind_users(&mut self, books: &Books, request: &Request) -> Result<(), BudgetError> {
+        if !protects_users(request.plan) {
+            return Ok(());
+        }
+        let given = request.user.ok_or_else(|| {
+            BudgetError::Scope("it protects users and does not say which column names them".into())
+        })?;
+        check_name("user_column", given)?;
+        match &books.users {
+            Some(known) if known == given => Ok(()),
+            Some(known) => Err(BudgetError::OtherUsers {
+                dataset: books.promise.dataset.clone(),
+                known: known.clone(),
+                given: given.to_owned(),
+            }),
+            None => {
+                let column = given.to_owned();
+                self.write(Draft::new(Kind::Users, body(&Users { column })?));
+                Ok(())
+            }
+        }
     }
 
     /// Whose table it is; a table that is new is written down.

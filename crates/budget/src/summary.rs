@@ -65,6 +65,8 @@ pub struct Summary {
     pub groups: Vec<Group>,
     /// The jobs, in order.
     pub jobs: Vec<Job>,
+    /// The column that says who a user is, once a job that protects users has reserved.
+    pub users: Option<String>,
     /// How many tables are bound.
     pub tables: usize,
     /// How many lines the history has.
@@ -101,6 +103,7 @@ impl Summary {
             kept: books.hold(),
             groups,
             jobs,
+            users: books.users.clone(),
             tables: books.tables.len(),
             lines: books.lines,
             head: hex(&books.head),

@@ -19,6 +19,7 @@ fn word(error: &BudgetError) -> &'static str {
         BudgetError::Newer { .. } => "newer",
         BudgetError::ReadOnly(_) => "read-only",
         BudgetError::Gone(_) => "gone",
+        BudgetError::Linked(_) => "linked",
         BudgetError::Busy(_) => "busy",
         BudgetError::Damaged { .. } => "damaged",
         _ => "other",
@@ -86,6 +87,55 @@ fn a_file_that_was_removed_or_replaced_reserves_nothing() {
     assert_eq!(word(&reserve(&mut store, 0.1).unwrap_err()), "gone");
     fs::copy(&kept, place.path()).unwrap();
     assert_eq!(word(&reserve(&mut store, 0.1).unwrap_err()), "gone");
+}
+
+/// What is known after the line was written is not that nothing was.
+#[test]
+fn a_file_that_went_after_it_was_written_is_not_said_to_have_nothing() {
+    let path = std::path::PathBuf::from("clinic.budget");
+    let before = BudgetError::Gone(path.clone()).to_string();
+    let after = BudgetError::GoneSince(path).to_string();
+    assert!(before.contains("nothing was reserved"), "{before}");
+    assert!(!after.contains("nothing was") && after.contains("do not ask"), "{after}");
+}
+
+/// Whoever copies or moves the one file while it is in use has every reservation.
+#[test]
+fn the_file_alone_has_all_that_was_reserved() {
+    let place = Place::new();
+    let mut store = place.store(3.0);
+    let copy = |name: &str| {
+        let to = place.folder().join(name);
+        fs::copy(place.path(), &to).unwrap();
+        Store::open_to_read(&to).unwrap().check().unwrap().jobs.len()
+    };
+    assert_eq!(copy("empty"), 0);
+    let first = reserve(&mut store, 0.1).unwrap();
+    assert_eq!(copy("one"), 1);
+    // Somebody who only looks on does not keep it in the log.
+    let reader = Store::open_to_read(&place.path()).unwrap();
+    assert_eq!(reader.check().unwrap().jobs.len(), 1);
+    let _ = reserve(&mut store, 0.1).unwrap();
+    assert_eq!(copy("two"), 2);
+    store.release(first).unwrap();
+    assert_eq!(copy("three"), 2);
+}
+
+/// Two names have two logs, and neither knows what the other has reserved.
+#[cfg(unix)]
+#[test]
+fn a_file_with_a_second_name_is_refused() {
+    let place = Place::new();
+    let mut store = place.store(3.0);
+    let second = place.folder().join("second.budget");
+    fs::hard_link(place.path(), &second).unwrap();
+    assert_eq!(word(&reserve(&mut store, 0.1).unwrap_err()), "linked");
+    for path in [place.path(), second.clone()] {
+        assert_eq!(word(&Store::open(&path).unwrap_err()), "linked");
+        assert_eq!(word(&Store::open_to_read(&path).unwrap_err()), "linked");
+    }
+    fs::remove_file(second).unwrap();
+    let _ = reserve(&mut store, 0.1).unwrap();
 }
 
 /// Root may write what is read-only, so that there is nothing to see for root.

@@ -6,10 +6,10 @@ mod common;
 
 use common::*;
 use reticent_accountant::{
-    Adjacency, ApproximateDp, Gaussian, Ledger, NonPrivate, ObjectivePerturbation, PoissonGaussian,
-    Taint, epsilon,
+    Adjacency, ApproximateDp, Event, Gaussian, Ledger, NonPrivate, ObjectivePerturbation,
+    PoissonGaussian, Taint, Unit, View, epsilon,
 };
-use reticent_budget::{BudgetError, Import, Promise, Relation, Status, Store, Table};
+use reticent_budget::{BudgetError, Import, Promise, Relation, Request, Status, Store, Table};
 
 #[test]
 fn two_fits_come_to_less_than_their_sum() {
@@ -248,4 +248,75 @@ fn a_job_of_other_neighbours_is_converted_or_refused() {
     let mut store = Store::create(&place.path(), hidden).unwrap();
     let error = reserve(&mut store, 0.5).unwrap_err();
     assert!(matches!(error, BudgetError::Scope(_)), "{error}");
+}
+
+/// A patient is not a visit: what is promised to one kind of user is not counted by another.
+#[test]
+fn a_budget_for_users_knows_who_a_user_is() {
+    let place = Place::new();
+    let promise = Promise::new("clinic", 3.0, 1e-6).unwrap();
+    let promise = Promise { unit: Unit::User, ..promise };
+    let mut store = Store::create(&place.path(), promise).unwrap();
+    let mut plan = Ledger::new();
+    let gaussian = Gaussian::new(8.0).unwrap();
+    plan.append(Event::new(gaussian, Adjacency::ReplaceOne, Unit::User, View::Central).unwrap());
+    let of = |user, table| Request { user, ..request(&plan, 0.5, table) };
+    let unknown = store.reserve(&of(None, SAME)).unwrap_err();
+    assert!(unknown.to_string().contains("which column"), "{unknown}");
+    assert!(store.reserve(&of(Some("two\nlines"), SAME)).is_err());
+    assert_eq!(store.summary().unwrap().lines, 1);
+
+    let first = store.reserve(&of(Some("patient"), SAME)).unwrap();
+    store.settle(&first, &plan).unwrap();
+    let counted = store.check().unwrap().groups[0].counted;
+    // Not on the same table, not on a new edition, nor by who opens the file again.
+    let mut store = Store::open(&place.path()).unwrap();
+    let edition = Table { fingerprint: [2; 32], relation: Relation::NewEdition };
+    for table in [SAME, edition] {
+        let other = store.reserve(&of(Some("visit_id"), table)).unwrap_err();
+        assert!(matches!(&other, BudgetError::OtherUsers { .. }), "{other}");
+        let text = other.to_string();
+        assert!(text.contains("patient") && text.contains("visit_id"), "{text}");
+    }
+    let summary = store.check().unwrap();
+    assert_eq!((summary.tables, summary.groups[0].counted), (1, counted));
+    assert_eq!(summary.users.as_deref(), Some("patient"));
+    let _ = store.reserve(&of(Some("patient"), edition)).unwrap();
+    assert!(store.check().unwrap().groups[0].counted > counted);
+}
+
+#[test]
+fn a_reservation_is_closed_where_it_was_made() {
+    let (here, there) = (Place::new(), Place::new());
+    let (mut own, mut other) = (here.store(3.0), there.store(3.0));
+    let mine = reserve(&mut own, 1.0).unwrap();
+    let theirs = reserve(&mut other, 1.0).unwrap();
+    assert_eq!(mine.job(), theirs.job());
+    let error = other.settle(&mine, &fit(1.0, 1e-6)).unwrap_err();
+    assert!(matches!(error, BudgetError::ReservedElsewhere(3)), "{error}");
+    let error = other.release(mine).unwrap_err();
+    assert!(matches!(error, BudgetError::ReservedElsewhere(3)), "{error}");
+    assert_eq!(other.check().unwrap().open().count(), 1);
+    other.release(theirs).unwrap();
+    assert_eq!(other.check().unwrap().open().count(), 0);
+}
+
+#[test]
+fn a_release_without_epsilon_has_a_delta_all_the_same() {
+    let place = Place::new();
+    let mut store = place.store(2.0);
+    let ledger = fit(1.0, 1e-6);
+    let mut import = |epsilon, delta| {
+        let asked = (epsilon, delta);
+        store.import(&Import { label: "from elsewhere", asked, ledger: &ledger, beyond: true })
+    };
+    for delta in [f64::NAN, -0.1, 1.0, f64::INFINITY] {
+        let error = import(f64::INFINITY, delta).unwrap_err();
+        assert!(matches!(error, BudgetError::Value { name: "delta", .. }), "{error}");
+    }
+    for epsilon in [f64::NAN, f64::NEG_INFINITY, -1.0] {
+        assert!(import(epsilon, 1e-6).is_err());
+    }
+    import(f64::INFINITY, 1e-6).unwrap();
+    assert_eq!(store.check().unwrap().jobs.len(), 1);
 }

@@ -138,10 +138,21 @@ fn budget_hint(error: &BudgetError) -> &'static str {
             "say --new-edition if it is about the same people, or --disjoint-people if nobody is in both; or make a \
              budget of its own for it"
         }
-        BudgetError::NotOpen(_) | BudgetError::NoJob(_) => "`reticent budget show` lists the jobs",
+        BudgetError::OtherUsers { .. } => {
+            "nothing was reserved: name the users by the same column in the schema, or make a budget of its own"
+        }
+        BudgetError::NotOpen(_) | BudgetError::ReservedElsewhere(_) => {
+            "`reticent budget show` lists the jobs"
+        }
         BudgetError::Busy(_) => "try again when it is done",
         BudgetError::ReadOnly(_) => "check that you may write the file and its folder",
         BudgetError::Full(_) => "make room and try again",
+        BudgetError::GoneSince(_) => {
+            "put back the file that was there, and `reticent budget show` it"
+        }
+        BudgetError::Linked(_) => {
+            "remove the other name; copy a history with `reticent budget export`"
+        }
         BudgetError::Gone(_) => "put it back, and check what was released meanwhile",
         BudgetError::Locking { .. } => "keep budgets on a local disk",
         BudgetError::Storage { .. } => "check the path and that you may read and write there",

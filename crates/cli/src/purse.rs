@@ -128,7 +128,9 @@ impl Purse {
             return Err(no_guarantee(&taint.to_string()));
         }
         let table = Table { fingerprint, relation: self.relation };
-        let request = Request { label: &self.label, asked: self.asked, plan, table };
+        let user = job.user_column();
+        let user = user.as_deref();
+        let request = Request { label: &self.label, asked: self.asked, plan, table, user };
         let reservation = self.store.reserve(&request).map_err(Failure::Budget)?;
         let number = reservation.job();
         let (fitted, closed) = match ready.run(watch) {

@@ -155,6 +155,57 @@ fn a_budget_knows_its_table_again() {
     assert_eq!(counted(&show(&folder), 1), counted(&before, 0));
 }
 
+/// Every row a user of its own would be charged as if it were a person.
+#[test]
+fn users_of_another_column_are_refused() {
+    let folder = Folder::new();
+    let ignored = |name| format!("[[column]]\nname = '{name}'\nkind = 'ignored'\n");
+    folder.write("s.toml", format!("{SCHEMA}{}{}", ignored("patient"), ignored("visit")));
+    let mut text = String::from("patient,visit,age,town,ill\n");
+    for (i, line) in csv(200).lines().skip(1).enumerate() {
+        text += &format!("p{},v{i},{line}\n", i / 4);
+    }
+    folder.write("t.csv", text);
+    folder.reticent("budget new b.budget --epsilon 3 --delta 1e-6 --unit user").ok();
+    let fit = format!("{FIT} --epsilon 0.5");
+    folder.reticent(&format!("{fit} --user-column patient --out m")).ok();
+    let said = folder.reticent(&format!("{fit} --user-column visit --out n"));
+    assert!(said.code == 2 && said.err.contains("the job goes by visit"), "{}", said.err);
+    assert!(!folder.path().join("n").exists());
+    let object = show(&folder);
+    assert_eq!(
+        (&object["user_column"], &object["groups"][0]["jobs"]),
+        (&"patient".into(), &1.into())
+    );
+    assert!(folder.reticent("budget show b.budget").ok().out.contains("user (by patient)"));
+    folder.reticent(&format!("{fit} --user-column patient --out n")).ok();
+    let said = folder.reticent("budget import b.budget m/certificate.json").ok();
+    assert!(said.err.contains("the users of the release"), "{}", said.err);
+}
+
+/// The certificate of a run between parties has the ledger of one of them.
+#[test]
+fn a_run_between_parties_who_spent_differently_is_not_imported() {
+    let folder = folder();
+    folder
+        .reticent("fit t.csv --schema s.toml --epsilon 1 --delta 1e-6 --iterations 5 --out m")
+        .ok();
+    let mut certificate: Value = serde_json::from_str(&folder.read("m/certificate.json")).unwrap();
+    let mut import = |count: u64, least: f64, flag: &str| {
+        certificate["parties"] = serde_json::json!({
+            "count": count, "worst": 0, "least": least, "median": 1.0, "ninth_decile": 1.0, "most": 1.0
+        });
+        folder.write("p.json", certificate.to_string());
+        folder.reticent(&format!("budget import b.budget p.json {flag}"))
+    };
+    for flag in ["", "--beyond"] {
+        let said = import(2, 0.5, flag);
+        assert!(said.code == 2 && said.err.contains("spent differently"), "{}", said.err);
+    }
+    import(2, 1.0, "").ok();
+    assert_eq!(show(&folder)["jobs"].as_array().unwrap().len(), 1);
+}
+
 #[test]
 fn what_no_budget_holds_reserves_nothing() {
     let folder = folder();

@@ -103,6 +103,18 @@ impl Job {
         self.work.task().budget
     }
 
+    /// The column that says whose row it is, if the schema declares one: its name, or its place in a
+    /// file without a header, where names are anybody's choice.
+    pub fn user_column(&self) -> Option<String> {
+        let schema = &self.work.task().objective.schema;
+        let name = schema.user()?;
+        if schema.header() {
+            return Some(name.to_owned());
+        }
+        let place = schema.columns().iter().position(|column| column.name() == name)?;
+        Some(format!("column {} of a file without a header", place + 1))
+    }
+
     /// Does the job. Every call spends the budget anew.
     ///
     /// # Errors

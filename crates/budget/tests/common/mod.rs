@@ -26,7 +26,7 @@ pub fn fit(epsilon: f64, delta: f64) -> Ledger {
 }
 
 pub fn request<'a>(plan: &'a Ledger, epsilon: f64, table: Table) -> Request<'a> {
-    Request { label: "a fit", asked: (epsilon, 1e-6), plan, table }
+    Request { label: "a fit", asked: (epsilon, 1e-6), plan, table, user: None }
 }
 
 pub fn reserve(store: &mut Store, epsilon: f64) -> Result<Reservation, BudgetError> {

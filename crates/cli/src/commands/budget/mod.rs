@@ -259,6 +259,7 @@ impl ImportArgs {
                     .to_owned(),
             });
         }
+        one_ledger_for_all(&self.certificate, &certificate)?;
         let label = self.label.unwrap_or_else(|| self.certificate.display().to_string());
         let import = Import {
             label: &label,
@@ -272,7 +273,31 @@ impl ImportArgs {
         let mut answer = show::answer(&self.file, &summary);
         answer.text = format!("Recorded as job {number}.\n\n{}", answer.text);
         answer.object["job"] = json!(number);
+        if certificate.unit == Unit::User {
+            let taken = "Assumed: the users of the release are those of the budget.";
+            answer.remarks.push(taken.to_owned());
+        }
         Ok(answer)
+    }
+}
+
+/// Refuses the certificate of a run whose parties spent differently: it has the ledger of one, who
+/// spent most at one δ, and that need not cover the others at another.
+fn one_ledger_for_all(path: &Path, certificate: &Certificate) -> Result<(), Failure> {
+    match &certificate.parties {
+        Some(spread) if spread.count > 1 && spread.least != spread.most => Err(Failure::Usage {
+            message: format!(
+                "{} is of a run between {} parties who spent differently (epsilon from {} to {}), and has the ledger of \
+                 one of them",
+                path.display(),
+                spread.count,
+                spread.least,
+                spread.most
+            ),
+            hint: "nothing was recorded: what the others spent is not in it, so that no budget can count the run"
+                .to_owned(),
+        }),
+        _ => Ok(()),
     }
 }
 

@@ -32,13 +32,13 @@ pub fn meaning(promise: &Promise) -> String {
 
 /// The whole of it.
 pub fn answer(file: &Path, summary: &Summary) -> Answer {
-    let Promise { dataset, epsilon, delta, adjacency, unit, view, .. } = &summary.promise;
+    let Promise { dataset, epsilon, delta, adjacency, view, .. } = &summary.promise;
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let mut rows = vec![
         row("data set", dataset.clone()),
         row("promised", format!("epsilon {epsilon} at delta {}", show_delta(*delta))),
         row("adjacency", adjacency.to_string()),
-        row("unit", unit.to_string()),
+        row("unit", unit_and_column(summary)),
         row("view", view.to_string()),
         row("kept", if summary.kept { "yes" } else { "NO" }.to_owned()),
     ];
@@ -53,6 +53,15 @@ pub fn answer(file: &Path, summary: &Summary) -> Answer {
         text += &format!("\n{}", jobs(summary));
     }
     Answer { text, object: object(file, summary), remarks: remarks(summary) }
+}
+
+/// What is protected, and who a user is once that is known.
+fn unit_and_column(summary: &Summary) -> String {
+    let unit = summary.promise.unit;
+    match &summary.users {
+        Some(column) => format!("{unit} (by {column})"),
+        None => unit.to_string(),
+    }
 }
 
 fn group_rows(group: &Group, summary: &Summary) -> Vec<Vec<String>> {
@@ -197,6 +206,7 @@ pub fn object(file: &Path, summary: &Summary) -> Value {
         "adjacency": adjacency.name(),
         "unit": unit.name(),
         "view": view.name(),
+        "user_column": summary.users,
         "rows_per_user": rows_per_user,
         "kept": summary.kept,
         "groups": groups,
