@@ -1,6 +1,7 @@
 //! A handle on a private table: it can be loaded and handed to a gate, and nothing else.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Unit};
 use reticent_data::{DataError, Dataset, Reading, Schema, Skew, Table};
@@ -11,6 +12,8 @@ pub struct PrivateTable {
     table: Table,
     /// Whether the schema was drafted from it.
     drafted_from: bool,
+    /// What it was encoded under; `None` for a table that was never encoded here.
+    schema: Option<Arc<Schema>>,
 }
 
 /// Not derived: it would show the rows.
@@ -38,24 +41,29 @@ impl PrivateTable {
     ) -> Result<Self, DataError> {
         let schema = schema.with_roles(None, None)?;
         let (table, drafted_from) = reticent_data::load_and_compare(paths, reading, &schema)?;
-        Ok(PrivateTable { table, drafted_from })
+        Ok(PrivateTable { table, drafted_from, schema: Some(Arc::new(schema)) })
     }
 
     /// Encodes a table in memory under a schema that has the roles of the job. The dataset is read
     /// where it is; the encoded table is the one copy.
     ///
+    /// A draft of a schema knows the file that it was drafted from, and values in memory are no
+    /// file: whether they are the same cannot be told here. A schema that was drafted from these
+    /// very values has read them without paying, and it is for the caller to say so.
+    ///
     /// # Errors
     /// If the dataset does not have the columns of the schema, or a cell cannot be read under it.
     pub fn encode(dataset: &Dataset<'_>, schema: &Schema) -> Result<Self, DataError> {
-        let table = reticent_data::encode(dataset, &schema.with_roles(None, None)?)?;
-        Ok(PrivateTable { table, drafted_from: false })
+        let schema = schema.with_roles(None, None)?;
+        let table = reticent_data::encode(dataset, &schema)?;
+        Ok(PrivateTable { table, drafted_from: false, schema: Some(Arc::new(schema)) })
     }
 
     /// A table for each owner in the user column, in order of first appearance; `None` without such
     /// a column.
     pub fn split_by_user(self) -> Option<Vec<PrivateTable>> {
-        let drafted_from = self.drafted_from;
-        let part = |table| PrivateTable { table, drafted_from };
+        let (drafted_from, schema) = (self.drafted_from, self.schema);
+        let part = |table| PrivateTable { table, drafted_from, schema: schema.clone() };
         Some(self.table.split_by_user()?.into_iter().map(part).collect())
     }
 
@@ -67,10 +75,10 @@ impl PrivateTable {
         skew: Skew,
         seed: u64,
     ) -> Result<Vec<PrivateTable>, EntropyError> {
-        let drafted_from = self.drafted_from;
+        let (drafted_from, schema) = (self.drafted_from, self.schema);
         let mut entropy = Entropy::seeded(seed);
         let mut uniform = || Ok(entropy.below(1 << 53)? as f64 / (1_u64 << 53) as f64);
-        let part = |table| PrivateTable { table, drafted_from };
+        let part = |table| PrivateTable { table, drafted_from, schema: schema.clone() };
         Ok(self.table.split(parties, skew, &mut uniform)?.into_iter().map(part).collect())
     }
 
@@ -79,6 +87,13 @@ impl PrivateTable {
     pub fn public_count(&self, unit: Unit, adjacency: Adjacency) -> Option<u64> {
         ((unit, adjacency) == (Unit::Record, Adjacency::ReplaceOne))
             .then_some(self.table.len() as u64)
+    }
+
+    /// Whether it was encoded under this schema: bounds, codes and norms are those of the schema,
+    /// and a job counts on its own. A table that was never encoded is under none.
+    pub fn is_under(&self, schema: &Schema) -> bool {
+        let roles = schema.with_roles(None, None);
+        self.schema.as_deref().zip(roles.ok().as_ref()).is_some_and(|(own, other)| own == other)
     }
 
     /// Whether it says whose each row is.
@@ -104,6 +119,6 @@ impl PrivateTable {
 /// For tables that were never a file: simulations and tests.
 impl From<Table> for PrivateTable {
     fn from(table: Table) -> Self {
-        PrivateTable { table, drafted_from: false }
+        PrivateTable { table, drafted_from: false, schema: None }
     }
 }

@@ -186,3 +186,28 @@ fn a_refused_query_leaves_no_entry() {
     }
     assert_eq!(gate.ledger().entries(), Ledger::new().entries());
 }
+
+/// What a loss declares of its slope and curvature, on which amp and output perturbation count, is
+/// about the targets that it takes: the code 9 of a ten-class table made a two-class loss 81 times
+/// as curved, and another the index of a score that there is not.
+#[test]
+fn a_target_that_the_loss_does_not_take_is_refused() {
+    let open = |loss: &str, target: f64| {
+        let table = dense(&[[0.5, 0.0], [0.0, 0.5]], &[1.0, target]);
+        let loss = losses::parse(loss, Some(3)).unwrap();
+        Gate::open(table.into(), loss, &OPENING, Entropy::seeded(1)).map(|_| ())
+    };
+    for (loss, taken, other) in [
+        ("logistic", vec![-1.0, 1.0], vec![9.0, 0.0, -0.5, f64::NAN, f64::INFINITY]),
+        ("multinomial", vec![0.0, 1.0, 2.0], vec![9.0, 3.0, -1.0, 0.5, f64::NAN]),
+        ("huber:1", vec![-1.0, 0.25, 1.0], vec![1.5, -2.0, f64::NAN, f64::NEG_INFINITY]),
+    ] {
+        for target in taken {
+            assert!(open(loss, target).is_ok(), "{loss} {target}");
+        }
+        for target in other {
+            let refusal = open(loss, target).unwrap_err();
+            assert!(matches!(refusal, Refusal::Table(TableError::WrongTarget)), "{loss} {target}");
+        }
+    }
+}

@@ -6,7 +6,11 @@ use crate::error::Error;
 use crate::spec::Spec;
 
 /// What can be tuned besides the settings of the algorithms.
-const PARTS: [&str; 4] = ["algorithm", "loss", "penalty", "constraint"];
+const PARTS: [&str; 3] = ["algorithm", "penalty", "constraint"];
+
+/// A gate is opened for one loss, and all runs of a choice ask one gate.
+pub(crate) const ONE_LOSS: &str = "all points have the same loss: runs are compared on one gate, which is opened for one loss; \
+     give one with `loss`";
 
 /// One list: the name of what is tuned and the values it may have.
 #[derive(Debug)]
@@ -49,6 +53,9 @@ impl Axis {
         let Some((name, before, list, after)) = parts(text) else {
             return Err(Error::value("tune", text, form));
         };
+        if name == "loss" {
+            return Err(Error::value("tune", text, ONE_LOSS));
+        }
         let known = || PARTS.into_iter().chain(Settings::ALL.iter().map(|setting| setting.name));
         let Some(name) = known().find(|part| *part == name).or(Settings::named(name)) else {
             let names: Vec<_> = known().filter(|name| *name != "as_published").collect();
@@ -88,7 +95,6 @@ impl Axis {
     pub fn is_set(&self, spec: &Spec) -> bool {
         match self.name {
             "algorithm" => spec.algorithm.is_some(),
-            "loss" => spec.loss.is_some(),
             "penalty" => spec.penalty.is_some(),
             "constraint" => spec.constraint.is_some() || spec.graph.is_some(),
             name => spec.settings.given().iter().any(|(given, _)| *given == name),
@@ -132,7 +138,8 @@ mod tests {
             );
         }
         assert!(fails("clip=[1]").contains("a grid of one leaves nothing to choose"));
-        assert!(fails("epsilon=[1,2]").contains("what can be tuned is algorithm, loss"));
+        assert!(fails("epsilon=[1,2]").contains("what can be tuned is algorithm, penalty"));
+        assert!(fails("loss=[logistic,hinge]").contains("all points have the same loss"));
         assert!(fails("clip=[1,2,1]").contains("1 is there twice"));
         assert!(fails("as-published=[true,false]").contains("does not hold"));
     }

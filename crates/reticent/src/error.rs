@@ -93,8 +93,8 @@ pub enum Error {
         epsilon: f64,
         /// The same.
         delta: f64,
-        /// What was entered until then, where one table has one set of books; the whole plan where
-        /// how far it came is secret.
+        /// What is to be counted, where one table has one set of books: the whole plan, however far
+        /// the run came, because that it ended may be the doing of an answer.
         books: Option<Box<Ledger>>,
     },
     /// The books do not balance.
@@ -150,7 +150,7 @@ impl Error {
             }
             Error::Shape(_) => "give a constraint whose width is the number of features".to_owned(),
             Error::Run(RunError::File { .. }) => "check the path and that the disk has room".to_owned(),
-            Error::Spent { why, epsilon, delta, .. } if why.is_stop() => format!(
+            Error::Spent { why, epsilon, delta, .. } if !why.is_divergence() => format!(
                 "no model was written, but questions about the data were answered: count epsilon = {epsilon} at \
                  delta = {delta:e} as spent"
             ),
@@ -168,6 +168,11 @@ impl Error {
             Error::Spent { why, .. } => why.is_stop(),
             other => matches!(other, Error::Refused(Refusal::Stopped)),
         }
+    }
+
+    /// Whether what was released is why it ended.
+    fn is_divergence(&self) -> bool {
+        matches!(self, Error::Refused(refusal) if !matches!(refusal, Refusal::Stopped))
     }
 
     /// Whether it was the budget that stood in the way.

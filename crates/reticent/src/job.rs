@@ -224,25 +224,31 @@ impl Work {
         watch: &mut Watch<'_>,
     ) -> Result<Done<'_>, Error> {
         gate.bind(plan.ledger().clone());
-        let (task, outcome, tuned, transcript, ledger) = match (self, plan) {
-            (Work::Best(tuning), Plan::Best(prepared)) => {
-                let (task, outcome, tuned, ledger) = tuning
-                    .run(gate, prepared)
-                    .map_err(|why| self.task().after(&prepared.plan, why))?;
-                (task, outcome, Some(tuned), Vec::new(), ledger)
-            }
-            (Work::One(task), Plan::One(Calibrated { public, noise, .. })) => {
-                let mut tell = |progress| watch(Stage::Iteration(progress));
-                let outcome = task
-                    .perform(&mut gate, public, noise, &mut tell)
-                    .map_err(|why| task.after(gate.ledger(), why))?;
-                let transcript = gate.take_transcript();
-                let ledger = gate.close().map_err(|why| task.after(plan.ledger(), why.into()))?;
-                (&**task, outcome, None, transcript, ledger)
-            }
-            // A plan is made by the work that it is for.
-            _ => return Err(self.task().not_private()),
-        };
+        // Who stops by looking is charged the plan, whatever was used of it (proofs/filter.md).
+        let mut whole = plan.ledger().clone();
+        gate.ledger().taints().iter().for_each(|&taint| whole.taint(taint));
+        let (task, outcome, tuned, transcript, ledger) =
+            match (self, plan) {
+                (Work::Best(tuning), Plan::Best(prepared)) => {
+                    let (task, outcome, tuned, ledger) =
+                        tuning.run(gate, prepared).map_err(|why| self.task().after(&whole, why))?;
+                    (task, outcome, Some(tuned), Vec::new(), ledger)
+                }
+                (Work::One(task), Plan::One(Calibrated { public, noise, .. })) => {
+                    let mut tell = |progress| watch(Stage::Iteration(progress));
+                    let outcome = task.perform(&mut gate, public, noise, &mut tell).map_err(
+                        |why| match gate.ledger().total_events() {
+                            0 => why,
+                            _ => task.after(&whole, why),
+                        },
+                    )?;
+                    let transcript = gate.take_transcript();
+                    let ledger = gate.close().map_err(|why| task.after(&whole, why.into()))?;
+                    (&**task, outcome, None, transcript, ledger)
+                }
+                // A plan is made by the work that it is for.
+                _ => return Err(self.task().not_private()),
+            };
         let Outcome { parameter, iterations, graph, choice, .. } = outcome;
         let converged = None;
         Ok(Done {

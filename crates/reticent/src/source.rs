@@ -31,7 +31,7 @@ pub enum Source<'a> {
     Files(Files),
     /// A table in memory. It is read where it is, and the encoded table is the one copy.
     Memory(&'a Dataset<'a>),
-    /// A table that is already behind the gate's door.
+    /// A table that is already behind the gate's door, encoded under the schema of the job.
     Table(PrivateTable),
 }
 
@@ -46,7 +46,12 @@ impl Source<'_> {
                 Ok(PrivateTable::load_all(&paths, reading, schema)?)
             }
             Source::Memory(dataset) => Ok(PrivateTable::encode(dataset, schema)?),
-            Source::Table(table) => Ok(table),
+            Source::Table(table) if table.is_under(schema) => Ok(table),
+            Source::Table(_) => Err(Error::value(
+                "data",
+                "a table that was encoded before",
+                "it is not encoded under the schema of the job; encode it with that one",
+            )),
         }
     }
 }

@@ -18,12 +18,14 @@
 use reticent_accountant::{Ledger, Repetitions, calibrate, rdp_curve};
 use reticent_admm::Public;
 use reticent_oracle::{Gate, Oracle, PrivateSelection, Refusal, Selected};
+use reticent_problem::penalties;
 
-use crate::axis::Axis;
+use crate::axis::{Axis, ONE_LOSS};
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::fit::Fit;
 use crate::job::Job;
+use crate::objective::Objective;
 use crate::run::{Noise, Outcome};
 use crate::settings::read_settings;
 use crate::spec::Spec;
@@ -126,8 +128,8 @@ impl Tune {
     /// Checks every fit, without reading any table.
     ///
     /// # Errors
-    /// If there are too few or too many, if one of them cannot be, or if they have not all the same
-    /// budget, terms and schema.
+    /// If there are too few or too many, if one of them cannot be, if they have not all the same
+    /// loss, budget, terms and schema, or if a penalty is not one of the library's own.
     pub fn check(self) -> Result<Job, Error> {
         let count = self.points.len();
         if !(2..=MOST_POINTS).contains(&count) {
@@ -163,6 +165,18 @@ impl Task {
         if self.settings.as_published == Some(true) {
             let why = "a version whose privacy claim does not hold is nothing to choose privately; leave it out";
             return Err(Error::value("as_published", "true", why));
+        }
+        let Objective { loss, regulariser, .. } = &self.objective;
+        if loss.spec() != first.objective.loss.spec() {
+            return Err(Error::value("loss", loss.spec(), ONE_LOSS));
+        }
+        // What the losing runs were told goes nowhere (proofs/selection.md), and a penalty is shown
+        // all of it.
+        let penalty = regulariser.penalty();
+        if !penalties::is_own(penalty) {
+            let why = "a penalty of one's own is shown what losing runs were told, and could keep it; a choice is \
+                       among penalties of the library";
+            return Err(Error::value("penalty", penalty.name(), why));
         }
         let common = |task: &Task| (task.budget, task.opening, task.seed);
         if common(self) != common(first) || self.objective.schema != first.objective.schema {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use reticent::penalties::L2;
 use reticent::tables::{Dataset, Schema, Target};
-use reticent::{Budget, Error, Fit, Model, Prediction, Quality, Source, Unit};
+use reticent::{Budget, Error, Fit, Model, Prediction, PrivateTable, Quality, Source, Unit};
 
 const N: usize = 300;
 
@@ -90,4 +90,23 @@ fn what_is_wrong_is_found_before_or_at_reading() {
     let data = Dataset::dense(&broken, N, 2).unwrap().with_targets(&y).unwrap();
     let error = model(fit(schema()), &data).unwrap_err().to_string();
     assert!(error.starts_with("the dataset:4: column `heat`") && !error.contains("7."), "{error}");
+}
+
+/// A job counts on the codes, bounds and norms of its own schema.
+#[test]
+fn a_table_that_was_encoded_under_another_schema_is_refused() {
+    let (x, y) = (x(), y());
+    let data = Dataset::dense(&x, N, 2).unwrap().with_targets(&y).unwrap();
+    let table = |schema: &Schema| PrivateTable::encode(&data, schema).unwrap();
+    assert_eq!(
+        model(fit(schema()), table(&schema())).unwrap(),
+        model(fit(schema()), &data).unwrap()
+    );
+    let labels: Vec<String> = (0..10).map(|label| label.to_string()).collect();
+    let ten = Schema::bounded(&[(0.0, 10.0), (-10.0, 50.0)], Target::classes(labels).unwrap());
+    let wide = Schema::bounded(&[(0.0, 10.0), (-9.0, 50.0)], Target::range(0.0, 1.0).unwrap());
+    for other in [ten.unwrap(), wide.unwrap()] {
+        let error = model(fit(schema()), table(&other)).unwrap_err().to_string();
+        assert!(error.contains("not encoded under the schema of the job"), "{error}");
+    }
 }

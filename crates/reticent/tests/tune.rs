@@ -4,8 +4,13 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
-use reticent::{Fitted, Quality, Spec};
+use reticent::losses::{Hinge, Logistic};
+use reticent::penalties::{L1, L2};
+use reticent::problem::Penalty;
+use reticent::tables::{Schema, Target};
+use reticent::{Budget, Fit, Fitted, Quality, Solver, Spec, Tune};
 use reticent_accountant::{Adjacency, Mechanism};
 use reticent_oracle::PrivateTable;
 use tempfile::TempDir;
@@ -290,4 +295,70 @@ fn tuning_and_a_learned_graph_go_together() {
     assert!(model.certificate().epsilon <= 4.0 && tuned.is_some());
     assert_eq!(model.certificate().ledger.total_events(), 1);
     assert!(model.graph().is_some());
+}
+
+/// Keeps what it is shown, and says that it is a penalty of the catalogue.
+#[derive(Debug)]
+struct Spy(Arc<Mutex<Vec<f64>>>);
+
+impl Penalty for Spy {
+    fn name(&self) -> &'static str {
+        "l1"
+    }
+
+    fn spec(&self) -> String {
+        "l1:0.1".to_owned()
+    }
+
+    fn value(&self, _y: &[f64], _columns: usize) -> f64 {
+        0.0
+    }
+
+    fn prox(&self, y: &mut [f64], _columns: usize, _step: f64) {
+        self.0.lock().unwrap().extend_from_slice(y);
+    }
+
+    fn subgradient(&self, _y: &[f64], _columns: usize, out: &mut [f64]) {
+        out.fill(0.0);
+    }
+
+    fn lipschitz(&self, _rows: usize, _columns: usize) -> f64 {
+        0.0
+    }
+}
+
+fn one() -> Fit {
+    let schema = Schema::libsvm(3, 1.0, Target::classes(["-1", "+1"]).unwrap()).unwrap();
+    Fit::new(schema).solver(Solver::ssadmm()).budget(Budget::new(4.0, 1e-5).unwrap())
+}
+
+/// What the losing runs were told goes nowhere (proofs/selection.md): a penalty that keeps it is
+/// not among those to choose. Where all is released, it may be any.
+#[test]
+fn a_penalty_that_could_keep_what_losing_runs_were_told_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    spec(folder.path());
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let spied = || one().penalty(Spy(Arc::clone(&kept)));
+    let own = one().penalty(L1::new(0.1).unwrap());
+    for (first, second) in [(own.clone(), spied()), (spied(), own.clone())] {
+        let error = Tune::new().point("a", first).point("b", second).check().err().unwrap();
+        assert!(error.to_string().contains("what losing runs were told"), "{error}");
+    }
+    assert!(kept.lock().unwrap().is_empty());
+    let other = one().penalty(L2::new(0.1).unwrap());
+    assert!(Tune::new().point("a", own).point("b", other).check().is_ok());
+    spied().check().unwrap().fit(&*folder.path().join(TABLE)).unwrap();
+    assert!(!kept.lock().unwrap().is_empty());
+}
+
+/// All runs ask one gate, which was opened for the loss of the first point.
+#[test]
+fn points_of_different_losses_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let tune = Tune::new().point("a", one().loss(Logistic)).point("b", one().loss(Hinge));
+    let error = tune.check().err().unwrap().to_string();
+    assert!(error.contains("all points have the same loss"), "{error}");
+    let error = refused(&tuned(folder.path(), &["loss=[logistic,hinge]"]));
+    assert!(error.contains("all points have the same loss"), "{error}");
 }

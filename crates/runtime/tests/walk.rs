@@ -10,7 +10,12 @@ use std::sync::{Arc, Mutex};
 
 use common::{Job, World};
 use reticent_accountant::{Mechanism, Taint, Unit, View, epsilon};
-use reticent_runtime::{Budget, Checkpoint, Failures, Kind, Outcome, Price, Simulation, cap, wire};
+use reticent_oracle::NoiseKey;
+use reticent_problem::{Penalty, Regulariser};
+use reticent_runtime::{
+    Budget, Checkpoint, Failures, Kind, Outcome, Price, Recipe, Setup, Simulation, cap, prepare,
+    wire,
+};
 
 const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
 
@@ -287,4 +292,53 @@ fn a_token_is_on_the_lattice_of_the_noise_whatever_the_penalty() {
         }
         assert!(moved > 300, "{penalty}: {moved}");
     }
+}
+
+/// It says that it is convex, and is not.
+#[derive(Debug)]
+struct Claims;
+
+impl Penalty for Claims {
+    fn name(&self) -> &'static str {
+        "l1"
+    }
+
+    fn spec(&self) -> String {
+        "l1:0.1".to_owned()
+    }
+
+    fn value(&self, _y: &[f64], _columns: usize) -> f64 {
+        0.0
+    }
+
+    fn prox(&self, y: &mut [f64], _columns: usize, _step: f64) {
+        y.iter_mut().for_each(|y| *y *= 2.0);
+    }
+
+    fn subgradient(&self, _y: &[f64], _columns: usize, out: &mut [f64]) {
+        out.fill(0.0);
+    }
+
+    fn lipschitz(&self, _rows: usize, _columns: usize) -> f64 {
+        0.0
+    }
+}
+
+/// That later steps hide a contribution rests on a non-expansive prox, and the word of a penalty of
+/// one's own is no proof of it.
+#[test]
+fn a_penalty_of_ones_own_is_not_counted_for_a_peer() {
+    let world = World::even(60, 3, 6);
+    let build = |view| {
+        world.described(&walk("{}", view), |setup| {
+            let regulariser =
+                Arc::new(Regulariser::plain(Arc::new(Claims) as Arc<dyn Penalty>, world.shape()));
+            let recipe = Recipe { regulariser: &regulariser, ..setup.recipe };
+            let tables = world.table().split_by_user().unwrap();
+            prepare(Setup { recipe, ..setup }, NoiseKey::seeded(1), tables).map(|_| ())
+        })
+    };
+    let error = build(View::Network).unwrap_err().to_string();
+    assert!(error.contains("which only one of the library is known to be"), "{error}");
+    assert!(build(View::Local).is_ok());
 }

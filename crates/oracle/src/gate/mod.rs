@@ -149,6 +149,7 @@ impl<S: Source> Gate<S> {
             Unit::Record => Private::by_record(table.into_table(), intercept)?,
             Unit::User => Private::by_user(table.into_table(), intercept)?,
         };
+        private.check_targets(&*loss)?;
         let terms = match adjacency {
             Adjacency::ReplaceOne => Terms::replace_one(unit, view, private.units() as u64),
             Adjacency::AddRemove => Terms::add_remove(unit, view, public_n.unwrap_or(0))?,

@@ -2,6 +2,7 @@
 
 use reticent_data::{Rows, Table};
 use reticent_problem::Shape;
+use reticent_problem::losses::{Loss, Target};
 
 use super::grid::MAX_RECORDS;
 use super::rows::{RowAccess, with_rows};
@@ -46,6 +47,12 @@ pub enum TableError {
         "the table is not well formed: every number must be finite, and the columns of a sparse row must ascend, below the width"
     )]
     Malformed,
+    /// Targets that the loss does not take.
+    #[error(
+        "a target of the table is none that the loss takes (−1 and +1 for two classes, 0 to k−1 for k, otherwise a \
+         number from −1 to 1): encode the table under the schema of the job"
+    )]
+    WrongTarget,
 }
 
 /// An upper bound of a norm, from the floating-point sum of its `len` squares: relative error below
@@ -87,6 +94,22 @@ impl Private {
         let norms =
             (0..count).map(|i| norm_above(square(i) + intercept * intercept, len)).collect();
         Ok(Private { table, norms, users, intercept })
+    }
+
+    /// Refuses targets that `loss` does not take: what it declares of its slope and its curvature
+    /// is about those alone.
+    pub fn check_targets(&self, loss: &dyn Loss) -> Result<(), TableError> {
+        let takes = |target: &f64| match loss.target() {
+            Target::Binary => target.abs() == 1.0,
+            Target::Classes(classes) => {
+                (0.0..classes as f64).contains(target) && target.fract() == 0.0
+            }
+            Target::Real => target.abs() <= 1.0,
+        };
+        match self.table.targets.iter().all(takes) {
+            true => Ok(()),
+            false => Err(TableError::WrongTarget),
+        }
     }
 
     /// The rows.

@@ -1,7 +1,7 @@
 //! `r(y) = 0` when every entry lies in `[lo, hi]`, else ∞; the prox moves each entry into the
 //! interval.
 
-use super::{Entry, Separable};
+use super::{Entry, OWN, Separable, sealed};
 use crate::ParseError;
 use crate::catalogue::{Parameter, Range};
 
@@ -63,5 +63,9 @@ impl Separable for Bounds {
 
     fn max_slope(&self) -> f64 {
         f64::INFINITY
+    }
+
+    fn own(&self) -> Option<sealed::Own> {
+        OWN
     }
 }

@@ -1,6 +1,6 @@
 //! `r(y) = λ₁‖y‖₁ + (λ₂/2)‖y‖₂²`; the prox shrinks by `λ₁·step` and then divides by `1 + λ₂·step`.
 
-use super::{Entry, Separable, sign, soft};
+use super::{Entry, OWN, Separable, sealed, sign, soft};
 use crate::ParseError;
 use crate::catalogue::{Parameter, Range};
 
@@ -61,5 +61,9 @@ impl Separable for ElasticNet {
 
     fn strong(&self) -> f64 {
         self.lambda2
+    }
+
+    fn own(&self) -> Option<sealed::Own> {
+        OWN
     }
 }

@@ -6,7 +6,7 @@
 //! classes the default `size = 1` makes each feature a group: it is used for all the classes or for
 //! none. The last group takes what rows are left.
 
-use super::{Entry, LAMBDA, Penalty, norm};
+use super::{Entry, LAMBDA, OWN, Penalty, norm, sealed};
 use crate::ParseError;
 use crate::catalogue::{Parameter, Range, spec};
 
@@ -84,5 +84,9 @@ impl Penalty for GroupLasso {
     fn lipschitz(&self, rows: usize, columns: usize) -> f64 {
         // The groups are orthogonal, so the squares of their weights add up.
         self.lambda * ((rows * columns) as f64).sqrt()
+    }
+
+    fn own(&self) -> Option<sealed::Own> {
+        OWN
     }
 }

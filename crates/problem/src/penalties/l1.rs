@@ -1,6 +1,6 @@
 //! `r(y) = λ‖y‖₁`; the prox shrinks each entry by `λ·step`, and to zero if it is smaller.
 
-use super::{Entry, LAMBDA, Separable, sign, soft};
+use super::{Entry, LAMBDA, OWN, Separable, sealed, sign, soft};
 use crate::ParseError;
 
 /// The lasso, `λ‖y‖₁`: the sum of absolute values.
@@ -51,5 +51,9 @@ impl Separable for L1 {
 
     fn lasso(&self) -> Option<f64> {
         Some(self.lambda)
+    }
+
+    fn own(&self) -> Option<sealed::Own> {
+        OWN
     }
 }

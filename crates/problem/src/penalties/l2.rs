@@ -1,7 +1,7 @@
 //! `r(y) = (λ/2)‖y‖₂²`, the *squared* L2 norm with a factor ½, so that its gradient is `λy`. The
 //! prox divides by `1 + λ·step`.
 
-use super::{Entry, LAMBDA, Separable};
+use super::{Entry, LAMBDA, OWN, Separable, sealed};
 use crate::ParseError;
 
 /// The ridge penalty, `(λ/2)‖y‖₂²`: half the squared norm, so that its gradient is `λy`.
@@ -56,5 +56,9 @@ impl Separable for L2 {
 
     fn strong(&self) -> f64 {
         self.lambda
+    }
+
+    fn own(&self) -> Option<sealed::Own> {
+        OWN
     }
 }

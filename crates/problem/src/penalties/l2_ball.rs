@@ -1,7 +1,7 @@
 //! `r(y) = 0` when `‖y‖₂ ≤ R` (the Frobenius norm for a matrix), else ∞; the prox scales `y` down
 //! to the ball.
 
-use super::{Entry, Penalty, norm};
+use super::{Entry, OWN, Penalty, norm, sealed};
 use crate::ParseError;
 use crate::catalogue::{Parameter, Range, spec};
 
@@ -65,5 +65,9 @@ impl Penalty for L2Ball {
 
     fn lipschitz(&self, _rows: usize, _columns: usize) -> f64 {
         f64::INFINITY
+    }
+
+    fn own(&self) -> Option<sealed::Own> {
+        OWN
     }
 }

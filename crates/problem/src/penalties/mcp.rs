@@ -4,7 +4,7 @@
 //! closed form. For a longer step the objective is concave up to `γλ`, so the minimiser is 0 or `u`
 //! itself, and `u` wins when `u²/(2·step) > γλ²/2`; the prox is then right, but jumps.
 
-use super::{Entry, LAMBDA, Separable, sign, soft};
+use super::{Entry, LAMBDA, OWN, Separable, sealed, sign, soft};
 use crate::ParseError;
 use crate::catalogue::{Parameter, Range};
 
@@ -71,5 +71,9 @@ impl Separable for Mcp {
 
     fn weak(&self) -> f64 {
         if self.lambda == 0.0 { 0.0 } else { 1.0 / self.gamma }
+    }
+
+    fn own(&self) -> Option<sealed::Own> {
+        OWN
     }
 }

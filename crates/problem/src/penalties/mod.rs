@@ -91,6 +91,24 @@ fn norm(v: &[f64]) -> f64 {
     top * v.iter().map(|u| (u / top) * (u / top)).sum::<f64>().sqrt()
 }
 
+/// Only this module makes one, and nobody else can name it: see [`is_own`].
+mod sealed {
+    #[derive(Debug)]
+    pub struct Own(pub(super) ());
+}
+
+/// What the library's own penalties answer to [`Penalty::own`].
+const OWN: Option<sealed::Own> = Some(sealed::Own(()));
+
+/// Whether a penalty is one of this library, which keeps nothing of what it is shown and is what it
+/// says of itself. A penalty from elsewhere cannot say so, whatever its name and description are.
+///
+/// Guarantees about what is *not* released rest on it: the losing runs of a choice, the token of a
+/// walk between two visits.
+pub fn is_own(penalty: &dyn Penalty) -> bool {
+    penalty.own().is_some()
+}
+
 /// A penalty on a row-major matrix with `columns` columns (1 for an ordinary linear model).
 ///
 /// The intercept is not part of what a penalty sees. `y.len()` is a multiple of `columns`.
@@ -151,6 +169,12 @@ pub trait Penalty: fmt::Debug + Send + Sync {
 
     /// `λ` if the penalty is `λ‖y‖₁`, which 0 is too; nothing for any other.
     fn lasso(&self) -> Option<f64> {
+        None
+    }
+
+    /// See [`is_own`]. The type has no name outside, so that nobody else can write this.
+    #[doc(hidden)]
+    fn own(&self) -> Option<sealed::Own> {
         None
     }
 }

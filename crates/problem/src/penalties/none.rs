@@ -1,6 +1,6 @@
 //! `r(y) = 0`; the prox is the identity.
 
-use super::{Entry, Separable};
+use super::{Entry, OWN, Separable, sealed};
 
 /// No penalty at all: `r(y) = 0`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,5 +42,9 @@ impl Separable for NoPenalty {
 
     fn lasso(&self) -> Option<f64> {
         Some(0.0)
+    }
+
+    fn own(&self) -> Option<sealed::Own> {
+        OWN
     }
 }

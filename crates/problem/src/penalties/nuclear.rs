@@ -10,7 +10,7 @@
 use faer::MatRef;
 use faer::linalg::solvers::Svd;
 
-use super::{Entry, LAMBDA, Penalty};
+use super::{Entry, LAMBDA, OWN, Penalty, sealed};
 use crate::ParseError;
 use crate::catalogue::spec;
 
@@ -101,5 +101,9 @@ impl Penalty for Nuclear {
 
     fn lipschitz(&self, rows: usize, columns: usize) -> f64 {
         self.lambda * (rows.min(columns) as f64).sqrt()
+    }
+
+    fn own(&self) -> Option<sealed::Own> {
+        OWN
     }
 }

@@ -6,7 +6,7 @@
 //! so the minimiser is that of the first piece or that of the last, and the prox compares the two;
 //! it is then right, but jumps.
 
-use super::{Entry, LAMBDA, Separable, sign, soft};
+use super::{Entry, LAMBDA, OWN, Separable, sealed, sign, soft};
 use crate::ParseError;
 use crate::catalogue::{Parameter, Range};
 
@@ -87,5 +87,9 @@ impl Separable for Scad {
 
     fn weak(&self) -> f64 {
         if self.lambda == 0.0 { 0.0 } else { 1.0 / (self.a - 1.0) }
+    }
+
+    fn own(&self) -> Option<sealed::Own> {
+        OWN
     }
 }

@@ -1,4 +1,4 @@
-use super::Penalty;
+use super::{Penalty, sealed};
 
 /// A penalty that is a sum over entries, `r(y) = Σ ψ(yᵢ)`; its [`Penalty`] follows.
 pub trait Separable: std::fmt::Debug + Send + Sync {
@@ -37,6 +37,13 @@ pub trait Separable: std::fmt::Debug + Send + Sync {
 
     /// `λ` if `ψ(u) = λ|u|`, which 0 is too.
     fn lasso(&self) -> Option<f64> {
+        None
+    }
+
+    /// See [`is_own`](super::is_own). The type has no name outside, so that nobody else can write
+    /// this.
+    #[doc(hidden)]
+    fn own(&self) -> Option<sealed::Own> {
         None
     }
 }
@@ -93,6 +100,10 @@ impl<T: Separable> Penalty for T {
 
     fn lasso(&self) -> Option<f64> {
         Separable::lasso(self)
+    }
+
+    fn own(&self) -> Option<sealed::Own> {
+        Separable::own(self)
     }
 }
 

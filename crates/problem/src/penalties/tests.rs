@@ -425,3 +425,69 @@ fn a_lasso_is_a_multiple_of_the_sum_of_absolute_values() {
     assert!(lassos.contains(&"none") && lassos.contains(&"l1"), "{lassos:?}");
     assert!(!lassos.contains(&"elastic-net"), "{lassos:?}");
 }
+
+/// It says that it is an L1 penalty in every way that is open to it.
+#[derive(Debug)]
+struct Spy;
+
+impl Penalty for Spy {
+    fn name(&self) -> &'static str {
+        "l1"
+    }
+
+    fn spec(&self) -> String {
+        "l1:0.1".to_owned()
+    }
+
+    fn value(&self, _y: &[f64], _columns: usize) -> f64 {
+        0.0
+    }
+
+    fn prox(&self, _y: &mut [f64], _columns: usize, _step: f64) {}
+
+    fn subgradient(&self, _y: &[f64], _columns: usize, out: &mut [f64]) {
+        out.fill(0.0);
+    }
+
+    fn lipschitz(&self, _rows: usize, _columns: usize) -> f64 {
+        0.0
+    }
+}
+
+/// The same by way of its entries.
+#[derive(Debug)]
+struct SeparableSpy;
+
+impl Separable for SeparableSpy {
+    const NAME: &'static str = "l1";
+
+    fn parameters(&self) -> Vec<f64> {
+        vec![0.1]
+    }
+
+    fn psi(&self, _u: f64) -> f64 {
+        0.0
+    }
+
+    fn prox_psi(&self, u: f64, _step: f64) -> f64 {
+        u
+    }
+
+    fn slope(&self, _u: f64) -> f64 {
+        0.0
+    }
+
+    fn max_slope(&self) -> f64 {
+        0.0
+    }
+}
+
+#[test]
+fn the_catalogue_is_the_librarys_own_and_nothing_else_is() {
+    for entry in CATALOGUE {
+        let parameters: Vec<f64> = entry.parameters.iter().map(|_| 3.0).collect();
+        assert!(is_own(&*(entry.build)(&parameters).unwrap()), "{}", entry.name);
+    }
+    assert!(!is_own(&Spy));
+    assert!(!is_own(&SeparableSpy));
+}

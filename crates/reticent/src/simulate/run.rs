@@ -76,17 +76,30 @@ impl SimulationJob {
         if let Some(checkpoint) = checkpoint {
             run.resume(&checkpoint)?;
         }
-        while run.step().map_err(|why| self.stopped(why))? {
+        // From here on parties release: whatever ends the run, the budget is spent.
+        self.rounds(&mut run, keep, watch)
+            .and_then(|()| self.close(run, unpaid))
+            .map_err(|why| self.stopped(why))
+    }
+
+    /// Every round, each kept when it is done.
+    fn rounds(
+        &self,
+        run: &mut runtime::Simulation,
+        keep: Keep<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Error> {
+        while run.step()? {
             if let Some(file) = keep.checkpoint {
                 run.checkpoint()?.save(file)?;
             }
             let (done, of) = run.progress();
             let progress = Progress { done: done.into(), of: of.into() };
             if watch(Stage::Iteration(progress)).is_break() {
-                return Err(self.stopped(Refusal::Stopped.into()));
+                return Err(Refusal::Stopped.into());
             }
         }
-        self.close(run, unpaid)
+        Ok(())
     }
 
     /// The run at its start, calibrated.
@@ -120,11 +133,11 @@ impl SimulationJob {
         })
     }
 
-    /// What stops a run on its way was found out from what parties released.
-    fn stopped(&self, why: RunError) -> Error {
+    /// What is said of a run that ended after parties have released.
+    fn stopped(&self, why: Error) -> Error {
         match self.budget {
-            Some(budget) if matches!(why, RunError::Refused(_)) => budget.spent(why.into(), None),
-            _ => why.into(),
+            Some(budget) => budget.spent(why, None),
+            None => why,
         }
     }
 

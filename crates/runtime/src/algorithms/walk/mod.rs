@@ -39,7 +39,7 @@ use reticent_accountant::{Ledger, Unit, View};
 use reticent_admm::{Refused, Walk as Memory, fraction, positive};
 use reticent_oracle::queries::ResidualTerms;
 use reticent_oracle::{Terms, WalkTerms};
-use reticent_problem::Regulariser;
+use reticent_problem::{Regulariser, penalties};
 
 use self::walker::Walker;
 use super::{Entry, Protocol, Recipe, Start, rehearsed};
@@ -159,6 +159,12 @@ fn certifiable(recipe: &Recipe<'_>, memory: Memory, clip: f64) -> Result<(), Ref
     if clip < bound {
         return refuse(
             "a clip below the loss's own bound makes steps that are not non-expansive: leave it out",
+        );
+    }
+    if !penalties::is_own(recipe.regulariser.penalty()) {
+        return refuse(
+            "that steps hide a contribution needs a penalty that is convex and shows nobody the token, which only one of \
+             the library is known to be",
         );
     }
     if recipe.regulariser.penalty().spec().starts_with("nuclear") {
