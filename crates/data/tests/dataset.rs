@@ -148,8 +148,7 @@ fn bounds_or_a_norm_are_schema_enough() {
 #[test]
 fn what_is_not_finite_is_refused_or_missing_as_it_is_declared() {
     let target = || Target::classes(["no", "yes"]).unwrap();
-    let target = Target::range(0.0, 10.0).unwrap();
-    let bounded = Schema::bounded(&[(0.0, 10.0)], target).unwrap();
+    let bounded = Schema::bounded(&[(0.0, 10.0)], target()).unwrap();
     let data =
         |x: f64| Dataset::dense(vec![1.0, x], 2, 1).unwrap().with_targets(&[0_u32, 1]).unwrap();
     for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
