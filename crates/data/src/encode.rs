@@ -268,20 +268,14 @@ impl Encoder {
                     None => missing.ok_or(CellProblem::TargetMissing)?,
                 };
             }
-            Slot::User => {
-                let users = &mut self.users;
-                row.user = with_text(cell, |text| match users.get(text) {
-                    Some(&id) => id,
-                    None => {
-                        let id = users.len() as u32;
-                        users.insert(text.to_vec(), id);
-                        id
-                    }
-                })
-                .ok_or(CellProblem::UserMissing)?;
-            }
+            Slot::User => row.user = number(&mut self.users, cell)?,
         }
         Ok(())
+    }
+
+    /// The number of an owner who stands beside the columns, told apart as those in a column are.
+    pub(crate) fn owner(&mut self, cell: Cell<'_>) -> Result<u32, CellProblem> {
+        number(&mut self.users, self.plan.meant(cell))
     }
 
     /// Scales a complete record into the row norm.
@@ -317,6 +311,19 @@ impl Plan {
             other => other,
         }
     }
+}
+
+/// The number of an owner, the next one for who was not met before.
+fn number(users: &mut HashMap<Vec<u8>, u32>, owner: Cell<'_>) -> Result<u32, CellProblem> {
+    let known = with_text(owner, |text| match users.get(text) {
+        Some(&id) => id,
+        None => {
+            let id = users.len() as u32;
+            users.insert(text.to_vec(), id);
+            id
+        }
+    });
+    known.ok_or(CellProblem::UserMissing)
 }
 
 /// The finite number in a cell, `None` when it is missing.
@@ -359,7 +366,8 @@ fn with_text<T>(cell: Cell<'_>, f: impl FnOnce(&[u8]) -> T) -> Option<T> {
     match cell {
         Cell::Missing => None,
         Cell::Text(text) => Some(f(text)),
-        Cell::Number(x) => Some(f(x.to_string().as_bytes())),
+        // One zero, whatever its sign.
+        Cell::Number(x) => Some(f((x + 0.0).to_string().as_bytes())),
         Cell::Whole(n) => Some(f(n.to_string().as_bytes())),
         Cell::Flag(b) => Some(f(if b { b"true" } else { b"false" })),
         Cell::Day(day) => Some(f(day::text(day.clamp(day::FIRST, day::LAST)).as_bytes())),

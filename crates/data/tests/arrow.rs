@@ -103,3 +103,46 @@ fn a_type_without_meaning_is_refused_by_its_name() {
     assert!(error.contains("column `a` has the type"), "{error}");
     assert!(Dataset::arrow(Vec::new()).is_err());
 }
+
+#[test]
+fn a_dictionary_without_categories_is_missing_throughout() {
+    let schema: Schema = "row_norm = 1\nundeclared = 'ignore'\n[[column]]\nname = 'town'\n\
+                          kind = 'categorical'\ncategories = ['A', 'B', 'none']\nmissing = 'none'\n\
+                          [[column]]\nname = 'y'\nkind = 'target'\nclasses = [0, 1]\n"
+        .parse()
+        .unwrap();
+    let towns = |all: Vec<Option<&str>>| -> ArrayRef {
+        Arc::new(all.into_iter().collect::<DictionaryArray<Int32Type>>())
+    };
+    let target: ArrayRef = Arc::new(Int64Array::from(vec![1, 0]));
+    let batch = |towns: ArrayRef| {
+        // A column that the schema does not use is not looked at, whatever it is.
+        let other = unused();
+        let columns = [("town", towns), ("other", other), ("y", target.clone())];
+        let columns = columns.into_iter().map(|(name, column)| (name, column, true));
+        RecordBatch::try_from_iter_with_nullable(columns).unwrap()
+    };
+    let data = Dataset::arrow(vec![batch(towns(vec![None, None]))]).unwrap();
+    let table = encode(&data, &schema).unwrap();
+    let spelled = batch(towns(vec![Some("none"), Some("none")]));
+    assert_eq!(table, encode(&Dataset::arrow(vec![spelled]).unwrap(), &schema).unwrap());
+}
+
+fn unused() -> ArrayRef {
+    Arc::new(vec![None::<&str>; 2].into_iter().collect::<DictionaryArray<Int32Type>>())
+}
+
+#[test]
+fn zero_is_one_owner_whatever_its_sign() {
+    let schema: Schema = "row_norm = 1\n[[column]]\nname = 'who'\nkind = 'user'\n\
+                          [[column]]\nname = 'x'\nkind = 'numeric'\nlower = 0\nupper = 1\n\
+                          [[column]]\nname = 'y'\nkind = 'target'\nclasses = [0, 1]\n"
+        .parse()
+        .unwrap();
+    let who: ArrayRef = Arc::new(Float64Array::from(vec![0.0, -0.0, 1.0]));
+    let x: ArrayRef = Arc::new(Float64Array::from(vec![0.5; 3]));
+    let y: ArrayRef = Arc::new(Int64Array::from(vec![1, 0, 1]));
+    let batch = RecordBatch::try_from_iter([("who", who), ("x", x), ("y", y)]).unwrap();
+    let table = encode(&Dataset::arrow(vec![batch]).unwrap(), &schema).unwrap();
+    assert_eq!(table.users, Some(vec![0, 0, 1]));
+}

@@ -217,3 +217,16 @@ fn records_are_handed_on_as_they_are_encoded() {
     .unwrap();
     assert_eq!(seen, (0..4).map(|i| csv.rows.dense_row(i)).collect::<Vec<_>>());
 }
+
+#[test]
+fn owners_are_told_apart_as_in_a_column() {
+    let x = [1.0, 2.0, 3.0, 4.0];
+    let names = ["ann", "ann ", "bob", " ann"];
+    let data = || Dataset::dense(&x[..], 4, 1).unwrap().with_targets(&[0.0; 4]).unwrap();
+    let target = Target::range(0.0, 10.0).unwrap();
+    let bounded = Schema::bounded(&[(0.0, 10.0)], target).unwrap();
+    let owned = data().with_owners(&names).unwrap().encode(&bounded).unwrap();
+    assert_eq!(owned.users, Some(vec![0, 0, 1, 0]));
+    let blank = data().with_owners(&["ann", " ", "bob", "bob"]).unwrap().encode(&bounded);
+    assert!(blank.unwrap_err().to_string().contains("owners"));
+}

@@ -209,3 +209,11 @@ fn a_million_columns_are_read() {
     let wide: Schema = format!("undeclared = 'ignore'\n{wide}").parse().unwrap();
     assert_eq!(load(&path, None, &wide, None, None).unwrap().rows.columns(), 40_000);
 }
+
+#[test]
+fn a_mark_of_byte_order_within_a_file_is_no_part_of_a_value() {
+    let folder = Folder::new();
+    let plain = folder.read("t.csv", TEXT.as_bytes()).unwrap();
+    let marked = "\u{feff}age,who,ill\n10,a,no\n\u{feff}20.5,b,yes\n30,a,no\n";
+    assert_eq!(folder.read("t.csv", marked.as_bytes()).unwrap(), plain);
+}

@@ -256,3 +256,71 @@ fn a_skeleton_knows_the_types() {
     );
     assert_eq!(text.matches("= \"TODO\"").count(), 8, "{text}");
 }
+
+const TWO: &str = "
+row_norm = 1
+undeclared = 'ignore'
+[[column]]
+name = 'x'
+kind = 'numeric'
+lower = 0
+upper = 9
+[[column]]
+name = 'y'
+kind = 'target'
+classes = [false, true]
+";
+
+/// Found by fuzzing: each kept the library busy for a minute, over a list whose elements take
+/// no bytes.
+#[test]
+fn a_header_with_a_list_that_takes_no_bytes_is_refused() {
+    let found: [&[u8]; 4] = [
+        include_bytes!("damaged/endless-list-1.parquet"),
+        include_bytes!("damaged/endless-list-2.parquet"),
+        include_bytes!("damaged/endless-list-3.parquet"),
+        include_bytes!("damaged/endless-list-4.parquet"),
+    ];
+    for bytes in found {
+        let error = read(bytes, TWO).unwrap_err();
+        assert!(error.contains("header"), "{error}");
+    }
+}
+
+fn constant(records: usize) -> Vec<u8> {
+    write(
+        "message m { required double x; required boolean y; }",
+        &[&|group: &mut Group| {
+            column::<DoubleType>(group, &vec![4.5; records], None);
+            column::<BoolType>(group, &vec![true; records], None);
+        }],
+    )
+}
+
+#[test]
+fn many_equal_records_in_a_small_file_are_read() {
+    let bytes = constant(1 << 18);
+    assert!(bytes.len() < 1 << 16, "{}", bytes.len());
+    assert_eq!(read(&bytes, TWO).unwrap().targets.len(), 1 << 18);
+}
+
+#[test]
+fn more_records_than_a_small_file_can_have_are_refused() {
+    let bytes = constant(3);
+    let end = bytes.len() - 8;
+    let length = u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap()) as usize;
+    // A field of 64 bits that is 3 becomes one that is 2⁴⁰.
+    let (data, footer) = bytes[..end].split_at(end - length);
+    let mut new = Vec::new();
+    for (i, &byte) in footer.iter().enumerate() {
+        match (i > 0 && footer[i - 1] == 0x16, byte) {
+            (true, 6) => new.extend([0x80, 0x80, 0x80, 0x80, 0x80, 0x40]),
+            _ => new.push(byte),
+        }
+    }
+    assert!(new.len() > footer.len());
+    let length = new.len() as u32;
+    let bytes = [data, &new, &length.to_le_bytes(), b"PAR1"].concat();
+    let error = read(&bytes, TWO).unwrap_err();
+    assert!(error.contains("1099511627776 records"), "{error}");
+}

@@ -28,7 +28,8 @@ pub(super) fn names(batches: &[RecordBatch]) -> Result<Vec<String>, String> {
 pub(super) struct Columns<'a> {
     /// The first row of each batch.
     starts: Vec<usize>,
-    batches: Vec<Vec<Column<'a>>>,
+    /// Of each batch, the columns that are read.
+    batches: Vec<Vec<Option<Column<'a>>>>,
 }
 
 enum Column<'a> {
@@ -55,26 +56,31 @@ enum Column<'a> {
 }
 
 impl<'a> Columns<'a> {
-    pub(super) fn new(batches: &'a [RecordBatch]) -> Self {
+    /// Those columns that `used` names by their places.
+    pub(super) fn new(batches: &'a [RecordBatch], used: &[usize]) -> Self {
         let mut starts = Vec::with_capacity(batches.len());
         let mut rows = 0;
         for batch in batches {
             starts.push(rows);
             rows += batch.num_rows();
         }
-        let columns = |batch: &'a RecordBatch| batch.columns().iter().map(|c| Column::of(&**c));
-        Columns { starts, batches: batches.iter().map(|b| columns(b).collect()).collect() }
+        let columns = |batch: &'a RecordBatch| {
+            let all = batch.columns().iter().enumerate();
+            all.map(|(i, c)| used.contains(&i).then(|| Column::of(&**c))).collect()
+        };
+        Columns { starts, batches: batches.iter().map(columns).collect() }
     }
 
     /// The cell of a row, counted over all batches.
     pub(super) fn cell(&self, row: usize, column: usize) -> Result<Cell<'a>, CellProblem> {
         let batch = self.starts.partition_point(|&start| start <= row) - 1;
-        self.batches[batch][column].cell(row - self.starts[batch])
+        let column = self.batches[batch][column].as_ref();
+        column.map_or(Ok(Cell::Missing), |column| column.cell(row - self.starts[batch]))
     }
 
     /// Refuses a column of a type that has no meaning here.
     pub(super) fn check(&self, column: usize, name: &str) -> Result<(), DataError> {
-        match self.batches.first().map(|batch| &batch[column]) {
+        match self.batches.first().and_then(|batch| batch[column].as_ref()) {
             Some(Column::Unreadable(found)) => {
                 let (column, found) = (name.to_owned(), found.clone());
                 Err(DataError::file(NAME, FileProblem::ColumnType { column, found }))
@@ -106,7 +112,10 @@ impl<'a> Column<'a> {
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary();
                 let values = Column::of(&**dictionary.values());
-                Column::Dictionary(array, dictionary.normalized_keys(), Box::new(values))
+                // Without categories every row is missing, and there are no places.
+                let none = dictionary.values().is_empty();
+                let places = if none { Vec::new() } else { dictionary.normalized_keys() };
+                Column::Dictionary(array, places, Box::new(values))
             }
             other => Column::Unreadable(other.to_string()),
         }
@@ -136,7 +145,10 @@ impl<'a> Column<'a> {
             Column::LargeText(all) => value!(all, |text: &'a str| Cell::Text(text.as_bytes())),
             Column::TextView(all) => value!(all, |text: &'a str| Cell::Text(text.as_bytes())),
             Column::Dictionary(all, _, _) if all.is_null(i) => Cell::Missing,
-            Column::Dictionary(_, places, values) => values.cell(places[i])?,
+            Column::Dictionary(_, places, values) => match places.get(i) {
+                Some(&place) => values.cell(place)?,
+                None => Cell::Missing,
+            },
             Column::Unreadable(_) => return Err(CellProblem::NotNumber),
         })
     }

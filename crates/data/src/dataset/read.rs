@@ -1,8 +1,5 @@
 //! From a dataset to an encoded table, or record by record to whoever asks.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-
 #[cfg(feature = "arrow")]
 use super::arrow::Columns;
 use super::{Dataset, Features, NAME, Owners, Targets, shape};
@@ -10,7 +7,8 @@ use crate::error::FileProblem;
 use crate::filling::Filling;
 use crate::source::{place, ready};
 use crate::{
-    Cell, CellProblem, DataError, Purpose, Role, Row, Schema, Table, TargetKind, Undeclared,
+    Cell, CellProblem, DataError, Encoder, Purpose, Role, Row, Schema, Table, TargetKind,
+    Undeclared,
 };
 
 /// What a cell of a record is read from.
@@ -61,8 +59,8 @@ impl Dataset<'_> {
         filling.reserve(self.rows(), self.stored(), NAME)?;
         self.each(&mut filling, |filling| filling.end(NAME).map(|()| true))?;
         let mut table = filling.finish();
-        if let Some(owners) = self.owners.as_ref().filter(|_| schema.user().is_none()) {
-            table.users = Some(owners.numbered()?);
+        if self.owners.is_some() && schema.user().is_none() {
+            table.users = Some(self.numbered(schema)?);
         }
         Ok(table)
     }
@@ -205,6 +203,16 @@ impl Dataset<'_> {
         }
     }
 
+    /// The owners as 0, 1, 2, … in order of first appearance, told apart as in a column of users.
+    fn numbered(&self, schema: &Schema) -> Result<Vec<u32>, DataError> {
+        let mut encoder = Encoder::new(schema, Purpose::Fit);
+        let owner = |at: usize| {
+            let number = encoder.owner(self.owner(at));
+            number.map_err(|problem| DataError::cell(NAME, at as u64 + 1, "owners", problem))
+        };
+        (0..self.rows()).map(owner).collect()
+    }
+
     /// Values that the encoded table will hold, where that is known.
     fn stored(&self) -> Option<usize> {
         match &self.features {
@@ -223,11 +231,14 @@ impl Dataset<'_> {
         if schema.features().is_some() {
             return Err(shape("a schema with `features` has no named columns".to_owned()));
         }
-        let columns = Columns::new(batches);
-        for &(slot, part) in parts {
-            if let Part::Column(column) = part {
-                columns.check(column, schema.columns()[slot].name())?;
-            }
+        let used = parts.iter().filter_map(|&(slot, part)| match part {
+            Part::Column(column) => Some((slot, column)),
+            Part::Target | Part::Owner => None,
+        });
+        let (slots, used): (Vec<usize>, Vec<usize>) = used.unzip();
+        let columns = Columns::new(batches, &used);
+        for (slot, column) in slots.into_iter().zip(used) {
+            columns.check(column, schema.columns()[slot].name())?;
         }
         Ok(Some(columns))
     }
@@ -243,29 +254,4 @@ fn push(record: &Record, filling: &mut Filling<'_>) -> Result<(), DataError> {
         filling.push(column, value);
     }
     Ok(())
-}
-
-impl Owners<'_> {
-    /// 0, 1, 2, … in order of first appearance.
-    fn numbered(&self) -> Result<Vec<u32>, DataError> {
-        match self {
-            Owners::Ids(all) => Ok(numbered(all.iter())),
-            Owners::Names(all) => match all.iter().position(|name| name.is_empty()) {
-                None => Ok(numbered(all.iter())),
-                Some(at) => {
-                    let problem = CellProblem::UserMissing;
-                    Err(DataError::cell(NAME, at as u64 + 1, "owners", problem))
-                }
-            },
-        }
-    }
-}
-
-fn numbered<T: Hash + Eq>(all: impl Iterator<Item = T>) -> Vec<u32> {
-    let mut known = HashMap::new();
-    all.map(|one| {
-        let next = known.len() as u32;
-        *known.entry(one).or_insert(next)
-    })
-    .collect()
 }

@@ -126,9 +126,10 @@ impl<'a, R: Read> Lines<'a, R> {
             if let Some(problem) = not_text(first) {
                 return Err(DataError::file(self.file, problem));
             }
-            if first.starts_with(&[0xef, 0xbb, 0xbf]) {
-                self.last.0 += 3;
-            }
+        }
+        // Also within a file: files that begin with the mark are put one behind the other.
+        if self.buffer[self.last.0..self.last.1].starts_with(&[0xef, 0xbb, 0xbf]) {
+            self.last.0 += 3;
         }
         Ok(&self.buffer[self.last.0..self.last.1])
     }

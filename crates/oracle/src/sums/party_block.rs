@@ -26,7 +26,7 @@ use serde::Serialize;
 use super::pass::finite;
 use super::private::{Private, norm_above};
 use super::prox::Prox;
-use super::solver::UP;
+use super::solver::{RESIDUAL_ERROR, UP};
 
 /// How a block moves.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -184,9 +184,9 @@ impl PartyBlock {
         let reach = 5.0 * norm(z) + 2.0 * norm(&self.centre) + 3.0 * self.params.bound();
         let rounding = self.params.prox().rounding(
             self.params.prox().curvature(smoothness),
-            z.len(),
-            records,
+            (z.len(), records),
             reach,
+            RESIDUAL_ERROR,
         );
         // A bound that is not a number is no reason to go on; without a curvature nothing is
         // claimed of rounding.

@@ -17,6 +17,7 @@ use reticent_problem::losses::Loss;
 use super::pass::finite;
 use super::private::{Private, norm_above};
 use super::rows::{RowAccess, with_rows};
+use super::solver::residual_error;
 
 /// How a prox is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,10 +41,18 @@ impl Prox {
         smoothness * (self.row_norm * (1.0 + ROUNDING)).powi(2)
     }
 
-    /// What rounding adds to a result at the most, where no iterate is further than `reach` from 0.
-    pub(crate) fn rounding(&self, beta: f64, len: usize, records: usize, reach: f64) -> f64 {
+    /// What rounding adds to a result at the most, where no iterate is further than `reach` from 0
+    /// and a score less its target is off by `residual` beside what the score is.
+    pub(crate) fn rounding(
+        &self,
+        beta: f64,
+        (len, records): (usize, usize),
+        reach: f64,
+        residual: f64,
+    ) -> f64 {
         let terms = (len + records + 64) as f64;
         f64::EPSILON * 64.0 * terms * (1.0 + self.step * beta) * reach
+            + self.step * beta / self.row_norm * residual
     }
 
     /// Whether the prox at `v = z` is, step for step, a non-expansive map of `z`: no gradient is
@@ -122,7 +131,23 @@ impl Prox {
         let m = private.records().max(1);
         let norm = |x: &[f64]| norm_above(x.iter().map(|x| x * x).sum(), x.len());
         let reach = 2.0 * norm(v) + norm(z) + self.step * self.record_clip;
-        let rounding = self.rounding(beta, v.len(), m, reach);
+        let rounding = self.rounding(beta, (v.len(), m), reach, residual_error(loss));
         2.0 * self.step * self.record_clip / m as f64 * (1.0 + ROUNDING) + 2.0 * rounding
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sums::solver::RESIDUAL_ERROR;
+
+    #[test]
+    fn a_narrow_piece_is_bounded_with_its_targets() {
+        let prox = Prox { step: 2.0, inner: 1, record_clip: 1.0, row_norm: 0.5 };
+        let smoothness = 1e9;
+        let rounding = |residual| prox.rounding(prox.curvature(smoothness), (1, 1), 1e-9, residual);
+        // A step of γ, a slope that is off by β₀ε, a row of norm R.
+        assert!(rounding(0.0) < 2.0 * smoothness * 0.5 * f64::EPSILON);
+        assert!(rounding(RESIDUAL_ERROR) >= 2.0 * smoothness * 0.5 * f64::EPSILON);
     }
 }

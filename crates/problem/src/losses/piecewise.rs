@@ -71,7 +71,10 @@ impl Slopes {
             return Err(refuse("pairs u,s whose s go from below 0 to above 0"));
         }
         let pieces = || at.windows(2).zip(slope.windows(2));
-        let bend = pieces().map(|(u, s)| (s[1] - s[0]) / (u[1] - u[0])).collect();
+        let bend: Vec<f64> = pieces().map(|(u, s)| (s[1] - s[0]) / (u[1] - u[0])).collect();
+        if !bend.iter().all(|bend| (ROUNDING * bend).is_finite()) {
+            return Err(refuse("pairs u,s whose u are not so near that the curvature overflows"));
+        }
         let value = values(&at, &slope);
         Ok(Slopes { at, slope, bend, value })
     }
@@ -291,6 +294,14 @@ mod tests {
             let u = f64::from(i) / 10.0;
             assert!((hinge.phi(u) - same.phi(u)).abs() < 1e-14, "{u}");
         }
+    }
+
+    #[test]
+    fn a_bend_that_is_not_finite_is_refused() {
+        let near = PiecewiseResidual::new(&[(0.0, -1.0), (1e-310, 1.0)]);
+        assert!(near.unwrap_err().to_string().contains("curvature"));
+        let least = PiecewiseMargin::new(&[(0.0, -1.0), (1e-300, 0.0)]).unwrap();
+        assert!(least.smoothness().is_finite());
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl<'a> Batches<'a> {
         while self.left == 0 {
             self.close()?;
             if self.group == self.source.reader.num_row_groups() {
-                return self.end();
+                return Ok(None);
             }
             self.open()?;
             self.group += 1;
@@ -102,16 +102,8 @@ impl<'a> Batches<'a> {
         Ok(())
     }
 
-    fn end(&self) -> Result<Option<Batch>, DataError> {
-        let said = self.source.reader.metadata().file_metadata().num_rows();
-        if i64::try_from(self.record).ok() != Some(said) {
-            return Err(self.damaged("the file does not have as many records as it says"));
-        }
-        Ok(None)
-    }
-
     fn damaged(&self, what: &str) -> DataError {
-        self.broken(&ParquetError::General(what.into()))
+        super::damaged(self.source.file, self.record, what)
     }
 
     fn broken(&self, error: &ParquetError) -> DataError {

@@ -5,6 +5,7 @@
 mod batches;
 mod column;
 mod guard;
+mod headers;
 mod pages;
 
 use super::delimited::place;
@@ -15,9 +16,14 @@ use crate::{Cell, CellProblem, DataError, Purpose, Role, Schema, Table};
 use batches::Batches;
 use column::Meaning;
 use guard::guarded;
+use headers::Walked;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescPtr;
+
+/// Records that a file may have, however small it is: columns of one value take hardly any bytes.
+/// Above that, eight for each of its bytes.
+const MOST_RECORDS: u64 = 1 << 28;
 
 /// Reads a Parquet file; nulls are missing values. `file` is the name for messages.
 pub fn parse_parquet<R: ChunkReader + 'static>(
@@ -101,7 +107,18 @@ impl<'a> Source<'a> {
         if source.len() == 0 {
             return Err(DataError::file(file, FileProblem::Empty));
         }
-        let reader = SerializedFileReader::new(source).map_err(|e| broken(file, 0, &e))?;
+        let most = source.len().saturating_mul(8).max(MOST_RECORDS);
+        let reader = Walked::new(source).and_then(SerializedFileReader::new);
+        let reader = reader.map_err(|e| broken(file, 0, &e))?;
+        let groups = reader.metadata().row_groups().iter();
+        let records = groups.fold(0_i64, |sum, group| sum.saturating_add(group.num_rows().max(0)));
+        if records != reader.metadata().file_metadata().num_rows() {
+            return Err(damaged(file, 0, "the file does not have as many records as it says"));
+        }
+        if records as u64 > most {
+            let what = format!("it says that it has {records} records, too many for its size");
+            return Err(damaged(file, 0, &what));
+        }
         Ok(Self { reader: Box::new(reader), file })
     }
 
@@ -177,6 +194,10 @@ pub(super) enum Shape {
     Day,
     Text,
     Truth,
+}
+
+fn damaged(file: &str, line: u64, what: &str) -> DataError {
+    broken(file, line, &ParquetError::General(what.into()))
 }
 
 fn broken(file: &str, line: u64, error: &ParquetError) -> DataError {
