@@ -60,9 +60,10 @@ def logistic():
 def lasso():
     rng, x = table(2, 200, 15)
     y = np.round(x @ (rng.normal(0, 2, 15) * (rng.random(15) < 0.4)) + 0.3 + 0.1 * rng.standard_normal(200), 3)
+    y = np.round(y / np.abs(y).max(), 6)  # within ±1, as a gate wants targets
     fits = []
     for intercept in (False, True):
-        for l1 in (0.005, 0.05):
+        for l1 in (0.001, 0.01):
             model = Lasso(alpha=l1, fit_intercept=intercept, tol=1e-14, max_iter=1_000_000).fit(x, y)
             value = 0.5 * ((x @ model.coef_ + model.intercept_ - y) ** 2).mean() + l1 * np.abs(model.coef_).sum()
             fits.append(fit("squared", f"l1:{l1}", intercept, value))

@@ -58,7 +58,7 @@ fn classes() -> Simulated {
 }
 
 fn numbers() -> Simulated {
-    generators::linear(200, generators::piecewise_constant(16, 4, 2.0, 2), 0.2, 2)
+    generators::linear(200, generators::piecewise_constant(16, 4, 2.0, 2), 0.2, 2).scaled()
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_problem_without_a_minimiser_ends_at_the_limit() {
 /// More entries than are ever factored, and more than records: conjugate gradients instead.
 #[test]
 fn wide_data() {
-    let data = generators::linear(40, generators::sparse(2_100, 5, 30.0, 4), 0.05, 4);
+    let data = generators::linear(40, generators::sparse(2_100, 5, 30.0, 4), 0.05, 4).scaled();
     let found = fit(gate(&data, "squared", 1.0), "l1:0.01", None);
     let there = Fit {
         data: &data,

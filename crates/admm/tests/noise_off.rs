@@ -146,7 +146,8 @@ fn ridge_machine() -> Problem {
 }
 
 fn lasso() -> Problem {
-    let data = generators::linear(200, generators::piecewise_constant(16, 4, 2.0, 2), 0.2, 2);
+    let data =
+        generators::linear(200, generators::piecewise_constant(16, 4, 2.0, 2), 0.2, 2).scaled();
     Problem { loss: "squared", penalty: "l1:0.01", constraint: None, data, constant: 1.0 }
 }
 

@@ -18,7 +18,7 @@ const PENALTY: f64 = 0.01;
 const GAMMA: f64 = 0.7;
 
 fn data() -> Simulated {
-    generators::linear(60, generators::sparse(8, 3, 2.0, 7), 0.1, 7)
+    generators::linear(60, generators::sparse(8, 3, 2.0, 7), 0.1, 7).scaled()
 }
 
 /// `argmin_x ½(aᵀx − b)² + ‖x − v‖²/2γ = (aaᵀ + I/γ)⁻¹(b·a + v/γ)`, and

@@ -40,7 +40,7 @@ impl CellReport {
 /// quarter of that.
 const DRAWN: u64 = 8;
 
-/// Attacks every cell for which `wanted` holds, with so many runs each, and [`DRAWN`] times as many
+/// Attacks every cell for which `wanted` holds, with so many runs each, and eight times as many
 /// where a tight analysis of a sample is to be seen. `told` hears how many of how many cells are
 /// done.
 pub fn audit_map(

@@ -33,7 +33,7 @@ fn the_module_of_defects_is_conditional() {
         ("oracle/src/lib.rs", "mod bug;"),
         ("oracle/src/lib.rs", "pub use bug::Bug;"),
         ("audit/src/lib.rs", "pub use reticent_oracle::Bug;"),
-        ("runtime/src/lib.rs", "pub use run::prepare_spoiled;"),
+        ("runtime/src/lib.rs", "pub use prepare::prepare_spoiled;"),
     ] {
         let text = std::fs::read_to_string(crates().join(file)).unwrap();
         assert_eq!(text.matches(line).count(), 1, "{line}");

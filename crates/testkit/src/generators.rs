@@ -28,6 +28,15 @@ pub struct Simulated {
 }
 
 impl Simulated {
+    /// The same with its targets divided by the largest, so that they are within ±1 as those of
+    /// every table behind a gate are.
+    #[must_use]
+    pub fn scaled(mut self) -> Self {
+        let largest = self.targets.iter().fold(0.0_f64, |most, target| most.max(target.abs()));
+        self.targets.iter_mut().for_each(|target| *target /= largest);
+        self
+    }
+
     /// Row number i.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.features[i * self.columns..(i + 1) * self.columns]

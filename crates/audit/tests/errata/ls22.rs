@@ -31,7 +31,7 @@ fn pairs(last: [f64; 2]) -> Table {
     values.extend(last);
     Table {
         rows: Rows::Dense(Dense { values, rows: 40, columns: 2 }),
-        targets: vec![0.0; 40],
+        targets: vec![1.0; 40],
         users: None,
         names: vec!["1".to_owned(), "2".to_owned()],
     }

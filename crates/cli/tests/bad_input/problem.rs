@@ -158,7 +158,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "fit none.csv GOOD --tune epsilon=[1,2]",
-        "tune = epsilon=[1,2]: what can be tuned is algorithm, loss, penalty, constraint, iterations, …",
+        "tune = epsilon=[1,2]: what can be tuned is algorithm, penalty, constraint, iterations, …",
     ),
     case("fit none.csv GOOD --tune clip=[1,0]", "clip = 0: a number above 0 is needed"),
     case(

@@ -9,6 +9,7 @@ use reticent_problem::Shape;
 struct Everything;
 
 impl Query for Everything {
+    const NAME: &'static str = "everything";
     type Answer = Vec<f64>;
 
     fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
