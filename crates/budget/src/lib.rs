@@ -33,11 +33,15 @@
 
 mod balance;
 mod books;
+mod draft;
 mod error;
 mod file;
+mod history;
 mod line;
 mod neighbours;
+mod plan;
 mod promise;
+mod request;
 mod store;
 mod summary;
 
@@ -45,7 +49,8 @@ pub use books::Status;
 pub use error::BudgetError;
 pub use line::Line;
 pub use promise::Promise;
-pub use store::{Import, Relation, Request, Reservation, Store, Table};
+pub use request::{Import, Relation, Request, Reservation, Table};
+pub use store::Store;
 pub use summary::{Group, Job, Summary};
 
 /// The example of the README is run as a test.
