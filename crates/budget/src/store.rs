@@ -7,21 +7,21 @@ use reticent_accountant::{Filter, Ledger};
 use reticent_noise::{Digest, NoiseKey};
 use rusqlite::params;
 
-use crate::books::{self, Books};
+use crate::books::Books;
 use crate::draft::{Draft, Next, body};
 use crate::error::BudgetError;
-use crate::file::{File, not_a_budget};
-use crate::history::{LINES, append, begin, digest_of_key, keep, key, line, read, recall};
-use crate::line::{Closed, Kind, Line, Opened, Use};
+use crate::file::File;
+use crate::history::{LINES, append, begin, digest_of_key, keep, line, recall};
+use crate::line::{Closed, Kind, Opened, Use};
 use crate::plan::{fitting, within};
+use crate::progress;
 use crate::promise::{Promise, check_name};
 use crate::request::{Import, Request, Reservation, check_asked, check_events};
-use crate::summary::Summary;
 
 /// An open budget.
 #[derive(Debug)]
 pub struct Store {
-    file: File,
+    pub(crate) file: File,
 }
 
 impl Store {
@@ -30,26 +30,22 @@ impl Store {
     /// # Errors
     /// A promise that means nothing, or a file that cannot be made.
     pub fn create(path: &Path, promise: Promise) -> Result<Self, BudgetError> {
-        promise.check()?;
-        promise.filter()?;
-        let (key, _) = NoiseKey::secure()?.expose();
-        let opened =
-            Opened { promise, rule: Filter::RULE, reticent: env!("CARGO_PKG_VERSION").to_owned() };
-        let file = File::create(path, |file| {
-            let path = file.path.clone();
-            let failed = |error: rusqlite::Error| BudgetError::from_sqlite(&path, &error);
-            let transaction = begin(&mut file.connection).map_err(failed)?;
-            transaction
-                .execute("INSERT INTO key (one, bytes) VALUES (1, ?1)", params![key.as_slice()])
-                .map_err(failed)?;
-            let draft = Draft::new(Kind::Opened, body(&opened)?);
-            let draft = Draft { secret: Some(digest_of_key(&key)), ..draft };
-            let mut books = Books::empty(opened.promise.clone())?;
-            books.take(&append(&transaction, &books, draft).map_err(failed)?)?;
-            keep(&transaction, &books.balance(&key)?).map_err(failed)?;
-            transaction.commit().map_err(failed)
-        })?;
-        Ok(Self { file })
+        Ok(Self { file: File::create(path, |file| begin_history(file, promise))? })
+    }
+
+    /// A new budget in memory, which ends with this process: for trying out, and for who keeps its
+    /// books in another way. All else is as in a file.
+    ///
+    /// # Errors
+    /// A promise that means nothing.
+    pub fn in_memory(promise: Promise) -> Result<Self, BudgetError> {
+        Ok(Self { file: File::in_memory(|file| begin_history(file, promise))? })
+    }
+
+    /// The file, if it is in one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.file.is_on_disk().then_some(&*self.file.path)
     }
 
     /// A budget that is there, to be written.
@@ -66,22 +62,6 @@ impl Store {
     /// As [`Store::open`].
     pub fn open_to_read(path: &Path) -> Result<Self, BudgetError> {
         Ok(Self { file: File::open(path, false)? })
-    }
-
-    /// The secret under which tables are fingerprinted.
-    ///
-    /// # Errors
-    /// A file without a key, or with another than it was made with.
-    pub fn key(&self) -> Result<[u8; 32], BudgetError> {
-        key(&self.file.path, &self.file.connection)
-    }
-
-    /// What it promises.
-    ///
-    /// # Errors
-    /// A history that contradicts itself.
-    pub fn promise(&self) -> Result<Promise, BudgetError> {
-        Ok(Books::replay(&self.lines()?)?.promise)
     }
 
     /// Reserves what a plan costs, before the first noise is drawn.
@@ -102,19 +82,6 @@ impl Store {
             Ok(next.write_own(draft))
         })?;
         Ok(Reservation { number, hash })
-    }
-
-    /// What a reservation of the plan would be told, without making it; the table is taken for the
-    /// one that is known.
-    ///
-    /// # Errors
-    /// As [`Store::reserve`].
-    pub fn would_fit(&self, plan: &Ledger, asked: (f64, f64)) -> Result<(), BudgetError> {
-        check_asked(asked)?;
-        check_events(plan)?;
-        let books = Books::replay(&self.lines()?)?;
-        let people = books.tables.first().map_or(Some(1), |known| known.people);
-        fitting(&books, plan, people, asked.1).map(|_| ())
     }
 
     /// The job came to its end, having done what `done` says. The plan stays counted: who stops early
@@ -147,6 +114,24 @@ impl Store {
         })
     }
 
+    /// Says that the job is at work and how far it is, for people who look on ([`Job::progress`]).
+    /// It is no part of the history, and nothing depends on it: where another writes at that time
+    /// it is not written, and an error is no reason to stop. Each one waits for the disk: once in
+    /// some seconds is enough.
+    ///
+    /// [`Job::progress`]: crate::Job::progress
+    ///
+    /// # Errors
+    /// A file that is busy or cannot be written.
+    pub fn beat(
+        &mut self,
+        reservation: &Reservation,
+        done: u64,
+        of: Option<u64>,
+    ) -> Result<(), BudgetError> {
+        progress::beat(&self.file, reservation, done, of)
+    }
+
     /// Closes a job that never came back, as spent.
     ///
     /// # Errors
@@ -176,48 +161,6 @@ impl Store {
             let body = body(&Use::of(import.label, import.asked, import.ledger, beyond))?;
             Ok(next.write_own(Draft { charge: Some(charge), ..Draft::new(Kind::Imported, body) }))
         })
-    }
-
-    /// What it comes to now.
-    ///
-    /// # Errors
-    /// A history that contradicts itself.
-    pub fn summary(&self) -> Result<Summary, BudgetError> {
-        Summary::of(&self.lines()?)
-    }
-
-    /// Recomputes everything: the database, the chain, every charge from its ledger.
-    ///
-    /// # Errors
-    /// Names the first line that does not fit.
-    pub fn check(&self) -> Result<Summary, BudgetError> {
-        let failed = |error: rusqlite::Error| self.file.sqlite(&error);
-        // One state of the file, whoever writes meanwhile.
-        let transaction = self.file.connection.unchecked_transaction().map_err(failed)?;
-        let lines = self.lines()?;
-        let books = books::check(&lines)?;
-        if recall(&self.file.path, &transaction)?.1 != books {
-            let what = "the balance is not that of the history".to_owned();
-            return Err(BudgetError::Damaged { line: books.lines, what });
-        }
-        let said: String = transaction
-            .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
-            .map_err(failed)?;
-        if said != "ok" {
-            return Err(not_a_budget(&self.file.path, "the database is damaged"));
-        }
-        Summary::of(&lines)
-    }
-
-    /// The history, in order.
-    ///
-    /// # Errors
-    /// A history that cannot be read.
-    pub fn lines(&self) -> Result<Vec<Line>, BudgetError> {
-        read(&self.file.connection)
-            .map_err(|error| self.file.sqlite(&error))?
-            .into_iter()
-            .collect::<Result<_, _>>()
     }
 
     /// What a job planned that was reserved here, and not in another budget.
@@ -258,6 +201,9 @@ impl Store {
         let mut next = Next::behind(books.lines);
         let told = decide(&books, &mut next)?;
         for draft in next.drafts {
+            if let (Some(job), true) = (draft.job, draft.kind.closes()) {
+                progress::forget(&transaction, job).map_err(failed)?;
+            }
             books.take(&append(&transaction, &books, draft).map_err(failed)?)?;
         }
         keep(&transaction, &books.balance(&key)?).map_err(failed)?;
@@ -270,4 +216,25 @@ impl Store {
         })?;
         Ok((told, books.head))
     }
+}
+
+/// The first line, and the balance after it.
+fn begin_history(file: &mut File, promise: Promise) -> Result<(), BudgetError> {
+    promise.check()?;
+    promise.filter()?;
+    let (key, _) = NoiseKey::secure()?.expose();
+    let opened =
+        Opened { promise, rule: Filter::RULE, reticent: env!("CARGO_PKG_VERSION").to_owned() };
+    let path = file.path.clone();
+    let failed = |error: rusqlite::Error| BudgetError::from_sqlite(&path, &error);
+    let transaction = begin(&mut file.connection).map_err(failed)?;
+    transaction
+        .execute("INSERT INTO key (one, bytes) VALUES (1, ?1)", params![key.as_slice()])
+        .map_err(failed)?;
+    let draft = Draft::new(Kind::Opened, body(&opened)?);
+    let draft = Draft { secret: Some(digest_of_key(&key)), ..draft };
+    let mut books = Books::empty(opened.promise.clone())?;
+    books.take(&append(&transaction, &books, draft).map_err(failed)?)?;
+    keep(&transaction, &books.balance(&key)?).map_err(failed)?;
+    transaction.commit().map_err(failed)
 }
