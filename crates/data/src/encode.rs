@@ -76,7 +76,7 @@ pub struct Encoder {
 #[derive(Debug)]
 struct Plan {
     slots: Vec<Slot>,
-    tokens: Vec<Vec<u8>>,
+    missing: Tokens,
     trim: bool,
     comma: bool,
     row_norm: f64,
@@ -145,7 +145,7 @@ impl Encoder {
         }
         let plan = Plan {
             slots,
-            tokens: schema.missing_tokens().iter().map(|t| t.clone().into_bytes()).collect(),
+            missing: Tokens::new(schema.missing_tokens()),
             trim: schema.trim(),
             comma: schema.decimal_comma(),
             row_norm: schema.row_norm(),
@@ -197,10 +197,10 @@ impl Encoder {
         let plan = &*self.plan;
         let cell = plan.meant(cell);
         let mut count = self.counts.as_mut().map(|counts| &mut counts.columns[slot]);
-        if cell == Cell::Missing
+        if matches!(cell, Cell::Missing)
             && let Some(count) = &mut count
         {
-            count.missing += 1;
+            count.absent();
         }
         match &plan.slots[slot] {
             Slot::Skip => {}
@@ -301,14 +301,38 @@ impl Plan {
         match cell {
             Cell::Text(text) => {
                 let text = if self.trim { text.trim_ascii() } else { text };
-                if self.tokens.iter().any(|t| t == text) { Cell::Missing } else { Cell::Text(text) }
+                if self.missing.has(text) { Cell::Missing } else { Cell::Text(text) }
             }
             // Some writers put NaN for null; whoever declares that spelling missing means this one
             // too.
-            Cell::Number(x) if x.is_nan() && self.tokens.iter().any(|t| t == b"NaN") => {
-                Cell::Missing
-            }
+            Cell::Number(x) if x.is_nan() && self.missing.has(b"NaN") => Cell::Missing,
             other => other,
+        }
+    }
+}
+
+/// The spellings of a missing value.
+#[derive(Debug)]
+struct Tokens {
+    all: Vec<Vec<u8>>,
+    /// Whether the empty text is one.
+    empty: bool,
+    /// Whether one begins with this byte: most fields are known to be none by that alone.
+    first: [bool; 256],
+}
+
+impl Tokens {
+    fn new(spellings: &[String]) -> Self {
+        let all: Vec<Vec<u8>> = spellings.iter().map(|t| t.clone().into_bytes()).collect();
+        let mut first = [false; 256];
+        all.iter().filter_map(|t| t.first()).for_each(|&byte| first[usize::from(byte)] = true);
+        Self { empty: all.iter().any(Vec::is_empty), first, all }
+    }
+
+    fn has(&self, text: &[u8]) -> bool {
+        match text.first() {
+            None => self.empty,
+            Some(&byte) => self.first[usize::from(byte)] && self.all.iter().any(|t| t == text),
         }
     }
 }

@@ -13,31 +13,41 @@ const TENS: [f64; 23] = [
 /// power of ten are exact in a double, so that their quotient is rounded once, as it should be. The
 /// rest goes through the standard library, which rounds correctly.
 pub(crate) fn parse(text: &[u8]) -> Option<f64> {
-    let (negative, digits) = match text {
-        [b'-', rest @ ..] => (true, rest),
-        _ => (false, text),
+    let short = match text {
+        [b'-', rest @ ..] => plain(rest).map(|x| -x),
+        _ => plain(text),
     };
-    if (1..=16).contains(&digits.len()) && digits[0] != b'.' {
-        let (mut whole, mut places, mut point) = (0_u64, 0_usize, false);
-        let plain = digits.iter().all(|&b| match b {
-            b'0'..=b'9' => {
-                whole = whole * 10 + u64::from(b - b'0');
-                places += usize::from(point);
-                true
-            }
-            b'.' if !point => {
-                point = true;
-                true
-            }
-            _ => false,
-        });
-        // Sixteen bytes are fifteen digits and a point, or too many digits.
-        if plain && (point || digits.len() <= 15) {
-            let x = whole as f64 / TENS[places];
-            return Some(if negative { -x } else { x });
-        }
+    short.or_else(|| std::str::from_utf8(text).ok()?.parse().ok())
+}
+
+/// The short way; `None` where it leads nowhere.
+fn plain(text: &[u8]) -> Option<f64> {
+    // Sixteen bytes are fifteen digits and a point, or too many digits.
+    if !(1..=16).contains(&text.len()) || text[0] == b'.' {
+        return None;
     }
-    std::str::from_utf8(text).ok()?.parse().ok()
+    let (before, whole) = digits(text, 0);
+    match &text[before..] {
+        [] => (before <= 15).then_some(whole as f64),
+        [b'.', places @ ..] => {
+            let (found, all) = digits(places, whole);
+            (found == places.len()).then(|| all as f64 / TENS[found])
+        }
+        _ => None,
+    }
+}
+
+/// How many digits `text` begins with, and the number that they make behind those of `before`.
+fn digits(text: &[u8], before: u64) -> (usize, u64) {
+    let mut whole = before;
+    for (at, &byte) in text.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return (at, whole);
+        }
+        whole = whole * 10 + u64::from(digit);
+    }
+    (text.len(), whole)
 }
 
 /// `digits · 10^-places`, rounded once.
