@@ -12,15 +12,23 @@ const TENS: [f64; 23] = [
 /// Plain decimals of up to 15 digits, most of what tables hold, take the short way: digits and
 /// power of ten are exact in a double, so that their quotient is rounded once, as it should be. The
 /// rest goes through the standard library, which rounds correctly.
+#[inline]
 pub(crate) fn parse(text: &[u8]) -> Option<f64> {
     let short = match text {
         [b'-', rest @ ..] => plain(rest).map(|x| -x),
         _ => plain(text),
     };
-    short.or_else(|| std::str::from_utf8(text).ok()?.parse().ok())
+    short.or_else(|| long(text))
+}
+
+/// The way for everything, kept out of the loop over fields.
+#[cold]
+fn long(text: &[u8]) -> Option<f64> {
+    std::str::from_utf8(text).ok()?.parse().ok()
 }
 
 /// The short way; `None` where it leads nowhere.
+#[inline]
 fn plain(text: &[u8]) -> Option<f64> {
     // Sixteen bytes are fifteen digits and a point, or too many digits.
     if !(1..=16).contains(&text.len()) || text[0] == b'.' {
@@ -38,6 +46,7 @@ fn plain(text: &[u8]) -> Option<f64> {
 }
 
 /// How many digits `text` begins with, and the number that they make behind those of `before`.
+#[inline]
 fn digits(text: &[u8], before: u64) -> (usize, u64) {
     let mut whole = before;
     for (at, &byte) in text.iter().enumerate() {
