@@ -30,7 +30,7 @@ fn a_page_has_the_models_and_the_budget() {
     assert_eq!(said.json()["models"][1]["epsilon"], "infinity");
     assert!(said.err.contains("NOT PRIVATE: seeded"), "{}", said.err);
     for words in
-        ["Guarantee", "Not private", "The budget of b", "of the budget. It asked for ε = 1"]
+        ["Guarantee", "Not private", "The budget of <bdi>b", "of the budget. It asked for ε = 1"]
     {
         assert!(page.contains(words), "{words}");
     }
