@@ -124,7 +124,7 @@ pub(crate) fn course(account: &Account, id: &str) -> Markup {
     .with_rule(ceiling, &format!("promised: {}", given(ceiling)));
     for group in 0..groups {
         let at = |moment: &Moment| Some((seconds(&moment.time)?, *moment.counted.get(group)?));
-        let points = course.iter().filter_map(at).collect();
+        let points = held(course.iter().filter_map(at).collect());
         let name = if groups > 1 { format!("people {}", group + 1) } else { "counted".to_owned() };
         plot = plot.with(Curve::steps(&name, points));
     }
@@ -138,6 +138,14 @@ pub(crate) fn course(account: &Account, id: &str) -> Markup {
         "A step is a job that reserved what it may use; it goes down again only for a job that was refused before it \
          asked anything.",
     )
+}
+
+/// What was counted last holds on, so that the last step can be seen.
+fn held(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    if let (Some(&(first, _)), Some(&(last, value))) = (points.first(), points.last()) {
+        points.push((last + (0.05 * (last - first)).max(120.0), value));
+    }
+    points
 }
 
 fn state(job: &Job) -> &'static str {
@@ -171,7 +179,7 @@ pub(crate) fn jobs(summary: &Summary) -> Markup {
         @if summary.jobs.is_empty() {
             p { "None yet." }
         } @else {
-            div.scroll tabindex="0" role="region" aria-label="Jobs" {
+            div.scroll tabindex="0" role="group" aria-label="Jobs" {
                 table {
                     thead { tr {
                         th.number scope="col" { "Job" }

@@ -86,7 +86,7 @@ fn table(model: &Model, units: &Units, pairs: &[(&Coefficient, &Coefficient)]) -
         } }
     };
     html! {
-        div.scroll tabindex="0" role="region" aria-label="All weights" {
+        div.scroll tabindex="0" role="group" aria-label="All weights" {
             table {
                 thead { tr {
                     th scope="col" { "Column" }

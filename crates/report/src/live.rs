@@ -218,7 +218,7 @@ pub fn history(account: &Account, number_of: usize, lines: &[Line], from: usize)
     let body = html! {
         section aria-labelledby="lines" {
             h2 id="lines" { "Lines" }
-            div.scroll tabindex="0" role="region" aria-label="Lines" {
+            div.scroll tabindex="0" role="group" aria-label="Lines" {
                 table {
                     thead { tr {
                         th.number scope="col" { "Line" }

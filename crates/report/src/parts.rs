@@ -87,7 +87,7 @@ pub(crate) fn table(parts: &Parts) -> Markup {
     }
     let counted = list.iter().any(|part| part.alone.is_some());
     html! {
-        div.scroll tabindex="0" role="region" aria-label="What was released" {
+        div.scroll tabindex="0" role="group" aria-label="What was released" {
             table {
                 thead { tr {
                     th scope="col" { "Times" }

@@ -47,7 +47,7 @@ fn summary(subjects: &[Subject]) -> Markup {
     html! {
         section aria-labelledby="all-h" {
             h2 id="all-h" { "All models" }
-            div.scroll tabindex="0" role="region" aria-label="All models" {
+            div.scroll tabindex="0" role="group" aria-label="All models" {
                 table {
                     thead { tr {
                         th scope="col" { "Model" }
