@@ -79,7 +79,7 @@ impl AuditSpec {
                 _ => 2,
             },
             // What a party keeps would otherwise move its contribution to where it is cut.
-            lambda: (walks || cell.view == View::Local).then_some(0.01),
+            relaxation: (walks || cell.view == View::Local).then_some(0.01),
             // A masked sum is many messages.
             runs: if masked { self.runs / 4 } else { self.runs },
             sampling: match (masked, cell.drawn) {

@@ -79,14 +79,6 @@ impl Gate {
         Self::new(table, loss.into(), opening, seeded, stream)
     }
 
-    /// From here on, answers with a known defect, for an audit to find.
-    #[cfg(feature = "seeded-bugs")]
-    pub fn spoil(&mut self, bug: crate::bug::Bug) -> Result<(), Refusal> {
-        self.source.reused = bug.reused_seed(&mut self.source.entropy)?;
-        self.inside.bug = Some(bug);
-        Ok(())
-    }
-
     /// For what leaves without noise: the data, and the multipliers of a split.
     pub(crate) fn behind(&mut self) -> (&mut Books, &mut Inside, &mut Option<Split>) {
         (&mut self.books, &mut self.inside, &mut self.split)
@@ -163,6 +155,14 @@ impl<S: Source> Gate<S> {
             transcript: None,
             claim: None,
         })
+    }
+
+    /// From here on, answers with a known defect, for an audit to find.
+    #[cfg(feature = "seeded-bugs")]
+    pub fn spoil(&mut self, bug: crate::bug::Bug) -> Result<(), Refusal> {
+        self.source.spoil(bug)?;
+        self.inside.bug = Some(bug);
+        Ok(())
     }
 
     /// Enters the events of a query, and answers it.

@@ -4,13 +4,13 @@ mod show;
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent::{Certificate, JobFile, Spec, write_text};
 use reticent_budget::{BudgetError, Import, Promise, Store};
 use serde_json::{Value, json};
 
+use super::shared::one_of;
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::wrapped;
@@ -53,18 +53,15 @@ pub struct New {
     delta: f64,
 
     /// Which tables must be hard to tell apart [default: replace-one]
-    #[arg(long, value_parser = PossibleValuesParser::new(Adjacency::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<Adjacency>()))]
+    #[arg(long, value_parser = one_of!(Adjacency))]
     adjacency: Option<Adjacency>,
 
     /// What is protected [default: record]
-    #[arg(long, value_parser = PossibleValuesParser::new(Unit::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<Unit>()))]
+    #[arg(long, value_parser = one_of!(Unit))]
     unit: Option<Unit>,
 
     /// Against whom [default: central]
-    #[arg(long, value_parser = PossibleValuesParser::new(View::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<View>()))]
+    #[arg(long, value_parser = one_of!(View))]
     view: Option<View>,
 
     /// The most rows of one user, if that is public: jobs that protect records can then be counted
@@ -214,12 +211,22 @@ impl Plan {
         }
         let ledger = gaussian((epsilon, delta), adjacency, unit, promise.view)?;
         store.would_fit(&ledger, (epsilon, delta)).map_err(Failure::Budget)?;
+        let planned = store.plan(&ledger).map_err(Failure::Budget)?;
         let text = wrapped(&format!(
-            "A job with Gaussian noise at epsilon = {epsilon}, delta = {} fits. What the job really plans is counted \
+            "A job with Gaussian noise at epsilon = {epsilon}, delta = {} fits. With it {} of epsilon = {} would be \
+             counted in place of {}, and one up to epsilon = {} would be left. What the job really plans is counted \
              when it reserves: a sampled one may cost a little more.",
-            number::show_delta(delta)
+            number::show_delta(delta),
+            number::show_up(planned.together),
+            promise.epsilon,
+            number::show_up(planned.counted),
+            planned.left_after
         ));
-        let object = json!({ "fits": true, "epsilon": epsilon, "delta": delta });
+        let object = json!({
+            "fits": true, "epsilon": epsilon, "delta": delta,
+            "counted": planned.counted, "with_it": planned.together,
+            "left": planned.left, "left_after": planned.left_after,
+        });
         Ok(Answer { text, object, remarks: Vec::new() })
     }
 }
