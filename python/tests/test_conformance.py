@@ -19,9 +19,9 @@ from reticent import (
 warnings.simplefilter("ignore")
 
 # Tables of the checks are small; their bounds are wide, and so is the budget.
-COMMON = {"epsilon": 200.0, "delta": 1e-3, "bounds": (-5, 5), "settings": {"iterations": 100}}
+COMMON = {"epsilon": 200.0, "delta": 1e-3, "bounds": (-4, 4), "settings": {"iterations": 100}}
 CLASSES = {"classes": "public"}
-NUMBERS = {"target_bounds": (-5, 5)}
+NUMBERS = {"target_bounds": (-3, 3)}
 
 ESTIMATORS = [
     PrivateLogisticRegression(**COMMON, **CLASSES),
