@@ -184,7 +184,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, table: _tables.Columns, schema: Any, y: Any, groups: Any) -> None:
         request = self._request(schema, groups is not None, self._seed())
-        native, iterations, converged = _reticent.fit(
+        native, iterations, converged, remark = _reticent.fit(
             request,
             table.x,
             names=table.names if schema.features else None,
@@ -192,6 +192,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             groups=owners(groups),
             budget=self._payer(),
         )
+        if remark is not None:
+            warnings.warn(remark, RuntimeWarning, stacklevel=4)
         if converged is False:
             warnings.warn(
                 f"the exact solver did not get to the optimum in {iterations} iterations: give it "

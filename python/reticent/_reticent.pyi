@@ -155,7 +155,7 @@ def fit(
     y: NDArray[Any] | None = None,
     groups: NDArray[np.uint64] | None = None,
     budget: dict[str, str] | None = None,
-) -> tuple[Model, int, bool | None]: ...
+) -> tuple[Model, int, bool | None, str | None]: ...
 def tune(
     requests: list[dict[str, Any]],
     runs: int | None,
@@ -165,4 +165,4 @@ def tune(
     y: NDArray[Any] | None = None,
     groups: NDArray[np.uint64] | None = None,
     budget: dict[str, str] | None = None,
-) -> tuple[Model, int, int, float, float]: ...
+) -> tuple[Model, int, int, float, float, str | None]: ...

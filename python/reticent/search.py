@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             prepared.append((one, table, schema, target))
         first, table, schema, target = prepared[0]
         requests = [one._request(under, groups is not None, seed) for one, _, under, _ in prepared]
-        native, iterations, winner, score, expected = _reticent.tune(
+        native, iterations, winner, score, expected, remark = _reticent.tune(
             requests,
             self.runs,
             table.x,
@@ -100,6 +101,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             groups=owners(groups),
             budget=first._payer(),
         )
+        if remark is not None:
+            warnings.warn(remark, RuntimeWarning, stacklevel=2)
         best = prepared[winner][0]
         best.n_iter_ = int(iterations)
         best._adopt(native)

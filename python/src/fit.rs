@@ -31,8 +31,8 @@ pub struct Payer {
     label: String,
 }
 
-/// Fits, without holding the interpreter's lock. Gives the model, the number of iterations and
-/// whether an exact solver converged.
+/// Fits, without holding the interpreter's lock. Gives the model, the number of iterations, whether
+/// an exact solver converged, and what must not be overlooked about the budget.
 #[pyfunction]
 #[pyo3(signature = (request, x, *, names=None, y=None, groups=None, budget=None))]
 pub fn fit<'py>(
@@ -43,7 +43,7 @@ pub fn fit<'py>(
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<Payer>,
-) -> PyResult<(Model, u64, Option<bool>)> {
+) -> PyResult<(Model, u64, Option<bool>, Option<String>)> {
     let table = Table::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some();
@@ -51,12 +51,12 @@ pub fn fit<'py>(
         let job = request.fit()?.check()?;
         perform(&job, &request, &dataset, groups_named(grouped, &job), budget)
     });
-    let Fitted { model, iterations, converged, .. } = done?;
-    Ok((Model(model), iterations, converged))
+    let (Fitted { model, iterations, converged, .. }, remark) = done?;
+    Ok((Model(model), iterations, converged, remark))
 }
 
 /// Chooses among fits within one budget. Gives the model, the iterations, the number of the winner,
-/// its noisy score and the expected number of runs.
+/// its noisy score, the expected number of runs, and what must not be overlooked about the budget.
 #[pyfunction]
 #[pyo3(signature = (requests, runs, x, *, names=None, y=None, groups=None, budget=None))]
 #[allow(clippy::too_many_arguments)] // keywords of a private function of the package
@@ -69,7 +69,7 @@ pub fn tune<'py>(
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<Payer>,
-) -> PyResult<(Model, u64, usize, f64, f64)> {
+) -> PyResult<(Model, u64, usize, f64, f64, Option<String>)> {
     let table = Table::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some();
@@ -84,11 +84,11 @@ pub fn tune<'py>(
         let job = tune.check()?;
         perform(&job, &requests[0], &dataset, groups_named(grouped, &job), budget)
     });
-    let Fitted { model, iterations, tuned, .. } = done?;
+    let (Fitted { model, iterations, tuned, .. }, remark) = done?;
     let tuned = tuned.ok_or_else(|| Error::value("param_grid", "", "nothing was chosen"));
     let tuned = tuned.map_err(Failure::from)?;
     let winner = tuned.chosen.parse().unwrap_or_default();
-    Ok((Model(model), iterations, winner, tuned.score, tuned.expected_runs))
+    Ok((Model(model), iterations, winner, tuned.score, tuned.expected_runs, remark))
 }
 
 /// What the budget calls the column that says whose row it is.
@@ -102,11 +102,11 @@ fn perform(
     dataset: &Dataset<'_>,
     user: Option<String>,
     budget: Option<Payer>,
-) -> Result<Fitted, Failure> {
+) -> Result<(Fitted, Option<String>), Failure> {
     let mut signals = Signals::new();
     let mut watch = |stage| signals.watch(stage);
     let Some(Payer { path, label }) = budget else {
-        return Ok(job.fit_watched(dataset, &mut watch)?);
+        return Ok((job.fit_watched(dataset, &mut watch)?, None));
     };
     let mut store = open(&path)?;
     let ready = job.open(dataset, &mut watch)?;
@@ -123,22 +123,22 @@ fn perform(
     let table = Edition { fingerprint: IN_MEMORY, relation: Relation::NewEdition };
     let asked = Asked { label: &label, asked, plan, table, user: user.as_deref() };
     let reservation = store.reserve(&asked).map_err(Failure::Budget)?;
-    // From here on the books are written before anything else is said.
-    match ready.run(&mut watch) {
+    let number = reservation.job();
+    let (done, closed) = match ready.run(&mut watch) {
         Ok(fitted) => {
-            let done = &fitted.model.certificate().ledger;
-            store.settle(&reservation, done).map_err(Failure::Budget)?;
-            Ok(fitted)
+            let closed = store.settle(&reservation, &fitted.model.certificate().ledger);
+            (Ok(fitted), closed)
         }
+        // Something was asked: the plan stays counted.
         Err(error @ Error::Spent { .. }) => {
-            store.settle(&reservation, &Ledger::new()).map_err(Failure::Budget)?;
-            Err(error.into())
+            (Err(error), store.settle(&reservation, &Ledger::new()))
         }
-        Err(error) => {
-            store.release(reservation).map_err(Failure::Budget)?;
-            Err(error.into())
-        }
-    }
+        Err(error) => (Err(error), store.release(reservation)),
+    };
+    // A model that was paid for is handed out though its job could not be closed.
+    let open =
+        |error| format!("job {number} stays open in the budget, and counted in full: {error}");
+    Ok((done?, closed.err().map(open)))
 }
 
 fn open(path: &Path) -> Result<Store, Failure> {
