@@ -62,6 +62,8 @@ pub struct AuditSpec {
     pub as_published: bool,
     /// The law of a random linear term, where there is one.
     pub law: Option<Law>,
+    /// The part of the budget for the second moment whose coordinates the steps are taken in.
+    pub precondition: Option<f64>,
     /// Which blocks of a consensus move.
     pub schedule: Option<BlockSchedule>,
     /// The averaging parameter, where it matters.
@@ -106,6 +108,7 @@ impl Default for AuditSpec {
             release: None,
             as_published: false,
             law: None,
+            precondition: None,
             schedule: None,
             relaxation: None,
             procedure: Procedure::Alone,
@@ -407,6 +410,7 @@ impl AuditSpec {
             step: self.step,
             // The normal law is for losses of classes, and the usual loss is of numbers.
             law: has("law").then_some(self.law.unwrap_or(Law::SphericalLaplace)),
+            precondition: self.precondition,
             schedule: self.schedule,
             relaxation: self.relaxation.filter(|_| has("relaxation")),
             as_published: self.as_published.then_some(true),

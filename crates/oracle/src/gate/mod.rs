@@ -16,7 +16,7 @@ use crate::books::Books;
 use crate::claim::{Claim, booked};
 use crate::inside::Inside;
 use crate::oracle::{Asked, Oracle};
-use crate::queries::{Erased, Query, check_point};
+use crate::queries::{Erased, Query, check_basis, check_point};
 use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::sums::{Blocks, Private, Split};
@@ -260,6 +260,18 @@ impl<S: Source> Oracle for Gate<S> {
         let Inside { private, loss, .. } = &self.inside;
         self.inside.blocks = Some(Blocks::at(start, private.records(), loss.outputs()));
         self.inside.lineage = Hasher::new("open consensus").numbers(start).finish();
+        Ok(())
+    }
+
+    fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal> {
+        let Inside { private, blocks, lineage, .. } = &mut self.inside;
+        // The images are of the rows as they came.
+        private.set_basis(None);
+        check_basis(images, private.width())?;
+        private.set_basis(images);
+        *blocks = None;
+        let mut hasher = Hasher::new("set basis");
+        *lineage = hasher.field(lineage.as_slice()).numbers(images.unwrap_or_default()).finish();
         Ok(())
     }
 }

@@ -20,6 +20,15 @@ const COUNTLESS: &[Drawn] = &[Full, Poisson];
 
 const CLIPPED: &[&str] =
     &["gate", "sensitivity-clipped-sum", "noise-gaussian-grid", "gaussian", "pld"];
+const WHITENED: &[&str] = &[
+    "gate",
+    "second-moment",
+    "change-of-basis",
+    "sensitivity-clipped-sum",
+    "noise-gaussian-grid",
+    "gaussian",
+    "pld",
+];
 const BLOCKS: &[&str] =
     &["gate", "consensus", "sensitivity-clipped-sum", "noise-gaussian-grid", "gaussian", "pld"];
 const MINIMISER: &[&str] = &["gate", "minimiser", "noise-gaussian-grid", "gaussian"];
@@ -106,6 +115,28 @@ pub const MAP: &[Row] = &[
         adjacencies: &[AddRemove],
         drawn: COUNTLESS,
         ..TABLE
+    },
+    Row {
+        algorithms: &["dp-sgd"],
+        forms: &["preconditioned"],
+        procedures: PLAIN,
+        views: &[Central],
+        units: BOTH,
+        adjacencies: &[ReplaceOne],
+        drawn: SAMPLES,
+        proofs: WHITENED,
+        slack: GRAPH,
+    },
+    Row {
+        algorithms: &["dp-sgd"],
+        forms: &["preconditioned"],
+        procedures: PLAIN,
+        views: &[Central],
+        units: BOTH,
+        adjacencies: &[AddRemove],
+        drawn: COUNTLESS,
+        proofs: WHITENED,
+        slack: GRAPH,
     },
     Row {
         algorithms: &["vradmm"],
