@@ -225,13 +225,13 @@ fn a_user_counts_by_the_share_of_its_records() {
     let users = table.users.clone().unwrap();
     let share = |user: u32| {
         let own: Vec<usize> = (0..COUNT).filter(|&i| users[i] == user).collect();
-        let counted = own.iter().filter(|&&i| table.targets[i] <= 0.0).count();
+        let counted = own.iter().filter(|&&i| table.rows.dense_row(i)[0] <= 0.55).count();
         (!own.is_empty()).then(|| counted as f64 / own.len() as f64)
     };
     let expected: f64 = (0..3).filter_map(share).sum();
     assert!(expected.fract() != 0.0, "shares that are not whole");
     let mut gate = gate("logistic", &Opening { unit: Unit::User, ..OPENING });
-    let params = Count { of: Statistic::Target, at_most: 0.0, noise_multiplier: 0.0 };
+    let params = Count { of: Statistic::Feature(0), at_most: 0.55, noise_multiplier: 0.0 };
     close(&[gate.ask(&params).unwrap().into_inner()], &[expected], 1e-8);
 }
 
