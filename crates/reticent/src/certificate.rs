@@ -146,7 +146,7 @@ impl Certificate {
             adjacency: scope.adjacency,
             unit: scope.unit,
             view: scope.view,
-            meaning,
+            meaning: seen_by(algorithm, meaning),
             accountant: epsilon.method.to_string(),
             noise: noise(&ledger).to_owned(),
             algorithm: algorithm.to_owned(),
@@ -180,7 +180,8 @@ impl Certificate {
             // An ε that only has to be above a lower end of 0 says nothing: what is shown is never
             // below our own count.
             let verdict = verdict.at_least(self.epsilon);
-            (self.epsilon, self.meaning) = (verdict.epsilon.upper, verdict.meaning);
+            self.epsilon = verdict.epsilon.upper;
+            self.meaning = seen_by(&self.algorithm, verdict.meaning);
             self.curve = points(&self.ledger)?;
             self.mu = gdp_mu(&self.ledger);
             self.rdp = orders(&self.ledger);
@@ -210,6 +211,16 @@ impl Certificate {
         self.curve.iter_mut().for_each(|point| point.epsilon = f64::INFINITY);
         (self.mu, self.rdp) = (None, Vec::new());
         Ok(self)
+    }
+}
+
+/// An evaluation shows figures, and no model.
+fn seen_by(algorithm: &str, meaning: String) -> String {
+    match algorithm {
+        crate::evaluation::NAME => {
+            meaning.replace("whoever sees the model", "whoever sees the evaluation")
+        }
+        _ => meaning,
     }
 }
 

@@ -3,6 +3,7 @@
 use reticent_accountant::{Ledger, Taint};
 use reticent_admm::Choice;
 use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
+use reticent_oracle::tables::Schema;
 use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal};
 use reticent_problem::Graph;
 
@@ -106,13 +107,7 @@ impl Job {
     /// The column that says whose row it is, if the schema declares one: its name, or its place in a
     /// file without a header, where names are anybody's choice.
     pub fn user_column(&self) -> Option<String> {
-        let schema = &self.work.task().objective.schema;
-        let name = schema.user()?;
-        if schema.header() {
-            return Some(name.to_owned());
-        }
-        let place = schema.columns().iter().position(|column| column.name() == name)?;
-        Some(format!("column {} of a file without a header", place + 1))
+        user_column(&self.work.task().objective.schema)
     }
 
     /// Does the job. Every call spends the budget anew.
@@ -160,6 +155,16 @@ impl Job {
         };
         Ok(Ready { work: &self.work, gate, plan, records })
     }
+}
+
+/// The column of a schema that says whose row it is, as a budget knows it.
+pub(crate) fn user_column(schema: &Schema) -> Option<String> {
+    let name = schema.user()?;
+    if schema.header() {
+        return Some(name.to_owned());
+    }
+    let place = schema.columns().iter().position(|column| column.name() == name)?;
+    Some(format!("column {} of a file without a header", place + 1))
 }
 
 impl Ready<'_> {

@@ -82,10 +82,9 @@ fn counts(inside: &mut Inside) -> (Vec<f64>, Vec<f64>) {
 fn sums(inside: &mut Inside) -> (Vec<f64>, Vec<f64>) {
     let at = [0.7, -0.2];
     let one = Errors { at: &at, noise_multiplier: 1.0 };
-    let deviation = one.deviation(&inside.terms);
+    let deviations = one.deviations(&inside.terms);
     let answer = Errors { noise_multiplier: 0.0, ..one };
     let answer = answer.answer(inside, &mut Entropy::seeded(1)).unwrap();
-    let deviations = vec![deviation; answer.len()];
     (answer, deviations)
 }
 

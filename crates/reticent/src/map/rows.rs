@@ -79,8 +79,22 @@ const CERTAIN: &str =
     "only the noise of members that are certainly honest and stay is counted, by its moments";
 const DISTANCE: &str = "how far apart one record's two blocks can be is a bound";
 
+const EVALUATION: &[&str] = &["gate", "evaluation", "noise-gaussian-grid", "gaussian"];
+
 /// Every combination that is offered.
 pub const MAP: &[Row] = &[
+    // What a model is worth.
+    Row {
+        algorithms: &["evaluation"],
+        forms: &["classes", "numbers"],
+        procedures: &[Alone],
+        views: &[Central],
+        units: BOTH,
+        adjacencies: EITHER,
+        drawn: &[Full],
+        proofs: EVALUATION,
+        slack: "",
+    },
     // One table, gradients.
     Row {
         algorithms: &["auto", "dp-sgd", "sadmm"],
