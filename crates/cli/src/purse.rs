@@ -1,13 +1,16 @@
-//! A fit that is paid for from the budget of its data set: what its plan costs is reserved before
+//! A fit, or an evaluation, that is paid for from the budget of its data set: what its plan costs is reserved before
 //! anything is asked, and settled after. Whatever happens between leaves it counted in full.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use reticent::accountant::{Adjacency, Ledger, Unit, View};
+use reticent::accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent::tables::{fingerprint, stamps};
-use reticent::{Error, Files, Fitted, Job, JobFile, Progress, Spec, Stage, Watch};
+use reticent::{
+    Error, Evaluated, Files, Fitted, Job, JobFile, Progress, Ready, ReadyEvaluation, Spec, Stage,
+    Watch,
+};
 use reticent_budget::{BudgetError, Relation, Request, Reservation, Store, Table, gaussian_job};
 use serde_json::{Value, json};
 
@@ -21,7 +24,7 @@ const BEAT: Duration = Duration::from_secs(2);
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The budget of the data set (docs/budgets.md)")]
 pub struct PurseFlags {
-    /// Reserve what the fit costs in this budget, before anything is asked
+    /// Reserve what it costs in this budget, before anything is asked
     #[arg(long, value_name = "FILE")]
     budget: Option<PathBuf>,
 
@@ -45,7 +48,7 @@ pub struct Purse {
     table: Files,
 }
 
-/// What a fit did to its budget.
+/// What was done to the budget.
 #[derive(Debug)]
 pub struct Receipt {
     /// For people.
@@ -57,19 +60,16 @@ pub struct Receipt {
 }
 
 impl PurseFlags {
-    /// The budget that was named, if any; a job that surely does not fit is refused here, before
-    /// its table is opened.
+    /// Whether a budget was named.
+    pub fn is_given(&self) -> bool {
+        self.budget.is_some()
+    }
+
+    /// The budget that was named for a fit, if any.
     pub fn open(&self, job: &JobFile<Spec>, out: &Path) -> Result<Option<Purse>, Failure> {
-        let Some(file) = self.budget.clone() else { return Ok(None) };
         let spec = &job.job;
-        let usage = |message: &str, hint: &str| {
-            Err(Failure::Usage { message: message.to_owned(), hint: hint.to_owned() })
-        };
-        if spec.seed.is_some() {
-            return usage(
-                "seed: noise that somebody knows is no noise, and no budget holds it",
-                "leave out --seed or --budget",
-            );
+        if self.budget.is_none() {
+            return Ok(None);
         }
         let Some(asked) = spec.epsilon.zip(spec.delta) else {
             return usage(
@@ -77,7 +77,27 @@ impl PurseFlags {
                 "give --epsilon and --delta",
             );
         };
-        if job.data.paths.iter().any(|path| path.as_os_str() == "-") {
+        self.open_for(Wanted {
+            asked,
+            seeded: spec.seed.is_some(),
+            gaussian: is_gaussian(spec).then(|| (spec.adjacency.unwrap_or_default(), spec.unit)),
+            label: format!("fit to {}", out.display()),
+            table: &job.data,
+        })
+    }
+
+    /// The budget that was named, if any; what surely does not fit is refused here, before the
+    /// table is opened.
+    pub fn open_for(&self, wanted: Wanted<'_>) -> Result<Option<Purse>, Failure> {
+        let Some(file) = self.budget.clone() else { return Ok(None) };
+        let Wanted { asked, seeded, gaussian: terms, label, table } = wanted;
+        if seeded {
+            return usage(
+                "seed: noise that somebody knows is no noise, and no budget holds it",
+                "leave out --seed or --budget",
+            );
+        }
+        if table.paths.iter().any(|path| path.as_os_str() == "-") {
             return usage(
                 "a budget knows its table by its file, and standard input is none",
                 "give a file",
@@ -91,30 +111,114 @@ impl PurseFlags {
         let store = Store::open(&file).map_err(Failure::Budget)?;
         // Follows the history from end to end, which a reservation does not.
         let promise = store.promise().map_err(Failure::Budget)?;
-        if relation != Relation::DisjointPeople && is_gaussian(spec) {
-            let unit = spec.unit.unwrap_or(promise.unit);
-            let adjacency = spec.adjacency.unwrap_or_default();
-            let plan = gaussian(asked, adjacency, unit, promise.view)?;
+        if let Some((adjacency, unit)) = terms.filter(|_| relation != Relation::DisjointPeople) {
+            let plan = gaussian(asked, adjacency, unit.unwrap_or(promise.unit), promise.view)?;
             match store.would_fit(&plan, asked) {
                 Err(error) if error.is_refusal() => return Err(Failure::Budget(error)),
                 _ => (),
             }
         }
-        let label = format!("fit to {}", out.display());
         let label = label.chars().filter(|c| !c.is_control()).take(200).collect();
-        Ok(Some(Purse { store, file, relation, label, asked, table: job.data.clone() }))
+        Ok(Some(Purse { store, file, relation, label, asked, table: table.clone() }))
     }
+}
+
+/// What a budget is asked for.
+#[derive(Debug)]
+pub struct Wanted<'a> {
+    /// ε and δ.
+    pub asked: (f64, f64),
+    /// Whether the noise is from a seed.
+    pub seeded: bool,
+    /// Where it is one Gaussian release after the other on all records: which tables are
+    /// neighbours, and what is protected, if that is said. What it costs then follows from its ε
+    /// and δ alone.
+    pub gaussian: Option<(Adjacency, Option<Unit>)>,
+    /// What the history calls it.
+    pub label: String,
+    /// The table.
+    pub table: &'a Files,
+}
+
+/// What is ready to ask, and is paid for before it does.
+pub trait Payable {
+    /// What comes of it.
+    type Done;
+    /// What it will enter in the books; nothing where it has no noise.
+    fn plan(&self) -> Option<&Ledger>;
+    /// Why it would be no guarantee.
+    fn taints(&self) -> &[Taint];
+    /// Does it.
+    fn run(self, watch: &mut Watch<'_>) -> Result<Self::Done, Error>;
+    /// What was entered.
+    fn ledger(done: &Self::Done) -> &Ledger;
+}
+
+impl Payable for Ready<'_> {
+    type Done = Fitted;
+
+    fn plan(&self) -> Option<&Ledger> {
+        Ready::plan(self)
+    }
+
+    fn taints(&self) -> &[Taint] {
+        Ready::taints(self)
+    }
+
+    fn run(self, watch: &mut Watch<'_>) -> Result<Fitted, Error> {
+        Ready::run(self, watch)
+    }
+
+    fn ledger(done: &Fitted) -> &Ledger {
+        &done.model.certificate().ledger
+    }
+}
+
+impl Payable for ReadyEvaluation {
+    type Done = Evaluated;
+
+    fn plan(&self) -> Option<&Ledger> {
+        Some(ReadyEvaluation::plan(self))
+    }
+
+    fn taints(&self) -> &[Taint] {
+        ReadyEvaluation::taints(self)
+    }
+
+    fn run(self, _: &mut Watch<'_>) -> Result<Evaluated, Error> {
+        ReadyEvaluation::run(self)
+    }
+
+    fn ledger(done: &Evaluated) -> &Ledger {
+        &done.certificate.ledger
+    }
+}
+
+fn usage<T>(message: &str, hint: &str) -> Result<T, Failure> {
+    Err(Failure::Usage { message: message.to_owned(), hint: hint.to_owned() })
 }
 
 impl Purse {
     /// Does the job.
-    pub fn fit(mut self, job: &Job, watch: &mut Watch<'_>) -> Result<(Fitted, Receipt), Failure> {
+    pub fn fit(self, job: &Job, watch: &mut Watch<'_>) -> Result<(Fitted, Receipt), Failure> {
+        let table = self.table.clone();
+        self.pay(job.user_column(), |watch| job.open(&table, watch), watch)
+    }
+
+    /// Pays for what `open` makes ready, and does it. `user` is the column that says whose row it
+    /// is.
+    pub fn pay<R: Payable>(
+        mut self,
+        user: Option<String>,
+        open: impl FnOnce(&mut Watch<'_>) -> Result<R, Error>,
+        watch: &mut Watch<'_>,
+    ) -> Result<(R::Done, Receipt), Failure> {
         let unreadable = |error: std::io::Error| Failure::Usage {
             message: format!("the table cannot be read twice: {}", error.kind()),
             hint: "a budget knows its table by its files".to_owned(),
         };
         let before = stamps(&self.table.paths).map_err(unreadable)?;
-        let ready = job.open(&self.table, watch)?;
+        let ready = open(watch)?;
         let key = self.store.key().map_err(Failure::Budget)?;
         let fingerprint = fingerprint(&self.table.paths, &key).map_err(unreadable)?;
         if stamps(&self.table.paths).map_err(unreadable)? != before {
@@ -124,7 +228,7 @@ impl Purse {
             });
         }
         let no_guarantee = |why: &str| Failure::Usage {
-            message: format!("no budget holds this fit: {why}"),
+            message: format!("no budget holds this: {why}"),
             hint: "nothing was reserved, and nothing was asked".to_owned(),
         };
         let plan = ready.plan().ok_or_else(|| no_guarantee("it has no noise"))?;
@@ -132,7 +236,6 @@ impl Purse {
             return Err(no_guarantee(&taint.to_string()));
         }
         let table = Table { fingerprint, relation: self.relation };
-        let user = job.user_column();
         let user = user.as_deref();
         let request = Request { label: &self.label, asked: self.asked, plan, table, user };
         let reservation = self.store.reserve(&request).map_err(Failure::Budget)?;
@@ -145,10 +248,10 @@ impl Purse {
                 watch(stage)
             })
         };
-        let (fitted, closed) = match ran {
-            Ok(fitted) => {
-                let closed = self.store.settle(&reservation, &fitted.model.certificate().ledger);
-                (Ok(fitted), closed)
+        let (done, closed) = match ran {
+            Ok(done) => {
+                let closed = self.store.settle(&reservation, R::ledger(&done));
+                (Ok(done), closed)
             }
             // Something was asked: the plan stays counted.
             Err(error @ Error::Spent { .. }) => {
@@ -156,11 +259,11 @@ impl Purse {
             }
             Err(error) => (Err(error), self.store.release(reservation)),
         };
-        let fitted = fitted?;
+        let done = done?;
         let open = closed.err().map(|error| {
             format!("Job {number} stays open in the budget, and counted in full: {error}.")
         });
-        Ok((fitted, self.receipt(number, open)))
+        Ok((done, self.receipt(number, open)))
     }
 
     fn receipt(&self, number: u64, open: Option<String>) -> Receipt {

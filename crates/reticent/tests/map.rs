@@ -184,7 +184,12 @@ fn evaluations(folder: &Path) -> Vec<(Cell, Result<(), reticent::Error>)> {
             std::fs::write(&schema, format!("{text}{person}")).unwrap();
             let table = folder.join("evaluated.csv");
             let y = if form == "classes" { "no" } else { "0.5" };
-            std::fs::write(&table, format!("a,b,y,who\n0,1,{y},1\n1,0,{y},2\n")).unwrap();
+            let rows = if unit == Unit::User {
+                format!("a,b,y,who\n0,1,{y},1\n1,0,{y},2\n")
+            } else {
+                format!("a,b,y\n0,1,{y}\n1,0,{y}\n")
+            };
+            std::fs::write(&table, rows).unwrap();
             let spec = Spec {
                 schema: Some(schema),
                 algorithm: Some("exact".to_owned()),

@@ -85,7 +85,8 @@ impl PrivateFlags {
     ) -> Result<Answer, Failure> {
         let (Some(epsilon), Some(delta)) = (self.epsilon, self.delta) else {
             return Err(Failure::Usage {
-                message: "an evaluation within a budget needs an epsilon and a delta of its own".to_owned(),
+                message: "an evaluation within a budget needs an epsilon and a delta of its own"
+                    .to_owned(),
                 hint: "give --epsilon and --delta".to_owned(),
             });
         };
@@ -162,11 +163,11 @@ impl PrivateFlags {
 
 fn answer(model: &Model, evaluated: &Evaluated, threshold: Option<f64>) -> Answer {
     let Evaluated { quality, confidence, certificate } = evaluated;
-    let percent = format!("{} %", show(100.0 * confidence).trim_end_matches(".0"));
-    let percent = if *confidence == 0.95 { "95 %".to_owned() } else { percent };
+    let percent = format!("{} %", (1e4 * confidence).round() / 100.0);
+    let unit = certificate.unit;
     let (mut text, mut object) = match quality {
-        PrivateQuality::Classes(quality) => classes(model, quality, &percent),
-        PrivateQuality::Range(quality) => numbers(quality, &percent),
+        PrivateQuality::Classes(quality) => classes(model, quality, (&percent, unit)),
+        PrivateQuality::Range(quality) => numbers(quality, (&percent, unit)),
     };
     text += &format!("\n{}\n", columns(&certificate_rows(certificate), 2, 2));
     let note = note(certificate.certified);
@@ -181,8 +182,10 @@ fn answer(model: &Model, evaluated: &Evaluated, threshold: Option<f64>) -> Answe
     }
     let mut remarks = Vec::new();
     if !certificate.certified {
-        remarks
-            .push(format!("{} Do not publish these figures as private.", shouted(&certificate.reasons)));
+        remarks.push(format!(
+            "{} Do not publish these figures as private.",
+            shouted(&certificate.reasons)
+        ));
     }
     remarks.extend(weak(certificate));
     Answer { text, object, remarks }
@@ -224,15 +227,20 @@ fn field(estimate: &Estimate) -> Value {
     })
 }
 
-fn classes(model: &Model, quality: &PrivateClasses, percent: &str) -> (String, Value) {
+fn classes(
+    model: &Model,
+    quality: &PrivateClasses,
+    (percent, unit): (&str, Unit),
+) -> (String, Value) {
     let names = model.classes().unwrap_or_default();
     let several = names.len() > 2;
     let area = if several { format!("AUC ({AVERAGE})") } else { "AUC".to_owned() };
-    let mut rows = vec![heads(percent), row("accuracy", &quality.accuracy), row(&area, &quality.auc)];
+    let mut rows =
+        vec![heads(percent), row("accuracy", &quality.accuracy), row(&area, &quality.auc)];
     rows.extend(quality.log_loss.iter().map(|loss| row("log loss", loss)));
     rows.extend(quality.calibration_error.iter().map(|error| row("calibration error", error)));
     let mut text = columns(&rows, 2, 1);
-    text += &format!("\n  {}\n", counted(quality.n, quality.n_is_exact));
+    text += &format!("\n  {}\n", counted(quality.n, quality.n_is_exact, unit));
     if names.len() <= MANY {
         let head = std::iter::once("taken for").chain(names.iter().copied()).map(str::to_owned);
         let mut rows: Vec<Vec<String>> = vec![head.collect()];
@@ -271,12 +279,12 @@ fn classes(model: &Model, quality: &PrivateClasses, percent: &str) -> (String, V
     (text, object)
 }
 
-fn numbers(quality: &PrivateNumbers, percent: &str) -> (String, Value) {
+fn numbers(quality: &PrivateNumbers, (percent, unit): (&str, Unit)) -> (String, Value) {
     let PrivateNumbers { r2, mae, mse, rmse, n, n_is_exact } = quality;
     let figures = [("R²", r2), ("RMSE", rmse), ("MAE", mae), ("MSE", mse)];
     let rows = figures.iter().map(|(name, estimate)| row(name, estimate));
     let rows: Vec<_> = std::iter::once(heads(percent)).chain(rows).collect();
-    let text = columns(&rows, 2, 1) + &format!("\n  {}\n", counted(*n, *n_is_exact));
+    let text = columns(&rows, 2, 1) + &format!("\n  {}\n", counted(*n, *n_is_exact, unit));
     let object = json!({
         "r2": field(r2), "mae": field(mae), "mse": field(mse), "rmse": field(rmse),
         "n": n, "n_is_exact": n_is_exact, "sampling_error": "not included",
@@ -285,6 +293,10 @@ fn numbers(quality: &PrivateNumbers, percent: &str) -> (String, Value) {
 }
 
 /// How many there are, as far as that is known.
-fn counted(n: f64, exact: bool) -> String {
-    if exact { format!("of {n:.0}") } else { format!("of about {n:.0} (their number has noise too)") }
+fn counted(n: f64, exact: bool, unit: Unit) -> String {
+    if exact {
+        format!("of {n:.0} {unit}s")
+    } else {
+        format!("of about {n:.0} {unit}s (their number has noise too)")
+    }
 }
