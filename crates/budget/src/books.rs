@@ -236,6 +236,15 @@ impl Books {
         Ok(self.filter.charge(&self.promise.count(ledger)?)?)
     }
 
+    /// What the dearest of several plans costs, of which everybody pays for one.
+    pub(crate) fn charge_of_one(&self, plans: &[&Ledger]) -> Result<Charge, BudgetError> {
+        let mut dearest = Charge::ZERO;
+        for plan in plans {
+            dearest = dearest.or(&self.charge(plan)?);
+        }
+        Ok(dearest)
+    }
+
     /// The same for what is done already: what cannot be counted costs everything.
     pub(crate) fn charge_of_done(&self, ledger: &Ledger) -> Charge {
         self.charge(ledger).unwrap_or(Charge::INFINITE)
@@ -277,12 +286,9 @@ pub(crate) fn protects_users(ledger: &Ledger) -> bool {
 }
 
 fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {
-    let agrees = |ledger: &Ledger| {
-        let recounted = books.charge_of_done(ledger);
-        match line.charge {
-            Some(charge) if charge.agrees_with(&recounted) => Ok(()),
-            _ => Err(line.damaged("its ledger does not cost what is counted for it")),
-        }
+    let costs = |recounted: Charge| match line.charge {
+        Some(charge) if charge.agrees_with(&recounted) => Ok(()),
+        _ => Err(line.damaged("its ledger does not cost what is counted for it")),
     };
     match line.kind {
         Kind::Opened => line.read::<Opened>().map(|_| ()),
@@ -290,11 +296,12 @@ fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {
         Kind::Users => Users::read(line).map(|_| ()),
         Kind::Reserved | Kind::Imported => {
             let used = Use::read(line)?;
-            agrees(&used.ledger)?;
+            let plans = used.plans().map(|plan| books.charge_of_done(plan));
+            costs(plans.reduce(|one, two| one.or(&two)).unwrap_or(Charge::INFINITE))?;
             let imported = line.kind == Kind::Imported;
             let held =
                 || books.affected(line.people).all(|people| books.covers(&books.spent(people)));
-            if protects_users(&used.ledger) && !imported && books.users.is_none() {
+            if used.plans().any(protects_users) && !imported && books.users.is_none() {
                 Err(line.damaged("nobody said which column names its users"))
             } else if used.beyond && !imported {
                 Err(line.damaged("a job cannot reserve more than is left"))
@@ -307,7 +314,7 @@ fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {
         Kind::Settled => {
             let closed: Closed = line.read()?;
             match closed.ledger {
-                Some(ledger) => agrees(&ledger),
+                Some(ledger) => costs(books.charge_of_done(&ledger)),
                 None if line.charge.is_none() => Ok(()),
                 None => Err(line.damaged("a charge without a ledger")),
             }

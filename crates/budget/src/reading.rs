@@ -58,7 +58,7 @@ impl Store {
         check_asked(asked)?;
         check_events(plan)?;
         let books = Books::replay(&self.lines()?)?;
-        fitting(&books, plan, books.known_people(), asked.1).map(|_| ())
+        fitting(&books, &[plan], books.known_people(), asked.1).map(|_| ())
     }
 
     /// What a job of this plan would leave, whether it fits or not; the table is taken for the one

@@ -6,9 +6,10 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::View;
 use reticent::runtime::{CATALOGUE, Failures, Traffic};
-use reticent::simulate::{Keep, Parties, Simulated, Simulation};
+use reticent::simulate::{Keep, Parties, Simulated, Simulation, SimulationJob};
 use reticent::{
-    Certificate, JobFile, Model, check_folder, check_new, check_results, write_model, write_text,
+    Certificate, Files, JobFile, Model, Watch, check_folder, check_new, check_results, write_model,
+    write_text,
 };
 use serde_json::{Value, json};
 
@@ -19,6 +20,7 @@ use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::Bar;
+use crate::purse::{Between, PurseFlags};
 use crate::settings::is_setting;
 
 #[derive(Debug, Args)]
@@ -41,6 +43,9 @@ pub struct Simulate {
 
     #[command(flatten)]
     keep: KeepFlags,
+
+    #[command(flatten)]
+    purse: PurseFlags,
 
     #[command(flatten)]
     flags: JobFlags,
@@ -97,7 +102,7 @@ struct KeepFlags {
 impl Simulate {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
-        let Simulate { job, data, parties, keep, flags } = self;
+        let Simulate { job, data, parties, keep, purse, flags } = self;
         let party = parties.party;
         let force = flags.force();
         let JobFile { job: mut spec, data, out } = flags.file(data.into_iter().collect())?;
@@ -138,14 +143,30 @@ impl Simulate {
                 check_new(file, force)?;
             }
         }
-        let mut bar = Bar::new("round");
         let keep = Keep { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
-        let simulated = file
-            .job
-            .check()
-            .and_then(|job| job.run(&file.data, keep, &mut |stage| bar.watch(stage)));
+        let job = file.job.check().map_err(|error| Failure::of("simulate", error))?;
+        let label = format!("simulate to {}", out.display());
+        let purse = purse.open(&file.job.job, &file.data, &label, || None)?;
+        if purse.is_some() {
+            payable(&job, &keep)?;
+        }
+        let mut bar = Bar::new("round");
+        let mut watch = |stage| bar.watch(stage);
+        let done = match purse {
+            Some(purse) => {
+                let open = |table: &Files, watch: &mut Watch<'_>| {
+                    Ok(Between(job.open(table, keep, watch)?, keep))
+                };
+                let paid = purse.pay(job.user_column(), open, &mut watch);
+                paid.map(|(done, paid)| (done, Some(paid))).map_err(Failure::of_parties)
+            }
+            None => {
+                let done = job.run(&file.data, keep, &mut watch);
+                done.map(|done| (done, None)).map_err(|error| Failure::of("simulate", error))
+            }
+        };
         bar.finish();
-        let simulated = simulated.map_err(|error| Failure::of("simulate", error))?;
+        let (simulated, receipt) = done?;
         let own = match party {
             None => None,
             Some(party) => {
@@ -169,8 +190,32 @@ impl Simulate {
                 fields.insert("party".to_owned(), json!(own));
             }
         }
+        if let Some(receipt) = receipt {
+            receipt.add_to(&mut answer);
+        }
         Ok(answer)
     }
+}
+
+/// Refuses what one budget of the whole table cannot count.
+fn payable(job: &SimulationJob, keep: &Keep<'_>) -> Result<(), Failure> {
+    let refuse = |message: &str, hint: &str| {
+        Err(Failure::Usage { message: message.to_owned(), hint: hint.to_owned() })
+    };
+    if keep.resume {
+        return refuse(
+            "a run that goes on has reserved when it began, and is counted in full",
+            "leave out --budget; when it is done, close its job with `reticent budget forfeit`",
+        );
+    }
+    if !job.neighbours_are_one_party() {
+        return refuse(
+            "a record that is replaced may be another party's, and then two parties change, which no budget of \
+             records counts",
+            "protect users (--unit user), or deal the records with --split",
+        );
+    }
+    Ok(())
 }
 
 /// Flags that a run between parties has no use for are not in its help; whoever gives one is told.

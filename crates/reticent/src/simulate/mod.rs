@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use books::{PartyBooks, Spread};
 pub use check::SimulationJob;
-pub use run::{Keep, Simulated};
+pub use run::{Keep, ReadySimulation, Simulated};
 
 use crate::error::Error;
 use crate::spec::{Spec, keys, text_beside};
