@@ -118,6 +118,11 @@ impl Books {
         self.closed.len() as u64
     }
 
+    /// Whether there are such people; everybody there always is.
+    pub(crate) fn knows(&self, people: Option<u64>) -> bool {
+        people.is_none_or(|own| (1..=self.groups()).contains(&own))
+    }
+
     /// Takes the next line in, or refuses it.
     pub(crate) fn take(&mut self, line: &Line) -> Result<(), BudgetError> {
         if line.number != self.lines + 1 {
@@ -169,7 +174,7 @@ impl Books {
     /// A job that reserves is open; one that was made elsewhere is closed at once.
     fn begin(&mut self, line: &Line, status: Status) -> Result<(), BudgetError> {
         let charge = line.charge.ok_or_else(|| line.damaged("a job without a charge"))?;
-        let known = line.people.is_none_or(|own| (1..=self.groups()).contains(&own));
+        let known = self.knows(line.people);
         if line.job != Some(line.number) || !known {
             return Err(line.damaged("it names a job or people that there are not"));
         }
@@ -197,15 +202,16 @@ impl Books {
         match job.people {
             None => self.everybody = self.everybody.and(&job.charge),
             Some(people) => {
-                let of = self.closed.iter_mut().skip(people as usize - 1).take(1);
-                of.for_each(|closed| *closed = closed.and(&job.charge));
+                let of = place(people).and_then(|place| self.closed.get_mut(place));
+                of.into_iter().for_each(|closed| *closed = closed.and(&job.charge));
             }
         }
     }
 
     /// What counts for one group of people.
     pub(crate) fn spent(&self, people: u64) -> Charge {
-        let closed = self.closed.get(people as usize - 1).copied().unwrap_or(Charge::ZERO);
+        let closed = place(people).and_then(|place| self.closed.get(place)).copied();
+        let closed = closed.unwrap_or(Charge::ZERO);
         let counts = |job: &&Open| job.people.is_none_or(|own| own == people);
         let open = self.open.values().filter(counts);
         open.fold(closed.and(&self.everybody), |sum, job| sum.and(&job.charge))
@@ -249,6 +255,11 @@ impl Books {
     pub(crate) fn charge_of_done(&self, ledger: &Ledger) -> Charge {
         self.charge(ledger).unwrap_or(Charge::INFINITE)
     }
+}
+
+/// Where a group of people stands, counted from 1.
+fn place(people: u64) -> Option<usize> {
+    usize::try_from(people.checked_sub(1)?).ok()
 }
 
 /// Recomputes everything, ledgers too, and names the first line that does not fit.

@@ -152,6 +152,9 @@ fn budget_hint(error: &BudgetError) -> &'static str {
         BudgetError::NotOpen(_) | BudgetError::ReservedElsewhere(_) => {
             "`reticent budget show` lists the jobs"
         }
+        BudgetError::NoSuchLine { .. } => {
+            "put back the newest copy, and record what was released since with `reticent budget import`"
+        }
         BudgetError::Busy(_) => "try again when it is done",
         BudgetError::ReadOnly(_) => "check that you may write the file and its folder",
         BudgetError::Full(_) => "make room and try again",

@@ -213,7 +213,14 @@ impl Purse {
         open: impl FnOnce(&Files, &mut Watch<'_>) -> Result<R, Error>,
         watch: &mut Watch<'_>,
     ) -> Result<(R::Done, Receipt), Failure> {
-        let before = stamps(&self.table.paths).map_err(unreadable)?;
+        let before = match stamps(&self.table.paths) {
+            Ok(before) => before,
+            Err(error) => {
+                // What is wrong with a file is said better by who reads it.
+                open(&self.table, watch)?;
+                return Err(unreadable(error));
+            }
+        };
         let ready = open(&self.table, watch)?;
         let key = self.store.key().map_err(Failure::Budget)?;
         let fingerprint = fingerprint(&self.table.paths, &key).map_err(unreadable)?;

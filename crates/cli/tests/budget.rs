@@ -101,6 +101,16 @@ fn the_history_is_exported_and_checked() {
     assert_eq!(folder.reticent("budget export b.budget --out h.json").code, 2);
     let said = folder.reticent("budget check b.budget").ok();
     assert!(said.out.contains("b.budget checks: 1 lines"), "{}", said.out);
+    // Who wrote the last line down notices that an older state was put back.
+    let old = std::fs::read(folder.path().join("b.budget")).unwrap();
+    folder.reticent(&format!("{FIT} --epsilon 0.1 --out m")).ok();
+    let head = show(&folder)["head"].as_str().unwrap()[..16].to_owned();
+    folder.reticent(&format!("budget check b.budget --since {head}")).ok();
+    folder.write("b.budget", old);
+    folder.reticent("budget check b.budget").ok();
+    let said = folder.reticent(&format!("budget check b.budget --since {head}"));
+    assert!(said.code == 2 && said.err.contains("older state"), "{}", said.err);
+    assert_eq!(folder.reticent("budget check b.budget --since 12").code, 2);
     let mut bytes = std::fs::read(folder.path().join("b.budget")).unwrap();
     let place = bytes.windows(7).position(|part| part == b"promise").unwrap();
     bytes[place] = b'q';
@@ -310,7 +320,7 @@ fn a_run_between_parties_is_paid_by_the_budget_of_the_whole_table() {
     assert!(!folder.path().join("n").exists());
     for (flags, word) in [
         ("--epsilon 0.5 --users-from town --unit record", "may be another party's"),
-        ("--epsilon 0.5 --users-from town", "unit = user"),
+        ("--epsilon 0.5 --users-from town", "--unit user"),
         ("--epsilon 0.5 --split 5 --seed 1", "no noise"),
         ("--epsilon 0.5 --split 5 --skew label:1", "no budget holds"),
         ("--epsilon 0.5 --split 5 --checkpoint c --resume", "has reserved when it began"),
