@@ -51,7 +51,9 @@ fn a_killed_fit_is_counted_if_it_handed_anything_out() {
     let began = Instant::now();
     assert!(start(&folder, "whole").wait().unwrap().success());
     let whole = began.elapsed();
-    let (mut delays, mut counted) = (Delays(12), 0.0);
+    let check = || folder.reticent("budget check b.budget --json").ok().json();
+    let counted_in = |object: &Value| object["groups"][0]["counted"].as_f64().unwrap();
+    let (mut delays, mut counted) = (Delays(12), counted_in(&check()));
     let [mut none, mut open, mut settled, mut models] = [0; 4];
     for round in 0..kills {
         let out = format!("m{round}");
@@ -59,7 +61,7 @@ fn a_killed_fit_is_counted_if_it_handed_anything_out() {
         std::thread::sleep(delays.next(whole.mul_f64(1.1)));
         child.kill().unwrap();
         child.wait().unwrap();
-        let object = folder.reticent("budget check b.budget --json").ok().json();
+        let object = check();
         let jobs = object["jobs"].as_array().unwrap();
         let label = format!("fit to {out}");
         let own = jobs.iter().find(|job| job["label"] == label.as_str());
@@ -70,7 +72,7 @@ fn a_killed_fit_is_counted_if_it_handed_anything_out() {
             Some(other) => panic!("{round}: {other}"),
         }
         // Whatever was reserved is counted, and nothing that was counted is lost.
-        let now = object["groups"][0]["counted"].as_f64().unwrap();
+        let now = counted_in(&object);
         assert!(now >= counted && (now > counted) == own.is_some(), "{round}: {counted} {now}");
         counted = now;
         assert_eq!(object["groups"][0]["jobs"], jobs.len());
@@ -90,6 +92,6 @@ fn a_killed_fit_is_counted_if_it_handed_anything_out() {
     );
     // With room again for who comes next, whatever was left behind.
     assert!(start(&folder, "last").wait().unwrap().success());
-    let object = folder.reticent("budget check b.budget --json").ok().json();
+    let object = check();
     assert_eq!(object["jobs"].as_array().unwrap().len() as u64, kills - none + 2);
 }
