@@ -119,7 +119,7 @@ impl CountJob {
 
     /// The column that says whose row it is, if the schema declares one.
     pub fn user_column(&self) -> Option<String> {
-        self.task.user_column()
+        self.task.objective.user_column()
     }
 
     /// Who counts at or below which threshold: every class but the last, and all.

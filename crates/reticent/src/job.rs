@@ -126,7 +126,7 @@ impl Job {
     /// The column that says whose row it is, if the schema declares one: its name, or its place in a
     /// file without a header, where names are anybody's choice.
     pub fn user_column(&self) -> Option<String> {
-        self.work.task().user_column()
+        self.work.task().objective.user_column()
     }
 
     /// Does the job. Every call spends the budget anew.
@@ -290,17 +290,6 @@ impl Task {
             None => Entropy::secure().map_err(Refusal::from)?,
         };
         Ok(Gate::open(table, self.objective.loss.clone(), &self.opening, entropy)?)
-    }
-
-    /// The column that says whose row it is, by its name or its place.
-    pub fn user_column(&self) -> Option<String> {
-        let schema = &self.objective.schema;
-        let name = schema.user()?;
-        if schema.header() {
-            return Some(name.to_owned());
-        }
-        let place = schema.columns().iter().position(|column| column.name() == name)?;
-        Some(format!("column {} of a file without a header", place + 1))
     }
 
     /// What is said of a run that ended for this reason with these books: where something is

@@ -6,7 +6,9 @@ use clap::Args;
 use reticent::{Coefficient, Error, Model};
 use serde_json::{Value, json};
 
-use super::shared::{algorithm, certificate_fields, certificate_rows, not_private, read_model};
+use super::shared::{
+    algorithm, certificate_fields, certificate_rows, not_private, problem_rows, read_model, row,
+};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
@@ -31,14 +33,7 @@ impl Inspect {
         let model = read_model(&self.model)?;
         // What its ledger says, whatever is written beside it.
         let certificate = &model.certificate().clone().recounted()?;
-        let [loss, penalty, constraint] = model.problem();
-        let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
-        let mut rows = vec![
-            row("algorithm", &algorithm(certificate)),
-            row("loss", loss),
-            row("penalty", penalty),
-            row("constraint", constraint),
-        ];
+        let mut rows = problem_rows(&algorithm(certificate), &model);
         rows.extend(certificate_rows(certificate));
         rows.push(row("accountant", &certificate.accountant));
         let mut text = columns(&rows, 2, 2);

@@ -144,8 +144,8 @@ impl SimulationJob {
     }
 
     /// The column that says whose row it is, where every party is one of its values.
-    pub fn user_column(&self) -> Option<&str> {
-        self.objective.schema.user()
+    pub fn user_column(&self) -> Option<String> {
+        self.objective.user_column()
     }
 
     /// Whether a record is protected and stays with its party whatever is in it, or a party is a
