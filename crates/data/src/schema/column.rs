@@ -135,6 +135,7 @@ pub(crate) fn centre(x: f64, lower: f64, upper: f64) -> f64 {
 
 impl Numeric {
     /// A finite number, clipped and scaled.
+    #[inline]
     pub(crate) fn encode(&self, x: f64) -> f64 {
         let (lower, upper) = (self.lower, self.upper);
         match self.scale {
