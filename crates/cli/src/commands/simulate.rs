@@ -6,7 +6,7 @@ use clap::Args;
 use reticent::accountant::View;
 use reticent::runtime::{CATALOGUE, Failures, Traffic};
 use reticent::simulate::{
-    Keep, NOT_BETWEEN_PARTIES, Parties, Simulated, Simulation, SimulationJob,
+    Keep, NOT_BETWEEN_PARTIES, Parties, Simulated, SimulationJob, SimulationSpec,
 };
 use reticent::{
     Certificate, Files, JobFile, Model, Spec, Watch, check_folder, check_new, check_results,
@@ -156,7 +156,7 @@ impl Simulate {
 
 /// The run, paid for where a budget is named.
 fn train(
-    file: &JobFile<Simulation>,
+    file: &JobFile<SimulationSpec>,
     keep: Keep<'_>,
     purse: &PurseFlags,
 ) -> Result<(Simulated, Option<Receipt>), Failure> {
@@ -211,13 +211,13 @@ fn described(
     job: Option<PathBuf>,
     flags: JobFile<Spec>,
     parties: PartyFlags,
-) -> Result<JobFile<Simulation>, Failure> {
+) -> Result<JobFile<SimulationSpec>, Failure> {
     let JobFile { job: mut spec, data, out } = flags;
     let by_column = parties.users_from.is_some();
     if by_column {
         spec.user_column = parties.users_from;
     }
-    let simulation = Simulation {
+    let simulation = SimulationSpec {
         job: spec,
         failures: parties.fail.unwrap_or_default(),
         parties: Parties {
@@ -230,7 +230,7 @@ fn described(
     };
     let mut file = JobFile { job: simulation, data, out };
     if let Some(path) = job {
-        file = JobFile::<Simulation>::read(&path)?.overlaid(file)?;
+        file = JobFile::<SimulationSpec>::read(&path)?.overlaid(file)?;
     }
     if by_column {
         (file.job.parties.split, file.job.parties.users_from) = (None, None);

@@ -152,7 +152,7 @@ impl SimulationJob {
     /// person: then a neighbour of the whole table is a neighbour of one party's. A record that is
     /// with the party whom it names may be with another when it is replaced.
     pub fn neighbours_are_one_party(&self) -> bool {
-        self.parties.split.is_some() || self.opening.unit == Unit::User
+        self.split.is_some() || self.opening.unit == Unit::User
     }
 
     /// Every round, each kept when it is done.
@@ -253,10 +253,10 @@ impl SimulationJob {
 
     /// The parties' tables.
     fn deal(&self, table: PrivateTable) -> Result<Vec<PrivateTable>, Error> {
-        match self.parties.split {
+        match self.split {
             Some(parties) => {
-                let seed = self.parties.seed.unwrap_or(0);
-                Ok(table.split(parties as usize, self.skew, seed).map_err(Refusal::from)?)
+                let dealt = table.split(parties as usize, self.skew, self.public_seed);
+                Ok(dealt.map_err(Refusal::from)?)
             }
             None => table.split_by_user().ok_or(NOBODY),
         }
@@ -264,7 +264,7 @@ impl SimulationJob {
 
     /// What the guarantee takes as given about whose the records are.
     fn dealt(&self, unit: Unit) -> Option<String> {
-        let dealt = match (unit, self.parties.split) {
+        let dealt = match (unit, self.split) {
             (Unit::User, None) => return None,
             (Unit::User, Some(_)) => {
                 "each party stands for one person: nobody has records with two of them"
