@@ -3,23 +3,24 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reticent::accountant::{Adjacency, Unit};
+use reticent::accountant::{Adjacency, Unit, View};
 use reticent::tables::Reading;
 use reticent::{
     Budget, Estimate, Evaluated, Evaluation, Files, Model, PrivateClasses, PrivateNumbers,
-    PrivateQuality, check_new, write_text,
+    PrivateQuality, Spec, Watch, check_new, write_text,
 };
 use serde_json::{Value, json};
 
-use super::super::shared::{ModelAndData, certificate_fields, certificate_rows, shouted, weak};
+use super::super::shared::{
+    ModelAndData, certificate_fields, certificate_rows, one_of, shouted, weak,
+};
 use super::plain::{AVERAGE, MANY};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
 use crate::progress::Bar;
-use crate::purse::{PurseFlags, Receipt, Wanted};
+use crate::purse::{Purse, PurseFlags, gaussian};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Within a budget (docs/evaluate.md)")]
@@ -34,15 +35,13 @@ pub struct PrivateFlags {
 
     /// Which tables must be hard to tell apart [default: replace-one]
     #[arg(long, requires = "epsilon",
-        value_parser = PossibleValuesParser::new(Adjacency::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<Adjacency>()))]
+        value_parser = one_of!(Adjacency))]
     adjacency: Option<Adjacency>,
 
     /// What is protected [default: user where the model's schema has a user column, otherwise
     /// record]
     #[arg(long, requires = "epsilon",
-        value_parser = PossibleValuesParser::new(Unit::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<Unit>()))]
+        value_parser = one_of!(Unit))]
     unit: Option<Unit>,
 
     /// A number of records (or users) that is public; needed for add-remove
@@ -97,20 +96,15 @@ impl PrivateFlags {
         }
         let reading = Reading { format: what.format, max_line: what.max_line };
         let files = Files { paths: vec![what.data.clone()], reading };
-        let purse = self.purse.open_for(Wanted {
-            asked: (epsilon, delta),
-            seeded: self.seed.is_some(),
-            gaussian: Some((self.adjacency.unwrap_or_default(), self.unit)),
-            label: format!("evaluation of {}", what.model.display()),
-            table: &files,
-        })?;
+        let purse = self.open_purse((epsilon, delta), model, what, &files)?;
         let mut bar = Bar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
         let done = match purse {
             Some(purse) => {
                 let user = Evaluation::user_column(model);
-                let open = |watch: &mut reticent::Watch<'_>| evaluation.open(model, &files, watch);
-                purse.pay(user, open, &mut watch).map(|(done, paid)| (done, Some(paid)))
+                let open =
+                    |table: &Files, watch: &mut Watch<'_>| evaluation.open(model, table, watch);
+                purse.pay(user.as_deref(), open, &mut watch).map(|(done, paid)| (done, Some(paid)))
             }
             None => evaluation
                 .open(model, &files, &mut watch)
@@ -126,12 +120,29 @@ impl PrivateFlags {
             answer.text += &format!("\nWrote {}.\n", out.display());
             answer.object["file"] = json!(out);
         }
-        if let Some(Receipt { text, object, remarks }) = receipt {
-            answer.text += &format!("\n{text}");
-            answer.object["budget"] = object;
-            answer.remarks.extend(remarks);
+        if let Some(receipt) = receipt {
+            receipt.add_to(&mut answer);
         }
         Ok(answer)
+    }
+
+    /// The budget of the data set, if one was named.
+    fn open_purse(
+        &self,
+        (epsilon, delta): (f64, f64),
+        model: &Model,
+        what: &ModelAndData,
+        files: &Files,
+    ) -> Result<Option<Purse>, Failure> {
+        let (seed, asked) = (self.seed, (Some(epsilon), Some(delta)));
+        let spec = Spec { epsilon: asked.0, delta: asked.1, seed, ..Spec::default() };
+        let usual = match Evaluation::user_column(model) {
+            Some(_) => Unit::User,
+            None => Unit::Record,
+        };
+        let (adjacency, unit) = (self.adjacency.unwrap_or_default(), self.unit.unwrap_or(usual));
+        let plan = || gaussian((epsilon, delta), adjacency, unit, View::Central).ok();
+        self.purse.open(&spec, files, &format!("evaluation of {}", what.model.display()), plan)
     }
 
     fn evaluation(&self, budget: Budget, threshold: Option<f64>) -> Evaluation {
