@@ -10,6 +10,7 @@ mod demo;
 mod evaluate;
 mod export;
 mod fit;
+mod identity;
 mod inspect;
 mod list;
 mod man;
@@ -17,6 +18,7 @@ mod predict;
 mod schema;
 mod shared;
 mod simulate;
+mod verify;
 
 use clap::Subcommand;
 
@@ -36,6 +38,11 @@ pub enum Command {
     Evaluate(evaluate::Evaluate),
     /// Show what a model is and what its certificate guarantees
     Inspect(inspect::Inspect),
+    /// Check that a model or a certificate holds: its ledger, its statement, its digest, its signature
+    Verify(verify::Verify),
+    /// Make a key to sign certificates with
+    #[command(subcommand)]
+    Identity(identity::Identity),
     /// Write a model for other tools: ONNX, PMML, scikit-learn, SQL
     Export(export::Export),
     /// Keep the budget of a data set over all that is ever fitted to it
@@ -69,6 +76,8 @@ impl Command {
             Command::Predict(predict) => predict.run(format.json),
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Inspect(inspect) => inspect.run(),
+            Command::Verify(verify) => verify.run(),
+            Command::Identity(identity) => identity.run(),
             Command::Export(export) => export.run(format.json),
             Command::Budget(budget) => budget.run(),
             Command::Account(account) => account.run(),
@@ -85,7 +94,7 @@ impl Command {
     /// Whether its answer to people is a mere report of what was written.
     pub fn is_report(&self) -> bool {
         match self {
-            Command::Fit(_) | Command::Simulate(_) => true,
+            Command::Fit(_) | Command::Simulate(_) | Command::Identity(_) => true,
             Command::Predict(predict) => predict.writes_a_file(),
             Command::Export(export) => export.writes_a_file(),
             Command::Budget(budget) => budget.is_report(),

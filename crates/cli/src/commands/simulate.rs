@@ -7,13 +7,13 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::View;
 use reticent::runtime::{CATALOGUE, Failures, Traffic};
 use reticent::simulate::{Keep, Parties, Simulated, Simulation};
-use reticent::{
-    Certificate, JobFile, Model, check_folder, check_new, check_results, write_model, write_text,
-};
+use reticent::{Certificate, JobFile, check_folder, check_new, check_results, write_results};
 use serde_json::{Value, json};
 
 use super::fit::{JobFlags, folder};
-use super::shared::{certificate_fields, certificate_rows, not_private, replaces, weak};
+use super::shared::{
+    certificate_before, certificate_fields, certificate_rows, not_private, replaces, weak,
+};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
@@ -100,6 +100,7 @@ impl Simulate {
         let Simulate { job, data, parties, keep, flags } = self;
         let party = parties.party;
         let force = flags.force();
+        let identity = flags.identity()?;
         let JobFile { job: mut spec, data, out } = flags.file(data.into_iter().collect())?;
         if let Some(column) = &parties.users_from {
             spec.user_column = Some(column.clone());
@@ -145,7 +146,10 @@ impl Simulate {
             .check()
             .and_then(|job| job.run(&file.data, keep, &mut |stage| bar.watch(stage)));
         bar.finish();
-        let simulated = simulated.map_err(|error| Failure::of("simulate", error))?;
+        let mut simulated = simulated.map_err(|error| Failure::of("simulate", error))?;
+        if let Some(identity) = &identity {
+            simulated.model.sign(identity)?;
+        }
         let own = match party {
             None => None,
             Some(party) => {
@@ -153,14 +157,13 @@ impl Simulate {
                 Some(own.ok_or_else(|| no_party(party, simulated.parties.len()))?)
             }
         };
-        // A model that cannot be read has no budget to remind of.
-        let before = Model::read(&out.join("model.json")).ok();
-        let path = write_model(&simulated.model, &out)?;
+        let before = certificate_before(&out);
+        let parties = format!("{:#}\n", spent(&simulated));
+        let path = write_results(&simulated.model, Some(&parties), &out)?;
         let beside = path.with_file_name("parties.json");
-        write_text(&format!("{:#}\n", spent(&simulated)), &beside)?;
         let mut answer =
             answer(&simulated, &path.display().to_string(), &beside.display().to_string());
-        answer.remarks.extend(before.as_ref().map(|model| replaces(model.certificate())));
+        answer.remarks.extend(before.as_ref().map(replaces));
         if let (Some(party), Some(own)) = (party, own) {
             answer.text += &format!("\nParty {party}\n\n");
             answer.text += &columns(&certificate_rows(own), 2, 2);

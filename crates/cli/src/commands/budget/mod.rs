@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::{Certificate, JobFile, Spec, write_text};
+use reticent::{Certificate, Document, JobFile, Spec, write_text};
 use reticent_budget::{BudgetError, Import, Promise, Store};
 use serde_json::{Value, json};
 
@@ -301,21 +301,13 @@ fn one_ledger_for_all(path: &Path, certificate: &Certificate) -> Result<(), Fail
     }
 }
 
-/// A certificate, by itself or inside a model, as its ledger has it.
+/// A certificate, by itself or inside a model, as it is to be believed.
 fn read_certificate(path: &Path) -> Result<Certificate, Failure> {
-    let refuse = |message: String| Failure::Usage {
-        message: format!("{}: {message}", path.display()),
+    let document = Document::read(path).map_err(|error| Failure::Usage {
+        message: error.to_string(),
         hint: "give a certificate.json or a model.json that `reticent fit` wrote".to_owned(),
-    };
-    let text = std::fs::read_to_string(path).map_err(|error| refuse(error.kind().to_string()))?;
-    let mut value: Value =
-        serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
-    if value.get("certificate").is_some() {
-        value = value["certificate"].take();
-    }
-    let certificate: Certificate =
-        serde_json::from_value(value).map_err(|error| refuse(error.to_string()))?;
-    Ok(certificate.recounted()?)
+    })?;
+    Ok(document.verify(None).certificate)
 }
 
 fn forfeit(file: &Path, job: u64) -> Result<Answer, Failure> {
