@@ -6,7 +6,7 @@ use reticent_accountant::{Charge, Filter, Ledger, Unit};
 use reticent_noise::Digest;
 
 use crate::error::BudgetError;
-use crate::line::{Bound, Closed, Kind, Line, Opened, Use, Users};
+use crate::line::{Bound, Closed, Kind, Line, Opened, Use, Users, is_time};
 use crate::promise::Promise;
 
 /// What became of a job.
@@ -127,7 +127,7 @@ impl Books {
             });
         }
         // It is shown to people, whoever wrote it.
-        if line.time.len() != 20 || !line.time.bytes().all(|byte| byte.is_ascii_graphic()) {
+        if !is_time(&line.time) {
             return Err(line.damaged("its time is no time"));
         }
         if line.chained(&self.head) != line.hash {
@@ -214,6 +214,11 @@ impl Books {
     /// The groups of people that a job on a table of `people` is counted for.
     pub(crate) fn affected(&self, people: Option<u64>) -> std::ops::RangeInclusive<u64> {
         people.map_or(1..=self.groups(), |own| own..=own)
+    }
+
+    /// Whose table a job is taken to be on that does not say: the first that is known.
+    pub(crate) fn known_people(&self) -> Option<u64> {
+        self.tables.first().map_or(Some(1), |known| known.people)
     }
 
     /// Whether the promise still holds.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use reticent_accountant::FilterError;
+use reticent_accountant::{CalibrationError, FilterError};
 use reticent_noise::EntropyError;
 
 /// Why a budget does not do what it is asked.
@@ -82,6 +82,9 @@ pub enum BudgetError {
     /// A plan that cannot be counted.
     #[error(transparent)]
     Filter(#[from] FilterError),
+    /// No noise makes such a plan.
+    #[error(transparent)]
+    Calibration(#[from] CalibrationError),
     /// A table that the budget does not know.
     #[error(
         "this is not the table that the budget {dataset} belongs to, and nobody said how the two go together"

@@ -19,42 +19,53 @@ use crate::error::BudgetError;
 const APPLICATION: i64 = 0x5274_4275;
 
 /// The format that this version writes. A migration is a line in [`MIGRATIONS`].
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// What brings a file of version n to version n + 1, from version 1 on.
-const MIGRATIONS: [&str; 0] = [];
+const MIGRATIONS: [&str; 1] = [PROGRESS];
 
-/// The objects of the database, by name.
-const SCHEMA: [(&str, &str); 7] = [
+/// How far jobs are: no part of the history.
+const PROGRESS: &str = "CREATE TABLE progress (job INTEGER PRIMARY KEY, time TEXT NOT NULL, done INTEGER NOT NULL, steps INTEGER) STRICT";
+
+/// The objects of the database by name, with the version that has them first.
+const SCHEMA: [(&str, i64, &str); 8] = [
     (
         "balance",
+        1,
         "CREATE TABLE balance (one INTEGER PRIMARY KEY CHECK (one = 1), body TEXT NOT NULL, seal BLOB NOT NULL) STRICT",
     ),
     (
         "history",
+        1,
         "CREATE TABLE history (number INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, job INTEGER, people \
          INTEGER, charge BLOB, body TEXT NOT NULL, secret BLOB, hash BLOB NOT NULL) STRICT",
     ),
     (
         "history_is_not_changed",
+        1,
         "CREATE TRIGGER history_is_not_changed BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'append only'); END",
     ),
     (
         "history_is_not_shortened",
+        1,
         "CREATE TRIGGER history_is_not_shortened BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'append only'); END",
     ),
     (
         "key",
+        1,
         "CREATE TABLE key (one INTEGER PRIMARY KEY CHECK (one = 1), bytes BLOB NOT NULL) STRICT",
     ),
     (
         "key_is_not_changed",
+        1,
         "CREATE TRIGGER key_is_not_changed BEFORE UPDATE ON key BEGIN SELECT RAISE(ABORT, 'append only'); END",
     ),
     (
         "key_is_not_shortened",
+        1,
         "CREATE TRIGGER key_is_not_shortened BEFORE DELETE ON key BEGIN SELECT RAISE(ABORT, 'append only'); END",
     ),
+    ("progress", 2, PROGRESS),
 ];
 
 /// How long one waits for another who writes.
@@ -64,7 +75,16 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) const LONGEST: i32 = 16 << 20;
 
 /// Which file a path leads to.
-type Identity = Option<(u64, u64)>;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Identity {
+    /// None: it is in memory, and nobody can take it away.
+    Memory,
+    /// Its numbers, where files have such.
+    File(Option<(u64, u64)>),
+}
+
+/// What stands in messages for the path of a budget in memory.
+const MEMORY: &str = "the budget in memory";
 
 /// An open file.
 #[derive(Debug)]
@@ -72,6 +92,8 @@ pub(crate) struct File {
     pub connection: Connection,
     pub path: PathBuf,
     identity: Identity,
+    /// The version of its format, which is older where it was opened to be looked at.
+    version: i64,
 }
 
 impl File {
@@ -110,17 +132,42 @@ impl File {
     fn made(path: &Path) -> Result<Self, BudgetError> {
         let mut file = Self::connect(path, true)?;
         file.keep_a_log()?;
-        let transaction = file
+        file.make_tables()?;
+        Ok(file)
+    }
+
+    /// The same in memory.
+    pub(crate) fn in_memory(
+        fill: impl FnOnce(&mut File) -> Result<(), BudgetError>,
+    ) -> Result<Self, BudgetError> {
+        let path = PathBuf::from(MEMORY);
+        let connection = Connection::open_in_memory().and_then(guarded);
+        let connection = connection.map_err(|error| BudgetError::from_sqlite(&path, &error))?;
+        let mut file = Self { connection, path, identity: Identity::Memory, version: VERSION };
+        file.make_tables()?;
+        fill(&mut file)?;
+        Ok(file)
+    }
+
+    fn make_tables(&mut self) -> Result<(), BudgetError> {
+        let failed = |error| BudgetError::from_sqlite(&self.path, &error);
+        let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(|error| BudgetError::from_sqlite(path, &error))?;
-        let statements = SCHEMA.iter().map(|(_, sql)| format!("{sql};")).collect::<String>()
+            .map_err(failed)?;
+        let statements = SCHEMA.iter().map(|(_, _, sql)| format!("{sql};")).collect::<String>()
             + &format!("PRAGMA application_id={APPLICATION};PRAGMA user_version={VERSION};");
-        transaction
-            .execute_batch(&statements)
-            .and_then(|()| transaction.commit())
-            .map_err(|error| BudgetError::from_sqlite(path, &error))?;
-        Ok(file)
+        transaction.execute_batch(&statements).and_then(|()| transaction.commit()).map_err(failed)
+    }
+
+    /// Whether it is a file, and not in memory.
+    pub(crate) fn is_on_disk(&self) -> bool {
+        self.identity != Identity::Memory
+    }
+
+    /// Whether its version says how far jobs are.
+    pub(crate) fn has_progress(&self) -> bool {
+        self.version >= 2
     }
 
     /// A file that is there.
@@ -152,16 +199,10 @@ impl File {
             } else {
                 OpenFlags::SQLITE_OPEN_READ_ONLY
             };
-        let connect = || -> rusqlite::Result<Connection> {
-            let connection = Connection::open_with_flags(path, flags)?;
-            connection.busy_timeout(PATIENCE)?;
-            connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-            connection.execute_batch("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;")?;
-            Ok(connection)
-        };
-        let connection = connect().map_err(|error| BudgetError::from_sqlite(path, &error))?;
-        Ok(Self { connection, path: path.to_owned(), identity: identity(path) })
+        let connection = Connection::open_with_flags(path, flags).and_then(guarded);
+        let connection = connection.map_err(|error| BudgetError::from_sqlite(path, &error))?;
+        let identity = Identity::File(numbers(path));
+        Ok(Self { connection, path: path.to_owned(), identity, version: VERSION })
     }
 
     /// Every commit is on the disk before it is believed; readers and a writer do not wait for each
@@ -188,50 +229,61 @@ impl File {
         if self.number("PRAGMA application_id")? != APPLICATION {
             return Err(not_a_budget(&self.path, "it says itself that it is something else"));
         }
-        let mut given = self.number("PRAGMA user_version")?;
-        if (1..VERSION).contains(&given) {
-            self.bring_up_to_date(write)?;
-            given = self.number("PRAGMA user_version")?;
+        self.version = self.known_version()?;
+        self.check_tables()?;
+        // Who only looks on leaves an older file as it is.
+        if write && self.version < VERSION {
+            migrate(&mut self.connection, &MIGRATIONS)
+                .map_err(|error| BudgetError::from_sqlite(&self.path, &error))?;
+            self.version = self.known_version()?;
+            self.check_tables()?;
         }
-        if given > VERSION {
-            return Err(BudgetError::Newer { file: self.path.clone(), given, known: VERSION });
+        Ok(())
+    }
+
+    fn known_version(&self) -> Result<i64, BudgetError> {
+        match self.number("PRAGMA user_version")? {
+            given if given > VERSION => {
+                Err(BudgetError::Newer { file: self.path.clone(), given, known: VERSION })
+            }
+            given if given < 1 => Err(not_a_budget(&self.path, "it has no format version")),
+            given => Ok(given),
         }
-        if given < 1 {
-            return Err(not_a_budget(&self.path, "it has no format version"));
-        }
+    }
+
+    /// The tables are those of its version, word for word.
+    fn check_tables(&self) -> Result<(), BudgetError> {
         let objects: Vec<(String, Option<String>)> = self
             .connection
             .prepare("SELECT name, sql FROM sqlite_schema ORDER BY name")
             .and_then(|mut all| all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect())
             .map_err(|error| self.sqlite(&error))?;
-        let same = objects.len() == SCHEMA.len()
-            && objects
-                .iter()
-                .zip(SCHEMA)
-                .all(|((name, sql), (own, text))| name == own && sql.as_deref() == Some(text));
-        if same {
+        let expected = SCHEMA.iter().filter(|(_, since, _)| *since <= self.version);
+        let expected = expected.map(|(name, _, sql)| (*name, Some(*sql)));
+        if expected.eq(objects.iter().map(|(name, sql)| (name.as_str(), sql.as_deref()))) {
             Ok(())
         } else {
             Err(not_a_budget(&self.path, "its tables are not those of a budget"))
         }
     }
 
-    /// Brings an older file up to this version, all of it or nothing.
-    fn bring_up_to_date(&mut self, write: bool) -> Result<(), BudgetError> {
-        if !write {
-            let why = "it is of an older version, and is brought up to date when a job reserves";
-            return Err(not_a_budget(&self.path, why));
-        }
-        migrate(&mut self.connection, &MIGRATIONS)
-            .map_err(|error| BudgetError::from_sqlite(&self.path, &error))
-    }
-
     /// Moves what was committed from the log into the file itself, so that the file alone is the
     /// budget. While somebody reads, some of it stays in the log: it is tried, and no matter.
     pub(crate) fn empty_the_log(&self) {
-        let _ = self.connection.busy_timeout(Duration::ZERO);
-        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        let _ = self.connection.busy_timeout(PATIENCE);
+        let _ = self.without_patience(|connection| {
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        });
+    }
+
+    /// Does what is not worth waiting for.
+    pub(crate) fn without_patience<T>(
+        &self,
+        what: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        self.connection.busy_timeout(Duration::ZERO)?;
+        let done = what(&self.connection);
+        self.connection.busy_timeout(PATIENCE)?;
+        done
     }
 
     /// Refuses to go on with a file that its path does not lead to any more: what is written there
@@ -251,6 +303,15 @@ impl File {
     }
 }
 
+/// A connection on which nothing in the file can do anything by itself.
+fn guarded(connection: Connection) -> rusqlite::Result<Connection> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.execute_batch("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;")?;
+    Ok(connection)
+}
+
 /// All steps that are missing, or none. Another process may have done them meanwhile.
 fn migrate(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -259,14 +320,15 @@ fn migrate(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result
     if done >= migrations.len() {
         return Ok(());
     }
-    let steps: String = migrations[done..].concat();
+    let steps = migrations[done..].join(";");
     let version = migrations.len() + 1;
-    transaction.execute_batch(&format!("{steps}PRAGMA user_version={version};"))?;
+    transaction.execute_batch(&format!("{steps};PRAGMA user_version={version};"))?;
     transaction.commit()
 }
 
 fn still_there(path: &Path, opened: Identity) -> Result<(), BudgetError> {
-    if identity(path) != opened || !path.exists() {
+    let Identity::File(numbered) = opened else { return Ok(()) };
+    if numbers(path) != numbered || !path.exists() {
         Err(BudgetError::Gone(path.to_owned()))
     } else if names(path) > 1 {
         Err(BudgetError::Linked(path.to_owned()))
@@ -289,14 +351,14 @@ fn names(_: &Path) -> u64 {
 }
 
 #[cfg(unix)]
-fn identity(path: &Path) -> Identity {
+fn numbers(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
 /// Where files have no number, one that is open cannot be removed either.
 #[cfg(not(unix))]
-fn identity(_: &Path) -> Identity {
+fn numbers(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
@@ -322,7 +384,7 @@ mod tests {
     #[test]
     fn a_migration_that_fails_leaves_nothing_behind() {
         let mut connection = database();
-        let failing = ["CREATE TABLE b (x);", "CREATE TABLE c (x); CREATE TABLE a (x);"];
+        let failing = ["CREATE TABLE b (x)", "CREATE TABLE c (x); CREATE TABLE a (x)"];
         assert!(migrate(&mut connection, &failing).is_err());
         assert_eq!(state(&connection), (1, 1));
     }
@@ -330,7 +392,7 @@ mod tests {
     #[test]
     fn a_migration_that_another_has_done_is_not_done_again() {
         let mut connection = database();
-        let steps = ["CREATE TABLE b (x);", "CREATE TABLE c (x);"];
+        let steps = ["CREATE TABLE b (x)", "CREATE TABLE c (x)"];
         for (known, reached) in [(1, (2, 2)), (2, (3, 3)), (2, (3, 3)), (1, (3, 3))] {
             migrate(&mut connection, &steps[..known]).unwrap();
             assert_eq!(state(&connection), reached);

@@ -33,19 +33,30 @@
 
 mod balance;
 mod books;
+mod course;
+mod draft;
 mod error;
 mod file;
+mod history;
 mod line;
 mod neighbours;
+mod plan;
+mod progress;
 mod promise;
+mod reading;
+mod request;
 mod store;
 mod summary;
 
 pub use books::Status;
+pub use course::Moment;
 pub use error::BudgetError;
 pub use line::Line;
+pub use plan::{Planned, gaussian_job};
+pub use progress::Progress;
 pub use promise::Promise;
-pub use store::{Import, Relation, Request, Reservation, Store, Table};
+pub use request::{Import, Relation, Request, Reservation, Table};
+pub use store::Store;
 pub use summary::{Group, Job, Summary};
 
 /// The example of the README is run as a test.

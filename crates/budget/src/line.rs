@@ -53,6 +53,11 @@ impl Kind {
         }
     }
 
+    /// Whether a job ends with it.
+    pub(crate) fn closes(self) -> bool {
+        matches!(self, Kind::Settled | Kind::Released | Kind::Forfeited)
+    }
+
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -77,6 +82,38 @@ pub struct Line {
 }
 
 impl Line {
+    /// Its number, counted from 1.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// When it was written: UTC, in whole seconds, as in 2025-01-31T12:00:00Z. It is what the clock
+    /// said, which may have been wrong; the order of the lines is that of their numbers.
+    #[must_use]
+    pub fn time(&self) -> &str {
+        &self.time
+    }
+
+    /// What it says, in a word: `opened`, `table`, `users`, `reserved`, `settled`, `released`,
+    /// `forfeited` or `imported`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    /// The job that it is about: the number of the line that reserved it.
+    #[must_use]
+    pub fn job(&self) -> Option<u64> {
+        self.job
+    }
+
+    /// Its hash, which has the hash of the line before in it.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        hex(&self.hash)
+    }
+
     /// The hash that the line must have behind `before`.
     pub(crate) fn chained(&self, before: &Digest) -> Digest {
         let number = |given: Option<u64>| given.map(u64::to_le_bytes);
@@ -121,6 +158,11 @@ impl Line {
             "hash": hex(&self.hash),
         }))
     }
+}
+
+/// Whether it may be shown to people as a time, whoever wrote it.
+pub(crate) fn is_time(text: &str) -> bool {
+    text.len() == 20 && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// Sixteen signs per eight bytes.

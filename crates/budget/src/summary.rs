@@ -1,12 +1,13 @@
 //! What a budget comes to, for people: what is promised, counted and left.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Charge, Event, Filter, Gdp, Ledger, epsilon};
 
 use crate::books::{Books, Status, statuses};
 use crate::error::BudgetError;
 use crate::line::{Closed, Kind, Line, Use, hex};
+use crate::progress::Progress;
 use crate::promise::Promise;
 
 /// More different events than this are not composed numerically for a look at the books.
@@ -27,6 +28,10 @@ pub struct Job {
     pub delta: f64,
     /// What became of it.
     pub status: Status,
+    /// When it came back or was closed.
+    pub closed: Option<String>,
+    /// How far it is, where it is open and has said so.
+    pub progress: Option<Progress>,
     /// Whose table it was on, where tables of disjoint people are kept apart; `None` for everybody.
     pub people: Option<u64>,
 }
@@ -80,6 +85,9 @@ impl Summary {
         let books = Books::replay(lines)?;
         let statuses = statuses(lines);
         let (mut jobs, mut done) = (Vec::new(), Vec::new());
+        let ends = lines.iter().filter(|line| line.kind.closes());
+        let mut closed: BTreeMap<u64, String> =
+            ends.filter_map(|line| Some((line.job?, line.time.clone()))).collect();
         for line in lines {
             match line.kind {
                 Kind::Reserved | Kind::Imported => {
@@ -88,7 +96,18 @@ impl Summary {
                     let (people, number) = (line.people, line.number);
                     done.push((number, ledger));
                     let time = line.time.clone();
-                    jobs.push(Job { number, label, time, epsilon, delta, status, people });
+                    let (closed, progress) = (closed.remove(&number), None);
+                    jobs.push(Job {
+                        number,
+                        label,
+                        time,
+                        epsilon,
+                        delta,
+                        status,
+                        closed,
+                        progress,
+                        people,
+                    });
                 }
                 Kind::Settled if line.charge.is_some() => {
                     let Closed { ledger } = line.read()?;
@@ -109,6 +128,13 @@ impl Summary {
             head: hex(&books.head),
             promise: books.promise,
         })
+    }
+
+    /// How far the jobs are that have not come back.
+    pub(crate) fn hear(&mut self, known: &mut BTreeMap<u64, Progress>) {
+        for job in self.jobs.iter_mut().filter(|job| job.status == Status::Open) {
+            job.progress = known.remove(&job.number);
+        }
     }
 
     /// The jobs that reserved and have not come back.

@@ -69,13 +69,51 @@ fn another_version_is_named() {
         let raw = Connection::open(place.path()).unwrap();
         raw.execute_batch(&format!("PRAGMA user_version={version}")).unwrap();
     };
-    set(2);
+    set(3);
     let error = Store::open(&place.path()).unwrap_err();
-    assert!(error.to_string().contains("format version 2") && word(&error) == "newer", "{error}");
-    set(0);
-    assert_eq!(word(&Store::open(&place.path()).unwrap_err()), "not a budget");
-    set(1);
+    assert!(error.to_string().contains("format version 3") && word(&error) == "newer", "{error}");
+    assert_eq!(word(&Store::open_to_read(&place.path()).unwrap_err()), "newer");
+    for other in [0, -1, 1] {
+        // Version 1 has other tables.
+        set(other);
+        assert_eq!(word(&Store::open(&place.path()).unwrap_err()), "not a budget");
+    }
+    set(2);
     Store::open(&place.path()).unwrap().check().unwrap();
+}
+
+/// Version 1 did not say how far jobs are. Who looks leaves it so; who writes brings it up to date.
+#[test]
+fn an_older_version_is_read_and_brought_up_to_date() {
+    let place = Place::new();
+    let mut store = place.store(3.0);
+    let _ = reserve(&mut store, 1.0).unwrap();
+    let head = store.check().unwrap().head;
+    drop(store);
+    let raw = Connection::open(place.path()).unwrap();
+    raw.execute_batch("DROP TABLE progress; PRAGMA user_version=1;").unwrap();
+    drop(raw);
+    let version = || -> i64 {
+        let raw = Connection::open(place.path()).unwrap();
+        raw.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(Store::open_to_read(&place.path()).unwrap().check().unwrap().head, head);
+    assert_eq!(version(), 1);
+    let mut store = Store::open(&place.path()).unwrap();
+    assert_eq!((version(), store.check().unwrap().head), (2, head));
+    let job = reserve(&mut store, 0.5).unwrap();
+    store.beat(&job, 1, None).unwrap();
+    assert!(store.check().unwrap().jobs[1].progress.is_some());
+    drop(store);
+    // What is not version 1 word for word is not touched.
+    let raw = Connection::open(place.path()).unwrap();
+    raw.execute_batch(
+        "DROP TABLE progress; CREATE VIEW progress AS SELECT 1; PRAGMA user_version=1;",
+    )
+    .unwrap();
+    drop(raw);
+    assert_eq!(word(&Store::open(&place.path()).unwrap_err()), "not a budget");
+    assert_eq!(version(), 1);
 }
 
 #[test]

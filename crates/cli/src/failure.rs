@@ -132,7 +132,7 @@ fn budget_hint(error: &BudgetError) -> &'static str {
         }
         BudgetError::Newer { .. } => "use the newer program",
         BudgetError::Value { .. } => "see `reticent budget --help`",
-        BudgetError::Scope(_) | BudgetError::Filter(_) => {
+        BudgetError::Scope(_) | BudgetError::Filter(_) | BudgetError::Calibration(_) => {
             "nothing was reserved; see docs/budgets.md"
         }
         BudgetError::DoesNotFit { .. } => {

@@ -10,7 +10,6 @@ mod failure;
 mod flags;
 mod layout;
 mod number;
-mod plot;
 mod predictions;
 mod progress;
 mod purse;

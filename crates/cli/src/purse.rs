@@ -2,17 +2,21 @@
 //! anything is asked, and settled after. Whatever happens between leaves it counted in full.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use clap::Args;
-use reticent::accountant::{Adjacency, Event, EventError, Gaussian, Ledger, Unit, View, calibrate};
+use reticent::accountant::{Adjacency, Ledger, Unit, View};
 use reticent::tables::{fingerprint, stamps};
-use reticent::{Error, Files, Fitted, Job, JobFile, Spec, Watch};
-use reticent_budget::{Relation, Request, Store, Table};
+use reticent::{Error, Files, Fitted, Job, JobFile, Progress, Spec, Stage, Watch};
+use reticent_budget::{BudgetError, Relation, Request, Reservation, Store, Table, gaussian_job};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::layout::wrapped;
 use crate::number::{show_delta, show_up};
+
+/// How often a job says in its budget how far it is.
+const BEAT: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The budget of the data set (docs/budgets.md)")]
@@ -133,7 +137,15 @@ impl Purse {
         let request = Request { label: &self.label, asked: self.asked, plan, table, user };
         let reservation = self.store.reserve(&request).map_err(Failure::Budget)?;
         let number = reservation.job();
-        let (fitted, closed) = match ready.run(watch) {
+        let ran = {
+            let last = Instant::now();
+            let mut pulse = Pulse { store: &mut self.store, reservation: &reservation, last };
+            ready.run(&mut |stage| {
+                pulse.hear(stage);
+                watch(stage)
+            })
+        };
+        let (fitted, closed) = match ran {
             Ok(fitted) => {
                 let closed = self.store.settle(&reservation, &fitted.model.certificate().ledger);
                 (Ok(fitted), closed)
@@ -180,6 +192,25 @@ impl Purse {
     }
 }
 
+/// Writes down how far a job is.
+#[derive(Debug)]
+struct Pulse<'a> {
+    store: &'a mut Store,
+    reservation: &'a Reservation,
+    last: Instant,
+}
+
+impl Pulse<'_> {
+    fn hear(&mut self, stage: Stage) {
+        let Stage::Iteration(Progress { done, of }) = stage else { return };
+        if self.last.elapsed() >= BEAT {
+            // A budget that is busy hears of the next one.
+            let _ = self.store.beat(self.reservation, done, Some(of));
+            self.last = Instant::now();
+        }
+    }
+}
+
 /// Whether the fit is one Gaussian release after the other, on all records: then what it costs
 /// follows from its ε and δ alone.
 fn is_gaussian(spec: &Spec) -> bool {
@@ -189,19 +220,13 @@ fn is_gaussian(spec: &Spec) -> bool {
 
 /// What a job with Gaussian noise on all records plans, of just this ε and δ.
 pub fn gaussian(
-    (epsilon, delta): (f64, f64),
+    asked: (f64, f64),
     adjacency: Adjacency,
     unit: Unit,
     view: View,
 ) -> Result<Ledger, Failure> {
-    let plan = |noise: f64| -> Result<Ledger, EventError> {
-        let mut ledger = Ledger::new();
-        ledger.append(Event::new(Gaussian::new(noise)?, adjacency, unit, view)?);
-        Ok(ledger)
-    };
-    let noise = calibrate(epsilon, delta, plan)?.noise_multiplier;
-    plan(noise).map_err(|error| Failure::Usage {
-        message: error.to_string(),
-        hint: "see `reticent budget --help`".to_owned(),
+    gaussian_job(asked, adjacency, unit, view).map_err(|error| match error {
+        BudgetError::Calibration(error) => error.into(),
+        other => Failure::Budget(other),
     })
 }

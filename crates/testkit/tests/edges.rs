@@ -93,13 +93,16 @@ fn the_table_says_what_matters_most() {
         ["audit", "oracle", "testkit"],
         "raw rows are for the gate, and made-up ones for its attackers"
     );
-    for alone in ["accountant", "problem"] {
+    for alone in ["accountant", "problem", "plot"] {
         assert!(allowed[alone].is_empty(), "{alone} stands alone");
     }
     for near in ["data", "noise"] {
         assert_eq!(allowed[near], BTreeSet::from(["accountant".to_owned()]), "{near}: its words");
     }
-    assert_eq!(allowed["cli"], BTreeSet::from(["audit", "budget", "reticent"].map(str::to_owned)));
+    assert_eq!(
+        allowed["cli"],
+        BTreeSet::from(["audit", "budget", "plot", "reticent"].map(str::to_owned))
+    );
     assert_eq!(users("budget"), ["cli", "testkit"], "a file of budgets is for front-ends");
     assert!(allowed.values().all(|may| !may.contains("testkit")));
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use reticent::accountant::{AccountError, Adjacency, Bound, Ledger, ReportLine, Unit, View};
 use reticent::{Error, Scope, Verdict, check_new, write_text};
+use reticent_plot::{Axis, Curve, Plot};
 use serde_json::{Value, json};
 
 use super::shared::{asides, shouted};
@@ -13,7 +14,6 @@ use crate::event_text::{ledger, mechanism, sampled};
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show, show_delta};
-use crate::plot::{Curve, Plot};
 use crate::progress::waiting;
 
 #[derive(Debug, Args)]
@@ -246,18 +246,21 @@ fn plot(ledger: &Ledger) -> Result<String, Error> {
     let points = Verdict::curve(ledger, &deltas)?;
     let line =
         |of: fn(&Bound) -> f64| points.iter().map(|(delta, bound)| (*delta, of(bound))).collect();
-    let plot = Plot {
-        title: "What the run costs: ε at each δ".to_owned(),
-        x_label: "δ (the probability that ε does not hold)".to_owned(),
-        y_label: "ε".to_owned(),
-        curves: vec![
-            Curve {
-                name: "upper bound (promise this)".to_owned(),
-                points: line(|bound| bound.upper),
-            },
-            Curve { name: "lower bound".to_owned(), points: line(|bound| bound.lower) },
-        ],
-        shares: false,
+    let band = points.iter().map(|(delta, bound)| (*delta, bound.lower, bound.upper)).collect();
+    let title = "What the run costs: ε at each δ";
+    let x = Axis::log("δ (the probability that ε does not hold)");
+    let plot = Plot::new(title, x, Axis::linear("ε").from_zero())
+        .described(&in_words(&points))
+        .with(Curve::line("upper bound (promise this)", line(|bound| bound.upper)).with_band(band))
+        .with(Curve::line("lower bound", line(|bound| bound.lower)));
+    Ok(plot.to_file())
+}
+
+/// The curve for whoever does not see it.
+fn in_words(points: &[(f64, Bound)]) -> String {
+    let at = |(delta, bound): &(f64, Bound)| {
+        format!("at most {} at δ = {}", number::show_up(bound.upper), show_delta(*delta))
     };
-    Ok(plot.svg())
+    let said: Vec<String> = points.iter().step_by(11).map(at).collect();
+    format!("ε is {}.", said.join(", "))
 }

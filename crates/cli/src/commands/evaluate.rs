@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use reticent::tables::Reading;
 use reticent::{Asked, Confusion, Curves, Error, Measured, Model, Quality, check_new, write_text};
+use reticent_plot::{Axis, Curve, Plot};
 use serde_json::{Value, json};
 
 use super::shared::{ModelAndData, read_model};
@@ -12,7 +13,6 @@ use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
-use crate::plot::{Curve, Plot};
 use crate::progress::waiting;
 
 const NOTE: &str = "These numbers are NOT PRIVATE: they are computed from the table as it is, without noise, and \
@@ -175,13 +175,13 @@ fn draw(measured: &Measured, folder: &Path) -> Result<Vec<String>, Failure> {
     ];
     let mut drawn = Vec::new();
     for (file, title, x_label, y_label, points) in pictures {
-        let curve = |(name, curves): &(String, Curves)| Curve {
-            name: name.clone(),
-            points: points(curves).clone(),
-        };
-        let mut curves: Vec<Curve> = measured.curves.iter().map(curve).collect();
-        if curves.iter().all(|curve| curve.points.is_empty()) {
+        if measured.curves.iter().all(|(_, curves)| points(curves).is_empty()) {
             continue;
+        }
+        let axes = (Axis::share(x_label), Axis::share(y_label));
+        let mut plot = Plot::new(&format!("{title} (NOT PRIVATE)"), axes.0, axes.1);
+        for (name, curves) in &measured.curves {
+            plot = plot.with(Curve::line(name, points(curves).clone()));
         }
         // What a curve is to be compared with.
         let diagonal = match title {
@@ -189,18 +189,12 @@ fn draw(measured: &Measured, folder: &Path) -> Result<Vec<String>, Failure> {
             "Calibration" => Some("as it should be"),
             _ => None,
         };
-        let points = vec![(0.0, 0.0), (1.0, 1.0)];
-        curves.extend(diagonal.map(|name| Curve { name: name.to_owned(), points }));
+        if let Some(name) = diagonal {
+            plot = plot.with(Curve::line(name, vec![(0.0, 0.0), (1.0, 1.0)]).quiet());
+        }
         std::fs::create_dir_all(folder).map_err(|error| Error::written(folder, &error))?;
         let path = folder.join(file);
-        let plot = Plot {
-            title: format!("{title} (NOT PRIVATE)"),
-            x_label: x_label.to_owned(),
-            y_label: y_label.to_owned(),
-            curves,
-            shares: true,
-        };
-        write_text(&plot.svg(), &path)?;
+        write_text(&plot.to_file(), &path)?;
         drawn.push(path.display().to_string());
     }
     Ok(drawn)

@@ -214,12 +214,22 @@ impl Plan {
         }
         let ledger = gaussian((epsilon, delta), adjacency, unit, promise.view)?;
         store.would_fit(&ledger, (epsilon, delta)).map_err(Failure::Budget)?;
+        let planned = store.plan(&ledger).map_err(Failure::Budget)?;
         let text = wrapped(&format!(
-            "A job with Gaussian noise at epsilon = {epsilon}, delta = {} fits. What the job really plans is counted \
+            "A job with Gaussian noise at epsilon = {epsilon}, delta = {} fits. With it {} of epsilon = {} would be \
+             counted in place of {}, and one up to epsilon = {} would be left. What the job really plans is counted \
              when it reserves: a sampled one may cost a little more.",
-            number::show_delta(delta)
+            number::show_delta(delta),
+            number::show_up(planned.together),
+            promise.epsilon,
+            number::show_up(planned.counted),
+            planned.left_after
         ));
-        let object = json!({ "fits": true, "epsilon": epsilon, "delta": delta });
+        let object = json!({
+            "fits": true, "epsilon": epsilon, "delta": delta,
+            "counted": planned.counted, "with_it": planned.together,
+            "left": planned.left, "left_after": planned.left_after,
+        });
         Ok(Answer { text, object, remarks: Vec::new() })
     }
 }

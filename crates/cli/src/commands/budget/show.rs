@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use reticent::accountant::{Adjacency, Unit};
-use reticent_budget::{Group, Promise, Summary};
+use reticent_budget::{Group, Job, Progress, Promise, Summary};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -141,11 +141,7 @@ fn remarks(summary: &Summary) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let stale: Vec<String> = summary
-        .open()
-        .take(LISTED)
-        .map(|job| format!("job {} ({}, since {})", job.number, job.label, job.time))
-        .collect();
+    let stale: Vec<String> = summary.open().take(LISTED).map(still_open).collect();
     if !stale.is_empty() {
         remarks.push(format!(
             "Still open, and counted in full: {}. A job that is no longer running is closed with `reticent budget \
@@ -160,6 +156,15 @@ fn remarks(summary: &Summary) -> Vec<String> {
         );
     }
     remarks
+}
+
+fn still_open(job: &Job) -> String {
+    let heard = match &job.progress {
+        None => String::new(),
+        Some(Progress { time, done, of: None }) => format!(", {done} steps done at {time}"),
+        Some(Progress { time, done, of: Some(of) }) => format!(", {done} of {of} at {time}"),
+    };
+    format!("job {} ({}, since {}{heard})", job.number, job.label, job.time)
 }
 
 /// The same for programs.
@@ -192,6 +197,10 @@ pub fn object(file: &Path, summary: &Summary) -> Value {
                 "label": job.label,
                 "time": job.time,
                 "state": job.status.name(),
+                "closed": job.closed,
+                "progress": job.progress.as_ref().map(|progress| json!({
+                    "time": progress.time, "done": progress.done, "of": progress.of
+                })),
                 "epsilon": number::json(job.epsilon),
                 "delta": job.delta,
                 "people": job.people,

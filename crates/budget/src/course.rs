@@ -1,0 +1,51 @@
+//! How a budget went: what was counted after each line that changed it.
+
+use crate::books::Books;
+use crate::error::BudgetError;
+use crate::line::{Kind, Line};
+
+/// What was counted after a line of the history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moment {
+    /// The number of the line.
+    pub line: u64,
+    /// When it was written.
+    pub time: String,
+    /// The job that it is about.
+    pub job: Option<u64>,
+    /// What was counted then, for each group of people that there was: see
+    /// [`Group::counted`](crate::Group::counted).
+    pub counted: Vec<f64>,
+}
+
+/// The lines after which something else may be counted, at most so many of them: the last ones, and
+/// others from the whole length. The first line is among them.
+pub(crate) fn course(lines: &[Line], at_most: usize) -> Result<Vec<Moment>, BudgetError> {
+    let all: Vec<u64> = lines.iter().filter(|line| counts(line.kind)).map(|l| l.number).collect();
+    let last = all.len().saturating_sub(1);
+    let steps = at_most.max(2).min(all.len()).saturating_sub(1).max(1);
+    let shown: std::collections::BTreeSet<u64> =
+        (0..=steps).filter_map(|step| all.get(step * last / steps).copied()).collect();
+    let mut moments = Vec::new();
+    let Some(first) = lines.first() else { return Ok(moments) };
+    let mut books = Books::replay(std::slice::from_ref(first))?;
+    for (place, line) in lines.iter().enumerate() {
+        if place > 0 {
+            books.take(line)?;
+        }
+        if shown.contains(&line.number) {
+            let counted = |people| books.filter.reading(&books.spent(people));
+            moments.push(Moment {
+                line: line.number,
+                time: line.time.clone(),
+                job: line.job,
+                counted: (1..=books.groups()).map(counted).collect(),
+            });
+        }
+    }
+    Ok(moments)
+}
+
+fn counts(kind: Kind) -> bool {
+    !matches!(kind, Kind::Table | Kind::Users | Kind::Forfeited)
+}

@@ -1,0 +1,136 @@
+//! What can be read of a budget without changing it. Each is one state of the file, whoever writes
+//! meanwhile.
+
+use reticent_accountant::Ledger;
+use reticent_noise::Hasher;
+
+use crate::books::{self, Books};
+use crate::course::{Moment, course};
+use crate::error::BudgetError;
+use crate::file::not_a_budget;
+use crate::history::{key, read, recall};
+use crate::line::Line;
+use crate::plan::{Planned, fitting, planned};
+use crate::progress;
+use crate::promise::Promise;
+use crate::request::{check_asked, check_events};
+use crate::store::Store;
+use crate::summary::Summary;
+
+impl Store {
+    /// The secret under which tables are fingerprinted.
+    ///
+    /// # Errors
+    /// A file without a key, or with another than it was made with.
+    pub fn key(&self) -> Result<[u8; 32], BudgetError> {
+        key(&self.file.path, &self.file.connection)
+    }
+
+    /// The fingerprint of a table that is in memory: a digest of its parts, in order, under the key.
+    /// What a file is known by is another digest: the same records in a file and in memory are two
+    /// tables to a budget.
+    ///
+    /// # Errors
+    /// As [`Store::key`].
+    pub fn fingerprint(&self, parts: &[&[u8]]) -> Result<[u8; 32], BudgetError> {
+        let mut hasher = Hasher::new("reticent table in memory");
+        hasher.field(&self.key()?).number(parts.len() as u64);
+        for part in parts {
+            hasher.field(part);
+        }
+        Ok(hasher.finish())
+    }
+
+    /// What it promises.
+    ///
+    /// # Errors
+    /// A history that contradicts itself.
+    pub fn promise(&self) -> Result<Promise, BudgetError> {
+        Ok(Books::replay(&self.lines()?)?.promise)
+    }
+
+    /// What a reservation of the plan would be told, without making it; the table is taken for the
+    /// one that is known.
+    ///
+    /// # Errors
+    /// As [`Store::reserve`].
+    pub fn would_fit(&self, plan: &Ledger, asked: (f64, f64)) -> Result<(), BudgetError> {
+        check_asked(asked)?;
+        check_events(plan)?;
+        let books = Books::replay(&self.lines()?)?;
+        fitting(&books, plan, books.known_people(), asked.1).map(|_| ())
+    }
+
+    /// What a job of this plan would leave, whether it fits or not; the table is taken for the one
+    /// that is known. [`Promise::gaussian`] is the plan of an ordinary fit of given ε and δ.
+    ///
+    /// # Errors
+    /// A plan that cannot be counted under the promise, or a history that contradicts itself. That
+    /// it does not fit is no error here.
+    pub fn plan(&self, plan: &Ledger) -> Result<Planned, BudgetError> {
+        check_events(plan)?;
+        planned(&Books::replay(&self.lines()?)?, plan)
+    }
+
+    /// What it comes to now.
+    ///
+    /// # Errors
+    /// A history that contradicts itself.
+    pub fn summary(&self) -> Result<Summary, BudgetError> {
+        let failed = |error: rusqlite::Error| self.file.sqlite(&error);
+        let _one_state = self.file.connection.unchecked_transaction().map_err(failed)?;
+        self.summary_of(&self.lines()?)
+    }
+
+    fn summary_of(&self, lines: &[Line]) -> Result<Summary, BudgetError> {
+        let mut summary = Summary::of(lines)?;
+        if self.file.has_progress() {
+            let mut known =
+                progress::known(&self.file.connection).map_err(|error| self.file.sqlite(&error))?;
+            summary.hear(&mut known);
+        }
+        Ok(summary)
+    }
+
+    /// How it went: what was counted after at most so many lines of the history, from the first to
+    /// the last.
+    ///
+    /// # Errors
+    /// A history that contradicts itself.
+    pub fn course(&self, at_most: usize) -> Result<Vec<Moment>, BudgetError> {
+        course(&self.lines()?, at_most)
+    }
+
+    /// Recomputes everything: the database, the chain, every charge from its ledger.
+    ///
+    /// # Errors
+    /// Names the first line that does not fit.
+    pub fn check(&self) -> Result<Summary, BudgetError> {
+        let failed = |error: rusqlite::Error| self.file.sqlite(&error);
+        let transaction = self.file.connection.unchecked_transaction().map_err(failed)?;
+        let lines = self.lines()?;
+        let books = books::check(&lines)?;
+        if recall(&self.file.path, &transaction)?.1 != books {
+            let what = "the balance is not that of the history".to_owned();
+            return Err(BudgetError::Damaged { line: books.lines, what });
+        }
+        let said: String = transaction
+            .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+            .map_err(failed)?;
+        if said != "ok" {
+            return Err(not_a_budget(&self.file.path, "the database is damaged"));
+        }
+        self.summary_of(&lines)
+    }
+
+    /// The history, in order.
+    ///
+    /// # Errors
+    /// A history that cannot be read.
+    pub fn lines(&self) -> Result<Vec<Line>, BudgetError> {
+        read(&self.file.connection)
+            .map_err(|error| self.file.sqlite(&error))?
+            .into_iter()
+            .collect::<Result<_, _>>()
+    }
+}

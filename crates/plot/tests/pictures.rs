@@ -1,0 +1,158 @@
+//! Every kind of picture, by its structure: what is drawn, what is said, and what is left out.
+//! `RETICENT_PICTURES=DIR cargo test -p reticent-plot` writes them there, to be looked at.
+#![allow(clippy::unwrap_used)]
+
+use reticent_plot::{Axis, Bar, Bars, Curve, Plot, Size, share};
+
+fn epsilon_of_delta() -> Plot {
+    let deltas: Vec<f64> = (4..=48).map(|k| 10_f64.powf(-f64::from(k) / 4.0)).collect();
+    let promised = |d: f64| 0.3 * (1.0 / d).ln().sqrt();
+    let upper = deltas.iter().map(|&d| (d, promised(d))).collect();
+    let band = deltas.iter().map(|&d| (d, 0.93 * promised(d), promised(d))).collect();
+    let lower = deltas.iter().map(|&d| (d, 0.93 * promised(d))).collect();
+    Plot::new("What the run costs: ε at each δ", Axis::log("δ"), Axis::linear("ε").from_zero())
+        .described("ε grows from 0.46 to 1.6 as δ falls.")
+        .with(Curve::line("promised", upper).with_band(band))
+        .with(Curve::line("no analysis gives less", lower))
+}
+
+fn shares() -> Plot {
+    let levels: Vec<f64> = (0..=20).map(|k| f64::from(k) / 20.0).collect();
+    Plot::new("What an attacker can do", Axis::share("false alarms"), Axis::share("caught"))
+        .with(Curve::line("at most", levels.iter().map(|&a| (a, a.powf(0.4))).collect()))
+        .with(Curve::line("guessing", vec![(0.0, 0.0), (1.0, 1.0)]).quiet())
+}
+
+fn over_time() -> Plot {
+    let day = 86_400.0;
+    let start = reticent_plot::seconds("2026-03-01T09:00:00Z").unwrap();
+    let points = [(0.0, 0.0), (3.0, 0.8), (20.0, 1.7), (41.0, 2.2), (60.0, 2.2)];
+    let points = points.map(|(at, value)| (start + at * day, value)).to_vec();
+    Plot::new("The budget over time", Axis::time("day"), Axis::linear("ε").from_zero())
+        .with(Curve::steps("counted", points))
+        .with_rule(3.0, "promised: 3")
+}
+
+fn bars() -> Bars {
+    let bar = |name: &str, value: f64| Bar {
+        name: name.into(),
+        value,
+        words: format!("{value:.1}").replace("NaN", "–"),
+    };
+    Bars {
+        title: "Coefficients".into(),
+        description: "age is the largest".into(),
+        bars: vec![bar("age", 3.2), bar("smoker=no", -0.98), bar("a < b & c", f64::NAN)],
+    }
+}
+
+fn written(name: &str, svg: &str) {
+    if let Some(folder) = std::env::var_os("RETICENT_PICTURES") {
+        let folder = std::path::PathBuf::from(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(format!("{name}.svg")), svg).unwrap();
+    }
+}
+
+/// What holds for every picture: it is balanced, says what it is, and loads nothing.
+fn holds(name: &str, svg: &str) {
+    written(name, svg);
+    assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{name}");
+    for word in ["NaN", "inf", "<script", "href", "url(", "@import"] {
+        assert!(!svg.contains(word), "{name} has {word}");
+    }
+    let opened = svg.matches("<text").count() + svg.matches("<title").count();
+    let closed = svg.matches("</text>").count() + svg.matches("</title>").count();
+    assert_eq!(opened, closed, "{name}");
+    assert!(svg.contains("role=\"img\"") && svg.contains("<title id="), "{name}");
+    let addresses = svg.matches("://").count();
+    assert!(addresses <= 1, "{name}: the name space and nothing else");
+}
+
+#[test]
+fn every_picture_is_whole_and_says_what_it_is() {
+    for (name, plot) in [("curve", epsilon_of_delta()), ("shares", shares()), ("time", over_time())]
+    {
+        holds(name, &plot.to_file());
+        for (size, word) in [(Size::Wide, "wide"), (Size::Narrow, "narrow")] {
+            let part = plot.to_page(size, "a-1");
+            holds(&format!("{name}-{word}"), &part);
+            assert!(!part.contains("<style") && !part.contains("://"), "the page has both");
+            assert!(part.contains("id=\"a-1-t\""));
+        }
+    }
+    holds("bars", &bars().to_file());
+    holds("bars-narrow", &bars().to_page(Size::Narrow, "b"));
+}
+
+#[test]
+fn curves_are_named_where_they_end_and_told_apart_without_colour() {
+    let svg = epsilon_of_delta().to_file();
+    assert!(svg.contains(">promised</text>") && svg.contains(">no analysis gives less</text>"));
+    assert_eq!(svg.matches("<polyline").count(), 2);
+    assert_eq!(svg.matches("stroke-dasharray").count(), 1, "one is solid and one is dashed");
+    assert_eq!(svg.matches("<polygon").count(), 1, "the band");
+    for mark in ["10⁻¹²", "10⁻⁴", "0.01"] {
+        assert!(svg.contains(&format!(">{mark}</text>")), "{mark}");
+    }
+}
+
+#[test]
+fn steps_hold_their_value_until_the_next() {
+    let points = vec![(0.0, 1.0), (1.0, 2.0), (2.0, 3.0)];
+    let drawn = |curve: Curve| {
+        let svg = Plot::new("", Axis::linear(""), Axis::linear("")).with(curve).to_file();
+        svg.split("points=\"").nth(1).unwrap().split('"').next().unwrap().split(' ').count()
+    };
+    assert_eq!(drawn(Curve::line("", points.clone())), 3);
+    assert_eq!(drawn(Curve::steps("", points)), 5);
+}
+
+#[test]
+fn what_is_not_finite_or_not_on_the_axis_is_left_out() {
+    let points = vec![(1e-3, 1.0), (1e-2, f64::INFINITY), (0.0, 1.0), (1e-1, 0.5)];
+    let svg = Plot::new("t", Axis::log("x"), Axis::linear("y"))
+        .with(Curve::line("a < b", points))
+        .to_file();
+    let path = svg.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!(path.split(' ').count(), 2, "two points are drawn");
+    holds("left-out", &svg);
+}
+
+#[test]
+fn a_picture_of_nothing_is_a_picture() {
+    for axis in [Axis::linear("x"), Axis::log("x"), Axis::share("x"), Axis::time("x")] {
+        let plot = Plot::new("nothing", axis.clone(), axis).with(Curve::line("none", Vec::new()));
+        holds("nothing", &plot.to_file());
+        holds("nothing-narrow", &plot.to_page(Size::Narrow, "n"));
+    }
+    let bars = Bars { title: String::new(), description: String::new(), bars: Vec::new() };
+    holds("no-bars", &bars.to_file());
+}
+
+#[test]
+fn names_cannot_break_out() {
+    let hostile = "</text></svg><script>alert(1)</script><a x=\"";
+    let plot = Plot::new(hostile, Axis::linear(hostile), Axis::log(hostile))
+        .described(hostile)
+        .with(Curve::line(hostile, vec![(1.0, 1.0), (2.0, 2.0)]))
+        .with_rule(1.5, hostile);
+    for svg in [plot.to_file(), plot.to_page(Size::Narrow, hostile)] {
+        assert!(
+            !svg.contains("<script") && !svg.contains("<a ") && !svg.contains("x=\"\""),
+            "{svg}"
+        );
+        assert_eq!(svg.matches("</svg>").count(), 1);
+    }
+    let bar = Bar { name: hostile.into(), value: 1.0, words: hostile.into() };
+    let bars = Bars { title: hostile.into(), description: hostile.into(), bars: vec![bar] };
+    assert!(!bars.to_file().contains("<script"));
+}
+
+#[test]
+fn a_share_is_never_more_than_all() {
+    assert!(share(2.0).contains("width=\"100\" height=\"10\" rx=\"2\" class=\"f0\""));
+    for odd in [f64::NAN, -1.0] {
+        assert!(share(odd).contains("width=\"0\""));
+    }
+}
