@@ -114,7 +114,7 @@ fn runs_between_parties_hold() {
         "--split 10 --trust central",
         "--split 10 --trust secure-aggregation",
         "--split 10 --trust secure-aggregation --unit user",
-        "--split 4 --algorithm walk --topology ring",
+        "--split 20 --algorithm walk --trust local",
         "--split 10 --seed 1",
     ] {
         let line = format!("simulate job.toml {flags} --out m --party 1 --json");
@@ -146,12 +146,7 @@ fn a_file_of_format_1_is_said_to_be_unverifiable() {
     let folder = folder();
     folder.reticent(&format!("{FIT} --out m")).ok();
     let mut old = model(&folder);
-    old["version"] = json!(1);
-    old["certificate"]["version"] = json!(1);
-    old["certificate"]
-        .as_object_mut()
-        .unwrap()
-        .retain(|name, _| name != "model" && name != "digest");
+    common::as_format_1(&mut old);
     folder.write("old.json", old.to_string());
     let said = folder.reticent("verify old.json");
     assert!(said.code == 1 && said.out.contains("cannot be verified"), "{}", said.out);

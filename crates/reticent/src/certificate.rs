@@ -268,10 +268,9 @@ impl Certificate {
 
     /// The same without any guarantee, for these reasons.
     pub(crate) fn disbelieved(mut self, reasons: Vec<String>) -> Self {
-        if self.certified {
-            self.meaning = format!("No guarantee: {}.", reasons.join("; "));
-        }
+        self.meaning = format!("No guarantee: {}.", reasons.join("; "));
         self.reasons = reasons;
+        (self.claimed, self.counted) = (None, None);
         (self.certified, self.epsilon, self.epsilon_lower) = (false, f64::INFINITY, 0.0);
         self.curve.iter_mut().for_each(|point| point.epsilon = f64::INFINITY);
         (self.mu, self.rdp) = (None, Vec::new());

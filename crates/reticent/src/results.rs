@@ -52,71 +52,76 @@ pub fn write_results(
     parties: Option<&str>,
     folder: &Path,
 ) -> Result<PathBuf, Error> {
-    let mut texts = vec![(MODEL, model.to_json()?), (CERTIFICATE, model.certificate().to_json()?)];
+    let mut texts = vec![(CERTIFICATE, model.certificate().to_json()?), (MODEL, model.to_json()?)];
     texts.extend(parties.map(|text| (PARTIES, text.to_owned())));
-    let fail = |error: io::Error| Error::write(folder, &error);
-    if folder.exists() || !appear(&texts, folder).map_err(fail)? {
-        replace(&texts, folder).map_err(fail)?;
+    if folder.exists() || !appear(&texts, folder)? {
+        replace(&texts, folder)?;
     }
     Ok(folder.join(MODEL))
 }
 
 /// Makes the folder with all its files at once; false if somebody else was faster.
-fn appear(texts: &[(&str, String)], folder: &Path) -> io::Result<bool> {
+fn appear(texts: &[(&str, String)], folder: &Path) -> Result<bool, Error> {
+    let fail = |error: io::Error| Error::write(folder, &error);
     let parent = parent(folder);
-    fs::create_dir_all(parent)?;
-    clean(parent, |path| path.is_dir() && is_old(path))?;
+    fs::create_dir_all(parent).map_err(fail)?;
+    clean(parent, |path| path.is_dir() && is_old(path)).map_err(fail)?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(STAGED);
     // As readable as the user's other folders.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-    let staged = builder.tempdir_in(parent)?;
+    let staged = builder.tempdir_in(parent).map_err(fail)?;
     for (name, text) in texts {
-        let mut file = File::create_new(staged.path().join(name))?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
+        let written = File::create_new(staged.path().join(name)).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
+        written.map_err(|error| Error::write(&folder.join(name), &error))?;
     }
-    sync(staged.path())?;
+    sync(staged.path()).map_err(fail)?;
     match fs::rename(staged.path(), folder) {
         Ok(()) => {
             // There is nothing left to take away under the old name.
             let _ = staged.keep();
-            sync(parent)?;
+            sync(parent).map_err(fail)?;
             Ok(true)
         }
         // Somebody else's folder is not replaced; its files are, one after the other.
         Err(_) if folder.is_dir() => Ok(false),
-        Err(error) => Err(error),
+        Err(error) => Err(fail(error)),
     }
 }
 
 /// Puts the files into a folder that is there.
-fn replace(texts: &[(&str, String)], folder: &Path) -> io::Result<()> {
-    let _lock = Lock::take(folder)?;
+fn replace(texts: &[(&str, String)], folder: &Path) -> Result<(), Error> {
+    let fail = |error: io::Error| Error::write(folder, &error);
+    let _lock = Lock::take(folder).map_err(fail)?;
     // Whoever staged these was killed: nobody else writes here now.
-    clean(folder, Path::is_file)?;
-    for (name, _) in texts {
-        if folder.join(name).is_dir() {
-            return Err(io::Error::from(io::ErrorKind::IsADirectory));
-        }
-    }
+    clean(folder, Path::is_file).map_err(fail)?;
     let mut staged = Vec::with_capacity(texts.len());
     for (name, text) in texts {
-        staged.push((stage(text, folder)?, folder.join(name)));
+        let path = folder.join(name);
+        if path.is_dir() {
+            return Err(Error::write(&path, &io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        let file = stage(text, folder).map_err(|error| Error::write(&path, &error))?;
+        staged.push((file, path));
     }
     for name in [CERTIFICATE, PARTIES] {
         let path = folder.join(name);
         let replaced = texts.iter().any(|(new, _)| *new == name);
         if path.is_file() && (replaced || is_ours(&path, keys(name))) {
-            fs::remove_file(path)?;
+            fs::remove_file(path).map_err(fail)?;
         }
     }
-    sync(folder)?;
+    sync(folder).map_err(fail)?;
+    // The model first: what is beside it is never of another run.
+    staged.sort_by_key(|(_, path)| !path.ends_with(MODEL));
     for (file, path) in staged {
-        file.persist(path).map_err(|error| error.error)?;
+        file.persist(&path).map_err(|error| Error::write(&path, &error.error))?;
     }
-    sync(folder)
+    sync(folder).map_err(fail)
 }
 
 fn stage(text: &str, folder: &Path) -> io::Result<NamedTempFile> {

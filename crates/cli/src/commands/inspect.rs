@@ -61,9 +61,7 @@ impl Inspect {
         let file = document.path().display().to_string();
         match verification.standing() {
             Standing::Fails => remarks.extend(verify::alarm(&file, &verification)),
-            Standing::Unverifiable => remarks.push(format!(
-                "{file} is of an earlier version, without a digest: that nothing in it was changed cannot be verified."
-            )),
+            Standing::Unverifiable => remarks.push(verify::unverifiable(&file)),
             Standing::Holds => (),
         }
         Ok(Answer { text, object: Value::Object(object), remarks })

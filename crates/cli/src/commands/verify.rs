@@ -79,13 +79,16 @@ pub fn fields(verification: &Verification) -> Map<String, Value> {
 
 /// For whoever reads nothing else.
 pub fn alarm(file: &str, verification: &Verification) -> Option<String> {
-    let failing: Vec<&str> = verification.failures().map(|check| check.said.as_str()).collect();
-    match verification.standing() {
-        Standing::Holds => None,
-        Standing::Unverifiable => Some(format!(
-            "{ALARM}: {file} cannot be verified: it is of an earlier version, without a digest. Nothing in it \
-             contradicts its ledger."
-        )),
-        Standing::Fails => Some(format!("{ALARM}: {file} does not hold: {}.", failing.join("; "))),
+    match (verification.standing(), verification.summary()) {
+        (_, Some(failing)) => Some(format!("{ALARM}: {file} does not hold: {failing}.")),
+        (Standing::Unverifiable, _) => Some(format!("{ALARM}: {}", unverifiable(file))),
+        _ => None,
     }
+}
+
+/// What is said of a file without a digest.
+pub fn unverifiable(file: &str) -> String {
+    format!(
+        "{file} cannot be verified: it is of an earlier version, without a digest. Nothing in it contradicts its ledger."
+    )
 }

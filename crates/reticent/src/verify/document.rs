@@ -250,17 +250,16 @@ fn signature(certificate: &Certificate, key: Option<&PublicKey>) -> Check {
 
 /// What is left of a certificate after these checks; `derived` is what should stand there.
 fn believed(stated: &Certificate, derived: Option<Certificate>, checks: &[Check]) -> Certificate {
-    let failed = checks.iter().filter(|check| check.outcome == Outcome::Fails);
-    let failed: Vec<String> = failed.map(|check| check.said.clone()).collect();
+    let failed = super::summary(checks);
     match derived {
         // Of two numbers that differ in the last digits the larger is shown.
-        Some(derived) if failed.is_empty() => {
+        Some(derived) if failed.is_none() => {
             Certificate { epsilon: derived.epsilon.max(stated.epsilon), ..stated.clone() }
         }
         Some(derived) => {
             let reasons = derived.reasons.iter().cloned().chain(failed).collect();
             derived.disbelieved(reasons)
         }
-        None => stated.clone().disbelieved(failed),
+        None => stated.clone().disbelieved(failed.into_iter().collect()),
     }
 }

@@ -107,9 +107,24 @@ impl Verification {
         self.standing() == Standing::Holds
     }
 
+    /// What fails, in a sentence without its full stop: the first check in full, the others by name.
+    pub fn summary(&self) -> Option<String> {
+        summary(&self.checks)
+    }
+
     /// The checks that fail.
     pub fn failures(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| check.outcome == Outcome::Fails)
+    }
+}
+
+fn summary(checks: &[Check]) -> Option<String> {
+    let mut failing = checks.iter().filter(|check| check.outcome == Outcome::Fails);
+    let first = failing.next()?;
+    let names: Vec<&str> = failing.map(|check| check.name.as_str()).collect();
+    match &names[..] {
+        [] => Some(first.said.clone()),
+        _ => Some(format!("{} (nor do these hold: {})", first.said, names.join(", "))),
     }
 }
 

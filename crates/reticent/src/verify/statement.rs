@@ -85,9 +85,12 @@ fn epsilon(stated: &Certificate, derived: &Certificate) -> Check {
     let (said, counted) = (stated.epsilon, derived.epsilon);
     let delta = stated.delta;
     if !at_most(counted, said) {
-        let said = format!(
-            "it says epsilon = {said} at delta = {delta:e}, and its ledger costs up to {counted}"
-        );
+        let costs = if counted.is_finite() {
+            format!("costs up to {counted}")
+        } else {
+            "is no guarantee".to_owned()
+        };
+        let said = format!("it says epsilon = {said} at delta = {delta:e}, and its ledger {costs}");
         return Check::fails("epsilon", said);
     }
     if is_ours(stated) && !at_most(said, counted) {

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::{Certificate, Document, JobFile, Spec, write_text};
+use reticent::{Certificate, Document, JobFile, Spec, Standing, Verification, write_text};
 use reticent_budget::{BudgetError, Import, Promise, Store};
 use serde_json::{Value, json};
 
+use super::verify::unverifiable;
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::wrapped;
@@ -257,7 +258,8 @@ impl Export {
 
 impl ImportArgs {
     fn run(self) -> Result<Answer, Failure> {
-        let certificate = read_certificate(&self.certificate)?;
+        let verification = read_certificate(&self.certificate)?;
+        let certificate = &verification.certificate;
         if !certificate.certified && !self.beyond {
             return Err(Failure::Usage {
                 message: format!(
@@ -269,7 +271,7 @@ impl ImportArgs {
                     .to_owned(),
             });
         }
-        one_ledger_for_all(&self.certificate, &certificate)?;
+        one_ledger_for_all(&self.certificate, certificate)?;
         let label = self.label.unwrap_or_else(|| self.certificate.display().to_string());
         let import = Import {
             label: &label,
@@ -283,6 +285,9 @@ impl ImportArgs {
         let mut answer = show::answer(&self.file, &summary);
         answer.text = format!("Recorded as job {number}.\n\n{}", answer.text);
         answer.object["job"] = json!(number);
+        if verification.standing() == Standing::Unverifiable {
+            answer.remarks.push(unverifiable(&self.certificate.display().to_string()));
+        }
         if certificate.unit == Unit::User {
             let taken = "Assumed: the users of the release are those of the budget.";
             answer.remarks.push(taken.to_owned());
@@ -312,12 +317,12 @@ fn one_ledger_for_all(path: &Path, certificate: &Certificate) -> Result<(), Fail
 }
 
 /// A certificate, by itself or inside a model, as it is to be believed.
-fn read_certificate(path: &Path) -> Result<Certificate, Failure> {
+fn read_certificate(path: &Path) -> Result<Verification, Failure> {
     let document = Document::read(path).map_err(|error| Failure::Usage {
         message: error.to_string(),
         hint: "give a certificate.json or a model.json that `reticent fit` wrote".to_owned(),
     })?;
-    Ok(document.verify(None).certificate)
+    Ok(document.verify(None))
 }
 
 fn forfeit(file: &Path, job: u64) -> Result<Answer, Failure> {
