@@ -124,90 +124,114 @@ impl<E: std::fmt::Display, P: FnMut(f64) -> Result<Ledger, E>> Search<P> {
 
     /// The smallest x in [from, to] that fits, ε falling in x.
     fn smallest(&mut self, from: f64, start: f64, to: f64) -> Result<f64, CalibrationError> {
-        let (what, target) = (self.what, self.target);
-        let out_of_reach = |tried, cost: Upper| CalibrationError::OutOfReach {
-            what,
-            tried,
-            target,
-            reached: cost.value(),
-        };
-        // Coarse bracket: bad does not fit, good does.
-        let (mut bad, mut good) = (start, start);
-        let (mut cost_bad, mut cost_good) = (self.coarse(start)?, Upper::epsilon(0.0));
-        if cost_bad.within(target) {
-            cost_good = cost_bad;
-            while cost_bad.within(target) {
-                (good, cost_good) = (bad, cost_bad);
-                // plain: places, which are chosen here
-                if good <= from {
-                    break;
-                }
-                bad = at_least(good / 4.0, from);
-                cost_bad = self.coarse(bad)?;
-            }
-        } else {
-            while !cost_bad.within(target) {
-                // plain: places
-                if bad >= to {
-                    return Err(out_of_reach(bad, cost_bad));
-                }
-                good = at_most(bad * 4.0, to);
-                cost_good = self.coarse(good)?;
-                if cost_good.within(target) {
-                    break;
-                }
-                (bad, cost_bad) = (good, cost_good);
-            }
-        }
+        let mut ends = self.bracket(from, start, to)?;
         for _ in 0..40 {
             // plain: places
-            if good < bad * 1.001 {
+            if ends.good < ends.bad * 1.001 {
                 break;
             }
-            let middle = secant(bad, cost_bad, good, cost_good, target, 0.05);
-            let cost = self.coarse(middle)?;
-            if cost.within(target) {
-                (good, cost_good) = (middle, cost);
-            } else {
-                (bad, cost_bad) = (middle, cost);
-            }
+            let middle = ends.secant(self.target, 0.05);
+            ends.replace(middle, self.coarse(middle)?, self.target);
         }
-        // The fine count is a little below the coarse one: `good` surely fits, `bad` may.
-        let slope = (cost_good.value() / cost_bad.value()).ln() / (good / bad).ln();
-        let slope = if slope.is_finite() { at_most(slope, -0.1) } else { -0.1 };
-        cost_good = self.fine(good)?;
-        while !cost_good.within(target) {
+        self.refine(ends, from, to)
+    }
+
+    /// By the coarse count: two places of which one fits and the other does not, or of which the
+    /// smaller is `from` and fits too.
+    fn bracket(&mut self, from: f64, start: f64, to: f64) -> Result<Ends, CalibrationError> {
+        let target = self.target;
+        let cost = self.coarse(start)?;
+        let mut ends = Ends { bad: start, good: start, cost_bad: cost, cost_good: cost };
+        if cost.within(target) {
+            while ends.cost_bad.within(target) {
+                (ends.good, ends.cost_good) = (ends.bad, ends.cost_bad);
+                // plain: places, which are chosen here
+                if ends.good <= from {
+                    break;
+                }
+                ends.bad = at_least(ends.good / 4.0, from);
+                ends.cost_bad = self.coarse(ends.bad)?;
+            }
+            return Ok(ends);
+        }
+        loop {
             // plain: places
-            if good >= to {
-                return Err(out_of_reach(good, cost_good));
+            if ends.bad >= to {
+                return Err(self.out_of_reach(ends.bad, ends.cost_bad));
             }
-            (bad, good) = (good, at_most(good * 1.002, to));
-            cost_good = self.fine(good)?;
+            ends.good = at_most(ends.bad * 4.0, to);
+            ends.cost_good = self.coarse(ends.good)?;
+            if ends.cost_good.within(target) {
+                return Ok(ends);
+            }
+            (ends.bad, ends.cost_bad) = (ends.good, ends.cost_good);
         }
-        bad = at_least(at_most(bad, good / 1.01), at_most(from, good));
+    }
+
+    /// The same by the fine count, which is a little below the coarse one: `good` surely fits,
+    /// `bad` may.
+    fn refine(&mut self, mut ends: Ends, from: f64, to: f64) -> Result<f64, CalibrationError> {
+        let target = self.target;
+        let slope =
+            (ends.cost_good.value() / ends.cost_bad.value()).ln() / (ends.good / ends.bad).ln();
+        let slope = if slope.is_finite() { at_most(slope, -0.1) } else { -0.1 };
+        ends.cost_good = self.fine(ends.good)?;
+        while !ends.cost_good.within(target) {
+            // plain: places
+            if ends.good >= to {
+                return Err(self.out_of_reach(ends.good, ends.cost_good));
+            }
+            (ends.bad, ends.good) = (ends.good, at_most(ends.good * 1.002, to));
+            ends.cost_good = self.fine(ends.good)?;
+        }
+        ends.bad = at_least(at_most(ends.bad, ends.good / 1.01), at_most(from, ends.good));
         let mut bad_seen = false;
         for _ in 0..60 {
             // plain: places
-            let narrow = good <= bad * (1.0 + WIDTH);
-            if narrow || !cost_good.within(target * (1.0 - CLOSE)) {
+            let narrow = ends.good <= ends.bad * (1.0 + WIDTH);
+            if narrow || !ends.cost_good.within(target * (1.0 - CLOSE)) {
                 break;
             }
             let middle = if bad_seen {
-                secant(bad, cost_bad, good, cost_good, target, 0.02)
+                ends.secant(target, 0.02)
             } else {
                 // From the good side towards the target, a hair short of it.
-                let there =
-                    good * (target * (1.0 - CLOSE / 2.0) / cost_good.value()).powf(1.0 / slope);
-                at_most(at_least(there, bad), good)
+                let nearly = target * (1.0 - CLOSE / 2.0) / ends.cost_good.value();
+                at_most(at_least(ends.good * nearly.powf(1.0 / slope), ends.bad), ends.good)
             };
-            let cost = self.fine(middle)?;
-            if cost.within(target) {
-                (good, cost_good) = (middle, cost);
-            } else {
-                (bad, cost_bad, bad_seen) = (middle, cost, true);
-            }
+            bad_seen |= !ends.replace(middle, self.fine(middle)?, target);
         }
-        Ok(good)
+        Ok(ends.good)
+    }
+
+    fn out_of_reach(&self, tried: f64, cost: Upper) -> CalibrationError {
+        let (what, target) = (self.what, self.target);
+        CalibrationError::OutOfReach { what, tried, target, reached: cost.value() }
+    }
+}
+
+/// Two places with what they cost: `good` is within the target, `bad` is not.
+struct Ends {
+    bad: f64,
+    good: f64,
+    cost_bad: Upper,
+    cost_good: Upper,
+}
+
+impl Ends {
+    fn secant(&self, target: f64, share: f64) -> f64 {
+        secant(self.bad, self.cost_bad, self.good, self.cost_good, target, share)
+    }
+
+    /// Puts a place between them in the place of one, and says whether it fits.
+    fn replace(&mut self, at: f64, cost: Upper, target: f64) -> bool {
+        let fits = cost.within(target);
+        if fits {
+            (self.good, self.cost_good) = (at, cost);
+        } else {
+            (self.bad, self.cost_bad) = (at, cost);
+        }
+        fits
     }
 }
 

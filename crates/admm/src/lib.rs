@@ -5,6 +5,7 @@
 
 mod algorithms;
 mod average;
+mod basis;
 mod block_schedule;
 pub mod catalogue;
 mod defaults;

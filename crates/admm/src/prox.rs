@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use reticent_problem::Regulariser;
 
+use crate::basis::Basis;
 use crate::catalogue::{Entry, Recipe};
 use crate::settings::Settings;
 use crate::splitting::Splitting;
@@ -22,6 +23,8 @@ const STEPS: usize = 20;
 pub(crate) enum Prox {
     Direct(Arc<Regulariser>),
     Inner(Box<Splitting>),
+    /// In coordinates of its own.
+    Within(Box<Basis>),
 }
 
 impl Prox {
@@ -37,10 +40,19 @@ impl Prox {
         )?)))
     }
 
+    /// `v` in the coordinates of the table, after the prox.
+    pub fn native<'a>(&'a self, v: &'a [f64]) -> &'a [f64] {
+        match self {
+            Prox::Within(basis) => basis.native(),
+            Prox::Direct(_) | Prox::Inner(_) => v,
+        }
+    }
+
     /// The prox of `v` with step `eta`, in place.
     pub fn apply(&mut self, v: &mut [f64], eta: f64) {
         match self {
             Prox::Direct(regulariser) => regulariser.prox_y(v, eta),
+            Prox::Within(basis) => basis.prox(v, eta),
             Prox::Inner(admm) => {
                 let alpha = admm.alpha_of(eta);
                 let mut g = vec![0.0; v.len()];

@@ -100,6 +100,9 @@ settings! {
     /// The largest momentum: iterate k is moved on by min((k − 1)/(k + 2), momentum) of its last
     /// change, or in Frank–Wolfe takes so much of its gradient from those before; 0 is none.
     momentum: f64,
+    /// The part of the budget that buys the second moment of the rows, in whose coordinates the
+    /// steps are then taken; 0, the default, is none.
+    precondition: f64,
     /// The penalty parameter ρ of the augmented Lagrangian: β in LS22, η in RA18, 1/γ in FP23.
     rho ("beta", "eta"): f64,
     /// The weight of the term that holds a linearised step back: γ in LS22, where the step size is

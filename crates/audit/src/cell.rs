@@ -14,6 +14,9 @@ const DELTA: f64 = 1e-3;
 /// A step so short that the parameter stays where every canary pulls with all its weight.
 const STEP: f64 = 1e-3;
 
+/// The part of a budget that a second moment gets: little, so that the gradients show.
+const SHARE: f64 = 0.05;
+
 /// One-sided, with a slope that is at its bound where the parameter starts.
 const ONE_SIDED: &str = "huberised-hinge:0.5";
 
@@ -50,6 +53,7 @@ impl AuditSpec {
                 "blocks" => "blocks:2".parse().ok(),
                 _ => None,
             },
+            precondition: (form == "preconditioned").then_some(SHARE),
             procedure,
             records: Some(records(cell)),
             runs,
@@ -79,7 +83,7 @@ impl AuditSpec {
                 _ => 2,
             },
             // What a party keeps would otherwise move its contribution to where it is cut.
-            lambda: (walks || cell.view == View::Local).then_some(0.01),
+            relaxation: (walks || cell.view == View::Local).then_some(0.01),
             // A masked sum is many messages.
             runs: if masked { self.runs / 4 } else { self.runs },
             sampling: match (masked, cell.drawn) {

@@ -193,7 +193,7 @@ fn settings(spec: &AuditSpec, entry: &Entry) -> Settings {
         step: spec.step,
         walk: spec.walk,
         release: spec.release,
-        relaxation: spec.lambda.filter(|_| has("relaxation")),
+        relaxation: spec.relaxation.filter(|_| has("relaxation")),
         as_published: spec.as_published.then_some(true),
         ..Settings::default()
     }

@@ -4,6 +4,7 @@ use reticent::accountant::{Adjacency, Unit, View};
 use reticent::admm::catalogue::{self, Entry};
 use reticent::admm::{BlockSchedule, Release, Settings, StepSize, Walk};
 use reticent::map::Procedure;
+use reticent::problem::{Target, losses};
 use reticent::{Error, Fit, Problem, Repeat, Spec, Tune};
 use reticent_data::Table;
 use reticent_oracle::{Law, Sampling};
@@ -61,10 +62,12 @@ pub struct AuditSpec {
     pub as_published: bool,
     /// The law of a random linear term, where there is one.
     pub law: Option<Law>,
+    /// The part of the budget for the second moment whose coordinates the steps are taken in.
+    pub precondition: Option<f64>,
     /// Which blocks of a consensus move.
     pub schedule: Option<BlockSchedule>,
     /// The averaging parameter, where it matters.
-    pub lambda: Option<f64>,
+    pub relaxation: Option<f64>,
     /// Whether the run is one of several to choose among, and whether it learns a graph first.
     pub procedure: Procedure,
     /// The pair of worlds; the worst of a family when it is not given.
@@ -105,8 +108,9 @@ impl Default for AuditSpec {
             release: None,
             as_published: false,
             law: None,
+            precondition: None,
             schedule: None,
-            lambda: None,
+            relaxation: None,
             procedure: Procedure::Alone,
             pair: None,
             records: None,
@@ -175,6 +179,42 @@ impl AuditSpec {
             },
             // Next to no noise, and a certificate of nothing.
             Bug::OverflowToZero => AuditSpec { epsilon: 20.0 * bare.epsilon, ..bare },
+        }
+    }
+
+    /// The same among parties whose books are for `view`; `None` where parties have nothing that
+    /// the defect touches (who they are is public, and each answers from all of its records), or
+    /// where [`AuditSpec::seeded`] is among parties already.
+    pub fn seeded_among_parties(self, bug: reticent_oracle::Bug, view: View) -> Option<Self> {
+        use reticent_oracle::Bug;
+        let bare = AuditSpec {
+            bug: Some(bug),
+            algorithm: "federated".to_owned(),
+            trust: Some(view),
+            // Masks are for more than two.
+            parties: if view == View::SecureAggregation { 5 } else { 2 },
+            ..self
+        };
+        match bug {
+            Bug::NoiseHalved | Bug::StepForgotten => Some(bare),
+            // A residual of 1 is a gradient of a hundred clips; blocks have a bound of their own.
+            Bug::ClipMissing if view == View::Local => {
+                Some(AuditSpec { loss: "squared".to_owned(), clip: Some(0.01), ..bare })
+            }
+            // The gradient of a party is a full one.
+            Bug::SnapshotUnnoised if view == View::Local => {
+                Some(AuditSpec { algorithm: "dp-admm".to_owned(), ..bare })
+            }
+            // Two answers at points that differ.
+            Bug::NoiseReused if view != View::SecureAggregation => Some(AuditSpec {
+                loss: "squared".to_owned(),
+                iterations: bare.iterations.max(2),
+                ..bare
+            }),
+            // Nine messages in the mean: a third of the noise.
+            Bug::GainSquared if view == View::Central => Some(AuditSpec { parties: 9, ..bare }),
+            Bug::OverflowToZero => Some(AuditSpec { epsilon: 20.0 * bare.epsilon, ..bare }),
+            _ => None,
         }
     }
 }
@@ -370,17 +410,17 @@ impl AuditSpec {
             step: self.step,
             // The normal law is for losses of classes, and the usual loss is of numbers.
             law: has("law").then_some(self.law.unwrap_or(Law::SphericalLaplace)),
+            precondition: self.precondition,
             schedule: self.schedule,
-            relaxation: self.lambda.filter(|_| has("relaxation")),
+            relaxation: self.relaxation.filter(|_| has("relaxation")),
             as_published: self.as_published.then_some(true),
             ..Settings::default()
         }
     }
 
+    /// A loss that cannot be read is left for the product to refuse.
     fn is_of_classes(&self) -> bool {
-        ["logistic", "hinge", "huberised-hinge", "squared-hinge"]
-            .iter()
-            .any(|name| self.loss.split(':').next() == Some(name))
+        losses::parse(&self.loss, None).is_ok_and(|loss| loss.target() != Target::Real)
     }
 
     /// The report of a bound.

@@ -4,7 +4,8 @@
 //! faintest, half of the noise, was missed on one seed of eight; hence 100,000.
 #![cfg(feature = "seeded-bugs")]
 
-use reticent_audit::{AuditReport, AuditSpec, Bug, Change, Neighbours, Others, run};
+use reticent::accountant::View;
+use reticent_audit::{AuditReport, AuditSpec, Bug, Change, Method, Neighbours, Others, run};
 
 fn spec(bug: Bug, epsilon: f64) -> AuditSpec {
     // Runs of many parties are dear, and this defect is not faint.
@@ -62,4 +63,46 @@ fn aligned_others_show_the_sample_with_the_defect_alone() {
     let spoiled = AuditSpec { pair, ..spec(Bug::SampleShows, 1.0) };
     assert!(report(&spoiled).exceeded);
     assert!(!report(&AuditSpec { bug: None, ..spoiled }).exceeded);
+}
+
+/// The audits of the defects that parties of this view have, from seeds that are fixed. Runs of many
+/// parties are dear; those that are Gaussian are measured by the fit, which needs fewer.
+fn among_parties(view: View) -> Vec<AuditSpec> {
+    let runs = if view == View::SecureAggregation { 1_000 } else { 3_000 };
+    let spec = AuditSpec { epsilon: 4.0, seed: Some(5), runs, ..AuditSpec::default() };
+    let spoiled = |bug: &Bug| {
+        let spec = spec.clone().seeded_among_parties(*bug, view)?;
+        let fits = matches!(bug, Bug::NoiseHalved | Bug::StepForgotten | Bug::GainSquared);
+        let fits = fits && view != View::SecureAggregation;
+        Some(AuditSpec { method: if fits { Method::Gdp } else { Method::default() }, ..spec })
+    };
+    Bug::ALL.iter().filter_map(spoiled).collect()
+}
+
+#[test]
+fn every_defect_that_reaches_the_gates_of_parties_is_caught_there() {
+    let mut caught = Vec::new();
+    for view in [View::Local, View::Central, View::SecureAggregation] {
+        for spec in among_parties(view) {
+            let spoiled = report(&spec);
+            assert!(spoiled.exceeded && spoiled.view == view, "{spoiled:?}");
+            let sound = report(&AuditSpec { bug: None, ..spec });
+            assert!(!sound.exceeded, "{sound:?}");
+            caught.extend(spoiled.seeded_bug);
+        }
+    }
+    // All but those that need neighbours of another size, which parties do not have, the two that
+    // no number of one run shows, and the one that is of parties alone and found above.
+    let elsewhere = [
+        Bug::PoissonCounted,
+        Bug::TrueCount,
+        Bug::SwallowedRows,
+        Bug::OffLatticeToken,
+        Bug::ForkedNoise,
+        Bug::SampleShows,
+    ];
+    for bug in Bug::ALL.iter() {
+        let found = caught.iter().any(|caught| caught == bug.name());
+        assert_ne!(found, elsewhere.contains(bug), "{bug}");
+    }
 }

@@ -82,8 +82,16 @@ fn standard_input_and_several_files_are_tables() {
     let folder = folder();
     let said = folder.shell(&format!("reticent fit - --format csv {FIT} < good.csv")).ok();
     assert!(said.out.starts_with("Fitted 40 records of - in "), "{said:?}");
+    let said = folder.shell(&format!("reticent fit - {FIT} < good.csv")).ok();
+    assert!(said.out.starts_with("Fitted 40 records of - in "), "text is what is piped: {said:?}");
+    let said = folder.shell("reticent schema check - --schema schema.toml < good.csv").ok();
+    assert!(said.out.contains("40 records were read"), "{said:?}");
     let said = folder.reticent(&format!("fit good.csv good.csv {FIT}")).ok();
     assert!(said.out.starts_with("Fitted 80 records of good.csv and 1 more in "), "{said:?}");
+    assert!(said.err.contains("good.csv is given twice"), "{said:?}");
+    folder.write("more.csv", csv(40));
+    let said = folder.reticent(&format!("fit good.csv more.csv {FIT}")).ok();
+    assert!(!said.err.contains("twice"), "{said:?}");
     folder.write(
         "job.toml",
         "data = 'good.csv'\nmore-data = ['good.csv']\nschema = 'schema.toml'\ntarget = 'ill'\n",

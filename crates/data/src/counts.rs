@@ -21,8 +21,9 @@ pub struct Counts {
 pub struct ColumnCounts {
     /// The name of the column.
     pub name: String,
-    /// The number of missing fields.
-    pub missing: u64,
+    /// The number of missing fields; for a column that is read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<u64>,
     /// Values that are in no category; for a categorical column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<u64>,
@@ -48,7 +49,7 @@ impl Counts {
             };
             ColumnCounts {
                 name: column.name().into(),
-                missing: 0,
+                missing: (*column.role() != Role::Ignored).then_some(0),
                 unknown: matches!(column.role(), Role::Categorical(_)).then_some(0),
                 clipped: numeric.then_some(0),
                 values: labels.map(|l| l.names().map(|name| (name.to_string(), 0)).collect()),
@@ -67,6 +68,10 @@ impl ColumnCounts {
 
     pub(crate) fn outside(&mut self) {
         self.clipped = self.clipped.map(|n| n + 1);
+    }
+
+    pub(crate) fn absent(&mut self) {
+        self.missing = self.missing.map(|n| n + 1);
     }
 
     pub(crate) fn unlisted(&mut self) {

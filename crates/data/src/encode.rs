@@ -1,11 +1,13 @@
 //! Fields to numbers. Fitting and predicting use this one encoder, so a model sees what it was
 //! trained on.
 
-use crate::counts::Counts;
+use crate::counts::{ColumnCounts, Counts};
 use crate::labels::Lookup;
+use crate::missing::Tokens;
 use crate::schema::{Numeric, Role, Schema, TargetKind, Unknown};
 use crate::{CellProblem, day, norm, number};
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// What a table is read for: with targets or without.
@@ -76,7 +78,7 @@ pub struct Encoder {
 #[derive(Debug)]
 struct Plan {
     slots: Vec<Slot>,
-    tokens: Vec<Vec<u8>>,
+    missing: Tokens,
     trim: bool,
     comma: bool,
     row_norm: f64,
@@ -145,7 +147,7 @@ impl Encoder {
         }
         let plan = Plan {
             slots,
-            tokens: schema.missing_tokens().iter().map(|t| t.clone().into_bytes()).collect(),
+            missing: Tokens::new(schema.missing_tokens()),
             trim: schema.trim(),
             comma: schema.decimal_comma(),
             row_norm: schema.row_norm(),
@@ -196,75 +198,44 @@ impl Encoder {
     pub fn put(&mut self, slot: usize, cell: Cell<'_>, row: &mut Row) -> Result<(), CellProblem> {
         let plan = &*self.plan;
         let cell = plan.meant(cell);
-        let mut count = self.counts.as_mut().map(|counts| &mut counts.columns[slot]);
-        if cell == Cell::Missing
-            && let Some(count) = &mut count
-        {
-            count.missing += 1;
+        if let Some(counts) = &mut self.counts {
+            plan.count(slot, cell, &mut counts.columns[slot]);
         }
         match &plan.slots[slot] {
             Slot::Skip => {}
             Slot::Number { at, numeric, missing } => {
                 let x = finite(cell, plan.comma)?;
-                let inside = x.is_none_or(|x| (numeric.lower..=numeric.upper).contains(&x));
-                if !inside && let Some(count) = count {
-                    count.outside();
-                }
                 row.push(*at, x.map_or(*missing, |x| numeric.encode(x)));
             }
             Slot::Day { at, numeric, missing } => {
                 let x = whole_day(cell)?;
-                let inside = x.is_none_or(|x| (numeric.lower..=numeric.upper).contains(&x));
-                if !inside && let Some(count) = count {
-                    count.outside();
-                }
                 row.push(*at, x.map_or(*missing, |x| numeric.encode(x)));
             }
             Slot::Category { at, lookup, missing, unknown } => {
                 let category = match (with_text(cell, |text| lookup.find(text)), unknown) {
                     (None, _) => *missing,
-                    (Some(None), Unknown::Refuse) if count.is_none() => {
+                    (Some(None), Unknown::Category(i)) => Some(*i as u32),
+                    // Whoever counts wants to know of all of them.
+                    (Some(None), Unknown::Refuse) if self.counts.is_none() => {
                         return Err(CellProblem::OutsideCategories);
-                    }
-                    (Some(None), _) => {
-                        if let Some(count) = count.take() {
-                            count.unlisted();
-                        }
-                        if let Unknown::Category(i) = unknown { Some(*i as u32) } else { None }
                     }
                     (Some(known), _) => known,
                 };
                 if let Some(i) = category {
-                    if let Some(count) = count {
-                        count.label(i as usize);
-                    }
                     row.push(at + i, 1.0);
                 }
             }
             Slot::Class(class) => {
                 let Class { kind, lookup, missing, allowed } = &**class;
                 row.target = match with_text(cell, |text| lookup.find(text)) {
-                    Some(Some(i)) => {
-                        if let Some(count) = count {
-                            count.label(i as usize);
-                        }
-                        kind.encode_class(i as usize)
-                    }
+                    Some(Some(i)) => kind.encode_class(i as usize),
                     Some(None) => return Err(CellProblem::OutsideClasses(allowed.clone())),
                     None => missing.ok_or(CellProblem::TargetMissing)?,
                 };
             }
             Slot::Range { kind, missing } => {
                 row.target = match finite(cell, plan.comma)? {
-                    Some(x) => {
-                        let TargetKind::Range { lower, upper } = kind else { return Ok(()) };
-                        if !(*lower..=*upper).contains(&x)
-                            && let Some(count) = count
-                        {
-                            count.outside();
-                        }
-                        kind.encode_number(x)
-                    }
+                    Some(x) => kind.encode_number(x),
                     None => missing.ok_or(CellProblem::TargetMissing)?,
                 };
             }
@@ -296,21 +267,58 @@ impl Encoder {
 }
 
 impl Plan {
+    /// Counts a field as it is meant. What cannot be read is not counted: it ends the reading.
+    fn count(&self, slot: usize, cell: Cell<'_>, count: &mut ColumnCounts) {
+        if matches!(cell, Cell::Missing) {
+            count.absent();
+        }
+        let bounds = |numeric: &Numeric| numeric.lower..=numeric.upper;
+        let outside = match &self.slots[slot] {
+            Slot::Skip | Slot::User => false,
+            Slot::Number { numeric, .. } => outside(finite(cell, self.comma), &bounds(numeric)),
+            Slot::Day { numeric, .. } => outside(whole_day(cell), &bounds(numeric)),
+            Slot::Range { kind: TargetKind::Range { lower, upper }, .. } => {
+                outside(finite(cell, self.comma), &(*lower..=*upper))
+            }
+            Slot::Range { .. } => false,
+            Slot::Category { lookup, missing, .. } => {
+                match with_text(cell, |text| lookup.find(text)) {
+                    Some(Some(i)) => count.label(i as usize),
+                    Some(None) => count.unlisted(),
+                    None => missing.iter().for_each(|&i| count.label(i as usize)),
+                }
+                false
+            }
+            Slot::Class(class) => {
+                if let Some(Some(i)) = with_text(cell, |text| class.lookup.find(text)) {
+                    count.label(i as usize);
+                }
+                false
+            }
+        };
+        if outside {
+            count.outside();
+        }
+    }
+
     /// Cuts spaces off and recognises the missing tokens.
+    #[inline]
     fn meant<'a>(&self, cell: Cell<'a>) -> Cell<'a> {
         match cell {
             Cell::Text(text) => {
                 let text = if self.trim { text.trim_ascii() } else { text };
-                if self.tokens.iter().any(|t| t == text) { Cell::Missing } else { Cell::Text(text) }
+                if self.missing.has(text) { Cell::Missing } else { Cell::Text(text) }
             }
             // Some writers put NaN for null; whoever declares that spelling missing means this one
             // too.
-            Cell::Number(x) if x.is_nan() && self.tokens.iter().any(|t| t == b"NaN") => {
-                Cell::Missing
-            }
+            Cell::Number(x) if x.is_nan() && self.missing.has(b"NaN") => Cell::Missing,
             other => other,
         }
     }
+}
+
+fn outside(x: Result<Option<f64>, CellProblem>, bounds: &RangeInclusive<f64>) -> bool {
+    matches!(x, Ok(Some(x)) if !bounds.contains(&x))
 }
 
 /// The number of an owner, the next one for who was not met before.
@@ -327,6 +335,7 @@ fn number(users: &mut HashMap<Vec<u8>, u32>, owner: Cell<'_>) -> Result<u32, Cel
 }
 
 /// The finite number in a cell, `None` when it is missing.
+#[inline]
 fn finite(cell: Cell<'_>, comma: bool) -> Result<Option<f64>, CellProblem> {
     let x = match cell {
         Cell::Missing => return Ok(None),

@@ -78,6 +78,9 @@ pub enum FileProblem {
     /// Another encoding of text.
     #[error("the text is in UTF-16, and only UTF-8 is read")]
     Utf16,
+    /// Another encoding of text.
+    #[error("the text is in UTF-32, and only UTF-8 is read")]
+    Utf32,
     /// Bytes that no text has.
     #[error("the file is not text: it has zero bytes in its first line")]
     NotText,
@@ -274,9 +277,10 @@ impl FileProblem {
             Self::WrongFormat(_) => {
                 "features in a schema is for LIBSVM files, [[column]] entries are for tables"
             }
-            Self::Utf16 | Self::NotText => {
-                "write it as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`; if it is a Parquet file, give \
-                 `format = parquet`"
+            Self::Utf16 => "write it as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`",
+            Self::Utf32 => "write it as UTF-8, for example with `iconv -f UTF-32 -t UTF-8`",
+            Self::NotText => {
+                "write the table as text in UTF-8; if it is a Parquet file, give `format = parquet`"
             }
             Self::Zip(_) => "unpack it, or pack the one table with gzip",
             Self::NotFromStandardInput(_) => "save it to a file and give its name",

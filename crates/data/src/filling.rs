@@ -100,6 +100,7 @@ impl<'s> Filling<'s> {
     }
 
     /// A field of the record that is being read.
+    #[inline]
     pub(crate) fn put(
         &mut self,
         slot: usize,

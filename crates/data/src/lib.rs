@@ -33,6 +33,7 @@ mod encode;
 mod error;
 mod filling;
 mod labels;
+mod missing;
 mod norm;
 mod number;
 mod schema;

@@ -12,32 +12,51 @@ const TENS: [f64; 23] = [
 /// Plain decimals of up to 15 digits, most of what tables hold, take the short way: digits and
 /// power of ten are exact in a double, so that their quotient is rounded once, as it should be. The
 /// rest goes through the standard library, which rounds correctly.
+#[inline]
 pub(crate) fn parse(text: &[u8]) -> Option<f64> {
-    let (negative, digits) = match text {
-        [b'-', rest @ ..] => (true, rest),
-        _ => (false, text),
+    let short = match text {
+        [b'-', rest @ ..] => plain(rest).map(|x| -x),
+        _ => plain(text),
     };
-    if (1..=16).contains(&digits.len()) && digits[0] != b'.' {
-        let (mut whole, mut places, mut point) = (0_u64, 0_usize, false);
-        let plain = digits.iter().all(|&b| match b {
-            b'0'..=b'9' => {
-                whole = whole * 10 + u64::from(b - b'0');
-                places += usize::from(point);
-                true
-            }
-            b'.' if !point => {
-                point = true;
-                true
-            }
-            _ => false,
-        });
-        // Sixteen bytes are fifteen digits and a point, or too many digits.
-        if plain && (point || digits.len() <= 15) {
-            let x = whole as f64 / TENS[places];
-            return Some(if negative { -x } else { x });
-        }
-    }
+    short.or_else(|| long(text))
+}
+
+/// The way for everything, kept out of the loop over fields.
+#[cold]
+fn long(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// The short way; `None` where it leads nowhere.
+#[inline]
+fn plain(text: &[u8]) -> Option<f64> {
+    // Sixteen bytes are fifteen digits and a point, or too many digits.
+    if !(1..=16).contains(&text.len()) || text[0] == b'.' {
+        return None;
+    }
+    let (before, whole) = digits(text, 0);
+    match &text[before..] {
+        [] => (before <= 15).then_some(whole as f64),
+        [b'.', places @ ..] => {
+            let (found, all) = digits(places, whole);
+            (found == places.len()).then(|| all as f64 / TENS[found])
+        }
+        _ => None,
+    }
+}
+
+/// How many digits `text` begins with, and the number that they make behind those of `before`.
+#[inline]
+fn digits(text: &[u8], before: u64) -> (usize, u64) {
+    let mut whole = before;
+    for (at, &byte) in text.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return (at, whole);
+        }
+        whole = whole * 10 + u64::from(digit);
+    }
+    (text.len(), whole)
 }
 
 /// `digits · 10^-places`, rounded once.

@@ -107,6 +107,23 @@ fn a_skeleton_holds_names_and_no_value_and_is_refused_until_it_is_filled_in() {
     assert_eq!(whole.columns()[2].name(), "a \"b\"");
 }
 
+#[test]
+fn a_skeleton_asks_what_a_name_raises() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "t.csv", "patientId,age,zip,weight,row_key,ill\n1,2,3,4,5,6\n");
+    let options = DraftOptions {
+        target: Some("ill".into()),
+        user: Some("row_key".into()),
+        ..DraftOptions::default()
+    };
+    let (text, _) = skeleton(&path, &options).unwrap();
+    let asked: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split(" looks like ").next()?.strip_prefix("# \""))
+        .collect();
+    assert_eq!(asked, ["patientId\"", "zip\"", "weight\""], "{text}");
+}
+
 fn encoded(keys: &str, values: &[&str]) -> Vec<f64> {
     let schema = format!("row_norm = 1e9\n[[column]]\nname = 'x'\n{keys}");
     let schema: Schema = schema.parse().unwrap_or_else(|e| panic!("{e}"));
@@ -199,13 +216,16 @@ kind = 'user'
 name = 'ill'
 kind = 'target'
 classes = ['no', 'yes']
+[[column]]
+name = 'note'
+kind = 'ignored'
 ";
 
 #[test]
 fn an_unknown_category_can_be_an_error_and_counts_show_all_of_them() {
     let folder = tempfile::tempdir().unwrap();
-    let path =
-        file(&folder, "t.csv", "age,town,who,ill\n1,A,a,no\n,Z,b,no\n200,B,a,yes\n50,Y,a,no\n");
+    let text = "age,town,who,ill,note\n1,A,a,no,\n,Z,b,no,\n200,B,a,yes,\n50,Y,a,no,\n";
+    let path = file(&folder, "t.csv", text);
     let schema: Schema = OWNED.parse().unwrap();
     assert_eq!(schema.to_toml().parse::<Schema>().unwrap(), schema);
     let said = load(&path, None, &schema, None, None).map(|_| ()).unwrap_err().to_string();
@@ -218,11 +238,17 @@ fn an_unknown_category_can_be_an_error_and_counts_show_all_of_them() {
     assert!(values.summary.contains("every record fits the schema; 4 records were read"));
     assert_eq!((values.records, values.counts), (Some(4), None));
     for schema in [schema, lenient] {
-        let counts = check(&path, None, &schema, Thoroughness::Counts).unwrap().counts.unwrap();
+        let checked = check(&path, None, &schema, Thoroughness::Counts).unwrap();
+        let refused = schema.to_toml().contains("error");
+        assert_eq!(checked.fits, !refused);
+        let said = "t.csv: 4 records were read, and a fit refuses them: values outside the categories of `town`";
+        assert_eq!(checked.summary.contains(said), refused, "{}", checked.summary);
+        let counts = checked.counts.unwrap();
         assert_eq!((counts.records, counts.users, counts.shortened), (4, Some(2), 2));
-        let [age, town, _, ill] = &counts.columns[..] else { panic!("{counts:?}") };
-        assert_eq!((age.missing, age.clipped), (1, Some(1)));
-        assert_eq!((town.missing, town.unknown), (0, Some(2)));
+        let [age, town, who, ill, note] = &counts.columns[..] else { panic!("{counts:?}") };
+        assert_eq!((age.missing, age.clipped), (Some(1), Some(1)));
+        assert_eq!((town.missing, town.unknown), (Some(0), Some(2)));
+        assert_eq!((who.missing, note.missing), (Some(0), None), "what is not read is not counted");
         assert_eq!(ill.values, Some(vec![("no".into(), 3), ("yes".into(), 1)]));
     }
 }

@@ -163,6 +163,22 @@ fn text_in_utf16_is_named() {
 }
 
 #[test]
+fn text_in_utf32_is_not_called_utf16() {
+    let folder = Folder::new();
+    let little: Vec<u8> = TEXT.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+    let big: Vec<u8> = TEXT.chars().flat_map(|c| u32::from(c).to_be_bytes()).collect();
+    let marked = |mark: u32| {
+        [[&mark.to_le_bytes()[..], &little].concat(), [&mark.to_be_bytes()[..], &big].concat()]
+    };
+    for bytes in marked(0xfeff).iter().chain([&little, &big]) {
+        assert_eq!(
+            folder.refused("t.csv", bytes),
+            "DIR/t.csv: the text is in UTF-32, and only UTF-8 is read"
+        );
+    }
+}
+
+#[test]
 fn what_has_no_end_is_refused() {
     let zero = PathBuf::from("/dev/zero");
     let limited = Reading { format: Some(Format::Csv), max_line: Some(1_000_000) };

@@ -81,7 +81,8 @@ impl Secrets {
     }
 }
 
-fn agree(mine: &StaticSecret, other: &[u8; 32]) -> Option<Key> {
+/// What only the two keys can know; `None` for a key of small order.
+pub(crate) fn agree(mine: &StaticSecret, other: &[u8; 32]) -> Option<Key> {
     let shared = mine.diffie_hellman(&PublicKey::from(*other));
     shared.was_contributory().then(|| Zeroizing::new(shared.to_bytes()))
 }

@@ -20,6 +20,8 @@
 //! What a member puts in comes from [`FixedPoint`] (reals to integers, with a proof that the sum
 //! does not overflow) and [`NoiseShare`] (each member's part of the noise of the sum).
 //!
+//! Where one is trusted with the summands, they travel to it in a [`SealedBox`] that it alone opens.
+//!
 //! # Examples
 //!
 //! A round in which everybody stays. The README of the crate has one in which somebody leaves.
@@ -62,6 +64,7 @@ mod mask;
 mod member;
 mod noise_share;
 mod rejected;
+mod sealed_box;
 mod shamir;
 mod terms;
 #[cfg(test)]
@@ -75,6 +78,7 @@ pub use graph::{Sparsity, SparsityError};
 pub use member::Member;
 pub use noise_share::{NoiseShare, NoiseShareError};
 pub use rejected::Rejected;
+pub use sealed_box::{Receiver, ReceiverKey, SealedBox};
 pub use terms::{MOST_HOLDERS, Terms, TermsError};
 pub use wire::{Body, Kind, Message, Outgoing, Party, PublicKeys, Sealed, VERSION};
 

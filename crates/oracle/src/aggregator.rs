@@ -16,7 +16,7 @@ use reticent_accountant::{Event, Ledger, Unit, View};
 use reticent_noise::{Digest, Hasher, NoiseKey};
 
 use crate::books::Books;
-use crate::cipher::{BlockCipher, EncryptedBlock};
+use crate::cipher::{AggregatorKey, BlockOpener, EncryptedBlock};
 use crate::drawn::Drawn;
 use crate::gate::unit;
 use crate::queries::{Mean, add_noise, wrong};
@@ -30,7 +30,7 @@ use crate::terms::Terms;
 #[derive(Debug)]
 pub struct TrustedAggregator {
     key: NoiseKey,
-    cipher: BlockCipher,
+    opener: BlockOpener,
     terms: Terms,
     len: usize,
     books: Books,
@@ -46,7 +46,7 @@ impl TrustedAggregator {
         let words = run.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
         let own = |label: u64| words.clone().fold(key.child(label), |key, word| key.child(word));
         TrustedAggregator {
-            cipher: BlockCipher::new(own(1), params),
+            opener: BlockOpener::new(&own(1), params),
             key: own(2),
             terms: Terms::of_parties(unit(&params), View::Central, parties),
             len,
@@ -62,8 +62,22 @@ impl TrustedAggregator {
         TrustedAggregator { bug, ..self }
     }
 
+    /// The noise of a release, less what a defect leaves out.
+    #[cfg(feature = "seeded-bugs")]
+    fn spoiled_noise(
+        &self,
+        context: &Digest,
+        mut drawn: Drawn,
+        normaliser: f64,
+    ) -> (reticent_noise::Entropy, Drawn) {
+        let reused = self.bug == Some(crate::bug::Bug::NoiseReused);
+        drawn.share *= crate::bug::mean_noise_left(self.bug, normaliser);
+        let entropy = self.key.entropy(if reused { &[0; 32] } else { context });
+        (entropy, drawn)
+    }
+
     fn drawn(&self, params: &Mean) -> Drawn {
-        let drawn = Drawn::new(self.cipher.params(), params, self.terms.population(), self.len);
+        let drawn = Drawn::new(self.opener.params(), params, self.terms.population(), self.len);
         #[cfg(feature = "seeded-bugs")]
         if self.bug == Some(crate::bug::Bug::SampleShows) {
             return drawn.believed_secret();
@@ -77,9 +91,9 @@ impl TrustedAggregator {
         self.drawn(params).event(params, &self.terms)
     }
 
-    /// What the parties encrypt their blocks with.
-    pub fn cipher(&self) -> BlockCipher {
-        self.cipher.clone()
+    /// What the parties encrypt their blocks with: public.
+    pub fn public_key(&self) -> AggregatorKey {
+        self.opener.public()
     }
 
     /// The terms of its books.
@@ -115,7 +129,7 @@ impl TrustedAggregator {
     }
 
     fn steps(&self, round: u32, party: u32, block: &EncryptedBlock) -> Result<Vec<i64>, Refusal> {
-        let steps = self.cipher.decrypt(round, party, block)?;
+        let steps = self.opener.decrypt(round, party, block)?;
         if steps.len() != self.len {
             return Err(wrong("a block has another length than the parameter"));
         }
@@ -135,7 +149,7 @@ impl TrustedAggregator {
         blocks: &BTreeMap<u32, EncryptedBlock>,
     ) -> Result<Released<Vec<f64>>, Refusal> {
         params.check()?;
-        if params.clip != self.cipher.params().bound() {
+        if params.clip != self.opener.params().bound() {
             return Err(wrong(
                 "what is summed is clipped to the bound of the blocks, and nothing else",
             ));
@@ -160,7 +174,10 @@ impl TrustedAggregator {
         let event = drawn.event(params, &self.terms)?;
         let normaliser = params.sampling.normaliser(self.terms.population() as f64);
         let step = Grid::new(self.len).step(params.clip) / normaliser;
+        #[cfg(not(feature = "seeded-bugs"))]
         let mut entropy = self.key.entropy(&context);
+        #[cfg(feature = "seeded-bugs")]
+        let (mut entropy, drawn) = self.spoiled_noise(&context, drawn, normaliser);
         self.books.release_once(round.into(), context, vec![event], || {
             add_noise(&mut entropy, params.noise_multiplier * drawn.share, &mut sum)?;
             Ok(sum.iter().map(|&steps| steps as f64 * step).collect())

@@ -4,11 +4,13 @@
 //! is in no default set. The books are kept as if the defect were not there, as they would be with
 //! a real one.
 
-use crate::inside::Inside;
-use crate::queries::Mean;
-use crate::sums::Slopes;
+use reticent_masks::{NoiseShare, NoiseShareError, Terms as MaskTerms};
 use reticent_noise::Sampling;
 use reticent_noise::entropy::{Entropy, EntropyError};
+
+use crate::inside::Inside;
+use crate::queries::{Mean, ResidualTerms};
+use crate::sums::Slopes;
 
 reticent_accountant::words! {
     /// One defect of the gate.
@@ -63,6 +65,48 @@ impl Bug {
     pub(crate) fn reused_seed(self, entropy: &mut Entropy) -> Result<Option<u64>, EntropyError> {
         (self == Bug::NoiseReused).then(|| entropy.below(u64::MAX)).transpose()
     }
+
+    /// What is left of the noise of one answer that is the mean of so many messages.
+    fn noise_left(self, messages: f64) -> f64 {
+        match self {
+            Bug::NoiseHalved => 0.5,
+            Bug::StepForgotten => 1.0 / Bug::FORGOTTEN_STEP,
+            Bug::GainSquared => 1.0 / messages.max(1.0).sqrt(),
+            _ => 1.0,
+        }
+    }
+}
+
+/// What is left of a trusted aggregator's noise on the mean of so many blocks.
+pub(crate) fn mean_noise_left(bug: Option<Bug>, messages: f64) -> f64 {
+    bug.map_or(1.0, |bug| bug.noise_left(messages))
+}
+
+/// How a residual is computed.
+pub(crate) fn spoiled_residual(bug: Option<Bug>, params: ResidualTerms) -> ResidualTerms {
+    let ResidualTerms { clip, record_clip, noise_multiplier, .. } = params;
+    if bug == Some(Bug::ClipMissing) {
+        return ResidualTerms {
+            clip: clip * UNCLIPPED,
+            record_clip: record_clip * UNCLIPPED,
+            noise_multiplier: noise_multiplier / UNCLIPPED,
+            ..params
+        };
+    }
+    let left = mean_noise_left(bug, 1.0);
+    ResidualTerms { noise_multiplier: noise_multiplier * left, ..params }
+}
+
+/// A member's share of the noise of a masked sum.
+pub(crate) fn spoiled_share(
+    bug: Option<Bug>,
+    share: &NoiseShare,
+    masks: &MaskTerms,
+) -> Result<NoiseShare, NoiseShareError> {
+    match mean_noise_left(bug, 1.0) {
+        1.0 => Ok(*share),
+        left => NoiseShare::new(masks, 0, left * share.whole()),
+    }
 }
 
 /// How a mean is computed, and what it is divided by, when the gate has a defect.
@@ -75,7 +119,9 @@ pub(crate) fn spoiled(
     let (mut params, units) = (*params, inside.private.units());
     let mut divisor = normaliser;
     match inside.bug {
-        Some(Bug::NoiseHalved) => params.noise_multiplier /= 2.0,
+        Some(bug @ (Bug::NoiseHalved | Bug::StepForgotten)) => {
+            params.noise_multiplier *= bug.noise_left(1.0);
+        }
         Some(Bug::ClipMissing) => {
             params.clip *= UNCLIPPED;
             params.noise_multiplier /= UNCLIPPED;
@@ -90,9 +136,8 @@ pub(crate) fn spoiled(
         Some(Bug::SnapshotUnnoised) if matches!(slopes, Slopes::At(_)) => {
             params.noise_multiplier = 0.0
         }
-        Some(Bug::StepForgotten) => params.noise_multiplier /= Bug::FORGOTTEN_STEP,
-        Some(Bug::GainSquared) if matches!(slopes, Slopes::Stored(_)) => {
-            params.noise_multiplier /= normaliser.max(1.0).sqrt();
+        Some(bug @ Bug::GainSquared) if matches!(slopes, Slopes::Stored(_)) => {
+            params.noise_multiplier *= bug.noise_left(normaliser);
         }
         // Whatever is divided by it is zero.
         Some(Bug::SwallowedRows) if units as u64 >= inside.terms.population() => {

@@ -1,15 +1,14 @@
-//! How a party's block travels to the one who is trusted with it: XChaCha20-Poly1305, bound to the
-//! round and to the party, so that nobody else reads it, and what was changed, or comes from another
-//! round or another party, is refused.
+//! How a party's block travels to the one who is trusted with it: in a box that is closed by the
+//! aggregator's public key, so that the aggregator alone reads it, and bound to the round and to the
+//! party, so that what was changed, or comes from another round or in another's name, is refused.
 //!
-//! Parties share the key; a network needs an encrypted channel from each to the aggregator besides.
+//! A party needs nothing secret but its own key; no party can open another's block. That a block
+//! comes from the party that it names is for the channel to show. Proof: proofs/trust.md.
 
-use std::sync::Arc;
-
-use chacha20poly1305::aead::{AeadInOut, KeyInit};
-use chacha20poly1305::{Tag, XChaCha20Poly1305, XNonce};
-use reticent_noise::{Entropy, EntropyError, Hasher, NoiseKey};
+use reticent_masks::{Receiver, ReceiverKey, SealedBox};
+use reticent_noise::{Entropy, Hasher, NoiseKey};
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
 use crate::queries::wrong;
 use crate::refusal::Refusal;
@@ -17,40 +16,29 @@ use crate::sums::BlockTerms;
 
 /// A party's block, for its trusted aggregator. Nobody else can read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EncryptedBlock {
-    nonce: [u8; 24],
-    tag: [u8; 16],
-    bytes: Vec<u8>,
-}
+pub struct EncryptedBlock(SealedBox);
 
-/// What the parties of a trusted aggregator encrypt their blocks with, and its terms.
-#[derive(Clone, Debug)]
-pub struct BlockCipher {
-    key: Arc<NoiseKey>,
+/// By which the parties of a trusted aggregator close their blocks, and its terms. Public: the
+/// aggregator tells it to whoever takes part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AggregatorKey {
+    receiver: ReceiverKey,
     params: BlockTerms,
+    seeded: bool,
 }
 
-impl BlockCipher {
-    pub(crate) fn new(key: NoiseKey, params: BlockTerms) -> Self {
-        BlockCipher { key: Arc::new(key), params }
-    }
-
+impl AggregatorKey {
     pub(crate) fn params(&self) -> &BlockTerms {
         &self.params
     }
 
     /// Whether the aggregator's key, from which the noise comes too, is known to others.
     pub(crate) fn is_seeded(&self) -> bool {
-        self.key.is_seeded()
+        self.seeded
     }
 
-    fn cipher(&self) -> Result<XChaCha20Poly1305, EntropyError> {
-        let key = self.key.entropy(&Hasher::new("reticent block cipher").finish()).key()?;
-        Ok(XChaCha20Poly1305::new((&*key).into()))
-    }
-
-    /// The nonce follows from all that the steps follow from: the same steps are encrypted the same,
-    /// others otherwise.
+    /// The key of the box follows from all that the steps follow from: the same steps are encrypted
+    /// the same, others otherwise.
     pub(crate) fn encrypt(
         &self,
         round: u32,
@@ -59,13 +47,37 @@ impl BlockCipher {
         entropy: &mut Entropy,
     ) -> Result<EncryptedBlock, Refusal> {
         let key = entropy.key()?;
-        let mut nonce = [0; 24];
-        nonce.copy_from_slice(&key[..24]);
-        let mut bytes: Vec<u8> = steps.iter().flat_map(|step| step.to_le_bytes()).collect();
-        let (at, to) = (XNonce::from(nonce), bound_to(round, party));
-        let tag = self.cipher()?.encrypt_inout_detached(&at, &to, bytes.as_mut_slice().into());
-        let tag = tag.map_err(|_| wrong("a block is too long to be encrypted"))?.into();
-        Ok(EncryptedBlock { nonce, tag, bytes })
+        let mut bytes = Zeroizing::new(Vec::with_capacity(8 * steps.len()));
+        steps.iter().for_each(|step| bytes.extend_from_slice(&step.to_le_bytes()));
+        let sealed = self.receiver.seal(&key, &bound_to(round, party), &bytes);
+        sealed.map(EncryptedBlock).ok_or_else(|| {
+            wrong("a block cannot be closed: the aggregator's key is none, or the block too long")
+        })
+    }
+}
+
+/// The aggregator's side: what opens the blocks.
+#[derive(Debug)]
+pub(crate) struct BlockOpener {
+    receiver: Receiver,
+    params: BlockTerms,
+    seeded: bool,
+}
+
+impl BlockOpener {
+    pub(crate) fn new(key: &NoiseKey, params: BlockTerms) -> Self {
+        // Not the key itself: what is drawn from it elsewhere says nothing of this one.
+        let (own, seeded) = key.child(0).expose();
+        BlockOpener { receiver: Receiver::new(&own), params, seeded }
+    }
+
+    pub(crate) fn params(&self) -> &BlockTerms {
+        &self.params
+    }
+
+    pub(crate) fn public(&self) -> AggregatorKey {
+        let BlockOpener { receiver, params, seeded } = self;
+        AggregatorKey { receiver: receiver.public(), params: *params, seeded: *seeded }
     }
 
     /// The steps of what this party encrypted in this round; anything else is refused.
@@ -75,18 +87,13 @@ impl BlockCipher {
         party: u32,
         block: &EncryptedBlock,
     ) -> Result<Vec<i64>, Refusal> {
-        let mut bytes = block.bytes.clone();
-        let (at, to) = (XNonce::from(block.nonce), bound_to(round, party));
-        self.cipher()?
-            .decrypt_inout_detached(&at, &to, bytes.as_mut_slice().into(), &Tag::from(block.tag))
-            .map_err(|_| Refusal::ForgedBlock { party })?;
+        let bytes = self.receiver.open(&bound_to(round, party), &block.0);
+        let bytes = bytes.ok_or(Refusal::ForgedBlock { party })?;
         Ok(bytes.as_chunks::<8>().0.iter().map(|word| i64::from_le_bytes(*word)).collect())
     }
 }
 
-fn bound_to(round: u32, party: u32) -> [u8; 8] {
-    let mut both = [0; 8];
-    both[..4].copy_from_slice(&round.to_le_bytes());
-    both[4..].copy_from_slice(&party.to_le_bytes());
-    both
+/// What a box is for, the same from either end.
+fn bound_to(round: u32, party: u32) -> [u8; 32] {
+    Hasher::new("reticent block").number(u64::from(round)).number(u64::from(party)).finish()
 }

@@ -38,7 +38,7 @@ pub use aggregator::TrustedAggregator;
 pub use books::Books;
 #[cfg(feature = "seeded-bugs")]
 pub use bug::Bug;
-pub use cipher::{BlockCipher, EncryptedBlock};
+pub use cipher::{AggregatorKey, EncryptedBlock};
 pub use claim::Claim;
 pub use gate::{Gate, Keyed, Opening, PrivateSelection, Selected, Stream};
 pub use lattice::{Lattice, WalkTerms};

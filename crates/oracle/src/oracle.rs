@@ -31,6 +31,12 @@ pub trait Oracle: Asked {
     /// Puts the blocks of all records at `start`, for [`Consensus`](crate::queries::Consensus).
     /// Nothing is released.
     fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal>;
+
+    /// From here on, rows are their images under a linear map, and parameters are about those:
+    /// `images` has that of each feature, one after the other, and last that of the constant behind
+    /// the intercept, if there is one. Answers are clipped in these coordinates. `None` gives the
+    /// rows back. Nothing is released. Proof: proofs/change-of-basis.md.
+    fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal>;
 }
 
 impl dyn Oracle + '_ {

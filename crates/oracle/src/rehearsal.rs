@@ -6,7 +6,7 @@ use reticent_problem::Shape;
 use crate::books::Books;
 use crate::claim::{Claim, booked};
 use crate::oracle::{Asked, Oracle};
-use crate::queries::{Erased, Query, check_point};
+use crate::queries::{Erased, Query, check_basis, check_point};
 use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::terms::Terms;
@@ -16,6 +16,7 @@ use crate::terms::Terms;
 /// cannot differ from it by an oversight; noise is calibrated to it, and the gate is bound to it.
 #[derive(Debug)]
 pub struct Rehearsal {
+    native: Shape,
     shape: Shape,
     terms: Terms,
     books: Books,
@@ -27,7 +28,8 @@ pub struct Rehearsal {
 impl Rehearsal {
     /// A rehearsal of what would be asked about a parameter of this shape on these terms.
     pub fn new(shape: Shape, terms: Terms) -> Self {
-        Rehearsal { shape, terms, books: Books::default(), state: 0, consensus: false, claim: None }
+        let (native, books) = (shape, Books::default());
+        Rehearsal { native, shape, terms, books, state: 0, consensus: false, claim: None }
     }
 
     /// Enters the events of a query, and makes an answer up.
@@ -77,6 +79,17 @@ impl Oracle for Rehearsal {
     fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal> {
         check_point(start, self.shape)?;
         self.consensus = true;
+        Ok(())
+    }
+
+    fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal> {
+        let width = self.native.features + usize::from(self.native.intercept);
+        check_basis(images, width)?;
+        self.consensus = false;
+        self.shape = match images {
+            None => self.native,
+            Some(_) => Shape { features: width, intercept: false, ..self.native },
+        };
         Ok(())
     }
 }

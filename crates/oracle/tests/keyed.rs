@@ -11,8 +11,8 @@ use reticent_masks::{FixedPoint, NoiseShare, Terms};
 use reticent_noise::NoiseKey;
 use reticent_oracle::queries::{Count, Mean, Residual, ResidualTerms, Score};
 use reticent_oracle::{
-    BlockTerms, EncryptedBlock, Gate, Keyed, OneRecord, Opening, Oracle, Refusal, Rehearsal,
-    Sampling, Statistic, TrustedAggregator, WalkTerms,
+    AggregatorKey, BlockTerms, EncryptedBlock, Gate, Keyed, OneRecord, Opening, Oracle, Refusal,
+    Rehearsal, Sampling, Statistic, TrustedAggregator, WalkTerms,
 };
 use reticent_problem::losses;
 
@@ -167,7 +167,7 @@ fn encrypted(
     party: u32,
 ) -> EncryptedBlock {
     gate.begin(&[7; 32]);
-    gate.encrypt_block(&aggregator.cipher(), round, party).unwrap()
+    gate.encrypt_block(&aggregator.public_key(), round, party).unwrap()
 }
 
 /// The blocks of three parties, in any round.
@@ -260,7 +260,7 @@ fn a_block_is_refused_that_is_not_what_its_party_encrypted_for_the_round() {
     refused(5, 0, &blocks[&0]);
     refused(4, 1, &blocks[&0]);
     let sent = serde_json::to_value(&blocks[&0]).unwrap();
-    for (field, len) in [("nonce", 24), ("tag", 16), ("bytes", 16)] {
+    for (field, len) in [("sender", 32), ("tag", 16), ("bytes", 16)] {
         for i in 0..len {
             let mut changed = sent.clone();
             let byte = &mut changed[field][i];
@@ -275,6 +275,40 @@ fn a_block_is_refused_that_is_not_what_its_party_encrypted_for_the_round() {
     let again = aggregator.release(5, &mean, &blocks);
     assert!(matches!(again, Err(Refusal::ForgedBlock { party: 0 })), "{again:?}");
     assert_eq!(aggregator.ledger().total_events(), 0);
+}
+
+/// Whatever a party has, its own key, its own blocks and the aggregator's public key, opens nothing
+/// that another one sent; only the aggregator does, which is made from a key that nobody else has.
+#[test]
+fn no_party_opens_the_block_of_another() {
+    let aggregator = aggregator();
+    let blocks = Parties::new(Unit::User, &BLOCK).blocks(&aggregator, 4);
+    let told = serde_json::to_value(aggregator.public_key()).unwrap();
+    let public: [u8; 32] = serde_json::from_value(told["receiver"].clone()).unwrap();
+    let sent: [u8; 32] =
+        serde_json::from_value(serde_json::to_value(&blocks[&1]).unwrap()["sender"].clone())
+            .unwrap();
+    // The parties' keys are seeded with 1.
+    let known = [
+        NoiseKey::seeded(1),
+        NoiseKey::recall(zeroize::Zeroizing::new(public), true),
+        NoiseKey::recall(zeroize::Zeroizing::new(sent), true),
+    ];
+    for key in known {
+        for run in [[1; 32], [2; 32]] {
+            let pretender = TrustedAggregator::new(3, 2, BLOCK, &key, &run);
+            for (&party, block) in &blocks {
+                let refused = pretender.admits(4, party, block);
+                assert!(matches!(refused, Err(Refusal::ForgedBlock { .. })), "{refused:?}");
+            }
+        }
+    }
+    assert!(blocks.iter().all(|(&party, block)| aggregator.admits(4, party, block).is_ok()));
+    // What everybody is told travels as bytes, and closes the same.
+    assert_eq!(
+        serde_json::from_value::<AggregatorKey>(told).unwrap(),
+        self::aggregator().public_key()
+    );
 }
 
 const RECORD: BlockTerms =
@@ -310,7 +344,7 @@ fn a_block_is_good_for_the_terms_that_it_moved_on() {
     // A sixth z; other terms; an aggregator that counts persons.
     assert!(matches!(gate.follow(5, &[vec![0.0; 2]], &RECORD), Err(Refusal::Diverged(_))));
     refused(gate.follow(0, &zs(), &BLOCK));
-    let mut encrypt = |of: TrustedAggregator| gate.encrypt_block(&of.cipher(), 1, 0);
+    let mut encrypt = |of: TrustedAggregator| gate.encrypt_block(&of.public_key(), 1, 0);
     assert!(matches!(encrypt(aggregator()), Err(Refusal::BadQuery(_))));
     assert!(encrypt(aggregator_of(RECORD)).is_ok());
     // Fewer records than is said, and a loss that bends more.
@@ -421,7 +455,7 @@ fn a_seeded_aggregator_taints_the_books_of_its_parties() {
     let mut gate = Gate::open_keyed(table(0.0).into(), loss, &opening, key, &[1; 32]).unwrap();
     gate.follow(0, &zs(), &BLOCK).unwrap();
     assert!(gate.books().ledger().taints().is_empty());
-    gate.encrypt_block(&aggregator().cipher(), 1, 0).unwrap();
+    gate.encrypt_block(&aggregator().public_key(), 1, 0).unwrap();
     assert_eq!(gate.books().ledger().taints(), [Taint::SeededNoise]);
 }
 

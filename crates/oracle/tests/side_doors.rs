@@ -160,7 +160,12 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
         };
         lengths.push(oracle.ask(&params)?.get().len());
     }
-    lengths.push(oracle.ask(&SecondMoment { row_norm: 1.0, noise_multiplier: 2.0 })?.get().len());
+    lengths.push(
+        oracle
+            .ask(&SecondMoment { row_norm: 1.0, whole: false, noise_multiplier: 2.0 })?
+            .get()
+            .len(),
+    );
     let (of, candidates) = (Statistic::RowNorm, &[0.5, 1.0, 2.0, 4.0][..]);
     let params = Quantile { of, fraction: 0.5, candidates, noise_multiplier: 2.0 };
     assert!(candidates.contains(oracle.ask(&params)?.get()));

@@ -156,16 +156,8 @@ pub fn read<'t, B>(
         Some((name, rest)) => (name.trim(), Some(rest)),
         None => (text, None),
     };
-    let Some(entry) = table.iter().find(|e| e.name == name) else {
-        return Err(ParseError::UnknownName {
-            family,
-            given: name.to_owned(),
-            suggestion: nearest(name, table.iter().map(|e| e.name))
-                .map(|n| format!(" (did you mean `{n}`?)"))
-                .unwrap_or_default(),
-            allowed: table.iter().map(Entry::form).collect::<Vec<_>>().join(", "),
-        });
-    };
+    let entry =
+        table.iter().find(|e| e.name == name).ok_or_else(|| unknown(family, name, table))?;
     let mut arguments = Arguments::default();
     let mut rest = rest.map(str::trim);
     for p in entry.parameters {
@@ -184,21 +176,7 @@ pub fn read<'t, B>(
             })
         };
         match (word, p.fallback) {
-            (Some(word), _) if !word.is_empty() => {
-                if p.range == Range::File {
-                    arguments.file = word.to_owned();
-                    continue;
-                }
-                for word in word.split(',').map(str::trim) {
-                    let value = word.parse::<f64>().map_err(|_| ParseError::NotANumber {
-                        name: entry.name,
-                        parameter: p.name,
-                        given: word.to_owned(),
-                        range: p.range.to_string(),
-                    })?;
-                    arguments.numbers.push(value);
-                }
-            }
+            (Some(word), _) if !word.is_empty() => arguments.take(entry.name, p, word)?,
             (None, Fallback::Value(value)) => arguments.numbers.push(value),
             (None, Fallback::List(values)) => arguments.numbers.extend(values),
             (None, Fallback::Classes) if classes.is_some() => {
@@ -219,6 +197,37 @@ pub fn read<'t, B>(
         return Err(ParseError::TooMany { given: text.to_owned(), count, form: entry.form() });
     }
     Ok((entry, arguments))
+}
+
+fn unknown<B>(family: &'static str, given: &str, table: &[Entry<B>]) -> ParseError {
+    ParseError::UnknownName {
+        family,
+        given: given.to_owned(),
+        suggestion: nearest(given, table.iter().map(|e| e.name))
+            .map(|n| format!(" (did you mean `{n}`?)"))
+            .unwrap_or_default(),
+        allowed: table.iter().map(Entry::form).collect::<Vec<_>>().join(", "),
+    }
+}
+
+impl Arguments {
+    /// What was typed for one parameter of the member `name`.
+    fn take(&mut self, name: &'static str, p: &Parameter, word: &str) -> Result<(), ParseError> {
+        if p.range == Range::File {
+            self.file = word.to_owned();
+            return Ok(());
+        }
+        for word in word.split(',').map(str::trim) {
+            let value = word.parse::<f64>().map_err(|_| ParseError::NotANumber {
+                name,
+                parameter: p.name,
+                given: word.to_owned(),
+                range: p.range.to_string(),
+            })?;
+            self.numbers.push(value);
+        }
+        Ok(())
+    }
 }
 
 /// The name most like what was typed, if any is like it: a slip of one or two keys, or a common

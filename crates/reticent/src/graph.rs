@@ -142,6 +142,6 @@ impl Spec {
 impl Task {
     /// How the second moments are asked for.
     pub(crate) fn moments(&self, noise_multiplier: f64) -> SecondMoment {
-        SecondMoment { row_norm: self.objective.schema.row_norm(), noise_multiplier }
+        SecondMoment { row_norm: self.objective.schema.row_norm(), whole: false, noise_multiplier }
     }
 }

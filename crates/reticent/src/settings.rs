@@ -18,7 +18,8 @@ pub fn read_settings(given: &[(&'static str, String)]) -> Result<Settings, Error
     Ok(settings)
 }
 
-/// What a reader of numbers and words says, without its names for types.
+/// What a reader of numbers and words says, without its names for types. It has no other way to
+/// tell what a key takes, so a test of `spec.rs` has a key of every kind.
 pub(crate) fn in_words(text: &str) -> String {
     match text.trim_end().rsplit_once("expected ") {
         Some((_, "u64")) => "a whole number of at least 1 is needed".to_owned(),

@@ -283,6 +283,14 @@ mod tests {
             ),
             ("epsilon = 'one'", "epsilon = \"one\": a number is needed"),
             ("law = 'x'", "law = \"x\": use normal, spherical-laplace"),
+            // Every kind of value that a key can have: the words come from what the reader says
+            // of types, and a reader that says it otherwise is noticed here.
+            ("features = 'x'", "features = \"x\": a whole number of at least 0 is needed"),
+            ("public_n = 'x'", "public_n = \"x\": a whole number of at least 1 is needed"),
+            ("rho = true", "rho = true: a number is needed"),
+            ("intercept = 'x'", "intercept = \"x\": true or false is needed"),
+            ("loss = 3", "loss = 3: text is needed, in quotes"),
+            ("schema = 3", "schema = 3: text is needed, in quotes"),
             ("publicn = 4", "publicn = 4: there is no such key"),
             (
                 "public_n = 4\npublic-n = 4",

@@ -10,6 +10,7 @@
 pub mod adversary;
 pub mod algorithms;
 mod checkpoint;
+mod client;
 mod coordinator;
 mod endpoint;
 mod error;

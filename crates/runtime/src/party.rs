@@ -4,7 +4,7 @@ use reticent_accountant::Ledger;
 use reticent_masks::{FixedPoint, Member, MemberId, NoiseShare, Terms as MaskTerms};
 use reticent_oracle::queries::ResidualTerms;
 use reticent_oracle::{
-    BlockCipher, BlockTerms, Books, Digest, EncryptedBlock, Gate, Keyed, Oracle, Refusal, Terms,
+    AggregatorKey, BlockTerms, Books, Digest, EncryptedBlock, Gate, Keyed, Oracle, Refusal, Terms,
 };
 
 use crate::error::RunError;
@@ -117,11 +117,11 @@ impl Party {
     pub fn encrypt_block(
         &mut self,
         label: &Digest,
-        cipher: &BlockCipher,
+        aggregator: &AggregatorKey,
         round: u32,
     ) -> Result<EncryptedBlock, Rejected> {
         self.gate.begin(label);
-        self.gate.encrypt_block(cipher, round, self.id.0).map_err(refused)
+        self.gate.encrypt_block(aggregator, round, self.id.0).map_err(refused)
     }
 
     /// The noise of a residual and nothing else, in the step that was begun: for a walk, from a user

@@ -33,7 +33,7 @@ pub fn prepare_spoiled(
 ) -> Result<Simulation, RunError> {
     let run = run_id(&setup.job, &key)?;
     let mut agreement = Agreement::new(setup, run)?;
-    agreement.protocol.spoil(bug);
+    agreement.spoil(bug);
     let mut simulation = simulated(agreement, key, tables)?;
     simulation.bug = Some(bug);
     Ok(simulation)
@@ -59,7 +59,7 @@ fn simulated(
         let allowed = format!("the description of the run has {} parties", agreement.parties());
         return Err(Refused::new("parties", tables.len(), allowed).into());
     }
-    agreement.trust(agreement.cipher(&key_of(crate::SERVER, &key)));
+    agreement.trust(agreement.aggregator_key(&key_of(crate::SERVER, &key)));
     let mut nodes = Vec::with_capacity(tables.len() + 1);
     for (table, i) in tables.into_iter().zip(0..) {
         nodes.push(agreement.node(PartyId(i), table, key_of(PartyId(i), &key))?);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Ledger, Refused, Unit, calibrate, epsilon};
 use reticent_noise::{Digest, NoiseKey};
-use reticent_oracle::{BlockCipher, Gate, Opening, Oracle, PrivateTable, Terms};
+use reticent_oracle::{AggregatorKey, Gate, Opening, Oracle, PrivateTable, Terms};
 use reticent_problem::losses::Loss;
 
 use crate::algorithms::{Entry, Protocol, Recipe, Start};
@@ -68,9 +68,11 @@ pub struct Agreement {
     run: Digest,
     /// The public number of units of each party.
     units: Vec<u64>,
-    cipher: Option<BlockCipher>,
+    aggregator: Option<AggregatorKey>,
     /// The noise and the plan of each class of parties that was asked for so far.
     classes: BTreeMap<u64, (f64, Ledger)>,
+    #[cfg(feature = "seeded-bugs")]
+    bug: Option<reticent_oracle::Bug>,
 }
 
 impl Agreement {
@@ -90,8 +92,26 @@ impl Agreement {
             return Err(Refused::new("budgets", nobody, allowed).into());
         }
         let protocol = (entry.build)(&recipe)?;
-        let classes = BTreeMap::new();
-        Ok(Agreement { protocol, loss, opening, price, job, run, units, cipher: None, classes })
+        Ok(Agreement {
+            protocol,
+            loss,
+            opening,
+            price,
+            job,
+            run,
+            units,
+            aggregator: None,
+            classes: BTreeMap::new(),
+            #[cfg(feature = "seeded-bugs")]
+            bug: None,
+        })
+    }
+
+    /// From here on, every node and every gate behind one has a known defect.
+    #[cfg(feature = "seeded-bugs")]
+    pub(crate) fn spoil(&mut self, bug: reticent_oracle::Bug) {
+        self.protocol.spoil(bug);
+        self.bug = Some(bug);
     }
 
     /// The algorithm with its settings.
@@ -114,15 +134,17 @@ impl Agreement {
         Ok(self.calibrated(party)?.0)
     }
 
-    /// What the parties close their contributions with, where they trust the server that has this
-    /// key: for the server to tell them, and for them to [`Agreement::trust`].
-    pub fn cipher(&self, server: &NoiseKey) -> Option<BlockCipher> {
-        self.protocol.cipher(server, &self.run)
+    /// The public key that the parties close their contributions with, where they trust the server
+    /// that has this secret one: for the server to tell everybody, and for the parties to
+    /// [`Agreement::trust`].
+    pub fn aggregator_key(&self, server: &NoiseKey) -> Option<AggregatorKey> {
+        self.protocol.aggregator_key(server, &self.run)
     }
 
-    /// From here on, contributions are closed with what the server has told.
-    pub fn trust(&mut self, cipher: Option<BlockCipher>) {
-        self.cipher = cipher;
+    /// From here on, contributions are closed with the key that the server has told, which opens
+    /// none.
+    pub fn trust(&mut self, aggregator: Option<AggregatorKey>) {
+        self.aggregator = aggregator;
     }
 
     /// The node of one party: `key` is its own, and nobody else needs it.
@@ -134,7 +156,10 @@ impl Agreement {
     ) -> Result<Box<dyn Node>, RunError> {
         let beside = key.child(BESIDE_THE_GATE);
         let loss = Arc::clone(&self.loss);
-        let gate = Gate::open_keyed(table, loss, &self.opening, key, &self.run)?;
+        #[allow(unused_mut, reason = "a defect is switched on in audit builds alone")]
+        let mut gate = Gate::open_keyed(table, loss, &self.opening, key, &self.run)?;
+        #[cfg(feature = "seeded-bugs")]
+        self.bug.map_or(Ok(()), |bug| gate.spoil(bug))?;
         // The number of persons is public, and an answer is divided by it: at 0 it would show that
         // there is nothing.
         let count = gate.terms().population();
@@ -154,7 +179,8 @@ impl Agreement {
             _ => plan,
         };
         let party = Party::new(id, gate, plan, self.protocol.books_terms(self.terms(id)))?;
-        let start = Start { run: &self.run, key: beside, noise, cipher: self.cipher.as_ref() };
+        let start =
+            Start { run: &self.run, key: beside, noise, aggregator: self.aggregator.as_ref() };
         self.protocol.node(party, start)
     }
 

@@ -75,6 +75,20 @@ fn power(value: Complex64, count: u64, error: f64) -> (Complex64, f64) {
     (Complex64::new(power * cos, power * sin), times * rest * (error + 16.0 * UNIT * size))
 }
 
+/// One more factor, which is off by at most `change`, into a product that is off by at most `doubt`.
+fn multiply(product: &mut Complex64, doubt: &mut f64, (power, change): (Complex64, f64)) {
+    if product.re == 0.0 && product.im == 0.0 {
+        return;
+    }
+    let size = size_of(*product);
+    *doubt = *doubt * (size_of(power) + change) + size * change;
+    *product *= power;
+    if size * size_of(power) < NEGLIGIBLE {
+        *product = Complex64::new(0.0, 0.0);
+        *doubt += NEGLIGIBLE;
+    }
+}
+
 /// Composes measures whose losses are multiples of `step`, tilted by `s`, into `length` points from
 /// index `first`.
 pub(crate) fn compose(
@@ -111,17 +125,7 @@ pub(crate) fn compose(
         // The lengths are the plan's own, the only thing the transform can complain about.
         let _ = forward.process_with_scratch(&mut buffer, &mut spectrum, &mut scratch);
         for ((value, product), doubt) in spectrum.iter().zip(&mut product).zip(&mut doubt) {
-            if product.re == 0.0 && product.im == 0.0 {
-                continue;
-            }
-            let (power, change) = power(*value, *count, error);
-            let size = size_of(*product);
-            *doubt = *doubt * (size_of(power) + change) + size * change;
-            *product *= power;
-            if size * size_of(power) < NEGLIGIBLE {
-                *product = Complex64::new(0.0, 0.0);
-                *doubt += NEGLIGIBLE;
-            }
+            multiply(product, doubt, power(*value, *count, error));
         }
     }
     spectrum.copy_from_slice(&product);

@@ -87,6 +87,20 @@ fn mixed(rate: f64, low: f64, high: f64) -> f64 {
     (1.0 - rate) * low + rate * high
 }
 
+/// Where the loss of an exchange is ε.
+fn exchange_cut(rate: f64, mu: f64, epsilon: f64) -> f64 {
+    let half = epsilon.abs() / 2.0;
+    // ln of (1−q)/q · e^{μ²/2} sinh(|ε|/2), which may be far beyond the range of floats.
+    let log_argument =
+        (1.0 - rate).ln() - rate.ln() + mu * mu / 2.0 + half + (-(-2.0 * half).exp_m1() / 2.0).ln();
+    let inverse = if log_argument > 20.0 {
+        log_argument + std::f64::consts::LN_2
+    } else {
+        log_argument.exp().asinh()
+    };
+    (half + inverse).copysign(epsilon) / mu
+}
+
 /// x at which the removal loss is ε; −∞ below its infimum ln(1−q).
 fn removal_cut(rate: f64, mu: f64, epsilon: f64) -> f64 {
     let log_ratio = if epsilon > 1.0 {
@@ -150,19 +164,7 @@ impl Pair {
                 Cut { p_above: q_above, p_below: q_below, q_above: p_above, q_below: p_below }
             }
             Pair::Exchange { rate, mu } => {
-                let half = epsilon.abs() / 2.0;
-                // ln of (1−q)/q · e^{μ²/2} sinh(|ε|/2), which may be far beyond the range of
-                // floats.
-                let log_argument = (1.0 - rate).ln() - rate.ln()
-                    + mu * mu / 2.0
-                    + half
-                    + (-(-2.0 * half).exp_m1() / 2.0).ln();
-                let inverse = if log_argument > 20.0 {
-                    log_argument + std::f64::consts::LN_2
-                } else {
-                    log_argument.exp().asinh()
-                };
-                let x = (half + inverse).copysign(epsilon) / mu;
+                let x = exchange_cut(rate, mu, epsilon);
                 let ((above, below), (up_above, up_below), (down_above, down_below)) =
                     (tails(x), tails(x - mu), tails(x + mu));
                 Cut {

@@ -34,6 +34,14 @@ const COARSENING: f64 = 1e-3;
 /// Smallest δ whose tails fit into floats with room for all the factors.
 const SMALLEST_DELTA: f64 = 1e-200;
 
+/// The points of a loss with their shares of its tilted mass.
+fn weighed(discretise: &Dots, tilt: f64) -> Vec<(f64, f64)> {
+    let (weights, _) = tilt::tilted(discretise, tilt);
+    let total: f64 = weights.iter().sum();
+    let points = discretise.points.iter().zip(weights);
+    points.map(|(point, weight)| (point.0, weight / total)).collect()
+}
+
 /// What the largest losses say, all of them together, where there is nothing to plan: the losses of
 /// one direction may end far below the ε that is asked for.
 pub(super) fn crude(losses: &[(Loss, u64)], query: Query) -> Upper {
@@ -92,19 +100,14 @@ impl<'a> Plan<'a> {
     }
 
     fn draft(losses: &'a [(Loss, u64)], query: Query, count: f64, reach: f64) -> Option<Self> {
-        if let Query::Epsilon(delta) = query
-            && delta < SMALLEST_DELTA
-        {
+        if matches!(query, Query::Epsilon(delta) if delta < SMALLEST_DELTA) {
             return None;
         }
-        let low = 1e-13 / count;
-        let mut parts = Vec::with_capacity(losses.len());
-        let mut grids = Vec::with_capacity(losses.len());
-        for (loss, times) in losses {
-            let (grid, discretise) = discretise::sketch(loss, low, reach, SKETCH);
-            grids.push(grid);
-            parts.push((discretise, *times));
-        }
+        let sketch = |(loss, times): &(Loss, u64)| {
+            let (grid, discretise) = discretise::sketch(loss, 1e-13 / count, reach, SKETCH);
+            (grid, (discretise, *times))
+        };
+        let (grids, parts): (Vec<_>, Vec<_>) = losses.iter().map(sketch).unzip();
         let infinity: f64 =
             parts.iter().map(|(discretise, times)| discretise.infinity * *times as f64).sum();
         if parts.iter().any(|(discretise, _)| discretise.points.is_empty()) || infinity >= 1.0 {
@@ -124,8 +127,8 @@ impl<'a> Plan<'a> {
         let tilt = tilt::best_tilt(scale, objective);
         let estimate = objective(tilt);
         let moments = tilt::total(&parts, tilt);
-        let mut right = tilt::edge(&parts, tilt, &moments, LOG_OUTSIDE, 1.0);
-        let mut left = tilt::edge(&parts, tilt, &moments, LOG_OUTSIDE, -1.0);
+        let [mut right, mut left] =
+            [1.0, -1.0].map(|side| tilt::edge(&parts, tilt, &moments, LOG_OUTSIDE, side));
         // A law that is all in one place has a window too; a wider one leaves less outside.
         let margin = NARROWEST * (1.0 + moments.mean.abs());
         (right.at, left.at) = (right.at + margin, left.at - margin);
@@ -133,10 +136,9 @@ impl<'a> Plan<'a> {
             Query::Epsilon(delta) => delta,
             Query::Delta(_) => Upper::exp(estimate).value() + infinity,
         };
-        let farthest = largest(
-            parts.iter().flat_map(|(discretise, _)| &discretise.points).map(|point| point.0.abs()),
-            at_least(right.at.abs(), left.at.abs()),
-        );
+        let points = parts.iter().flat_map(|(discretise, _)| &discretise.points);
+        let edge = at_least(right.at.abs(), left.at.abs());
+        let farthest = largest(points.map(|point| point.0.abs()), edge);
         // K(s) is off by a few hundred roundings per event and by those of its exponents, and ε by
         // that over s.
         let (per_event, exponents) = (1e-13 * count, 64.0 * UNIT * count * farthest);
@@ -153,24 +155,8 @@ impl<'a> Plan<'a> {
         if !usable.iter().all(|value| value.is_finite()) || right.at <= left.at {
             return None;
         }
-        let sketches = grids
-            .into_iter()
-            .zip(&parts)
-            .map(|(grid, (discretise, _))| {
-                let (mut weights, _) = tilt::tilted(discretise, tilt);
-                let total: f64 = weights.iter().sum();
-                weights.iter_mut().for_each(|w| *w /= total);
-                (
-                    grid,
-                    discretise
-                        .points
-                        .iter()
-                        .zip(weights)
-                        .map(|(point, weight)| (point.0, weight))
-                        .collect(),
-                )
-            })
-            .collect();
+        let weighed = parts.iter().map(|(discretise, _)| weighed(discretise, tilt));
+        let sketches = grids.into_iter().zip(weighed).collect();
         Some(Self { losses, sketches, query, delta, tilt, right, left, proven, count, farthest })
     }
 

@@ -124,8 +124,7 @@ pub fn solve(
     regulariser: &Regulariser,
     settings: &ExactSettings,
 ) -> Result<ExactSolution, Refusal> {
-    let b = regulariser.constraint().b();
-    let (n, m) = (oracle.shape().len(), regulariser.y_len());
+    let n = oracle.shape().len();
     let split = oracle.smoothness().is_infinite();
     let tolerance = settings.tolerance * if split { KINKS } else { 1.0 };
     if split {
@@ -134,66 +133,110 @@ pub fn solve(
     let mut newton = Newton::new(oracle, regulariser)?;
     let curvature = if split { 0.0 } else { oracle.smoothness() } / (100 * n.max(1)) as f64;
     let mut rho = Rho::new(settings.rho, newton.mean_curvature().max(curvature), regulariser);
-
-    let mut x = vec![0.0; n];
-    let (mut y, mut u) = (vec![0.0; m], vec![0.0; m]);
-    regulariser.y_of(&x, &mut y);
-    // A x − c, and what it is pulled towards: −B y − u.
-    let (mut ax, mut target) = (vec![0.0; m], vec![0.0; m]);
-    let mut change = vec![0.0; m];
-    let mut s = vec![0.0; n];
+    let mut at = Iterates::new(regulariser, n);
     let mut inner = f64::INFINITY;
     let mut status = Status::IterationLimit;
     let mut iterations = 0;
 
     while iterations < settings.iterations {
         iterations += 1;
+        at.aim();
+        let Iterates { target, x, .. } = &mut at;
+        let gradient = newton.minimise(oracle, regulariser, rho.value, target, x, inner)?;
+        at.follow(rho.value);
 
-        target.iter_mut().zip(&y).zip(&u).for_each(|((t, y), u)| *t = -b * y - u);
-        let gradient = newton.minimise(oracle, regulariser, rho.value, &target, &mut x, inner)?;
-        regulariser.apply_a(&x, &mut ax);
-        regulariser.subtract_c(&mut ax);
-
-        // u + h, which the new y is to cancel and which then becomes the new u.
-        for i in 0..m {
-            change[i] = -(u[i] + ax[i] + b * y[i]);
-            u[i] += ALPHA * ax[i] - (1.0 - ALPHA) * b * y[i];
-        }
-        y.copy_from_slice(&u);
-        regulariser.argmin_y(&mut y, rho.value);
-        for i in 0..m {
-            u[i] += b * y[i];
-            change[i] += u[i];
-        }
-
-        let primal = norm(ax.iter().zip(&y).map(|(ax, y)| ax + b * y));
-        regulariser.apply_at(&change, &mut s);
-        let dual = rho.value * norm(s.iter().copied());
-        let lambda = rho.value * norm(u.iter().copied());
-        let size = norm(x.iter().copied()).max(LEAST_SIZE);
+        let (primal, dual) = at.residuals(rho.value);
+        let lambda = rho.value * norm(at.u.iter().copied());
+        let size = norm(at.x.iter().copied()).max(LEAST_SIZE);
         let mut gap = lambda * primal + size * (dual + gradient);
         let mut loss = newton.value();
         if split {
-            gap += oracle.raise_multipliers(&x, ALPHA)?;
-            loss = oracle.loss(&x)?;
+            gap += oracle.raise_multipliers(&at.x, ALPHA)?;
+            loss = oracle.loss(&at.x)?;
             newton.forget();
         }
-        if gap <= tolerance * (loss + regulariser.value(&y)) {
+        if gap <= tolerance * (loss + regulariser.value(&at.y)) {
             status = Status::Converged;
             break;
         }
-
-        regulariser.apply_at(&u, &mut s);
-        let dual_size = rho.value * norm(s.iter().copied());
-        let scale = norm(ax.iter().copied()).max(b.abs() * norm(y.iter().copied()));
-        let factor = rho.balance(iterations, primal / scale, dual / dual_size);
-        u.iter_mut().for_each(|u| *u /= factor);
+        let (primal_size, dual_size) = at.sizes(rho.value);
+        let factor = rho.balance(iterations, primal / primal_size, dual / dual_size);
+        at.u.iter_mut().for_each(|u| *u /= factor);
         inner = 0.1 * dual.min(rho.value * primal);
     }
 
-    let x = if regulariser.constraint().is_identity() { y } else { x };
+    let x = if regulariser.constraint().is_identity() { at.y } else { at.x };
     let objective = oracle.loss(&x)? + regulariser.value_at(&x);
     Ok(ExactSolution { x, objective, iterations, status })
+}
+
+/// x, y and the scaled multipliers u, and room to work in.
+struct Iterates<'a> {
+    regulariser: &'a Regulariser,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    u: Vec<f64>,
+    /// A x − c.
+    ax: Vec<f64>,
+    /// What it is pulled towards: −B y − u.
+    target: Vec<f64>,
+    change: Vec<f64>,
+    s: Vec<f64>,
+}
+
+impl<'a> Iterates<'a> {
+    fn new(regulariser: &'a Regulariser, n: usize) -> Self {
+        let (x, zeros) = (vec![0.0; n], vec![0.0; regulariser.y_len()]);
+        let mut y = zeros.clone();
+        regulariser.y_of(&x, &mut y);
+        let (u, ax, target) = (zeros.clone(), zeros.clone(), zeros.clone());
+        Iterates { regulariser, s: x.clone(), x, y, u, ax, target, change: zeros }
+    }
+
+    fn b(&self) -> f64 {
+        self.regulariser.constraint().b()
+    }
+
+    /// Before x moves.
+    fn aim(&mut self) {
+        let b = self.b();
+        let pulled = self.target.iter_mut().zip(&self.y).zip(&self.u);
+        pulled.for_each(|((t, y), u)| *t = -b * y - u);
+    }
+
+    /// The steps of y and u, after that of x.
+    fn follow(&mut self, rho: f64) {
+        let b = self.b();
+        let Iterates { regulariser, x, y, u, ax, change, .. } = self;
+        regulariser.apply_a(x, ax);
+        regulariser.subtract_c(ax);
+        // u + h, which the new y is to cancel and which then becomes the new u.
+        for i in 0..y.len() {
+            change[i] = -(u[i] + ax[i] + b * y[i]);
+            u[i] += ALPHA * ax[i] - (1.0 - ALPHA) * b * y[i];
+        }
+        y.copy_from_slice(u);
+        regulariser.argmin_y(y, rho);
+        for i in 0..y.len() {
+            u[i] += b * y[i];
+            change[i] += u[i];
+        }
+    }
+
+    /// How far the constraint is from holding, and the multipliers from being right.
+    fn residuals(&mut self, rho: f64) -> (f64, f64) {
+        let b = self.b();
+        let primal = norm(self.ax.iter().zip(&self.y).map(|(ax, y)| ax + b * y));
+        self.regulariser.apply_at(&self.change, &mut self.s);
+        (primal, rho * norm(self.s.iter().copied()))
+    }
+
+    /// What these two are small or large beside.
+    fn sizes(&mut self, rho: f64) -> (f64, f64) {
+        let y = self.b().abs() * norm(self.y.iter().copied());
+        self.regulariser.apply_at(&self.u, &mut self.s);
+        (norm(self.ax.iter().copied()).max(y), rho * norm(self.s.iter().copied()))
+    }
 }
 
 /// The penalty parameter and how it moves.

@@ -90,10 +90,7 @@ impl Newton {
         tolerance: f64,
     ) -> Result<f64, Refusal> {
         let mut coupling = Coupling::new(regulariser, rho, target);
-        if !self.known {
-            self.value = oracle.evaluate(x, &mut self.gradient, None)?;
-            self.known = true;
-        }
+        self.know(oracle, x)?;
         let mut g = self.gradient.clone();
         let mut total = self.value + coupling.add(x, &mut g);
         let mut size = norm(g.iter().copied());
@@ -141,6 +138,14 @@ impl Newton {
             (g, total, size) = (new, new_total, new_size);
         }
         Ok(size)
+    }
+
+    fn know(&mut self, oracle: &mut dyn ExactOracle, x: &[f64]) -> Result<(), Refusal> {
+        if !self.known {
+            self.value = oracle.evaluate(x, &mut self.gradient, None)?;
+            self.known = true;
+        }
+        Ok(())
     }
 
     fn expire(&mut self) {

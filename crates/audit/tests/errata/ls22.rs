@@ -48,7 +48,10 @@ fn linked(table: Table, noise_multiplier: f64, threshold: f64, seed: u64) -> (bo
     };
     let loss = losses::parse("logistic", None).unwrap();
     let mut gate = Gate::open(table.into(), loss, &opening, Entropy::seeded(seed)).unwrap();
-    let moments = gate.ask(&SecondMoment { row_norm: 1.0, noise_multiplier }).unwrap().into_inner();
+    let moments = gate
+        .ask(&SecondMoment { row_norm: 1.0, whole: false, noise_multiplier })
+        .unwrap()
+        .into_inner();
     let graph = Graph::learn(&moments, 2, &GraphTerms { lambda: threshold, edges: 1, noise: 0.0 });
     (!graph.edges().is_empty(), gate.close().unwrap())
 }

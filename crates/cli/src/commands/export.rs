@@ -4,11 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::{Error, ExportFormat, NewFile, SqlNames, check_new};
 use serde_json::json;
 
-use super::shared::{not_private, read_model};
+use super::shared::{not_private, one_of, read_model};
 use crate::answer::Answer;
 use crate::failure::Failure;
 
@@ -23,8 +22,7 @@ pub struct Export {
     model: PathBuf,
 
     /// The format
-    #[arg(long, value_parser = PossibleValuesParser::new(ExportFormat::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<ExportFormat>()))]
+    #[arg(long, value_parser = one_of!(ExportFormat))]
     to: ExportFormat,
 
     /// Write to this file instead of standard output

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::{Adjacency, Unit};
 use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::{Format, Reading};
@@ -15,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::shared::{
     algorithm, certificate_before, certificate_fields, certificate_rows, format, not_private,
-    replaces, weak,
+    one_of, problem_fields, problem_rows, replaces, row, weak,
 };
 use crate::answer::Answer;
 use crate::failure::Failure;
@@ -142,13 +141,11 @@ struct BudgetFlags {
     delta: Option<f64>,
 
     /// Which tables must be hard to tell apart [default: replace-one]
-    #[arg(long, value_parser = PossibleValuesParser::new(Adjacency::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<Adjacency>()))]
+    #[arg(long, value_parser = one_of!(Adjacency))]
     adjacency: Option<Adjacency>,
 
     /// What is protected [default: user where a user column is declared, otherwise record]
-    #[arg(long, value_parser = PossibleValuesParser::new(Unit::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<Unit>()))]
+    #[arg(long, value_parser = one_of!(Unit))]
     unit: Option<Unit>,
 
     /// A number of records (or users) that is public; needed for add-remove
@@ -324,7 +321,6 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
     let Fitted { model, records, iterations, tuned, converged } = fitted;
     let certificate = model.certificate();
     let beside = path.with_file_name("certificate.json");
-    let [loss, penalty, constraint] = model.problem();
     let table = match &data.paths[..] {
         [] => "the table".to_owned(),
         [file] => file.display().to_string(),
@@ -333,20 +329,14 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
     let read = records.map(|n| format!("{n} records of ")).unwrap_or_default();
 
     let mut text = format!("Fitted {read}{table} in {iterations} iterations.\n\n");
-    let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
-    let mut rows = vec![
-        row("algorithm", &algorithm(certificate)),
-        row("loss", loss),
-        row("penalty", penalty),
-        row("constraint", constraint),
-    ];
+    let mut rows = problem_rows(&algorithm(certificate), model);
     if let Some(graph) = model.graph() {
-        rows.push(row("graph", &format!("{} edges, learned within the budget", graph.len())));
+        rows.push(row("graph", format!("{} edges, learned within the budget", graph.len())));
     }
     if let Some(Tuned { chosen, points, expected_runs, .. }) = tuned {
         rows.push(row(
             "tuned",
-            &format!("{chosen} (of {points} points, {expected_runs:.1} runs expected)"),
+            format!("{chosen} (of {points} points, {expected_runs:.1} runs expected)"),
         ));
     }
     rows.extend(certificate_rows(certificate));
@@ -356,30 +346,40 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
     text += &wrapped(&format!("What the certificate means. {}", certificate.meaning));
 
     let mut object = certificate_fields(certificate);
+    object.extend(problem_fields(model));
     object.extend([
         ("records".to_owned(), Value::from(*records)),
         ("iterations".to_owned(), Value::from(*iterations)),
         ("converged".to_owned(), Value::from(*converged)),
         ("tuned".to_owned(), tuned.as_ref().map_or(Value::Null, tuned_fields)),
         ("graph".to_owned(), json!(model.graph())),
-        ("loss".to_owned(), Value::from(loss)),
-        ("penalty".to_owned(), Value::from(penalty)),
-        ("constraint".to_owned(), Value::from(constraint)),
         ("model".to_owned(), Value::from(path.display().to_string())),
         ("certificate".to_owned(), Value::from(beside.display().to_string())),
         ("replaced".to_owned(), Value::from(before.is_some())),
     ]);
-
-    let mut remarks: Vec<String> = not_private(certificate).into_iter().collect();
-    if *converged == Some(false) {
-        remarks.push(format!(
+    let unsolved = (*converged == Some(false)).then(|| {
+        format!(
             "The exact solver did not get to the optimum in {iterations} iterations: the model is not the minimiser. \
              Give it more with --iterations, or a penalty if the problem has no minimiser."
-        ));
-    }
-    remarks.extend(weak(certificate));
-    remarks.extend(before.map(replaces));
+        )
+    });
+    let remarks = not_private(certificate).into_iter().chain(unsolved);
+    let remarks = remarks.chain(weak(certificate)).chain(before.map(replaces));
+    let remarks = remarks.chain(given_twice(&data.paths)).collect();
     Answer { text, object: json!(object), remarks }
+}
+
+/// A guarantee is about one record, or the records of one user; a file that was taken twice by a
+/// slip has two of everybody.
+fn given_twice(paths: &[PathBuf]) -> Option<String> {
+    let places: Vec<_> = paths.iter().map(|path| path.canonicalize().ok()).collect();
+    let again =
+        (1..paths.len()).find(|&i| places[i].is_some() && places[..i].contains(&places[i]))?;
+    Some(format!(
+        "{} is given twice: each of its records is in the table twice, and where the unit is the record, the \
+         guarantee is about one of the two.",
+        paths[again].display()
+    ))
 }
 
 fn tuned_fields(tuned: &Tuned) -> Value {

@@ -6,7 +6,9 @@ use clap::Args;
 use reticent::{Certificate, Coefficient, Document, Error, Model, Standing, Verification};
 use serde_json::{Map, Value, json};
 
-use super::shared::{algorithm, certificate_fields, certificate_rows, not_private};
+use super::shared::{
+    algorithm, certificate_fields, certificate_rows, not_private, problem_rows, row,
+};
 use super::verify;
 use crate::answer::Answer;
 use crate::failure::Failure;
@@ -33,15 +35,11 @@ impl Inspect {
         // What holds, whatever is written there.
         let verification = document.verify(None);
         let certificate = &verification.certificate;
-        let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
-        let mut rows = vec![row("algorithm", &algorithm(certificate))];
-        if let Some([loss, penalty, constraint]) = document.model().map(Model::problem) {
-            rows.extend([
-                row("loss", loss),
-                row("penalty", penalty),
-                row("constraint", constraint),
-            ]);
-        }
+        let name = algorithm(certificate);
+        let mut rows = match document.model() {
+            Some(model) => problem_rows(&name, model),
+            None => vec![row("algorithm", &name)],
+        };
         rows.extend(certificate_rows(certificate));
         rows.push(row("accountant", &certificate.accountant));
         rows.push(row("verified", verified(&verification)));

@@ -190,7 +190,7 @@ impl Check {
             text += &format!("\n{}\n{}", wrapped(NOT_PRIVATE), counted(counts));
         }
         let object = json!({
-            "fits": true,
+            "fits": checked.fits,
             "records_read": !self.header_only,
             "records": checked.records,
             "counts": checked.counts,
@@ -217,7 +217,7 @@ fn counted(counts: &Counts) -> String {
         rows.push(vec![
             column.name.clone(),
             String::new(),
-            column.missing.to_string(),
+            number(column.missing),
             unknown,
             clipped,
         ]);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use reticent::accountant::{Ledger, Mechanism, Taint, Unit};
 use reticent::tables::Format;
 use reticent::{Certificate, Document, Error, Model};
@@ -39,10 +39,20 @@ fn model_file(path: &Path) -> PathBuf {
     if path.is_dir() { path.join("model.json") } else { path.to_owned() }
 }
 
+/// One of the words of a family: what a flag takes.
+macro_rules! one_of {
+    ($words:ty) => {
+        clap::builder::TypedValueParser::try_map(
+            clap::builder::PossibleValuesParser::new(<$words>::ALL.iter().map(|one| one.name())),
+            |name| name.parse::<$words>(),
+        )
+    };
+}
+pub(crate) use one_of;
+
 /// One of the known formats.
 pub fn format() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<Format>())
+    one_of!(Format)
 }
 
 /// What every answer about a model says of its certificate.
@@ -95,9 +105,30 @@ fn given_delta(certificate: &Certificate) -> Option<f64> {
     (certificate.noise != "none").then_some(certificate.delta)
 }
 
+/// One row of a table for people.
+pub fn row(name: &str, value: impl Into<String>) -> Vec<String> {
+    vec![name.to_owned(), value.into()]
+}
+
+/// What was minimised, and by what, for people.
+pub fn problem_rows(algorithm: &str, model: &Model) -> Vec<Vec<String>> {
+    let [loss, penalty, constraint] = model.problem();
+    vec![
+        row("algorithm", algorithm),
+        row("loss", loss),
+        row("penalty", penalty),
+        row("constraint", constraint),
+    ]
+}
+
+/// What was minimised, as members of a JSON object.
+pub fn problem_fields(model: &Model) -> impl Iterator<Item = (String, Value)> {
+    let named = ["loss", "penalty", "constraint"].into_iter().zip(model.problem());
+    named.map(|(name, value)| (name.to_owned(), Value::from(value)))
+}
+
 /// The same for people, as rows of a table.
 pub fn certificate_rows(certificate: &Certificate) -> Vec<Vec<String>> {
-    let row = |name: &str, value: String| vec![name.to_owned(), value];
     let claimed =
         certificate.claimed.map(|claimed| row("claimed (not proven)", number::show(claimed)));
     let delta = given_delta(certificate).map(|delta| row("delta", number::show_delta(delta)));

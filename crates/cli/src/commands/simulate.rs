@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::View;
 use reticent::runtime::{CATALOGUE, Failures, Traffic};
-use reticent::simulate::{Keep, Parties, Simulated, Simulation};
-use reticent::{Certificate, JobFile, check_folder, check_new, check_results, write_results};
+use reticent::simulate::{Keep, NOT_BETWEEN_PARTIES, Parties, Simulated, Simulation};
+use reticent::{Certificate, JobFile, Spec, check_folder, check_new, check_results, write_results};
 use serde_json::{Value, json};
 
 use super::fit::{JobFlags, folder};
 use super::shared::{
-    certificate_before, certificate_fields, certificate_rows, not_private, replaces, weak,
+    certificate_before, certificate_fields, certificate_rows, not_private, one_of, problem_fields,
+    problem_rows, replaces, row, weak,
 };
 use crate::answer::Answer;
 use crate::failure::Failure;
@@ -63,8 +63,7 @@ struct PartyFlags {
     skew: Option<String>,
 
     /// Who looks: what of a party's messages is seen [default: the algorithm's first]
-    #[arg(long, value_parser = PossibleValuesParser::new(View::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<View>()))]
+    #[arg(long, value_parser = one_of!(View))]
     trust: Option<View>,
 
     /// Who is connected with whom [default: complete]
@@ -98,34 +97,10 @@ impl Simulate {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
         let Simulate { job, data, parties, keep, flags } = self;
-        let party = parties.party;
-        let force = flags.force();
+        let (party, force) = (parties.party, flags.force());
         let identity = flags.identity()?;
-        let JobFile { job: mut spec, data, out } = flags.file(data.into_iter().collect())?;
-        if let Some(column) = &parties.users_from {
-            spec.user_column = Some(column.clone());
-        }
-        let simulation = Simulation {
-            job: spec,
-            failures: parties.fail.unwrap_or_default(),
-            parties: Parties {
-                split: parties.split,
-                skew: parties.skew,
-                trust: parties.trust,
-                topology: parties.topology,
-                ..Parties::default()
-            },
-        };
-        let mut file = JobFile { job: simulation, data, out };
-        if let Some(path) = job {
-            file = JobFile::<Simulation>::read(&path)?.overlaid(file)?;
-        }
-        let simulation = &mut file.job;
-        if parties.users_from.is_some() {
-            simulation.parties.split = None;
-            simulation.parties.users_from = None;
-        }
-        if let (Some(party), Some(count)) = (party, simulation.parties.split)
+        let file = described(job, flags.file(data.into_iter().collect())?, parties)?;
+        if let (Some(party), Some(count)) = (party, file.job.parties.split)
             && party >= count
         {
             return Err(no_party(party, count as usize));
@@ -154,7 +129,7 @@ impl Simulate {
             None => None,
             Some(party) => {
                 let own = simulated.parties.party(party as usize);
-                Some(own.ok_or_else(|| no_party(party, simulated.parties.len()))?)
+                Some((party, own.ok_or_else(|| no_party(party, simulated.parties.len()))?))
             }
         };
         let before = certificate_before(&out);
@@ -164,7 +139,7 @@ impl Simulate {
         let mut answer =
             answer(&simulated, &path.display().to_string(), &beside.display().to_string());
         answer.remarks.extend(before.as_ref().map(replaces));
-        if let (Some(party), Some(own)) = (party, own) {
+        if let Some((party, own)) = own {
             answer.text += &format!("\nParty {party}\n\n");
             answer.text += &columns(&certificate_rows(own), 2, 2);
             answer.text += &format!("\n{}", wrapped(&own.meaning));
@@ -176,21 +151,43 @@ impl Simulate {
     }
 }
 
+/// The job file, if there is one, with the flags over it.
+fn described(
+    job: Option<PathBuf>,
+    flags: JobFile<Spec>,
+    parties: PartyFlags,
+) -> Result<JobFile<Simulation>, Failure> {
+    let JobFile { job: mut spec, data, out } = flags;
+    let by_column = parties.users_from.is_some();
+    if by_column {
+        spec.user_column = parties.users_from;
+    }
+    let simulation = Simulation {
+        job: spec,
+        failures: parties.fail.unwrap_or_default(),
+        parties: Parties {
+            split: parties.split,
+            skew: parties.skew,
+            trust: parties.trust,
+            topology: parties.topology,
+            ..Parties::default()
+        },
+    };
+    let mut file = JobFile { job: simulation, data, out };
+    if let Some(path) = job {
+        file = JobFile::<Simulation>::read(&path)?.overlaid(file)?;
+    }
+    if by_column {
+        (file.job.parties.split, file.job.parties.users_from) = (None, None);
+    }
+    Ok(file)
+}
+
 /// Flags that a run between parties has no use for are not in its help; whoever gives one is told.
 fn of_parties(flag: clap::Arg) -> clap::Arg {
-    const FIT: [&str; 8] = [
-        "tune",
-        "tune_runs",
-        "tune_mode",
-        "graph_share",
-        "graph_edges",
-        "public_n",
-        "adjacency",
-        "user_column",
-    ];
     let name = flag.get_id().as_str();
     let taken = |name: &str| CATALOGUE.iter().any(|entry| entry.takes.contains(&name));
-    let hidden = FIT.contains(&name) || is_setting(name) && !taken(name);
+    let hidden = NOT_BETWEEN_PARTIES.contains(&name) || is_setting(name) && !taken(name);
     if hidden { flag.hide(true) } else { flag }
 }
 
@@ -220,7 +217,6 @@ fn spent(simulated: &Simulated) -> Value {
 fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
     let Simulated { model, parties, rounds, traffic, rejections } = simulated;
     let certificate: &Certificate = model.certificate();
-    let [loss, penalty, constraint] = model.problem();
     let moved = |traffic: &Traffic| {
         format!("; {} messages, {:.1} MB", traffic.messages, traffic.bytes as f64 / 1e6)
     };
@@ -233,20 +229,40 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
         },
         traffic.as_ref().map_or(String::new(), moved)
     );
-    let row = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
-    let mut rows = vec![
-        row("algorithm", model.algorithm()),
-        row("loss", loss),
-        row("penalty", penalty),
-        row("constraint", constraint),
-    ];
+    text += &columns(&rows(simulated), 2, 2);
+    text += &format!(
+        "\nWrote {path} (the model, the certificate of the party with most to spend inside)\n"
+    );
+    text += &format!("  and {beside} (what each party may spend, all of which counts).\n\n");
+    text += &wrapped(&format!("What the certificate means. {}", certificate.meaning));
+
+    let mut object = certificate_fields(certificate);
+    object.extend(problem_fields(model));
+    object.extend([
+        ("parties".to_owned(), json!(certificate.parties)),
+        ("rounds".to_owned(), Value::from(*rounds)),
+        ("messages".to_owned(), json!(traffic.map(|traffic| traffic.messages))),
+        ("bytes".to_owned(), json!(traffic.map(|traffic| traffic.bytes))),
+        ("rejections".to_owned(), json!(rejections)),
+        ("model".to_owned(), Value::from(path)),
+        ("spent".to_owned(), Value::from(beside)),
+    ]);
+    let remarks = not_private(certificate).into_iter().chain(weak(certificate)).collect();
+    Answer { text, object: json!(object), remarks }
+}
+
+/// What is said of a run, a line each.
+fn rows(simulated: &Simulated) -> Vec<Vec<String>> {
+    let Simulated { model, rejections, .. } = simulated;
+    let certificate = model.certificate();
+    let mut rows = problem_rows(model.algorithm(), model);
     rows.extend(certificate_rows(certificate));
     if let Some(spread) = &certificate.parties {
         let spread =
             [spread.least, spread.median, spread.ninth_decile, spread.most].map(number::show_up);
         rows.push(row(
             "spread",
-            &format!(
+            format!(
                 "epsilon of the parties: least {}, median {}, 90% {}, most {}",
                 spread[0], spread[1], spread[2], spread[3]
             ),
@@ -255,30 +271,9 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
     if !rejections.is_empty() {
         let list: Vec<_> =
             rejections.iter().map(|(name, count)| format!("{count} {name}")).collect();
-        rows.push(row("rejected", &list.join(", ")));
+        rows.push(row("rejected", list.join(", ")));
     }
-    text += &columns(&rows, 2, 2);
-    text += &format!(
-        "\nWrote {path} (the model, the certificate of the party with most to spend inside)\n"
-    );
-    text += &format!("  and {beside} (what each party may spend, all of which counts).\n\n");
-    text += &wrapped(&format!("What the certificate means. {}", certificate.meaning));
-
-    let mut object = certificate_fields(certificate);
-    object.extend([
-        ("parties".to_owned(), json!(certificate.parties)),
-        ("rounds".to_owned(), Value::from(*rounds)),
-        ("messages".to_owned(), json!(traffic.map(|traffic| traffic.messages))),
-        ("bytes".to_owned(), json!(traffic.map(|traffic| traffic.bytes))),
-        ("rejections".to_owned(), json!(rejections)),
-        ("loss".to_owned(), Value::from(loss)),
-        ("penalty".to_owned(), Value::from(penalty)),
-        ("constraint".to_owned(), Value::from(constraint)),
-        ("model".to_owned(), Value::from(path)),
-        ("spent".to_owned(), Value::from(beside)),
-    ]);
-    let remarks = not_private(certificate).into_iter().chain(weak(certificate)).collect();
-    Answer { text, object: json!(object), remarks }
+    rows
 }
 
 fn failures(text: &str) -> Result<Failures, String> {

@@ -135,6 +135,7 @@ pub(crate) fn centre(x: f64, lower: f64, upper: f64) -> f64 {
 
 impl Numeric {
     /// A finite number, clipped and scaled.
+    #[inline]
     pub(crate) fn encode(&self, x: f64) -> f64 {
         let (lower, upper) = (self.lower, self.upper);
         match self.scale {
@@ -240,84 +241,90 @@ impl Column {
     }
 
     pub(crate) fn check(&self) -> Result<(), SchemaError> {
-        let fail = |what: String| Err(SchemaError::Column { column: self.name.clone(), what });
-        let bounds = |lower: f64, upper: f64| lower < upper && (upper - lower).is_finite();
-        match &self.role {
-            Role::Date(Numeric { lower, upper, missing, .. }) => {
-                let day = |x: f64| crate::day::text(x as i64);
-                if lower >= upper {
-                    let (lower, upper) = (day(*lower), day(*upper));
-                    return fail(format!(
-                        "has lower = {lower} and upper = {upper}; allowed: lower < upper"
-                    ));
-                }
-                if let MissingNumber::Value(x) = missing
-                    && !(*lower..=*upper).contains(x)
-                {
-                    let (x, lower, upper) = (day(*x), day(*lower), day(*upper));
-                    return fail(format!(
-                        "has missing = {x}; allowed: a day from {lower} to {upper}"
-                    ));
-                }
-            }
-            Role::Numeric(Numeric { lower, upper, missing, scale, quantiles }) => {
-                if !bounds(*lower, *upper) {
-                    return fail(format!(
-                        "has lower = {lower} and upper = {upper}; allowed: finite, lower < upper"
-                    ));
-                }
-                if let MissingNumber::Value(x) = missing
-                    && !(*lower..=*upper).contains(x)
-                {
-                    return fail(format!(
-                        "has missing = {x}; allowed: a number from {lower} to {upper}"
-                    ));
-                }
-                let all: Vec<f64> =
-                    [lower].into_iter().chain(quantiles).chain([upper]).copied().collect();
-                if (*scale == Scale::Quantile) == quantiles.is_empty()
-                    || !all.windows(2).all(|w| w[0] < w[1])
-                {
-                    return fail(
-                        "needs `quantiles` beside scale = \"quantile\", and nowhere else; allowed: numbers that \
-                         ascend, above `lower` and below `upper`"
-                            .into(),
-                    );
-                }
-            }
+        let what = match &self.role {
+            Role::Date(days) => days.wrong_as_days(),
+            Role::Numeric(numeric) => numeric.wrong(),
             Role::Categorical(c) if c.categories.is_empty() => {
-                return fail("has no categories; allowed: at least one".into());
+                Some("has no categories; allowed: at least one".to_owned())
             }
-            Role::Target(Target { kind: TargetKind::Range { lower, upper }, missing }) => {
-                if !bounds(*lower, *upper) {
-                    return fail(format!(
-                        "has lower = {lower} and upper = {upper}; allowed: finite, lower < upper"
-                    ));
-                }
-                if let Some(text) = missing
-                    && !crate::number::parse(text.as_bytes())
+            Role::Target(target) => target.wrong(),
+            _ => None,
+        };
+        let unnamed = || self.name.is_empty().then(|| "has an empty name".to_owned());
+        match what.or_else(unnamed) {
+            Some(what) => Err(SchemaError::Column { column: self.name.clone(), what }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is wrong with bounds of numbers, if anything is.
+fn wrong_bounds(lower: f64, upper: f64) -> Option<String> {
+    let right = lower < upper && (upper - lower).is_finite();
+    (!right)
+        .then(|| format!("has lower = {lower} and upper = {upper}; allowed: finite, lower < upper"))
+}
+
+impl Numeric {
+    fn wrong(&self) -> Option<String> {
+        let Numeric { lower, upper, missing, scale, quantiles } = self;
+        if let Some(what) = wrong_bounds(*lower, *upper) {
+            return Some(what);
+        }
+        if let MissingNumber::Value(x) = missing
+            && !(*lower..=*upper).contains(x)
+        {
+            return Some(format!("has missing = {x}; allowed: a number from {lower} to {upper}"));
+        }
+        let all: Vec<f64> = [lower].into_iter().chain(quantiles).chain([upper]).copied().collect();
+        let wrong = (*scale == Scale::Quantile) == quantiles.is_empty()
+            || !all.windows(2).all(|w| w[0] < w[1]);
+        wrong.then(|| {
+            "needs `quantiles` beside scale = \"quantile\", and nowhere else; allowed: numbers that \
+             ascend, above `lower` and below `upper`"
+                .to_owned()
+        })
+    }
+
+    fn wrong_as_days(&self) -> Option<String> {
+        let Numeric { lower, upper, missing, .. } = self;
+        let day = |x: f64| crate::day::text(x as i64);
+        let (first, last) = (day(*lower), day(*upper));
+        if lower >= upper {
+            return Some(format!("has lower = {first} and upper = {last}; allowed: lower < upper"));
+        }
+        match missing {
+            MissingNumber::Value(x) if !(*lower..=*upper).contains(x) => {
+                let x = day(*x);
+                Some(format!("has missing = {x}; allowed: a day from {first} to {last}"))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Target {
+    fn wrong(&self) -> Option<String> {
+        let text = self.missing.as_deref();
+        match &self.kind {
+            TargetKind::Range { lower, upper } => {
+                let inside = |text: &str| {
+                    crate::number::parse(text.as_bytes())
                         .is_some_and(|x| (*lower..=*upper).contains(&x))
-                {
-                    return fail(format!(
-                        "has missing = {text}; allowed: a number from {lower} to {upper}"
-                    ));
-                }
+                };
+                let outside = || {
+                    text.filter(|text| !inside(text)).map(|text| {
+                        format!("has missing = {text}; allowed: a number from {lower} to {upper}")
+                    })
+                };
+                wrong_bounds(*lower, *upper).or_else(outside)
             }
-            Role::Target(Target { kind: TargetKind::Classes(labels), missing }) => {
-                if labels.len() < 2 {
-                    return fail(format!("has {} classes; allowed: two or more", labels.len()));
-                }
-                if let Some(text) = missing
-                    && labels.position(text).is_none()
-                {
-                    return fail(format!("has missing = {text:?}; allowed: one of its classes"));
-                }
+            TargetKind::Classes(labels) if labels.len() < 2 => {
+                Some(format!("has {} classes; allowed: two or more", labels.len()))
             }
-            _ => {}
+            TargetKind::Classes(labels) => text
+                .filter(|text| labels.position(text).is_none())
+                .map(|text| format!("has missing = {text:?}; allowed: one of its classes")),
         }
-        if self.name.is_empty() {
-            return fail("has an empty name".into());
-        }
-        Ok(())
     }
 }

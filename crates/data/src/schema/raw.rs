@@ -86,15 +86,8 @@ impl RawColumn {
         }
     }
 
-    fn role(self) -> Result<Role, String> {
-        let kind = Kind::read(&self.kind)?;
-        let keys: &[&str] = match kind {
-            Kind::Numeric => &["lower", "upper", "scale", "quantiles", "missing"],
-            Kind::Date => &["lower", "upper", "scale", "missing"],
-            Kind::Categorical => &["categories", "missing", "unknown"],
-            Kind::Target => &["classes", "lower", "upper", "missing"],
-            Kind::Ignored | Kind::User => &[],
-        };
+    /// Refuses a key that the kind of the column has no use for.
+    fn has_only(&self, keys: &[&str]) -> Result<(), String> {
         let given = [
             ("lower", self.lower.is_some()),
             ("upper", self.upper.is_some()),
@@ -105,12 +98,24 @@ impl RawColumn {
             ("categories", self.categories.is_some()),
             ("classes", self.classes.is_some()),
         ];
-        if let Some((key, _)) = given.iter().find(|(key, given)| *given && !keys.contains(key)) {
-            let allowed = if keys.is_empty() { "none".to_string() } else { keys.join(", ") };
-            return Err(format!(
-                "has the key `{key}`, which its kind does not use; allowed: {allowed}"
-            ));
+        match given.iter().find(|(key, given)| *given && !keys.contains(key)) {
+            None => Ok(()),
+            Some((key, _)) => {
+                let allowed = if keys.is_empty() { "none".to_string() } else { keys.join(", ") };
+                Err(format!("has the key `{key}`, which its kind does not use; allowed: {allowed}"))
+            }
         }
+    }
+
+    fn role(self) -> Result<Role, String> {
+        let kind = Kind::read(&self.kind)?;
+        self.has_only(match kind {
+            Kind::Numeric => &["lower", "upper", "scale", "quantiles", "missing"],
+            Kind::Date => &["lower", "upper", "scale", "missing"],
+            Kind::Categorical => &["categories", "missing", "unknown"],
+            Kind::Target => &["classes", "lower", "upper", "missing"],
+            Kind::Ignored | Kind::User => &[],
+        })?;
         let need = |value: Option<Bound>, key: &str| {
             value.ok_or_else(|| format!("needs `{key}`, a public bound"))
         };
@@ -140,8 +145,8 @@ impl RawColumn {
             }
             Kind::Categorical => {
                 let list =
-                    self.categories.ok_or("needs `categories`, the public list of its values")?;
-                let categories = list.labels("categories")?;
+                    self.categories.ok_or("needs `categories`, the public list of its values");
+                let categories = list?.labels("categories")?;
                 let missing = category(&categories, "missing", self.missing, "ignore")?;
                 let unknown = unknown(&categories, self.unknown)?;
                 Ok(Role::Categorical(Categorical { categories, missing, unknown }))
@@ -153,11 +158,7 @@ impl RawColumn {
                         lower: lower.number("lower")?,
                         upper: upper.number("upper")?,
                     },
-                    _ => {
-                        return Err(
-                            "is a target and needs either `classes`, or `lower` and `upper`".into(),
-                        );
-                    }
+                    _ => Err("is a target and needs either `classes`, or `lower` and `upper`")?,
                 };
                 Ok(Role::Target(Target { kind, missing: self.missing.map(|w| w.text()) }))
             }

@@ -65,44 +65,54 @@ impl Seen {
         if self.present == 0 {
             return None;
         }
-        let named =
-            |words: &[&str]| name_words(name).iter().any(|word| words.contains(&word.as_str()));
-        let ask =
-            |looks: &str, choices: &str| Some(format!("{name:?} looks like {looks}. {choices}"));
         let all_different = self.present >= MANY
             && different.map_or(self.ascending, |different| different as u64 == self.present);
-        if named(&["weight", "weights", "fnlwgt", "wgt"]) && numeric {
-            return ask(
-                "the weight of a record",
-                "Records cannot be weighted: kind = \"ignored\", or \"numeric\" if it is a feature (of a body).",
-            );
-        }
         if self.days {
-            return ask(
-                "a day",
-                "kind = \"date\" with public bounds such as lower = \"1900-01-01\", or \"ignored\".",
-            );
+            let choices = "kind = \"date\" with public bounds such as lower = \"1900-01-01\", or \"ignored\".";
+            return Some(ask(name, "a day", choices));
         }
-        if named(&["id", "uuid", "guid", "key"]) || (all_different && (self.whole || !numeric)) {
-            return ask(
-                "an identifier",
-                "kind = \"user\" if it says whose record it is, \"ignored\" if it numbers the records, \"numeric\" if it \
-                 is an amount after all.",
-            );
+        if let Some(question) = by_name(name, numeric) {
+            return Some(question);
         }
-        if (self.padded && self.digits) || named(&["zip", "zipcode", "postcode", "postal", "plz"]) {
-            return ask(
-                "a postal or another code",
-                "kind = \"categorical\" with the public list of codes, or \"ignored\"; as a number it means little.",
-            );
+        if all_different && (self.whole || !numeric) {
+            return Some(ask(name, "an identifier", IDENTIFIER));
+        }
+        if self.padded && self.digits {
+            return Some(ask(name, "a postal or another code", POSTAL));
         }
         let few = different.filter(|n| (3..=FEW).contains(n) && (*n as u64) * 5 <= self.present);
-        if let Some(n) = few.filter(|_| numeric && self.whole) {
-            return ask(
-                &format!("a code: whole numbers, {n} different ones"),
+        few.filter(|_| numeric && self.whole).map(|n| {
+            let looks = format!("a code: whole numbers, {n} different ones");
+            ask(
+                name,
+                &looks,
                 "kind = \"categorical\" with the list of codes, or \"numeric\" if more means more.",
-            );
-        }
+            )
+        })
+    }
+}
+
+const IDENTIFIER: &str = "kind = \"user\" if it says whose record it is, \"ignored\" if it numbers the records, \
+                          \"numeric\" if it is an amount after all.";
+const POSTAL: &str = "kind = \"categorical\" with the public list of codes, or \"ignored\"; as a number it means \
+                      little.";
+const WEIGHT: &str = "Records cannot be weighted: kind = \"ignored\", or \"numeric\" if it is a feature (of a body).";
+
+fn ask(name: &str, looks: &str, choices: &str) -> String {
+    format!("{name:?} looks like {looks}. {choices}")
+}
+
+/// What to ask about a column for its name alone, of numbers or not; `None` where it tells nothing.
+pub(super) fn by_name(name: &str, numeric: bool) -> Option<String> {
+    let words = name_words(name);
+    let named = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    if numeric && named(&["weight", "weights", "fnlwgt", "wgt"]) {
+        Some(ask(name, "the weight of a record", WEIGHT))
+    } else if named(&["id", "uuid", "guid", "key"]) {
+        Some(ask(name, "an identifier", IDENTIFIER))
+    } else if named(&["zip", "zipcode", "postcode", "postal", "plz"]) {
+        Some(ask(name, "a postal or another code", POSTAL))
+    } else {
         None
     }
 }

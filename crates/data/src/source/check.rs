@@ -2,7 +2,7 @@
 
 use super::{Depth, Reading, read_into};
 use crate::filling::Filling;
-use crate::{Counts, DataError, Purpose, Schema};
+use crate::{Counts, DataError, Purpose, Role, Schema, Unknown};
 use std::path::Path;
 
 /// What a check of a table against its schema found.
@@ -11,6 +11,8 @@ pub struct Checked {
     /// A summary of file and schema, for people. Nothing about the values is in it but their
     /// number.
     pub summary: String,
+    /// Whether a fit would take it; a table that cannot even be read is an error.
+    pub fits: bool,
     /// Records in the file, where they were read.
     pub records: Option<u64>,
     /// What was met, where it was asked for. NOT PRIVATE.
@@ -41,11 +43,28 @@ pub fn check(
     let mut filling = Filling::new(schema, purpose).checking(params == Thoroughness::Counts);
     read_into(path, reading.into(), &mut filling, depth, None)?;
     let records = (depth == Depth::Values).then_some(filling.records());
+    let counts = filling.encoder.counts();
+    let refused = counts.as_ref().map(|counts| refused(schema, counts)).unwrap_or_default();
     let what = match records {
+        Some(n) if !refused.is_empty() => format!(
+            "{n} records were read, and a fit refuses them: values outside the categories of {}, where the \
+             schema has unknown = \"error\"",
+            refused.join(", ")
+        ),
         Some(1) => "its one record fits the schema".to_string(),
         Some(n) => format!("every record fits the schema; {n} records were read"),
         None => "the header fits the schema".into(),
     };
     let summary = format!("{}: {what}.\n\n{}", super::open::name(path), schema.summary());
-    Ok(Checked { summary, records, counts: filling.encoder.counts() })
+    Ok(Checked { summary, fits: refused.is_empty(), records, counts })
+}
+
+/// The columns whose counts show what is an error where nobody counts.
+fn refused(schema: &Schema, counts: &Counts) -> Vec<String> {
+    let columns = schema.columns().iter().zip(&counts.columns);
+    let refused = columns.filter(|(column, count)| match column.role() {
+        Role::Categorical(c) => c.unknown == Unknown::Refuse && count.unknown > Some(0),
+        _ => false,
+    });
+    refused.map(|(column, _)| format!("`{}`", column.name())).collect()
 }

@@ -162,6 +162,9 @@ impl<'a, R: Read> Lines<'a, R> {
 /// Whether the first line is that of a file which only another program can read as text.
 fn not_text(line: &[u8]) -> Option<FileProblem> {
     match line {
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some(FileProblem::Utf32),
+        // A letter in UTF-32 has three zeros beside it.
+        [0, 0, 0, letter, ..] | [letter, 0, 0, 0, ..] if *letter != 0 => Some(FileProblem::Utf32),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some(FileProblem::Utf16),
         // A letter in UTF-16 has a zero beside it.
         [0, letter, 0, _, ..] | [letter, 0, _, 0, ..] if *letter != 0 => Some(FileProblem::Utf16),

@@ -69,13 +69,13 @@ impl Format {
     }
 
     /// The format to read `path` with: as told, by its name, or the only one that the schema
-    /// allows.
+    /// allows. Standard input has no name, and text is what is piped.
     fn decide(path: &Path, told: Option<Self>, schema: &Schema) -> Result<Self, FileProblem> {
         let libsvm = schema.features().is_some();
         let format = match told.or_else(|| Self::of(path)) {
             Some(format) => format,
             None if libsvm => Self::Libsvm,
-            None if schema.delimiter().is_some() => Self::Csv,
+            None if schema.delimiter().is_some() || open::is_standard(path) => Self::Csv,
             None => return Err(FileProblem::UnknownFormat),
         };
         match (format == Self::Libsvm, libsvm) {

@@ -109,9 +109,17 @@ fn written(file: &str, columns: &[(String, Known)], options: &DraftOptions) -> S
         let _ = writeln!(out, "delimiter = {}", quoted(&char::from(delimiter).to_string()));
     }
     for (name, known) in columns {
-        let target = options.target.as_ref() == Some(name);
+        let (target, user) =
+            (options.target.as_ref() == Some(name), options.user.as_ref() == Some(name));
+        let asked = match known {
+            _ if target || user => None,
+            Known::Nothing | Known::Number => ask::by_name(name, true),
+            Known::Text => ask::by_name(name, false),
+            Known::Day | Known::Truth | Known::Unreadable => None,
+        };
         let keys = match known {
-            _ if options.user.as_ref() == Some(name) => "kind = \"user\"",
+            _ if user => "kind = \"user\"",
+            _ if asked.is_some() => "kind = \"TODO\"",
             Known::Number if target => {
                 "kind = \"target\"\n# or classes\nlower = \"TODO\"\nupper = \"TODO\""
             }
@@ -124,7 +132,9 @@ fn written(file: &str, columns: &[(String, Known)], options: &DraftOptions) -> S
             Known::Truth => "kind = \"numeric\"\nlower = 0\nupper = 1\nscale = \"zero_to_one\"",
             Known::Unreadable => "# neither number, text, truth value nor day\nkind = \"ignored\"",
         };
-        let _ = write!(out, "\n[[column]]\nname = {}\n{keys}\n", quoted(name));
+        let question = asked.map(|question| format!("# {}\n", question.replace('\n', " ")));
+        let question = question.unwrap_or_default();
+        let _ = write!(out, "\n{question}[[column]]\nname = {}\n{keys}\n", quoted(name));
     }
     out
 }

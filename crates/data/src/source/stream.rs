@@ -76,11 +76,9 @@ pub fn visit(
     ready(schema, purpose)?;
     let (file, piped) = (open::name(path), open::is_standard(path));
     open::no_folder(path)?;
-    // A stream has no name to tell its format; text is what is piped.
-    let usual = if schema.features().is_some() { Format::Libsvm } else { Format::Csv };
     let reading = reading.into();
-    let format = Format::decide(path, reading.format.or(piped.then_some(usual)), schema)
-        .map_err(|p| DataError::file(&file, p))?;
+    let format =
+        Format::decide(path, reading.format, schema).map_err(|p| DataError::file(&file, p))?;
     let mut filling = Filling::new(schema, purpose);
     match format {
         Format::Parquet if piped => {

@@ -12,7 +12,7 @@ use reticent_masks::{FixedPoint, Member, MemberId, NoiseShare, Terms as MaskTerm
 use reticent_noise::{Digest, Hasher};
 
 use super::{Gate, Keyed, Source};
-use crate::cipher::{BlockCipher, EncryptedBlock};
+use crate::cipher::{AggregatorKey, EncryptedBlock};
 use crate::queries::{ResidualTerms, add_noise, check_point, check_range, wrong};
 use crate::refusal::Refusal;
 use crate::sums::{BlockTerms, Grid, PartyBlock};
@@ -79,30 +79,30 @@ impl Gate<Keyed> {
         Ok(party.followed())
     }
 
-    /// The block, clipped to its bound, for the trusted aggregator of the cipher, and for nobody
+    /// The block, clipped to its bound, for the trusted aggregator of this key, and for nobody
     /// else. It costs nothing here: the aggregator, whose terms these must be, enters what it
     /// releases.
     pub fn encrypt_block(
         &mut self,
-        cipher: &BlockCipher,
+        aggregator: &AggregatorKey,
         round: u32,
         party: u32,
     ) -> Result<EncryptedBlock, Refusal> {
         let Some(Block { party: block, lineage }) = &self.block else { return Err(no_block()) };
-        if block.params() != cipher.params() {
+        if block.params() != aggregator.params() {
             return Err(wrong("a block is encrypted on the terms on which it has moved"));
         }
         let bound = block.params().bound();
         // The noise of the sum is drawn from the aggregator's key, and this party's books are all
         // that its certificate is made from.
-        if cipher.is_seeded() {
+        if aggregator.is_seeded() {
             self.books.taint(Taint::SeededNoise);
         }
         let mut hasher = self.source.hasher("encrypt", &self.books, lineage);
         let context = hasher.canonical(&(bound, round, party))?.finish();
         self.books.enter(Some(context), Vec::new())?;
         let steps = Grid::new(block.offset().len()).clipped(block.offset(), bound);
-        self.source.draw(context, |entropy| cipher.encrypt(round, party, &steps, entropy))
+        self.source.draw(context, |entropy| aggregator.encrypt(round, party, &steps, entropy))
     }
 
     /// The block, clipped to its bound, with this party's share of the noise, as a member of a
@@ -138,6 +138,9 @@ impl Gate<Keyed> {
             return Err(Refusal::RoundReleased(masks.round()));
         }
         let source = &mut self.source;
+        #[cfg(feature = "seeded-bugs")]
+        let share = &crate::bug::spoiled_share(self.inside.bug, share, masks)
+            .map_err(|error| masked(&error))?;
         let member = || {
             source.draw(context, |entropy| {
                 let values = share.perturb(entropy, &code.encode_clipped(party.offset(), bound))?;

@@ -16,7 +16,7 @@ use crate::books::Books;
 use crate::claim::{Claim, booked};
 use crate::inside::Inside;
 use crate::oracle::{Asked, Oracle};
-use crate::queries::{Erased, Query, check_point};
+use crate::queries::{Erased, Query, check_basis, check_point};
 use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::sums::{Blocks, Private, Split};
@@ -77,14 +77,6 @@ impl Gate {
             reused: None,
         };
         Self::new(table, loss.into(), opening, seeded, stream)
-    }
-
-    /// From here on, answers with a known defect, for an audit to find.
-    #[cfg(feature = "seeded-bugs")]
-    pub fn spoil(&mut self, bug: crate::bug::Bug) -> Result<(), Refusal> {
-        self.source.reused = bug.reused_seed(&mut self.source.entropy)?;
-        self.inside.bug = Some(bug);
-        Ok(())
     }
 
     /// For what leaves without noise: the data, and the multipliers of a split.
@@ -163,6 +155,14 @@ impl<S: Source> Gate<S> {
             transcript: None,
             claim: None,
         })
+    }
+
+    /// From here on, answers with a known defect, for an audit to find.
+    #[cfg(feature = "seeded-bugs")]
+    pub fn spoil(&mut self, bug: crate::bug::Bug) -> Result<(), Refusal> {
+        self.source.spoil(bug)?;
+        self.inside.bug = Some(bug);
+        Ok(())
     }
 
     /// Enters the events of a query, and answers it.
@@ -260,6 +260,18 @@ impl<S: Source> Oracle for Gate<S> {
         let Inside { private, loss, .. } = &self.inside;
         self.inside.blocks = Some(Blocks::at(start, private.records(), loss.outputs()));
         self.inside.lineage = Hasher::new("open consensus").numbers(start).finish();
+        Ok(())
+    }
+
+    fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal> {
+        let Inside { private, blocks, lineage, .. } = &mut self.inside;
+        // The images are of the rows as they came.
+        private.set_basis(None);
+        check_basis(images, private.width())?;
+        private.set_basis(images);
+        *blocks = None;
+        let mut hasher = Hasher::new("set basis");
+        *lineage = hasher.field(lineage.as_slice()).numbers(images.unwrap_or_default()).finish();
         Ok(())
     }
 }

@@ -39,6 +39,10 @@ pub trait Source {
 
     /// Lends the words that belong to the context.
     fn draw<T>(&mut self, context: Self::Context, with: impl FnOnce(&mut Entropy) -> T) -> T;
+
+    /// From here on, has a known defect, for an audit to find.
+    #[cfg(feature = "seeded-bugs")]
+    fn spoil(&mut self, bug: crate::bug::Bug) -> Result<(), EntropyError>;
 }
 
 /// Fresh words for every answer.
@@ -67,6 +71,12 @@ impl Source for Stream {
         }
         with(&mut self.entropy)
     }
+
+    #[cfg(feature = "seeded-bugs")]
+    fn spoil(&mut self, bug: crate::bug::Bug) -> Result<(), EntropyError> {
+        self.reused = bug.reused_seed(&mut self.entropy)?;
+        Ok(())
+    }
 }
 
 /// The words that follow from a key and a context.
@@ -74,6 +84,8 @@ impl Source for Stream {
 pub struct Keyed {
     key: NoiseKey,
     bound: Digest,
+    #[cfg(feature = "seeded-bugs")]
+    reused: bool,
 }
 
 impl Source for Keyed {
@@ -95,7 +107,15 @@ impl Source for Keyed {
     }
 
     fn draw<T>(&mut self, context: Digest, with: impl FnOnce(&mut Entropy) -> T) -> T {
+        #[cfg(feature = "seeded-bugs")]
+        let context = if self.reused { [0; 32] } else { context };
         with(&mut self.key.entropy(&context))
+    }
+
+    #[cfg(feature = "seeded-bugs")]
+    fn spoil(&mut self, bug: crate::bug::Bug) -> Result<(), EntropyError> {
+        self.reused = bug == crate::bug::Bug::NoiseReused;
+        Ok(())
     }
 }
 
@@ -121,7 +141,12 @@ impl Keyed {
                 .numbers(&rows.values),
         };
         hasher.canonical(&table.users)?;
-        Ok(Keyed { key, bound: hasher.finish() })
+        Ok(Keyed {
+            key,
+            bound: hasher.finish(),
+            #[cfg(feature = "seeded-bugs")]
+            reused: false,
+        })
     }
 
     /// All that a context has in it but what is asked. `purpose` keeps apart what is drawn for

@@ -159,6 +159,15 @@ pub(crate) fn check_point(at: &[f64], shape: Shape) -> Result<(), Refusal> {
     check_finite(at)
 }
 
+/// Refuses images of another number of coordinates, or such that are not finite.
+pub(crate) fn check_basis(images: Option<&[f64]>, width: usize) -> Result<(), Refusal> {
+    let Some(images) = images else { return Ok(()) };
+    if images.len() != width * width {
+        return Err(wrong("a basis needs an image for each coordinate of a row"));
+    }
+    check_finite(images)
+}
+
 /// Refuses numbers that ran away.
 pub(crate) fn check_finite(values: &[f64]) -> Result<(), Refusal> {
     if values.iter().all(|v| v.is_finite()) {

@@ -147,8 +147,11 @@ impl Query for Residual<'_> {
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let ResidualTerms { clip, noise_multiplier, .. } = self.params;
-        let prox = self.params.prox();
+        let params = self.params;
+        #[cfg(feature = "seeded-bugs")]
+        let params = crate::bug::spoiled_residual(inside.bug, params);
+        let ResidualTerms { clip, noise_multiplier, .. } = params;
+        let prox = params.prox();
         let mut residual = prox.point(inside.rows_and_loss(), self.v, self.z);
         residual.iter_mut().zip(self.z).for_each(|(x, z)| *x -= z);
         residual.iter_mut().for_each(finite);

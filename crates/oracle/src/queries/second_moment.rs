@@ -29,13 +29,21 @@ use crate::terms::Terms;
 /// The noisy mean of `aaᵀ`, row-major, symmetric but perhaps not positive semidefinite.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SecondMoment {
-    /// `R`: longer rows are scaled down to it. The intercept is no part of the rows here.
+    /// `R`: longer rows are scaled down to it.
     pub row_norm: f64,
+    /// Whether the constant behind the intercept is a last coordinate of the rows, and of their
+    /// norms.
+    pub whole: bool,
     /// `z`.
     pub noise_multiplier: f64,
 }
 
 impl SecondMoment {
+    /// How many coordinates a row has.
+    fn width(&self, shape: Shape) -> usize {
+        shape.features + usize::from(self.whole && shape.intercept)
+    }
+
     /// The standard deviation of the noise on a diagonal entry of the answer, which is public; off
     /// the diagonal it is `√2` smaller.
     pub fn deviation(&self, terms: &Terms) -> f64 {
@@ -62,10 +70,10 @@ impl Query for SecondMoment {
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
         check_noise(self.noise_multiplier)?;
         check_range("row norm", self.row_norm, 1e-50, 1e50)?;
-        if shape.features > MOST_FEATURES {
+        let width = self.width(shape);
+        if width > MOST_FEATURES {
             return Err(Refusal::BadQuery(format!(
-                "the second-moment matrix of {} features is too large: at most {MOST_FEATURES}",
-                shape.features
+                "the second-moment matrix of {width} features is too large: at most {MOST_FEATURES}"
             )));
         }
         Ok(())
@@ -76,22 +84,22 @@ impl Query for SecondMoment {
     }
 
     fn made_up(&self, shape: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
-        (0..shape.features * shape.features).map(|_| next()).collect()
+        (0..self.width(shape).pow(2)).map(|_| next()).collect()
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let SecondMoment { row_norm, noise_multiplier } = *self;
+        let SecondMoment { row_norm, whole, noise_multiplier } = *self;
+        let features = self.width(inside.shape());
         let Inside { private, terms, pass, .. } = inside;
-        let features = private.features();
         let clip = row_norm * row_norm;
         let mut sum = vec![0; features * (features + 1) / 2];
         // A grid for twice the coordinates: see the note.
         let grid = Grid::new(2 * sum.len());
         let vectors = Vectors { units: private.units(), chosen: None, clip, grid };
-        pass.vector_sum(&vectors, &mut sum, |unit, whole, _| {
+        pass.vector_sum(&vectors, &mut sum, |unit, sum, _| {
             let share = 1.0 / private.records_in(unit).len() as f64;
             for &i in private.records_in(unit).iter() {
-                private.add_square(i as usize, row_norm, share, whole);
+                private.add_square(i as usize, (row_norm, whole), share, sum);
             }
         });
         add_noise(entropy, noise_multiplier * factor(terms), &mut sum)?;

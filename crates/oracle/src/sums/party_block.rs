@@ -21,7 +21,7 @@
 //! 1.71 μ, however many rounds. Proof: proofs/trust.md.
 
 use reticent_problem::losses::Loss;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::pass::finite;
 use super::private::{Private, norm_above};
@@ -29,7 +29,7 @@ use super::prox::Prox;
 use super::solver::{RESIDUAL_ERROR, UP};
 
 /// How a block moves.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlockTerms {
     /// The largest norm `C` of the gradient part.
     pub clip: f64,
@@ -46,7 +46,7 @@ pub struct BlockTerms {
 }
 
 /// What bounds the effect of one record.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OneRecord {
     /// No party has fewer records.
     pub fewest: u64,

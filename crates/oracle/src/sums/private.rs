@@ -1,10 +1,12 @@
 //! The private table, opened.
 
-use reticent_data::{Rows, Table};
+use rayon::prelude::*;
+use reticent_data::{Dense, Rows, Table};
 use reticent_problem::Shape;
 use reticent_problem::losses::{Loss, Target};
 
 use super::grid::MAX_RECORDS;
+use super::pass::finite;
 use super::rows::{RowAccess, with_rows};
 
 /// A table together with what every pass needs: upper bounds of the row norms and the users'
@@ -17,6 +19,8 @@ pub struct Private {
     users: Option<Users>,
     /// The constant behind the intercept; 0 when there is none. It counts in the norm of the row.
     intercept: f64,
+    /// The rows as they came, their norms and the constant, while others stand in for them.
+    native: Option<(Rows, Vec<f64>, f64)>,
 }
 
 /// The records of each user, as one list with bounds.
@@ -89,11 +93,50 @@ impl Private {
         if !well_formed(&table.rows) {
             return Err(TableError::Malformed);
         }
-        let square = |i| with_rows!(&table.rows, rows => rows.square_norm(i));
-        let len = table.rows.columns() + 1;
-        let norms =
-            (0..count).map(|i| norm_above(square(i) + intercept * intercept, len)).collect();
-        Ok(Private { table, norms, users, intercept })
+        let norms = norms_above(&table.rows, intercept);
+        Ok(Private { table, norms, users, intercept, native: None })
+    }
+
+    /// Has the images of the rows stand in for them: `images[k]`, one after the other, is that of
+    /// the unit vector `k`, the constant behind the intercept being the last coordinate. `None`
+    /// gives the rows back. Norms are those of the numbers that are there, whatever the images.
+    pub fn set_basis(&mut self, images: Option<&[f64]>) {
+        if let Some(native) = self.native.take() {
+            (self.table.rows, self.norms, self.intercept) = native;
+        }
+        let Some(images) = images else { return };
+        let rows = Rows::Dense(self.images(images));
+        let norms = norms_above(&rows, 0.0);
+        self.native = Some((
+            std::mem::replace(&mut self.table.rows, rows),
+            std::mem::replace(&mut self.norms, norms),
+            std::mem::replace(&mut self.intercept, 0.0),
+        ));
+    }
+
+    fn images(&self, images: &[f64]) -> Dense {
+        let width = self.width();
+        let image = |k: usize| &images[k * width..][..width];
+        let mut values = vec![0.0; self.records() * width];
+        with_rows!(self.rows(), rows => {
+            values.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(i, out)| {
+                let mut add = |k: usize, a: f64| {
+                    out.iter_mut().zip(image(k)).for_each(|(out, image)| *out += a * image);
+                };
+                rows.for_each(i, &mut add);
+                if self.intercept != 0.0 {
+                    add(width - 1, self.intercept);
+                }
+                // An image that overflows has no norm to clip; it counts as nothing.
+                out.iter_mut().for_each(finite);
+            });
+        });
+        Dense { rows: self.records(), columns: width, values }
+    }
+
+    /// How many coordinates a row has, the constant behind the intercept included.
+    pub fn width(&self) -> usize {
+        self.features() + usize::from(self.intercept != 0.0)
     }
 
     /// Refuses targets that `loss` does not take: what it declares of its slope and its curvature
@@ -199,6 +242,13 @@ impl Private {
             }
         }
     }
+}
+
+/// Upper bounds of `‖(aᵢ, intercept)‖`.
+fn norms_above(rows: &Rows, intercept: f64) -> Vec<f64> {
+    let len = rows.columns() + 1;
+    let square = |i| with_rows!(rows, rows => rows.square_norm(i));
+    (0..rows.len()).map(|i| norm_above(square(i) + intercept * intercept, len)).collect()
 }
 
 /// Whether sums over these rows can be clipped. Readers make no others; a table that was never a

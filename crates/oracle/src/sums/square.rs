@@ -7,9 +7,21 @@ use super::private::{Private, norm_above};
 use super::rows::{RowAccess, with_rows};
 
 impl Private {
-    /// Adds `share·a'a'ᵀ` of record `i`, `a'` its row scaled down to `row_norm`.
-    pub fn add_square(&self, i: usize, row_norm: f64, share: f64, out: &mut [f64]) {
-        with_rows!(self.rows(), rows => add_square_of(rows, i, row_norm, share, out))
+    /// Adds `share·a'a'ᵀ` of record `i`, `a'` its row scaled down to `row_norm`; the constant
+    /// behind the intercept is a last coordinate of the row where it is to be `whole`.
+    pub fn add_square(
+        &self,
+        i: usize,
+        (row_norm, whole): (f64, bool),
+        share: f64,
+        out: &mut [f64],
+    ) {
+        let mut entries = Vec::new();
+        with_rows!(self.rows(), rows => rows.for_each(i, |k, value| entries.push((k, value))));
+        if whole && self.intercept() != 0.0 {
+            entries.push((self.features(), self.intercept()));
+        }
+        add_square_of(&entries, row_norm, share, out);
     }
 }
 
@@ -32,10 +44,9 @@ fn place(features: usize, j: usize, k: usize) -> usize {
     j * (2 * features - j + 1) / 2 + (k - j)
 }
 
-fn add_square_of(rows: &impl RowAccess, i: usize, row_norm: f64, share: f64, out: &mut [f64]) {
-    let mut entries = Vec::new();
-    rows.for_each(i, |feature, value| entries.push((feature, value)));
-    let scale = row_norm / norm_above(rows.square_norm(i), entries.len()).max(row_norm);
+fn add_square_of(entries: &[(usize, f64)], row_norm: f64, share: f64, out: &mut [f64]) {
+    let square = entries.iter().map(|(_, value)| value * value).sum();
+    let scale = row_norm / norm_above(square, entries.len()).max(row_norm);
     let features = (((8 * out.len() + 1) as f64).sqrt() as usize - 1) / 2;
     for (first, &(j, a)) in entries.iter().enumerate() {
         let a = a * scale * (scale * share);

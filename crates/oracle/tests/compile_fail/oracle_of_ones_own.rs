@@ -21,6 +21,10 @@ impl Oracle for Between<'_> {
     fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal> {
         self.0.open_consensus(start)
     }
+
+    fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal> {
+        self.0.set_basis(images)
+    }
 }
 
 fn main() {}

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
+mod basis;
 mod consensus;
 mod means;
 mod minimisers;

@@ -73,9 +73,9 @@ fn the_second_moment_is_symmetric_and_clipped() {
             expected[j] += row[j / 3] * row[j % 3] * scale * scale / COUNT as f64;
         }
     }
-    let params = SecondMoment { row_norm, noise_multiplier: 0.0 };
+    let params = SecondMoment { row_norm, whole: false, noise_multiplier: 0.0 };
     close(gate("logistic", &OPENING).ask(&params).unwrap().get(), &expected, 1e-8);
-    let params = SecondMoment { row_norm, noise_multiplier: 3.0 };
+    let params = SecondMoment { row_norm, whole: false, noise_multiplier: 3.0 };
     let noisy = gate("logistic", &OPENING).ask(&params).unwrap().into_inner();
     assert!((0..9).all(|j| noisy[j] == noisy[j % 3 * 3 + j / 3]), "{noisy:?}");
 }
@@ -152,7 +152,7 @@ fn the_noise_has_the_size_that_the_books_say() {
     );
 
     // One diagonal entry of the second moment: σ = z·R²/√2 on the sum.
-    let exact = SecondMoment { row_norm: 2.0, noise_multiplier: 0.0 };
+    let exact = SecondMoment { row_norm: 2.0, whole: false, noise_multiplier: 0.0 };
     let centre = replace.ask(&exact).unwrap().get()[0];
     let params = SecondMoment { noise_multiplier: 4.0, ..exact };
     let sigma = 4.0 * 4.0 / 2f64.sqrt() / COUNT as f64;

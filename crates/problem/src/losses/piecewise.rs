@@ -8,7 +8,8 @@
 //!
 //! The gate shows a loss every score and every target, so it runs no code but this library's; what
 //! is needed to say almost any loss is its slope at a few points. `|φ'| ≤ max(|s₁|, |s_m|)` and
-//! `φ'' ≤ max b_i` follow from the points, and are rounded up: nobody has to be believed.
+//! `φ'' ≤ max b_i` follow from the points, and are rounded up: nobody has to be believed. Proof:
+//! proofs/piecewise.md.
 //!
 //! The prox solves `w + t φ'(w) = u`. The left side ascends and is straight between the points
 //! `u_i + t s_i`, so it is one division in the right piece.
@@ -74,6 +75,12 @@ impl Slopes {
         let bend: Vec<f64> = pieces().map(|(u, s)| (s[1] - s[0]) / (u[1] - u[0])).collect();
         if !bend.iter().all(|bend| (ROUNDING * bend).is_finite()) {
             return Err(refuse("pairs u,s whose u are not so near that the curvature overflows"));
+        }
+        // A quotient below the normal numbers may be rounded to nothing: no bound, and a value of
+        // 0·∞.
+        let rises = |s: &[f64]| s[1] > s[0];
+        if slope.windows(2).zip(&bend).any(|(s, bend)| rises(s) && !bend.is_normal()) {
+            return Err(refuse("pairs u,s whose s differ by more than nothing for their u"));
         }
         let value = values(&at, &slope);
         Ok(Slopes { at, slope, bend, value })
@@ -302,6 +309,16 @@ mod tests {
         assert!(near.unwrap_err().to_string().contains("curvature"));
         let least = PiecewiseMargin::new(&[(0.0, -1.0), (1e-300, 0.0)]).unwrap();
         assert!(least.smoothness().is_finite());
+    }
+
+    /// The slope 1e-300 over 1e100 has a curvature that no number says: it was declared as 0, and
+    /// the value was 0·∞.
+    #[test]
+    fn a_bend_that_is_rounded_to_nothing_is_refused() {
+        let flat = PiecewiseResidual::new(&[(0.0, -1e-300), (1e100, 1e-300)]);
+        assert!(flat.unwrap_err().to_string().contains("more than nothing"));
+        let small = PiecewiseResidual::new(&[(0.0, -1e-150), (1e100, 1e-150)]).unwrap();
+        assert!(small.smoothness() > 0.0 && small.phi(0.0).is_finite());
     }
 
     #[test]

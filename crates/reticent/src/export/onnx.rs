@@ -1,7 +1,7 @@
 //! ONNX: a tensor of one column for each column of the table, doubles throughout. A missing number
 //! is NaN, a missing text one of the missing tokens. Field numbers are those of onnx.proto.
 
-use super::plan::{Outcome, Plan};
+use super::plan::{Category, Number, Outcome, Plan};
 use super::protobuf::Message;
 
 const INT64: i64 = 7;
@@ -48,48 +48,61 @@ struct Graph {
 
 /// Weights times row, and the squared length of the row, before it is scaled down.
 fn sums(plan: &Plan, graph: &mut Graph) -> (String, String) {
-    let (mut scores, mut squares) = (Vec::new(), Vec::new());
+    let mut parts: Vec<(String, String)> = Vec::new();
     if !plan.numbers.is_empty() {
-        let names: Vec<&str> = plan.numbers.iter().map(|number| number.name.as_str()).collect();
-        for name in &names {
-            graph.inputs.push(value(name, DOUBLE, 1));
-        }
-        let width = names.len();
-        let row =
-            |of: fn(&super::plan::Number) -> f64| plan.numbers.iter().map(of).collect::<Vec<_>>();
-        let all = graph.node("Concat", &names, &[int("axis", 1)]);
-        let is_missing = graph.node("IsNaN", &[&all], &[]);
-        let low = graph.doubles(&[1, width], &row(|n| n.low));
-        let high = graph.doubles(&[1, width], &row(|n| n.high));
-        let above = graph.node("Max", &[&all, &low], &[]);
-        let clipped = graph.node("Min", &[&above, &high], &[]);
-        let start = graph.doubles(&[1, width], &row(|n| n.start));
-        let end = graph.doubles(&[1, width], &row(|n| n.end));
-        let mirror = graph.doubles(&[1, width], &row(|n| n.mirror));
-        let wide = graph.doubles(&[1, width], &row(|n| n.width));
-        let missing = graph.doubles(&[1, width], &row(|n| n.missing));
-        let before = graph.node("Sub", &[&clipped, &start], &[]);
-        let after = graph.node("Sub", &[&end, &clipped], &[]);
-        let mirrored = graph.node("Mul", &[&after, &mirror], &[]);
-        let centred = graph.node("Sub", &[&before, &mirrored], &[]);
-        let scaled = graph.node("Div", &[&centred, &wide], &[]);
-        let encoded = graph.node("Where", &[&is_missing, &missing, &scaled], &[]);
-        let weights: Vec<f64> =
-            plan.numbers.iter().flat_map(|number| number.weights.clone()).collect();
-        let weights = graph.doubles(&[width, plan.outputs()], &weights);
-        scores.push(graph.node("MatMul", &[&encoded, &weights], &[]));
-        let square = graph.node("Mul", &[&encoded, &encoded], &[]);
-        let axis = graph.integers(&[1]);
-        squares.push(graph.node("ReduceSum", &[&square, &axis], &[int("keepdims", 1)]));
+        parts.push(graph.numbers(plan));
     }
     for category in &plan.categories {
-        graph.inputs.push(value(&category.name, STRING, 1));
+        parts.push(graph.category(category, plan.outputs()));
+    }
+    let (scores, squares) = parts.into_iter().unzip();
+    (graph.total(scores), graph.total(squares))
+}
+
+impl Graph {
+    /// The part of all columns of numbers in a score and in the squared length.
+    fn numbers(&mut self, plan: &Plan) -> (String, String) {
+        let names: Vec<&str> = plan.numbers.iter().map(|number| number.name.as_str()).collect();
+        for name in &names {
+            self.inputs.push(value(name, DOUBLE, 1));
+        }
+        let width = names.len();
+        let row = |of: fn(&Number) -> f64| plan.numbers.iter().map(of).collect::<Vec<_>>();
+        let all = self.node("Concat", &names, &[int("axis", 1)]);
+        let is_missing = self.node("IsNaN", &[&all], &[]);
+        let low = self.doubles(&[1, width], &row(|n| n.low));
+        let high = self.doubles(&[1, width], &row(|n| n.high));
+        let above = self.node("Max", &[&all, &low], &[]);
+        let clipped = self.node("Min", &[&above, &high], &[]);
+        let start = self.doubles(&[1, width], &row(|n| n.start));
+        let end = self.doubles(&[1, width], &row(|n| n.end));
+        let mirror = self.doubles(&[1, width], &row(|n| n.mirror));
+        let wide = self.doubles(&[1, width], &row(|n| n.width));
+        let missing = self.doubles(&[1, width], &row(|n| n.missing));
+        let before = self.node("Sub", &[&clipped, &start], &[]);
+        let after = self.node("Sub", &[&end, &clipped], &[]);
+        let mirrored = self.node("Mul", &[&after, &mirror], &[]);
+        let centred = self.node("Sub", &[&before, &mirrored], &[]);
+        let scaled = self.node("Div", &[&centred, &wide], &[]);
+        let encoded = self.node("Where", &[&is_missing, &missing, &scaled], &[]);
+        let weights: Vec<f64> =
+            plan.numbers.iter().flat_map(|number| number.weights.clone()).collect();
+        let weights = self.doubles(&[width, plan.outputs()], &weights);
+        let score = self.node("MatMul", &[&encoded, &weights], &[]);
+        let square = self.node("Mul", &[&encoded, &encoded], &[]);
+        let axis = self.integers(&[1]);
+        (score, self.node("ReduceSum", &[&square, &axis], &[int("keepdims", 1)]))
+    }
+
+    /// The same of one column of words.
+    fn category(&mut self, category: &Category, outputs: usize) -> (String, String) {
+        self.inputs.push(value(&category.name, STRING, 1));
         // One row more than there are categories, of zeros: no category.
         let none = category.names.len();
         let at = |i: Option<usize>| i.unwrap_or(none) as i64;
         let words = category.words.iter().map(|(word, _)| word.as_bytes());
         let places = category.words.iter().map(|(_, i)| at(*i));
-        let index = graph.ml_node(
+        let index = self.ml_node(
             "LabelEncoder",
             &category.name,
             &[
@@ -105,20 +118,17 @@ fn sums(plan: &Plan, graph: &mut Graph) -> (String, String) {
             ],
         );
         let mut weights: Vec<f64> = category.weights.concat();
-        weights.resize((none + 1) * plan.outputs(), 0.0);
-        let weights = graph.doubles(&[none + 1, plan.outputs()], &weights);
-        let picked = graph.node("Gather", &[&weights, &index], &[int("axis", 0)]);
-        let axis = graph.integers(&[1]);
-        scores.push(graph.node("Squeeze", &[&picked, &axis], &[]));
+        weights.resize((none + 1) * outputs, 0.0);
+        let weights = self.doubles(&[none + 1, outputs], &weights);
+        let picked = self.node("Gather", &[&weights, &index], &[int("axis", 0)]);
+        let axis = self.integers(&[1]);
+        let score = self.node("Squeeze", &[&picked, &axis], &[]);
         let mut ones = vec![1.0; none];
         ones.push(0.0);
-        let ones = graph.doubles(&[none + 1], &ones);
-        squares.push(graph.node("Gather", &[&ones, &index], &[int("axis", 0)]));
+        let ones = self.doubles(&[none + 1], &ones);
+        (score, self.node("Gather", &[&ones, &index], &[int("axis", 0)]))
     }
-    (graph.total(scores), graph.total(squares))
-}
 
-impl Graph {
     fn scores(&mut self, plan: &Plan, sum: &str, square: &str) -> String {
         let norm = self.doubles(&[1, 1], &[plan.row_norm]);
         let one = self.doubles(&[1, 1], &[1.0]);

@@ -8,29 +8,51 @@ use super::plan::{Category, Number, Outcome, Plan};
 use crate::error::Error;
 
 pub(super) fn write(plan: &Plan) -> Result<String, Error> {
-    let number = |number: &Number| {
-        json!({
-            "name": number.name,
-            // JSON has no infinity: null is no bound.
-            "low": finite(number.low),
-            "high": finite(number.high),
-            "start": number.start,
-            "end": number.end,
-            "mirror": number.mirror,
-            "width": number.width,
-            "missing": number.missing,
-        })
-    };
-    let category = |category: &Category| {
-        let words = category.words.iter().map(|(word, i)| (word.clone(), json!(i)));
-        json!({
-            "name": category.name,
-            "categories": category.names,
-            "words": Value::Object(words.collect()),
-            "missing": category.missing,
-            "unknown": category.unknown,
-        })
-    };
+    let (target, estimator, range) = estimator(plan);
+    let whole = json!({
+        "format": "reticent-sklearn",
+        "version": 1,
+        "target": target,
+        "numbers": plan.numbers.iter().map(number).collect::<Vec<_>>(),
+        "categories": plan.categories.iter().map(category).collect::<Vec<_>>(),
+        "missing_tokens": plan.tokens,
+        "trim": plan.trim,
+        "row_norm": plan.row_norm,
+        "estimator": estimator,
+        "range": range,
+    });
+    let text = serde_json::to_string_pretty(&whole)
+        .map_err(|error| Error::Write { file: "the export".into(), reason: error.to_string() })?;
+    Ok(text + "\n")
+}
+
+fn number(number: &Number) -> Value {
+    json!({
+        "name": number.name,
+        // JSON has no infinity: null is no bound.
+        "low": finite(number.low),
+        "high": finite(number.high),
+        "start": number.start,
+        "end": number.end,
+        "mirror": number.mirror,
+        "width": number.width,
+        "missing": number.missing,
+    })
+}
+
+fn category(category: &Category) -> Value {
+    let words = category.words.iter().map(|(word, i)| (word.clone(), json!(i)));
+    json!({
+        "name": category.name,
+        "categories": category.names,
+        "words": Value::Object(words.collect()),
+        "missing": category.missing,
+        "unknown": category.unknown,
+    })
+}
+
+/// The name of the target, the estimator, and the range of a number.
+fn estimator(plan: &Plan) -> (&String, Value, Value) {
     let rows: Vec<&Vec<f64>> = plan
         .numbers
         .iter()
@@ -47,7 +69,7 @@ pub(super) fn write(plan: &Plan) -> Result<String, Error> {
             },
         })
     };
-    let (target, estimator, range) = match &plan.outcome {
+    match &plan.outcome {
         Outcome::Probabilities { target, classes } => {
             (target, classifier("sklearn.linear_model.LogisticRegression", classes), Value::Null)
         }
@@ -62,22 +84,7 @@ pub(super) fn write(plan: &Plan) -> Result<String, Error> {
             }),
             json!([lower, upper]),
         ),
-    };
-    let whole = json!({
-        "format": "reticent-sklearn",
-        "version": 1,
-        "target": target,
-        "numbers": plan.numbers.iter().map(number).collect::<Vec<_>>(),
-        "categories": plan.categories.iter().map(category).collect::<Vec<_>>(),
-        "missing_tokens": plan.tokens,
-        "trim": plan.trim,
-        "row_norm": plan.row_norm,
-        "estimator": estimator,
-        "range": range,
-    });
-    let text = serde_json::to_string_pretty(&whole)
-        .map_err(|error| Error::Write { file: "the export".into(), reason: error.to_string() })?;
-    Ok(text + "\n")
+    }
 }
 
 fn finite(value: f64) -> Option<f64> {

@@ -142,19 +142,7 @@ fn outcome(plan: &Plan, keep: &[String]) -> (String, (Vec<String>, String)) {
     let s = |k: usize| inner('s', k);
     let classes = match &plan.outcome {
         Outcome::Number { lower, upper, .. } => {
-            let number = format!(
-                "{} + ({} + 1e0) / 2e0 * {}",
-                literal(*lower),
-                s(0),
-                literal(upper - lower)
-            );
-            let clipped = format!(
-                "CASE WHEN {0} <= -1e0 THEN {1} WHEN {0} >= 1e0 THEN {2} ELSE {number} END AS \"prediction\"",
-                s(0),
-                literal(*lower),
-                literal(*upper)
-            );
-            return (String::new(), (vec![clipped], from));
+            return (String::new(), (vec![clipped_number(*lower, *upper)], from));
         }
         Outcome::Probabilities { classes, .. } | Outcome::Margin { classes, .. } => classes,
     };
@@ -163,49 +151,56 @@ fn outcome(plan: &Plan, keep: &[String]) -> (String, (Vec<String>, String)) {
     } else {
         (0..classes.len()).map(s).collect()
     };
-    // The first of those that no other exceeds.
-    let best = |then: &dyn Fn(usize) -> String| {
-        let last = scores.len() - 1;
-        let case = |k: usize| {
-            let others = scores.iter().enumerate().filter(|(j, _)| *j != k);
-            let all: Vec<_> =
-                others.map(|(_, other)| format!("{} >= {other}", scores[k])).collect();
-            format!("WHEN {} THEN {}", all.join(" AND "), then(k))
-        };
-        format!(
-            "CASE {} ELSE {} END",
-            (0..last).map(case).collect::<Vec<_>>().join(" "),
-            then(last)
-        )
-    };
-    let class = format!("{} AS \"prediction\"", best(&|k| text(&classes[k])));
+    let class = format!("{} AS \"prediction\"", best(&scores, |k| text(&classes[k])));
     if matches!(plan.outcome, Outcome::Margin { .. }) {
         let score = format!("{} AS {}", s(0), identifier(&format!("score of {}", classes[1])));
         return (String::new(), (vec![class, score], from));
     }
     let all = |more: Vec<String>| [keep.to_vec(), more].concat().join(",\n    ");
     let outputs = || (0..plan.outputs()).map(s);
-    let top = format!("{} AS {}", best(&|k| scores[k].clone()), inner('t', 0));
+    let top = format!("{} AS {}", best(&scores, |k| scores[k].clone()), inner('t', 0));
     let lifted = all(outputs().chain([top]).collect());
     let weight = |(k, score): (usize, &String)| {
         let below = format!("({score} - {})", inner('t', 0));
         format!("CASE WHEN {below} < -{FAR} THEN 0e0 ELSE EXP{below} END AS {}", inner('e', k))
     };
     let weights = all(outputs().chain(scores.iter().enumerate().map(weight)).collect());
-    let total: Vec<String> = (0..classes.len()).map(|k| inner('e', k)).collect();
-    let total = total.join(" + ");
     let more = format!(
         ",\nreticent_lifted AS (\n  SELECT\n    {lifted}\n  FROM reticent_scored\n),\n\
          reticent_weighed AS (\n  SELECT\n    {weights}\n  FROM reticent_lifted\n)"
     );
-    let shares = classes.iter().enumerate().map(|(k, class)| {
-        format!(
-            "{} / ({total}) AS {}",
-            inner('e', k),
-            identifier(&format!("probability of {class}"))
-        )
-    });
-    (more, (std::iter::once(class).chain(shares).collect(), "FROM reticent_weighed".to_owned()))
+    let selected = std::iter::once(class).chain(shares(classes)).collect();
+    (more, (selected, "FROM reticent_weighed".to_owned()))
+}
+
+fn clipped_number(lower: f64, upper: f64) -> String {
+    let (score, low, high) = (inner('s', 0), literal(lower), literal(upper));
+    let number = format!("{low} + ({score} + 1e0) / 2e0 * {}", literal(upper - lower));
+    format!(
+        "CASE WHEN {score} <= -1e0 THEN {low} WHEN {score} >= 1e0 THEN {high} ELSE {number} END AS \"prediction\""
+    )
+}
+
+/// `then` of the first of those that no other exceeds.
+fn best(scores: &[String], then: impl Fn(usize) -> String) -> String {
+    let last = scores.len() - 1;
+    let case = |k: usize| {
+        let others = scores.iter().enumerate().filter(|(j, _)| *j != k);
+        let all: Vec<_> = others.map(|(_, other)| format!("{} >= {other}", scores[k])).collect();
+        format!("WHEN {} THEN {}", all.join(" AND "), then(k))
+    };
+    let cases: Vec<_> = (0..last).map(case).collect();
+    format!("CASE {} ELSE {} END", cases.join(" "), then(last))
+}
+
+/// Each class's weight over all of them.
+fn shares(classes: &[String]) -> impl Iterator<Item = String> {
+    let total: Vec<String> = (0..classes.len()).map(|k| inner('e', k)).collect();
+    let total = total.join(" + ");
+    classes.iter().enumerate().map(move |(k, class)| {
+        let name = identifier(&format!("probability of {class}"));
+        format!("{} / ({total}) AS {name}", inner('e', k))
+    })
 }
 
 fn inner(kind: char, i: usize) -> String {

@@ -132,6 +132,10 @@ pub(crate) fn form(takes: &[&str], settings: &Settings) -> &'static str {
             Law::SphericalLaplace => "spherical-laplace",
         };
     }
+    if has("precondition") {
+        let chosen = settings.precondition.is_some_and(|share| share != 0.0);
+        return if chosen { "preconditioned" } else { "" };
+    }
     if has("walk") {
         return match settings.walk.unwrap_or_default() {
             Walk::Stateless => "stateless",

@@ -27,6 +27,19 @@ pub(super) const NOBODY: Error = Error::Missing {
     todo: "say how many there are with `split = N`, or whose row each is with `users_from = COLUMN`",
 };
 
+/// The keys of a job that a run between parties has no use for: [`Simulation::check`] refuses them,
+/// or all of their values but one.
+pub const NOT_BETWEEN_PARTIES: [&str; 8] = [
+    "tune",
+    "tune_runs",
+    "tune_mode",
+    "graph_share",
+    "graph_edges",
+    "public_n",
+    "adjacency",
+    "user_column",
+];
+
 /// Records of each party while there is no table yet: so many that no setting is refused for their
 /// number.
 const MANY: u64 = 1 << 20;

@@ -12,7 +12,7 @@ use reticent_runtime::Failures;
 use serde::{Deserialize, Serialize};
 
 pub use books::{PartyBooks, Spread};
-pub use check::SimulationJob;
+pub use check::{NOT_BETWEEN_PARTIES, SimulationJob};
 pub use run::{Keep, Simulated};
 
 use crate::error::Error;
@@ -181,6 +181,20 @@ mod tests {
         );
         for as_it_is in ["file:/edges.txt", "ring", "erdos-renyi:0.3"] {
             assert_eq!(read(as_it_is), as_it_is);
+        }
+    }
+
+    /// The list that front-ends hide flags by is the list of what is refused.
+    #[test]
+    fn what_has_no_use_between_parties_is_refused() {
+        let checked = |line: &str| {
+            let usual = "epsilon = 1.0\ndelta = 1e-5\nfeatures = 2\nrow_norm = 1.0\n";
+            read(&format!("{usual}{line}\n[parties]\nsplit = 3\n")).unwrap().check().map(drop)
+        };
+        checked("").unwrap();
+        let values = ["['clip=[1,2]']", "3", "'random'", "0.1", "3", "5", "'add-remove'", "'who'"];
+        for (key, value) in NOT_BETWEEN_PARTIES.iter().zip(values) {
+            assert!(checked(&format!("{key} = {value}")).is_err(), "{key}");
         }
     }
 

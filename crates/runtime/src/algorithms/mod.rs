@@ -7,7 +7,7 @@ use std::sync::Arc;
 use reticent_accountant::{Ledger, Unit, View};
 use reticent_admm::{Public, Refused, Settings};
 use reticent_noise::{Digest, NoiseKey};
-use reticent_oracle::{BlockCipher, Oracle, Refusal, Rehearsal, Terms};
+use reticent_oracle::{AggregatorKey, Oracle, Refusal, Rehearsal, Terms};
 use reticent_problem::{Regulariser, Shape};
 
 use crate::adversary::{Faulty, Watched};
@@ -112,8 +112,9 @@ pub trait Protocol: Faulty + Watched + fmt::Debug + Send + Sync {
         own
     }
 
-    /// What parties close their contributions with where they trust the server that has this key.
-    fn cipher(&self, _server: &NoiseKey, _run: &Digest) -> Option<BlockCipher> {
+    /// The public key that parties close their contributions with where they trust the server that
+    /// has this secret one.
+    fn aggregator_key(&self, _server: &NoiseKey, _run: &Digest) -> Option<AggregatorKey> {
         None
     }
 
@@ -158,8 +159,8 @@ pub struct Start<'a> {
     pub key: NoiseKey,
     /// The calibrated noise multiplier of the party.
     pub noise: f64,
-    /// What it encrypts its contributions with ([`Protocol::cipher`]).
-    pub cipher: Option<&'a BlockCipher>,
+    /// What it encrypts its contributions with ([`Protocol::aggregator_key`]).
+    pub aggregator: Option<&'a AggregatorKey>,
 }
 
 /// The plan that a rehearsal writes: `ask` asks a gate without data.

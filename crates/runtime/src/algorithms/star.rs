@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Protocol, Recipe, Start, rehearsed};
 use crate::adversary::{Faulty, Watched, Witness, enlarged};
+use crate::client::Client;
 use crate::coordinator::{Coordinator, Exchange};
 use crate::error::RunError;
 use crate::message::{Envelope, Kind, PartyId, RunId};
@@ -104,7 +105,8 @@ impl<P: Provider> Protocol for Star<P> {
     }
 
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
-        Ok(Responder::node(RunId::from(start.run), party, self.0.clone(), start.noise))
+        let behaviour = Responder { config: self.0.clone(), noise: start.noise };
+        Ok(Client::node(RunId::from(start.run), party, behaviour))
     }
 
     fn server(

@@ -4,13 +4,13 @@ mod show;
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent::{Certificate, Document, JobFile, Spec, Standing, Verification, write_text};
 use reticent_budget::{BudgetError, Import, Promise, Store};
 use serde_json::{Value, json};
 
+use super::shared::one_of;
 use super::verify::unverifiable;
 use crate::answer::Answer;
 use crate::failure::Failure;
@@ -54,18 +54,15 @@ pub struct New {
     delta: f64,
 
     /// Which tables must be hard to tell apart [default: replace-one]
-    #[arg(long, value_parser = PossibleValuesParser::new(Adjacency::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<Adjacency>()))]
+    #[arg(long, value_parser = one_of!(Adjacency))]
     adjacency: Option<Adjacency>,
 
     /// What is protected [default: record]
-    #[arg(long, value_parser = PossibleValuesParser::new(Unit::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<Unit>()))]
+    #[arg(long, value_parser = one_of!(Unit))]
     unit: Option<Unit>,
 
     /// Against whom [default: central]
-    #[arg(long, value_parser = PossibleValuesParser::new(View::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<View>()))]
+    #[arg(long, value_parser = one_of!(View))]
     view: Option<View>,
 
     /// The most rows of one user, if that is public: jobs that protect records can then be counted

@@ -21,62 +21,31 @@ pub struct Demo {
     out: PathBuf,
 }
 
+/// The demo's files, as words of a command.
+struct Paths {
+    train: String,
+    new: String,
+    schema: String,
+    model: String,
+}
+
 impl Demo {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
         let out = &self.out;
-        std::fs::create_dir_all(out).map_err(|error| Error::Write {
-            file: out.clone(),
-            reason: error.kind().to_string(),
-        })?;
-        let (train, new, schema, model) = (
-            out.join("patients.csv"),
-            out.join("new_patients.csv"),
-            out.join("schema.toml"),
-            out.join("model"),
-        );
-        let files = [
-            (patients::table(0, patients::MANY), &train),
-            (patients::table(1, patients::FEW), &new),
-            (patients::SCHEMA.to_owned(), &schema),
-        ];
-        for (text, path) in &files {
-            // What is the same already loses nothing.
-            if !std::fs::read(path).is_ok_and(|there| there == text.as_bytes()) {
-                check_new(path, false)?;
-            }
-        }
-        for (text, path) in &files {
-            write_text(text, path)?;
-        }
-        let [train, new, schema, model] = [&train, &new, &schema, &model].map(|path| word(path));
-
+        let Paths { train, new, schema, model } = &written(out)?;
         let mut text = wrapped(&format!(
             "{} invented patients are in {train}, {} more in {new}. Who of them had a stroke is private; what may be \
              known of the columns without looking at anybody is in {schema}.",
             patients::MANY,
             patients::FEW
         ));
+        let fit = ["fit", train, "--schema", schema, "--target", "stroke", "--epsilon", "1"];
+        let fit = [&fit[..], &["--delta", "1e-6", "--out", model]].concat();
         let steps = [
-            (
-                "fit",
-                vec![
-                    "fit",
-                    &train,
-                    "--schema",
-                    &schema,
-                    "--target",
-                    "stroke",
-                    "--epsilon",
-                    "1",
-                    "--delta",
-                    "1e-6",
-                    "--out",
-                    &model,
-                ],
-            ),
-            ("evaluate", vec!["evaluate", &model, &new]),
-            ("inspect", vec!["inspect", &model]),
+            ("fit", fit),
+            ("evaluate", vec!["evaluate", model, new]),
+            ("inspect", vec!["inspect", model]),
         ];
         let mut object = Map::new();
         let mut remarks = Vec::new();
@@ -102,6 +71,28 @@ impl Demo {
         remarks.dedup();
         Ok(Answer { text, object: Value::Object(object), remarks })
     }
+}
+
+/// Writes the tables and the schema, and says where they and the model are.
+fn written(out: &Path) -> Result<Paths, Failure> {
+    std::fs::create_dir_all(out)
+        .map_err(|error| Error::Write { file: out.to_owned(), reason: error.kind().to_string() })?;
+    let files = [
+        (patients::table(0, patients::MANY), out.join("patients.csv")),
+        (patients::table(1, patients::FEW), out.join("new_patients.csv")),
+        (patients::SCHEMA.to_owned(), out.join("schema.toml")),
+    ];
+    for (text, path) in &files {
+        // What is the same already loses nothing.
+        if !std::fs::read(path).is_ok_and(|there| there == text.as_bytes()) {
+            check_new(path, false)?;
+        }
+    }
+    for (text, path) in &files {
+        write_text(text, path)?;
+    }
+    let [train, new, schema] = files.map(|(_, path)| word(&path));
+    Ok(Paths { train, new, schema, model: word(&out.join("model")) })
 }
 
 /// Runs a command as if it had been typed.

@@ -51,55 +51,19 @@ fn over(
     vector: &mut [f64],
     hessian: Option<&mut [f64]>,
 ) -> f64 {
-    let outputs = loss.outputs();
     let (len, square) = (vector.len(), hessian.as_ref().map_or(0, |h| h.len()));
     let parts = (PARTS_ROOM / (at.len() * at.len()).max(1)).clamp(2, 32);
     let share = private.records().div_ceil(parts).max(1);
-    let sums: Vec<(f64, Vec<f64>, Vec<f64>)> = (0..parts)
+    let sums: Vec<Sums> = (0..parts)
         .into_par_iter()
         .map(|part| {
-            let mut value = 0.0;
-            let mut vector = vec![0.0; len];
-            let mut square = vec![0.0; square];
-            let mut buffers = Buffers::new(outputs);
-            let mut row = Vec::new();
-            let mut images = vec![0.0; outputs];
-            let curvature = !square.is_empty() || matches!(want, Want::HessianTimes(_));
+            let mut sums = Sums::new(len, square, loss.outputs());
             for i in
                 (part * share).min(private.records())..((part + 1) * share).min(private.records())
             {
-                let weight = private.weight(i);
-                private.scores(rows, i, at, &mut buffers.scores);
-                let record = (i, private.target(i));
-                value += weight * term(loss, split, record, &mut buffers, curvature);
-                match want {
-                    Want::Value => {}
-                    Want::Gradient => add(private, rows, i, weight, &buffers.slopes, &mut vector),
-                    Want::HessianTimes(v) => {
-                        private.scores(rows, i, v, &mut buffers.scores);
-                        for (image, curvatures) in
-                            images.iter_mut().zip(buffers.curvature.chunks_exact(outputs))
-                        {
-                            *image =
-                                curvatures.iter().zip(&buffers.scores).map(|(b, s)| b * s).sum();
-                        }
-                        add(private, rows, i, weight, &images, &mut vector);
-                    }
-                }
-                if !square.is_empty() {
-                    row.clear();
-                    rows.for_each(i, |feature, a| {
-                        if a != 0.0 {
-                            row.push((feature, a));
-                        }
-                    });
-                    if private.intercept() != 0.0 {
-                        row.push((private.features(), private.intercept()));
-                    }
-                    add_square(&row, weight, &buffers.curvature, outputs, at.len(), &mut square);
-                }
+                sums.add((private, loss), rows, split, i, at, want);
             }
-            (value, vector, square)
+            sums
         })
         .collect();
     vector.fill(0.0);
@@ -108,17 +72,82 @@ fn over(
     if let Some(square) = &mut square {
         square.fill(0.0);
     }
-    for (part, part_vector, part_square) in &sums {
-        value += part;
-        vector.iter_mut().zip(part_vector).for_each(|(sum, v)| *sum += v);
+    for part in &sums {
+        value += part.value;
+        vector.iter_mut().zip(&part.vector).for_each(|(sum, v)| *sum += v);
         if let Some(square) = &mut square {
-            square.iter_mut().zip(part_square).for_each(|(sum, v)| *sum += v);
+            square.iter_mut().zip(&part.square).for_each(|(sum, v)| *sum += v);
         }
     }
     if let Some(square) = square {
         mirror(square, at.len());
     }
     value
+}
+
+/// The sums over some of the records, and room to work in.
+struct Sums {
+    value: f64,
+    vector: Vec<f64>,
+    square: Vec<f64>,
+    buffers: Buffers,
+    row: Vec<(usize, f64)>,
+    images: Vec<f64>,
+}
+
+impl Sums {
+    fn new(len: usize, square: usize, outputs: usize) -> Self {
+        Sums {
+            value: 0.0,
+            vector: vec![0.0; len],
+            square: vec![0.0; square],
+            buffers: Buffers::new(outputs),
+            row: Vec::new(),
+            images: vec![0.0; outputs],
+        }
+    }
+
+    /// One more record.
+    fn add(
+        &mut self,
+        (private, loss): (&Private, &dyn Loss),
+        rows: &impl RowAccess,
+        split: Option<&Split>,
+        i: usize,
+        at: &[f64],
+        want: Want<'_>,
+    ) {
+        let Sums { value, vector, square, buffers, row, images } = self;
+        let (outputs, weight) = (loss.outputs(), private.weight(i));
+        let curvature = !square.is_empty() || matches!(want, Want::HessianTimes(_));
+        private.scores(rows, i, at, &mut buffers.scores);
+        let record = (i, private.target(i));
+        *value += weight * term(loss, split, record, buffers, curvature);
+        match want {
+            Want::Value => {}
+            Want::Gradient => add(private, rows, i, weight, &buffers.slopes, vector),
+            Want::HessianTimes(v) => {
+                private.scores(rows, i, v, &mut buffers.scores);
+                let curvatures = buffers.curvature.chunks_exact(outputs);
+                for (image, curvatures) in images.iter_mut().zip(curvatures) {
+                    *image = curvatures.iter().zip(&buffers.scores).map(|(b, s)| b * s).sum();
+                }
+                add(private, rows, i, weight, images, vector);
+            }
+        }
+        if !square.is_empty() {
+            row.clear();
+            rows.for_each(i, |feature, a| {
+                if a != 0.0 {
+                    row.push((feature, a));
+                }
+            });
+            if private.intercept() != 0.0 {
+                row.push((private.features(), private.intercept()));
+            }
+            add_square(row, weight, &buffers.curvature, outputs, at.len(), square);
+        }
+    }
 }
 
 /// `sum ← sum + weight·(aᵢ, intercept) ⊗ t`.

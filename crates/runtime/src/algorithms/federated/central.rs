@@ -23,7 +23,7 @@ use reticent_accountant::{Ledger, Refused, View};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::queries::Mean;
 use reticent_oracle::{
-    BlockCipher, BlockTerms, Books, EncryptedBlock, Refusal, Sampling, Terms, TrustedAggregator,
+    AggregatorKey, BlockTerms, Books, EncryptedBlock, Refusal, Sampling, Terms, TrustedAggregator,
 };
 
 use super::follower::{Follower, HandOver};
@@ -31,6 +31,7 @@ use super::trajectory::{Trajectory, label, released};
 use super::{Federated, fewest_records};
 use crate::adversary::{Faulty, Watched, Witness};
 use crate::algorithms::{Protocol, Start};
+use crate::client::Client;
 use crate::coordinator::{Coordinator, Exchange};
 use crate::endpoint::AsText;
 use crate::error::RunError;
@@ -82,17 +83,18 @@ impl Protocol for Central {
         Terms::of_parties(own.unit(), View::Central, u64::from(self.0.parties))
     }
 
-    fn cipher(&self, server: &NoiseKey, run: &Digest) -> Option<BlockCipher> {
-        Some(self.aggregator(server, run).cipher())
+    fn aggregator_key(&self, server: &NoiseKey, run: &Digest) -> Option<AggregatorKey> {
+        Some(self.aggregator(server, run).public_key())
     }
 
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
-        let cipher = start.cipher.cloned().ok_or_else(|| {
-            let why =
-                "a party needs what it encrypts its block with: ask the server that it trusts";
-            Refused::new("cipher", "none", why)
+        let aggregator = start.aggregator.cloned().ok_or_else(|| {
+            let why = "a party needs the public key that it encrypts its block with: ask the \
+                       server that it trusts";
+            Refused::new("aggregator_key", "none", why)
         })?;
-        Ok(Follower::node(RunId::from(start.run), party, self.1, Entrusting(cipher)))
+        let behaviour = Follower { block: self.1, way: Entrusting(aggregator) };
+        Ok(Client::node(RunId::from(start.run), party, behaviour))
     }
 
     fn server(
@@ -135,7 +137,7 @@ impl Watched for Central {
 }
 
 /// A user hands its block to the aggregator, as often as its own budget allows.
-struct Entrusting(BlockCipher);
+struct Entrusting(AggregatorKey);
 
 impl HandOver for Entrusting {
     fn hand_over(

@@ -5,14 +5,13 @@
 //! asked:  follow the z's; behind: say how many were followed; else hand the block over
 //! ```
 
+use reticent_noise::Digest;
 use reticent_oracle::BlockTerms;
 
 use super::trajectory::BlockRequest;
-use crate::endpoint::Endpoint;
+use crate::client::{Behaviour, Reply};
 use crate::error::RunError;
-use crate::inbox::server_only;
-use crate::message::{Envelope, Kind, PartyId, RunId};
-use crate::node::Node;
+use crate::message::Kind;
 use crate::party::Party;
 use crate::rejected::Rejected;
 use crate::wire;
@@ -37,66 +36,35 @@ pub(super) trait HandOver: Send + 'static {
     }
 }
 
-/// The node of such a user.
+/// What such a user does.
 pub(super) struct Follower<H> {
-    endpoint: Endpoint,
-    block: BlockTerms,
-    way: H,
+    pub block: BlockTerms,
+    pub way: H,
 }
 
-impl<H: HandOver> Follower<H> {
-    pub fn node(run: RunId, party: Party, block: BlockTerms, way: H) -> Box<dyn Node> {
-        Box::new(Follower { endpoint: Endpoint::new(run, party), block, way })
-    }
-}
+impl<H: HandOver> Behaviour for Follower<H> {
+    const BEGINS_AGAIN: bool = H::BEGINS_AGAIN;
 
-impl<H: HandOver> Node for Follower<H> {
-    fn id(&self) -> PartyId {
-        self.endpoint.party.id()
-    }
-
-    fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let Follower { endpoint: Endpoint { inbox, party }, block, way } = self;
-        if envelope.kind == Kind::Masks {
-            inbox.address(envelope, server_only)?;
-            let said = way.masked(envelope.round, &envelope.payload)?;
-            return Ok(said.into_iter().map(|said| envelope.reply(Kind::Masks, said)).collect());
-        }
-        let admitted = inbox.check(envelope, server_only)?;
-        if envelope.kind != Kind::Ask {
-            return Err(Rejected::Unexpected);
-        }
-        if admitted.again && (H::BEGINS_AGAIN || inbox.attempted(envelope)) {
-            return Ok(inbox.repeat(envelope));
-        }
-        if admitted.again {
-            return Err(Rejected::Duplicate);
-        }
-        let BlockRequest { first, zs, place } = wire::unpack(&envelope.payload)?;
-        let followed = party.follow(first, &zs, block)?;
+    fn reply(
+        &mut self,
+        party: &mut Party,
+        round: u32,
+        _: &Digest,
+        request: &[u8],
+    ) -> Result<Reply, Rejected> {
+        let BlockRequest { first, zs, place } = wire::unpack(request)?;
+        let followed = party.follow(first, &zs, &self.block)?;
         if followed < first {
-            return Ok(vec![envelope.reply(Kind::Receipt, wire::pack(&followed)?)]);
+            return Ok(Reply::Behind(wire::pack(&followed)?));
         }
-        let reply = match way.hand_over(party, envelope.round, place)? {
-            Some((kind, block)) => envelope.reply(kind, block),
-            None => envelope.reply(Kind::Declined, Vec::new()),
-        };
-        Ok(inbox.take(envelope, &admitted, vec![reply]))
+        Ok(Reply::or_declined(self.way.hand_over(party, round, place)?))
     }
 
-    fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&self.endpoint.save())?)
+    fn masked(&mut self, round: u32, said: &[u8]) -> Result<Vec<Vec<u8>>, Rejected> {
+        self.way.masked(round, said)
     }
 
-    fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        self.endpoint.load(wire::unpack(snapshot)?)
-    }
-
-    fn catch_up(&mut self, zs: &[Vec<f64>]) -> Result<(), RunError> {
-        self.endpoint.party.catch_up(zs, &self.block)
-    }
-
-    fn party(&self) -> Option<&Party> {
-        Some(&self.endpoint.party)
+    fn catch_up(&self, party: &mut Party, zs: &[Vec<f64>]) -> Result<(), RunError> {
+        party.catch_up(zs, &self.block)
     }
 }

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::Federated;
 use crate::adversary::{Faulty, Watched, enlarged};
 use crate::algorithms::{Protocol, Start, rehearsed, shorten};
+use crate::client::Client;
 use crate::coordinator::{Coordinator, Exchange};
 use crate::error::RunError;
 use crate::message::{Envelope, PartyId, RunId};
@@ -79,7 +80,8 @@ impl Protocol for Local {
     }
 
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
-        Ok(Responder::node(RunId::from(start.run), party, self.clone(), start.noise))
+        let behaviour = Responder { config: self.clone(), noise: start.noise };
+        Ok(Client::node(RunId::from(start.run), party, behaviour))
     }
 
     fn server(

@@ -29,6 +29,7 @@ use super::trajectory::{Trajectory, label, released};
 use super::{Federated, fewest_records};
 use crate::adversary::{Faulty, Watched, Witness};
 use crate::algorithms::{Protocol, Start};
+use crate::client::Client;
 use crate::coordinator::{Coordinator, Exchange, ToPlaces};
 use crate::error::RunError;
 use crate::message::{Kind, PartyId, RunId};
@@ -156,7 +157,7 @@ impl Protocol for Masked {
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
         let way =
             Masking { config: self.clone(), noise: start.noise, run: *start.run, member: None };
-        Ok(Follower::node(RunId::from(start.run), party, self.block, way))
+        Ok(Client::node(RunId::from(start.run), party, Follower { block: self.block, way }))
     }
 
     fn server(

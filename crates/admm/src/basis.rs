@@ -1,0 +1,278 @@
+//! Coordinates in which the rows have a second moment near the identity, from one noisy answer.
+//!
+//! ```text
+//! M̂  = (1/n) Σ aaᵀ + noise, the constant behind the intercept a coordinate of a; entries on the
+//!       diagonal have noise of deviation σ, and there are p of them
+//! M̃  = the matrix nearest to M̂ that is positive semidefinite and has its trace, at most R²
+//! w  = λ + κσ√p for each eigenvalue λ of M̃,   t = max λ/w
+//! P  = V diag( 1/√(t·w) ) Vᵀ,   a ↦ Pa,   x = Pv
+//! d̃  = Σ λ/w / t
+//! ```
+//!
+//! Where there is signal the curvature of the loss is then about the same in all directions, so
+//! that few steps reach everywhere, and noise that is equal in these coordinates is small where
+//! the rows are long and large where nobody looks. Where there is none `κσ√p` dominates, all `w`
+//! are about the same, and what is left is descent as it was: one setting for both. The largest
+//! curvature is that of the loss, because of t; `d̃`, from 1 to p, is the mean square of a row's
+//! norm: how many directions stand out of the noise.
+//!
+//! All of it is arithmetic on the released M̂. Proof: proofs/change-of-basis.md.
+
+use std::sync::Arc;
+
+use faer::{MatRef, Side};
+use reticent_oracle::queries::SecondMoment;
+use reticent_oracle::{Oracle, Refusal};
+use reticent_problem::Regulariser;
+
+/// κ.
+const DAMPING: f64 = 0.5;
+
+/// Inner steps of a prox in these coordinates; each goes on from the last.
+const STEPS: usize = 30;
+
+/// P by its eigenvectors, and where the prox behind it ended.
+#[derive(Debug)]
+pub(crate) struct Basis {
+    /// Row j is eigenvector j.
+    vectors: Vec<f64>,
+    /// `√(t·w)`: those of P⁻¹.
+    roots: Vec<f64>,
+    images: Vec<f64>,
+    effective: f64,
+    outputs: usize,
+    regulariser: Arc<Regulariser>,
+    /// The parameter in the coordinates of the table.
+    x: Vec<f64>,
+    y: Vec<f64>,
+    dual: Vec<f64>,
+}
+
+impl Basis {
+    /// Asks for the second moment with noise of `z` clips; rows are at most `row_norm` long.
+    pub fn ask(
+        oracle: &mut dyn Oracle,
+        (row_norm, z): (f64, f64),
+        regulariser: &Arc<Regulariser>,
+    ) -> Result<Self, Refusal> {
+        let query = SecondMoment { row_norm, whole: true, noise_multiplier: z };
+        let deviation = query.deviation(oracle.terms());
+        let moment = oracle.ask(&query)?.into_inner();
+        let len = oracle.shape().len();
+        Ok(Basis::new(&moment, deviation, row_norm.powi(2), len, regulariser))
+    }
+
+    fn new(
+        moment: &[f64],
+        deviation: f64,
+        most: f64,
+        len: usize,
+        regulariser: &Arc<Regulariser>,
+    ) -> Self {
+        let width = (moment.len() as f64).sqrt().round() as usize;
+        let (vectors, mut values) = eigen(moment, width);
+        let trace = values.iter().sum::<f64>().clamp(1e-9 * most, most);
+        to_trace(&mut values, trace);
+        // Without noise a direction that no row has would be stretched without limit.
+        let damping =
+            (DAMPING * deviation * (width as f64).sqrt()).max(1e-6 * trace / width as f64);
+        let part = |value: f64| value / (value + damping);
+        let top = values.iter().fold(0.0_f64, |top, &value| top.max(part(value)));
+        let roots: Vec<f64> = values.iter().map(|value| (top * (value + damping)).sqrt()).collect();
+        let mut basis = Basis {
+            effective: values.iter().map(|&value| part(value)).sum::<f64>() / top,
+            vectors,
+            roots,
+            images: Vec::new(),
+            outputs: len / width,
+            regulariser: Arc::clone(regulariser),
+            x: vec![0.0; len],
+            y: vec![0.0; len],
+            dual: vec![0.0; len],
+        };
+        let mut unit = vec![0.0; width * width];
+        unit.iter_mut().step_by(width + 1).for_each(|entry| *entry = 1.0);
+        basis.images = basis.through(&unit, width, |root| 1.0 / root);
+        basis
+    }
+
+    /// The images of the coordinates, for [`Oracle::set_basis`].
+    pub fn images(&self) -> &[f64] {
+        &self.images
+    }
+
+    /// d̃.
+    pub fn effective(&self) -> f64 {
+        self.effective
+    }
+
+    /// The parameter in the coordinates of the table, as of the last prox.
+    pub fn native(&self) -> &[f64] {
+        &self.x
+    }
+
+    /// `argmin_v { r(Pv) + ‖v − v₀‖²/(2η) }` in place of `v₀`, by ADMM on
+    /// `r(y) + ‖P⁻¹(x − x₀)‖²/(2η)`, `x = y`.
+    pub fn prox(&mut self, v: &mut [f64], eta: f64) {
+        let start = self.through(v, self.outputs, |root| 1.0 / root);
+        if self.regulariser.penalty().lipschitz(v.len(), 1) == 0.0 {
+            self.x = start;
+            return;
+        }
+        let (least, most) = self
+            .roots
+            .iter()
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), &root| (low.min(root), high.max(root)));
+        let rho = least * most / eta;
+        let pulled = self.through(&start, self.outputs, |root| root * root / eta);
+        for _ in 0..STEPS {
+            let target: Vec<f64> = pulled
+                .iter()
+                .zip(self.y.iter().zip(&self.dual))
+                .map(|(pull, (y, dual))| pull + rho * (y - dual))
+                .collect();
+            let x = self.through(&target, self.outputs, |root| 1.0 / (root * root / eta + rho));
+            for ((y, x), dual) in self.y.iter_mut().zip(&x).zip(&self.dual) {
+                *y = x + dual;
+            }
+            self.regulariser.prox_y(&mut self.y, 1.0 / rho);
+            for ((dual, x), y) in self.dual.iter_mut().zip(&x).zip(&self.y) {
+                *dual += x - y;
+            }
+        }
+        self.x.clone_from(&self.y);
+        v.copy_from_slice(&self.through(&self.x, self.outputs, |root| root));
+    }
+
+    /// `V diag(f) Vᵀ` times a row-major matrix with so many columns.
+    fn through(&self, matrix: &[f64], columns: usize, f: impl Fn(f64) -> f64) -> Vec<f64> {
+        let mut out = vec![0.0; matrix.len()];
+        let mut along = vec![0.0; columns];
+        for (vector, &root) in self.vectors.chunks_exact(self.roots.len()).zip(&self.roots) {
+            along.fill(0.0);
+            for (entry, row) in vector.iter().zip(matrix.chunks_exact(columns)) {
+                along.iter_mut().zip(row).for_each(|(sum, value)| *sum += entry * value);
+            }
+            let scale = f(root);
+            for (entry, row) in vector.iter().zip(out.chunks_exact_mut(columns)) {
+                row.iter_mut().zip(&along).for_each(|(sum, along)| *sum += entry * scale * along);
+            }
+        }
+        out
+    }
+}
+
+/// Eigenvectors, one a row, and eigenvalues of a symmetric matrix. Where they cannot be found, as
+/// for numbers that no answer has, those of 0: then nothing is changed.
+fn eigen(matrix: &[f64], width: usize) -> (Vec<f64>, Vec<f64>) {
+    let found = MatRef::from_row_major_slice(matrix, width, width).self_adjoint_eigen(Side::Lower);
+    let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+    if let Ok(found) = found {
+        let (u, s) = (found.U(), found.S());
+        let vectors: Vec<f64> = (0..width * width).map(|at| u[(at % width, at / width)]).collect();
+        let values: Vec<f64> = (0..width).map(|j| s[j]).collect();
+        if finite(&vectors) && finite(&values) {
+            return (vectors, values);
+        }
+    }
+    let mut vectors = vec![0.0; width * width];
+    vectors.iter_mut().step_by(width + 1).for_each(|entry| *entry = 1.0);
+    (vectors, vec![0.0; width])
+}
+
+/// The nearest numbers that are not negative and have this sum: all lowered by the same, and cut
+/// off at 0.
+fn to_trace(values: &mut [f64], trace: f64) {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    let (mut sum, mut lowered) = (0.0, 0.0);
+    for (count, value) in sorted.iter().enumerate() {
+        sum += value;
+        let by = (sum - trace) / (count + 1) as f64;
+        if *value > by {
+            lowered = by;
+        }
+    }
+    values.iter_mut().for_each(|value| *value = (*value - lowered).max(0.0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_problem::{Shape, penalties};
+
+    fn regulariser(penalty: &str, features: usize) -> Arc<Regulariser> {
+        let shape = Shape { features, outputs: 1, intercept: false };
+        let penalty: Arc<dyn penalties::Penalty> = penalties::parse(penalty).unwrap().into();
+        Arc::new(Regulariser::plain(penalty, shape))
+    }
+
+    #[test]
+    fn a_trace_is_kept_and_nothing_is_negative() {
+        let mut values = [-2.0, 0.5, 1.0, 3.0];
+        to_trace(&mut values, 2.5);
+        assert_eq!(values, [0.0, 0.0, 0.25, 2.25]);
+        let mut spread = [0.1, 0.2];
+        to_trace(&mut spread, 1.3);
+        assert!((spread[0] - 0.6).abs() < 1e-15 && (spread[1] - 0.7).abs() < 1e-15, "{spread:?}");
+    }
+
+    /// Without noise the second moment of the images is the identity, on what the rows have.
+    #[test]
+    fn images_of_rows_are_white() {
+        let moment = [2.0, 0.6, 0.6, 0.5];
+        let basis = Basis::new(&moment, 0.0, 4.0, 2, &regulariser("none", 2));
+        let p = basis.images();
+        let mut white = [0.0; 4];
+        for (i, j, k, l) in (0..16).map(|at| (at >> 3 & 1, at >> 2 & 1, at >> 1 & 1, at & 1)) {
+            white[i * 2 + l] += p[i * 2 + j] * moment[j * 2 + k] * p[k * 2 + l];
+        }
+        for (white, identity) in white.iter().zip([1.0, 0.0, 0.0, 1.0]) {
+            assert!((white - identity).abs() < 1e-4, "{white:?}");
+        }
+        assert!((basis.effective() - 2.0).abs() < 1e-4);
+    }
+
+    /// Noise that drowns the moment leaves the coordinates as they were, but for their scale.
+    #[test]
+    fn noise_without_signal_changes_nothing() {
+        let moment = [1.0, 0.1, 0.1, 0.2];
+        let basis = Basis::new(&moment, 1e6, 1.2, 2, &regulariser("none", 2));
+        let p = basis.images();
+        assert!((p[0] / p[3] - 1.0).abs() < 1e-5 && (p[1] / p[0]).abs() < 1e-5, "{p:?}");
+    }
+
+    /// Numbers that no answer has still make coordinates.
+    #[test]
+    fn a_moment_that_is_none_makes_a_basis_all_the_same() {
+        for moment in [[f64::NAN; 4], [0.0; 4], [-1.0, 0.0, 0.0, -1.0], [1e300; 4]] {
+            let basis = Basis::new(&moment, 0.1, 1.0, 2, &regulariser("none", 2));
+            assert!(basis.images().iter().all(|v| v.is_finite()), "{moment:?}: {basis:?}");
+            assert!((1.0..=2.0 + 1e-9).contains(&basis.effective()), "{moment:?}: {basis:?}");
+        }
+    }
+
+    /// The prox is a minimum: no coordinate step improves on it.
+    #[test]
+    fn a_prox_in_other_coordinates_minimises() {
+        let penalty = regulariser("l1:0.3", 2);
+        let mut basis = Basis::new(&[2.0, 0.6, 0.6, 0.5], 0.0, 4.0, 2, &penalty);
+        let (start, eta) = ([0.9, -0.4], 0.8);
+        let mut v = start;
+        for _ in 0..20 {
+            v = start;
+            basis.prox(&mut v, eta);
+        }
+        let value = |v: &[f64]| {
+            let x = basis.through(v, 1, |root| 1.0 / root);
+            let far: f64 = v.iter().zip(&start).map(|(a, b)| (a - b).powi(2)).sum();
+            penalty.value(&x) + far / (2.0 * eta)
+        };
+        let best = value(&v);
+        for at in 0..64 {
+            let angle = f64::from(at) * std::f64::consts::TAU / 64.0;
+            let near = [v[0] + 1e-3 * angle.cos(), v[1] + 1e-3 * angle.sin()];
+            assert!(value(&near) >= best - 1e-9, "{at}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A party that answers a server: who asks is checked, a request is answered once, and the answer
+//! repeated to whoever asks the same again. What is answered is said by its behaviour.
+
+use reticent_noise::Digest;
+
+use crate::endpoint::Endpoint;
+use crate::error::RunError;
+use crate::inbox::server_only;
+use crate::message::{Envelope, Kind, PartyId, RunId};
+use crate::node::Node;
+use crate::party::Party;
+use crate::rejected::Rejected;
+use crate::wire;
+
+/// What a client says.
+pub(crate) trait Behaviour: Send + 'static {
+    /// Whether a server that begins a round again may have what was said in it.
+    const BEGINS_AGAIN: bool = true;
+
+    /// What it says to a request of a round; `digest` stands for all that the request says.
+    fn reply(
+        &mut self,
+        party: &mut Party,
+        round: u32,
+        digest: &Digest,
+        request: &[u8],
+    ) -> Result<Reply, Rejected>;
+
+    /// A message of the masked sum of a round.
+    fn masked(&mut self, _round: u32, _said: &[u8]) -> Result<Vec<Vec<u8>>, Rejected> {
+        Err(Rejected::Unexpected)
+    }
+
+    /// [`Node::catch_up`] of its party.
+    fn catch_up(&self, _party: &mut Party, _zs: &[Vec<f64>]) -> Result<(), RunError> {
+        Ok(())
+    }
+}
+
+/// One reply.
+pub(crate) enum Reply {
+    /// It has done what it was asked.
+    Done(Kind, Vec<u8>),
+    /// Its budget does not allow it.
+    Declined,
+    /// It must be told more first, and may then be asked again.
+    Behind(Vec<u8>),
+}
+
+impl Reply {
+    /// Declined where nothing can be said.
+    pub fn or_declined(said: Option<(Kind, Vec<u8>)>) -> Self {
+        said.map_or(Reply::Declined, |(kind, payload)| Reply::Done(kind, payload))
+    }
+}
+
+/// The node of such a party.
+pub(crate) struct Client<B> {
+    endpoint: Endpoint,
+    behaviour: B,
+}
+
+impl<B: Behaviour> Client<B> {
+    pub fn node(run: RunId, party: Party, behaviour: B) -> Box<dyn Node> {
+        Box::new(Client { endpoint: Endpoint::new(run, party), behaviour })
+    }
+}
+
+impl<B: Behaviour> Node for Client<B> {
+    fn id(&self) -> PartyId {
+        self.endpoint.party.id()
+    }
+
+    fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        let Client { endpoint: Endpoint { inbox, party }, behaviour } = self;
+        if envelope.kind == Kind::Masks {
+            inbox.address(envelope, server_only)?;
+            let said = behaviour.masked(envelope.round, &envelope.payload)?;
+            return Ok(said.into_iter().map(|said| envelope.reply(Kind::Masks, said)).collect());
+        }
+        let admitted = inbox.check(envelope, server_only)?;
+        if envelope.kind != Kind::Ask {
+            return Err(Rejected::Unexpected);
+        }
+        if admitted.again && (B::BEGINS_AGAIN || inbox.attempted(envelope)) {
+            return Ok(inbox.repeat(envelope));
+        }
+        if admitted.again {
+            return Err(Rejected::Duplicate);
+        }
+        let Envelope { round, payload, .. } = envelope;
+        let reply = match behaviour.reply(party, *round, &admitted.digest, payload)? {
+            Reply::Done(kind, payload) => envelope.reply(kind, payload),
+            Reply::Declined => envelope.reply(Kind::Declined, Vec::new()),
+            Reply::Behind(payload) => return Ok(vec![envelope.reply(Kind::Receipt, payload)]),
+        };
+        Ok(inbox.take(envelope, &admitted, vec![reply]))
+    }
+
+    fn snapshot(&self) -> Result<Vec<u8>, RunError> {
+        Ok(wire::pack(&self.endpoint.save())?)
+    }
+
+    fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
+        self.endpoint.load(wire::unpack(snapshot)?)
+    }
+
+    fn catch_up(&mut self, zs: &[Vec<f64>]) -> Result<(), RunError> {
+        self.behaviour.catch_up(&mut self.endpoint.party, zs)
+    }
+
+    fn party(&self) -> Option<&Party> {
+        Some(&self.endpoint.party)
+    }
+}
