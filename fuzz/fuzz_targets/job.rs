@@ -3,7 +3,7 @@
 #![cfg_attr(feature = "run", no_main)]
 
 use libfuzzer_sys::fuzz_target;
-use reticent::simulate::Simulation;
+use reticent::simulate::SimulationSpec;
 use reticent::{JobFile, Spec};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -11,7 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
     let path = folder.path().join("job.toml");
     if std::fs::write(&path, bytes).is_ok() {
         let _ = JobFile::<Spec>::read(&path).and_then(|file| file.job.check());
-        let _ = JobFile::<Simulation>::read(&path).and_then(|file| file.job.check());
+        let _ = JobFile::<SimulationSpec>::read(&path).and_then(|file| file.job.check());
     }
 });
 

@@ -4,44 +4,44 @@
 
 use reticent_audit::{AuditReport, AuditSpec, Change, Method, run};
 
-/// Too little is three times as bad as too much: the steepest slope is on one side alone.
-const RESIDUAL: &str = "piecewise-residual:-0.1,-3,0,0,0.1,1";
+/// Too little is three times as bad as too much: the steepest slope is on one side alone. All slopes
+/// are small beside the ridge of minimisers, so that a record pulls with all it has where they end.
+const RESIDUAL: &str = "piecewise-residual:-0.01,-0.03,0,0,0.01,0.01";
 
-/// Mistakes pull with all their weight, near misses with less.
-const MARGIN: &str = "piecewise-margin:-0.5,-2,0.5,-0.5,1,0";
+/// Mistakes and near misses pull with all their weight, what is right with less.
+const MARGIN: &str = "piecewise-margin:0.5,-0.02,1,-0.005,2,0";
 
-fn report(loss: &str, algorithm: &str, method: Method, epsilon: f64) -> AuditReport {
+fn report(loss: &str, algorithm: &str, (method, runs): (Method, u64), epsilon: f64) -> AuditReport {
     let spec = AuditSpec {
         algorithm: algorithm.to_owned(),
         loss: loss.to_owned(),
         epsilon,
         method,
-        runs: 20_000,
+        runs,
         seed: Some(7),
         ..AuditSpec::default()
     };
     let report = run(&spec).expect("an ordinary audit");
     println!(
-        "{loss:40} {algorithm:20} {method} certified {:.4} lower {:.4} on {}",
+        "{loss:45} {algorithm:20} {method} certified {:.4} lower {:.4} on {}",
         report.epsilon_certified, report.epsilon_lower, report.pair
     );
     report
 }
 
 /// Gradients, minimisers with noise on them, and minimisers of objectives with a random term: what
-/// counts on the declared slope, and on the declared curvature.
+/// counts on the clip, on the declared slope, and on the declared curvature.
 #[test]
 fn a_loss_of_ones_own_shows_no_more_than_is_certified_and_most_of_it() {
     for loss in [RESIDUAL, MARGIN] {
-        for algorithm in ["ssadmm", "output-perturbation", "consensus"] {
-            let report = report(loss, algorithm, Method::Gdp, 4.0);
+        for (algorithm, how, share) in [
+            ("ssadmm", (Method::Gdp, 6_000), 0.6),
+            ("output-perturbation", (Method::Gdp, 6_000), 0.6),
+            ("amp", (Method::Threshold, 20_000), 0.4),
+        ] {
+            let report = report(loss, algorithm, how, 4.0);
             assert!(!report.exceeded, "{report:?}");
-            assert!(report.epsilon_lower >= 0.5 * report.epsilon_certified, "{report:?}");
-        }
-        for algorithm in ["amp", "objp"] {
-            let report = report(loss, algorithm, Method::Threshold, 4.0);
-            assert!(!report.exceeded, "{report:?}");
-            assert!(report.epsilon_lower >= 0.4 * report.epsilon_certified, "{report:?}");
+            assert!(report.epsilon_lower >= share * report.epsilon_certified, "{report:?}");
         }
     }
 }
@@ -51,7 +51,7 @@ fn a_loss_of_ones_own_shows_no_more_than_is_certified_and_most_of_it() {
 #[test]
 fn the_worst_pair_of_a_lopsided_loss_is_found() {
     for epsilon in [1.0, 4.0] {
-        let report = report(RESIDUAL, "ssadmm", Method::Profile, epsilon);
+        let report = report(RESIDUAL, "ssadmm", (Method::Profile, 6_000), epsilon);
         assert!(!report.exceeded, "{report:?}");
         assert_eq!(report.pair.change, Change::Mirrored, "{}", report.pair);
     }

@@ -6,32 +6,31 @@
 
 use std::path::Path;
 
-use reticent::simulate::{Keep, Parties, Simulation};
-use reticent::{Error, Settings, Spec, View, unwatched};
+use reticent::losses::Logistic;
+use reticent::simulate::{Keep, Simulation};
+use reticent::tables::Schema;
+use reticent::{Budget, Error, Settings, View, unwatched};
 
 /// Runs the example.
 pub fn main() -> Result<(), Error> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"));
-    let simulation = Simulation {
-        job: Spec {
-            schema: Some(folder.join("patients.toml")),
-            algorithm: Some("federated".to_owned()),
-            epsilon: Some(8.0),
-            delta: Some(1e-5),
-            settings: Settings { iterations: Some(5), ..Settings::default() },
-            ..Spec::default()
-        },
-        // Dealt to ten parties; the server sees each message, and is not trusted.
-        parties: Parties { split: Some(10), trust: Some(View::Local), ..Parties::default() },
-        ..Simulation::default()
-    };
     // Everything that can be wrong is found before the table is read.
-    let job = simulation.check()?;
+    let job = Simulation::new(Schema::read(&folder.join("patients.toml"))?)
+        // The records are dealt to ten parties; the server sees each message, and is not trusted.
+        .parties(10)
+        .trust(View::Local)
+        .loss(Logistic)
+        .settings(Settings { iterations: Some(5), ..Settings::default() })
+        .budget(Budget::new(8.0, 1e-5)?)
+        // One of them gives less.
+        .party_epsilon(3, 2.0)
+        .check()?;
     let run = job.run(&*folder.join("patients.csv"), Keep::default(), &mut unwatched)?;
 
     println!("{} rounds between {} parties", run.rounds, run.parties.len());
     if let Some(own) = run.parties.party(3) {
         println!("hospital 3 has spent ε = {:.3}. {}", own.epsilon, own.meaning);
+        assert!(own.epsilon <= 2.0);
     }
     assert!(run.model.certificate().certified);
     Ok(())

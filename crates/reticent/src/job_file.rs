@@ -7,11 +7,11 @@ use reticent_oracle::tables::{Format, Reading, read_text};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::simulate::Simulation;
+use crate::simulate::SimulationSpec;
 use crate::source::Files;
 use crate::spec::{Spec, beside, keys, table};
 
-/// A job with its files: `J` is a [`Spec`] or a [`Simulation`].
+/// A job with its files: `J` is a [`Spec`] or a [`SimulationSpec`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobFile<J> {
     /// What to do.
@@ -55,7 +55,7 @@ impl JobFile<Spec> {
     }
 }
 
-impl JobFile<Simulation> {
+impl JobFile<SimulationSpec> {
     /// Reads a job file with its tables `[parties]` and `[failures]`. Paths in it are relative to
     /// the file.
     ///
@@ -63,7 +63,7 @@ impl JobFile<Simulation> {
     /// If it cannot be read, or is no job file.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let (files, rest) = split(path)?;
-        Ok(files.beside(Simulation::of_table(rest, path)?, path))
+        Ok(files.beside(SimulationSpec::of_table(rest, path)?, path))
     }
 
     /// This job with whatever `over` says laid over it.
@@ -71,7 +71,7 @@ impl JobFile<Simulation> {
     /// # Errors
     /// If the two do not make a job.
     pub fn overlaid(self, over: Self) -> Result<Self, Error> {
-        self.with(over, Simulation::overlaid)
+        self.with(over, SimulationSpec::overlaid)
     }
 }
 

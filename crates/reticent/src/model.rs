@@ -121,7 +121,18 @@ impl Model {
     /// # Errors
     /// If the file cannot be read, is no model of this version, or was changed since.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let document = Document::read_model(path)?;
+        Self::unaltered(Document::read_model(path)?, path)
+    }
+
+    /// Reads the text of a model file, as [`Model::read`] does.
+    ///
+    /// # Errors
+    /// If it is no model of this version, or was changed since it was written.
+    pub fn from_json(text: &str) -> Result<Self, Error> {
+        Self::unaltered(Document::parse(text)?, Path::new("the text"))
+    }
+
+    fn unaltered(document: Document, path: &Path) -> Result<Self, Error> {
         document.refuse_altered(path)?;
         document.into_model().ok_or_else(|| Error::Model {
             file: path.to_owned(),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use reticent_admm::Public;
+use reticent_noise::Hasher;
 use reticent_oracle::tables::{Schema, TargetKind};
 use reticent_problem::{
     Constraint, Loss, Penalty, Regulariser, Shape, Target, losses, penalties::NoPenalty,
@@ -74,6 +75,17 @@ impl Problem {
 
     pub(crate) fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// Writes what it is into a digest, by what its parts are called.
+    pub(crate) fn write(&self, hasher: &mut Hasher) {
+        let Problem { schema, loss, penalty, constraint, intercept } = self;
+        let loss = loss.as_ref().map(|loss| loss.spec()).unwrap_or_default();
+        let constraint = constraint.as_ref().map(Constraint::spec).unwrap_or_default();
+        for text in [schema.to_toml(), loss, penalty.spec(), constraint.to_string()] {
+            hasher.field(text.as_bytes());
+        }
+        hasher.number(u64::from(*intercept));
     }
 
     pub(crate) fn is_constrained(&self) -> bool {

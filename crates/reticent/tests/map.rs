@@ -9,7 +9,7 @@ use reticent::accountant::{Adjacency, Unit, View};
 use reticent::admm::catalogue::{CATALOGUE, Kind};
 use reticent::admm::{Release, Settings, Walk};
 use reticent::map::{self, Cell, Drawn, Procedure};
-use reticent::simulate::{Parties, Simulation};
+use reticent::simulate::{Parties, SimulationSpec};
 use reticent::{Spec, runtime};
 
 const SCHEMA: &str = r#"
@@ -125,7 +125,7 @@ fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
 }
 
 /// Every combination of a simulation.
-fn simulations(folder: &Path) -> Vec<(Cell, Simulation)> {
+fn simulations(folder: &Path) -> Vec<(Cell, SimulationSpec)> {
     let mut all = Vec::new();
     for entry in runtime::CATALOGUE.iter().filter(|entry| entry.private) {
         for (form, settings) in versions(entry.takes) {
@@ -161,7 +161,10 @@ fn simulations(folder: &Path) -> Vec<(Cell, Simulation)> {
                                 adjacency,
                                 drawn: params,
                             };
-                            all.push((cell, Simulation { job, parties, ..Simulation::default() }));
+                            all.push((
+                                cell,
+                                SimulationSpec { job, parties, ..SimulationSpec::default() },
+                            ));
                         }
                     }
                 }

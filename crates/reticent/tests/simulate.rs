@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use reticent::simulate::{Keep, Parties, Simulation, SimulationJob};
+use reticent::simulate::{Keep, Parties, SimulationJob, SimulationSpec};
 use reticent::{Error, Settings, Spec, Stage, View, unwatched};
 
 fn folder() -> &'static Path {
@@ -12,7 +12,7 @@ fn folder() -> &'static Path {
 }
 
 fn job() -> SimulationJob {
-    let simulation = Simulation {
+    let simulation = SimulationSpec {
         job: Spec {
             schema: Some(folder().join("patients.toml")),
             algorithm: Some("federated".to_owned()),
@@ -22,7 +22,7 @@ fn job() -> SimulationJob {
             ..Spec::default()
         },
         parties: Parties { split: Some(4), trust: Some(View::Local), ..Parties::default() },
-        ..Simulation::default()
+        ..SimulationSpec::default()
     };
     simulation.check().unwrap()
 }

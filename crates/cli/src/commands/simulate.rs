@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use reticent::accountant::View;
 use reticent::runtime::{CATALOGUE, Failures, Traffic};
-use reticent::simulate::{Keep, NOT_BETWEEN_PARTIES, Parties, Simulated, Simulation};
+use reticent::simulate::{Keep, NOT_BETWEEN_PARTIES, Parties, Simulated, SimulationSpec};
 use reticent::{Certificate, JobFile, Spec, check_folder, check_new, check_results, write_results};
 use serde_json::{Value, json};
 
@@ -156,13 +156,13 @@ fn described(
     job: Option<PathBuf>,
     flags: JobFile<Spec>,
     parties: PartyFlags,
-) -> Result<JobFile<Simulation>, Failure> {
+) -> Result<JobFile<SimulationSpec>, Failure> {
     let JobFile { job: mut spec, data, out } = flags;
     let by_column = parties.users_from.is_some();
     if by_column {
         spec.user_column = parties.users_from;
     }
-    let simulation = Simulation {
+    let simulation = SimulationSpec {
         job: spec,
         failures: parties.fail.unwrap_or_default(),
         parties: Parties {
@@ -175,7 +175,7 @@ fn described(
     };
     let mut file = JobFile { job: simulation, data, out };
     if let Some(path) = job {
-        file = JobFile::<Simulation>::read(&path)?.overlaid(file)?;
+        file = JobFile::<SimulationSpec>::read(&path)?.overlaid(file)?;
     }
     if by_column {
         (file.job.parties.split, file.job.parties.users_from) = (None, None);

@@ -209,12 +209,8 @@ fn parquet(
     let schema = filling.schema;
     let source = super::parquet::Source::open(source, file)?;
     let names: Vec<Vec<u8>> = source.names().into_iter().map(String::into_bytes).collect();
-    let columns = super::delimited::place(
-        &names.iter().map(Vec::as_slice).collect::<Vec<_>>(),
-        schema,
-        &filling.encoder,
-        file,
-    )?;
+    let heads: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
+    let columns = super::delimited::place(&heads, schema, &filling.encoder, file)?;
     let fields = wanted(&names, keep, file)?;
     let unreadable = |column: &str, found| {
         DataError::file(file, FileProblem::ColumnType { column: column.into(), found })
@@ -240,11 +236,9 @@ fn parquet(
             return Err(DataError::file(file, FileProblem::Empty));
         }
         let slot = columns.get(column).map(|&(slot, _)| slot);
-        let name = || {
-            slot.map_or_else(
-                || keep[column - columns.len()].as_str(),
-                |s| schema.columns()[s].name(),
-            )
+        let name = || match slot {
+            Some(slot) => schema.columns()[slot].name(),
+            None => &keep[column - columns.len()],
         };
         let cell = cell.map_err(|p| DataError::cell(file, record, name(), p))?;
         match slot {

@@ -183,10 +183,10 @@ impl SimulationJob {
 
     /// The parties' tables.
     fn deal(&self, table: PrivateTable) -> Result<Vec<PrivateTable>, Error> {
-        match self.parties.split {
+        match self.split {
             Some(parties) => {
-                let seed = self.parties.seed.unwrap_or(0);
-                Ok(table.split(parties as usize, self.skew, seed).map_err(Refusal::from)?)
+                let dealt = table.split(parties as usize, self.skew, self.public_seed);
+                Ok(dealt.map_err(Refusal::from)?)
             }
             None => table.split_by_user().ok_or(NOBODY),
         }
@@ -194,7 +194,7 @@ impl SimulationJob {
 
     /// What the guarantee takes as given about whose the records are.
     fn dealt(&self, unit: Unit) -> Option<String> {
-        let dealt = match (unit, self.parties.split) {
+        let dealt = match (unit, self.split) {
             (Unit::User, None) => return None,
             (Unit::User, Some(_)) => {
                 "each party stands for one person: nobody has records with two of them"

@@ -1,0 +1,272 @@
+//! A run between parties, put together part by part in Rust.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use reticent_accountant::{Unit, View};
+use reticent_admm::Settings;
+use reticent_noise::Hasher;
+use reticent_oracle::tables::Schema;
+use reticent_oracle::{Digest, Skew};
+use reticent_problem::{Constraint, Loss, Penalty};
+use reticent_runtime::{Entry, Failures};
+
+use super::check::find;
+use crate::budget::Budget;
+use crate::error::Error;
+use crate::objective::Problem;
+
+/// What to run between whom and at what price; not on what, which is a [`Source`](crate::Source).
+/// Unchecked: [`Simulation::check`] makes a [`SimulationJob`](super::SimulationJob) of it, without
+/// reading any table.
+///
+/// # Examples
+///
+/// Four hospitals that trust a server with sums, and with nothing else:
+///
+/// ```
+/// use reticent::losses::Logistic;
+/// use reticent::simulate::{Keep, Simulation};
+/// use reticent::tables::{Dataset, Schema, Target};
+/// use reticent::{Budget, Settings, View, unwatched};
+///
+/// # fn main() -> Result<(), reticent::Error> {
+/// let (n, d) = (400, 2);
+/// let x: Vec<f64> = (0..n * d).map(|i| (i * 37 % 90) as f64).collect();
+/// let y: Vec<u32> = x.chunks(d).map(|row| u32::from(row[0] > 45.0)).collect();
+///
+/// let schema = Schema::bounded(&[(0.0, 90.0), (0.0, 90.0)], Target::classes(["well", "ill"])?)?;
+/// let job = Simulation::new(schema)
+///     .parties(4)
+///     .trust(View::SecureAggregation)
+///     .loss(Logistic)
+///     .settings(Settings { iterations: Some(3), ..Settings::default() })
+///     .budget(Budget::new(4.0, 1e-5)?)
+///     .check()?;
+/// let table = Dataset::dense(&x, n, d)?.with_targets(&y)?;
+/// let run = job.run(&table, Keep::default(), &mut unwatched)?;
+///
+/// assert!(run.model.certificate().certified && run.parties.len() == 4);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    pub(super) problem: Problem,
+    pub(super) entry: &'static Entry,
+    pub(super) settings: Settings,
+    pub(super) budget: Option<Budget>,
+    pub(super) budgets: BTreeMap<u32, f64>,
+    pub(super) split: Option<u32>,
+    pub(super) skew: Option<Skew>,
+    pub(super) trust: Option<View>,
+    pub(super) unit: Option<Unit>,
+    pub(super) topology: Option<String>,
+    pub(super) public_seed: u64,
+    pub(super) failures: Failures,
+    pub(super) seed: Option<u64>,
+    pub(super) delta: Option<f64>,
+    /// Stands for the words that it was made from.
+    pub(super) digest: Option<Digest>,
+}
+
+impl Simulation {
+    /// A run on tables of this schema: by `federated`, one party for each user of the table, with
+    /// the usual loss for the target, no penalty and an intercept.
+    pub fn new(schema: Schema) -> Self {
+        Simulation::of(Problem::new(schema))
+    }
+
+    /// A run for this problem.
+    pub fn of(problem: Problem) -> Self {
+        Simulation {
+            problem,
+            entry: reticent_runtime::find("federated").expect("a test finds it in the catalogue"),
+            settings: Settings::default(),
+            budget: None,
+            budgets: BTreeMap::new(),
+            split: None,
+            skew: None,
+            trust: None,
+            unit: None,
+            topology: None,
+            public_seed: 0,
+            failures: Failures::default(),
+            seed: None,
+            delta: None,
+            digest: None,
+        }
+    }
+
+    /// So many parties, to which the records of the table are dealt; a record is then protected
+    /// where nothing else is said.
+    pub fn parties(mut self, count: u32) -> Self {
+        self.split = Some(count);
+        self
+    }
+
+    /// How records are dealt; evenly where nothing is said. What deals by labels reads them, which
+    /// nobody pays for: it is for made-up data, and taints the books.
+    pub fn skew(mut self, skew: Skew) -> Self {
+        self.skew = Some(skew);
+        self
+    }
+
+    /// Who looks; for `federated` a server that sees each message, where nothing is said.
+    pub fn trust(mut self, view: View) -> Self {
+        self.trust = Some(view);
+        self
+    }
+
+    /// Who is connected with whom, as it is typed: `ring`, `erdos-renyi:0.3`, for an algorithm of
+    /// peers.
+    pub fn topology(mut self, graph: impl Into<String>) -> Self {
+        self.topology = Some(graph.into());
+        self
+    }
+
+    /// The public seed of dealing and of random graphs.
+    pub fn public_seed(mut self, seed: u64) -> Self {
+        self.public_seed = seed;
+        self
+    }
+
+    /// This loss, one of [`losses`](crate::problem::losses).
+    pub fn loss(mut self, loss: impl Loss + 'static) -> Self {
+        self.problem = self.problem.loss(Arc::new(loss) as Arc<dyn Loss>);
+        self
+    }
+
+    /// This penalty, one of [`penalties`](crate::problem::penalties) or, where the guarantee does
+    /// not count on what it does, one of your own.
+    pub fn penalty(mut self, penalty: impl Penalty + 'static) -> Self {
+        self.problem = self.problem.penalty(Arc::new(penalty) as Arc<dyn Penalty>);
+        self
+    }
+
+    /// This constraint between the parameter and what is penalised.
+    pub fn constraint(mut self, constraint: Constraint) -> Self {
+        self.problem = self.problem.constraint(constraint);
+        self
+    }
+
+    /// Whether there is an intercept; there is one where nothing is said.
+    pub fn intercept(mut self, intercept: bool) -> Self {
+        self.problem = self.problem.intercept(intercept);
+        self
+    }
+
+    /// The algorithm of this name, of [`CATALOGUE`](crate::runtime::CATALOGUE).
+    ///
+    /// # Errors
+    /// If there is none; the message lists all.
+    pub fn algorithm(mut self, name: &str) -> Result<Self, Error> {
+        self.entry = find(name)?;
+        Ok(self)
+    }
+
+    /// The settings of the algorithm; one that it does not have is refused by
+    /// [`Simulation::check`].
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// What each party may spend. Every algorithm but `admm-network` needs it.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// A smaller ε for one party, numbered from 0: it stops when that is spent.
+    pub fn party_epsilon(mut self, party: u32, epsilon: f64) -> Self {
+        self.budgets.insert(party, epsilon);
+        self
+    }
+
+    /// What is protected; a record where records are dealt, otherwise the user that a party is.
+    pub fn unit(mut self, unit: Unit) -> Self {
+        self.unit = Some(unit);
+        self
+    }
+
+    /// What goes wrong on purpose.
+    pub fn failures(mut self, failures: Failures) -> Self {
+        self.failures = failures;
+        self
+    }
+
+    /// Draws all noise from a seed, for tests: the result is then not private, and says so.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Stands for all that is asked for: what goes on from a checkpoint must be the same.
+    pub(super) fn digest(&self) -> Result<Digest, Error> {
+        if let Some(digest) = self.digest {
+            return Ok(digest);
+        }
+        let mut hasher = Hasher::new("reticent simulation in Rust");
+        self.problem.write(&mut hasher);
+        let text = toml::to_string(&self.settings).map_err(Error::spec_form)?;
+        let failures = toml::to_string(&self.failures).map_err(Error::spec_form)?;
+        let budget = self.budget.map(|budget| (budget.epsilon(), budget.delta()));
+        let parties =
+            (self.split, self.skew.map(|skew| skew.to_string()), &self.topology, self.public_seed);
+        let guarded = (self.trust, self.unit, budget, &self.budgets, self.delta);
+        hasher.field(self.entry.name.as_bytes()).field(text.as_bytes()).field(failures.as_bytes());
+        let whole =
+            hasher.canonical(&(parties, guarded)).map_err(reticent_oracle::Refusal::from)?;
+        Ok(whole.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_oracle::tables::Target;
+    use reticent_problem::losses::{Hinge, Logistic};
+
+    fn simulation() -> Simulation {
+        let target = Target::classes(["no", "yes"]).unwrap();
+        let schema = Schema::bounded(&[(0.0, 1.0), (-1.0, 1.0)], target).unwrap();
+        Simulation::new(schema).parties(3).budget(Budget::new(1.0, 1e-5).unwrap())
+    }
+
+    #[test]
+    fn whatever_is_asked_for_is_in_the_digest() {
+        let others = [
+            simulation().loss(Hinge),
+            simulation().parties(4),
+            simulation().trust(View::Central),
+            simulation().intercept(false),
+            simulation().party_epsilon(1, 0.5),
+            simulation().public_seed(1),
+            simulation().unit(Unit::User),
+            simulation().budget(Budget::new(2.0, 1e-5).unwrap()),
+            simulation().settings(Settings { iterations: Some(3), ..Settings::default() }),
+            simulation().failures(Failures { after: 0.1, ..Failures::default() }),
+            simulation().algorithm("dp-admm").unwrap(),
+        ];
+        let digest = simulation().digest().unwrap();
+        assert_eq!(simulation().digest().unwrap(), digest);
+        for other in others {
+            assert_ne!(other.digest().unwrap(), digest, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_before_there_is_a_table() {
+        simulation().loss(Logistic).check().unwrap();
+        let refused = |simulation: Simulation| simulation.check().unwrap_err().to_string();
+        assert!(refused(simulation().parties(0)).contains("at least one party"));
+        assert!(refused(simulation().topology("ring")).contains("no graph"));
+        assert!(refused(simulation().party_epsilon(1, -0.5)).contains("above 0"));
+        let nobody = Simulation { split: None, ..simulation() };
+        assert!(refused(nobody).contains("who the parties are"));
+        let free = Simulation { budget: None, ..simulation() };
+        assert!(refused(free).contains("budget"));
+        assert!(simulation().algorithm("ssadmm").is_err());
+    }
+}

@@ -1,0 +1,335 @@
+//! A job of many parties as text: flags and a TOML file become a [`SimulationSpec`].
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use reticent_accountant::{Adjacency, View};
+use reticent_noise::Hasher;
+use reticent_oracle::{Digest, Skew};
+use reticent_runtime::Failures;
+use serde::{Deserialize, Serialize};
+
+use super::check::{SimulationJob, find};
+use super::simulation::Simulation;
+use crate::error::Error;
+use crate::graph::is_private_graph;
+use crate::spec::{Spec, keys, text_beside};
+
+/// The algorithm that runs when none is named.
+const DEFAULT_ALGORITHM: &str = "federated";
+
+/// The keys of a job that a run between parties has no use for: [`SimulationSpec::check`] refuses
+/// them, or all of their values but one.
+pub const NOT_BETWEEN_PARTIES: [&str; 8] = [
+    "tune",
+    "tune_runs",
+    "tune_mode",
+    "graph_share",
+    "graph_edges",
+    "public_n",
+    "adjacency",
+    "user_column",
+];
+
+/// What to run between whom, in words: [`SimulationSpec::simulation`] makes a [`Simulation`] of it.
+///
+/// In a file the job itself stands at the top, under the names of `reticent fit`, and the rest in
+/// two tables:
+///
+/// ```toml
+/// data = "people.csv"
+/// algorithm = "federated"
+/// epsilon = 4.0
+/// [parties]
+/// split = 50
+/// [failures]
+/// after = 0.1
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SimulationSpec {
+    /// The job.
+    pub job: Spec,
+    /// The parties.
+    pub parties: Parties,
+    /// What goes wrong on purpose.
+    pub failures: Failures,
+}
+
+/// Who takes part, and who is trusted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Parties {
+    /// So many parties, to which the records of the table are dealt; without it, one for each user
+    /// of the table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<u32>,
+    /// The column that says whose row it is: a party for each of its values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub users_from: Option<String>,
+    /// How records are dealt: iid, label:A or size:A. The second reads labels that nobody pays for:
+    /// it is for made-up data, and taints the books.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skew: Option<String>,
+    /// Who looks: local, secure-aggregation, central or network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust: Option<View>,
+    /// Who is connected with whom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topology: Option<String>,
+    /// The public seed of dealing and of random graphs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The ε of parties that have a smaller budget of their own, by number.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub budgets: BTreeMap<String, f64>,
+}
+
+impl SimulationSpec {
+    /// The job that the keys of a file make; paths in it are relative to the file.
+    pub(crate) fn of_table(mut table: toml::Table, path: &Path) -> Result<Self, Error> {
+        let refuse = |message: &str| Error::SpecSyntax {
+            file: path.to_owned(),
+            message: message.trim_end().to_owned(),
+        };
+        let failed = |error: toml::de::Error| refuse(&error.to_string());
+        let parties =
+            table.remove("parties").map(toml::Value::try_into).transpose().map_err(failed)?;
+        let mut parties: Parties = parties.unwrap_or_default();
+        if let Some(file) =
+            parties.topology.as_deref().and_then(|graph| graph.strip_prefix("file:"))
+        {
+            let base = path.parent().unwrap_or(Path::new(""));
+            parties.topology = Some(format!("file:{}", text_beside(base, file)));
+        }
+        let failures =
+            table.remove("failures").map(toml::Value::try_into).transpose().map_err(failed)?;
+        let mut job: Spec = keys(table, path)?;
+        if let Some(column) = &parties.users_from {
+            if parties.split.is_some() {
+                return Err(refuse(
+                    "[parties] has users_from and split; a party is a user, or a share of the records",
+                ));
+            }
+            job.user_column = Some(column.clone());
+        }
+        let failures = failures.unwrap_or_default();
+        Ok(SimulationSpec { job: job.relative_to(path), parties, failures })
+    }
+
+    /// This one with whatever `over` says laid over it: flags win over the file they are given
+    /// with.
+    ///
+    /// # Errors
+    /// If the two do not make a job.
+    pub fn overlaid(mut self, over: SimulationSpec) -> Result<Self, Error> {
+        // Whoever deals the records leaves the users of the file out.
+        if over.parties.split.is_some() && self.parties.users_from.take().is_some() {
+            self.job.user_column = None;
+        }
+        let mut parties = toml::Table::try_from(self.parties).map_err(Error::spec_form)?;
+        parties.extend(toml::Table::try_from(over.parties).map_err(Error::spec_form)?);
+        Ok(SimulationSpec {
+            job: self.job.overlaid(over.job)?,
+            parties: parties.try_into().map_err(Error::spec_form)?,
+            failures: if over.failures == Failures::default() {
+                self.failures
+            } else {
+                over.failures
+            },
+        })
+    }
+
+    /// Checks everything that can be checked without a table.
+    ///
+    /// # Errors
+    /// If something is missing, cannot be, or is not proven to be private in this combination.
+    pub fn check(&self) -> Result<SimulationJob, Error> {
+        self.simulation()?.check()
+    }
+
+    /// The run that it describes, its schema and the file of its constraint read.
+    ///
+    /// # Errors
+    /// If a word cannot be read, or the schema, or something is said that is for a fit alone.
+    pub fn simulation(&self) -> Result<Simulation, Error> {
+        let (spec, parties) = (&self.job, &self.parties);
+        let entry = find(spec.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
+        self.nothing_unused()?;
+        let budget = if entry.private { Some(spec.budget()?) } else { None };
+        Ok(Simulation {
+            problem: spec.problem()?,
+            entry,
+            settings: spec.settings.clone(),
+            budget,
+            budgets: self.budgets()?,
+            split: parties.split,
+            skew: self.skew()?,
+            trust: parties.trust,
+            unit: spec.unit,
+            topology: parties.topology.clone(),
+            public_seed: parties.seed.unwrap_or(0),
+            failures: self.failures,
+            seed: spec.seed,
+            delta: spec.delta,
+            digest: Some(self.digest()?),
+        })
+    }
+
+    /// Refuses what a fit has and a run between parties has not, rather than pass over it.
+    fn nothing_unused(&self) -> Result<(), Error> {
+        let spec = &self.job;
+        let tuned = spec.tune.is_some() || spec.tune_runs.is_some() || spec.tune_mode.is_some();
+        let learned = spec.graph.as_deref().is_some_and(is_private_graph);
+        if tuned {
+            return Err(Error::value(
+                "tune",
+                spec.tune.iter().flatten().cloned().collect::<Vec<_>>().join(" "),
+                "nothing can be tuned between parties: give one value",
+            ));
+        }
+        if learned || spec.graph_share.is_some() || spec.graph_edges.is_some() {
+            let given = spec.graph.as_deref().unwrap_or("private");
+            return Err(Error::value(
+                "graph",
+                given,
+                "no graph is learned between parties: give a file with a public one",
+            ));
+        }
+        if let Some(count) = spec.public_n {
+            let why =
+                "it is for add-remove, and between parties there is replace-one only; leave it out";
+            return Err(Error::value("public_n", count, why));
+        }
+        if let Some(adjacency) =
+            spec.adjacency.filter(|adjacency| *adjacency != Adjacency::ReplaceOne)
+        {
+            let why = "who takes part is known to those it talks to, so nothing hides that a party is there; use replace-one";
+            return Err(Error::value("adjacency", adjacency, why));
+        }
+        match (self.parties.split, &spec.user_column) {
+            // The records of a person would be dealt to several parties, each with books of its
+            // own.
+            (Some(_), Some(column)) => {
+                let why = "records are dealt to the parties of a split one by one, so that the rows of a person are not \
+                           kept together and cannot be protected; leave it out, or give `users_from` instead of `split`";
+                Err(Error::value("user_column", column, why))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn skew(&self) -> Result<Option<Skew>, Error> {
+        Ok(self.parties.skew.as_deref().map(str::parse).transpose()?)
+    }
+
+    fn budgets(&self) -> Result<BTreeMap<u32, f64>, Error> {
+        let read = |(party, &epsilon): (&String, &f64)| {
+            let number = party.parse().map_err(|_| {
+                Error::value("budgets", party, "a party's number, from 0, is needed")
+            })?;
+            Ok((number, epsilon))
+        };
+        self.parties.budgets.iter().map(read).collect()
+    }
+
+    /// Stands for all that was asked for.
+    fn digest(&self) -> Result<Digest, Error> {
+        let SimulationSpec { job, parties, failures } = self;
+        let mut hasher = Hasher::new("reticent simulation");
+        // What a file says is part of what was asked for, and not only its name; the tables are
+        // bound by the run itself.
+        let graph = parties.topology.as_deref().and_then(|graph| graph.strip_prefix("file:"));
+        for file in job.schema.as_deref().into_iter().chain(graph.map(Path::new)) {
+            hasher.field(&std::fs::read(file).unwrap_or_default());
+        }
+        // As a job file has them: with their names, because what is not said is left out.
+        hasher
+            .field(toml::to_string(job).map_err(Error::spec_form)?.as_bytes())
+            .field(toml::to_string(parties).map_err(Error::spec_form)?.as_bytes())
+            .field(toml::to_string(failures).map_err(Error::spec_form)?.as_bytes());
+        Ok(hasher.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job_file::JobFile;
+
+    fn read(text: &str) -> Result<SimulationSpec, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("job.toml");
+        std::fs::write(&file, text).unwrap();
+        JobFile::<SimulationSpec>::read(&file).map(|file| file.job)
+    }
+
+    #[test]
+    fn users_may_come_from_the_file_and_a_split_wins_over_them() {
+        let file = read("data = 't.csv'\n[parties]\nusers-from = 'who'\n").unwrap();
+        assert_eq!(file.job.user_column.as_deref(), Some("who"));
+        let parties = Parties { split: Some(3), ..Parties::default() };
+        let dealt = file.overlaid(SimulationSpec { parties, ..SimulationSpec::default() }).unwrap();
+        assert_eq!((dealt.job.user_column, dealt.parties.users_from), (None, None));
+        let both = read("[parties]\nusers-from = 'who'\nsplit = 3\n").unwrap_err();
+        assert!(both.to_string().contains("users_from and split"), "{both}");
+    }
+
+    #[test]
+    fn a_file_has_the_job_and_two_tables() {
+        let text = "epsilon = 1.0\n[parties]\nsplit = 5\ntrust = 'local'\nbudgets = { 3 = 0.5 }\n[failures]\nafter = 0.1";
+        let simulation = read(text).unwrap();
+        assert_eq!(simulation.job.epsilon, Some(1.0));
+        assert_eq!(simulation.parties.trust, Some(View::Local));
+        assert_eq!(simulation.failures.after, 0.1);
+        let over = SimulationSpec {
+            parties: Parties { split: Some(9), ..Parties::default() },
+            ..SimulationSpec::default()
+        };
+        let both = simulation.overlaid(over).unwrap();
+        assert_eq!((both.parties.split, both.parties.trust), (Some(9), Some(View::Local)));
+        assert_eq!(both.failures.after, 0.1);
+    }
+
+    #[test]
+    fn the_file_of_a_topology_is_beside_the_job_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("job.toml");
+        let read = |graph: &str| {
+            std::fs::write(&path, format!("[parties]\ntopology = '{graph}'")).unwrap();
+            JobFile::<SimulationSpec>::read(&path).unwrap().job.parties.topology.unwrap()
+        };
+        assert_eq!(
+            read("file:edges.txt"),
+            format!("file:{}", folder.path().join("edges.txt").display())
+        );
+        for as_it_is in ["file:/edges.txt", "ring", "erdos-renyi:0.3"] {
+            assert_eq!(read(as_it_is), as_it_is);
+        }
+    }
+
+    /// The list that front-ends hide flags by is the list of what is refused.
+    #[test]
+    fn what_has_no_use_between_parties_is_refused() {
+        let checked = |line: &str| {
+            let usual = "epsilon = 1.0\ndelta = 1e-5\nfeatures = 2\nrow_norm = 1.0\n";
+            read(&format!("{usual}{line}\n[parties]\nsplit = 3\n")).unwrap().check().map(drop)
+        };
+        checked("").unwrap();
+        let values = ["['clip=[1,2]']", "3", "'random'", "0.1", "3", "5", "'add-remove'", "'who'"];
+        for (key, value) in NOT_BETWEEN_PARTIES.iter().zip(values) {
+            assert!(checked(&format!("{key} = {value}")).is_err(), "{key}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_exist_is_refused() {
+        for text in [
+            "epsilom = 1",
+            "[parties]\nspit = 1",
+            "[failures]\nsometimes = 0.1",
+            "[party]\nsplit = 1",
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+}
