@@ -298,7 +298,6 @@ fn the_certificate_is_of_what_was_asked_and_books_are_known_before() {
     assert_eq!(done.certificate.ledger, plan);
     assert!(done.certificate.certified && done.certificate.epsilon <= 1.0);
     assert!(done.certificate.meaning.contains("whoever sees the evaluation"));
-    assert_eq!(done.certificate.clone().recounted().unwrap(), done.certificate);
 
     // A seed is said, whatever else is.
     let seeded = Evaluation::new(budget).seed(1).run(&model, &data).unwrap().certificate;

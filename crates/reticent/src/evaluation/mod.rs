@@ -30,7 +30,7 @@ use crate::certificate::{Certificate, origin};
 use crate::error::Error;
 use crate::map::{self, Cell, Drawn, Procedure};
 use crate::model::Model;
-use crate::objective::loss_for;
+use crate::objective::{loss_for, user_column};
 use crate::source::Source;
 use crate::stage::{Stage, Watch, enter, unwatched};
 use question::{Asking, Question};
@@ -212,7 +212,7 @@ impl Evaluation {
 
     /// The column that says whose row it is, for a budget that is kept for persons.
     pub fn user_column(model: &Model) -> Option<String> {
-        crate::job::user_column(model.preprocessing())
+        user_column(model.preprocessing())
     }
 
     fn of(self, model: &Model) -> Result<Question, Error> {
