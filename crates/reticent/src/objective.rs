@@ -122,6 +122,12 @@ pub struct Objective {
 }
 
 impl Objective {
+    /// The column that says whose row it is, if the schema declares one: its name, or its place in a
+    /// file without a header, where names are anybody's choice.
+    pub(crate) fn user_column(&self) -> Option<String> {
+        user_column(&self.schema)
+    }
+
     /// The loss of a record.
     pub fn loss(&self) -> &Arc<dyn Loss> {
         &self.loss
@@ -149,6 +155,16 @@ impl Objective {
             whole_budget,
         }
     }
+}
+
+/// The column of a schema that says whose row it is, as a budget knows it.
+pub(crate) fn user_column(schema: &Schema) -> Option<String> {
+    let name = schema.user()?;
+    if schema.header() {
+        return Some(name.to_owned());
+    }
+    let place = schema.columns().iter().position(|column| column.name() == name)?;
+    Some(format!("column {} of a file without a header", place + 1))
 }
 
 fn target_kind(schema: &Schema) -> Result<&TargetKind, Error> {

@@ -7,21 +7,21 @@ use reticent::accountant::{Adjacency, Unit};
 use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::{Format, Reading};
 use reticent::{
-    Certificate, Files, Fitted, JobFile, Model, Spec, Tuned, check_folder, check_results,
+    Certificate, Files, Fitted, Identity, JobFile, Spec, Tuned, Watch, check_folder, check_results,
     write_model,
 };
 use serde_json::{Value, json};
 
 use super::shared::{
-    algorithm, certificate_fields, certificate_rows, format, not_private, one_of, problem_fields,
-    problem_rows, replaces, row, weak,
+    algorithm, certificate_before, certificate_fields, certificate_rows, format, not_private,
+    one_of, problem_fields, problem_rows, replaces, row, weak,
 };
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::Bar;
-use crate::purse::{PurseFlags, Receipt};
+use crate::purse::PurseFlags;
 use crate::settings::{SettingFlags, is_setting};
 
 /// Where a model goes when nothing is said.
@@ -67,6 +67,10 @@ pub struct JobFlags {
     /// Replace files in that folder that this program did not write
     #[arg(long, help_heading = RESULT)]
     force: bool,
+
+    /// Sign the certificate with this key, which `reticent identity new` makes
+    #[arg(long, value_name = "KEY", help_heading = RESULT)]
+    sign: Option<PathBuf>,
 
     #[command(flatten)]
     table: TableFlags,
@@ -207,32 +211,38 @@ impl Fit {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
         let force = self.job.force();
+        let identity = self.job.identity()?;
         let (file, purse) = self.file()?;
         let out = folder(&file);
         let job = file.job.check()?;
         check_folder(&out)?;
         check_results(&out, force)?;
-        let purse = purse.open(&file, &out)?;
+        let label = format!("fit to {}", out.display());
+        let purse = purse.open(&file.job, &file.data, &label, || job.plan_beforehand())?;
         let mut bar = Bar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
         let done = match purse {
-            Some(purse) => purse.fit(&job, &mut watch).map(|(done, paid)| (done, Some(paid))),
+            Some(purse) => {
+                let user = job.user_column();
+                let open = |table: &Files, watch: &mut Watch<'_>| job.open(table, watch);
+                let paid = purse.pay(user.as_deref(), open, &mut watch);
+                paid.map(|(done, paid)| (done, Some(paid)))
+            }
             None => {
                 let done = job.fit_watched(&file.data, &mut watch);
                 done.map(|done| (done, None)).map_err(Failure::from)
             }
         };
         bar.finish();
-        let (fitted, receipt) = done?;
-        // A model that cannot be read has no budget to remind of.
-        let before = Model::read(&out.join("model.json")).ok();
+        let (mut fitted, receipt) = done?;
+        if let Some(identity) = &identity {
+            fitted.model.sign(identity)?;
+        }
+        let before = certificate_before(&out);
         let path = write_model(&fitted.model, &out)?;
-        let mut answer =
-            answer(&file.data, &fitted, &path, before.as_ref().map(Model::certificate));
-        if let Some(Receipt { text, object, remarks }) = receipt {
-            answer.text += &format!("\n{text}");
-            answer.object["budget"] = object;
-            answer.remarks.extend(remarks);
+        let mut answer = answer(&file.data, &fitted, &path, before.as_ref());
+        if let Some(receipt) = receipt {
+            receipt.add_to(&mut answer);
         }
         Ok(answer)
     }
@@ -255,7 +265,8 @@ pub fn folder<J>(file: &JobFile<J>) -> PathBuf {
 impl JobFlags {
     /// The job that the flags alone make.
     pub fn file(self, paths: Vec<PathBuf>) -> Result<JobFile<Spec>, Failure> {
-        let JobFlags { out, seed, force: _, table, budget, problem, tuning, settings } = self;
+        let JobFlags { out, seed, force: _, sign: _, table, budget, problem, tuning, settings } =
+            self;
         let reading = Reading { format: table.format, max_line: table.max_line };
         let job = Spec {
             schema: table.schema,
@@ -285,6 +296,11 @@ impl JobFlags {
             seed,
         };
         Ok(JobFile { job, data: Files { paths, reading }, out })
+    }
+
+    /// The key to sign with, read before any work is done.
+    pub fn identity(&self) -> Result<Option<Identity>, Failure> {
+        Ok(self.sign.as_deref().map(Identity::read).transpose()?)
     }
 
     /// Whether what somebody else wrote may be replaced.

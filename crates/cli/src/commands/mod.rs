@@ -6,10 +6,12 @@ mod audit;
 mod budget;
 mod calibrate;
 mod completions;
+mod count;
 mod demo;
 mod evaluate;
 mod export;
 mod fit;
+mod identity;
 mod inspect;
 mod list;
 mod man;
@@ -18,6 +20,7 @@ mod report;
 mod schema;
 mod shared;
 mod simulate;
+mod verify;
 
 use clap::Subcommand;
 
@@ -31,12 +34,19 @@ pub enum Command {
     Fit(Box<fit::Fit>),
     /// Train a model between many parties, each with its own records, budget and books
     Simulate(Box<simulate::Simulate>),
+    /// Count the records of a private table, or those of each class, with noise
+    Count(Box<count::Count>),
     /// Predict for the records of a table
     Predict(predict::Predict),
-    /// Measure a model on a table with known targets; the numbers are not private
+    /// Measure a model on a table with known targets, privately with --epsilon
     Evaluate(evaluate::Evaluate),
     /// Show what a model is and what its certificate guarantees
     Inspect(inspect::Inspect),
+    /// Check that a model or a certificate holds: its ledger, its statement, its digest, its signature
+    Verify(verify::Verify),
+    /// Make a key to sign certificates with
+    #[command(subcommand)]
+    Identity(identity::Identity),
     /// Write a model for other tools: ONNX, PMML, scikit-learn, SQL
     Export(export::Export),
     /// Write a page about models and their budget, for a privacy officer and for a data scientist
@@ -69,9 +79,12 @@ impl Command {
         match self {
             Command::Fit(fit) => fit.run(),
             Command::Simulate(simulate) => simulate.run(),
+            Command::Count(count) => count.run(),
             Command::Predict(predict) => predict.run(format.json),
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Inspect(inspect) => inspect.run(),
+            Command::Verify(verify) => verify.run(),
+            Command::Identity(identity) => identity.run(),
             Command::Export(export) => export.run(format.json),
             Command::Report(report) => report.run(),
             Command::Budget(budget) => budget.run(),
@@ -89,7 +102,8 @@ impl Command {
     /// Whether its answer to people is a mere report of what was written.
     pub fn is_report(&self) -> bool {
         match self {
-            Command::Fit(_) | Command::Simulate(_) | Command::Report(_) => true,
+            Command::Fit(_) | Command::Simulate(_) => true,
+            Command::Identity(_) | Command::Report(_) => true,
             Command::Predict(predict) => predict.writes_a_file(),
             Command::Export(export) => export.writes_a_file(),
             Command::Budget(budget) => budget.is_report(),
