@@ -45,6 +45,7 @@
 mod axis;
 mod budget;
 pub mod certificate;
+mod count;
 mod draft;
 mod error;
 mod export;
@@ -75,6 +76,7 @@ mod write;
 
 pub use budget::Budget;
 pub use certificate::Certificate;
+pub use count::{CountJob, Counted, ReadyCount};
 pub use draft::draft_schema;
 pub use error::Error;
 pub use export::{ExportFormat, SqlNames};
