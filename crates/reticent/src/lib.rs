@@ -44,6 +44,7 @@
 
 mod axis;
 mod budget;
+mod canonical;
 pub mod certificate;
 mod count;
 mod draft;
@@ -51,6 +52,7 @@ mod error;
 mod export;
 mod fit;
 mod graph;
+mod identity;
 mod job;
 mod job_file;
 pub mod map;
@@ -60,6 +62,7 @@ mod predict;
 mod quality;
 mod ranking;
 mod repeat;
+mod results;
 mod run;
 mod settings;
 pub mod simulate;
@@ -72,6 +75,7 @@ mod tune;
 mod typed;
 mod units;
 mod verdict;
+pub mod verify;
 mod write;
 
 pub use budget::Budget;
@@ -82,6 +86,7 @@ pub use error::Error;
 pub use export::{ExportFormat, SqlNames};
 pub use fit::Fit;
 pub use graph::PrivateGraph;
+pub use identity::{Identity, PublicKey, Signature};
 pub use job::{Fitted, Job, Ready};
 pub use job_file::JobFile;
 pub use model::{Coefficient, Model};
@@ -90,6 +95,7 @@ pub use predict::{Asked, Measured, Predicted, Prediction};
 pub use quality::{Confusion, Quality};
 pub use ranking::Curves;
 pub use repeat::{Repeat, Seen};
+pub use results::{check_folder, check_results, write_model, write_results};
 pub use reticent_accountant as accountant;
 pub use reticent_accountant::{Adjacency, Unit, View};
 pub use reticent_admm as admm;
@@ -108,7 +114,8 @@ pub use stage::{Stage, Watch, unwatched};
 pub use tune::{Tune, Tuned};
 pub use units::Units;
 pub use verdict::{Scope, Verdict};
-pub use write::{NewFile, check_folder, check_new, check_results, write_model, write_text};
+pub use verify::{Check, Document, Outcome, Standing, Verification, verify};
+pub use write::{NewFile, check_new, write_text};
 
 /// The example of the project's own page is held to what it says.
 #[cfg(doctest)]

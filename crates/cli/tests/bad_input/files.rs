@@ -147,6 +147,25 @@ pub const CASES: &[Case] = &[
     ),
     case("predict cut_model.json good.csv", "cut_model.json is not a model of this version: …"),
     case(
+        "predict changed_model.json good.csv",
+        "changed_model.json was changed since it was written: weights, preprocessing or settings are not those \
+         that the certificate is about",
+    ),
+    case("verify none.json", "cannot read the model none.json: no such file"),
+    case(
+        "verify model --key good.csv",
+        "good.csv is no key to use: it is no Ed25519 public key in a PEM file",
+    ),
+    case("fit good.csv … --sign none", "cannot read the key none: no such file"),
+    case(
+        "fit good.csv … --sign good.csv",
+        "good.csv is no key to use: others than its owner may read it; take that away (mode 600)",
+    ),
+    case(
+        "identity new good.csv",
+        "good.csv is there already, and a key is never replaced: nothing was written",
+    ),
+    case(
         "evaluate model other.csv",
         "other.csv: the file has no column `age`, which the schema declares",
     ),
