@@ -119,3 +119,22 @@ pub(crate) fn minimise_whole(mut of: impl FnMut(f64) -> f64) -> Upper {
     }
     best_value
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ln(1 + q(e^x − 1))/(α − 1) with x = α(α − 1)μ²/2, where e^x is a number and where it is not.
+    #[test]
+    fn joint_convexity_is_what_it_says_on_both_sides_of_an_overflow() {
+        for (rate, mu, order) in [(0.3, 1.0, 4.0), (0.01, 0.5, 16.0), (0.5_f64, 2.0_f64, 3.0_f64)] {
+            let exponent = order * (order - 1.0) * mu * mu / 2.0;
+            let truth = (rate * exponent.exp_m1()).ln_1p() / (order - 1.0);
+            let said = mixture_joint_convexity(rate, mu, order);
+            assert!(said >= truth && said <= truth * (1.0 + 1e-12), "{said} {truth}");
+        }
+        let (rate, order) = (0.25_f64, 40.0);
+        let (said, exponent) = (mixture_joint_convexity(rate, 1.0, order), 780.0);
+        assert!((said / ((exponent + rate.ln()) / 39.0) - 1.0).abs() < 1e-12, "{said}");
+    }
+}
