@@ -16,9 +16,7 @@ mod watch;
 #[pyo3::pymodule(gil_used = false)]
 mod _reticent {
     #[pymodule_export]
-    use crate::accounting::{
-        Filter, Ledger, calibrate, calibrate_repetitions, calibrate_sampling,
-    };
+    use crate::accounting::{Filter, Ledger, calibrate, calibrate_repetitions, calibrate_sampling};
     #[pymodule_export]
     use crate::budget::Store;
     #[pymodule_export]
