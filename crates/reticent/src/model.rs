@@ -102,10 +102,20 @@ impl Model {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = reticent_oracle::tables::read_text(path)
             .map_err(|error| Error::read(path, "the model", &error))?;
-        let refuse = |reason: String| Error::Model { file: path.to_owned(), reason };
-        let model: Model =
-            serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
-        model.check().map_err(refuse)?;
+        Self::parse(&text).map_err(|reason| Error::Model { file: path.to_owned(), reason })
+    }
+
+    /// Reads the text of a model file.
+    ///
+    /// # Errors
+    /// If it is no model of this version.
+    pub fn from_json(text: &str) -> Result<Self, Error> {
+        Self::parse(text).map_err(|reason| Error::Model { file: "the text".into(), reason })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let model: Model = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        model.check()?;
         Ok(model)
     }
 

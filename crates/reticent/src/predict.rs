@@ -139,6 +139,41 @@ impl Model {
         Ok(all)
     }
 
+    /// The same as [`Model::predict_dataset`], column by column.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn predict_whole(&self, data: &Dataset<'_>) -> Result<Predicted, Error> {
+        let mut whole = Predicted::default();
+        let mut each = |batch: Predicted| {
+            whole.classes.extend(batch.classes);
+            whole.numbers.resize_with(batch.numbers.len(), Vec::new);
+            whole.numbers.iter_mut().zip(batch.numbers).for_each(|(all, more)| all.extend(more));
+            whole.records += batch.records;
+            true
+        };
+        let source = self.source_at(Place::Memory(data), false, &[]);
+        self.predict_from(&source, self.cut(None)?, &mut |_| true, &mut each)?;
+        Ok(whole)
+    }
+
+    /// The scores of the records of a table in memory, record by record and within a record one for
+    /// each output: log-odds or margins, or the encoded number.
+    ///
+    /// # Errors
+    /// As [`Model::predict_dataset`].
+    pub fn score_dataset(&self, data: &Dataset<'_>) -> Result<Vec<f64>, Error> {
+        let parameter = self.parameter();
+        let mut all = Vec::new();
+        let mut each = |batch: Scored| {
+            all.extend(batch.scores);
+            true
+        };
+        let source = self.source_at(Place::Memory(data), false, &[]);
+        without_privacy::score(&source, &self.linear(&parameter), &mut |_| true, &mut each)?;
+        Ok(all)
+    }
+
     /// All predictions for the records of a file.
     ///
     /// # Errors

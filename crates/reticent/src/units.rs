@@ -27,6 +27,45 @@ pub struct Units {
 impl Model {
     /// The weights in the units of the table.
     pub fn units(&self) -> Units {
+        let encodings = self.encodings();
+        let (factor, _) = self.decoding();
+        let scaled = |(weight, (slope, _)): (&Coefficient, &(f64, f64))| Coefficient {
+            name: weight.name.clone(),
+            values: weight.values.iter().map(|w| w * slope * factor).collect(),
+        };
+        Units {
+            of: self.explained(),
+            coefficients: self.coefficients().iter().zip(&encodings).map(scaled).collect(),
+            intercept: if self.intercept().is_empty() { Vec::new() } else { self.at_zero() },
+        }
+    }
+
+    /// What is predicted of a record of zeros in no category, whether or not there can be one: the
+    /// intercept of [`Model::units`], and where there is none what the bounds alone make of zeros.
+    pub fn at_zero(&self) -> Vec<f64> {
+        let encodings = self.encodings();
+        let (factor, shift) = self.decoding();
+        let at = |output: usize| {
+            let pairs = self.coefficients().iter().zip(&encodings);
+            let moved: f64 = pairs.map(|(w, (_, c))| w.values[output] * c).sum();
+            let own = self.intercept().get(output).copied().unwrap_or(0.0);
+            (own + moved) * factor + shift
+        };
+        (0..self.outputs().len()).map(at).collect()
+    }
+
+    /// What a score is multiplied by and moved by to be a prediction.
+    fn decoding(&self) -> (f64, f64) {
+        match self.target() {
+            Some((_, TargetKind::Range { lower, upper })) => {
+                ((upper - lower) / 2.0, (lower + upper) / 2.0)
+            }
+            _ => (1.0, 0.0),
+        }
+    }
+
+    /// The `a` and the `c` of every encoded column.
+    fn encodings(&self) -> Vec<(f64, f64)> {
         let schema = self.preprocessing();
         let mut encodings = Vec::with_capacity(self.coefficients().len());
         for column in schema.columns() {
@@ -50,30 +89,7 @@ impl Model {
         }
         // The values of a LIBSVM file are as they are.
         encodings.resize(self.coefficients().len(), (1.0, 0.0));
-        let (factor, shift) = match self.target() {
-            Some((_, TargetKind::Range { lower, upper })) => {
-                ((upper - lower) / 2.0, (lower + upper) / 2.0)
-            }
-            _ => (1.0, 0.0),
-        };
-        let pairs = || self.coefficients().iter().zip(&encodings);
-        let moved =
-            |output: usize| -> f64 { pairs().map(|(w, (_, c))| w.values[output] * c).sum() };
-        Units {
-            of: self.explained(),
-            coefficients: pairs()
-                .map(|(weight, (slope, _))| Coefficient {
-                    name: weight.name.clone(),
-                    values: weight.values.iter().map(|w| w * slope * factor).collect(),
-                })
-                .collect(),
-            intercept: self
-                .intercept()
-                .iter()
-                .enumerate()
-                .map(|(output, b)| (b + moved(output)) * factor + shift)
-                .collect(),
-        }
+        encodings
     }
 
     /// What each output is the score of, in words.

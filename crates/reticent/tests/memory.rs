@@ -110,3 +110,28 @@ fn a_table_that_was_encoded_under_another_schema_is_refused() {
         assert!(error.contains("not encoded under the schema of the job"), "{error}");
     }
 }
+
+/// What other front-ends compute with: all predictions at once, raw scores, and weights in units
+/// that give them back.
+#[test]
+fn whole_columns_of_predictions_belong_to_the_scores_and_the_weights() {
+    let (x, y) = (x(), y());
+    let data = Dataset::dense(&x, N, 2).unwrap().with_targets(&y).unwrap();
+    for intercept in [true, false] {
+        let model = model(fit(schema()).intercept(intercept), &data).unwrap();
+        assert_eq!(Model::from_json(&serde_json::to_string(&model).unwrap()).unwrap(), model);
+        let (whole, scores) =
+            (model.predict_whole(&data).unwrap(), model.score_dataset(&data).unwrap());
+        let (units, at_zero) = (model.units(), model.at_zero());
+        assert_eq!(units.intercept.is_empty(), !intercept);
+        for (i, prediction) in model.predict_dataset(&data).unwrap().iter().enumerate() {
+            assert_eq!(&model.prediction(&whole, i), prediction);
+            assert!((whole.numbers[1][i] - 1.0 / (1.0 + (-scores[i]).exp())).abs() < 1e-12);
+            let row = [x[2 * i].clamp(0.0, 10.0), x[2 * i + 1].clamp(-10.0, 50.0)];
+            let linear: f64 =
+                units.coefficients.iter().zip(row).map(|(w, value)| w.values[0] * value).sum();
+            assert!((linear + at_zero[0] - scores[i]).abs() < 1e-9);
+        }
+    }
+    assert!(matches!(Model::from_json("{}"), Err(Error::Model { .. })));
+}

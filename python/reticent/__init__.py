@@ -1,0 +1,105 @@
+"""Train a model on a table about people, and promise each of them a number.
+
+The estimators follow scikit-learn's conventions and are loaded, with scikit-learn, when they are
+first asked for.
+
+Examples
+--------
+>>> import numpy as np
+>>> from reticent import PrivateLogisticRegression
+>>> X = np.random.default_rng(0).uniform(0, 90, size=(1000, 2))
+>>> y = (X[:, 0] > 45).astype(int)
+>>> model = PrivateLogisticRegression(epsilon=1.0, delta=1e-6, bounds=(0, 90), classes=[0, 1])
+>>> model.fit(X, y).certificate_.epsilon() <= 1.0
+True
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._reticent import Schema
+from .errors import (
+    BudgetError,
+    BudgetExceeded,
+    BudgetSpent,
+    DataError,
+    FitStopped,
+    NotCertified,
+    NotPrivateWarning,
+    PrivacyCostWarning,
+    SchemaError,
+)
+
+if TYPE_CHECKING:
+    from .budget import Budget
+    from .certificate import Certificate
+    from .files import load
+    from .generalized import PrivateFusedLasso, PrivateGeneralizedLasso
+    from .huber import PrivateHuberRegressor
+    from .lasso import PrivateElasticNet, PrivateLasso
+    from .logistic import PrivateLogisticRegression
+    from .ridge import PrivateRidge
+    from .search import PrivateSearchCV
+    from .svc import PrivateLinearSVC
+
+# Where each name is that is loaded when it is first asked for.
+_LATER = {
+    "Budget": "budget",
+    "Certificate": "certificate",
+    "PrivateElasticNet": "lasso",
+    "PrivateFusedLasso": "generalized",
+    "PrivateGeneralizedLasso": "generalized",
+    "PrivateHuberRegressor": "huber",
+    "PrivateLasso": "lasso",
+    "PrivateLinearSVC": "svc",
+    "PrivateLogisticRegression": "logistic",
+    "PrivateRidge": "ridge",
+    "PrivateSearchCV": "search",
+    "load": "files",
+}
+
+__all__ = [
+    "Budget",
+    "BudgetError",
+    "BudgetExceeded",
+    "BudgetSpent",
+    "Certificate",
+    "DataError",
+    "FitStopped",
+    "NotCertified",
+    "NotPrivateWarning",
+    "PrivacyCostWarning",
+    "PrivateElasticNet",
+    "PrivateFusedLasso",
+    "PrivateGeneralizedLasso",
+    "PrivateHuberRegressor",
+    "PrivateLasso",
+    "PrivateLinearSVC",
+    "PrivateLogisticRegression",
+    "PrivateRidge",
+    "PrivateSearchCV",
+    "Schema",
+    "SchemaError",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'reticent' has no attribute {name!r}")
+    try:
+        value = getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
+    except ModuleNotFoundError as error:
+        if error.name != "sklearn":
+            raise
+        raise ImportError(
+            f"reticent.{name} follows scikit-learn, which is not there: pip install scikit-learn"
+        ) from error
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

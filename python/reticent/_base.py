@@ -1,0 +1,305 @@
+"""What all private estimators have in common."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import pathlib
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+
+from . import _reticent, _tables
+from ._reticent import Model
+from ._schema import read_schema, schema_for
+from .certificate import Certificate
+from .errors import NotPrivateWarning, PrivacyCostWarning
+
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:  # scikit-learn 1.5
+
+    def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
+        return estimator._validate_data(X, **options)
+
+
+class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+    """Privacy arguments, tables, fitting and files; the rest is for its heirs."""
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        adjacency: str = "replace-one",
+        unit: str | None = None,
+        bounds: Any = None,
+        schema: Any = None,
+        row_norm: float | None = None,
+        public_n: int | None = None,
+        budget: Any = None,
+        algorithm: str = "auto",
+        settings: dict[str, Any] | None = None,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.unit = unit
+        self.bounds = bounds
+        self.schema = schema
+        self.row_norm = row_norm
+        self.public_n = public_n
+        self.budget = budget
+        self.algorithm = algorithm
+        self.settings = settings
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    # What its heirs say.
+
+    def _loss(self, outputs: int | None) -> str | None:
+        """The loss, for so many classes."""
+        raise NotImplementedError
+
+    def _penalty(self) -> str:
+        raise NotImplementedError
+
+    def _constraint(self, names: list[str]) -> Any:
+        """What ties the encoded columns together, if anything does."""
+        return None
+
+    # Fitting.
+
+    def _table(self, X: Any, *, reset: bool) -> _tables.Columns:
+        """X as the library takes it, with scikit-learn's attributes of it."""
+        declared = None if self.schema is None else read_schema(self.schema)
+        by_arrow = declared is not None and not declared.numeric and not isinstance(X, np.ndarray)
+        if by_arrow or _tables.speaks_arrow(X):
+            table = _tables.from_arrow(X)
+            if reset:
+                self.n_features_in_ = table.width
+                self.feature_names_in_ = np.asarray(_tables.column_names(X), dtype=object)
+            return table
+        names = _tables.column_names(X)
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=np.float64, reset=reset, accept_large_sparse=True
+        )
+        if names is None and not reset and hasattr(self, "feature_names_in_"):
+            names = list(self.feature_names_in_)
+        return _tables.from_matrix(X, names)
+
+    def _checked(self, y: Any) -> Any:
+        """y as one column."""
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
+            )
+        y = check_array(
+            y, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite=False
+        ) if _NEW else check_array(y, ensure_2d=False, dtype=None, force_all_finite=False)
+        return column_or_1d(y, warn=True)
+
+    def _seed(self) -> int | None:
+        if self.random_state is None:
+            return None
+        warnings.warn(
+            f"{type(self).__name__} draws its noise from random_state: the result is NOT PRIVATE, "
+            "and its certificate says so; leave random_state out for a private fit",
+            NotPrivateWarning,
+            stacklevel=5,
+        )
+        if isinstance(self.random_state, (int, np.integer)):
+            if self.random_state < 0:
+                raise ValueError(f"random_state={self.random_state}: it must be 0 or greater")
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _request(self, schema: Any, grouped: bool, seed: int | None) -> dict[str, Any]:
+        """The job, in the words of the library."""
+        if self.epsilon is None and self.algorithm != "exact":
+            raise ValueError("epsilon is missing: say how much may be spent, such as epsilon=1.0")
+        if self.delta is None and self.algorithm != "exact":
+            raise ValueError(
+                "delta is missing: the chance that epsilon does not hold, well below one over the "
+                "number of records, for example delta=1e-6"
+            )
+        unit = self.unit
+        if unit is None and grouped:
+            unit = "user"
+        if unit == "user" and not grouped and schema.user is None:
+            raise ValueError(
+                "unit='user' needs to know whose each row is: give `groups` to fit, or a column of "
+                "kind 'user' in the schema"
+            )
+        outputs = None if schema.classes is None else len(schema.classes)
+        return {
+            "schema": schema,
+            "loss": self._loss(outputs),
+            "penalty": self._penalty(),
+            "constraint": self._constraint(schema.encoded_names),
+            "intercept": bool(self.fit_intercept),
+            "algorithm": self.algorithm,
+            "settings": [(name, _word(value)) for name, value in (self.settings or {}).items()],
+            "epsilon": None if self.epsilon is None else float(self.epsilon),
+            "delta": None if self.delta is None else float(self.delta),
+            "adjacency": self.adjacency,
+            "unit": unit,
+            "public_n": self._public_n(),
+            "seed": seed,
+        }
+
+    def _public_n(self) -> int | None:
+        if self.public_n is None:
+            return None
+        if int(self.public_n) < 1:
+            raise ValueError(f"public_n={self.public_n}: a number of records is needed")
+        return int(self.public_n)
+
+    def _schema(self, table: _tables.Columns, X: Any, y: Any, **kind: Any) -> Any:
+        names = table.names if table.names is not None else _tables.column_names(X)
+        target = getattr(y, "name", None)
+        return schema_for(
+            bounds=self.bounds,
+            schema=self.schema,
+            row_norm=self.row_norm,
+            columns=table.width,
+            names=names,
+            sparse=table.sparse,
+            target=target if isinstance(target, str) and target else "target",
+            **kind,
+        )
+
+    def _payer(self) -> dict[str, str] | None:
+        if self.budget is None:
+            return None
+        return {"path": self.budget.path, "label": type(self).__name__}
+
+    def _fit(self, table: _tables.Columns, schema: Any, y: Any, groups: Any) -> None:
+        request = self._request(schema, groups is not None, self._seed())
+        native, iterations, converged, remark = _reticent.fit(
+            request,
+            table.x,
+            names=table.names if schema.features else None,
+            y=y,
+            groups=owners(groups),
+            budget=self._payer(),
+        )
+        if remark is not None:
+            warnings.warn(remark, RuntimeWarning, stacklevel=4)
+        if converged is False:
+            warnings.warn(
+                f"the exact solver did not get to the optimum in {iterations} iterations: give it "
+                "more with settings={'iterations': N}",
+                stacklevel=4,
+            )
+        self.n_iter_ = int(iterations)
+        self._adopt(native)
+
+    def _adopt(self, native: Model) -> None:
+        """Takes a model for its own."""
+        self.model_ = native
+        self.certificate_ = Certificate(native.certificate)
+        names, weights, intercept = native.weights(False)
+        self.coef_names_ = names
+        self._set_weights(weights, intercept)
+
+    def _set_weights(self, weights: Any, intercept: Any) -> None:
+        raise NotImplementedError
+
+    def _native_columns(self, X: Any) -> dict[str, Any]:
+        check_is_fitted(self, "model_")
+        table = self._table(X, reset=False)
+        names = table.names if self.model_.schema.features else None
+        return {"x": table.x, "names": names}
+
+    # Files.
+
+    def save(self, folder: str | os.PathLike[str]) -> pathlib.Path:
+        """Write ``model.json`` and ``certificate.json``, as the command line does.
+
+        Parameters
+        ----------
+        folder : path
+            Where to; it is made if it is not there.
+
+        Returns
+        -------
+        pathlib.Path
+            The model file, for :func:`reticent.load` and ``reticent predict``.
+        """
+        check_is_fitted(self, "model_")
+        return pathlib.Path(self.model_.write(os.fspath(folder)))
+
+    # scikit-learn's ways.
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def __sklearn_clone__(self) -> Any:
+        from sklearn.base import _clone_parametrized
+
+        warn_of_search(self)
+        return _clone_parametrized(self)
+
+
+_NEW = "ensure_all_finite" in inspect.signature(check_array).parameters
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def owners(groups: Any) -> Any:
+    """Whose each row is, as numbers."""
+    if groups is None:
+        return None
+    _, places = np.unique(np.asarray(groups), return_inverse=True)
+    return np.ascontiguousarray(places.ravel(), dtype=np.uint64)
+
+
+# What fits the same estimator many times.
+_MANY = {
+    "cross_validate",
+    "cross_val_predict",
+    "learning_curve",
+    "permutation_test_score",
+    "validation_curve",
+}
+
+
+def warn_of_search(estimator: PrivateEstimator) -> None:
+    """Says before a search of scikit-learn's begins that each of its fits is paid for.
+
+    Who clones is not told, so the callers are looked at; in the processes of a search it has been
+    said already.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        module, function = frame.f_globals.get("__name__", ""), frame.f_code.co_name
+        if function == "_fit_and_score":
+            return
+        searches = module == "sklearn.model_selection._search" and function == "fit"
+        if searches or (module == "sklearn.model_selection._validation" and function in _MANY):
+            who = type(frame.f_locals["self"]).__name__ if searches else function
+            warnings.warn(
+                f"{who} fits {type(estimator).__name__} many times, and every fit spends "
+                f"epsilon={estimator.epsilon}, delta={estimator.delta} of the data again; the "
+                "scores that it reports are not private either. reticent.PrivateSearchCV chooses "
+                "within one budget",
+                PrivacyCostWarning,
+                stacklevel=2,
+            )
+            return
+        frame = frame.f_back  # type: ignore[assignment]

@@ -1,0 +1,141 @@
+"""What private classifiers have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from ._base import PrivateEstimator
+from ._schema import read_schema
+from .errors import DataError
+
+WAYS_OUT = (
+    "which classes there are must be public, and is not read off the data: give `classes=[...]`, "
+    "or a schema whose target declares them; if the labels that occur in y are known to everybody "
+    "anyway, say so with classes='public'"
+)
+
+
+class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """Classes, scores and probabilities."""
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
+        """Fit within the budget.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            The records. Dense float64 and CSR are not copied on their way into the encoded table.
+        y : array
+            The class of each record.
+        groups : array, optional
+            Whose each record is; a person is then protected with all their records.
+
+        Returns
+        -------
+        object
+            Itself.
+        """
+        self._fit(*self._prepared(X, y), groups)
+        return self
+
+    def _prepared(self, X: Any, y: Any) -> tuple[Any, Any, Any]:
+        """The table, its schema and the places of the labels."""
+        table = self._table(X, reset=True)
+        labels = self._checked(y)
+        self.classes_, codes = self._classes(labels)
+        names = None if self._declared() else [_name(label) for label in self.classes_]
+        schema = self._schema(table, X, y, classes=names, range=None)
+        if len(schema.classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes, and there is one class"
+            )
+        return table, schema, codes
+
+    def _declared(self) -> list[str] | None:
+        """The classes of the schema, if it has any and nothing else is said."""
+        if self.classes is not None or self.schema is None:
+            return None
+        return read_schema(self.schema).classes
+
+    def _classes(self, labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The classes, and the place of each label among them."""
+        declared = self._declared()
+        if declared is not None:
+            return _under(declared, labels)
+        if self.classes is None:
+            raise ValueError(WAYS_OUT)
+        if isinstance(self.classes, str):
+            if self.classes != "public":
+                raise ValueError(f"classes={self.classes!r}: give a list, or 'public'")
+            if not np.all(_finite(labels)):
+                raise DataError("Input y contains NaN or infinity, and a label is needed")
+            check_classification_targets(labels)
+            classes = np.unique(labels)
+        else:
+            classes = np.unique(np.asarray(self.classes))
+            if len(classes) != len(np.asarray(self.classes)):
+                raise ValueError("classes has a class twice")
+        return classes, _places(classes, labels)
+
+    def _set_weights(self, weights: Any, intercept: Any) -> None:
+        self.coef_ = weights
+        self.intercept_ = intercept if len(intercept) else self.model_.offsets()
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The score of each record: of the second of two classes, or of each class."""
+        scores: NDArray[np.float64] = self.model_scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def model_scores(self, X: Any) -> Any:
+        columns = self._native_columns(X)
+        return self.model_.scores(columns["x"], names=columns["names"])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each record."""
+        columns = self._native_columns(X)
+        places, _ = self.model_.predict(columns["x"], names=columns["names"])
+        return np.asarray(self.classes_[places])
+
+
+def _finite(labels: NDArray[Any]) -> Any:
+    return np.isfinite(labels) if labels.dtype.kind == "f" else True
+
+
+def _name(label: Any) -> str:
+    """How a class is spelt in files: 1.0 is 1, as other programs have it."""
+    if isinstance(label, (float, np.floating)) and float(label).is_integer():
+        return str(int(label))
+    return str(label)
+
+
+def _places(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.uint32]:
+    """The place of each label; one that is no class is refused without being shown."""
+    try:
+        places = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
+        known = bool(np.all(classes[places] == labels))
+    except TypeError:
+        known = False
+    if not known:
+        raise DataError("y has a label that is none of the declared classes")
+    return np.ascontiguousarray(places, dtype=np.uint32)
+
+
+def _under(declared: list[str], labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The classes of a schema, in its order and in the type of the labels."""
+    names = np.asarray(declared)
+    if labels.dtype.kind in "biuf":
+        try:
+            numbers = names.astype(np.float64)
+        except ValueError:
+            raise DataError("y has numbers, and the classes of the schema are none") from None
+        codes = np.ascontiguousarray(labels, dtype=np.float64)
+        order = np.argsort(numbers)
+        return numbers.astype(labels.dtype), order[_places(numbers[order], codes)].astype(np.uint32)
+    order = np.argsort(names)
+    texts = labels.astype(str)
+    return names, order[_places(names[order], texts)].astype(np.uint32)

@@ -1,0 +1,72 @@
+"""What private regressors have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from ._base import PrivateEstimator
+from ._schema import read_schema
+from .errors import DataError
+
+WAYS_OUT = (
+    "the range of what is predicted must be public, and is not read off the data: give "
+    "`target_bounds=(lower, upper)`, or a schema whose target declares it"
+)
+
+
+class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
+    """A number within a public range."""
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
+        """Fit within the budget.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            The records. Dense float64 and CSR are not copied on their way into the encoded table.
+        y : array
+            The number of each record; it is clipped to ``target_bounds``.
+        groups : array, optional
+            Whose each record is; a person is then protected with all their records.
+
+        Returns
+        -------
+        object
+            Itself.
+        """
+        self._fit(*self._prepared(X, y), groups)
+        return self
+
+    def _prepared(self, X: Any, y: Any) -> tuple[Any, Any, Any]:
+        """The table, its schema and the numbers to predict."""
+        table = self._table(X, reset=True)
+        numbers = np.ascontiguousarray(self._checked(y), dtype=np.float64)
+        if not np.all(np.isfinite(numbers)):
+            raise DataError("Input y contains NaN or infinity, and a number is needed")
+        return table, self._ranged(table, X, y), numbers
+
+    def _ranged(self, table: Any, X: Any, y: Any) -> Any:
+        if self.target_bounds is None:
+            declared = None if self.schema is None else read_schema(self.schema).range
+            if declared is None:
+                raise ValueError(WAYS_OUT)
+            return self._schema(table, X, y, classes=None, range=None)
+        try:
+            lower, upper = (float(end) for end in self.target_bounds)
+        except (TypeError, ValueError):
+            raise ValueError("target_bounds must be (lower, upper), two numbers") from None
+        return self._schema(table, X, y, classes=None, range=(lower, upper))
+
+    def _set_weights(self, weights: Any, intercept: Any) -> None:
+        self.coef_ = weights[0]
+        self.intercept_ = float(intercept[0] if len(intercept) else self.model_.offsets()[0])
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The number of each record, within ``target_bounds``."""
+        columns = self._native_columns(X)
+        _, numbers = self.model_.predict(columns["x"], names=columns["names"])
+        return np.ascontiguousarray(numbers[:, 0])

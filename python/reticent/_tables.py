@@ -1,0 +1,77 @@
+"""From what users have (NumPy, SciPy, pandas, polars, Arrow) to what the library reads."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .errors import DataError
+
+
+class Columns(NamedTuple):
+    """A table as the library takes it."""
+
+    x: Any
+    names: list[str] | None
+    width: int
+    sparse: bool
+
+
+def speaks_arrow(X: Any) -> bool:
+    """Whether it is a table that is not NumPy's and not pandas', and can be had through Arrow."""
+    return hasattr(X, "__arrow_c_stream__") and not is_pandas(X)
+
+
+def is_pandas(X: Any) -> bool:
+    """Whether it is a data frame of pandas; without loading pandas."""
+    return type(X).__module__.split(".")[0] == "pandas"
+
+
+def column_names(X: Any) -> list[str] | None:
+    """The names of its columns, if it has any and they are text."""
+    names = getattr(X, "columns", None)
+    if names is None:
+        names = getattr(X, "column_names", None)
+    if names is None or callable(names):
+        return None
+    names = list(names)
+    # pyarrow's `columns` are the columns themselves.
+    if not all(isinstance(name, str) for name in names):
+        names = list(getattr(X, "column_names", [None]))
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def from_arrow(X: Any) -> Columns:
+    """A table through Arrow's C interface."""
+    if is_pandas(X):
+        try:
+            import pyarrow
+        except ModuleNotFoundError:
+            raise ImportError(
+                "a data frame of pandas whose columns are not all numbers goes through Arrow: "
+                "pip install pyarrow"
+            ) from None
+        # The index is no column.
+        X = pyarrow.Table.from_pandas(X, preserve_index=False)
+    if not hasattr(X, "__arrow_c_stream__"):
+        raise DataError(
+            "the schema has columns that are not numbers: give X as a data frame (pandas, polars) "
+            "or an Arrow table"
+        )
+    names = column_names(X)
+    if names is None:
+        raise DataError("the columns of an Arrow table need names")
+    return Columns(X, None, len(names), False)
+
+
+def from_matrix(X: Any, names: list[str] | None) -> Columns:
+    """A dense or sparse matrix that scikit-learn has looked at; neither is copied."""
+    if hasattr(X, "indptr"):
+        # Neither SciPy's flag nor its order matters; a column twice in a row does.
+        X.sum_duplicates()
+        parts = (X.indptr, X.indices, X.data, X.shape[1])
+        return Columns(parts, names, X.shape[1], True)
+    if not (X.flags.c_contiguous or X.flags.f_contiguous):
+        X = np.ascontiguousarray(X)
+    return Columns(X, names, X.shape[1], False)

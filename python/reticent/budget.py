@@ -1,0 +1,207 @@
+"""The budget of a data set, which all fits of it pay from."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pathlib
+import shutil
+import tempfile
+from typing import Any
+
+from ._reticent import Store
+
+__all__ = ["Budget"]
+
+# Folders of budgets in memory, with the process that made them.
+_FOLDERS: list[tuple[int, str]] = []
+
+
+def _remove() -> None:
+    for process, folder in _FOLDERS:
+        if process == os.getpid():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+atexit.register(_remove)
+
+
+class Budget:
+    """A budget that many fits pay from, and that none of them can lose.
+
+    Every fit reserves what its plan costs before the first noise is drawn; one that would be too
+    much is refused. What is counted is composed exactly, by a filter that holds although the next
+    fit is chosen by looking at the models before it.
+
+    A ``Budget`` is a handle. ``clone``, ``copy.deepcopy``, pickling and the processes of joblib all
+    hand on the same budget, never a copy of what is left in it.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        What all fits together may spend. ``delta`` must be above 0.
+    adjacency : {"replace-one", "add-remove"}
+        Which tables are neighbours.
+    unit : {"record", "user"}
+        What is protected.
+    rows_per_user : int, optional
+        A public bound on the rows of one user, by which a fit that protects records is counted.
+    dataset : str
+        What the data set is called.
+
+    Notes
+    -----
+    Without a file (see :meth:`create` and :meth:`open`) it lives as long as this process: in a
+    folder of its own that only its owner can read, so that other processes find it by its path.
+
+    Every table in memory is taken for an edition of the data set that the budget belongs to: what
+    is asked of any of them adds up. Use one budget for each data set.
+
+    Examples
+    --------
+    >>> from reticent import Budget
+    >>> budget = Budget(epsilon=2.0, delta=1e-6)
+    >>> budget.counted
+    0.0
+    """
+
+    _path: str
+
+    def __init__(
+        self,
+        epsilon: float,
+        delta: float,
+        *,
+        adjacency: str = "replace-one",
+        unit: str = "record",
+        rows_per_user: int | None = None,
+        dataset: str = "a table in memory",
+    ) -> None:
+        folder = tempfile.mkdtemp(prefix="reticent-")
+        _FOLDERS.append((os.getpid(), folder))
+        made = Budget.create(
+            os.path.join(folder, "memory.budget"),
+            epsilon,
+            delta,
+            adjacency=adjacency,
+            unit=unit,
+            rows_per_user=rows_per_user,
+            dataset=dataset,
+        )
+        self._path = made._path
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        epsilon: float,
+        delta: float,
+        *,
+        adjacency: str = "replace-one",
+        unit: str = "record",
+        rows_per_user: int | None = None,
+        dataset: str | None = None,
+    ) -> Budget:
+        """Make a budget in a new file, which the command line can use as well.
+
+        Raises
+        ------
+        FileExistsError
+            If there is a file of that name.
+        """
+        Store.create(
+            os.fspath(path),
+            dataset=dataset if dataset is not None else pathlib.Path(path).stem,
+            epsilon=float(epsilon),
+            delta=float(delta),
+            adjacency=adjacency,
+            unit=unit,
+            rows_per_user=rows_per_user,
+        )
+        return cls._at(path)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Budget:
+        """Use the budget in a file, made here or by ``reticent budget new``."""
+        budget = cls._at(path)
+        budget.summary()
+        return budget
+
+    @classmethod
+    def _at(cls, path: str | os.PathLike[str]) -> Budget:
+        budget = cls.__new__(cls)
+        budget._path = os.path.abspath(os.fspath(path))
+        return budget
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self._path
+
+    def summary(self) -> dict[str, Any]:
+        """What is promised, counted and left, and every job."""
+        return Store(self._path).summary(False)
+
+    def check(self) -> dict[str, Any]:
+        """Recount everything from the ledgers, and give the summary.
+
+        Raises
+        ------
+        BudgetError
+            If the history does not fit together; it names the first line that does not.
+        """
+        return Store(self._path).summary(True)
+
+    def forfeit(self, job: int) -> None:
+        """Close a job that never came back, as spent."""
+        Store(self._path).forfeit(job)
+
+    @property
+    def epsilon(self) -> float:
+        """What is promised."""
+        return float(self.summary()["epsilon"])
+
+    @property
+    def delta(self) -> float:
+        """What is promised."""
+        return float(self.summary()["delta"])
+
+    @property
+    def counted(self) -> float:
+        """The ε that is counted now."""
+        return float(self.summary()["counted"])
+
+    @property
+    def left(self) -> float:
+        """The largest ε that a fit with Gaussian noise could still have."""
+        return float(self.summary()["left"])
+
+    @property
+    def jobs(self) -> list[dict[str, Any]]:
+        """What was done, in order."""
+        return list(self.summary()["jobs"])
+
+    def __copy__(self) -> Budget:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Budget:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Budget._at, (self._path,))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Budget) and other._path == self._path
+
+    def __hash__(self) -> int:
+        return hash(self._path)
+
+    def __repr__(self) -> str:
+        try:
+            now = self.summary()
+        except Exception:
+            return f"Budget.open({self._path!r})"
+        return (
+            f"Budget(epsilon={now['epsilon']:g}, delta={now['delta']:g}, "
+            f"counted={now['counted']:.4g}, left={now['left']:.4g})"
+        )

@@ -1,0 +1,74 @@
+"""What can go wrong, and what is worth a warning."""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetError",
+    "BudgetExceeded",
+    "BudgetSpent",
+    "DataError",
+    "FitStopped",
+    "NotCertified",
+    "NotPrivateWarning",
+    "PrivacyCostWarning",
+    "SchemaError",
+]
+
+
+class SchemaError(ValueError):
+    """A schema that is none, or that says too little."""
+
+
+class DataError(ValueError):
+    """A table that cannot be read under its schema. The message shows no value of the table."""
+
+
+class BudgetError(RuntimeError):
+    """A budget that cannot do what it is asked."""
+
+
+class BudgetExceeded(BudgetError):
+    """What is asked is more than is left. Nothing was asked of the data."""
+
+
+class NotCertified(RuntimeError):
+    """Something that is no guarantee where one is needed."""
+
+
+class _Spent:
+    """What a run cost that has no model to show."""
+
+    args: tuple[str, float, float]
+
+    def __init__(self, message: str, epsilon: float = 0.0, delta: float = 0.0) -> None:
+        # All of it, so that it arrives whole from another process.
+        super().__init__(message, epsilon, delta)  # type: ignore[call-arg]
+
+    def __str__(self) -> str:
+        return self.args[0]
+
+    @property
+    def epsilon(self) -> float:
+        """What is to be counted as spent; 0 if nothing was asked."""
+        return self.args[1]
+
+    @property
+    def delta(self) -> float:
+        """The same."""
+        return self.args[2]
+
+
+class BudgetSpent(_Spent, RuntimeError):
+    """A run that ended without a model after it was told something about the data."""
+
+
+class FitStopped(_Spent, KeyboardInterrupt):
+    """Ctrl-C during a fit. ``epsilon`` and ``delta`` say what is to be counted as spent."""
+
+
+class NotPrivateWarning(UserWarning):
+    """The result is no guarantee, for example because its noise came from a seed."""
+
+
+class PrivacyCostWarning(UserWarning):
+    """Something will spend the budget several times."""

@@ -1,0 +1,159 @@
+"""Choosing settings within one budget."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from . import _reticent
+from ._base import PrivateEstimator, owners
+
+__all__ = ["PrivateSearchCV"]
+
+
+def _has(name: str) -> Any:
+    def check(search: Any) -> bool:
+        getattr(getattr(search, "best_estimator_", search.estimator), name)
+        return True
+
+    return check
+
+
+class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Choose among settings privately, within the ε and δ of the estimator.
+
+    A random number of runs, each with a setting drawn from the grid and noise of its own, are
+    scored with noise; the best is released and nothing else (Papernot and Steinke, 2022). The
+    choice is paid for: all of it together is within the budget of one fit. There are no folds, because every
+    fold of an ordinary search spends the budget again.
+
+    Parameters
+    ----------
+    estimator : a private estimator
+        Its ``epsilon`` and ``delta`` are for the whole search.
+    param_grid : dict or list of dict
+        Lists of settings, as for ``GridSearchCV``. The privacy arguments cannot be among them.
+    runs : int, optional
+        The expected number of runs; as many as there are points where nothing is said.
+
+    Attributes
+    ----------
+    best_estimator_ : estimator
+        The winner, fitted.
+    best_params_ : dict
+        Its settings.
+    best_index_ : int
+        Its place among the points of the grid.
+    best_score_ : float
+        Its noisy score: minus the mean squared error of its predictions, on the scale 0 … 1.
+    certificate_ : Certificate
+        What is guaranteed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reticent import PrivateLogisticRegression, PrivateSearchCV
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
+    >>> y = (X[:, 0] > 0).astype(int)
+    >>> model = PrivateLogisticRegression(
+    ...     epsilon=2.0, delta=1e-6, bounds=(-1, 1), classes=[0, 1], settings={"iterations": 20}
+    ... )
+    >>> search = PrivateSearchCV(model, {"alpha": [1e-3, 1e-1]}).fit(X, y)
+    >>> search.certificate_.epsilon() <= 2.0
+    True
+    """
+
+    def __init__(self, estimator: Any, param_grid: Any, *, runs: int | None = None) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.runs = runs
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> PrivateSearchCV:
+        """Choose and fit within the budget."""
+        if not isinstance(self.estimator, PrivateEstimator):
+            raise TypeError(
+                f"estimator is a {type(self.estimator).__name__}: PrivateSearchCV chooses among "
+                "settings of a private estimator, which pays for the choice itself"
+            )
+        points = list(ParameterGrid(self.param_grid))
+        prepared = []
+        seed: int | None = None
+        for place, params in enumerate(points):
+            one = clone(self.estimator).set_params(**params)
+            if place == 0:
+                seed = one._seed()
+            table, schema, target = one._prepared(X, y)
+            prepared.append((one, table, schema, target))
+        first, table, schema, target = prepared[0]
+        requests = [one._request(under, groups is not None, seed) for one, _, under, _ in prepared]
+        native, iterations, winner, score, expected, remark = _reticent.tune(
+            requests,
+            self.runs,
+            table.x,
+            names=table.names if schema.features else None,
+            y=target,
+            groups=owners(groups),
+            budget=first._payer(),
+        )
+        if remark is not None:
+            warnings.warn(remark, RuntimeWarning, stacklevel=2)
+        best = prepared[winner][0]
+        best.n_iter_ = int(iterations)
+        best._adopt(native)
+        self.best_estimator_ = best
+        self.best_params_ = points[winner]
+        self.best_index_ = int(winner)
+        self.best_score_ = -float(score)
+        self.expected_runs_ = float(expected)
+        self.certificate_ = best.certificate_
+        self.n_features_in_ = best.n_features_in_
+        if hasattr(best, "feature_names_in_"):
+            self.feature_names_in_ = best.feature_names_in_
+        return self
+
+    @property
+    def classes_(self) -> Any:
+        """The classes of the winner."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.classes_
+
+    def predict(self, X: Any) -> Any:
+        """What the winner predicts."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict(X)
+
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """The probabilities of the winner."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict_proba(X)
+
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Any:
+        """The scores of the winner."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.decision_function(X)
+
+    def score(self, X: Any, y: Any) -> float:
+        """How well the winner does on a table; NOT PRIVATE."""
+        check_is_fitted(self, "best_estimator_")
+        return float(np.asarray(self.best_estimator_.score(X, y)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = self.estimator.__sklearn_tags__()
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.input_tags = inner.input_tags
+        return tags
+
+    @property
+    def _estimator_type(self) -> Any:  # scikit-learn 1.5
+        return getattr(self.estimator, "_estimator_type", None)

@@ -1,0 +1,128 @@
+//! From keyword arguments to a job of the library.
+
+use pyo3::prelude::*;
+use reticent::losses;
+use reticent::penalties;
+use reticent::problem::{Edge, SparseMatrix};
+use reticent::tables::TargetKind;
+use reticent::{
+    Adjacency, Budget, Constraint, Error, Fit, Graph, PrivateGraph, Problem, Settings, Solver, Unit,
+};
+
+use crate::schema::Schema;
+
+/// What an estimator asks for; every key is there, as `None` where nothing is said.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Request {
+    pub schema: Schema,
+    pub loss: Option<String>,
+    pub penalty: String,
+    pub constraint: Option<Tie>,
+    pub intercept: bool,
+    pub algorithm: String,
+    pub settings: Vec<(String, String)>,
+    pub epsilon: Option<f64>,
+    pub delta: Option<f64>,
+    pub adjacency: String,
+    pub unit: Option<String>,
+    pub public_n: Option<u64>,
+    pub seed: Option<u64>,
+}
+
+/// Rows, columns and numbers of a matrix, or the ends and weights of edges.
+pub type Triplets = (Vec<usize>, Vec<usize>, Vec<f64>);
+
+/// What ties coefficients together.
+#[derive(FromPyObject)]
+pub enum Tie {
+    /// A matrix of so many rows, by its entries that are not 0.
+    #[pyo3(transparent)]
+    Matrix((String, usize, Triplets)),
+    /// The edges of a graph.
+    #[pyo3(transparent)]
+    Graph((String, Triplets)),
+    /// A graph that is learned within the budget.
+    #[pyo3(transparent)]
+    Private((String, f64)),
+}
+
+impl Request {
+    /// The fit that is asked for.
+    pub fn fit(&self) -> Result<Fit, Error> {
+        let schema = &self.schema.0;
+        let mut problem = Problem::new(schema.clone())
+            .penalty(penalties::parse(&self.penalty)?)
+            .intercept(self.intercept);
+        if let Some(loss) = &self.loss {
+            let classes = schema.target().and_then(|(_, target)| match target.kind() {
+                TargetKind::Classes(labels) => Some(labels.len()),
+                TargetKind::Range { .. } => None,
+            });
+            problem = problem.loss(losses::parse(loss, classes)?);
+        }
+        let width = schema.width();
+        let mut learned = None;
+        match &self.constraint {
+            None => {}
+            Some(Tie::Matrix((_, rows, (at, column, value)))) => {
+                let entries = at.iter().zip(column).zip(value);
+                let entries: Vec<_> = entries.map(|((&i, &j), &v)| (i, j, v)).collect();
+                if entries.iter().any(|&(i, j, v)| i >= *rows || j >= width || !v.is_finite()) {
+                    let why = format!("a matrix of finite numbers with {width} columns is needed");
+                    return Err(Error::value("A", "the matrix", why));
+                }
+                let matrix = SparseMatrix::from_triplets(*rows, width, &entries);
+                problem = problem.constraint(Constraint::from_matrix(matrix));
+            }
+            Some(Tie::Graph((_, (from, to, weight)))) => {
+                let edges = from.iter().zip(to).zip(weight);
+                let edge = |((&from, &to), &weight)| Edge { from, to, weight };
+                let graph = Graph::new(width, edges.map(edge).collect())?;
+                problem = problem.constraint(Constraint::graph(&graph));
+            }
+            Some(Tie::Private((_, lambda))) => learned = Some(PrivateGraph::new(*lambda)?),
+        }
+        let mut fit = Fit::of(problem).solver(self.solver()?).adjacency(self.adjacency()?);
+        if let Some(graph) = learned {
+            fit = fit.learn_graph(graph);
+        }
+        if let Some(budget) = self.budget()? {
+            fit = fit.budget(budget);
+        }
+        if let Some(unit) = &self.unit {
+            fit = fit.unit(unit.parse::<Unit>()?);
+        }
+        if let Some(count) = self.public_n {
+            fit = fit.public_n(count);
+        }
+        Ok(match self.seed {
+            Some(seed) => fit.seed(seed),
+            None => fit,
+        })
+    }
+
+    /// ε and δ that the run may spend.
+    pub fn budget(&self) -> Result<Option<Budget>, Error> {
+        match (self.epsilon, self.delta) {
+            (Some(epsilon), Some(delta)) => Budget::new(epsilon, delta).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn adjacency(&self) -> Result<Adjacency, Error> {
+        Ok(self.adjacency.parse()?)
+    }
+
+    fn solver(&self) -> Result<Solver, Error> {
+        let mut settings = Settings::default();
+        for (name, text) in &self.settings {
+            if !settings.set(name, text)? {
+                let names: Vec<_> = Settings::ALL.iter().map(|setting| setting.name).collect();
+                let why = format!("there is no such setting; there are {}", names.join(", "));
+                return Err(Error::value("settings", name, why));
+            }
+        }
+        Solver::named(&self.algorithm)?.with(settings)
+    }
+}

@@ -1,0 +1,148 @@
+//! A trained model: predictions, coefficients and files.
+
+use std::path::PathBuf;
+
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use reticent::{Coefficient, Error, write_model};
+
+use crate::certificate::Certificate;
+use crate::error::Failure;
+use crate::schema::Schema;
+use crate::table::Table;
+
+/// A trained model with its certificate inside.
+#[pyclass(frozen, eq, skip_from_py_object, module = "reticent._reticent", name = "Model")]
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model(pub reticent::Model);
+
+/// Classes (places among them) and numbers, row by row.
+type Predictions<'py> = (Bound<'py, PyArray1<usize>>, Bound<'py, PyArray2<f64>>);
+
+/// Names of encoded columns, weights with a row for each output, intercepts.
+type Weights<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+
+#[pymethods]
+impl Model {
+    /// A model file: `model.json`, or the folder that it is in.
+    #[staticmethod]
+    fn read(path: PathBuf) -> Result<Self, Failure> {
+        let file = if path.is_dir() { path.join("model.json") } else { path };
+        Ok(Model(reticent::Model::read(&file)?))
+    }
+
+    /// The text of a model file.
+    #[staticmethod]
+    fn from_json(text: &str) -> Result<Self, Failure> {
+        Ok(Model(reticent::Model::from_json(text)?))
+    }
+
+    /// As the model file.
+    fn to_json(&self) -> Result<String, Failure> {
+        let text = serde_json::to_string_pretty(&self.0);
+        Ok(text.map_err(|error| Error::value("model", "the model", error.to_string()))? + "\n")
+    }
+
+    /// Writes `model.json` and `certificate.json` to a folder.
+    fn write(&self, folder: PathBuf) -> Result<PathBuf, Failure> {
+        reticent::check_results(&folder, false)?;
+        Ok(write_model(&self.0, &folder)?)
+    }
+
+    /// What was guaranteed when it was trained.
+    #[getter]
+    fn certificate(&self) -> Certificate {
+        Certificate(self.0.certificate().clone())
+    }
+
+    /// What is known of the columns that it reads.
+    #[getter]
+    fn schema(&self) -> Schema {
+        Schema(self.0.preprocessing().clone())
+    }
+
+    /// The loss, the penalty and the constraint.
+    #[getter]
+    fn problem(&self) -> [String; 3] {
+        self.0.problem().map(str::to_owned)
+    }
+
+    /// The classes, in order; `None` for a model of a number.
+    #[getter]
+    fn classes(&self) -> Option<Vec<String>> {
+        Some(self.0.classes()?.into_iter().map(str::to_owned).collect())
+    }
+
+    /// The edges of a graph that was learned.
+    #[getter]
+    fn graph(&self) -> Option<Vec<(String, String, f64)>> {
+        self.0.graph().map(<[_]>::to_vec)
+    }
+
+    /// Whether there are probabilities.
+    #[getter]
+    fn has_probabilities(&self) -> bool {
+        self.0.has_probabilities()
+    }
+
+    /// The weights in the units of the columns, or of the encoded columns.
+    fn weights<'py>(&self, py: Python<'py>, encoded: bool) -> PyResult<Weights<'py>> {
+        let units = self.0.units();
+        let (coefficients, intercept): (&[Coefficient], Vec<f64>) = match encoded {
+            true => (self.0.coefficients(), self.0.intercept().to_vec()),
+            false => (&units.coefficients, units.intercept.clone()),
+        };
+        let outputs = self.0.outputs().len();
+        let values: Vec<f64> = (0..outputs)
+            .flat_map(|output| coefficients.iter().map(move |weight| weight.values[output]))
+            .collect();
+        let names = coefficients.iter().map(|weight| weight.name.clone()).collect();
+        let weights = values.into_pyarray(py).reshape([outputs, coefficients.len()])?;
+        Ok((names, weights, intercept.into_pyarray(py)))
+    }
+
+    /// What is predicted of a record of zeros, for each output.
+    fn offsets<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.at_zero().into_pyarray(py)
+    }
+
+    /// The raw scores, a row for each record and a column for each output.
+    #[pyo3(signature = (x, *, names=None))]
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let table = Table::new(x, names, None, None)?;
+        let dataset = table.dataset()?;
+        let scores = py.detach(|| self.0.score_dataset(&dataset)).map_err(Failure::from)?;
+        let outputs = self.0.outputs().len();
+        let records = scores.len() / outputs;
+        scores.into_pyarray(py).reshape([records, outputs])
+    }
+
+    /// The class of each record, and the numbers that belong to it: probabilities, a score, or the
+    /// predicted number.
+    #[pyo3(signature = (x, *, names=None))]
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Predictions<'py>> {
+        let table = Table::new(x, names, None, None)?;
+        let dataset = table.dataset()?;
+        let predicted = py.detach(|| self.0.predict_whole(&dataset)).map_err(Failure::from)?;
+        let (columns, records) = (predicted.numbers.len(), predicted.records);
+        let numbers: Vec<f64> = predicted.numbers.concat();
+        // Column by column, as the library has them.
+        let numbers = numbers.into_pyarray(py).reshape([columns, records])?;
+        Ok((predicted.classes.into_pyarray(py), numbers.transpose()?))
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String,))> {
+        let made = py.get_type::<Self>().getattr("from_json")?.unbind();
+        Ok((made, (self.to_json()?,)))
+    }
+}

@@ -1,0 +1,137 @@
+//! The tables of Python: NumPy and SciPy are read where they are, Arrow through its C interface.
+
+use arrow_array::RecordBatch;
+use arrow_array::ffi_stream::RecordBatchStreamReader;
+use arrow_pyarrow::FromPyArrow;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use reticent::tables::{Dataset, Indices, Owners, Targets};
+
+use crate::error::Failure;
+
+/// Columns, what is predicted and whose each row is, borrowed from Python for as long as this lives.
+pub struct Table<'py> {
+    columns: Columns<'py>,
+    names: Option<Vec<String>>,
+    targets: Option<Numbers<'py>>,
+    owners: Option<PyReadonlyArray1<'py, u64>>,
+}
+
+enum Columns<'py> {
+    Dense(PyReadonlyArray2<'py, f64>),
+    Csr {
+        indptr: Whole<'py>,
+        indices: Whole<'py>,
+        values: PyReadonlyArray1<'py, f64>,
+        columns: usize,
+    },
+    Arrow(Vec<RecordBatch>),
+}
+
+/// Numbers, or places among classes.
+#[derive(FromPyObject)]
+enum Numbers<'py> {
+    Reals(PyReadonlyArray1<'py, f64>),
+    Classes(PyReadonlyArray1<'py, u32>),
+}
+
+/// The integers that SciPy has its places in.
+#[derive(FromPyObject)]
+enum Whole<'py> {
+    I32(PyReadonlyArray1<'py, i32>),
+    I64(PyReadonlyArray1<'py, i64>),
+}
+
+impl<'py> Table<'py> {
+    /// `x` is a matrix, the four parts of a sparse one, or whatever speaks Arrow.
+    pub fn new(
+        x: &Bound<'py, PyAny>,
+        names: Option<Vec<String>>,
+        y: Option<&Bound<'py, PyAny>>,
+        groups: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        Ok(Table {
+            columns: Columns::new(x)?,
+            names,
+            targets: y.map(|y| y.extract()).transpose()?,
+            owners: groups.map(|groups| groups.extract()).transpose()?,
+        })
+    }
+
+    /// The same for the library, which reads it where it is.
+    pub fn dataset(&self) -> Result<Dataset<'_>, Failure> {
+        let scattered = || {
+            let error =
+                PyValueError::new_err("an array is not contiguous: use np.ascontiguousarray");
+            Failure::Python(error)
+        };
+        let mut dataset = match &self.columns {
+            Columns::Dense(x) => {
+                let (rows, columns) = (x.shape()[0], x.shape()[1]);
+                let values = x.as_slice().map_err(|_| scattered())?;
+                match x.is_c_contiguous() {
+                    true => Dataset::dense(values, rows, columns)?,
+                    false => Dataset::dense_by_column(values, rows, columns)?,
+                }
+            }
+            Columns::Csr { indptr, indices, values, columns } => {
+                let (indptr, indices) = (indptr.indices(), indices.indices());
+                let (Some(indptr), Some(indices)) = (indptr, indices) else {
+                    return Err(scattered());
+                };
+                let values = values.as_slice().map_err(|_| scattered())?;
+                Dataset::csr(indptr, indices, values, *columns)?
+            }
+            Columns::Arrow(batches) => Dataset::arrow(batches.as_slice())?,
+        };
+        if let Some(names) = &self.names {
+            dataset = dataset.with_names(names)?;
+        }
+        dataset = match &self.targets {
+            None => dataset,
+            Some(Numbers::Reals(y)) => {
+                dataset.with_targets(Targets::from(y.as_slice().map_err(|_| scattered())?))?
+            }
+            Some(Numbers::Classes(y)) => {
+                dataset.with_targets(Targets::from(y.as_slice().map_err(|_| scattered())?))?
+            }
+        };
+        Ok(match &self.owners {
+            None => dataset,
+            Some(owners) => {
+                dataset.with_owners(Owners::from(owners.as_slice().map_err(|_| scattered())?))?
+            }
+        })
+    }
+}
+
+impl<'py> Columns<'py> {
+    fn new(x: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(dense) = x.extract() {
+            return Ok(Columns::Dense(dense));
+        }
+        if let Ok((indptr, indices, values, columns)) = x.extract() {
+            return Ok(Columns::Csr { indptr, indices, values, columns });
+        }
+        if !x.hasattr("__arrow_c_stream__")? {
+            return Err(PyTypeError::new_err(
+                "X is neither a matrix of float64, nor sparse rows, nor a table that speaks Arrow",
+            ));
+        }
+        let reader = RecordBatchStreamReader::from_pyarrow_bound(x)?;
+        let batches: Result<Vec<_>, _> = reader.collect();
+        // An Arrow error may show a value.
+        let failed = |_| PyValueError::new_err("the Arrow table cannot be read");
+        Ok(Columns::Arrow(batches.map_err(failed)?))
+    }
+}
+
+impl Whole<'_> {
+    fn indices(&self) -> Option<Indices<'_>> {
+        match self {
+            Whole::I32(all) => Some(all.as_slice().ok()?.into()),
+            Whole::I64(all) => Some(all.as_slice().ok()?.into()),
+        }
+    }
+}

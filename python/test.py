@@ -1,0 +1,72 @@
+"""The Python package in a fresh virtual environment, as a user installs it, and its tests there.
+
+    python3 python/test.py --target target/debug --venv target/python-venv [--keep] [pytest's arguments]
+
+The wheel is packed from what cargo has built. The tests run with the newest scikit-learn that there is for this Python; then
+scikit-learn's own checks once more with the oldest that is supported. What pip cannot get is skipped, and it says so.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from pack import pack
+
+HERE = pathlib.Path(__file__).resolve().parent
+LIBRARIES = ["mypy", "numpy", "pandas", "polars", "pyarrow", "pytest", "scikit-learn", "scipy"]
+OLDEST = ["numpy<2.3", "pytest", "scikit-learn==1.5.*", "scipy<1.16"]
+
+
+def environment(folder, libraries, wheel, keep):
+    """A virtual environment with these libraries and the wheel; None where pip cannot get them."""
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    if not (keep and python.exists()):
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        got = subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *libraries])
+        if got.returncode != 0:
+            return None
+    install = ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall", wheel]
+    subprocess.run([python, "-m", "pip", *install], check=True)
+    return python
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--target", type=pathlib.Path, required=True)
+    parser.add_argument("--venv", type=pathlib.Path, required=True)
+    parser.add_argument("--keep", action="store_true", help="use environments that are there")
+    given, rest = parser.parse_known_args()
+    if sys.version_info < (3, 10):
+        print("skipped: the Python package, because it needs Python 3.10 and this is older")
+        return 0
+    names = ["lib_reticent.so", "lib_reticent.dylib", "_reticent.dll"]
+    library = next(given.target / name for name in names if (given.target / name).exists())
+    wheel = pack(library, given.target / "wheels")
+    command = given.target.resolve() / ("reticent.exe" if os.name == "nt" else "reticent")
+    variables = {**os.environ, **({"RETICENT": str(command)} if command.exists() else {})}
+    # Not from the sources: what is tested is what is installed.
+    variables.pop("PYTHONPATH", None)
+
+    def tests(python, *arguments):
+        return subprocess.run([python, "-m", "pytest", *arguments], cwd=HERE, env=variables).returncode
+
+    python = environment(given.venv.absolute(), LIBRARIES, wheel, given.keep)
+    if python is None:
+        print("skipped: the Python package, because pip cannot get what its tests need")
+        return 0
+    failed = tests(python, *rest)
+    if rest or failed:
+        return failed
+    python = environment(given.venv.with_name(f"{given.venv.name}-oldest").absolute(), OLDEST, wheel, given.keep)
+    if python is None:
+        print("skipped: the oldest scikit-learn, because there is none for this Python")
+        return 0
+    return tests(python, "tests/test_conformance.py")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,175 @@
+"""A budget is not lost, whatever wraps the fits that it pays for."""
+
+import copy
+import os
+import pickle
+import stat
+import warnings
+
+import numpy as np
+import pytest
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import reticent
+from reticent import Budget, BudgetExceeded, PrivateLogisticRegression
+
+CEILING = (2.0, 1e-6)
+# How many fits at (1, 1e-6) are composed to at most that.
+FIT = 3
+
+
+def estimator(budget, **more):
+    return PrivateLogisticRegression(
+        epsilon=1.0,
+        delta=1e-6,
+        bounds=([20, 80], [90, 200]),
+        classes=[0, 1],
+        budget=budget,
+        settings={"iterations": 5},
+        **more,
+    )
+
+
+@pytest.fixture(params=["memory", "file"])
+def budget(request, tmp_path):
+    if request.param == "memory":
+        return Budget(*CEILING)
+    return Budget.create(tmp_path / "clinic.budget", *CEILING)
+
+
+def paid(budget):
+    jobs = budget.check()["jobs"]
+    assert all(job["status"] == "settled" for job in jobs)
+    return len(jobs)
+
+
+def ten_times(fit):
+    done = 0
+    for _ in range(10):
+        try:
+            fit()
+            done += 1
+        except BudgetExceeded:
+            pass
+    return done
+
+
+def fit_once(model, X, y):
+    try:
+        model.fit(X, y)
+        return 1
+    except BudgetExceeded:
+        return 0
+
+
+def quietly(run):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return run()
+
+
+def test_plain_fits(budget, patients):
+    model = estimator(budget)
+    assert ten_times(lambda: model.fit(*patients)) == FIT == paid(budget)
+    assert 0 < budget.counted <= 2.0 and budget.left < 1.0
+    with pytest.raises(BudgetExceeded, match="fits up to epsilon"):
+        model.fit(*patients)
+
+
+def test_clones_copies_and_pickles(budget, patients):
+    model = estimator(budget)
+    ways = [clone, copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))] * 3
+    rest = iter(ways)
+    assert ten_times(lambda: next(rest)(model).fit(*patients)) == FIT == paid(budget)
+    assert clone(model).budget == budget
+
+
+def test_cross_validation(budget, patients):
+    model = estimator(budget)
+    scores = quietly(lambda: cross_val_score(model, *patients, cv=10))
+    assert np.isfinite(scores).sum() == FIT == paid(budget)
+
+
+def test_grid_search(budget, patients):
+    search = GridSearchCV(estimator(budget), {"alpha": [1e-3, 1e-2]}, cv=5, refit=False)
+    quietly(lambda: search.fit(*patients))
+    scores = np.array([search.cv_results_[f"split{k}_test_score"] for k in range(5)])
+    assert np.isfinite(scores).sum() == FIT == paid(budget)
+
+
+def test_pipelines(budget, patients):
+    steps = make_pipeline(FunctionTransformer(), estimator(budget))
+    assert ten_times(lambda: clone(steps).fit(*patients)) == FIT == paid(budget)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_joblib(budget, patients, backend):
+    model = estimator(budget)
+    done = Parallel(n_jobs=2, backend=backend)(
+        delayed(fit_once)(clone(model), *patients) for _ in range(10)
+    )
+    assert sum(done) == FIT == paid(budget)
+
+
+def test_grid_search_in_processes(budget, patients):
+    search = GridSearchCV(estimator(budget), {"alpha": [1e-3, 1e-2]}, cv=5, refit=False, n_jobs=2)
+    quietly(lambda: search.fit(*patients))
+    assert FIT == paid(budget)
+
+
+def test_a_search_of_scikit_learn_says_what_it_costs(patients):
+    budget = Budget(10, 1e-6)
+    with pytest.warns(reticent.PrivacyCostWarning, match="GridSearchCV fits.*every fit spends"):
+        GridSearchCV(estimator(budget), {"alpha": [1e-3, 1e-2]}, cv=2).fit(*patients)
+    assert len(budget.jobs) == 5
+    with pytest.warns(reticent.PrivacyCostWarning, match="cross_validate fits"):
+        cross_val_score(estimator(budget), *patients, cv=2)
+    steps = make_pipeline(FunctionTransformer(), estimator(budget))
+    with pytest.warns(reticent.PrivacyCostWarning):
+        cross_val_score(steps, *patients, cv=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", reticent.PrivacyCostWarning)
+        clone(estimator(budget)).fit(*patients)
+
+
+def test_a_private_search_is_one_job(patients):
+    budget = Budget(*CEILING)
+    search = reticent.PrivateSearchCV(estimator(budget), {"alpha": [1e-3, 1e-2]}).fit(*patients)
+    assert paid(budget) == 1 and search.certificate_.epsilon() <= 1.0
+
+
+def test_what_is_no_guarantee_is_not_paid_for(budget, patients):
+    with pytest.raises(reticent.NotCertified, match="no budget holds"):
+        estimator(budget, algorithm="exact").set_params(settings=None).fit(*patients)
+    with pytest.raises(reticent.NotCertified), pytest.warns(reticent.NotPrivateWarning):
+        estimator(budget, random_state=1).fit(*patients)
+    assert paid(budget) == 0
+
+
+def test_users_are_paid_for_as_such(patients):
+    X, y = patients
+    budget = Budget(*CEILING, unit="user")
+    estimator(budget).fit(X, y, groups=np.arange(2000) // 2)
+    assert paid(budget) == 1
+    with pytest.raises(reticent.BudgetError):
+        estimator(budget).fit(X, y)
+
+
+def test_a_budget_is_for_its_owner_and_opens_again(tmp_path, patients):
+    path = tmp_path / "clinic.budget"
+    budget = Budget.create(path, *CEILING)
+    estimator(budget).fit(*patients)
+    assert Budget.open(path) == budget and len(Budget.open(path).jobs) == 1
+    for file in (path, Budget(*CEILING).path):
+        assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
+    with pytest.raises(FileExistsError):
+        Budget.create(path, *CEILING)
+    with pytest.raises(reticent.BudgetError):
+        Budget.open(tmp_path / "none.budget")
+    with pytest.raises(ValueError):
+        Budget(-1, 1e-6)
+    assert "counted=" in repr(budget)

@@ -1,0 +1,159 @@
+"""The same values give the same model, whatever they come in."""
+
+import json
+import subprocess
+import sys
+import textwrap
+import warnings
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+import scipy.sparse
+from conftest import BUDGET
+
+import reticent
+from reticent import PrivateLogisticRegression, PrivateRidge
+
+SCHEMA = {
+    "row_norm": 2.0,
+    "column": [
+        {"name": "age", "kind": "numeric", "lower": 18, "upper": 90},
+        {"name": "smoker", "kind": "categorical", "categories": ["no", "yes"]},
+        {"name": "stroke", "kind": "target", "classes": ["no", "yes"]},
+    ],
+}
+
+
+def seeded(model, X, y, **more):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", reticent.NotPrivateWarning)
+        return model.set_params(random_state=3).fit(X, y, **more)
+
+
+def model(bounds, **more):
+    return PrivateLogisticRegression(**BUDGET, bounds=bounds, classes=[0, 1], **more)
+
+
+def test_every_dense_table_gives_the_same_model(patients, bounds):
+    X, y = patients
+    base = seeded(model(bounds), X, y)
+    named = {"age": X[:, 0], "pressure": X[:, 1]}
+    tables = [
+        np.asfortranarray(X),
+        np.repeat(X, 2, axis=0)[::2],
+        pandas.DataFrame(named),
+        polars.DataFrame(named),
+        pyarrow.table(named),
+    ]
+    for table in tables:
+        other = seeded(model(bounds), table, y)
+        assert np.array_equal(other.coef_, base.coef_), type(table)
+        assert np.array_equal(other.predict(table), base.predict(X))
+        if not isinstance(table, np.ndarray):
+            assert list(other.feature_names_in_) == ["age", "pressure"]
+            assert other.coef_names_ == ["age", "pressure"]
+    by_name = {"pressure": (80, 200), "age": (20, 90)}
+    other = seeded(model(by_name), pandas.DataFrame(named), y)
+    assert np.array_equal(other.coef_, base.coef_)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_sparse_rows_give_the_model_of_dense_ones(index):
+    rng = np.random.default_rng(5)
+    dense = rng.uniform(0, 1, size=(1000, 20)) * (rng.uniform(size=(1000, 20)) < 0.1)
+    y = (dense[:, 0] + dense[:, 1] > 0).astype(int)
+    X = scipy.sparse.csr_matrix(dense)
+    X.indptr, X.indices = X.indptr.astype(index), X.indices.astype(index)
+    sparse = PrivateLogisticRegression(**BUDGET, row_norm=1.0, classes=[0, 1])
+    one, two = seeded(sparse, X, y), seeded(sparse, scipy.sparse.csr_array(X), y)
+    other = seeded(sparse, dense, y)
+    assert np.array_equal(one.coef_, two.coef_) and one.coef_.shape == (1, 20)
+    assert np.allclose(one.coef_, other.coef_)
+    assert np.allclose(one.decision_function(X), other.decision_function(dense))
+
+
+@pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame, pyarrow.table])
+def test_categories_come_from_a_schema(frame, tmp_path):
+    rng = np.random.default_rng(6)
+    smoker = np.where(rng.uniform(size=1000) < 0.3, "yes", "no")
+    age = rng.uniform(18, 90, 1000)
+    y = np.where(age + 30 * (smoker == "yes") > 70, "yes", "no")
+    X = frame({"smoker": smoker, "age": age})
+    path = tmp_path / "schema.toml"
+    path.write_text(reticent.Schema.from_json(json.dumps(SCHEMA)).to_toml())
+    for schema in (SCHEMA, path, str(path), reticent.Schema.read(path)):
+        fitted = PrivateLogisticRegression(**BUDGET, schema=schema).fit(X, y)
+        assert fitted.score(X, y) > 0.7
+        assert fitted.coef_names_ == ["age", "smoker=no", "smoker=yes"]
+        assert list(fitted.classes_) == ["no", "yes"] and fitted.n_features_in_ == 2
+
+
+def test_pandas_categories_and_missing_values():
+    X = pandas.DataFrame(
+        {"age": [20.0, None, 60.0, 80.0] * 50, "smoker": pandas.Categorical(["no", "yes"] * 100)}
+    )
+    y = np.array(["no", "no", "yes", "yes"] * 50)
+    assert PrivateLogisticRegression(**BUDGET, schema=SCHEMA).fit(X, y).n_features_in_ == 2
+
+
+def test_numbers_as_classes_of_a_schema(patients):
+    X, y = patients
+    schema = reticent.Schema.bounded([(20, 90), (80, 200)], classes=["0", "1"])
+    fitted = PrivateLogisticRegression(**BUDGET, schema=schema).fit(X, y)
+    assert fitted.classes_.tolist() == [0, 1] and fitted.score(X, y) > 0.8
+
+
+def test_what_is_not_finite_is_refused_without_being_shown(patients, bounds):
+    X, y = patients
+    for bad in (np.nan, np.inf):
+        Z = X.copy()
+        Z[3, 1] = bad
+        with pytest.raises(ValueError):
+            model(bounds).fit(Z, y)
+    t = y.astype(float)
+    t[7] = np.nan
+    with pytest.raises(ValueError):
+        PrivateRidge(**BUDGET, bounds=bounds, target_bounds=(0, 1)).fit(X, t)
+
+
+MEMORY = """
+import resource, sys
+import numpy as np
+from reticent import PrivateLogisticRegression
+kind = sys.argv[1]
+n, d = 100_000, 100
+y = np.zeros(n, dtype=np.uint32); y[::2] = 1
+model = PrivateLogisticRegression(
+    epsilon=1.0, delta=1e-6, row_norm=1.0, classes=[0, 1], settings={"iterations": 1}
+)
+if kind == "dense":
+    X = np.full((n, d), 0.5)
+    size = X.nbytes
+else:
+    import scipy.sparse
+    X = scipy.sparse.csr_matrix(
+        (np.full(n * d, 0.5), np.tile(np.arange(d, dtype=np.int32), n), np.arange(0, n * d + 1, d)),
+        shape=(n, d), copy=False,
+    )
+    size = X.data.nbytes + X.indices.nbytes
+small = np.full((10, d), 0.5)
+model.fit(small, y[:10])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+model.fit(X, y)
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print((after - before) * 1024 / size)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is counted otherwise here")
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_nothing_is_copied_but_into_the_encoded_table(kind):
+    """The encoded table is one copy; a second one of X would be another 80 MB."""
+    code = textwrap.dedent(MEMORY)
+    done = subprocess.run(
+        [sys.executable, "-c", code, kind], capture_output=True, text=True, check=True
+    )
+    assert float(done.stdout) < 1.4, done.stdout
