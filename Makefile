@@ -4,7 +4,7 @@ CARGO ?= cargo
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test tools format lint features package supply-chain docs unit exports \
+.PHONY: help demo test tools format lint features package supply-chain docs unit exports pages \
 	fuzz msrv nightly bench bench-utility build
 
 help: ## Show what can be made
@@ -16,7 +16,7 @@ build: ## Build the command line (target/release/reticent)
 demo: build ## Train a private model on built-in data, and say what its certificate means
 	"$${CARGO_TARGET_DIR:-target}/release/reticent" demo --out target/demo
 
-test: tools format lint features package docs unit exports ## Install what the tests need, then check everything
+test: tools format lint features package docs unit exports pages ## Install what the tests need, then check everything
 
 # rustup may be absent where Rust came from a distribution; then its components come from there too.
 tools:
@@ -35,6 +35,7 @@ features:
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features parquet \
 		-p reticent-data -p reticent-oracle -p reticent -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features serve -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features arrow -p reticent-data -p reticent-oracle -p reticent
 	$(CARGO) check --locked --no-default-features --features seeded-bugs \
 		-p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
@@ -81,6 +82,11 @@ exports:
 	@command -v python3 >/dev/null || { echo "skipped: exports, because there is no python3 here"; exit 0; }; \
 	python3 crates/cli/tests/exports.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" \
 		--venv "$${CARGO_TARGET_DIR:-target}/export-venv"
+
+# The pages in a real Chromium: looked at in two widths and both schemes, checked by axe, printed; no request may leave.
+pages: ## Look at the pages in a browser (pictures in target/pages)
+	$(CARGO) build --locked --workspace --bin reticent
+	sh crates/report/tests/browser/pages.sh "$${CARGO_TARGET_DIR:-target}/debug/reticent" "$${CARGO_TARGET_DIR:-target}/pages"
 
 bench: build ## Measure what the project promises about speed and memory (data: RETICENT_DATA=DIR)
 	$(CARGO) bench --locked -p reticent-oracle -p reticent-noise --bench pass --bench noise

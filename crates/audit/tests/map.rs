@@ -89,7 +89,7 @@ fn no_cell_of_a_part_of_the_map_leaks_more_than_it_certifies() {
 #[test]
 fn samples_are_seen_through() {
     let reports = audited(3_000, |cell| {
-        cell.algorithm == "dp-sgd"
+        (cell.algorithm, cell.form) == ("dp-sgd", "")
             && cell.procedure == Procedure::Alone
             && cell.unit == Unit::Record
     });

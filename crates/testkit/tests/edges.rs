@@ -101,9 +101,9 @@ fn the_table_says_what_matters_most() {
     }
     assert_eq!(
         allowed["cli"],
-        BTreeSet::from(["audit", "budget", "plot", "reticent"].map(str::to_owned))
+        BTreeSet::from(["audit", "budget", "plot", "report", "reticent"].map(str::to_owned))
     );
-    assert_eq!(users("budget"), ["cli", "testkit"], "a file of budgets is for front-ends");
+    assert_eq!(users("budget"), ["cli", "report", "testkit"], "budgets are for front-ends");
     assert!(allowed.values().all(|may| !may.contains("testkit")));
 }
 

@@ -14,6 +14,7 @@ mod inspect;
 mod list;
 mod man;
 mod predict;
+mod report;
 mod schema;
 mod shared;
 mod simulate;
@@ -38,6 +39,8 @@ pub enum Command {
     Inspect(inspect::Inspect),
     /// Write a model for other tools: ONNX, PMML, scikit-learn, SQL
     Export(export::Export),
+    /// Write a page about models and their budget, for a privacy officer and for a data scientist
+    Report(report::Report),
     /// Keep the budget of a data set over all that is ever fitted to it
     #[command(subcommand)]
     Budget(budget::Budget),
@@ -70,6 +73,7 @@ impl Command {
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Inspect(inspect) => inspect.run(),
             Command::Export(export) => export.run(format.json),
+            Command::Report(report) => report.run(),
             Command::Budget(budget) => budget.run(),
             Command::Account(account) => account.run(),
             Command::Calibrate(calibrate) => calibrate.run(),
@@ -85,7 +89,7 @@ impl Command {
     /// Whether its answer to people is a mere report of what was written.
     pub fn is_report(&self) -> bool {
         match self {
-            Command::Fit(_) | Command::Simulate(_) => true,
+            Command::Fit(_) | Command::Simulate(_) | Command::Report(_) => true,
             Command::Predict(predict) => predict.writes_a_file(),
             Command::Export(export) => export.writes_a_file(),
             Command::Budget(budget) => budget.is_report(),

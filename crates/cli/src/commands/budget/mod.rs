@@ -1,5 +1,7 @@
 //! `reticent budget`: the budget of a data set, over all that is ever fitted to it.
 
+#[cfg(feature = "serve")]
+mod serve;
 mod show;
 
 use std::path::{Path, PathBuf};
@@ -33,6 +35,9 @@ pub enum Budget {
     Import(ImportArgs),
     /// Close a job that never came back; it stays counted in full
     Forfeit(Forfeit),
+    /// Show budgets as pages on this machine, read-only unless given a token
+    #[cfg(feature = "serve")]
+    Serve(serve::Serve),
 }
 
 #[derive(Debug, Args)]
@@ -148,6 +153,8 @@ impl Budget {
             Budget::Export(export) => export.run(),
             Budget::Import(import) => import.run(),
             Budget::Forfeit(Forfeit { file, job }) => forfeit(&file, job),
+            #[cfg(feature = "serve")]
+            Budget::Serve(serve) => serve.run(),
         }
     }
 

@@ -1,0 +1,105 @@
+//! `reticent report`: one page about models and their budget, which needs no network.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use reticent::accountant::Ledger;
+use reticent::{Certificate, check_new, write_text};
+use reticent_budget::{BudgetError, Line, Store};
+use reticent_report::{Account, Paid, Subject, report};
+use serde_json::{Value, json};
+
+use super::shared::read_model;
+use crate::answer::Answer;
+use crate::failure::Failure;
+use crate::findings::findings;
+use crate::number;
+use crate::progress::waiting;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The page stands alone: it loads nothing, needs no script, and can be printed or passed on \
+                        (docs/report.md)."
+)]
+pub struct Report {
+    /// The models: each a model.json, or the folder that it is in
+    #[arg(value_name = "MODEL", required_unless_present = "budget")]
+    models: Vec<PathBuf>,
+
+    /// The budget that they were paid from
+    #[arg(long, value_name = "FILE")]
+    budget: Option<PathBuf>,
+
+    /// The page to write
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    out: PathBuf,
+
+    /// Write over a page that is there
+    #[arg(long)]
+    force: bool,
+}
+
+/// So many moments of a budget are drawn.
+pub const MOMENTS: usize = 400;
+
+impl Report {
+    /// Does it.
+    pub fn run(self) -> Result<Answer, Failure> {
+        check_new(&self.out, self.force)?;
+        let store = self.budget.as_deref().map(Store::open_to_read).transpose();
+        let store = store.map_err(Failure::Budget)?;
+        let lines = store.as_ref().map_or(Ok(Vec::new()), Store::lines).map_err(Failure::Budget)?;
+        let mut subjects = Vec::with_capacity(self.models.len());
+        for path in &self.models {
+            let model = read_model(path)?;
+            let found = findings(model.certificate())?;
+            let paid = paid(&lines, model.certificate()).map_err(Failure::Budget)?;
+            let name = path.display().to_string();
+            let count = || Subject::of_model(&name, model, found);
+            subjects.push(waiting("counting", count)?.paid_by(paid));
+        }
+        let account = match (&store, &self.budget) {
+            (Some(store), Some(file)) => Some(account(store, file).map_err(Failure::Budget)?),
+            _ => None,
+        };
+        let page = report(&subjects, account.as_ref()).into_html();
+        write_text(&page, &self.out)?;
+        let told = |(path, subject): (&PathBuf, &Subject)| -> Value {
+            json!({ "model": path, "sound": subject.is_sound(), "epsilon": number::json(subject.epsilon()) })
+        };
+        let models: Vec<Value> = self.models.iter().zip(&subjects).map(told).collect();
+        let object = json!({ "out": self.out, "bytes": page.len(), "models": models });
+        let unsound = self.models.iter().zip(&subjects).filter(|(_, subject)| !subject.is_sound());
+        let remark = |path: &Path| {
+            format!("NOT PRIVATE: {} is no guarantee; the page says why.", path.display())
+        };
+        let remarks = unsound.map(|(path, _)| remark(path)).collect();
+        let text = format!("Wrote {} ({} kB).\n", self.out.display(), page.len().div_ceil(1000));
+        Ok(Answer { text, object, remarks })
+    }
+}
+
+/// A budget as a page has it.
+pub fn account(store: &Store, file: &Path) -> Result<Account, BudgetError> {
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+    Ok(Account::new(&name.unwrap_or_default(), store.summary()?, store.course(MOMENTS)?))
+}
+
+/// The job of a budget that planned just what a certificate's ledger has, if there is one.
+fn paid(lines: &[Line], certificate: &Certificate) -> Result<Option<Paid>, BudgetError> {
+    for line in lines.iter().rev().filter(|line| line.kind() == "reserved") {
+        let exported = line.export()?;
+        let body = &exported["body"];
+        let Ok(plan) = serde_json::from_value::<Ledger>(body["ledger"].clone()) else { continue };
+        let of = |name: &str| body[name].as_f64().unwrap_or(f64::INFINITY);
+        if plan == certificate.ledger {
+            return Ok(Some(Paid {
+                job: line.number(),
+                asked: (of("epsilon"), of("delta")),
+                planned: plan.total_events(),
+                used: certificate.ledger.total_events(),
+            }));
+        }
+    }
+    Ok(None)
+}

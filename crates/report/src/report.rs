@@ -1,0 +1,112 @@
+//! One page of several models and a budget, which stands alone.
+
+use maud::{Markup, html};
+
+use crate::budget::{Account, account};
+use crate::page::Page;
+use crate::section::section;
+use crate::shell::{Shell, shell};
+use crate::subject::Subject;
+use crate::words::{delta, said, up};
+
+/// The page.
+#[must_use]
+pub fn report(subjects: &[Subject], budget: Option<&Account>) -> Page {
+    let title = match (subjects, budget) {
+        ([one], _) => format!("Privacy report: {}", one.name),
+        ([], Some(account)) => format!("Privacy report: {}", account.dataset()),
+        (many, _) => format!("Privacy report: {} models", many.len()),
+    };
+    let body = html! {
+        @if subjects.len() + usize::from(budget.is_some()) > 1 { (contents(subjects, budget)) }
+        @if subjects.len() > 1 { (summary(subjects)) }
+        @for (k, subject) in subjects.iter().enumerate() { (section(subject, &format!("m{}", k + 1))) }
+        @if let Some(budget) = budget { (account(budget, "budget")) }
+    };
+    shell(&Shell { title: &title, lead: Some(LEAD), nav: None }, &body)
+}
+
+const LEAD: &str = "What is promised to the people in the data, recomputed from the ledgers in the files. \
+                    This page loads nothing and can be passed on as it is.";
+
+fn contents(subjects: &[Subject], budget: Option<&Account>) -> Markup {
+    html! {
+        nav.contents aria-label="Contents" {
+            ul {
+                @for (k, subject) in subjects.iter().enumerate() {
+                    li { a href=(format!("#m{}", k + 1)) { (said(&subject.name)) } }
+                }
+                @if budget.is_some() { li { a href="#budget" { "The budget" } } }
+            }
+        }
+    }
+}
+
+/// All models at a glance, and what they come to if they are about the same people.
+fn summary(subjects: &[Subject]) -> Markup {
+    html! {
+        section aria-labelledby="all-h" {
+            h2 id="all-h" { "All models" }
+            div.scroll tabindex="0" role="group" aria-label="All models" {
+                table {
+                    thead { tr {
+                        th scope="col" { "Model" }
+                        th scope="col" { "Verdict" }
+                        th.number scope="col" { "ε" }
+                        th.number scope="col" { "δ" }
+                        th scope="col" { "Protects" }
+                        th scope="col" { "Neighbours" }
+                        th scope="col" { "View" }
+                    } }
+                    tbody { @for (k, subject) in subjects.iter().enumerate() {
+                        @let certificate = &subject.certificate;
+                        tr {
+                            th scope="row" { a href=(format!("#m{}", k + 1)) { (said(&subject.name)) } }
+                            td { (word(subject)) }
+                            td.number { @if subject.is_sound() { (up(certificate.epsilon)) } @else { "none" } }
+                            td.number { @if subject.is_sound() { (delta(certificate.delta)) } @else { "–" } }
+                            td { (certificate.unit) }
+                            td { (certificate.adjacency) }
+                            td { (certificate.view) }
+                        }
+                    } }
+                }
+            }
+            (together(subjects))
+        }
+    }
+}
+
+fn word(subject: &Subject) -> &'static str {
+    if subject.is_sound() {
+        "guarantee"
+    } else if subject.certificate.certified {
+        "contradicts itself"
+    } else {
+        "not private"
+    }
+}
+
+/// What they cost together, if that follows.
+fn together(subjects: &[Subject]) -> Markup {
+    let of = |subject: &Subject| {
+        let certificate = &subject.certificate;
+        (certificate.adjacency, certificate.unit, certificate.view)
+    };
+    let same = subjects.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]));
+    let sum = subjects.iter().fold((0.0, 0.0), |(epsilon, delta), subject| {
+        (epsilon + subject.certificate.epsilon, delta + subject.certificate.delta)
+    });
+    html! {
+        p.note {
+            @if !subjects.iter().all(Subject::is_sound) {
+                "Not all of them are guarantees, so there is none about all of them together."
+            } @else if !same {
+                "They do not protect the same against the same, so their numbers do not add up."
+            } @else {
+                "If they are about the same people, all of them together cost at most ε = " (up(sum.0))
+                " at δ = " (up(sum.1)) ": the sums. A budget counts them more closely."
+            }
+        }
+    }
+}

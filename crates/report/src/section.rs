@@ -1,0 +1,191 @@
+//! One certificate on a page.
+
+use maud::{Markup, html};
+use reticent::{Certificate, View};
+
+use crate::coefficients::coefficients;
+use crate::curves::{attacker, epsilon};
+use crate::parts::{many, table};
+use crate::subject::{Finding, Outcome, Subject};
+use crate::words::{compared, delta, down, factor, from_whom, given, one_in, protected, said, up};
+
+/// The section of a subject; `id` is unique in the page, and headings begin at the second level.
+pub(crate) fn section(subject: &Subject, id: &str) -> Markup {
+    let Subject { certificate, model, .. } = subject;
+    html! {
+        section.subject id=(id) aria-labelledby=(format!("{id}-h")) {
+            h2 id=(format!("{id}-h")) { (said(&subject.name)) }
+            (verdict(subject))
+            @if certificate.certified { (promise(certificate)) }
+            (checks(subject))
+            @if certificate.certified {
+                h3 { "What an attacker can do" }
+                (attacker(subject, id))
+                h3 { "The price of certainty: ε and δ" }
+                (epsilon(subject, id))
+            }
+            h3 { "What was released, and what each part cost" }
+            (table(&subject.parts))
+            (plan(subject))
+            @if let Some(parties) = &certificate.parties {
+                h3 { "Between parties" }
+                p {
+                    "The numbers above are those of the party who spent most, of " (parties.count)
+                    ". The least that a party spent is ε = " (up(parties.least)) ", half of them spent at most "
+                    (up(parties.median)) ", and nine of ten at most " (up(parties.ninth_decile)) "."
+                }
+            }
+            h3 { "What it relies on" }
+            ul { @for assumption in &certificate.assumptions { li { (said(assumption)) } } }
+            @if let Some(model) = model {
+                h3 { "The model" }
+                (facts(subject))
+                (coefficients(model, id))
+            } @else {
+                h3 { "The run" }
+                (facts(subject))
+            }
+        }
+    }
+}
+
+/// Whether it holds, at a glance.
+fn verdict(subject: &Subject) -> Markup {
+    let certificate = &subject.certificate;
+    let view = certificate.view;
+    html! {
+        @if subject.is_sound() {
+            div.verdict.good {
+                p.badge { "Guarantee" }
+                p.figure {
+                    span { "ε ≤ " (up(certificate.epsilon)) } " " span { "at δ = " (delta(certificate.delta)) }
+                }
+                p { (said(&certificate.meaning)) }
+            }
+        } @else if certificate.certified {
+            div.verdict.bad {
+                p.badge { "Contradicts itself" }
+                p {
+                    "The file does not agree with itself, so nothing in it should be relied on: see what was \
+                     checked."
+                }
+            }
+        } @else {
+            div.verdict.bad {
+                p.badge { "Not private" }
+                p { (said(&certificate.meaning)) }
+                @if !certificate.reasons.is_empty() {
+                    ul { @for reason in &certificate.reasons { li { (said(reason)) } } }
+                }
+            }
+        }
+        @if view == View::Network && certificate.certified {
+            p.note { "Who shows the model to anybody but party 0 shows more than was counted." }
+        }
+    }
+}
+
+/// Who is protected from whom, by how much.
+fn promise(certificate: &Certificate) -> Markup {
+    let Certificate { unit, view, adjacency, .. } = *certificate;
+    let but = if certificate.delta > 0.0 {
+        format!(", but for {}", one_in(certificate.delta))
+    } else {
+        ", without exception".to_owned()
+    };
+    html! {
+        h3 { "Who is protected from whom, and by how much" }
+        dl.facts {
+            dt { "Who" }
+            dd { (protected(unit)) "." }
+            dt { "From whom" }
+            dd { (from_whom(view)) }
+            dt { "By how much" }
+            dd {
+                "The odds of any guess about them move by " (factor(certificate.epsilon)) (but) "."
+            }
+            dt { "Compared with" }
+            dd { "What would have come out of " (compared(adjacency, unit)) "." }
+            dt { "Not promised" }
+            dd {
+                "That the model is right or fair, or that facts about groups stay hidden: what holds for many \
+                 is what a model learns, and it holds for those who are not in the table too."
+            }
+        }
+    }
+}
+
+/// What was checked about the file.
+fn checks(subject: &Subject) -> Markup {
+    let mark = |finding: &Finding| match finding.outcome {
+        Outcome::Holds => ("✓", "holds", "ok"),
+        Outcome::Fails => ("✗", "fails", "no"),
+        Outcome::Absent => ("–", "cannot be told", "absent"),
+    };
+    html! {
+        @if !subject.findings.list.is_empty() {
+            h3 { "What was checked" }
+            ul.checks { @for finding in &subject.findings.list {
+                @let (sign, word, class) = mark(finding);
+                li class=(class) {
+                    span.sign aria-hidden="true" { (sign) }
+                    span { span.hidden { (word) ": " } (said(&finding.words)) }
+                }
+            } }
+        }
+    }
+}
+
+/// The plan against what was used.
+fn plan(subject: &Subject) -> Markup {
+    let certificate = &subject.certificate;
+    html! {
+        h3 { "The plan against what was used" }
+        @if let Some(paid) = &subject.paid {
+            p {
+                "The run is job " (paid.job) " of the budget. It asked for ε = " (given(paid.asked.0)) " at δ = "
+                (delta(paid.asked.1)) ", planned " (paid.planned) " releases before the first was made, and made "
+                (paid.used) "."
+                @if certificate.certified {
+                    " Counted from its ledger it cost ε = " (up(certificate.epsilon)) "."
+                }
+            }
+        } @else {
+            p {
+                "A run plans all that it will release before it begins, and cannot release more. Its ledger has "
+                (many(&subject.parts)) "."
+                @if certificate.certified {
+                    " They cost ε = " (up(certificate.epsilon)) " at δ = " (delta(certificate.delta))
+                    ", and no analysis of all of them can give less than " (down(certificate.epsilon_lower)) "."
+                }
+            }
+        }
+    }
+}
+
+/// What ran.
+fn facts(subject: &Subject) -> Markup {
+    let Certificate { algorithm, noise, accountant, population, reticent, unit, .. } =
+        &subject.certificate;
+    html! {
+        dl.facts {
+            dt { "Algorithm" }
+            dd {
+                (said(algorithm))
+                @if let Some(choice) = &subject.certificate.choice {
+                    @for (name, value) in choice.given() { ", " (said(name)) " " (said(&value.to_string())) }
+                }
+            }
+            @if let Some(model) = &subject.model {
+                @let [loss, penalty, constraint] = model.problem();
+                dt { "Loss" } dd { (said(loss)) }
+                dt { "Penalty" } dd { (said(penalty)) }
+                dt { "Constraint" } dd { (said(constraint)) }
+            }
+            dt { "Noise" } dd { (said(noise)) }
+            dt { "Counted by" } dd { (said(accountant)) }
+            dt { "Public number of " (unit) "s" } dd { (population) }
+            dt { "Program" } dd { "reticent " (said(reticent)) }
+        }
+    }
+}

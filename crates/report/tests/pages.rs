@@ -1,0 +1,225 @@
+//! Every page: what it says, that it is whole, that it loads nothing, and that no file can write into
+//! it.
+#![allow(clippy::unwrap_used)]
+
+mod html;
+
+use base64::Engine;
+use html::{checked, tags};
+use reticent::accountant::trade_off;
+use reticent::losses::Logistic;
+use reticent::penalties::L2;
+use reticent::tables::{Dataset, Schema, Target};
+use reticent::{Budget, Fit, Model};
+use reticent_budget::{Promise, Relation, Request, Store, Table};
+use reticent_report::{Account, Finding, Findings, Outcome, Paid, Subject, live, policy, report};
+use sha2::Digest;
+
+fn model(epsilon: f64) -> Model {
+    let (n, d) = (400, 2);
+    let x: Vec<f64> = (0..n * d).map(|i| (i * 37 % 90) as f64).collect();
+    let y: Vec<u32> = x.chunks(d).map(|row| u32::from(row[0] > 45.0)).collect();
+    let target = Target::classes(["well", "ill"]).unwrap();
+    let schema = Schema::bounded(&[(0.0, 90.0), (0.0, 90.0)], target).unwrap();
+    let job = Fit::new(schema)
+        .loss(Logistic)
+        .penalty(L2::new(1e-3).unwrap())
+        .budget(Budget::new(epsilon, 1e-6).unwrap())
+        .check()
+        .unwrap();
+    let data = Dataset::dense(&x, n, d).unwrap().with_targets(&y).unwrap();
+    job.fit(&data).unwrap().model
+}
+
+fn found(outcome: Outcome, words: &str) -> Findings {
+    Findings { list: vec![Finding { outcome, words: words.to_owned() }] }
+}
+
+fn subject(name: &str, model: Model) -> Subject {
+    Subject::of_model(name, model, found(Outcome::Holds, "ε follows from the ledger")).unwrap()
+}
+
+fn store(dataset: &str, label: &str) -> Store {
+    let mut store = Store::in_memory(Promise::new(dataset, 3.0, 1e-6).unwrap()).unwrap();
+    let plan = store.promise().unwrap().gaussian(1.0, 1e-6).unwrap();
+    let table = Table { fingerprint: [7; 32], relation: Relation::Same };
+    let asked = (1.0, 1e-6);
+    let request = Request { label, asked, plan: &plan, table, user: None };
+    let done = store.reserve(&request).unwrap();
+    store.settle(&done, &plan).unwrap();
+    let open = store.reserve(&request).unwrap();
+    store.beat(&open, 10, Some(50)).unwrap();
+    store
+}
+
+fn account(store: &Store) -> Account {
+    Account::new("clinic.budget", store.summary().unwrap(), store.course(100).unwrap())
+}
+
+const ASKED: live::Asked = live::Asked { number: 1, writable: true, watching: false };
+
+/// One of every kind of page.
+fn pages(name: &str) -> Vec<(&'static str, String)> {
+    let store = store(name, name);
+    let account = account(&store);
+    let subjects = [subject(name, model(1.0)), subject("second", model(2.0))];
+    let planned = |epsilon: f64| {
+        let plan = store.promise().unwrap().gaussian(epsilon, 1e-6).unwrap();
+        store.plan(&plan).map_err(|error| error.to_string())
+    };
+    let indexed = [(name.to_owned(), Ok(account.clone())), ("b".to_owned(), Err(name.to_owned()))];
+    let lines = store.lines().unwrap();
+    let pages = [
+        ("report", report(&subjects, Some(&account))),
+        ("one model", report(&subjects[..1], None)),
+        ("budget alone", report(&[], Some(&account))),
+        ("index", live::index(&indexed)),
+        ("budget", live::budget(&account, ASKED)),
+        (
+            "watched",
+            live::budget(&account, live::Asked { writable: false, watching: true, ..ASKED }),
+        ),
+        ("fits", live::plan(&account, 1, ("0.5", "1e-6"), &planned(0.5))),
+        ("does not fit", live::plan(&account, 1, (name, name), &planned(9.0))),
+        ("no plan", live::plan(&account, 1, (name, name), &Err(name.to_owned()))),
+        ("history", live::history(&account, 1, &lines, 1)),
+        ("verify", live::verify()),
+        ("verified", live::verified(&subjects[0])),
+        ("message", live::message("Refused", name, "/budget/1")),
+    ];
+    pages.map(|(of, page)| (of, page.into_html())).to_vec()
+}
+
+#[test]
+fn every_page_is_whole_and_loads_nothing() {
+    for (name, page) in pages("clinic") {
+        checked(name, &page);
+    }
+}
+
+#[test]
+fn a_report_says_who_is_protected_from_whom_and_by_how_much() {
+    let model = model(1.0);
+    let ledger = model.certificate().ledger.clone();
+    let page = report(&[subject("private/model.json", model)], None).into_html();
+    for words in [
+        "Every single record of the table",
+        "Whoever sees the model and its certificate",
+        "a factor of at most 2.719",
+        "a chance of one in 1,000,000",
+        "the same table with that record replaced by another",
+        "the number of records is public",
+        "What was released, and what each part cost",
+        "The plan against what was used",
+        "ε follows from the ledger",
+        "<span>ε ≤ 1.000</span> <span>at δ = 1e-6</span>",
+        "log-odds of",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    // What is said of an attacker is never less than what the accountant proves.
+    let caught = 1.0 - trade_off(&ledger, &[0.05]).unwrap()[0].1;
+    let said = page.split("false alarms catches at most <strong>").nth(1).unwrap();
+    let said: f64 = said.split('\u{202f}').next().unwrap().parse().unwrap();
+    assert!(said >= 100.0 * caught && said < 100.0 * caught + 0.11, "{said} {caught}");
+}
+
+#[test]
+fn what_contradicts_itself_or_has_no_guarantee_is_not_called_one() {
+    let failed = found(Outcome::Fails, "the digest is another");
+    let one = Subject::of_model("m", model(1.0), failed).unwrap();
+    assert!(!one.is_sound() && one.epsilon().is_infinite());
+    let page = report(&[one], None).into_html();
+    assert!(page.contains("Contradicts itself") && !page.contains(">Guarantee<"), "{page}");
+
+    let mut value = serde_json::to_value(model(1.0)).unwrap();
+    value["certificate"]["ledger"]["taints"] = serde_json::json!(["seeded-noise"]);
+    let seeded: Model = serde_json::from_value(value).unwrap();
+    let page = report(&[subject("seeded", seeded)], None).into_html();
+    assert!(page.contains("Not private") && page.contains("known seed"));
+    assert!(!page.contains(">Guarantee<") && !page.contains("ε ≤"));
+}
+
+#[test]
+fn several_models_have_a_table_and_what_they_cost_together() {
+    let subjects = [subject("first", model(1.0)), subject("second", model(0.5))];
+    let page = report(&subjects, None).into_html();
+    assert!(page.contains("All models") && page.contains("href=\"#m2\""));
+    assert!(
+        page.contains("all of them together cost at most ε = 1.5") && page.contains("the sums")
+    );
+}
+
+#[test]
+fn a_paid_model_shows_its_plan_and_the_budget_what_is_left() {
+    let store = store("clinic", "first model");
+    let paid = Paid { job: 3, asked: (1.0, 1e-6), planned: 122, used: 122 };
+    let one = subject("m", model(1.0)).paid_by(Some(paid));
+    let page = report(&[one], Some(&account(&store))).into_html();
+    assert!(page.contains("job 3 of the budget") && page.contains("planned 122 releases"));
+    for words in
+        ["The budget of", "first model", "open, counted in full", "10 of 50 steps", "Left:"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+/// What an attacker would write into a file.
+const HOSTILE: [&str; 5] = [
+    "</bdi><script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "</title></style></svg><svg onload=alert(1)>",
+    "' onmouseover='alert(1)",
+    "{{7*7}}<!--",
+];
+
+#[test]
+fn no_file_writes_into_a_page() {
+    let shape = |page: &str| tags(page);
+    let plain = pages("clinic");
+    for hostile in HOSTILE {
+        for ((name, page), (_, usual)) in pages(hostile).iter().zip(&plain) {
+            checked(name, page);
+            assert_eq!(shape(page), shape(usual), "{name}: {hostile} changes the page");
+        }
+    }
+}
+
+#[test]
+fn no_text_inside_a_model_writes_into_a_page() {
+    let usual = serde_json::to_value(model(1.0)).unwrap();
+    let plain = report(&[subject("m", serde_json::from_value(usual.clone()).unwrap())], None);
+    for hostile in HOSTILE {
+        let mut value = usual.clone();
+        value["coefficients"][0]["name"] = hostile.into();
+        value["outputs"][0] = hostile.into();
+        value["penalty"] = hostile.into();
+        for field in ["accountant", "algorithm", "reticent", "meaning"] {
+            value["certificate"][field] = hostile.into();
+        }
+        value["certificate"]["assumptions"][0] = hostile.into();
+        let edited: Model = serde_json::from_value(value).unwrap();
+        let page = report(&[subject("m", edited)], None);
+        checked(hostile, page.html());
+        assert_eq!(tags(page.html()), tags(plain.html()), "{hostile}");
+    }
+}
+
+#[test]
+fn the_policy_allows_the_pages_own_style_and_nothing_else() {
+    let page = live::verify().into_html();
+    let style = page.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();
+    let hash = sha2::Sha256::digest(style.as_bytes());
+    let hash = base64::engine::general_purpose::STANDARD.encode(hash);
+    assert!(policy().starts_with("default-src 'none'"));
+    assert!(policy().contains(&format!("style-src 'sha256-{hash}'")));
+    assert!(!policy().contains("unsafe") && !policy().contains("script-src"));
+}
+
+#[test]
+fn a_message_leads_nowhere_else() {
+    for elsewhere in ["//evil.example/", "evil", "javascript:alert(1)", "http:evil"] {
+        let page = live::message("t", "w", elsewhere).into_html();
+        assert!(!page.contains(elsewhere), "{elsewhere}");
+    }
+}
