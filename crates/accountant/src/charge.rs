@@ -57,6 +57,22 @@ impl Charge {
         Self { mu, failure: Upper::delta(sum(self.failure, other.failure)).value(), divergences }
     }
 
+    /// The larger of both, part by part: for people of whom nobody is in both. Where a filter
+    /// admits it, it admits either.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        let larger = |one: f64, two: f64| Upper::new(one).largest(Upper::new(two)).value();
+        let divergences = self
+            .divergences
+            .zip(other.divergences)
+            .map(|(one, two)| std::array::from_fn(|i| larger(one[i], two[i])));
+        Self {
+            mu: self.mu.zip(other.mu).map(|(one, two)| larger(one, two)),
+            failure: larger(self.failure, other.failure),
+            divergences,
+        }
+    }
+
     /// μ of the whole, when every event is exactly Gaussian.
     #[must_use]
     pub fn mu(&self) -> Option<f64> {
@@ -157,6 +173,10 @@ mod tests {
         assert!(both.divergences.unwrap()[0] >= 0.3 && both.failure >= 0.75);
         assert_eq!(one.and(&Charge::ZERO), one);
         assert_eq!(Charge::ZERO.and(&Charge::ZERO), Charge::ZERO);
+        let larger = Charge { mu: Some(1.0), ..two }.or(&one);
+        assert_eq!((larger.mu, larger.failure, larger.divergences), (one.mu, 0.5, two.divergences));
+        assert_eq!((one.or(&one), one.or(&Charge::ZERO)), (one, one));
+        assert_eq!(one.or(&Charge::INFINITE), Charge::INFINITE);
         let bare = one.and(&Charge::INFINITE);
         assert_eq!((bare.mu, bare.failure, bare.divergences), (None, 1.0, None));
         assert!(!one.agrees_with(&two) && !one.agrees_with(&bare));

@@ -1,11 +1,12 @@
 //! What is promised about speed: with 10,000 lines `show` takes less than a second and a
-//! reservation less than 50 ms, half of the jobs being sampled and all of them different.
+//! reservation less than 50 ms, half of the jobs being sampled and all of them different; also when
+//! somebody reads, so that the lines stay in the log, and when the log was just emptied.
 //!
 //! `cargo bench -p reticent-budget --bench entries`
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, PoissonGaussian, Unit, View};
 use reticent_budget::{Promise, Relation, Request, Store, Table};
@@ -23,6 +24,23 @@ fn plan(number: u32) -> Ledger {
     ledger
 }
 
+fn request(plan: &Ledger, table: Table) -> Request<'_> {
+    Request { label: "a fit", asked: (0.01, 1e-6), plan, table, user: None }
+}
+
+/// The slowest of some reservations.
+fn reserve(store: &mut Store, table: Table) -> Duration {
+    let one = |number| {
+        let plan = plan(number);
+        let began = Instant::now();
+        let job = store.reserve(&request(&plan, table)).unwrap();
+        let took = began.elapsed();
+        store.settle(&job, &plan).unwrap();
+        took
+    };
+    (0..20).map(one).max().unwrap()
+}
+
 fn main() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("many.budget");
@@ -32,9 +50,7 @@ fn main() {
     for number in 0..5_000 {
         let plan = plan(number);
         let began = Instant::now();
-        let request =
-            Request { label: "a fit", asked: (0.01, 1e-6), plan: &plan, table, user: None };
-        let reservation = store.reserve(&request).unwrap();
+        let reservation = store.reserve(&request(&plan, table)).unwrap();
         if number >= 4_980 {
             last.push(began.elapsed());
         }
@@ -46,8 +62,27 @@ fn main() {
     let shown = began.elapsed();
     let began = Instant::now();
     store.check().unwrap();
+    let checked = began.elapsed();
+    let began = Instant::now();
+    store.course(200).unwrap();
+    let drawn = began.elapsed();
+    // Who reads keeps what is written in the log.
+    let reader = rusqlite::Connection::open(&path).unwrap();
+    reader.execute_batch("BEGIN; SELECT * FROM history").unwrap();
+    let logged = reserve(&mut store, table);
+    drop(reader);
+    store.summary().unwrap();
+    let emptied = reserve(&mut store, table);
+    let began = Instant::now();
+    let job = store.reserve(&request(&plan(1), table)).unwrap();
+    store.beat(&job, 1, None).unwrap();
+    let beat = began.elapsed();
     println!("lines        {}", summary.lines);
     println!("reserve      {:?} (median of 20), {:?} (slowest)", last[10], last[19]);
     println!("show         {shown:?}");
-    println!("check        {:?}", began.elapsed());
+    println!("  in the log {logged:?} (slowest of 20)");
+    println!("  log empty  {emptied:?} (slowest of 20)");
+    println!("  and a beat {beat:?}");
+    println!("check        {checked:?}");
+    println!("course       {drawn:?}");
 }

@@ -76,10 +76,55 @@ impl Books {
         for (number, people, bytes) in &balance.open {
             books.open.insert(*number, Open { people: *people, charge: charge(bytes)? });
         }
-        if books.closed.is_empty() { Err(wrong()) } else { Ok(books) }
+        if books.could_be() { Ok(books) } else { Err(wrong()) }
+    }
+
+    /// Whether a history could come to such books. Whoever has the file has its key, and can seal
+    /// anything.
+    fn could_be(&self) -> bool {
+        let groups = self.closed.len();
+        let people = self.tables.iter().map(|known| known.people);
+        (1..=self.tables.len().max(1)).contains(&groups)
+            && people.chain(self.open.values().map(|job| job.people)).all(|own| self.knows(own))
+            && self.open.keys().all(|number| (2..=self.lines).contains(number))
     }
 }
 
 fn damaged(line: u64, what: &dyn std::fmt::Display) -> BudgetError {
     BudgetError::Damaged { line, what: what.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The books of one open job on the first table, sealed after `spoil`.
+    fn recalled(spoil: impl FnOnce(&mut Books)) -> Result<Books, BudgetError> {
+        let mut books = Books::empty(Promise::new("clinic", 1.0, 1e-6).unwrap()).unwrap();
+        books.lines = 3;
+        books.tables.push(Known { fingerprint: [1; 32], people: Some(1) });
+        books.open.insert(3, Open { people: Some(1), charge: Charge::ZERO });
+        spoil(&mut books);
+        let (text, seal) = books.balance(&[7; 32]).unwrap();
+        Books::recall(&text, &seal, &[7; 32], (books.lines, books.head))
+    }
+
+    #[test]
+    fn books_that_no_history_comes_to_are_refused_though_they_are_sealed() {
+        assert!(recalled(|_| ()).is_ok());
+        let spoilt: [fn(&mut Books); 9] = [
+            |books| books.tables[0].people = Some(0),
+            |books| books.tables[0].people = Some(2),
+            |books| books.tables[0].people = Some(u64::MAX),
+            |books| books.open.values_mut().for_each(|job| job.people = Some(0)),
+            |books| books.open.values_mut().for_each(|job| job.people = Some(2)),
+            |books| _ = books.open.insert(4, Open { people: None, charge: Charge::ZERO }),
+            |books| _ = books.open.insert(0, Open { people: None, charge: Charge::ZERO }),
+            |books| books.closed.clear(),
+            |books| books.closed.push(Charge::ZERO),
+        ];
+        for (number, spoil) in spoilt.into_iter().enumerate() {
+            assert!(recalled(spoil).is_err(), "{number}");
+        }
+    }
 }

@@ -118,6 +118,11 @@ impl Books {
         self.closed.len() as u64
     }
 
+    /// Whether there are such people; everybody there always is.
+    pub(crate) fn knows(&self, people: Option<u64>) -> bool {
+        people.is_none_or(|own| (1..=self.groups()).contains(&own))
+    }
+
     /// Takes the next line in, or refuses it.
     pub(crate) fn take(&mut self, line: &Line) -> Result<(), BudgetError> {
         if line.number != self.lines + 1 {
@@ -169,7 +174,7 @@ impl Books {
     /// A job that reserves is open; one that was made elsewhere is closed at once.
     fn begin(&mut self, line: &Line, status: Status) -> Result<(), BudgetError> {
         let charge = line.charge.ok_or_else(|| line.damaged("a job without a charge"))?;
-        let known = line.people.is_none_or(|own| (1..=self.groups()).contains(&own));
+        let known = self.knows(line.people);
         if line.job != Some(line.number) || !known {
             return Err(line.damaged("it names a job or people that there are not"));
         }
@@ -197,15 +202,16 @@ impl Books {
         match job.people {
             None => self.everybody = self.everybody.and(&job.charge),
             Some(people) => {
-                let of = self.closed.iter_mut().skip(people as usize - 1).take(1);
-                of.for_each(|closed| *closed = closed.and(&job.charge));
+                let of = place(people).and_then(|place| self.closed.get_mut(place));
+                of.into_iter().for_each(|closed| *closed = closed.and(&job.charge));
             }
         }
     }
 
     /// What counts for one group of people.
     pub(crate) fn spent(&self, people: u64) -> Charge {
-        let closed = self.closed.get(people as usize - 1).copied().unwrap_or(Charge::ZERO);
+        let closed = place(people).and_then(|place| self.closed.get(place)).copied();
+        let closed = closed.unwrap_or(Charge::ZERO);
         let counts = |job: &&Open| job.people.is_none_or(|own| own == people);
         let open = self.open.values().filter(counts);
         open.fold(closed.and(&self.everybody), |sum, job| sum.and(&job.charge))
@@ -236,10 +242,24 @@ impl Books {
         Ok(self.filter.charge(&self.promise.count(ledger)?)?)
     }
 
+    /// What the dearest of several plans costs, of which everybody pays for one.
+    pub(crate) fn charge_of_one(&self, plans: &[&Ledger]) -> Result<Charge, BudgetError> {
+        let mut dearest = Charge::ZERO;
+        for plan in plans {
+            dearest = dearest.or(&self.charge(plan)?);
+        }
+        Ok(dearest)
+    }
+
     /// The same for what is done already: what cannot be counted costs everything.
     pub(crate) fn charge_of_done(&self, ledger: &Ledger) -> Charge {
         self.charge(ledger).unwrap_or(Charge::INFINITE)
     }
+}
+
+/// Where a group of people stands, counted from 1.
+fn place(people: u64) -> Option<usize> {
+    usize::try_from(people.checked_sub(1)?).ok()
 }
 
 /// Recomputes everything, ledgers too, and names the first line that does not fit.
@@ -277,12 +297,9 @@ pub(crate) fn protects_users(ledger: &Ledger) -> bool {
 }
 
 fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {
-    let agrees = |ledger: &Ledger| {
-        let recounted = books.charge_of_done(ledger);
-        match line.charge {
-            Some(charge) if charge.agrees_with(&recounted) => Ok(()),
-            _ => Err(line.damaged("its ledger does not cost what is counted for it")),
-        }
+    let costs = |recounted: Charge| match line.charge {
+        Some(charge) if charge.agrees_with(&recounted) => Ok(()),
+        _ => Err(line.damaged("its ledger does not cost what is counted for it")),
     };
     match line.kind {
         Kind::Opened => line.read::<Opened>().map(|_| ()),
@@ -290,11 +307,12 @@ fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {
         Kind::Users => Users::read(line).map(|_| ()),
         Kind::Reserved | Kind::Imported => {
             let used = Use::read(line)?;
-            agrees(&used.ledger)?;
+            let plans = used.plans().map(|plan| books.charge_of_done(plan));
+            costs(plans.reduce(|one, two| one.or(&two)).unwrap_or(Charge::INFINITE))?;
             let imported = line.kind == Kind::Imported;
             let held =
                 || books.affected(line.people).all(|people| books.covers(&books.spent(people)));
-            if protects_users(&used.ledger) && !imported && books.users.is_none() {
+            if used.plans().any(protects_users) && !imported && books.users.is_none() {
                 Err(line.damaged("nobody said which column names its users"))
             } else if used.beyond && !imported {
                 Err(line.damaged("a job cannot reserve more than is left"))
@@ -307,7 +325,7 @@ fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {
         Kind::Settled => {
             let closed: Closed = line.read()?;
             match closed.ledger {
-                Some(ledger) => agrees(&ledger),
+                Some(ledger) => costs(books.charge_of_done(&ledger)),
                 None if line.charge.is_none() => Ok(()),
                 None => Err(line.damaged("a charge without a ledger")),
             }

@@ -9,7 +9,7 @@ use crate::error::BudgetError;
 use crate::file::LONGEST;
 use crate::line::{Bound, Kind, Use, Users};
 use crate::promise::check_name;
-use crate::request::{Relation, Request, Table};
+use crate::request::{Relation, Table};
 
 /// The lines that a change adds.
 #[derive(Debug)]
@@ -50,12 +50,13 @@ impl Next {
     pub(crate) fn bind_users(
         &mut self,
         books: &Books,
-        request: &Request,
+        plans: &[&Ledger],
+        user: Option<&str>,
     ) -> Result<(), BudgetError> {
-        if !protects_users(request.plan) {
+        if !plans.iter().any(|plan| protects_users(plan)) {
             return Ok(());
         }
-        let given = request.user.ok_or_else(|| {
+        let given = user.ok_or_else(|| {
             BudgetError::Scope("it protects users and does not say which column names them".into())
         })?;
         check_name("user_column", given)?;
@@ -121,7 +122,8 @@ impl Use {
         ledger: &Ledger,
         beyond: bool,
     ) -> Self {
-        Self { label: label.to_owned(), epsilon, delta, ledger: ledger.clone(), beyond }
+        let between = Vec::new();
+        Self { label: label.to_owned(), epsilon, delta, ledger: ledger.clone(), between, beyond }
     }
 }
 

@@ -119,6 +119,15 @@ pub enum BudgetError {
         /// In which way.
         what: String,
     },
+    /// A line that was there once is not any more.
+    #[error(
+        "none of the {lines} lines of the history has this hash: the file is of an older state than when it was \
+         written down, or is another budget"
+    )]
+    NoSuchLine {
+        /// How many lines there are.
+        lines: u64,
+    },
     /// Somebody else is writing, for longer than one waits.
     #[error("{} is held by another process", .0.display())]
     Busy(PathBuf),
@@ -201,12 +210,12 @@ impl BudgetError {
                 | rusqlite::ffi::SQLITE_IOERR_CHECKRESERVEDLOCK
                 | rusqlite::ffi::SQLITE_IOERR_SHMLOCK
                 | rusqlite::ffi::SQLITE_IOERR_SHMMAP
-                | rusqlite::ffi::SQLITE_IOERR_SHMOPEN
-                | rusqlite::ffi::SQLITE_IOERR_SHMSIZE => {
+                | rusqlite::ffi::SQLITE_IOERR_SHMOPEN => {
                     BudgetError::Locking { file, why: "no shared lock".to_owned() }
                 }
                 rusqlite::ffi::SQLITE_IOERR_WRITE
                 | rusqlite::ffi::SQLITE_IOERR_FSYNC
+                | rusqlite::ffi::SQLITE_IOERR_SHMSIZE
                 | rusqlite::ffi::SQLITE_IOERR_TRUNCATE => BudgetError::Full(file),
                 _ => BudgetError::Storage { file, why: "reading or writing failed".to_owned() },
             },

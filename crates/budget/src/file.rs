@@ -68,7 +68,7 @@ const SCHEMA: [(&str, i64, &str); 8] = [
     ("progress", 2, PROGRESS),
 ];
 
-/// How long one waits for another who writes.
+/// How long one waits for another who writes, unless told otherwise.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The longest field that is read, in bytes.
@@ -94,6 +94,8 @@ pub(crate) struct File {
     identity: Identity,
     /// The version of its format, which is older where it was opened to be looked at.
     version: i64,
+    /// How long to wait for another who writes.
+    patience: Duration,
 }
 
 impl File {
@@ -143,7 +145,13 @@ impl File {
         let path = PathBuf::from(MEMORY);
         let connection = Connection::open_in_memory().and_then(guarded);
         let connection = connection.map_err(|error| BudgetError::from_sqlite(&path, &error))?;
-        let mut file = Self { connection, path, identity: Identity::Memory, version: VERSION };
+        let mut file = Self {
+            connection,
+            path,
+            identity: Identity::Memory,
+            version: VERSION,
+            patience: PATIENCE,
+        };
         file.make_tables()?;
         fill(&mut file)?;
         Ok(file)
@@ -184,6 +192,9 @@ impl File {
             }
         }
         let mut file = Self::connect(path, write)?;
+        if !write && file.number("PRAGMA application_id").is_err() && is_at_rest(path) {
+            file.connection = at_rest(path)?;
+        }
         file.still_there()?;
         file.check_format(write)?;
         if write {
@@ -202,7 +213,8 @@ impl File {
         let connection = Connection::open_with_flags(path, flags).and_then(guarded);
         let connection = connection.map_err(|error| BudgetError::from_sqlite(path, &error))?;
         let identity = Identity::File(numbers(path));
-        Ok(Self { connection, path: path.to_owned(), identity, version: VERSION })
+        let (path, version, patience) = (path.to_owned(), VERSION, PATIENCE);
+        Ok(Self { connection, path, identity, version, patience })
     }
 
     /// Every commit is on the disk before it is believed; readers and a writer do not wait for each
@@ -282,8 +294,14 @@ impl File {
     ) -> rusqlite::Result<T> {
         self.connection.busy_timeout(Duration::ZERO)?;
         let done = what(&self.connection);
-        self.connection.busy_timeout(PATIENCE)?;
+        self.connection.busy_timeout(self.patience)?;
         done
+    }
+
+    /// From here on it waits so long for another who writes.
+    pub(crate) fn wait_for(&mut self, patience: Duration) -> rusqlite::Result<()> {
+        self.patience = patience;
+        self.connection.busy_timeout(patience)
     }
 
     /// Refuses to go on with a file that its path does not lead to any more: what is written there
@@ -301,6 +319,34 @@ impl File {
     pub(crate) fn sqlite(&self, error: &rusqlite::Error) -> BudgetError {
         BudgetError::from_sqlite(&self.path, error)
     }
+}
+
+/// Whether nothing of the budget is in a log.
+fn is_at_rest(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    fs::metadata(log).map_or(true, |found| found.len() == 0)
+}
+
+/// A connection for who may not write beside the file, so that it cannot take part in the locks.
+/// Should somebody write meanwhile, what is read may not go together: then its chain does not.
+fn at_rest(path: &Path) -> Result<Connection, BudgetError> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
+    let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let coded: String = whole
+        .as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .map(
+            |&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") },
+        )
+        .collect();
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(format!("file:{coded}?immutable=1"), flags)
+        .and_then(guarded)
+        .map_err(|error| BudgetError::from_sqlite(path, &error))
 }
 
 /// A connection on which nothing in the file can do anything by itself.

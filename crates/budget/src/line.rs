@@ -215,6 +215,10 @@ pub(crate) struct Use {
     pub epsilon: f64,
     pub delta: f64,
     pub ledger: Ledger,
+    /// The plans of the other parties, in a run between parties of whom nobody is in two: a person
+    /// pays for one of them all.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub between: Vec<Ledger>,
     /// Recorded though it was more than was left.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub beyond: bool,
@@ -226,6 +230,11 @@ impl Use {
         let used: Self = line.read()?;
         check_name("label", &used.label).map_err(|error| line.damaged(error.to_string()))?;
         Ok(used)
+    }
+
+    /// Every plan.
+    pub(crate) fn plans(&self) -> impl Iterator<Item = &Ledger> {
+        std::iter::once(&self.ledger).chain(&self.between)
     }
 }
 

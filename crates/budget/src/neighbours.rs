@@ -155,5 +155,9 @@ mod tests {
         refused(promise(AR, user, Some(2)), ledger(sampled, AR, record), "poisson-gaussian");
         let local = Promise { view: View::Local, ..promise(RO, record, None) };
         refused(local, ledger(gaussian(), RO, record), "sees more");
+        // One other party is not the world.
+        let mut walk = Ledger::new();
+        walk.append(Event::new(gaussian(), RO, record, View::Network).unwrap());
+        refused(promise(RO, record, None), walk, "sees more");
     }
 }

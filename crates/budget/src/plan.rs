@@ -75,15 +75,17 @@ pub(crate) fn planned(books: &Books, plan: &Ledger) -> Result<Planned, BudgetErr
     worst.ok_or_else(|| BudgetError::Damaged { line: 1, what: "it is about nobody".to_owned() })
 }
 
-/// The charge of a plan, if it fits beside what is counted for everybody it concerns.
+/// The charge of plans of which everybody pays for one, if it fits beside what is counted for everybody it concerns.
 pub(crate) fn fitting(
     books: &Books,
-    plan: &Ledger,
+    plans: &[&Ledger],
     people: Option<u64>,
     at: f64,
 ) -> Result<Charge, BudgetError> {
     let Promise { epsilon: ceiling, delta, .. } = books.promise;
-    let charge = books.charge(plan)?;
+    let charge = books.charge_of_one(plans)?;
+    // Without a δ Gaussian noise has no ε that could be named.
+    let at = if at > 0.0 { at } else { delta };
     // People who come with this job have nothing counted for them but what counts for everybody.
     for people in books.affected(people) {
         let spent = books.spent(people);

@@ -58,7 +58,7 @@ impl Store {
         check_asked(asked)?;
         check_events(plan)?;
         let books = Books::replay(&self.lines()?)?;
-        fitting(&books, plan, books.known_people(), asked.1).map(|_| ())
+        fitting(&books, &[plan], books.known_people(), asked.1).map(|_| ())
     }
 
     /// What a job of this plan would leave, whether it fits or not; the table is taken for the one
@@ -121,6 +121,29 @@ impl Store {
             return Err(not_a_budget(&self.file.path, "the database is damaged"));
         }
         self.summary_of(&lines)
+    }
+
+    /// Whether the history has the line with this hash, or one that begins so: who wrote the last
+    /// hash down finds out by it whether an older state of the file was put back.
+    ///
+    /// # Errors
+    /// [`BudgetError::NoSuchLine`] if it has not; fewer than 16 signs are no hash.
+    pub fn has_line(&self, hash: &str) -> Result<u64, BudgetError> {
+        let given = hash.trim().to_ascii_lowercase();
+        let is_hash =
+            (16..=64).contains(&given.len()) && given.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_hash {
+            let allowed = "it is the hash of a line as it was printed, 16 to 64 hexadecimal digits";
+            let (name, allowed) = ("since", allowed.to_owned());
+            return Err(BudgetError::Value {
+                name,
+                given: given.chars().take(80).collect(),
+                allowed,
+            });
+        }
+        let lines = self.lines()?;
+        let found = lines.iter().find(|line| line.hash().starts_with(&given));
+        found.map(Line::number).ok_or(BudgetError::NoSuchLine { lines: lines.len() as u64 })
     }
 
     /// The history, in order.

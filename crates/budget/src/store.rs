@@ -2,6 +2,7 @@
 //! what all before it come to, so that two who ask at the same time are counted one after the other.
 
 use std::path::Path;
+use std::time::Duration;
 
 use reticent_accountant::{Filter, Ledger};
 use reticent_noise::{Digest, NoiseKey};
@@ -64,20 +65,44 @@ impl Store {
         Ok(Self { file: File::open(path, false)? })
     }
 
+    /// From here on waits at most so long for another who writes, in place of half a minute.
+    ///
+    /// # Errors
+    /// None that is known of.
+    pub fn wait_for(&mut self, patience: Duration) -> Result<(), BudgetError> {
+        self.file.wait_for(patience).map_err(|error| self.file.sqlite(&error))
+    }
+
     /// Reserves what a plan costs, before the first noise is drawn.
     ///
     /// # Errors
     /// A job that does not fit, a table that is not the budget's, or a file that cannot be written:
     /// then nothing is reserved.
     pub fn reserve(&mut self, request: &Request) -> Result<Reservation, BudgetError> {
+        self.reserve_between(request, &[])
+    }
+
+    /// The same for a run between parties of whom nobody is in two, where `others` are the plans
+    /// that other parties have beside the one of the request: a person pays for the plan of one
+    /// party, so that the dearest, part by part, is reserved (`proofs/parallel.md`).
+    ///
+    /// # Errors
+    /// As [`Store::reserve`].
+    pub fn reserve_between(
+        &mut self,
+        request: &Request,
+        others: &[Ledger],
+    ) -> Result<Reservation, BudgetError> {
         check_name("label", request.label)?;
         check_asked(request.asked)?;
-        check_events(request.plan)?;
-        let body = body(&Use::of(request.label, request.asked, request.plan, false))?;
+        let plans: Vec<&Ledger> = std::iter::once(request.plan).chain(others).collect();
+        plans.iter().try_for_each(|plan| check_events(plan))?;
+        let used = Use::of(request.label, request.asked, request.plan, false);
+        let body = body(&Use { between: others.to_vec(), ..used })?;
         let (number, hash) = self.change_and_hash(|books, next| {
             let people = next.bind(books, request.table)?;
-            next.bind_users(books, request)?;
-            let charge = fitting(books, request.plan, people, request.asked.1)?;
+            next.bind_users(books, &plans, request.user)?;
+            let charge = fitting(books, &plans, people, request.asked.1)?;
             let draft = Draft { people, charge: Some(charge), ..Draft::new(Kind::Reserved, body) };
             Ok(next.write_own(draft))
         })?;
@@ -92,11 +117,12 @@ impl Store {
     /// A job that is not open, or a file that cannot be written; the job then stays open, and
     /// counted.
     pub fn settle(&mut self, reservation: &Reservation, done: &Ledger) -> Result<(), BudgetError> {
-        let plan = self.reserved(reservation)?;
-        let ledger = if within(done, &plan) { None } else { Some(done.clone()) };
+        let used = self.reserved(reservation)?;
+        let planned = used.plans().any(|plan| within(done, plan));
+        let ledger = if planned { None } else { Some(done.clone()) };
         let body = body(&Closed { ledger })?;
         self.change(|books, next| {
-            let charge = (!within(done, &plan)).then(|| books.charge_of_done(done));
+            let charge = (!planned).then(|| books.charge_of_done(done));
             let draft = Draft { charge, ..Draft::new(Kind::Settled, body) };
             next.close(books, reservation.number, draft)
         })
@@ -153,7 +179,7 @@ impl Store {
         check_asked((if epsilon == f64::INFINITY { 0.0 } else { epsilon }, delta))?;
         check_events(import.ledger)?;
         self.change(|books, next| {
-            let (charge, beyond) = match fitting(books, import.ledger, None, import.asked.1) {
+            let (charge, beyond) = match fitting(books, &[import.ledger], None, import.asked.1) {
                 Ok(charge) => (charge, false),
                 Err(_) if import.beyond => (books.charge_of_done(import.ledger), true),
                 Err(error) => return Err(error),
@@ -164,7 +190,7 @@ impl Store {
     }
 
     /// What a job planned that was reserved here, and not in another budget.
-    fn reserved(&self, reservation: &Reservation) -> Result<Ledger, BudgetError> {
+    fn reserved(&self, reservation: &Reservation) -> Result<Use, BudgetError> {
         let elsewhere = || BudgetError::ReservedElsewhere(reservation.number);
         let job = reservation.number;
         let sql = format!("{LINES} WHERE number = ?1 AND job = ?1");
@@ -173,7 +199,7 @@ impl Store {
             Ok(line) => {
                 let line = line?;
                 let own = line.hash == reservation.hash;
-                if own { Ok(line.read::<Use>()?.ledger) } else { Err(elsewhere()) }
+                if own { line.read::<Use>() } else { Err(elsewhere()) }
             }
             Err(rusqlite::Error::QueryReturnedNoRows) => Err(elsewhere()),
             Err(error) => Err(self.file.sqlite(&error)),

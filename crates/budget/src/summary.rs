@@ -84,7 +84,7 @@ impl Summary {
     pub(crate) fn of(lines: &[Line]) -> Result<Self, BudgetError> {
         let books = Books::replay(lines)?;
         let statuses = statuses(lines);
-        let (mut jobs, mut done) = (Vec::new(), Vec::new());
+        let (mut jobs, mut done, mut mixed) = (Vec::new(), Vec::new(), false);
         let ends = lines.iter().filter(|line| line.kind.closes());
         let mut closed: BTreeMap<u64, String> =
             ends.filter_map(|line| Some((line.job?, line.time.clone()))).collect();
@@ -92,7 +92,9 @@ impl Summary {
             match line.kind {
                 Kind::Reserved | Kind::Imported => {
                     let Some(&status) = statuses.get(&line.number) else { continue };
-                    let Use { label, epsilon, delta, ledger, .. } = Use::read(line)?;
+                    let Use { label, epsilon, delta, ledger, between, .. } = Use::read(line)?;
+                    // What different parties paid is no one ledger.
+                    mixed |= !between.is_empty();
                     let (people, number) = (line.people, line.number);
                     done.push((number, ledger));
                     let time = line.time.clone();
@@ -116,8 +118,9 @@ impl Summary {
                 _ => (),
             }
         }
+        let done = if mixed { None } else { Some(&*done) };
         let groups =
-            (1..=books.groups()).map(|people| group(&books, people, &jobs, &done)).collect();
+            (1..=books.groups()).map(|people| group(&books, people, &jobs, done)).collect();
         Ok(Self {
             kept: books.hold(),
             groups,
@@ -143,12 +146,13 @@ impl Summary {
     }
 }
 
-fn group(books: &Books, people: u64, jobs: &[Job], done: &[(u64, Ledger)]) -> Group {
+/// `done` is what each job did, where that is one ledger.
+fn group(books: &Books, people: u64, jobs: &[Job], done: Option<&[(u64, Ledger)]>) -> Group {
     let counts =
         |job: &&Job| job.status != Status::Released && job.people.is_none_or(|of| of == people);
     let own: Vec<&Job> = jobs.iter().filter(counts).collect();
     let numbers: BTreeSet<u64> = own.iter().map(|job| job.number).collect();
-    let mine = done.iter().filter(|(number, _)| numbers.contains(number));
+    let mine = done.iter().copied().flatten().filter(|(number, _)| numbers.contains(number));
     let ledgers: Vec<&Ledger> = mine.map(|(_, ledger)| ledger).collect();
     let spent = books.spent(people);
     let promise = &books.promise;
@@ -156,7 +160,7 @@ fn group(books: &Books, people: u64, jobs: &[Job], done: &[(u64, Ledger)]) -> Gr
     let whole = match spent.mu() {
         Some(0.0) => Some(Ledger::new()),
         Some(mu) => gaussian(promise, mu),
-        None => composed(promise, &ledgers).filter(is_short),
+        None => done.and_then(|_| composed(promise, &ledgers)).filter(is_short),
     };
     // Numbers under other neighbours do not add up.
     let same = ledgers.iter().all(|ledger| promise.count(ledger).is_ok_and(|c| c == **ledger));
@@ -175,7 +179,7 @@ fn group(books: &Books, people: u64, jobs: &[Job], done: &[(u64, Ledger)]) -> Gr
         left: largest_left(books, &spent, promise.delta),
         so_far,
         exact,
-        added: same.then_some(sum),
+        added: (same && done.is_some()).then_some(sum),
     }
 }
 

@@ -176,21 +176,83 @@ fn a_file_with_a_second_name_is_refused() {
     let _ = reserve(&mut store, 0.1).unwrap();
 }
 
-/// Root may write what is read-only, so that there is nothing to see for root.
+/// A lock that another process holds for longer than one waits: nothing is reserved, and who looks on
+/// is not kept.
+#[test]
+fn a_lock_that_is_held_is_named() {
+    let place = Place::new();
+    let mut store = place.store(3.0);
+    let first = reserve(&mut store, 0.1).unwrap();
+    store.wait_for(std::time::Duration::from_millis(30)).unwrap();
+    let other = Connection::open(place.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert_eq!(word(&reserve(&mut store, 0.1).unwrap_err()), "busy");
+    assert_eq!(word(&store.settle(&first, &fit(0.1, 1e-6)).unwrap_err()), "busy");
+    assert_eq!(word(&store.forfeit(first.job()).unwrap_err()), "busy");
+    assert_eq!(store.check().unwrap().open().count(), 1);
+    assert_eq!(Store::open_to_read(&place.path()).unwrap().check().unwrap().jobs.len(), 1);
+    other.execute_batch("ROLLBACK").unwrap();
+    // The reservation is as good as before.
+    store.settle(&first, &fit(0.1, 1e-6)).unwrap();
+    let _ = reserve(&mut store, 0.1).unwrap();
+    assert_eq!(store.check().unwrap().jobs.len(), 2);
+}
+
+/// Somebody who reads for long keeps nobody from writing.
+#[test]
+fn a_reader_keeps_nobody_from_writing() {
+    let place = Place::new();
+    let mut store = place.store(3.0);
+    store.wait_for(std::time::Duration::from_millis(30)).unwrap();
+    let reader = Connection::open(place.path()).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM history").unwrap();
+    let lines = || -> i64 {
+        reader.query_row("SELECT count(*) FROM history", [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(lines(), 1);
+    let job = reserve(&mut store, 0.1).unwrap();
+    store.settle(&job, &fit(0.1, 1e-6)).unwrap();
+    assert_eq!(lines(), 1, "one state of the file, however long it is looked at");
+    assert_eq!(store.check().unwrap().lines, 4);
+}
+
+/// The file and its folder belong to somebody else, who lets everybody read. Root may write all the
+/// same, and does this as nobody.
 #[cfg(unix)]
 #[test]
 fn a_file_that_may_not_be_written_is_named() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::new();
-    drop(place.store(3.0));
-    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o400)).unwrap();
-    if fs::OpenOptions::new().write(true).open(place.path()).is_ok() {
-        eprintln!("skipped: this user may write everything");
+    use std::os::unix::process::CommandExt;
+    const FILE: &str = "RETICENT_TEST_READ_ONLY";
+    if let Ok(path) = std::env::var(FILE) {
+        let path = std::path::Path::new(&path);
+        let error = Store::open(path).and_then(|mut store| reserve(&mut store, 0.1));
+        assert_eq!(word(&error.unwrap_err()), "read-only");
+        Store::open_to_read(path).unwrap().check().unwrap();
         return;
     }
-    let error = Store::open(&place.path()).and_then(|mut store| reserve(&mut store, 0.1));
-    assert_eq!(word(&error.unwrap_err()), "read-only");
-    Store::open_to_read(&place.path()).unwrap().check().unwrap();
+    let place = Place::new();
+    drop(place.store(3.0));
+    let set = |path: &std::path::Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set(&place.path(), 0o444);
+    set(place.folder(), 0o555);
+    let own = std::env::current_exe().unwrap();
+    let mut child = std::process::Command::new(own);
+    child.args(["--exact", "a_file_that_may_not_be_written_is_named"]).env(FILE, place.path());
+    if fs::OpenOptions::new().write(true).open(place.path()).is_ok() {
+        child.uid(65534).gid(65534);
+    }
+    let said = child.output();
+    set(place.folder(), 0o755);
+    match said {
+        Ok(said) => {
+            let text = String::from_utf8_lossy(&said.stdout);
+            assert!(said.status.success() && text.contains("1 passed"), "{text}");
+        }
+        Err(error) => eprintln!("skipped: this program cannot be run as nobody ({error})"),
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod common;
 use common::*;
 use reticent_accountant::{
     Adjacency, ApproximateDp, Event, Gaussian, Ledger, NonPrivate, ObjectivePerturbation,
-    PoissonGaussian, Taint, Unit, View, epsilon,
+    PoissonGaussian, PureDp, Taint, Unit, View, epsilon,
 };
 use reticent_budget::{BudgetError, Import, Promise, Relation, Request, Status, Store, Table};
 
@@ -319,4 +319,80 @@ fn a_release_without_epsilon_has_a_delta_all_the_same() {
     }
     import(f64::INFINITY, 1e-6).unwrap();
     assert_eq!(store.check().unwrap().jobs.len(), 1);
+}
+
+/// Nobody is with two parties, so the dearest plan is what a person may pay for, part by part.
+#[test]
+fn a_run_between_parties_costs_its_dearest_plan() {
+    let place = Place::new();
+    let mut store = place.store(3.0);
+    let (small, large) = (fit(0.5, 1e-6), fit(1.0, 1e-6));
+    let alone = {
+        let other = Place::new();
+        let mut store = other.store(3.0);
+        let _ = reserve(&mut store, 1.0).unwrap();
+        store.summary().unwrap().groups[0].counted
+    };
+    let request = request(&small, 1.0, SAME);
+    let between = store.reserve_between(&request, std::slice::from_ref(&large)).unwrap();
+    let group = store.check().unwrap().groups[0].clone();
+    assert_eq!((group.counted, group.added), (alone, None));
+    // Gaussian throughout: the bounds are those of the largest ratio.
+    assert!(group.exact.is_some() && group.so_far.is_some());
+    store.settle(&between, &large).unwrap();
+    assert_eq!(store.check().unwrap().groups[0].counted, alone);
+
+    // Where one plan is sampled and one is not, what either comes to alone is no bound for both.
+    let mut sampled = Ledger::new();
+    sampled.append_many(event(PoissonGaussian::new(2.0, 0.05).unwrap()), 20);
+    let mixed = store.reserve_between(&request, std::slice::from_ref(&sampled)).unwrap();
+    let group = store.check().unwrap().groups[0].clone();
+    assert!(group.counted > alone && group.exact.is_none() && group.so_far.is_none(), "{group:?}");
+    // What no party planned is counted beside.
+    let counted = group.counted;
+    store.settle(&mixed, &fit(0.7, 1e-6)).unwrap();
+    assert!(store.check().unwrap().groups[0].counted > counted);
+    let huge = fit(2.9, 1e-6);
+    let refused = store.reserve_between(&request, std::slice::from_ref(&huge)).unwrap_err();
+    assert!(refused.is_refusal(), "{refused}");
+    assert!(store.reserve_between(&request, &[Ledger::new()]).is_err());
+}
+
+/// A δ of 0 is a job's own business: what would fit is said at the budget's.
+#[test]
+fn a_job_without_delta_is_told_what_fits() {
+    let place = Place::new();
+    let mut store = place.store(1.0);
+    let pure = |epsilon: f64| ledger(PureDp::new(epsilon).unwrap());
+    let asked = |plan: &Ledger, store: &mut Store| {
+        store.reserve(&Request { asked: (1.0, 0.0), ..request(plan, 1.0, SAME) })
+    };
+    let _ = asked(&pure(0.2), &mut store).unwrap();
+    match asked(&pure(5.0), &mut store).unwrap_err() {
+        BudgetError::DoesNotFit { left, at, .. } => {
+            assert!(left > 0.1 && left < 1.0 && at == 1e-6, "{left} {at}");
+        }
+        other => panic!("{other}"),
+    }
+    assert!(store.plan(&pure(5.0)).unwrap().together > 1.0);
+}
+
+/// A copy that is put back knows nothing of what was asked since. It cannot know; but who still has
+/// it open notices, and so does whoever wrote the last line down.
+#[test]
+fn a_file_that_is_put_back_is_noticed_by_who_has_it_open() {
+    let place = Place::new();
+    let mut store = place.store(3.0);
+    let copy = place.folder().join("backup");
+    std::fs::copy(place.path(), &copy).unwrap();
+    let job = reserve(&mut store, 1.0).unwrap();
+    let head = store.check().unwrap().head;
+    std::fs::rename(&copy, place.path()).unwrap();
+    let error = store.settle(&job, &fit(1.0, 1e-6)).unwrap_err();
+    assert!(matches!(error, BudgetError::Gone(_)), "{error}");
+    // A job that ran meanwhile has no line to close: it was not reserved in this file.
+    let mut back = Store::open(&place.path()).unwrap();
+    assert!(matches!(back.settle(&job, &fit(1.0, 1e-6)), Err(BudgetError::ReservedElsewhere(_))));
+    let summary = back.check().unwrap();
+    assert!(summary.kept && summary.head != head && summary.lines == 1);
 }

@@ -36,6 +36,14 @@ impl Failure {
         Failure::Job { command, error }
     }
 
+    /// The same for what was said to be a fit's and is of a run between parties.
+    pub fn of_parties(self) -> Self {
+        match self {
+            Failure::Job { error, .. } => Failure::of("simulate", error),
+            other => other,
+        }
+    }
+
     /// 3 when the budget was refused, 2 for everything else that was asked wrongly.
     pub fn code(&self) -> u8 {
         match self {
@@ -143,6 +151,9 @@ fn budget_hint(error: &BudgetError) -> &'static str {
         }
         BudgetError::NotOpen(_) | BudgetError::ReservedElsewhere(_) => {
             "`reticent budget show` lists the jobs"
+        }
+        BudgetError::NoSuchLine { .. } => {
+            "put back the newest copy, and record what was released since with `reticent budget import`"
         }
         BudgetError::Busy(_) => "try again when it is done",
         BudgetError::ReadOnly(_) => "check that you may write the file and its folder",

@@ -1,16 +1,18 @@
-//! A fit that is paid for from the budget of its data set: what its plan costs is reserved before
+//! A job that is paid for from the budget of its data set: what its plan costs is reserved before
 //! anything is asked, and settled after. Whatever happens between leaves it counted in full.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use reticent::accountant::{Adjacency, Ledger, Unit, View};
+use reticent::accountant::{Adjacency, Ledger, Taint, Unit, View};
+use reticent::simulate::{Keep, ReadySimulation, Simulated};
 use reticent::tables::{fingerprint, stamps};
-use reticent::{Error, Files, Fitted, Job, JobFile, Progress, Spec, Stage, Watch};
+use reticent::{Counted, Error, Files, Fitted, Progress, Ready, ReadyCount, Spec, Stage, Watch};
 use reticent_budget::{BudgetError, Relation, Request, Reservation, Store, Table, gaussian_job};
 use serde_json::{Value, json};
 
+use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::wrapped;
 use crate::number::{show_delta, show_up};
@@ -21,7 +23,7 @@ const BEAT: Duration = Duration::from_secs(2);
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The budget of the data set (docs/budgets.md)")]
 pub struct PurseFlags {
-    /// Reserve what the fit costs in this budget, before anything is asked
+    /// Reserve what the job costs in this budget, before anything is asked
     #[arg(long, value_name = "FILE")]
     budget: Option<PathBuf>,
 
@@ -56,12 +58,111 @@ pub struct Receipt {
     pub remarks: Vec<String>,
 }
 
+impl Receipt {
+    /// Says it behind what the job itself has to say.
+    pub fn add_to(self, answer: &mut Answer) {
+        answer.text += &format!("\n{}", self.text);
+        answer.object["budget"] = self.object;
+        answer.remarks.extend(self.remarks);
+    }
+}
+
+/// A job that was opened and has asked nothing yet.
+pub trait Payable: Sized {
+    /// What comes of it.
+    type Done;
+
+    /// What it will do: one plan, or several of which everybody in the table pays for one.
+    fn plans(&self) -> Vec<Ledger>;
+
+    /// Does it.
+    fn run(self, watch: &mut Watch<'_>) -> Result<Self::Done, Error>;
+
+    /// What was done.
+    fn ledgers(done: &Self::Done) -> Vec<&Ledger>;
+}
+
+impl Payable for Ready<'_> {
+    type Done = Fitted;
+
+    fn plans(&self) -> Vec<Ledger> {
+        self.plan().cloned().into_iter().map(|plan| tainted(plan, self.taints())).collect()
+    }
+
+    fn run(self, watch: &mut Watch<'_>) -> Result<Fitted, Error> {
+        Ready::run(self, watch)
+    }
+
+    fn ledgers(done: &Fitted) -> Vec<&Ledger> {
+        vec![&done.model.certificate().ledger]
+    }
+}
+
+impl Payable for ReadyCount<'_> {
+    type Done = Counted;
+
+    fn plans(&self) -> Vec<Ledger> {
+        vec![tainted(self.plan().clone(), self.taints())]
+    }
+
+    fn run(self, watch: &mut Watch<'_>) -> Result<Counted, Error> {
+        ReadyCount::run(self, watch)
+    }
+
+    fn ledgers(done: &Counted) -> Vec<&Ledger> {
+        vec![&done.certificate.ledger]
+    }
+}
+
+/// A run between parties, and where it is kept.
+#[derive(Debug)]
+pub struct Between<'j>(pub ReadySimulation<'j>, pub Keep<'j>);
+
+impl Payable for Between<'_> {
+    type Done = Simulated;
+
+    fn plans(&self) -> Vec<Ledger> {
+        self.0.plans()
+    }
+
+    fn run(self, watch: &mut Watch<'_>) -> Result<Simulated, Error> {
+        self.0.run(self.1, watch)
+    }
+
+    fn ledgers(done: &Simulated) -> Vec<&Ledger> {
+        let of = |party| done.parties.party(party).map(|own| &own.ledger);
+        (0..done.parties.len()).filter_map(of).collect()
+    }
+}
+
+/// What was done that is not just one of the plans, all of it; nothing, as it should be.
+fn unplanned(plans: &[Ledger], done: Vec<&Ledger>) -> Ledger {
+    let mut whole = Ledger::new();
+    for ledger in done.into_iter().filter(|ledger| !plans.contains(ledger)) {
+        for entry in ledger.entries() {
+            whole.append_many(entry.event().clone(), entry.count());
+        }
+        ledger.taints().iter().for_each(|&taint| whole.taint(taint));
+    }
+    whole
+}
+
+fn tainted(mut plan: Ledger, taints: &[Taint]) -> Ledger {
+    taints.iter().for_each(|&taint| plan.taint(taint));
+    plan
+}
+
 impl PurseFlags {
     /// The budget that was named, if any; a job that surely does not fit is refused here, before
-    /// its table is opened.
-    pub fn open(&self, job: &JobFile<Spec>, out: &Path) -> Result<Option<Purse>, Failure> {
+    /// its table is opened. `beforehand` is what the job plans, as far as that is known by then.
+    pub fn open(
+        &self,
+        spec: &Spec,
+        data: &Files,
+        label: &str,
+        beforehand: impl FnOnce() -> Option<Ledger>,
+    ) -> Result<Option<Purse>, Failure> {
         let Some(file) = self.budget.clone() else { return Ok(None) };
-        let spec = &job.job;
         let usage = |message: &str, hint: &str| {
             Err(Failure::Usage { message: message.to_owned(), hint: hint.to_owned() })
         };
@@ -73,11 +174,11 @@ impl PurseFlags {
         }
         let Some(asked) = spec.epsilon.zip(spec.delta) else {
             return usage(
-                "a fit with a budget needs an epsilon and a delta of its own",
+                "a job with a budget needs an epsilon and a delta of its own",
                 "give --epsilon and --delta",
             );
         };
-        if job.data.paths.iter().any(|path| path.as_os_str() == "-") {
+        if data.paths.iter().any(|path| path.as_os_str() == "-") {
             return usage(
                 "a budget knows its table by its file, and standard input is none",
                 "give a file",
@@ -90,31 +191,37 @@ impl PurseFlags {
         };
         let store = Store::open(&file).map_err(Failure::Budget)?;
         // Follows the history from end to end, which a reservation does not.
-        let promise = store.promise().map_err(Failure::Budget)?;
-        if relation != Relation::DisjointPeople && is_gaussian(spec) {
-            let unit = spec.unit.unwrap_or(promise.unit);
-            let adjacency = spec.adjacency.unwrap_or_default();
-            let plan = gaussian(asked, adjacency, unit, promise.view)?;
-            match store.would_fit(&plan, asked) {
-                Err(error) if error.is_refusal() => return Err(Failure::Budget(error)),
-                _ => (),
-            }
+        store.promise().map_err(Failure::Budget)?;
+        // People who are in no other table have a budget of their own.
+        if relation != Relation::DisjointPeople
+            && let Some(plan) = beforehand()
+            && let Err(error) = store.would_fit(&plan, asked)
+            && error.is_refusal()
+        {
+            return Err(Failure::Budget(error));
         }
-        let label = format!("fit to {}", out.display());
         let label = label.chars().filter(|c| !c.is_control()).take(200).collect();
-        Ok(Some(Purse { store, file, relation, label, asked, table: job.data.clone() }))
+        Ok(Some(Purse { store, file, relation, label, asked, table: data.clone() }))
     }
 }
 
 impl Purse {
-    /// Does the job.
-    pub fn fit(mut self, job: &Job, watch: &mut Watch<'_>) -> Result<(Fitted, Receipt), Failure> {
-        let unreadable = |error: std::io::Error| Failure::Usage {
-            message: format!("the table cannot be read twice: {}", error.kind()),
-            hint: "a budget knows its table by its files".to_owned(),
+    /// Does the job that `open` opens.
+    pub fn pay<R: Payable>(
+        mut self,
+        user: Option<&str>,
+        open: impl FnOnce(&Files, &mut Watch<'_>) -> Result<R, Error>,
+        watch: &mut Watch<'_>,
+    ) -> Result<(R::Done, Receipt), Failure> {
+        let before = match stamps(&self.table.paths) {
+            Ok(before) => before,
+            Err(error) => {
+                // What is wrong with a file is said better by who reads it.
+                open(&self.table, watch)?;
+                return Err(unreadable(error));
+            }
         };
-        let before = stamps(&self.table.paths).map_err(unreadable)?;
-        let ready = job.open(&self.table, watch)?;
+        let ready = open(&self.table, watch)?;
         let key = self.store.key().map_err(Failure::Budget)?;
         let fingerprint = fingerprint(&self.table.paths, &key).map_err(unreadable)?;
         if stamps(&self.table.paths).map_err(unreadable)? != before {
@@ -123,44 +230,50 @@ impl Purse {
                 hint: "try again when it is at rest".to_owned(),
             });
         }
-        let no_guarantee = |why: &str| Failure::Usage {
-            message: format!("no budget holds this fit: {why}"),
-            hint: "nothing was reserved, and nothing was asked".to_owned(),
+        let plans = ready.plans();
+        let Some((plan, others)) = plans.split_first() else {
+            return Err(no_guarantee("it has no noise"));
         };
-        let plan = ready.plan().ok_or_else(|| no_guarantee("it has no noise"))?;
-        if let Some(taint) = ready.taints().first() {
+        if let Some(taint) = plans.iter().find_map(|plan| plan.taints().first()) {
             return Err(no_guarantee(&taint.to_string()));
         }
         let table = Table { fingerprint, relation: self.relation };
-        let user = job.user_column();
-        let user = user.as_deref();
         let request = Request { label: &self.label, asked: self.asked, plan, table, user };
-        let reservation = self.store.reserve(&request).map_err(Failure::Budget)?;
+        let reservation = self.store.reserve_between(&request, others).map_err(Failure::Budget)?;
         let number = reservation.job();
-        let ran = {
-            let last = Instant::now();
-            let mut pulse = Pulse { store: &mut self.store, reservation: &reservation, last };
-            ready.run(&mut |stage| {
-                pulse.hear(stage);
-                watch(stage)
-            })
-        };
-        let (fitted, closed) = match ran {
-            Ok(fitted) => {
-                let closed = self.store.settle(&reservation, &fitted.model.certificate().ledger);
-                (Ok(fitted), closed)
+        let (done, closed) = self.run(ready, reservation, &plans, watch);
+        let done = done?;
+        let open = closed.err().map(|error| {
+            format!("Job {number} stays open in the budget, and counted in full: {error}.")
+        });
+        Ok((done, self.receipt(number, open)))
+    }
+
+    /// Runs what was reserved, and closes the reservation.
+    fn run<R: Payable>(
+        &mut self,
+        ready: R,
+        reservation: Reservation,
+        plans: &[Ledger],
+        watch: &mut Watch<'_>,
+    ) -> (Result<R::Done, Error>, Result<(), BudgetError>) {
+        let last = Instant::now();
+        let mut pulse = Pulse { store: &mut self.store, reservation: &reservation, last };
+        let ran = ready.run(&mut |stage| {
+            pulse.hear(stage);
+            watch(stage)
+        });
+        match ran {
+            Ok(done) => {
+                let closed = self.store.settle(&reservation, &unplanned(plans, R::ledgers(&done)));
+                (Ok(done), closed)
             }
             // Something was asked: the plan stays counted.
             Err(error @ Error::Spent { .. }) => {
                 (Err(error), self.store.settle(&reservation, &Ledger::new()))
             }
             Err(error) => (Err(error), self.store.release(reservation)),
-        };
-        let fitted = fitted?;
-        let open = closed.err().map(|error| {
-            format!("Job {number} stays open in the budget, and counted in full: {error}.")
-        });
-        Ok((fitted, self.receipt(number, open)))
+        }
     }
 
     fn receipt(&self, number: u64, open: Option<String>) -> Receipt {
@@ -211,11 +324,18 @@ impl Pulse<'_> {
     }
 }
 
-/// Whether the fit is one Gaussian release after the other, on all records: then what it costs
-/// follows from its ε and δ alone.
-fn is_gaussian(spec: &Spec) -> bool {
-    let usual = matches!(spec.algorithm.as_deref(), None | Some("auto"));
-    usual && spec.settings.sampling.is_none() && spec.tune.is_none() && spec.graph.is_none()
+fn unreadable(error: std::io::Error) -> Failure {
+    Failure::Usage {
+        message: format!("the table cannot be read twice: {}", error.kind()),
+        hint: "a budget knows its table by its files".to_owned(),
+    }
+}
+
+fn no_guarantee(why: &str) -> Failure {
+    Failure::Usage {
+        message: format!("no budget holds this job: {why}"),
+        hint: "nothing was reserved, and nothing was asked".to_owned(),
+    }
 }
 
 /// What a job with Gaussian noise on all records plans, of just this ε and δ.

@@ -1,9 +1,9 @@
 //! From a checked job to a model: load, rehearse, calibrate, run, close the books.
 
-use reticent_accountant::{Ledger, Taint};
+use reticent_accountant::{Adjacency, Ledger, Taint};
 use reticent_admm::Choice;
 use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
-use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal};
+use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal, Terms};
 use reticent_problem::Graph;
 
 use crate::budget::Budget;
@@ -103,16 +103,30 @@ impl Job {
         self.work.task().budget
     }
 
+    /// What the books of the run will have, or what costs the same, where that follows before there
+    /// is a table; `None` where it does not, and for an algorithm without noise. Whoever keeps a
+    /// budget refuses by it what does not fit before a table is opened. [`Ready::plan`] is the plan
+    /// itself.
+    pub fn plan_beforehand(&self) -> Option<Ledger> {
+        match &self.work {
+            Work::One(task) => task.plan_beforehand(),
+            // What a choice among runs costs depends on more than its ε and δ.
+            Work::Best(tuning) => {
+                let task = tuning.first();
+                let declared = task.opening.public_n?;
+                if task.opening.adjacency != Adjacency::AddRemove {
+                    return None;
+                }
+                let terms = task.terms(declared).ok()?;
+                Some(self.work.prepare(terms, task.budget?).ok()?.ledger().clone())
+            }
+        }
+    }
+
     /// The column that says whose row it is, if the schema declares one: its name, or its place in a
     /// file without a header, where names are anybody's choice.
     pub fn user_column(&self) -> Option<String> {
-        let schema = &self.work.task().objective.schema;
-        let name = schema.user()?;
-        if schema.header() {
-            return Some(name.to_owned());
-        }
-        let place = schema.columns().iter().position(|column| column.name() == name)?;
-        Some(format!("column {} of a file without a header", place + 1))
+        self.work.task().objective.user_column()
     }
 
     /// Does the job. Every call spends the budget anew.
@@ -175,7 +189,7 @@ impl Job {
         let plan = match task.budget {
             Some(budget) => {
                 enter(Stage::Calibrating, watch)?;
-                Some(self.work.prepare(&gate, budget)?)
+                Some(self.work.prepare(*gate.terms(), budget)?)
             }
             None => None,
         };
@@ -228,12 +242,12 @@ impl Work {
         }
     }
 
-    /// The least noise within the budget. Only what is public about the gate is used.
-    pub fn prepare(&self, gate: &Gate, budget: Budget) -> Result<Plan, Error> {
-        self.task().check_sample(gate.terms().population())?;
+    /// The least noise within the budget on these terms, for which no gate is needed.
+    pub fn prepare(&self, terms: Terms, budget: Budget) -> Result<Plan, Error> {
+        self.task().check_sample(terms.population())?;
         match self {
-            Work::One(task) => Ok(Plan::One(task.calibrate(gate, budget)?)),
-            Work::Best(tuning) => Ok(Plan::Best(tuning.prepare(gate, budget)?)),
+            Work::One(task) => Ok(Plan::One(task.calibrate(terms, budget)?)),
+            Work::Best(tuning) => Ok(Plan::Best(tuning.prepare(terms, budget)?)),
         }
     }
 
@@ -301,7 +315,7 @@ impl Task {
 
     /// What is said of a run that ended for this reason with these books: where something is
     /// entered, something was told.
-    fn after(&self, books: &Ledger, why: Error) -> Error {
+    pub fn after(&self, books: &Ledger, why: Error) -> Error {
         match self.budget.filter(|_| books.total_events() > 0) {
             Some(budget) => budget.spent(why, Some(books)),
             None => why,

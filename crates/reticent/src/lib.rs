@@ -46,6 +46,7 @@
 mod axis;
 mod budget;
 pub mod certificate;
+mod count;
 mod draft;
 mod error;
 mod export;
@@ -76,6 +77,7 @@ mod write;
 
 pub use budget::Budget;
 pub use certificate::Certificate;
+pub use count::{CountJob, Counted, ReadyCount};
 pub use draft::draft_schema;
 pub use error::Error;
 pub use export::{ExportFormat, SqlNames};

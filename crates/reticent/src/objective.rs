@@ -175,6 +175,17 @@ pub struct Objective {
 }
 
 impl Objective {
+    /// The column that says whose row it is, if the schema declares one: its name, or its place in a
+    /// file without a header, where names are anybody's choice.
+    pub(crate) fn user_column(&self) -> Option<String> {
+        let name = self.schema.user()?;
+        if self.schema.header() {
+            return Some(name.to_owned());
+        }
+        let place = self.schema.columns().iter().position(|column| column.name() == name)?;
+        Some(format!("column {} of a file without a header", place + 1))
+    }
+
     /// The loss of a record.
     pub fn loss(&self) -> &Arc<dyn Loss> {
         &self.loss

@@ -5,7 +5,7 @@
 //! out, and the calibration is done once, as it depends on public quantities alone.
 
 use reticent_accountant::{Ledger, epsilon, gdp_mu};
-use reticent_oracle::{Gate, PrivateTable};
+use reticent_oracle::{Gate, Oracle, PrivateTable};
 
 use crate::error::Error;
 use crate::job::{Done, Job, Plan};
@@ -41,7 +41,7 @@ impl Job {
     pub fn repeat(self, like: PrivateTable) -> Result<Repeat, Error> {
         let task = self.work().task();
         let budget = task.budget.ok_or_else(|| task.not_private())?;
-        let plan = self.work().prepare(&task.open(like, 0)?, budget)?;
+        let plan = self.work().prepare(*task.open(like, 0)?.terms(), budget)?;
         Ok(Repeat {
             job: self,
             delta: budget.delta(),
@@ -86,7 +86,7 @@ impl Repeat {
         let task = self.job.work().task();
         match &self.plan {
             Plan::One(Calibrated { public, noise, .. }) => {
-                task.rehearse(&task.open(like, 0)?, public, &noise.scaled(scale))
+                task.rehearse(*task.open(like, 0)?.terms(), public, &noise.scaled(scale))
             }
             Plan::Best(_) => Err(task.not_private()),
         }

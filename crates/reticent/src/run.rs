@@ -17,7 +17,7 @@ use reticent_accountant::{Ledger, calibrate};
 use reticent_admm::catalogue::{Kind, Recipe};
 use reticent_admm::{Choice, Public, Refused, Tell, unwatched};
 use reticent_oracle::queries::Score;
-use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Released, Terms};
+use reticent_oracle::{Oracle, Refusal, Rehearsal, Released, Terms};
 use reticent_problem::{Constraint, Graph};
 
 use crate::budget::Budget;
@@ -73,34 +73,34 @@ fn unsuitable(why: Error) -> Error {
 }
 
 impl Task {
-    /// The least noise within the budget. Only what is public about the gate is used.
-    pub(crate) fn calibrate(&self, gate: &Gate, budget: Budget) -> Result<Calibrated, Error> {
-        let whole = self.public(gate.terms().population())?;
+    /// The least noise within the budget on these terms, for which no gate is needed.
+    pub(crate) fn calibrate(&self, terms: Terms, budget: Budget) -> Result<Calibrated, Error> {
+        let whole = self.public(terms.population())?;
         let public = whole.with_share(self.share(false));
-        let alone = self.calibrate_alone(gate, &public, budget)?;
+        let alone = self.calibrate_alone(terms, &public, budget)?;
         let noise = if self.graph.is_some() {
-            let plan = |s| self.rehearse(gate, &public, &self.noise(s, alone, &whole, false));
+            let plan = |s| self.rehearse(terms, &public, &self.noise(s, alone, &whole, false));
             let s = calibrate(budget.epsilon(), budget.delta(), plan)?.noise_multiplier;
             self.noise(s, alone, &whole, false)
         } else {
             Noise::alone(alone)
         };
-        let plan = self.rehearse(gate, &public, &noise)?;
+        let plan = self.rehearse(terms, &public, &noise)?;
         Ok(Calibrated { public, noise, plan })
     }
 
     /// The noise with which the algorithm alone spends the budget.
     pub(crate) fn calibrate_alone(
         &self,
-        gate: &Gate,
+        terms: Terms,
         public: &Public,
         budget: Budget,
     ) -> Result<f64, Error> {
         // Once before the search, so that a plan that cannot be is refused as itself and not for
         // its price.
-        let plan = self.rehearse(gate, public, &Noise::alone(1.0))?;
+        let plan = self.rehearse(terms, public, &Noise::alone(1.0))?;
         self.refuse_impure(&plan, budget.delta())?;
-        let plan = |noise| self.rehearse(gate, public, &Noise::alone(noise));
+        let plan = |noise| self.rehearse(terms, public, &Noise::alone(noise));
         Ok(calibrate(budget.epsilon(), budget.delta(), plan)?.noise_multiplier)
     }
 
@@ -129,16 +129,6 @@ impl Task {
 
     /// The ledger that the run will have with this noise: the run itself, on a gate without data.
     pub(crate) fn rehearse(
-        &self,
-        gate: &Gate,
-        public: &Public,
-        noise: &Noise,
-    ) -> Result<Ledger, Error> {
-        self.rehearse_on(*gate.terms(), public, noise)
-    }
-
-    /// The same on these terms, before there is a gate.
-    pub(crate) fn rehearse_on(
         &self,
         terms: Terms,
         public: &Public,

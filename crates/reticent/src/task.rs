@@ -1,7 +1,7 @@
 //! A checked fit: everything in it can be, and it was found out without reading a table.
 
 use reticent_accountant::{
-    Adjacency, Event, Gaussian, Laplace, Ledger, Mechanism, Unit, View, calibrate, epsilon,
+    Adjacency, Event, Gaussian, Laplace, Ledger, Mechanism, Unit, View, calibrate, epsilon, gdp_mu,
 };
 use reticent_admm::catalogue::{Entry, Kind, Recipe};
 use reticent_admm::exact::ExactSettings;
@@ -177,16 +177,37 @@ impl Task {
         if self.budget.is_none_or(|budget| budget.delta() > 0.0) {
             return Ok(());
         }
-        let Opening { adjacency, unit, view, .. } = self.opening;
-        let terms = match adjacency {
-            Adjacency::ReplaceOne => Terms::of_parties(unit, view, public.population),
-            Adjacency::AddRemove => Terms::add_remove(unit, view, public.population)?,
-        };
+        let terms = self.terms(public.population)?;
         // What a plan for so many records refuses, it may not refuse for the true number.
-        match self.rehearse_on(terms, public, &self.noise(1.0, 1.0, public, false)) {
+        match self.rehearse(terms, public, &self.noise(1.0, 1.0, public, false)) {
             Ok(plan) => self.refuse_impure(&plan, 0.0),
             Err(_) => Ok(()),
         }
+    }
+
+    /// The terms of a gate on so many units, before there is one.
+    pub fn terms(&self, population: u64) -> Result<Terms, Error> {
+        let Opening { adjacency, unit, view, .. } = self.opening;
+        Ok(match adjacency {
+            Adjacency::ReplaceOne => Terms::of_parties(unit, view, population),
+            Adjacency::AddRemove => Terms::add_remove(unit, view, population)?,
+        })
+    }
+
+    /// What the books will have, where that follows before there is a table: all of it where the
+    /// number of units is declared, under add-remove. Under replace-one the number is that of the
+    /// table, and the plan is known where it does not matter: on all records, with Gaussian noise,
+    /// a plan within (ε, δ) comes to the same μ whatever it divides by.
+    pub fn plan_beforehand(&self) -> Option<Ledger> {
+        let (budget, Opening { adjacency, public_n, .. }) = (self.budget?, self.opening);
+        let population = match adjacency {
+            Adjacency::AddRemove => public_n?,
+            Adjacency::ReplaceOne => SOME,
+        };
+        let (terms, public) = (self.terms(population).ok()?, self.public(population).ok()?);
+        let once = self.rehearse(terms, &public, &self.noise(1.0, 1.0, &public, false)).ok()?;
+        let known = adjacency == Adjacency::AddRemove || gdp_mu(&once).is_some();
+        if known { Some(self.calibrate(terms, budget).ok()?.plan) } else { None }
     }
 
     /// The same for a plan that is known.

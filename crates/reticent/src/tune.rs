@@ -17,7 +17,7 @@
 
 use reticent_accountant::{Ledger, Repetitions, calibrate, rdp_curve};
 use reticent_admm::Public;
-use reticent_oracle::{Gate, Oracle, PrivateSelection, Refusal, Selected};
+use reticent_oracle::{Gate, Oracle, PrivateSelection, Refusal, Selected, Terms};
 use reticent_problem::penalties;
 
 use crate::axis::{Axis, ONE_LOSS};
@@ -291,15 +291,14 @@ impl Tuning {
     /// The least noise for which the whole, choice included, is within the budget. Settings that
     /// follow from the budget follow from what one run has of it, which is known when the choice
     /// has been paid for: hence twice.
-    pub fn prepare(&self, gate: &Gate, budget: Budget) -> Result<Prepared, Error> {
-        let (_, s) = self.prepare_at(gate, budget, 1.0)?;
-        Ok(self.prepare_at(gate, budget, s)?.0)
+    pub fn prepare(&self, terms: Terms, budget: Budget) -> Result<Prepared, Error> {
+        let (_, s) = self.prepare_at(terms, budget, 1.0)?;
+        Ok(self.prepare_at(terms, budget, s)?.0)
     }
 
     /// The same where a run is taken to have `s` times the noise that it would have alone; and the
     /// `s` that it has.
-    fn prepare_at(&self, gate: &Gate, budget: Budget, s: f64) -> Result<(Prepared, f64), Error> {
-        let terms = gate.terms();
+    fn prepare_at(&self, terms: Terms, budget: Budget, s: f64) -> Result<(Prepared, f64), Error> {
         let wholes: Vec<Public> = self
             .points
             .iter()
@@ -312,16 +311,16 @@ impl Tuning {
             .zip(&wholes)
             .map(|(job, whole)| whole.with_share(share(job)))
             .collect();
-        let (alone, alike) = self.alone(gate, &publics, budget)?;
+        let (alone, alike) = self.alone(terms, &publics, budget)?;
         let noises = |s: f64| -> Vec<Noise> {
             let points = self.points.iter().zip(&wholes).zip(&alone);
             points.map(|((job, whole), alone)| job.noise(s, *alone, whole, true)).collect()
         };
         let selection = |s: f64, law: Repetitions| -> Result<PrivateSelection, Error> {
-            Ok(PrivateSelection { plans: self.plans(gate, &publics, &noises(s), alike)?, law })
+            Ok(PrivateSelection { plans: self.plans(terms, &publics, &noises(s), alike)?, law })
         };
         let books =
-            |s: f64, law| -> Result<Ledger, Error> { Ok(selection(s, law)?.ledger(terms)?) };
+            |s: f64, law| -> Result<Ledger, Error> { Ok(selection(s, law)?.ledger(&terms)?) };
         let laws = self.laws();
         if rdp_curve(&books(1.0, laws[0])?).is_empty() {
             return Err(Error::value(
@@ -343,7 +342,7 @@ impl Tuning {
             Error::value("tune", "", "no law for the number of runs; report this")
         })?;
         let selection = selection(s, law)?;
-        let plan = selection.ledger(terms)?;
+        let plan = selection.ledger(&terms)?;
         Ok((Prepared { noises: noises(s), publics, selection, plan }, s))
     }
 
@@ -351,19 +350,19 @@ impl Tuning {
     /// same. Points that do are calibrated once.
     fn alone(
         &self,
-        gate: &Gate,
+        terms: Terms,
         publics: &[Public],
         budget: Budget,
     ) -> Result<(Vec<f64>, bool), Error> {
         let mut known: Vec<(Ledger, f64)> = Vec::new();
         let mut alone = Vec::with_capacity(publics.len());
         for (job, public) in self.points.iter().zip(publics) {
-            let plan = job.rehearse(gate, public, &Noise::alone(1.0))?;
+            let plan = job.rehearse(terms, public, &Noise::alone(1.0))?;
             let found = known.iter().find(|(other, _)| *other == plan).map(|(_, noise)| *noise);
             alone.push(match found {
                 Some(noise) => noise,
                 None => {
-                    let noise = job.calibrate_alone(gate, public, budget)?;
+                    let noise = job.calibrate_alone(terms, public, budget)?;
                     known.push((plan, noise));
                     noise
                 }
@@ -376,7 +375,7 @@ impl Tuning {
     /// plan.
     fn plans(
         &self,
-        gate: &Gate,
+        terms: Terms,
         publics: &[Public],
         noises: &[Noise],
         alike: bool,
@@ -386,7 +385,7 @@ impl Tuning {
             let same = (0..i).find(|&j| alike && noises[j] == noises[i]);
             plans.push(match same {
                 Some(j) => plans[j].clone(),
-                None => job.rehearse(gate, public, &noises[i])?,
+                None => job.rehearse(terms, public, &noises[i])?,
             });
         }
         Ok(plans)

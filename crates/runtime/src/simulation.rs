@@ -202,15 +202,21 @@ impl Simulation {
         published.ok_or(RunError::Snapshot("no node has a model"))
     }
 
+    /// The books of each party as they stand: what it has set aside is in them before the first
+    /// round.
+    pub fn reports(&self) -> Vec<PartyReport> {
+        self.nodes.iter().filter_map(|node| node.party()).map(Party::report).collect()
+    }
+
     /// Runs what is left of the run to its end.
     pub fn complete(mut self, after: impl FnMut(u32, u32)) -> Result<Outcome, RunError> {
         self.run(after)?;
         let parameter = self.finish()?;
-        let parties = self.nodes.iter().filter_map(|node| node.party()).map(Party::report);
+        let parties = self.reports();
         let told = self.protocol().traffic_is_public();
         Ok(Outcome {
             parameter,
-            parties: parties.collect(),
+            parties,
             traffic: told.then_some(self.traffic),
             rejections: if told { self.rejections.clone() } else { BTreeMap::new() },
         })

@@ -7,7 +7,7 @@ use reticent::accountant::{Adjacency, Unit};
 use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::{Format, Reading};
 use reticent::{
-    Certificate, Files, Fitted, JobFile, Model, Spec, Tuned, check_folder, check_results,
+    Certificate, Files, Fitted, JobFile, Model, Spec, Tuned, Watch, check_folder, check_results,
     write_model,
 };
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::Bar;
-use crate::purse::{PurseFlags, Receipt};
+use crate::purse::PurseFlags;
 use crate::settings::{SettingFlags, is_setting};
 
 /// Where a model goes when nothing is said.
@@ -212,11 +212,17 @@ impl Fit {
         let job = file.job.check()?;
         check_folder(&out)?;
         check_results(&out, force)?;
-        let purse = purse.open(&file, &out)?;
+        let label = format!("fit to {}", out.display());
+        let purse = purse.open(&file.job, &file.data, &label, || job.plan_beforehand())?;
         let mut bar = Bar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
         let done = match purse {
-            Some(purse) => purse.fit(&job, &mut watch).map(|(done, paid)| (done, Some(paid))),
+            Some(purse) => {
+                let user = job.user_column();
+                let open = |table: &Files, watch: &mut Watch<'_>| job.open(table, watch);
+                let paid = purse.pay(user.as_deref(), open, &mut watch);
+                paid.map(|(done, paid)| (done, Some(paid)))
+            }
             None => {
                 let done = job.fit_watched(&file.data, &mut watch);
                 done.map(|done| (done, None)).map_err(Failure::from)
@@ -229,10 +235,8 @@ impl Fit {
         let path = write_model(&fitted.model, &out)?;
         let mut answer =
             answer(&file.data, &fitted, &path, before.as_ref().map(Model::certificate));
-        if let Some(Receipt { text, object, remarks }) = receipt {
-            answer.text += &format!("\n{text}");
-            answer.object["budget"] = object;
-            answer.remarks.extend(remarks);
+        if let Some(receipt) = receipt {
+            receipt.add_to(&mut answer);
         }
         Ok(answer)
     }

@@ -6,6 +6,7 @@ mod audit;
 mod budget;
 mod calibrate;
 mod completions;
+mod count;
 mod demo;
 mod evaluate;
 mod export;
@@ -31,6 +32,8 @@ pub enum Command {
     Fit(Box<fit::Fit>),
     /// Train a model between many parties, each with its own records, budget and books
     Simulate(Box<simulate::Simulate>),
+    /// Count the records of a private table, or those of each class, with noise
+    Count(Box<count::Count>),
     /// Predict for the records of a table
     Predict(predict::Predict),
     /// Measure a model on a table with known targets; the numbers are not private
@@ -69,6 +72,7 @@ impl Command {
         match self {
             Command::Fit(fit) => fit.run(),
             Command::Simulate(simulate) => simulate.run(),
+            Command::Count(count) => count.run(),
             Command::Predict(predict) => predict.run(format.json),
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Inspect(inspect) => inspect.run(),

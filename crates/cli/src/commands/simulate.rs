@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use reticent::accountant::View;
 use reticent::runtime::{CATALOGUE, Failures, Traffic};
-use reticent::simulate::{Keep, NOT_BETWEEN_PARTIES, Parties, Simulated, SimulationSpec};
+use reticent::simulate::{
+    Keep, NOT_BETWEEN_PARTIES, Parties, Simulated, SimulationJob, SimulationSpec,
+};
 use reticent::{
-    Certificate, JobFile, Model, Spec, check_folder, check_new, check_results, write_model,
-    write_text,
+    Certificate, Files, JobFile, Model, Spec, Watch, check_folder, check_new, check_results,
+    write_model, write_text,
 };
 use serde_json::{Value, json};
 
@@ -22,6 +24,7 @@ use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::Bar;
+use crate::purse::{Between, PurseFlags, Receipt};
 use crate::settings::is_setting;
 
 #[derive(Debug, Args)]
@@ -44,6 +47,9 @@ pub struct Simulate {
 
     #[command(flatten)]
     keep: KeepFlags,
+
+    #[command(flatten)]
+    purse: PurseFlags,
 
     #[command(flatten)]
     flags: JobFlags,
@@ -99,7 +105,7 @@ struct KeepFlags {
 impl Simulate {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
-        let Simulate { job, data, parties, keep, flags } = self;
+        let Simulate { job, data, parties, keep, purse, flags } = self;
         let (party, force) = (parties.party, flags.force());
         let file = described(job, flags.file(data.into_iter().collect())?, parties)?;
         if let (Some(party), Some(count)) = (party, file.job.parties.split)
@@ -116,14 +122,8 @@ impl Simulate {
                 check_new(file, force)?;
             }
         }
-        let mut bar = Bar::new("round");
         let keep = Keep { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
-        let simulated = file
-            .job
-            .check()
-            .and_then(|job| job.run(&file.data, keep, &mut |stage| bar.watch(stage)));
-        bar.finish();
-        let simulated = simulated.map_err(|error| Failure::of("simulate", error))?;
+        let (simulated, receipt) = train(&file, keep, &purse)?;
         let own = match party {
             None => None,
             Some(party) => {
@@ -147,8 +147,63 @@ impl Simulate {
                 fields.insert("party".to_owned(), json!(own));
             }
         }
+        if let Some(receipt) = receipt {
+            receipt.add_to(&mut answer);
+        }
         Ok(answer)
     }
+}
+
+/// The run, paid for where a budget is named.
+fn train(
+    file: &JobFile<SimulationSpec>,
+    keep: Keep<'_>,
+    purse: &PurseFlags,
+) -> Result<(Simulated, Option<Receipt>), Failure> {
+    let job = file.job.check().map_err(|error| Failure::of("simulate", error))?;
+    let label = format!("simulate to {}", folder(file).display());
+    let purse = purse.open(&file.job.job, &file.data, &label, || None)?;
+    if purse.is_some() {
+        payable(&job, &keep)?;
+    }
+    let mut bar = Bar::new("round");
+    let mut watch = |stage| bar.watch(stage);
+    let done = match purse {
+        Some(purse) => {
+            let open = |table: &Files, watch: &mut Watch<'_>| {
+                Ok(Between(job.open(table, keep, watch)?, keep))
+            };
+            let paid = purse.pay(job.user_column().as_deref(), open, &mut watch);
+            paid.map(|(done, paid)| (done, Some(paid))).map_err(Failure::of_parties)
+        }
+        None => {
+            let done = job.run(&file.data, keep, &mut watch);
+            done.map(|done| (done, None)).map_err(|error| Failure::of("simulate", error))
+        }
+    };
+    bar.finish();
+    done
+}
+
+/// Refuses what one budget of the whole table cannot count.
+fn payable(job: &SimulationJob, keep: &Keep<'_>) -> Result<(), Failure> {
+    let refuse = |message: &str, hint: &str| {
+        Err(Failure::Usage { message: message.to_owned(), hint: hint.to_owned() })
+    };
+    if keep.resume {
+        return refuse(
+            "a run that goes on has reserved when it began, and is counted in full",
+            "leave out --budget; when it is done, close its job with `reticent budget forfeit`",
+        );
+    }
+    if !job.neighbours_are_one_party() {
+        return refuse(
+            "a record that is replaced may be another party's, and then two parties change, which no budget of \
+             records counts",
+            "protect users (--unit user), or deal the records with --split",
+        );
+    }
+    Ok(())
 }
 
 /// The job file, if there is one, with the flags over it.

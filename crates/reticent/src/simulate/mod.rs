@@ -10,6 +10,6 @@ pub use books::{PartyBooks, Spread};
 pub use check::SimulationJob;
 pub use reticent_oracle::Skew;
 pub use reticent_runtime::Failures;
-pub use run::{Keep, Simulated};
+pub use run::{Keep, ReadySimulation, Simulated};
 pub use simulation::Simulation;
 pub use spec::{NOT_BETWEEN_PARTIES, Parties, SimulationSpec};

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use reticent_accountant::{Taint, Unit};
+use reticent_accountant::{Ledger, Taint, Unit};
 use reticent_admm::Progress;
 use reticent_oracle::{NoiseKey, PrivateTable, Refusal};
 use reticent_runtime::{self as runtime, Checkpoint, Price, RunError, Setup, Traffic};
@@ -52,6 +52,58 @@ pub struct Simulated {
     pub rejections: BTreeMap<String, u64>,
 }
 
+/// A run between parties with its tables dealt and its noise calibrated, before anything was asked.
+/// Whoever keeps books of several runs reserves what [`ReadySimulation::plans`] says, runs, and
+/// settles.
+pub struct ReadySimulation<'j> {
+    job: &'j SimulationJob,
+    run: runtime::Simulation,
+    checkpoint: Option<Checkpoint>,
+    unpaid: bool,
+}
+
+impl std::fmt::Debug for ReadySimulation<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReadySimulation").field("job", self.job).finish_non_exhaustive()
+    }
+}
+
+impl ReadySimulation<'_> {
+    /// What the parties have set aside, each different plan once: nobody is with two parties, so
+    /// that everybody pays for one of them. Taints that are known already are in them.
+    pub fn plans(&self) -> Vec<Ledger> {
+        let mut plans: Vec<Ledger> = Vec::new();
+        for party in self.run.reports() {
+            let mut plan = party.ledger;
+            if self.unpaid {
+                plan.taint(Taint::UnpaidRead);
+            }
+            if !plans.contains(&plan) {
+                plans.push(plan);
+            }
+        }
+        plans
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// If it ends on its way, or is stopped; [`Error::Spent`] says that the budget was spent
+    /// nevertheless, and any other error came before anything was asked.
+    pub fn run(self, keep: Keep<'_>, watch: &mut Watch<'_>) -> Result<Simulated, Error> {
+        let ReadySimulation { job, mut run, checkpoint, unpaid } = self;
+        enter(Stage::Running, watch)?;
+        run.fail(job.failures)?;
+        if let Some(checkpoint) = checkpoint {
+            run.resume(&checkpoint)?;
+        }
+        // From here on parties release: whatever ends the run, the budget is spent.
+        job.rounds(&mut run, keep, watch)
+            .and_then(|()| job.close(run, unpaid))
+            .map_err(|why| job.stopped(why))
+    }
+}
+
 impl SimulationJob {
     /// Does it, in this process.
     ///
@@ -64,22 +116,43 @@ impl SimulationJob {
         keep: Keep<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Simulated, Error> {
+        self.open(source, keep, watch)?.run(keep, watch)
+    }
+
+    /// Reads and deals the table and calibrates the noise; nothing is asked about the table yet.
+    ///
+    /// # Errors
+    /// If the table cannot be read under the schema, or the budget does not allow the run.
+    pub fn open<'a>(
+        &self,
+        source: impl Into<Source<'a>>,
+        keep: Keep<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<ReadySimulation<'_>, Error> {
         let (checkpoint, key) = self.key(keep)?;
         enter(Stage::Reading, watch)?;
         let table = source.into().load(&self.objective.schema)?;
         let unpaid = table.drafted_the_schema();
         let tables = self.deal(table)?;
         enter(Stage::Calibrating, watch)?;
-        let mut run = self.prepare(tables, key)?;
-        enter(Stage::Running, watch)?;
-        run.fail(self.failures)?;
-        if let Some(checkpoint) = checkpoint {
-            run.resume(&checkpoint)?;
-        }
-        // From here on parties release: whatever ends the run, the budget is spent.
-        self.rounds(&mut run, keep, watch)
-            .and_then(|()| self.close(run, unpaid))
-            .map_err(|why| self.stopped(why))
+        let run = self.prepare(tables, key)?;
+        // Books that somebody else keeps for a party do not know its table; and whoever is dealt
+        // records by their labels has as many as the labels say. Nobody has paid for reading
+        // either.
+        let unpaid = unpaid || self.skew.reads_labels();
+        Ok(ReadySimulation { job: self, run, checkpoint, unpaid })
+    }
+
+    /// The column that says whose row it is, where every party is one of its values.
+    pub fn user_column(&self) -> Option<String> {
+        self.objective.user_column()
+    }
+
+    /// Whether a record is protected and stays with its party whatever is in it, or a party is a
+    /// person: then a neighbour of the whole table is a neighbour of one party's. A record that is
+    /// with the party whom it names may be with another when it is replaced.
+    pub fn neighbours_are_one_party(&self) -> bool {
+        self.split.is_some() || self.opening.unit == Unit::User
     }
 
     /// Every round, each kept when it is done.
@@ -149,10 +222,7 @@ impl SimulationJob {
         assumptions.extend(self.dealt(self.opening.unit));
         assumptions.extend(origin(&self.objective.schema));
         let mut outcome = run.complete(|_, _| {})?;
-        // Books that somebody else keeps for a party do not know its table; and whoever is dealt
-        // records by their labels has as many as the labels say. Nobody has paid for reading
-        // either.
-        if unpaid || self.skew.reads_labels() {
+        if unpaid {
             outcome.parties.iter_mut().for_each(|party| party.ledger.taint(Taint::UnpaidRead));
         }
         let delta = self.budget.map(|budget| budget.delta()).or(self.delta).unwrap_or(ANY_DELTA);

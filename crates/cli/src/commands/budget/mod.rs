@@ -28,7 +28,7 @@ pub enum Budget {
     /// Say whether a job would fit, and what would
     Plan(Plan),
     /// Recompute everything from the ledgers, and name the first line that does not fit
-    Check(File),
+    Check(Check),
     /// Write the history for other programs
     Export(Export),
     /// Record a release that was made elsewhere, from its certificate
@@ -78,6 +78,16 @@ pub struct New {
 pub struct File {
     /// The budget
     file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The budget
+    file: PathBuf,
+
+    /// The hash that an earlier check printed: refuse a history that does not have that line
+    #[arg(long, value_name = "HASH")]
+    since: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -145,8 +155,12 @@ impl Budget {
                 let summary = read(&file)?.summary().map_err(Failure::Budget)?;
                 Ok(show::answer(&file, &summary))
             }
-            Budget::Check(File { file }) => {
-                let summary = read(&file)?.check().map_err(Failure::Budget)?;
+            Budget::Check(Check { file, since }) => {
+                let store = read(&file)?;
+                let summary = store.check().map_err(Failure::Budget)?;
+                if let Some(hash) = since {
+                    store.has_line(&hash).map_err(Failure::Budget)?;
+                }
                 Ok(show::checked(&file, &summary))
             }
             Budget::Plan(plan) => plan.run(),
