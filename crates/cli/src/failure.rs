@@ -107,6 +107,11 @@ fn hint(command: &str, error: &Error) -> String {
                                      false for --no-intercept); [parties] and [failures] are for \
                                      `reticent simulate`"
             .to_owned(),
+        Error::Altered { .. } => {
+            "put back the file as it was written, or fit again; `reticent verify` says what does not fit"
+                .to_owned()
+        }
+        Error::Key { .. } => "`reticent identity new FILE` makes a key".to_owned(),
         Error::Parse(_) => {
             "`reticent list losses|penalties|constraints|algorithms` shows what there is".to_owned()
         }

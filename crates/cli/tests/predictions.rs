@@ -415,6 +415,7 @@ fn numbers_are_short() {
     let model = folder.read("m/model.json");
     let mut model: Value = serde_json::from_str(&model).unwrap();
     model["intercept"][0] = Value::from(-600.0);
+    common::as_format_1(&mut model);
     folder.write("far.json", model.to_string());
     let text = folder.reticent("predict far.json t.csv").ok().out;
     assert!(text.lines().all(|line| line.len() < 80), "{text}");

@@ -83,14 +83,15 @@ fn inspect_reads_the_ledger_and_not_only_the_words_beside_it() {
     let folder = folder();
     for (taint, reason) in taints() {
         spoilt(&folder, &taint);
-        let said = folder.reticent("inspect m").ok();
+        let said = folder.reticent("inspect m");
+        assert_eq!(said.code, 1, "{taint}");
         assert!(
             said.out.contains("certified   NO") && said.out.contains(reason),
             "{taint}: {}",
             said.out
         );
         assert!(said.err.starts_with("NOT PRIVATE: "), "{taint}: {}", said.err);
-        let object = folder.reticent("inspect m --json").ok().json();
+        let object = folder.reticent("inspect m --json").json();
         assert_eq!(
             (&object["certified"], &object["epsilon"]),
             (&json!(false), &json!("infinity")),
@@ -114,7 +115,8 @@ fn inspect_reads_the_ledger_and_not_only_the_words_beside_it() {
     let mut model: Value = serde_json::from_str(&folder.read("m/model.json")).unwrap();
     model["certificate"]["epsilon"] = json!(0.5);
     folder.write("m/model.json", model.to_string());
-    let said = folder.reticent("inspect m").ok();
+    let said = folder.reticent("inspect m");
+    assert_eq!(said.code, 1);
     assert!(said.out.contains("certified   NO") && said.out.contains("its ledger"), "{}", said.out);
 }
 

@@ -57,7 +57,7 @@ pub struct Paid {
 #[derive(Clone, Debug)]
 pub struct Subject {
     pub(crate) name: String,
-    /// As its ledger has it, whatever the file says beside it.
+    /// As it is to be believed, whatever the file says.
     pub(crate) certificate: Certificate,
     pub(crate) model: Option<Model>,
     pub(crate) findings: Findings,
@@ -97,7 +97,7 @@ impl Subject {
         certificate: Certificate,
         findings: Findings,
     ) -> Result<Self, Error> {
-        let certificate = certificate.recounted()?;
+        let certificate = certificate.verify(None)?.certificate;
         let (mut curve, mut caught) = (Vec::new(), Vec::new());
         if certificate.certified {
             curve = epsilons(&certificate)?;

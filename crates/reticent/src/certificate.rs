@@ -2,20 +2,23 @@
 //! privacy officer reads.
 
 use reticent_accountant::{
-    Adjacency, Entry, Ledger, Mechanism, Taint, Unit, View, extended, gdp_mu, rdp_curve,
+    Adjacency, Bound, Entry, Ledger, Mechanism, Method, Taint, Unit, View, extended, gdp_mu,
+    rdp_curve, trade_off,
 };
 use reticent_admm::Choice;
 use reticent_oracle::Terms;
 use reticent_oracle::tables::Schema;
 use serde::{Deserialize, Serialize};
 
+use crate::canonical;
 use crate::error::Error;
+use crate::identity::{Identity, Signature};
 use crate::simulate::Spread;
 use crate::task::Task;
 use crate::verdict::{Scope, Verdict};
 
-/// The format that this version writes and reads.
-const VERSION: u32 = 1;
+/// The format that this version writes. It also reads format 1, which had no digest.
+pub(crate) const VERSION: u32 = 2;
 
 /// The δ at which the curve is given, beside the one that was asked for.
 const CURVE: [f64; 9] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12];
@@ -87,6 +90,16 @@ pub struct Certificate {
     pub ledger: Ledger,
     /// The version of the program.
     pub reticent: String,
+    /// The digest of the model that it is about, without this certificate: docs/certificates.md.
+    /// Absent in format 1, and of one party of a run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub model: Option<String>,
+    /// The digest of all of the above.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub digest: Option<String>,
+    /// Who vouches for the digest.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub signature: Option<Signature>,
 }
 
 /// A point of the curve ε(δ).
@@ -130,8 +143,20 @@ impl Certificate {
         terms: &Terms,
         ledger: Ledger,
     ) -> Result<Self, Error> {
-        let otherwise =
-            Scope { adjacency: terms.adjacency(), unit: terms.unit(), view: terms.view() };
+        let scope = Scope { adjacency: terms.adjacency(), unit: terms.unit(), view: terms.view() };
+        Self::stated(algorithm, delta, scope, terms.population(), ledger)
+    }
+
+    /// All that a certificate says and that follows from something else: the one way to state it,
+    /// and the one to check a statement by. `otherwise` is whom it is about if the ledger does not
+    /// say.
+    pub(crate) fn stated(
+        algorithm: &str,
+        delta: f64,
+        otherwise: Scope,
+        population: u64,
+        ledger: Ledger,
+    ) -> Result<Self, Error> {
         let Verdict { certified, reasons, epsilon, counted, claimed, scope, meaning, .. } =
             Verdict::of(&ledger, delta, otherwise)?;
         Ok(Certificate {
@@ -146,70 +171,126 @@ impl Certificate {
             adjacency: scope.adjacency,
             unit: scope.unit,
             view: scope.view,
-            meaning,
+            meaning: seen_by(algorithm, meaning),
             accountant: epsilon.method.to_string(),
             noise: noise(&ledger).to_owned(),
             algorithm: algorithm.to_owned(),
             choice: None,
-            population: terms.population(),
+            population,
             curve: points(&ledger)?,
             mu: certified.then(|| gdp_mu(&ledger)).flatten(),
             rdp: if certified { orders(&ledger) } else { Vec::new() },
             parties: None,
-            assumptions: assumptions(terms, &ledger),
+            assumptions: assumptions(scope, &ledger),
             ledger,
             reticent: env!("CARGO_PKG_VERSION").to_owned(),
+            model: None,
+            digest: None,
+            signature: None,
         })
     }
 
-    /// This certificate as its ledger has it: where the file promises more than the events, it is
-    /// not believed. It may promise less, as another version does that counts less tightly. Numbers
-    /// and words that follow from the ledger are made anew.
+    /// The same with a promise that is at least `epsilon`, and the sentence for it.
+    pub(crate) fn promising(mut self, epsilon: f64) -> Self {
+        let Certificate { adjacency, unit, view, certified, delta, .. } = self;
+        let verdict = Verdict {
+            certified,
+            reasons: self.reasons.clone(),
+            epsilon: Bound { lower: 0.0, upper: self.epsilon, method: Method::Trivial },
+            counted: self.counted,
+            claimed: self.claimed,
+            delta,
+            scope: Scope { adjacency, unit, view },
+            meaning: std::mem::take(&mut self.meaning),
+        };
+        let verdict = verdict.at_least(epsilon);
+        self.epsilon = verdict.epsilon.upper;
+        self.meaning = seen_by(&self.algorithm, verdict.meaning);
+        self
+    }
+
+    /// Binds it to the model with this digest, if it is about one. Nothing can be changed afterwards
+    /// without being noticed.
+    pub(crate) fn sealed(mut self, model: Option<String>) -> Result<Self, Error> {
+        self.model = model;
+        (self.digest, self.signature) = (None, None);
+        let value = serde_json::to_value(&self).map_err(Error::no_digest)?;
+        self.digest = Some(canonical::digest(&value).map_err(Error::no_digest)?);
+        Ok(self)
+    }
+
+    /// Vouches for it.
+    pub(crate) fn sign(&mut self, identity: &Identity) -> Result<(), Error> {
+        let digest = self.digest.as_deref().ok_or(Error::Missing {
+            what: "the digest of the certificate",
+            todo: "sign the certificate of a model of this version",
+        })?;
+        self.signature = Some(identity.sign(digest));
+        Ok(())
+    }
+
+    /// ε at any δ, counted anew from the ledger; infinite where there is no guarantee.
+    ///
+    /// # Errors
+    /// If δ cannot be.
+    pub fn epsilon_at(&self, delta: f64) -> Result<f64, Error> {
+        let points = Verdict::curve(&self.ledger, &[delta])?;
+        Ok(points.first().map_or(f64::INFINITY, |(_, bound)| bound.upper))
+    }
+
+    /// δ at each ε, counted anew from the ledger; 1 where there is no guarantee.
+    ///
+    /// # Errors
+    /// If an ε cannot be.
+    pub fn profile(&self, epsilons: &[f64]) -> Result<Vec<(f64, f64)>, Error> {
+        let at = |&epsilon: &f64| Ok((epsilon, Verdict::delta_at(&self.ledger, epsilon)?.upper));
+        epsilons.iter().map(at).collect()
+    }
+
+    /// For each rate of false alarms the least rate at which whoever tries to tell two neighbouring
+    /// tables apart overlooks a change; 0 where there is no guarantee.
     ///
     /// # Errors
     /// If the ledger cannot be counted.
-    pub fn recounted(mut self) -> Result<Self, Error> {
-        self.noise = noise(&self.ledger).to_owned();
-        let Certificate { adjacency, unit, view, .. } = self;
-        let verdict = Verdict::of(&self.ledger, self.delta, Scope { adjacency, unit, view })?;
-        // Another version may have counted a little more tightly; less than the least that is
-        // possible it cannot.
-        let short =
-            verdict.certified && self.certified && self.epsilon < verdict.epsilon.lower.next_down();
-        if verdict.certified && self.certified && !short {
-            // An ε that only has to be above a lower end of 0 says nothing: what is shown is never
-            // below our own count.
-            let verdict = verdict.at_least(self.epsilon);
-            (self.epsilon, self.meaning) = (verdict.epsilon.upper, verdict.meaning);
-            self.curve = points(&self.ledger)?;
-            self.mu = gdp_mu(&self.ledger);
-            self.rdp = orders(&self.ledger);
-            return Ok(self);
+    pub fn trade_off(&self, levels: &[f64]) -> Result<Vec<(f64, f64)>, Error> {
+        if !self.ledger.taints().is_empty() {
+            return Ok(levels.iter().map(|&level| (level, 0.0)).collect());
         }
-        if verdict.certified && !short {
-            return Ok(self);
-        }
-        self.reasons.extend(
-            verdict
-                .reasons
-                .into_iter()
-                .filter(|reason| !self.reasons.contains(reason))
-                .collect::<Vec<_>>(),
-        );
-        if short {
-            let said = format!(
-                "the file says epsilon = {}, and its ledger costs at least {}",
-                self.epsilon, verdict.epsilon.lower
-            );
-            self.reasons.push(said);
-        }
-        if self.certified {
-            self.meaning = format!("No guarantee: {}.", self.reasons.join("; "));
-        }
+        Ok(trade_off(&self.ledger, levels)?)
+    }
+
+    /// The text of `certificate.json`.
+    ///
+    /// # Errors
+    /// None for a certificate that a run or a file gave.
+    pub fn to_json(&self) -> Result<String, Error> {
+        pretty(self)
+    }
+
+    /// The same without any guarantee, for these reasons.
+    pub(crate) fn disbelieved(mut self, reasons: Vec<String>) -> Self {
+        self.meaning = format!("No guarantee: {}.", reasons.join("; "));
+        self.reasons = reasons;
+        (self.claimed, self.counted) = (None, None);
         (self.certified, self.epsilon, self.epsilon_lower) = (false, f64::INFINITY, 0.0);
         self.curve.iter_mut().for_each(|point| point.epsilon = f64::INFINITY);
         (self.mu, self.rdp) = (None, Vec::new());
-        Ok(self)
+        self
+    }
+}
+
+/// As files have it: with a line for each field, and one at the end.
+pub(crate) fn pretty(value: &impl Serialize) -> Result<String, Error> {
+    Ok(serde_json::to_string_pretty(value).map_err(Error::no_digest)? + "\n")
+}
+
+/// An evaluation shows figures, and no model.
+fn seen_by(algorithm: &str, meaning: String) -> String {
+    match algorithm {
+        crate::evaluation::NAME => {
+            meaning.replace("whoever sees the model", "whoever sees the evaluation")
+        }
+        _ => meaning,
     }
 }
 
@@ -238,20 +319,20 @@ fn orders(ledger: &Ledger) -> Vec<Order> {
 }
 
 /// What the guarantee relies on, besides the proofs.
-fn assumptions(terms: &Terms, ledger: &Ledger) -> Vec<String> {
+fn assumptions(scope: Scope, ledger: &Ledger) -> Vec<String> {
     let mut list = vec![
         "the schema (bounds, categories, classes, row norm) was not taken from the private data".to_owned(),
         "the job (loss, penalty, settings) was not chosen by looking at the private data".to_owned(),
         "the operating system's random numbers are unpredictable".to_owned(),
         format!(
             "the adversary sees {} and this certificate, not the memory or the timing of the run",
-            if terms.view() == View::Network { "what the view says, not the model," } else { "what the view says, the model" }
+            if scope.view == View::Network { "what the view says, not the model," } else { "what the view says, the model" }
         ),
         "every table that is compared can be read under the schema and has a record; one that cannot is refused, and why \
          is for its owner to know"
             .to_owned(),
     ];
-    list.push(match (terms.adjacency(), terms.unit()) {
+    list.push(match (scope.adjacency, scope.unit) {
         (Adjacency::ReplaceOne, Unit::Record) => "the number of records is public".to_owned(),
         (Adjacency::ReplaceOne, Unit::User) => "the number of persons is public".to_owned(),
         (Adjacency::AddRemove, _) => {
@@ -265,7 +346,7 @@ fn assumptions(terms: &Terms, ledger: &Ledger) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if terms.unit() == Unit::Record {
+    if scope.unit == Unit::Record {
         list.push(
             "a person has one record in the table; who has more is protected less".to_owned(),
         );
@@ -295,27 +376,30 @@ mod tests {
         ledger.append(Event::new(zcdp, terms.adjacency(), terms.unit(), terms.view()).unwrap());
         let honest = Certificate::of("federated", 1e-5, &terms, ledger).unwrap();
         assert!(honest.certified && honest.epsilon > 1.0);
-        assert_eq!(honest.clone().recounted().unwrap(), honest);
+        let honest = honest.sealed(None).unwrap();
+        let checked = |certificate: &Certificate| certificate.verify(None).unwrap();
+        assert!(checked(&honest).holds());
+        assert_eq!(checked(&honest).certificate, honest);
 
-        let mut forged = honest.clone();
-        forged.epsilon = 0.001;
-        forged.meaning = "Perfectly private.".to_owned();
-        forged.curve.iter_mut().for_each(|point| point.epsilon = 0.0);
-        forged.rdp.clear();
-        forged.mu = Some(0.0);
-        assert_eq!(forged.recounted().unwrap(), honest);
-
+        // Whoever forges computes the digest anew.
+        let forged = |change: &dyn Fn(&mut Certificate)| {
+            let mut forged = honest.clone();
+            change(&mut forged);
+            let found = checked(&forged.sealed(None).unwrap());
+            let shown = &found.certificate;
+            assert!(!found.holds() && !shown.certified && shown.epsilon.is_infinite());
+            assert!(shown.meaning.starts_with("No guarantee"), "{}", shown.meaning);
+            found.failures().map(|check| check.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(forged(&|own| own.epsilon = 0.001), ["epsilon"]);
+        assert_eq!(forged(&|own| own.meaning = "Perfectly private.".to_owned()), ["meaning"]);
+        assert_eq!(forged(&|own| own.curve[0].epsilon = 0.0), ["curve"]);
+        assert_eq!(forged(&|own| own.rdp.clear()), ["rdp"]);
+        assert_eq!(forged(&|own| own.mu = Some(0.0)), ["mu"]);
         // Noise that is said to be missing hides the δ, and noise that is said to be secure the
         // seed.
-        let forged = Certificate { noise: "none".to_owned(), ..honest.clone() };
-        assert_eq!(forged.recounted().unwrap().noise, "secure");
-        let mut seeded = honest.clone();
-        seeded.ledger.taint(Taint::SeededNoise);
-        let seeded = seeded.recounted().unwrap();
-        assert!(!seeded.certified && seeded.noise == "seeded, NOT PRIVATE");
-
-        // One who promises less may.
-        let modest = Certificate { epsilon: 9.0, ..honest }.recounted().unwrap();
-        assert!(modest.epsilon == 9.0 && modest.meaning.contains("e^9 "), "{}", modest.meaning);
+        assert_eq!(forged(&|own| own.noise = "none".to_owned()), ["noise"]);
+        let seeded = forged(&|own| own.ledger.taint(Taint::SeededNoise));
+        assert!(seeded.contains(&"noise".to_owned()) && seeded.contains(&"certified".to_owned()));
     }
 }

@@ -66,6 +66,22 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A model or certificate file that is not as it was written.
+    #[error("{} was changed since it was written: {what}", file.display())]
+    Altered {
+        /// Its path.
+        file: PathBuf,
+        /// Which part does not fit.
+        what: String,
+    },
+    /// A key file that is not one.
+    #[error("{} is no key to use: {reason}", file.display())]
+    Key {
+        /// Its path.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The budget does not allow it.
     #[error("the budget does not allow this: {0}")]
     Budget(String),
@@ -124,6 +140,11 @@ impl Error {
         Refused::new(name, given, allowed).into()
     }
 
+    /// A result that cannot be written as JSON, as none is that holds finite numbers.
+    pub(crate) fn no_digest(error: serde_json::Error) -> Self {
+        Refused::new("model", "the result", error.to_string()).into()
+    }
+
     pub(crate) fn spec_form(error: impl std::fmt::Display) -> Self {
         Refused::new("job", "the flags", error.to_string()).into()
     }
@@ -142,6 +163,10 @@ impl Error {
             Error::Value(refused) => format!("give {} another value", refused.name),
             Error::Missing { todo, .. } => (*todo).to_owned(),
             Error::Model { .. } => "give the model.json that a fit wrote".to_owned(),
+            Error::Altered { .. } => {
+                "put back the file as it was written, or fit again; a certificate covers no other weights".to_owned()
+            }
+            Error::Key { .. } => "make an identity, and give its file".to_owned(),
             Error::Budget(_) => "ask for a larger epsilon or delta, or for fewer iterations".to_owned(),
             Error::Schema(error) => error.hint().to_owned(),
             Error::Data(error) => error.hint().to_owned(),

@@ -227,7 +227,8 @@ impl Ready<'_> {
             .map_err(|why| task.after(&ledger, why))?;
         let certificate = Certificate { choice, ..certificate };
         let model =
-            Model::new(task.entry.name, &task.objective, parameter, graph.as_ref(), certificate);
+            Model::new(task.entry.name, &task.objective, parameter, graph.as_ref(), certificate)
+                .map_err(|why| task.after(&ledger, why))?;
         Ok(Fitted { model, records, iterations, tuned, converged })
     }
 }

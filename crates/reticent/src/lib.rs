@@ -4,7 +4,8 @@
 //! [`Dataset`](tables::Dataset) in memory. [`Fit::check`] finds everything that can be wrong before
 //! there is a table, and [`Job::fit`] does it. The result is a [`Model`] with its [`Certificate`]
 //! inside. [`Tune`] chooses among fits within one budget, and a [`Simulation`](simulate::Simulation)
-//! runs between parties that show each other no record. [`Spec`] and [`JobFile`] are the same jobs
+//! runs between parties that show each other no record. An [`Evaluation`] says what a model is worth
+//! on a table, within a budget as well. [`Spec`] and [`JobFile`] are the same jobs
 //! as text, for flags and files.
 //!
 //! # Examples
@@ -45,13 +46,16 @@
 
 mod axis;
 mod budget;
+mod canonical;
 pub mod certificate;
 mod count;
 mod draft;
 mod error;
+mod evaluation;
 mod export;
 mod fit;
 mod graph;
+mod identity;
 mod job;
 mod job_file;
 pub mod map;
@@ -61,6 +65,7 @@ mod predict;
 mod quality;
 mod ranking;
 mod repeat;
+mod results;
 mod run;
 mod settings;
 pub mod simulate;
@@ -73,6 +78,7 @@ mod tune;
 mod typed;
 mod units;
 mod verdict;
+pub mod verify;
 mod write;
 
 pub use budget::Budget;
@@ -80,9 +86,14 @@ pub use certificate::Certificate;
 pub use count::{CountJob, Counted, ReadyCount};
 pub use draft::draft_schema;
 pub use error::Error;
+pub use evaluation::{
+    Estimate, Evaluated, Evaluation, PrivateClasses, PrivateNumbers, PrivateQuality,
+    ReadyEvaluation, Reliability, RepeatEvaluation,
+};
 pub use export::{ExportFormat, SqlNames};
 pub use fit::Fit;
 pub use graph::PrivateGraph;
+pub use identity::{Identity, PublicKey, Signature};
 pub use job::{Fitted, Job, Ready};
 pub use job_file::JobFile;
 pub use model::{Coefficient, Model};
@@ -91,6 +102,7 @@ pub use predict::{Asked, Measured, Predicted, Prediction};
 pub use quality::{Confusion, Quality};
 pub use ranking::Curves;
 pub use repeat::{Repeat, Seen};
+pub use results::{check_folder, check_results, write_model, write_results};
 pub use reticent_accountant as accountant;
 pub use reticent_accountant::{Adjacency, Unit, View};
 pub use reticent_admm as admm;
@@ -109,7 +121,8 @@ pub use stage::{Stage, Watch, unwatched};
 pub use tune::{Tune, Tuned};
 pub use units::Units;
 pub use verdict::{Scope, Verdict};
-pub use write::{NewFile, check_folder, check_new, check_results, write_model, write_text};
+pub use verify::{Check, Document, Outcome, Standing, Verification, verify};
+pub use write::{NewFile, check_new, write_text};
 
 /// The example of the project's own page is held to what it says.
 #[cfg(doctest)]

@@ -6,13 +6,17 @@ use reticent_oracle::tables::{Schema, TargetKind};
 use reticent_oracle::without_privacy::Linear;
 use reticent_problem::{Edge, Graph, Shape};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::certificate::Certificate;
+use crate::canonical;
+use crate::certificate::{Certificate, VERSION, pretty};
 use crate::error::Error;
+use crate::identity::Identity;
 use crate::objective::{Objective, loss_for};
+use crate::verify::Document;
 
-/// The format that this version writes and reads.
-const VERSION: u32 = 1;
+/// The formats that this version reads; it writes the last. The first had no digest.
+const VERSIONS: std::ops::RangeInclusive<u32> = 1..=VERSION;
 
 /// The losses whose scores are log-odds.
 const LOG_ODDS: [&str; 2] = ["logistic", "multinomial"];
@@ -56,13 +60,13 @@ impl Model {
         parameter: Vec<f64>,
         graph: Option<&Graph>,
         certificate: Certificate,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let Objective { schema, loss, regulariser, constant } = objective;
         let Shape { features, outputs, .. } = regulariser.shape();
         let (weights, intercept) = parameter.split_at(features * outputs);
         let names = schema.encoded_names();
         let target = schema.target();
-        Model {
+        let model = Model {
             version: VERSION,
             algorithm: algorithm.to_owned(),
             loss: loss.spec(),
@@ -92,36 +96,69 @@ impl Model {
             intercept: intercept.iter().map(|b| b * constant).collect(),
             preprocessing: schema.clone().without_origin(),
             certificate,
-        }
+        };
+        model.sealed()
     }
 
-    /// Reads a model file.
+    /// The same with its certificate bound to it.
+    fn sealed(mut self) -> Result<Self, Error> {
+        let value = serde_json::to_value(&self).map_err(Error::no_digest)?;
+        self.certificate = self.certificate.sealed(Some(body_digest(&value)?))?;
+        Ok(self)
+    }
+
+    /// Vouches for the model and its certificate.
     ///
     /// # Errors
-    /// If the file cannot be read, or is no model of this version.
+    /// If the model was read from a file of an earlier version, without a digest.
+    pub fn sign(&mut self, identity: &Identity) -> Result<(), Error> {
+        self.certificate.sign(identity)
+    }
+
+    /// Reads a model file that is as it was written, as far as its digests tell. What its
+    /// certificate says is not counted again: [`verify`](crate::verify()) does that.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is no model of this version, or was changed since.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = reticent_oracle::tables::read_text(path)
-            .map_err(|error| Error::read(path, "the model", &error))?;
-        Self::parse(&text).map_err(|reason| Error::Model { file: path.to_owned(), reason })
+        Self::unaltered(Document::read_model(path)?, path)
     }
 
-    /// Reads the text of a model file.
+    /// Reads the text of a model file, as [`Model::read`] does.
     ///
     /// # Errors
-    /// If it is no model of this version.
+    /// If it is no model of this version, or was changed since it was written.
     pub fn from_json(text: &str) -> Result<Self, Error> {
-        Self::parse(text).map_err(|reason| Error::Model { file: "the text".into(), reason })
+        Self::unaltered(Document::parse(text)?, Path::new("the text"))
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
-        let model: Model = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    fn unaltered(document: Document, path: &Path) -> Result<Self, Error> {
+        document.refuse_altered(path)?;
+        document.into_model().ok_or_else(|| Error::Model {
+            file: path.to_owned(),
+            reason: "it is a certificate without its model".to_owned(),
+        })
+    }
+
+    /// A model of any version that is read, from what its file says.
+    pub(crate) fn from_value(value: &Value) -> Result<Self, String> {
+        let model = Model::deserialize(value).map_err(|error| error.to_string())?;
         model.check()?;
         Ok(model)
     }
 
+    /// The text of `model.json`.
+    ///
+    /// # Errors
+    /// None for a model that a run or a file gave.
+    pub fn to_json(&self) -> Result<String, Error> {
+        pretty(self)
+    }
+
     fn check(&self) -> Result<(), String> {
-        if self.version != VERSION {
-            return Err(format!("it has version {}, this program reads {VERSION}", self.version));
+        if !VERSIONS.contains(&self.version) {
+            let last = VERSIONS.end();
+            return Err(format!("it has version {}, this program reads 1 to {last}", self.version));
         }
         let outputs = self.outputs.len();
         let Some(kind) = self.kind() else {
@@ -143,6 +180,11 @@ impl Model {
         } else {
             Err("its coefficients and its preprocessing do not fit together".to_owned())
         }
+    }
+
+    /// The format.
+    pub(crate) fn version(&self) -> u32 {
+        self.version
     }
 
     /// What was guaranteed when it was trained.
@@ -231,6 +273,15 @@ impl Model {
         };
         Linear { shape, parameter, intercept: 1.0 }
     }
+}
+
+/// The digest of a model without its certificate.
+pub(crate) fn body_digest(model: &Value) -> Result<String, Error> {
+    let mut body = model.clone();
+    if let Value::Object(fields) = &mut body {
+        fields.remove("certificate");
+    }
+    canonical::digest(&body).map_err(Error::no_digest)
 }
 
 #[cfg(test)]

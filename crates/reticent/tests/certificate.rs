@@ -136,7 +136,10 @@ fn the_schema_refuses_what_a_certificate_must_not_say() {
         ("/adjacency", json!("replace-two")),
         ("/ledger/taints", json!(["seeded-noise"])),
         ("/ledger/entries/0/count", json!(0)),
-        ("/version", json!(2)),
+        ("/version", json!(3)),
+        ("/version", json!(0)),
+        ("/digest", json!("sha256:00")),
+        ("/model", json!(null)),
     ] {
         let mut bad = good.clone();
         *bad.pointer_mut(pointer).unwrap() = value.clone();
@@ -152,9 +155,17 @@ fn the_schema_refuses_what_a_certificate_must_not_say() {
     let mut bad = certificate(|spec| spec.seed = Some(1));
     bad["epsilon"] = json!(1.0);
     assert!(!validator.is_valid(&bad));
-    let mut bad = good;
+    let mut bad = good.clone();
     bad["extra"] = json!(1);
     assert!(!validator.is_valid(&bad));
+    // Format 1 had no digest, and format 2 has one.
+    let mut old = good;
+    for name in ["model", "digest"] {
+        old.as_object_mut().unwrap().remove(name);
+    }
+    assert!(!validator.is_valid(&old));
+    old["version"] = json!(1);
+    assert!(validator.is_valid(&old));
 }
 
 #[test]

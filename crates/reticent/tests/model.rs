@@ -94,7 +94,7 @@ fn what_is_no_model_is_refused() {
         change(&mut value);
         assert!(!validator().is_valid(&value), "{value:#}");
     };
-    refused(&|value| value["version"] = json!(2));
+    refused(&|value| value["version"] = json!(3));
     refused(&|value| value["coefficients"] = json!([]));
     refused(&|value| value["coefficients"][0]["values"] = json!(["1"]));
     refused(&|value| value["more"] = json!(1));

@@ -7,14 +7,14 @@ use reticent::accountant::{Adjacency, Unit};
 use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::{Format, Reading};
 use reticent::{
-    Certificate, Files, Fitted, JobFile, Model, Spec, Tuned, Watch, check_folder, check_results,
+    Certificate, Files, Fitted, Identity, JobFile, Spec, Tuned, Watch, check_folder, check_results,
     write_model,
 };
 use serde_json::{Value, json};
 
 use super::shared::{
-    algorithm, certificate_fields, certificate_rows, format, not_private, one_of, problem_fields,
-    problem_rows, replaces, row, weak,
+    algorithm, certificate_before, certificate_fields, certificate_rows, format, not_private,
+    one_of, problem_fields, problem_rows, replaces, row, weak,
 };
 use crate::answer::Answer;
 use crate::failure::Failure;
@@ -67,6 +67,10 @@ pub struct JobFlags {
     /// Replace files in that folder that this program did not write
     #[arg(long, help_heading = RESULT)]
     force: bool,
+
+    /// Sign the certificate with this key, which `reticent identity new` makes
+    #[arg(long, value_name = "KEY", help_heading = RESULT)]
+    sign: Option<PathBuf>,
 
     #[command(flatten)]
     table: TableFlags,
@@ -207,6 +211,7 @@ impl Fit {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
         let force = self.job.force();
+        let identity = self.job.identity()?;
         let (file, purse) = self.file()?;
         let out = folder(&file);
         let job = file.job.check()?;
@@ -229,12 +234,13 @@ impl Fit {
             }
         };
         bar.finish();
-        let (fitted, receipt) = done?;
-        // A model that cannot be read has no budget to remind of.
-        let before = Model::read(&out.join("model.json")).ok();
+        let (mut fitted, receipt) = done?;
+        if let Some(identity) = &identity {
+            fitted.model.sign(identity)?;
+        }
+        let before = certificate_before(&out);
         let path = write_model(&fitted.model, &out)?;
-        let mut answer =
-            answer(&file.data, &fitted, &path, before.as_ref().map(Model::certificate));
+        let mut answer = answer(&file.data, &fitted, &path, before.as_ref());
         if let Some(receipt) = receipt {
             receipt.add_to(&mut answer);
         }
@@ -259,7 +265,8 @@ pub fn folder<J>(file: &JobFile<J>) -> PathBuf {
 impl JobFlags {
     /// The job that the flags alone make.
     pub fn file(self, paths: Vec<PathBuf>) -> Result<JobFile<Spec>, Failure> {
-        let JobFlags { out, seed, force: _, table, budget, problem, tuning, settings } = self;
+        let JobFlags { out, seed, force: _, sign: _, table, budget, problem, tuning, settings } =
+            self;
         let reading = Reading { format: table.format, max_line: table.max_line };
         let job = Spec {
             schema: table.schema,
@@ -289,6 +296,11 @@ impl JobFlags {
             seed,
         };
         Ok(JobFile { job, data: Files { paths, reading }, out })
+    }
+
+    /// The key to sign with, read before any work is done.
+    pub fn identity(&self) -> Result<Option<Identity>, Failure> {
+        Ok(self.sign.as_deref().map(Identity::read).transpose()?)
     }
 
     /// Whether what somebody else wrote may be replaced.

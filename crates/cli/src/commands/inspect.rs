@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use reticent::{Coefficient, Error, Model};
-use serde_json::{Value, json};
+use reticent::{Certificate, Coefficient, Document, Error, Model, Standing, Verification};
+use serde_json::{Map, Value, json};
 
 use super::shared::{
-    algorithm, certificate_fields, certificate_rows, not_private, problem_rows, read_model, row,
+    algorithm, certificate_fields, certificate_rows, not_private, problem_rows, row,
 };
+use super::verify;
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
@@ -19,8 +20,8 @@ const MANY: usize = 20;
 
 #[derive(Debug, Args)]
 pub struct Inspect {
-    /// The model: model.json, or the folder that it is in
-    model: PathBuf,
+    /// model.json, certificate.json, or the folder that they are in
+    file: PathBuf,
 
     /// Show every coefficient, not only the largest
     #[arg(long)]
@@ -30,24 +31,58 @@ pub struct Inspect {
 impl Inspect {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
-        let model = read_model(&self.model)?;
-        // What its ledger says, whatever is written beside it.
-        let certificate = &model.certificate().clone().recounted()?;
-        let mut rows = problem_rows(&algorithm(certificate), &model);
+        let document = Document::read(&self.file)?;
+        // What holds, whatever is written there.
+        let verification = document.verify(None);
+        let certificate = &verification.certificate;
+        let name = algorithm(certificate);
+        let mut rows = match document.model() {
+            Some(model) => problem_rows(&name, model),
+            None => vec![row("algorithm", &name)],
+        };
         rows.extend(certificate_rows(certificate));
         rows.push(row("accountant", &certificate.accountant));
+        rows.push(row("verified", verified(&verification)));
+        rows.extend(verification.signer.as_ref().map(|signer| row("signed by", signer)));
         let mut text = columns(&rows, 2, 2);
         text += &format!("\n{}\n", wrapped(&certificate.meaning));
-        text += &coefficients(&model, self.all);
+        text += &document.model().map(|model| coefficients(model, self.all)).unwrap_or_default();
 
-        let mut object = serde_json::to_value(&model)
-            .map_err(|error| Error::Model { file: self.model, reason: error.to_string() })?;
-        if let Value::Object(fields) = &mut object {
-            fields.insert("certificate".to_owned(), json!(certificate));
-            fields.extend(certificate_fields(certificate));
-            fields.insert("units".to_owned(), json!(model.units()));
+        let mut object = match document.model() {
+            Some(model) => of_model(model, certificate)
+                .map_err(|reason| Error::Model { file: self.file, reason })?,
+            None => Map::from_iter([("certificate".to_owned(), json!(certificate))]),
+        };
+        object.extend(certificate_fields(certificate));
+        object.extend(verify::fields(&verification));
+        let mut remarks: Vec<String> = not_private(certificate).into_iter().collect();
+        let file = document.path().display().to_string();
+        match verification.standing() {
+            Standing::Fails => remarks.extend(verify::alarm(&file, &verification)),
+            Standing::Unverifiable => remarks.push(verify::unverifiable(&file)),
+            Standing::Holds => (),
         }
-        Ok(Answer { text, object, remarks: not_private(certificate).into_iter().collect() })
+        Ok(Answer { text, object: Value::Object(object), remarks })
+    }
+}
+
+/// All that a model file has, its certificate as it is to be believed.
+fn of_model(model: &Model, certificate: &Certificate) -> Result<Map<String, Value>, String> {
+    let mut fields = match serde_json::to_value(model) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(_) => Map::new(),
+        Err(error) => return Err(error.to_string()),
+    };
+    fields.insert("certificate".to_owned(), json!(certificate));
+    fields.insert("units".to_owned(), json!(model.units()));
+    Ok(fields)
+}
+
+fn verified(verification: &Verification) -> &'static str {
+    match verification.standing() {
+        Standing::Holds => "yes",
+        Standing::Unverifiable => "no: it has no digest",
+        Standing::Fails => "NO: it contradicts itself or was changed",
     }
 }
 

@@ -11,6 +11,7 @@ mod demo;
 mod evaluate;
 mod export;
 mod fit;
+mod identity;
 mod inspect;
 mod list;
 mod man;
@@ -19,6 +20,7 @@ mod report;
 mod schema;
 mod shared;
 mod simulate;
+mod verify;
 
 use clap::Subcommand;
 
@@ -36,10 +38,15 @@ pub enum Command {
     Count(Box<count::Count>),
     /// Predict for the records of a table
     Predict(predict::Predict),
-    /// Measure a model on a table with known targets; the numbers are not private
+    /// Measure a model on a table with known targets, privately with --epsilon
     Evaluate(evaluate::Evaluate),
     /// Show what a model is and what its certificate guarantees
     Inspect(inspect::Inspect),
+    /// Check that a model or a certificate holds: its ledger, its statement, its digest, its signature
+    Verify(verify::Verify),
+    /// Make a key to sign certificates with
+    #[command(subcommand)]
+    Identity(identity::Identity),
     /// Write a model for other tools: ONNX, PMML, scikit-learn, SQL
     Export(export::Export),
     /// Write a page about models and their budget, for a privacy officer and for a data scientist
@@ -76,6 +83,8 @@ impl Command {
             Command::Predict(predict) => predict.run(format.json),
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Inspect(inspect) => inspect.run(),
+            Command::Verify(verify) => verify.run(),
+            Command::Identity(identity) => identity.run(),
             Command::Export(export) => export.run(format.json),
             Command::Report(report) => report.run(),
             Command::Budget(budget) => budget.run(),
@@ -93,7 +102,8 @@ impl Command {
     /// Whether its answer to people is a mere report of what was written.
     pub fn is_report(&self) -> bool {
         match self {
-            Command::Fit(_) | Command::Simulate(_) | Command::Report(_) => true,
+            Command::Fit(_) | Command::Simulate(_) => true,
+            Command::Identity(_) | Command::Report(_) => true,
             Command::Predict(predict) => predict.writes_a_file(),
             Command::Export(export) => export.writes_a_file(),
             Command::Budget(budget) => budget.is_report(),

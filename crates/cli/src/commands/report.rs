@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reticent::accountant::Ledger;
-use reticent::{Certificate, check_new, write_text};
+use reticent::{Certificate, Document, check_new, write_text};
 use reticent_budget::{BudgetError, Line, Store};
 use reticent_report::{Account, Paid, Subject, report};
 use serde_json::{Value, json};
 
-use super::shared::read_model;
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::findings::findings;
@@ -22,7 +21,7 @@ use crate::progress::waiting;
                         (docs/report.md)."
 )]
 pub struct Report {
-    /// The models: each a model.json, or the folder that it is in
+    /// The models: each a model.json, a certificate.json, or the folder that they are in
     #[arg(value_name = "MODEL", required_unless_present = "budget")]
     models: Vec<PathBuf>,
 
@@ -51,11 +50,17 @@ impl Report {
         let lines = store.as_ref().map_or(Ok(Vec::new()), Store::lines).map_err(Failure::Budget)?;
         let mut subjects = Vec::with_capacity(self.models.len());
         for path in &self.models {
-            let model = read_model(path)?;
-            let found = findings(model.certificate())?;
-            let paid = paid(&lines, model.certificate()).map_err(Failure::Budget)?;
+            let document = Document::read(path)?;
+            let certificate = document.certificate();
+            let paid = paid(&lines, certificate).map_err(Failure::Budget)?;
             let name = path.display().to_string();
-            let count = || Subject::of_model(&name, model, found);
+            let count = || {
+                let found = findings(&document);
+                match document.model() {
+                    Some(model) => Subject::of_model(&name, model.clone(), found),
+                    None => Subject::of_certificate(&name, certificate.clone(), found),
+                }
+            };
             subjects.push(waiting("counting", count)?.paid_by(paid));
         }
         let account = match (&store, &self.budget) {

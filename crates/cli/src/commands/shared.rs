@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use reticent::accountant::{Ledger, Mechanism, Taint, Unit};
 use reticent::tables::Format;
-use reticent::{Certificate, Error, Model};
+use reticent::{Certificate, Document, Error, Model};
 use serde_json::{Map, Value, json};
 
 use crate::flags::typed;
@@ -201,14 +201,20 @@ pub fn seldom(ledger: &Ledger, delta: f64, unit: Unit) -> Option<String> {
     })
 }
 
+/// The certificate of a model that is there already, as it is to be believed. One that cannot be
+/// read has no budget to remind of.
+pub fn certificate_before(folder: &Path) -> Option<Certificate> {
+    let before = Document::read(&model_file(folder)).ok()?;
+    Some(before.verify(None).certificate)
+}
+
 /// What to remember when a model takes the place of another.
 pub fn replaces(before: &Certificate) -> String {
-    // Of a file that is there already its ledger is believed, and not what is written beside it.
-    let Some(before) = before.clone().recounted().ok().filter(|before| before.certified) else {
+    if !before.certified {
         return "It replaces the model that was there, which had no guarantee. If that one was seen by anybody, what it \
                 revealed has no bound."
             .to_owned();
-    };
+    }
     format!(
         "It replaces the model that was there, fitted at epsilon = {}, delta = {}. If that one was seen by anybody, \
          what both reveal adds up, if both are about the same neighbours and unit (docs/which-epsilon.md).",

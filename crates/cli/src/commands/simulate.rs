@@ -9,15 +9,14 @@ use reticent::simulate::{
     Keep, NOT_BETWEEN_PARTIES, Parties, Simulated, SimulationJob, SimulationSpec,
 };
 use reticent::{
-    Certificate, Files, JobFile, Model, Spec, Watch, check_folder, check_new, check_results,
-    write_model, write_text,
+    Certificate, Files, JobFile, Spec, Watch, check_folder, check_new, check_results, write_results,
 };
 use serde_json::{Value, json};
 
 use super::fit::{JobFlags, folder};
 use super::shared::{
-    certificate_fields, certificate_rows, not_private, one_of, problem_fields, problem_rows,
-    replaces, row, weak,
+    certificate_before, certificate_fields, certificate_rows, not_private, one_of, problem_fields,
+    problem_rows, replaces, row, weak,
 };
 use crate::answer::Answer;
 use crate::failure::Failure;
@@ -107,6 +106,7 @@ impl Simulate {
     pub fn run(self) -> Result<Answer, Failure> {
         let Simulate { job, data, parties, keep, purse, flags } = self;
         let (party, force) = (parties.party, flags.force());
+        let identity = flags.identity()?;
         let file = described(job, flags.file(data.into_iter().collect())?, parties)?;
         if let (Some(party), Some(count)) = (party, file.job.parties.split)
             && party >= count
@@ -123,7 +123,10 @@ impl Simulate {
             }
         }
         let keep = Keep { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
-        let (simulated, receipt) = train(&file, keep, &purse)?;
+        let (mut simulated, receipt) = train(&file, keep, &purse)?;
+        if let Some(identity) = &identity {
+            simulated.model.sign(identity)?;
+        }
         let own = match party {
             None => None,
             Some(party) => {
@@ -131,14 +134,13 @@ impl Simulate {
                 Some((party, own.ok_or_else(|| no_party(party, simulated.parties.len()))?))
             }
         };
-        // A model that cannot be read has no budget to remind of.
-        let before = Model::read(&out.join("model.json")).ok();
-        let path = write_model(&simulated.model, &out)?;
+        let before = certificate_before(&out);
+        let parties = format!("{:#}\n", spent(&simulated));
+        let path = write_results(&simulated.model, Some(&parties), &out)?;
         let beside = path.with_file_name("parties.json");
-        write_text(&format!("{:#}\n", spent(&simulated)), &beside)?;
         let mut answer =
             answer(&simulated, &path.display().to_string(), &beside.display().to_string());
-        answer.remarks.extend(before.as_ref().map(|model| replaces(model.certificate())));
+        answer.remarks.extend(before.as_ref().map(replaces));
         if let Some((party, own)) = own {
             answer.text += &format!("\nParty {party}\n\n");
             answer.text += &columns(&certificate_rows(own), 2, 2);

@@ -147,6 +147,25 @@ pub const CASES: &[Case] = &[
     ),
     case("predict cut_model.json good.csv", "cut_model.json is not a model of this version: …"),
     case(
+        "predict changed_model.json good.csv",
+        "changed_model.json was changed since it was written: weights, preprocessing or settings are not those \
+         that the certificate is about",
+    ),
+    case("verify none.json", "cannot read the model none.json: no such file"),
+    case(
+        "verify model --key good.csv",
+        "good.csv is no key to use: it is no Ed25519 public key in a PEM file",
+    ),
+    case("fit good.csv … --sign none", "cannot read the key none: no such file"),
+    case(
+        "fit good.csv … --sign good.csv",
+        "good.csv is no key to use: others than its owner may read it; take that away (mode 600)",
+    ),
+    case(
+        "identity new good.csv",
+        "good.csv is there already, and a key is never replaced: nothing was written",
+    ),
+    case(
         "evaluate model other.csv",
         "other.csv: the file has no column `age`, which the schema declares",
     ),
@@ -159,6 +178,23 @@ pub const CASES: &[Case] = &[
         "label.csv:2: column `ill` holds a label outside its classes; allowed: no, yes",
     ),
     case("evaluate model model", "model: cannot be opened: it is a folder, and a file is needed"),
+    case(
+        "evaluate model good.csv --epsilon 1",
+        "an evaluation within a budget needs an epsilon and a delta of its own",
+    ),
+    case(
+        "evaluate model good.csv --epsilon 1 --delta 0",
+        "delta = 0: an evaluation has Gaussian noise, for which no epsilon holds without exception; give a delta such \
+         as 1e-5",
+    ),
+    case(
+        "evaluate model good.csv --epsilon 1 --delta 1e-6 --bins 1",
+        "bins = 1: it must be from 2 to 200",
+    ),
+    case(
+        "evaluate model good.csv --epsilon 1 --delta 1e-6 --confidence 2",
+        "confidence = 2: it must lie between 0 and 1, for example 0.95",
+    ),
     // Places to write to.
     case(
         "fit none.csv GOOD --out good.csv",

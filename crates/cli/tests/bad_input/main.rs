@@ -63,6 +63,8 @@ fn folder() -> Folder {
     folder.write("rank.txt", "0 age 1\n1 age 2\n");
     folder.write("wide.txt", "0 age 1\n1 7 1\n");
     folder.reticent(&format!("fit good.csv {} --out model", GOOD.replace(" --out out", ""))).ok();
+    let model = folder.read("model/model.json");
+    folder.write("changed_model.json", model.replacen("\"row_norm\": 1.0", "\"row_norm\": 2.0", 1));
     folder.write("cut_model.json", &folder.read("model/model.json")[..200]);
     folder
 }

@@ -135,7 +135,7 @@ impl Certificate {
     ) -> Result<Self, Error> {
         let mut own = Certificate::of(algorithm, delta, &party.terms, party.ledger.clone())?;
         own.assumptions.extend_from_slice(assumptions);
-        Ok(own)
+        own.sealed(None)
     }
 }
 

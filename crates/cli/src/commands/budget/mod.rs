@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::{Certificate, JobFile, Spec, write_text};
+use reticent::{Certificate, Document, JobFile, Spec, Standing, Verification, write_text};
 use reticent_budget::{BudgetError, Import, Promise, Store};
 use serde_json::{Value, json};
 
 use super::shared::one_of;
+use super::verify::unverifiable;
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::wrapped;
@@ -275,7 +276,8 @@ impl Export {
 
 impl ImportArgs {
     fn run(self) -> Result<Answer, Failure> {
-        let certificate = read_certificate(&self.certificate)?;
+        let verification = read_certificate(&self.certificate)?;
+        let certificate = &verification.certificate;
         if !certificate.certified && !self.beyond {
             return Err(Failure::Usage {
                 message: format!(
@@ -287,7 +289,7 @@ impl ImportArgs {
                     .to_owned(),
             });
         }
-        one_ledger_for_all(&self.certificate, &certificate)?;
+        one_ledger_for_all(&self.certificate, certificate)?;
         let label = self.label.unwrap_or_else(|| self.certificate.display().to_string());
         let import = Import {
             label: &label,
@@ -301,6 +303,9 @@ impl ImportArgs {
         let mut answer = show::answer(&self.file, &summary);
         answer.text = format!("Recorded as job {number}.\n\n{}", answer.text);
         answer.object["job"] = json!(number);
+        if verification.standing() == Standing::Unverifiable {
+            answer.remarks.push(unverifiable(&self.certificate.display().to_string()));
+        }
         if certificate.unit == Unit::User {
             let taken = "Assumed: the users of the release are those of the budget.";
             answer.remarks.push(taken.to_owned());
@@ -329,21 +334,13 @@ fn one_ledger_for_all(path: &Path, certificate: &Certificate) -> Result<(), Fail
     }
 }
 
-/// A certificate, by itself or inside a model, as its ledger has it.
-fn read_certificate(path: &Path) -> Result<Certificate, Failure> {
-    let refuse = |message: String| Failure::Usage {
-        message: format!("{}: {message}", path.display()),
+/// A certificate, by itself or inside a model, as it is to be believed.
+fn read_certificate(path: &Path) -> Result<Verification, Failure> {
+    let document = Document::read(path).map_err(|error| Failure::Usage {
+        message: error.to_string(),
         hint: "give a certificate.json or a model.json that `reticent fit` wrote".to_owned(),
-    };
-    let text = std::fs::read_to_string(path).map_err(|error| refuse(error.kind().to_string()))?;
-    let mut value: Value =
-        serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
-    if value.get("certificate").is_some() {
-        value = value["certificate"].take();
-    }
-    let certificate: Certificate =
-        serde_json::from_value(value).map_err(|error| refuse(error.to_string()))?;
-    Ok(certificate.recounted()?)
+    })?;
+    Ok(document.verify(None))
 }
 
 fn forfeit(file: &Path, job: u64) -> Result<Answer, Failure> {

@@ -1,0 +1,94 @@
+//! `reticent verify`: whether a model or a certificate says what holds.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use reticent::{Check, Document, Outcome, PublicKey, Standing, Verification};
+use serde_json::{Map, Value, json};
+
+use super::shared::{certificate_fields, certificate_rows};
+use crate::answer::{ALARM, Answer};
+use crate::failure::Failure;
+use crate::layout::{columns, wrapped};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exits with 1 if something does not hold, or cannot be told because the file is of an earlier \
+                        version, without a digest. A digest finds accidents and edits; only a signature stops \
+                        somebody who computes the digest anew. docs/certificates.md says how to check without this \
+                        program."
+)]
+pub struct Verify {
+    /// model.json, certificate.json, or the folder that they are in
+    file: PathBuf,
+
+    /// It must be signed by this public key
+    #[arg(long, value_name = "PUB")]
+    key: Option<PathBuf>,
+}
+
+impl Verify {
+    /// Does it.
+    pub fn run(self) -> Result<Answer, Failure> {
+        let fail = |error| Failure::of("verify", error);
+        let key = self.key.as_deref().map(PublicKey::read).transpose().map_err(fail)?;
+        let document = Document::read(&self.file).map_err(fail)?;
+        let verification = document.verify(key.as_ref());
+        let file = document.path().display().to_string();
+
+        let mut text = format!("{file}: {}\n\n", words(verification.standing()));
+        let row = |check: &Check| {
+            let outcome = match check.outcome {
+                Outcome::Holds => "holds",
+                Outcome::Fails => "FAILS",
+                Outcome::Absent => "-",
+            };
+            vec![check.name.clone(), outcome.to_owned(), check.said.clone()]
+        };
+        text += &columns(&verification.checks.iter().map(row).collect::<Vec<_>>(), 2, 3);
+        text += &format!("\n{}", columns(&certificate_rows(&verification.certificate), 2, 2));
+        text += &format!("\n{}", wrapped(&verification.certificate.meaning));
+
+        let mut object = fields(&verification);
+        object.insert("file".to_owned(), file.clone().into());
+        object.extend(certificate_fields(&verification.certificate));
+        let remarks = alarm(&file, &verification).into_iter().collect();
+        Ok(Answer { text, object: Value::Object(object), remarks })
+    }
+}
+
+/// In a few words.
+fn words(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Holds => "holds",
+        Standing::Unverifiable => "cannot be verified",
+        Standing::Fails => "DOES NOT HOLD",
+    }
+}
+
+/// What every answer about a file says of its checks.
+pub fn fields(verification: &Verification) -> Map<String, Value> {
+    let Verification { checks, signer, .. } = verification;
+    Map::from_iter([
+        ("holds".to_owned(), json!(verification.holds())),
+        ("standing".to_owned(), json!(verification.standing())),
+        ("checks".to_owned(), json!(checks)),
+        ("signer".to_owned(), json!(signer)),
+    ])
+}
+
+/// For whoever reads nothing else.
+pub fn alarm(file: &str, verification: &Verification) -> Option<String> {
+    match (verification.standing(), verification.summary()) {
+        (_, Some(failing)) => Some(format!("{ALARM}: {file} does not hold: {failing}.")),
+        (Standing::Unverifiable, _) => Some(format!("{ALARM}: {}", unverifiable(file))),
+        _ => None,
+    }
+}
+
+/// What is said of a file without a digest.
+pub fn unverifiable(file: &str) -> String {
+    format!(
+        "{file} cannot be verified: it is of an earlier version, without a digest. Nothing in it contradicts its ledger."
+    )
+}

@@ -1,0 +1,265 @@
+//! A file that states something, as it was read: what is hashed is what stands there, not what this
+//! program makes of it.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Check, Outcome, Verification, statement};
+use crate::canonical;
+use crate::certificate::{Certificate, VERSION};
+use crate::error::Error;
+use crate::identity::PublicKey;
+use crate::model::{Model, body_digest};
+
+/// A model with its certificate, or a certificate alone. Reading it believes nothing:
+/// [`Document::verify`] says what holds.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The whole file.
+    value: Value,
+    model: Option<Model>,
+    certificate: Certificate,
+    /// The file.
+    path: PathBuf,
+    /// The certificate in the file beside it, where a folder was given.
+    beside: Option<Value>,
+}
+
+/// The two names.
+const MODEL: &str = "model.json";
+const CERTIFICATE: &str = "certificate.json";
+
+impl Document {
+    /// Reads a model file, a certificate file, or the folder that they are in.
+    ///
+    /// # Errors
+    /// If there is no such file, or it is neither.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        if !path.is_dir() {
+            return Self::read_file(path);
+        }
+        let (model, certificate) = (path.join(MODEL), path.join(CERTIFICATE));
+        if !model.exists() && certificate.exists() {
+            return Self::read_file(&certificate);
+        }
+        let mut document = Self::read_model(&model)?;
+        if certificate.exists() {
+            document.beside = Some(Self::read_file(&certificate)?.value);
+        }
+        Ok(document)
+    }
+
+    /// The same of a text that is in no file.
+    ///
+    /// # Errors
+    /// If it is neither.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let path = Path::new("the text");
+        let document = Self::made(canonical_value(text, path)?, path)?;
+        Ok(Document { path: PathBuf::new(), ..document })
+    }
+
+    /// Reads a file that must be a model.
+    pub(crate) fn read_model(path: &Path) -> Result<Self, Error> {
+        Self::made_model(parsed(path)?, path)
+    }
+
+    fn read_file(path: &Path) -> Result<Self, Error> {
+        Self::made(parsed(path)?, path)
+    }
+
+    fn made_model(value: Value, path: &Path) -> Result<Self, Error> {
+        let refuse = |reason: String| Error::Model { file: path.to_owned(), reason };
+        let model = Model::from_value(&value).map_err(refuse)?;
+        Ok(Document { path: path.to_owned(), ..Self::of_model(value, model) })
+    }
+
+    fn made(value: Value, path: &Path) -> Result<Self, Error> {
+        if value.get("certificate").is_some() || value.get("coefficients").is_some() {
+            return Self::made_model(value, path);
+        }
+        let refuse = |reason: String| Error::Model { file: path.to_owned(), reason };
+        let certificate =
+            Certificate::deserialize(&value).map_err(|error| refuse(error.to_string()))?;
+        if !(1..=VERSION).contains(&certificate.version) {
+            let version = certificate.version;
+            return Err(refuse(format!(
+                "it has version {version}, this program reads 1 to {VERSION}"
+            )));
+        }
+        Ok(Document { path: path.to_owned(), ..Self::of_certificate(value, certificate) })
+    }
+
+    pub(super) fn of_model(value: Value, model: Model) -> Self {
+        let certificate = model.certificate().clone();
+        Document { value, model: Some(model), certificate, path: PathBuf::new(), beside: None }
+    }
+
+    pub(super) fn of_certificate(value: Value, certificate: Certificate) -> Self {
+        Document { value, model: None, certificate, path: PathBuf::new(), beside: None }
+    }
+
+    /// The file that was read; empty for what was in memory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The model, unless it is a certificate alone.
+    pub fn model(&self) -> Option<&Model> {
+        self.model.as_ref()
+    }
+
+    pub(crate) fn into_model(self) -> Option<Model> {
+        self.model
+    }
+
+    /// The certificate as it stands there: not to be believed before [`Document::verify`].
+    pub fn certificate(&self) -> &Certificate {
+        &self.certificate
+    }
+
+    /// Does every check. With a key, it must be signed by that key.
+    pub fn verify(&self, key: Option<&PublicKey>) -> Verification {
+        let (mut checks, derived) = statement::checks(&self.certificate);
+        if let Some(model) = &self.model {
+            checks.push(belongs(model));
+            checks.push(self.weights());
+        }
+        checks.push(self.digest());
+        checks.push(signature(&self.certificate, key));
+        checks.extend(self.beside.as_ref().map(|beside| {
+            if *beside == *self.stated() {
+                Check::holds("beside", "certificate.json is the certificate inside model.json")
+            } else {
+                Check::fails("beside", "certificate.json is another than the one inside model.json")
+            }
+        }));
+        let signed = |check: &Check| check.name == "signature" && check.outcome == Outcome::Holds;
+        let signature = self.certificate.signature.as_ref();
+        let signer = signature.filter(|_| checks.iter().any(signed)).map(|by| by.key.clone());
+        let certificate = believed(&self.certificate, derived, &checks);
+        Verification { checks, certificate, signer }
+    }
+
+    /// Refuses what its digests do not cover, without counting the ledger.
+    pub(crate) fn refuse_altered(&self, path: &Path) -> Result<(), Error> {
+        let checks = [self.weights(), self.digest()];
+        match checks.into_iter().find(|check| check.outcome == Outcome::Fails) {
+            Some(check) => Err(Error::Altered { file: path.to_owned(), what: check.said }),
+            None => Ok(()),
+        }
+    }
+
+    /// What the file says of the certificate.
+    fn stated(&self) -> &Value {
+        if self.model.is_some() { &self.value["certificate"] } else { &self.value }
+    }
+
+    /// The digest of weights, preprocessing and settings.
+    fn weights(&self) -> Check {
+        let said = self.certificate.model.as_deref();
+        match (said, body_digest(&self.value)) {
+            (None, _) if self.certificate.version < 2 => {
+                Check::absent("weights", "format 1 does not say which model it is about")
+            }
+            (Some(said), Ok(is)) if said == is => {
+                Check::holds("weights", "weights, preprocessing and settings are those certified")
+            }
+            _ => Check::fails(
+                "weights",
+                "weights, preprocessing or settings are not those that the certificate is about",
+            ),
+        }
+    }
+
+    /// The digest of the certificate.
+    fn digest(&self) -> Check {
+        let mut value = self.stated().clone();
+        if let Value::Object(fields) = &mut value {
+            fields.remove("digest");
+            fields.remove("signature");
+        }
+        match (self.certificate.digest.as_deref(), canonical::digest(&value)) {
+            (None, _) if self.certificate.version < 2 => {
+                Check::absent("digest", "format 1 has none: whether it was changed cannot be told")
+            }
+            (Some(said), Ok(is)) if said == is => Check::holds("digest", is),
+            _ => Check::fails("digest", "the certificate is not as it was written"),
+        }
+    }
+}
+
+/// The text of a file, as JSON that every reader reads alike.
+fn parsed(path: &Path) -> Result<Value, Error> {
+    let text = reticent_oracle::tables::read_text(path)
+        .map_err(|error| Error::read(path, "the model", &error))?;
+    canonical_value(&text, path)
+}
+
+fn canonical_value(text: &str, path: &Path) -> Result<Value, Error> {
+    canonical::read(text)
+        .map_err(|error| Error::Model { file: path.to_owned(), reason: error.to_string() })
+}
+
+/// Whether a model and the certificate inside are about the same run.
+fn belongs(model: &Model) -> Check {
+    let certificate = model.certificate();
+    let [_, _, constraint] = model.problem();
+    let graph = model.graph().is_some() == (constraint == "graph:private");
+    if model.version() != certificate.version {
+        Check::fails("model", "the model and its certificate are of different formats")
+    } else if model.algorithm() != certificate.algorithm {
+        let said = format!(
+            "the model is of the algorithm {}, its certificate of {}",
+            model.algorithm(),
+            certificate.algorithm
+        );
+        Check::fails("model", said)
+    } else if !graph {
+        Check::fails("model", "a graph that was learned and its constraint do not go together")
+    } else {
+        Check::holds("model", "the certificate is about a run of this kind")
+    }
+}
+
+fn signature(certificate: &Certificate, key: Option<&PublicKey>) -> Check {
+    let wanted = key.map(PublicKey::text);
+    let Some(signature) = &certificate.signature else {
+        return match wanted {
+            None => Check::absent("signature", "nobody has signed it"),
+            Some(wanted) => Check::fails("signature", format!("it is not signed by {wanted}")),
+        };
+    };
+    if !certificate.digest.as_deref().is_some_and(|digest| signature.is_of(digest)) {
+        return Check::fails("signature", "the signature is not one of this certificate");
+    }
+    match wanted {
+        Some(wanted) if wanted != signature.key => Check::fails(
+            "signature",
+            format!("it is signed by {}, and not by {wanted}", signature.key),
+        ),
+        Some(_) => Check::holds("signature", format!("signed by {}", signature.key)),
+        None => Check::holds(
+            "signature",
+            format!("signed by {}; whose key that is, you have to know", signature.key),
+        ),
+    }
+}
+
+/// What is left of a certificate after these checks; `derived` is what should stand there.
+fn believed(stated: &Certificate, derived: Option<Certificate>, checks: &[Check]) -> Certificate {
+    let failed = super::summary(checks);
+    match derived {
+        // Of two numbers that differ in the last digits the larger is shown.
+        Some(derived) if failed.is_none() => {
+            Certificate { epsilon: derived.epsilon.max(stated.epsilon), ..stated.clone() }
+        }
+        Some(derived) => {
+            let reasons = derived.reasons.iter().cloned().chain(failed).collect();
+            derived.disbelieved(reasons)
+        }
+        None => stated.clone().disbelieved(failed.into_iter().collect()),
+    }
+}

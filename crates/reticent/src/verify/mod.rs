@@ -1,0 +1,160 @@
+//! Whether a model or a certificate says what holds.
+//!
+//! A certificate has few facts: the ledger, δ, the algorithm, the public number of records. All
+//! else follows from them by one function, the same that wrote it; here it is computed again and
+//! compared whole, so that no field can be forgotten. What follows from nothing (a weight, a bound
+//! of the preprocessing) is held by digests, and the digest by a signature, if there is one.
+//!
+//! A digest alone finds accidents and edits. It does not stop somebody who changes a file *and*
+//! computes the digest anew; a signature does, for whoever knows the signer's key.
+//! `docs/certificates.md` has the canonical form and how to check all this without this program.
+
+mod document;
+mod statement;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::certificate::Certificate;
+use crate::error::Error;
+use crate::identity::PublicKey;
+use crate::model::Model;
+
+pub use document::Document;
+
+/// What came of one check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// What was checked holds.
+    Holds,
+    /// It does not.
+    Fails,
+    /// There is nothing to check it by, and nobody asked for it.
+    Absent,
+}
+
+/// One check, by name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Check {
+    /// What was checked: `ledger`, `epsilon`, `statement`, `model`, `weights`, `digest`,
+    /// `signature`, `beside`, or the field of a certificate that is not what it must be.
+    pub name: String,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// In words.
+    pub said: String,
+}
+
+/// What is to be thought of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// Every check holds.
+    Holds,
+    /// Nothing contradicts it, and it has no digest: written by an earlier version.
+    Unverifiable,
+    /// It contradicts itself, was changed, or is not signed by whom it should be.
+    Fails,
+}
+
+/// All checks of a model or a certificate, and what is left of its promise.
+#[derive(Clone, Debug)]
+pub struct Verification {
+    /// The checks, in order.
+    pub checks: Vec<Check>,
+    /// The certificate as it is to be believed: the file's where all holds, otherwise one without a
+    /// guarantee that says why. Its ε is never below what the ledger costs as counted here.
+    pub certificate: Certificate,
+    /// The key of a signature that is right.
+    pub signer: Option<String>,
+}
+
+impl Check {
+    fn new(name: &str, outcome: Outcome, said: impl Into<String>) -> Self {
+        Check { name: name.to_owned(), outcome, said: said.into() }
+    }
+
+    fn holds(name: &str, said: impl Into<String>) -> Self {
+        Check::new(name, Outcome::Holds, said)
+    }
+
+    fn fails(name: &str, said: impl Into<String>) -> Self {
+        Check::new(name, Outcome::Fails, said)
+    }
+
+    fn absent(name: &str, said: impl Into<String>) -> Self {
+        Check::new(name, Outcome::Absent, said)
+    }
+}
+
+impl Verification {
+    /// What is to be thought of the file.
+    pub fn standing(&self) -> Standing {
+        let no_digest = |check: &Check| check.name == "digest" && check.outcome == Outcome::Absent;
+        if self.failures().next().is_some() {
+            Standing::Fails
+        } else if self.checks.iter().any(no_digest) {
+            Standing::Unverifiable
+        } else {
+            Standing::Holds
+        }
+    }
+
+    /// Whether every check holds. A file without a digest does not.
+    pub fn holds(&self) -> bool {
+        self.standing() == Standing::Holds
+    }
+
+    /// What fails, in a sentence without its full stop: the first check in full, the others by name.
+    pub fn summary(&self) -> Option<String> {
+        summary(&self.checks)
+    }
+
+    /// The checks that fail.
+    pub fn failures(&self) -> impl Iterator<Item = &Check> {
+        self.checks.iter().filter(|check| check.outcome == Outcome::Fails)
+    }
+}
+
+fn summary(checks: &[Check]) -> Option<String> {
+    let mut failing = checks.iter().filter(|check| check.outcome == Outcome::Fails);
+    let first = failing.next()?;
+    let names: Vec<&str> = failing.map(|check| check.name.as_str()).collect();
+    match &names[..] {
+        [] => Some(first.said.clone()),
+        _ => Some(format!("{} (nor do these hold: {})", first.said, names.join(", "))),
+    }
+}
+
+/// Checks a `model.json`, a `certificate.json`, or the folder in which a fit left both. With a key,
+/// it must be signed by that key.
+///
+/// # Errors
+/// If there is no such file, or it is neither a model nor a certificate.
+pub fn verify(path: &Path, key: Option<&PublicKey>) -> Result<Verification, Error> {
+    Ok(Document::read(path)?.verify(key))
+}
+
+impl Model {
+    /// Checks a model in memory and its certificate.
+    ///
+    /// # Errors
+    /// None for a model that a run or a file gave.
+    pub fn verify(&self, key: Option<&PublicKey>) -> Result<Verification, Error> {
+        let value = serde_json::to_value(self).map_err(Error::no_digest)?;
+        Ok(Document::of_model(value, self.clone()).verify(key))
+    }
+}
+
+impl Certificate {
+    /// Checks a certificate in memory, without its model.
+    ///
+    /// # Errors
+    /// None for a certificate that a run or a file gave.
+    pub fn verify(&self, key: Option<&PublicKey>) -> Result<Verification, Error> {
+        let value = serde_json::to_value(self).map_err(Error::no_digest)?;
+        Ok(Document::of_certificate(value, self.clone()).verify(key))
+    }
+}
