@@ -39,7 +39,11 @@ impl AuditSpec {
             // Of a sample one answer shows most; that answers add up is seen in full batches.
             iterations: if procedure.is_tuned() || drawn != Drawn::Full || far { 1 } else { 2 },
             step: takes.contains(&"step").then_some(StepSize::Constant(STEP)),
-            loss: if normal { ONE_SIDED.to_owned() } else { usual.loss.clone() },
+            loss: match form {
+                "classes" => "logistic".to_owned(),
+                _ if normal => ONE_SIDED.to_owned(),
+                _ => usual.loss.clone(),
+            },
             penalty: (procedure.has_graph()).then(|| "l1:0.1".to_owned()),
             trust: between.then_some(view),
             unit: Some(unit),

@@ -11,6 +11,7 @@
 
 mod attack;
 mod cell;
+mod evaluated;
 mod likelihood;
 mod map;
 mod method;

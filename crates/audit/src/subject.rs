@@ -1,9 +1,10 @@
-//! What is attacked: a fit of one table, or a run of many parties.
+//! What is attacked: a fit of one table, an evaluation on one, or a run of many parties.
 
 use reticent::accountant::{Ledger, Refused, View};
 use reticent::{Error, Repeat, Seen};
 use reticent_data::Table;
 
+use crate::evaluated::{self, EvaluationSubject};
 use crate::parties::{self, PartiesSubject};
 use crate::reading::Family;
 use crate::spec::AuditSpec;
@@ -13,6 +14,7 @@ use crate::spec::AuditSpec;
 pub(crate) enum Subject {
     /// The job, and a table of the kind that it was calibrated for.
     Fit(Box<(Repeat, Table)>),
+    Evaluation(Box<EvaluationSubject>),
     PartiesSubject(Box<PartiesSubject>),
 }
 
@@ -20,6 +22,8 @@ impl Subject {
     pub fn new(spec: &AuditSpec) -> Result<Self, Error> {
         Ok(if parties::knows(&spec.algorithm) {
             Subject::PartiesSubject(Box::new(PartiesSubject::new(spec)?))
+        } else if spec.algorithm == evaluated::NAME {
+            Subject::Evaluation(Box::new(EvaluationSubject::new(spec)?))
         } else {
             let like = spec.like();
             Subject::Fit(Box::new((
@@ -33,7 +37,8 @@ impl Subject {
     pub fn run(&self, world: &[Table], number: u64) -> Result<Seen, Error> {
         match (self, world) {
             (Subject::Fit(fit), [table]) => fit.0.run(table.clone().into(), number),
-            (Subject::Fit(_), _) => Err(self.nothing_seen()),
+            (Subject::Evaluation(one), [table]) => one.run(table.clone(), number),
+            (Subject::Fit(_) | Subject::Evaluation(_), _) => Err(self.nothing_seen()),
             (Subject::PartiesSubject(crowd), _) => crowd.run(world, number),
         }
     }
@@ -42,6 +47,7 @@ impl Subject {
     pub fn epsilon(&self) -> Result<f64, Error> {
         match self {
             Subject::Fit(fit) => fit.0.epsilon(),
+            Subject::Evaluation(one) => one.asked().epsilon(),
             Subject::PartiesSubject(crowd) => crowd.epsilon(),
         }
     }
@@ -50,6 +56,7 @@ impl Subject {
     pub fn plan_at(&self, scale: f64) -> Result<Ledger, Error> {
         match self {
             Subject::Fit(fit) => fit.0.plan_at(scale, fit.1.clone().into()),
+            Subject::Evaluation(one) => one.asked().plan_at(scale),
             Subject::PartiesSubject(crowd) => crowd.plan_at(scale),
         }
     }
@@ -58,6 +65,7 @@ impl Subject {
     pub fn family(&self) -> Family {
         let mu = match self {
             Subject::Fit(fit) => fit.0.mu(),
+            Subject::Evaluation(one) => one.asked().mu(),
             Subject::PartiesSubject(crowd) => crowd.mu(),
         };
         match self {
@@ -74,7 +82,7 @@ impl Subject {
     /// Who looks.
     pub fn view(&self) -> View {
         match self {
-            Subject::Fit(..) => View::Central,
+            Subject::Fit(..) | Subject::Evaluation(_) => View::Central,
             Subject::PartiesSubject(crowd) => crowd.view(),
         }
     }

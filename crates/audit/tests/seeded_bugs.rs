@@ -65,6 +65,19 @@ fn aligned_others_show_the_sample_with_the_defect_alone() {
     assert!(!report(&AuditSpec { bug: None, ..spoiled }).exceeded);
 }
 
+/// Half of the noise of an evaluation, of classes and of numbers. At ε = 4 it is not faint.
+#[test]
+fn half_of_the_noise_of_an_evaluation_is_caught() {
+    for (cell, _) in reticent::map::cells() {
+        if cell.algorithm == "evaluation" {
+            let sound = AuditSpec::of(&cell, 4_000, Some(5));
+            assert!(!report(&sound).exceeded, "{cell}");
+            let spoiled = AuditSpec { bug: Some(Bug::NoiseHalved), ..sound };
+            assert!(report(&spoiled).exceeded, "{cell}");
+        }
+    }
+}
+
 /// The audits of the defects that parties of this view have, from seeds that are fixed. Runs of many
 /// parties are dear; those that are Gaussian are measured by the fit, which needs fewer.
 fn among_parties(view: View) -> Vec<AuditSpec> {

@@ -8,7 +8,10 @@ use clap::Args;
 use reticent::accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent::simulate::{Keep, ReadySimulation, Simulated};
 use reticent::tables::{fingerprint, stamps};
-use reticent::{Counted, Error, Files, Fitted, Progress, Ready, ReadyCount, Spec, Stage, Watch};
+use reticent::{
+    Counted, Error, Evaluated, Files, Fitted, Progress, Ready, ReadyCount, ReadyEvaluation, Spec,
+    Stage, Watch,
+};
 use reticent_budget::{BudgetError, Relation, Request, Reservation, Store, Table, gaussian_job};
 use serde_json::{Value, json};
 
@@ -114,6 +117,22 @@ impl Payable for ReadyCount<'_> {
     }
 }
 
+impl Payable for ReadyEvaluation {
+    type Done = Evaluated;
+
+    fn plans(&self) -> Vec<Ledger> {
+        vec![tainted(self.plan().clone(), self.taints())]
+    }
+
+    fn run(self, _: &mut Watch<'_>) -> Result<Evaluated, Error> {
+        ReadyEvaluation::run(self)
+    }
+
+    fn ledgers(done: &Evaluated) -> Vec<&Ledger> {
+        vec![&done.certificate.ledger]
+    }
+}
+
 /// A run between parties, and where it is kept.
 #[derive(Debug)]
 pub struct Between<'j>(pub ReadySimulation<'j>, pub Keep<'j>);
@@ -153,6 +172,11 @@ fn tainted(mut plan: Ledger, taints: &[Taint]) -> Ledger {
 }
 
 impl PurseFlags {
+    /// Whether a budget was named.
+    pub fn is_given(&self) -> bool {
+        self.budget.is_some()
+    }
+
     /// The budget that was named, if any; a job that surely does not fit is refused here, before
     /// its table is opened. `beforehand` is what the job plans, as far as that is known by then.
     pub fn open(

@@ -553,6 +553,7 @@ fn every_field_of_json_is_in_the_readme() {
         ("predict", "predict m t.csv".to_owned()),
         ("predict", "predict m t.csv --out p.csv".to_owned()),
         ("evaluate", "evaluate m t.csv --plots pictures".to_owned()),
+        ("evaluate", "evaluate m t.csv --epsilon 1 --delta 1e-5 --out e.json".to_owned()),
         ("export", "export m --to sql --out score.sql".to_owned()),
         ("man", "man --out pages".to_owned()),
         ("completions", "completions fish".to_owned()),

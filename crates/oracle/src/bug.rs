@@ -152,5 +152,10 @@ pub(crate) fn spoiled(
     (params, divisor)
 }
 
+/// The noise of an answer that is no mean, in clips, when the gate has a defect.
+pub(crate) fn spoiled_noise(inside: &Inside, noise_multiplier: f64) -> f64 {
+    if inside.bug == Some(Bug::NoiseHalved) { noise_multiplier / 2.0 } else { noise_multiplier }
+}
+
 /// So many clips are as good as none.
 const UNCLIPPED: f64 = 1024.0;

@@ -171,7 +171,7 @@ impl Certificate {
             adjacency: scope.adjacency,
             unit: scope.unit,
             view: scope.view,
-            meaning,
+            meaning: seen_by(algorithm, meaning),
             accountant: epsilon.method.to_string(),
             noise: noise(&ledger).to_owned(),
             algorithm: algorithm.to_owned(),
@@ -204,7 +204,8 @@ impl Certificate {
             meaning: std::mem::take(&mut self.meaning),
         };
         let verdict = verdict.at_least(epsilon);
-        (self.epsilon, self.meaning) = (verdict.epsilon.upper, verdict.meaning);
+        self.epsilon = verdict.epsilon.upper;
+        self.meaning = seen_by(&self.algorithm, verdict.meaning);
         self
     }
 
@@ -281,6 +282,16 @@ impl Certificate {
 /// As files have it: with a line for each field, and one at the end.
 pub(crate) fn pretty(value: &impl Serialize) -> Result<String, Error> {
     Ok(serde_json::to_string_pretty(value).map_err(Error::no_digest)? + "\n")
+}
+
+/// An evaluation shows figures, and no model.
+fn seen_by(algorithm: &str, meaning: String) -> String {
+    match algorithm {
+        crate::evaluation::NAME => {
+            meaning.replace("whoever sees the model", "whoever sees the evaluation")
+        }
+        _ => meaning,
+    }
 }
 
 /// Where the noise came from, if there was any.

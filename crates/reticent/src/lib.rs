@@ -4,7 +4,8 @@
 //! [`Dataset`](tables::Dataset) in memory. [`Fit::check`] finds everything that can be wrong before
 //! there is a table, and [`Job::fit`] does it. The result is a [`Model`] with its [`Certificate`]
 //! inside. [`Tune`] chooses among fits within one budget, and a [`Simulation`](simulate::Simulation)
-//! runs between parties that show each other no record. [`Spec`] and [`JobFile`] are the same jobs
+//! runs between parties that show each other no record. An [`Evaluation`] says what a model is worth
+//! on a table, within a budget as well. [`Spec`] and [`JobFile`] are the same jobs
 //! as text, for flags and files.
 //!
 //! # Examples
@@ -49,6 +50,7 @@ pub mod certificate;
 mod count;
 mod draft;
 mod error;
+mod evaluation;
 mod export;
 mod fit;
 mod graph;
@@ -83,6 +85,10 @@ pub use certificate::Certificate;
 pub use count::{CountJob, Counted, ReadyCount};
 pub use draft::draft_schema;
 pub use error::Error;
+pub use evaluation::{
+    Estimate, Evaluated, Evaluation, PrivateClasses, PrivateNumbers, PrivateQuality,
+    ReadyEvaluation, Reliability, RepeatEvaluation,
+};
 pub use export::{ExportFormat, SqlNames};
 pub use fit::Fit;
 pub use graph::PrivateGraph;

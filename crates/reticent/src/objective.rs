@@ -125,12 +125,7 @@ impl Objective {
     /// The column that says whose row it is, if the schema declares one: its name, or its place in a
     /// file without a header, where names are anybody's choice.
     pub(crate) fn user_column(&self) -> Option<String> {
-        let name = self.schema.user()?;
-        if self.schema.header() {
-            return Some(name.to_owned());
-        }
-        let place = self.schema.columns().iter().position(|column| column.name() == name)?;
-        Some(format!("column {} of a file without a header", place + 1))
+        user_column(&self.schema)
     }
 
     /// The loss of a record.
@@ -160,6 +155,16 @@ impl Objective {
             whole_budget,
         }
     }
+}
+
+/// The column of a schema that says whose row it is, as a budget knows it.
+pub(crate) fn user_column(schema: &Schema) -> Option<String> {
+    let name = schema.user()?;
+    if schema.header() {
+        return Some(name.to_owned());
+    }
+    let place = schema.columns().iter().position(|column| column.name() == name)?;
+    Some(format!("column {} of a file without a header", place + 1))
 }
 
 fn target_kind(schema: &Schema) -> Result<&TargetKind, Error> {

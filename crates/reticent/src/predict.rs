@@ -276,7 +276,7 @@ impl Model {
     }
 
     /// The threshold as a score.
-    fn cut(&self, threshold: Option<f64>) -> Result<f64, Error> {
+    pub(crate) fn cut(&self, threshold: Option<f64>) -> Result<f64, Error> {
         let Some(given) = threshold else { return Ok(0.0) };
         if self.outputs().len() > 1 || self.classes().is_none() {
             return Err(Error::value(

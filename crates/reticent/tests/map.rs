@@ -10,7 +10,7 @@ use reticent::admm::catalogue::{CATALOGUE, Kind};
 use reticent::admm::{Release, Settings, Walk};
 use reticent::map::{self, Cell, Drawn, Procedure};
 use reticent::simulate::{Parties, SimulationSpec};
-use reticent::{Spec, runtime};
+use reticent::{Budget, Evaluation, Spec, runtime};
 
 const SCHEMA: &str = r#"
 row_norm = 1.0
@@ -174,6 +174,51 @@ fn simulations(folder: &Path) -> Vec<(Cell, SimulationSpec)> {
     all
 }
 
+/// Every combination of an evaluation, with a model to evaluate.
+fn evaluations(folder: &Path) -> Vec<(Cell, Result<(), reticent::Error>)> {
+    let mut all = Vec::new();
+    for (form, target) in
+        [("classes", "classes = [\"no\", \"yes\"]"), ("numbers", "lower = 0\nupper = 1")]
+    {
+        for unit in [Unit::Record, Unit::User] {
+            let person = if unit == Unit::User { PERSON } else { "" };
+            let text = SCHEMA.replace("classes = [\"no\", \"yes\"]", target);
+            let schema = folder.join("evaluated.toml");
+            std::fs::write(&schema, format!("{text}{person}")).unwrap();
+            let table = folder.join("evaluated.csv");
+            let y = if form == "classes" { "no" } else { "0.5" };
+            let rows = if unit == Unit::User {
+                format!("a,b,y,who\n0,1,{y},1\n1,0,{y},2\n")
+            } else {
+                format!("a,b,y\n0,1,{y}\n1,0,{y}\n")
+            };
+            std::fs::write(&table, rows).unwrap();
+            let spec = Spec {
+                schema: Some(schema),
+                algorithm: Some("exact".to_owned()),
+                penalty: Some("l2:1".to_owned()),
+                ..Spec::default()
+            };
+            let model = spec.check().unwrap().fit(table.as_path()).unwrap().model;
+            for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
+                let evaluation = Evaluation::new(Budget::new(1.0, 1e-6).unwrap());
+                let said = evaluation.adjacency(adjacency).unit(unit).check(&model);
+                let cell = Cell {
+                    algorithm: "evaluation",
+                    form,
+                    procedure: Procedure::Alone,
+                    view: View::Central,
+                    unit,
+                    adjacency,
+                    drawn: Drawn::Full,
+                };
+                all.push((cell, said));
+            }
+        }
+    }
+    all
+}
+
 #[test]
 fn what_is_accepted_has_a_row_and_what_has_a_row_is_accepted() {
     let folder = tempfile::tempdir().unwrap();
@@ -183,7 +228,7 @@ fn what_is_accepted_has_a_row_and_what_has_a_row_is_accepted() {
     let between =
         simulations(folder.path()).into_iter().map(|(cell, job)| (cell, job.check().map(drop)));
     let (mut wrong, mut accepted) = (Vec::new(), 0);
-    for (cell, said) in asked.chain(between) {
+    for (cell, said) in asked.chain(between).chain(evaluations(folder.path())) {
         accepted += usize::from(said.is_ok());
         if said.is_ok() != map::find(&cell).is_some() {
             wrong.push(match said {

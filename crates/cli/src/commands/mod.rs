@@ -38,7 +38,7 @@ pub enum Command {
     Count(Box<count::Count>),
     /// Predict for the records of a table
     Predict(predict::Predict),
-    /// Measure a model on a table with known targets; the numbers are not private
+    /// Measure a model on a table with known targets, privately with --epsilon
     Evaluate(evaluate::Evaluate),
     /// Show what a model is and what its certificate guarantees
     Inspect(inspect::Inspect),

@@ -178,6 +178,23 @@ pub const CASES: &[Case] = &[
         "label.csv:2: column `ill` holds a label outside its classes; allowed: no, yes",
     ),
     case("evaluate model model", "model: cannot be opened: it is a folder, and a file is needed"),
+    case(
+        "evaluate model good.csv --epsilon 1",
+        "an evaluation within a budget needs an epsilon and a delta of its own",
+    ),
+    case(
+        "evaluate model good.csv --epsilon 1 --delta 0",
+        "delta = 0: an evaluation has Gaussian noise, for which no epsilon holds without exception; give a delta such \
+         as 1e-5",
+    ),
+    case(
+        "evaluate model good.csv --epsilon 1 --delta 1e-6 --bins 1",
+        "bins = 1: it must be from 2 to 200",
+    ),
+    case(
+        "evaluate model good.csv --epsilon 1 --delta 1e-6 --confidence 2",
+        "confidence = 2: it must lie between 0 and 1, for example 0.95",
+    ),
     // Places to write to.
     case(
         "fit none.csv GOOD --out good.csv",

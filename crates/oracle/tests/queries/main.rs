@@ -5,6 +5,7 @@
 
 mod basis;
 mod consensus;
+mod evaluation;
 mod means;
 mod minimisers;
 

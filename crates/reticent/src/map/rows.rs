@@ -88,6 +88,8 @@ const CERTAIN: &str =
     "only the noise of members that are certainly honest and stay is counted, by its moments";
 const DISTANCE: &str = "how far apart one record's two blocks can be is a bound";
 
+const EVALUATION: &[&str] = &["gate", "evaluation", "noise-gaussian-grid", "gaussian"];
+
 /// What most rows of one table have; what a row says itself is what it has in its place.
 const TABLE: Row = Row {
     algorithms: &[],
@@ -105,6 +107,15 @@ const PARTIES: Row = Row { procedures: &[Alone], views: &[Local], ..TABLE };
 
 /// Every combination that is offered.
 pub const MAP: &[Row] = &[
+    // What a model is worth.
+    Row {
+        algorithms: &["evaluation"],
+        forms: &["classes", "numbers"],
+        procedures: &[Alone],
+        adjacencies: EITHER,
+        proofs: EVALUATION,
+        ..TABLE
+    },
     // One table, gradients.
     Row { algorithms: &["auto", "dp-sgd", "sadmm"], procedures: ANY, drawn: SAMPLES, ..TABLE },
     Row { algorithms: &["vradmm"], procedures: ANY, drawn: SAMPLES, slack: PART, ..TABLE },

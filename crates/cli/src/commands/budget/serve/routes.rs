@@ -75,14 +75,9 @@ impl Pages {
     }
 
     /// The budget of this number in an address, counted from 1.
-    fn file(&self, number: &str) -> Result<(usize, PathBuf), Response> {
-        let found = number
-            .parse::<usize>()
-            .ok()
-            .and_then(|number| Some((number, self.0.files.get(number.checked_sub(1)?)?.clone())));
-        found.ok_or_else(|| {
-            said(StatusCode::NOT_FOUND, "Not found", "There is no such budget.", "/")
-        })
+    fn file(&self, number: &str) -> Option<(usize, PathBuf)> {
+        let number: usize = number.parse().ok()?;
+        Some((number, self.0.files.get(number.checked_sub(1)?)?.clone()))
     }
 
     /// Whether the token was given, in a form or as a header; tried one after the other.
@@ -111,6 +106,10 @@ async fn away<T: Send + 'static>(
         done
     });
     done.await.map_err(|_| busy())
+}
+
+fn no_budget() -> Response {
+    said(StatusCode::NOT_FOUND, "Not found", "There is no such budget.", "/")
 }
 
 fn busy() -> Response {
@@ -172,7 +171,7 @@ async fn budget(
     Part(number): Part<String>,
     Query(query): Query<Asked>,
 ) -> Result<Response, Response> {
-    let (number, file) = pages.file(&number)?;
+    let (number, file) = pages.file(&number).ok_or_else(no_budget)?;
     let watching = query.get("watch").is_some_and(|word| word == "yes");
     let asked = live::Asked { number, writable: pages.0.token.is_some(), watching };
     let found = pages.work(move || read(&file).map(|(_, account)| live::budget(&account, asked)));
@@ -189,7 +188,7 @@ async fn history(
     Part(number): Part<String>,
     Query(query): Query<Asked>,
 ) -> Result<Response, Response> {
-    let (number, file) = pages.file(&number)?;
+    let (number, file) = pages.file(&number).ok_or_else(no_budget)?;
     let from = query.get("from").and_then(|from| from.parse().ok()).unwrap_or(1_usize).max(1);
     let found = pages.work(move || {
         let (store, account) = read(&file)?;
@@ -203,7 +202,7 @@ async fn plan(
     Part(number): Part<String>,
     Query(query): Query<Asked>,
 ) -> Result<Response, Response> {
-    let (number, file) = pages.file(&number)?;
+    let (number, file) = pages.file(&number).ok_or_else(no_budget)?;
     let found = pages.work(move || {
         let typed =
             |name: &str| query.get(name).map(|text| text.trim().to_owned()).unwrap_or_default();
@@ -228,7 +227,7 @@ async fn forfeit(
     headers: HeaderMap,
     Form(form): Form<Asked>,
 ) -> Result<Response, Response> {
-    let (number, file) = pages.file(&number)?;
+    let (number, file) = pages.file(&number).ok_or_else(no_budget)?;
     let own = format!("/budget/{number}");
     if !pages.may_write(&headers, &form).await {
         let words = "Nothing was changed: this server is read-only, or the token is another.";

@@ -1,14 +1,13 @@
-//! `reticent evaluate`: how good a model is on a table. Not private, and it says so.
+//! The evaluation without a budget: computed from the table as it is, and not private.
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use reticent::tables::Reading;
 use reticent::{Asked, Confusion, Curves, Error, Measured, Model, Quality, check_new, write_text};
 use reticent_plot::{Axis, Curve, Plot};
 use serde_json::{Value, json};
 
-use super::shared::{ModelAndData, read_model};
+use super::super::shared::ModelAndData;
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
@@ -16,103 +15,94 @@ use crate::number::{self, show};
 use crate::progress::waiting;
 
 const NOTE: &str = "These numbers are NOT PRIVATE: they are computed from the table as it is, without noise, and \
-                    no certificate covers them. Publish them only if the table is public.";
+                    no certificate covers them. Publish them only if the table is public, or give --epsilon and \
+                    --delta.";
 
 /// Which of the many averages of a multi-class AUC it is.
-const AVERAGE: &str = "macro, one against the rest";
+pub const AVERAGE: &str = "macro, one against the rest";
 
 /// Confusion of more classes is no table for people.
-const MANY: usize = 20;
+pub const MANY: usize = 20;
 
-#[derive(Debug, Args)]
-#[command(after_help = NOTE)]
-pub struct Evaluate {
-    #[command(flatten)]
-    what: ModelAndData,
-
-    /// Two classes: the probability above which the second is predicted (of a hinge loss, the
-    /// score) [default: 0.5, score 0]
-    #[arg(long, value_name = "T", value_parser = number::parse, allow_negative_numbers = true)]
-    threshold: Option<f64>,
-
-    /// Draw roc.svg, precision-recall.svg and calibration.svg (where there are probabilities) into
-    /// this folder
-    #[arg(long, value_name = "DIR")]
-    plots: Option<PathBuf>,
-
-    /// Draw over pictures that are there
-    #[arg(long, requires = "plots")]
-    force: bool,
+/// Where pictures go, and whether they may take the place of others.
+#[derive(Clone, Copy, Debug)]
+pub struct Pictures<'a> {
+    pub folder: Option<&'a PathBuf>,
+    pub force: bool,
 }
 
-impl Evaluate {
-    /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
-        let ModelAndData { model, data, format, max_line } = &self.what;
-        let model = read_model(model)?;
-        if let Some(folder) = &self.plots {
-            let names = ["roc.svg", "precision-recall.svg", "calibration.svg"];
-            names.iter().try_for_each(|name| check_new(&folder.join(name), self.force))?;
+/// Measures a model on a table.
+pub fn run(
+    model: &Model,
+    what: &ModelAndData,
+    threshold: Option<f64>,
+    pictures: Pictures<'_>,
+) -> Result<Answer, Failure> {
+    let ModelAndData { data, format, max_line, .. } = what;
+    if let Some(folder) = pictures.folder {
+        let names = ["roc.svg", "precision-recall.svg", "calibration.svg"];
+        names.iter().try_for_each(|name| check_new(&folder.join(name), pictures.force))?;
+    }
+    let reading = Reading { format: *format, max_line: *max_line };
+    let asked = Asked { data, reading, keep: &[], threshold };
+    let measured = waiting("reading and evaluating", || model.measure(&asked))?;
+    let (mut text, mut object) = figures(model, &measured.quality, threshold);
+    if let Some(folder) = pictures.folder {
+        let drawn = draw(&measured, folder)?;
+        if drawn.is_empty() {
+            text += "\nNothing was drawn: the pictures are for classes.\n";
+        } else {
+            text += &format!("\nDrew {}.\n", drawn.join(", "));
         }
-        let asked = Asked {
-            data,
-            reading: Reading { format: *format, max_line: *max_line },
-            keep: &[],
-            threshold: self.threshold,
-        };
-        let measured = waiting("reading and evaluating", || model.measure(&asked))?;
-        let (mut text, mut object) = match &measured.quality {
-            Quality::Classes { accuracy, auc, log_loss, confusion, n } => {
-                let several = confusion_names(&model).len() > 2;
-                let area = if several { format!("AUC ({AVERAGE})") } else { "AUC".to_owned() };
-                let mut rows = vec![("accuracy", show(*accuracy)), (area.as_str(), show(*auc))];
-                let loss = if model.has_probabilities() {
-                    show(*log_loss)
-                } else {
-                    "not defined: the loss has no probabilities".to_owned()
-                };
-                rows.push(("log loss", loss));
-                rows.extend(self.threshold.map(|threshold| ("threshold", show(threshold))));
-                rows.push(("records", n.to_string()));
-                let mut object = json!({
-                    "accuracy": number::json(*accuracy),
-                    "auc": number::json(*auc),
-                    "auc_average": several.then_some(AVERAGE),
-                    "log_loss": number::json(*log_loss),
-                    "threshold": self.threshold,
-                    "n": n,
-                });
-                let (table, fields) = by_class(&confusion_names(&model), confusion);
-                if let (Value::Object(all), Value::Object(fields)) = (&mut object, fields) {
-                    all.extend(fields);
-                }
-                (lines(&rows) + &table, object)
-            }
-            Quality::Range { r2, rmse, mae, n } => (
-                lines(&[
-                    ("R²", show(*r2)),
-                    ("RMSE", show(*rmse)),
-                    ("MAE", show(*mae)),
-                    ("records", n.to_string()),
-                ]),
-                json!({
-                    "r2": number::json(*r2), "rmse": number::json(*rmse), "mae": number::json(*mae), "n": n
-                }),
-            ),
-        };
-        if let Some(folder) = &self.plots {
-            let drawn = draw(&measured, folder)?;
-            if drawn.is_empty() {
-                text += "\nNothing was drawn: the pictures are for classes.\n";
+        object["plots"] = json!(drawn);
+    }
+    object["private"] = false.into();
+    object["note"] = NOTE.into();
+    text += &format!("\n{}", wrapped(NOTE));
+    Ok(Answer { text, object, remarks: Vec::new() })
+}
+
+/// The numbers, for people and for programs.
+fn figures(model: &Model, quality: &Quality, threshold: Option<f64>) -> (String, Value) {
+    match quality {
+        Quality::Classes { accuracy, auc, log_loss, confusion, n } => {
+            let names = model.classes().unwrap_or_default();
+            let several = names.len() > 2;
+            let area = if several { format!("AUC ({AVERAGE})") } else { "AUC".to_owned() };
+            let mut rows = vec![("accuracy", show(*accuracy)), (area.as_str(), show(*auc))];
+            let loss = if model.has_probabilities() {
+                show(*log_loss)
             } else {
-                text += &format!("\nDrew {}.\n", drawn.join(", "));
+                "not defined: the loss has no probabilities".to_owned()
+            };
+            rows.push(("log loss", loss));
+            rows.extend(threshold.map(|threshold| ("threshold", show(threshold))));
+            rows.push(("records", n.to_string()));
+            let mut object = json!({
+                "accuracy": number::json(*accuracy),
+                "auc": number::json(*auc),
+                "auc_average": several.then_some(AVERAGE),
+                "log_loss": number::json(*log_loss),
+                "threshold": threshold,
+                "n": n,
+            });
+            let (table, fields) = by_class(&names, confusion);
+            if let (Value::Object(all), Value::Object(fields)) = (&mut object, fields) {
+                all.extend(fields);
             }
-            object["plots"] = json!(drawn);
+            (lines(&rows) + &table, object)
         }
-        object["private"] = false.into();
-        object["note"] = NOTE.into();
-        text += &format!("\n{}", wrapped(NOTE));
-        Ok(Answer { text, object, remarks: Vec::new() })
+        Quality::Range { r2, rmse, mae, n } => (
+            lines(&[
+                ("R²", show(*r2)),
+                ("RMSE", show(*rmse)),
+                ("MAE", show(*mae)),
+                ("records", n.to_string()),
+            ]),
+            json!({
+                "r2": number::json(*r2), "rmse": number::json(*rmse), "mae": number::json(*mae), "n": n
+            }),
+        ),
     }
 }
 
@@ -120,10 +110,6 @@ fn lines(rows: &[(&str, String)]) -> String {
     let rows: Vec<_> =
         rows.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
     columns(&rows, 2, 1)
-}
-
-fn confusion_names(model: &Model) -> Vec<&str> {
-    model.classes().unwrap_or_default()
 }
 
 /// Precision, recall and F1 of each class, and who was taken for what.

@@ -1,0 +1,313 @@
+//! The evaluation within a budget: one noisy answer, figures with intervals, and a certificate.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use reticent::accountant::{Adjacency, Unit, View};
+use reticent::tables::Reading;
+use reticent::{
+    Budget, Estimate, Evaluated, Evaluation, Files, Model, PrivateClasses, PrivateNumbers,
+    PrivateQuality, Spec, Watch, check_new, write_text,
+};
+use serde_json::{Value, json};
+
+use super::super::shared::{
+    ModelAndData, certificate_fields, certificate_rows, one_of, shouted, weak,
+};
+use super::plain::{AVERAGE, MANY};
+use crate::answer::Answer;
+use crate::failure::Failure;
+use crate::layout::{columns, wrapped};
+use crate::number::{self, show};
+use crate::progress::Bar;
+use crate::purse::{Purse, PurseFlags, gaussian};
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Within a budget (docs/evaluate.md)")]
+pub struct PrivateFlags {
+    /// How much privacy may be spent on the figures
+    #[arg(long, value_name = "E", value_parser = number::parse, allow_negative_numbers = true)]
+    epsilon: Option<f64>,
+
+    /// The chance that epsilon does not hold; well below one over the number of records
+    #[arg(long, value_name = "D", value_parser = number::parse, allow_negative_numbers = true, requires = "epsilon")]
+    delta: Option<f64>,
+
+    /// Which tables must be hard to tell apart [default: replace-one]
+    #[arg(long, requires = "epsilon",
+        value_parser = one_of!(Adjacency))]
+    adjacency: Option<Adjacency>,
+
+    /// What is protected [default: user where the model's schema has a user column, otherwise
+    /// record]
+    #[arg(long, requires = "epsilon",
+        value_parser = one_of!(Unit))]
+    unit: Option<Unit>,
+
+    /// A number of records (or users) that is public; needed for add-remove
+    #[arg(long, value_name = "N", requires = "epsilon", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
+    public_n: Option<u64>,
+
+    /// Bins of scores, from 2 to 200 [default: as many as suit the noise]
+    #[arg(long, value_name = "N", requires = "epsilon", value_parser = number::whole::<u32>, allow_negative_numbers = true)]
+    bins: Option<u32>,
+
+    /// The confidence of the intervals [default: 0.95]
+    #[arg(long, value_name = "C", requires = "epsilon", value_parser = number::parse, allow_negative_numbers = true)]
+    confidence: Option<f64>,
+
+    /// Write the figures, with their certificate, to this file (JSON)
+    #[arg(long, value_name = "FILE", requires = "epsilon")]
+    out: Option<PathBuf>,
+
+    /// Draw the noise from this seed, for tests: the figures are then NOT PRIVATE
+    #[arg(long, value_name = "N", requires = "epsilon", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
+    seed: Option<u64>,
+
+    #[command(flatten)]
+    purse: PurseFlags,
+}
+
+impl PrivateFlags {
+    /// Whether there is a budget.
+    pub fn is_asked(&self) -> bool {
+        self.epsilon.is_some() || self.purse.is_given()
+    }
+
+    /// Does it.
+    pub fn run(
+        self,
+        model: &Model,
+        what: &ModelAndData,
+        threshold: Option<f64>,
+        force: bool,
+    ) -> Result<Answer, Failure> {
+        let (Some(epsilon), Some(delta)) = (self.epsilon, self.delta) else {
+            return Err(Failure::Usage {
+                message: "an evaluation within a budget needs an epsilon and a delta of its own"
+                    .to_owned(),
+                hint: "give --epsilon and --delta".to_owned(),
+            });
+        };
+        let evaluation = self.evaluation(Budget::new(epsilon, delta)?, threshold);
+        evaluation.check(model)?;
+        if let Some(out) = &self.out {
+            check_new(out, force)?;
+        }
+        let reading = Reading { format: what.format, max_line: what.max_line };
+        let files = Files { paths: vec![what.data.clone()], reading };
+        let purse = self.open_purse((epsilon, delta), model, what, &files)?;
+        let mut bar = Bar::new("iteration");
+        let mut watch = |stage| bar.watch(stage);
+        let done = match purse {
+            Some(purse) => {
+                let user = Evaluation::user_column(model);
+                let open =
+                    |table: &Files, watch: &mut Watch<'_>| evaluation.open(model, table, watch);
+                purse.pay(user.as_deref(), open, &mut watch).map(|(done, paid)| (done, Some(paid)))
+            }
+            None => evaluation
+                .open(model, &files, &mut watch)
+                .and_then(|ready| ready.run())
+                .map(|done| (done, None))
+                .map_err(Failure::from),
+        };
+        bar.finish();
+        let (evaluated, receipt) = done?;
+        let mut answer = answer(model, &evaluated, threshold);
+        if let Some(out) = &self.out {
+            write_text(&format!("{:#}\n", answer.object), out)?;
+            answer.text += &format!("\nWrote {}.\n", out.display());
+            answer.object["file"] = json!(out);
+        }
+        if let Some(receipt) = receipt {
+            receipt.add_to(&mut answer);
+        }
+        Ok(answer)
+    }
+
+    /// The budget of the data set, if one was named.
+    fn open_purse(
+        &self,
+        (epsilon, delta): (f64, f64),
+        model: &Model,
+        what: &ModelAndData,
+        files: &Files,
+    ) -> Result<Option<Purse>, Failure> {
+        let (seed, asked) = (self.seed, (Some(epsilon), Some(delta)));
+        let spec = Spec { epsilon: asked.0, delta: asked.1, seed, ..Spec::default() };
+        let usual = match Evaluation::user_column(model) {
+            Some(_) => Unit::User,
+            None => Unit::Record,
+        };
+        let (adjacency, unit) = (self.adjacency.unwrap_or_default(), self.unit.unwrap_or(usual));
+        let plan = || gaussian((epsilon, delta), adjacency, unit, View::Central).ok();
+        self.purse.open(&spec, files, &format!("evaluation of {}", what.model.display()), plan)
+    }
+
+    fn evaluation(&self, budget: Budget, threshold: Option<f64>) -> Evaluation {
+        let mut evaluation = Evaluation::new(budget);
+        if let Some(adjacency) = self.adjacency {
+            evaluation = evaluation.adjacency(adjacency);
+        }
+        if let Some(unit) = self.unit {
+            evaluation = evaluation.unit(unit);
+        }
+        if let Some(count) = self.public_n {
+            evaluation = evaluation.public_n(count);
+        }
+        if let Some(threshold) = threshold {
+            evaluation = evaluation.threshold(threshold);
+        }
+        if let Some(bins) = self.bins {
+            evaluation = evaluation.bins(bins as usize);
+        }
+        if let Some(confidence) = self.confidence {
+            evaluation = evaluation.confidence(confidence);
+        }
+        if let Some(seed) = self.seed {
+            evaluation = evaluation.seed(seed);
+        }
+        evaluation
+    }
+}
+
+fn answer(model: &Model, evaluated: &Evaluated, threshold: Option<f64>) -> Answer {
+    let Evaluated { quality, confidence, certificate } = evaluated;
+    let percent = format!("{} %", (1e4 * confidence).round() / 100.0);
+    let unit = certificate.unit;
+    let (mut text, mut object) = match quality {
+        PrivateQuality::Classes(quality) => classes(model, quality, (&percent, unit)),
+        PrivateQuality::Range(quality) => numbers(quality, (&percent, unit)),
+    };
+    text += &format!("\n{}\n", columns(&certificate_rows(certificate), 2, 2));
+    let note = note(certificate.certified);
+    text += &wrapped(&format!("{note} {}", certificate.meaning));
+    if let Value::Object(all) = &mut object {
+        all.extend(certificate_fields(certificate));
+        all.insert("threshold".to_owned(), json!(threshold));
+        all.insert("confidence".to_owned(), json!(confidence));
+        all.insert("private".to_owned(), certificate.certified.into());
+        all.insert("note".to_owned(), note.into());
+        all.insert("certificate".to_owned(), json!(certificate));
+    }
+    let mut remarks = Vec::new();
+    if !certificate.certified {
+        remarks.push(format!(
+            "{} Do not publish these figures as private.",
+            shouted(&certificate.reasons)
+        ));
+    }
+    remarks.extend(weak(certificate));
+    Answer { text, object, remarks }
+}
+
+fn note(certified: bool) -> &'static str {
+    if certified {
+        "The certificate is about the people of the table that was evaluated on. If they are those that the model was \
+         trained on, what both show adds up: a budget (--budget) counts it."
+    } else {
+        "There is no certificate that could be relied on."
+    }
+}
+
+/// A row: the figure, where it is, and where that of the population is.
+fn row(name: &str, estimate: &Estimate) -> Vec<String> {
+    let ends = |ends: [f64; 2]| format!("{} to {}", show(ends[0]), show(ends[1]));
+    vec![
+        name.to_owned(),
+        estimate.value.map_or("too much noise".to_owned(), show),
+        ends(estimate.interval),
+        estimate.population.map_or("–".to_owned(), ends),
+    ]
+}
+
+fn heads(percent: &str) -> Vec<String> {
+    let table = format!("{percent} of this table");
+    ["", "value", table.as_str(), "with sampling error"].map(str::to_owned).to_vec()
+}
+
+/// A figure for programs.
+fn field(estimate: &Estimate) -> Value {
+    json!({
+        "value": estimate.value,
+        "interval": estimate.interval.map(number::json),
+        "noise": number::json(estimate.noise),
+        "discretisation": number::json(estimate.discretisation),
+        "population": estimate.population.map(|ends| ends.map(number::json)),
+    })
+}
+
+fn classes(
+    model: &Model,
+    quality: &PrivateClasses,
+    (percent, unit): (&str, Unit),
+) -> (String, Value) {
+    let names = model.classes().unwrap_or_default();
+    let several = names.len() > 2;
+    let area = if several { format!("AUC ({AVERAGE})") } else { "AUC".to_owned() };
+    let mut rows =
+        vec![heads(percent), row("accuracy", &quality.accuracy), row(&area, &quality.auc)];
+    rows.extend(quality.log_loss.iter().map(|loss| row("log loss", loss)));
+    rows.extend(quality.calibration_error.iter().map(|error| row("calibration error", error)));
+    let mut text = columns(&rows, 2, 1);
+    text += &format!("\n  {}\n", counted(quality.n, quality.n_is_exact, unit));
+    if names.len() <= MANY {
+        let head = std::iter::once("taken for").chain(names.iter().copied()).map(str::to_owned);
+        let mut rows: Vec<Vec<String>> = vec![head.collect()];
+        for (name, counts) in names.iter().zip(&quality.confusion) {
+            let counts = counts.iter().map(|count| format!("{count:.0}"));
+            rows.push(std::iter::once((*name).to_owned()).chain(counts).collect());
+        }
+        text += &format!("\n{}", columns(&rows, 2, 1));
+        text += &format!("  (each within {:.0} at {percent})\n", quality.confusion_margin);
+    }
+    let reliability: Vec<Value> = quality
+        .reliability
+        .iter()
+        .map(|row| {
+            json!({
+                "class": names.get(row.class), "probability": row.probability, "n": row.n,
+                "share": row.share, "interval": row.interval,
+            })
+        })
+        .collect();
+    let object = json!({
+        "accuracy": field(&quality.accuracy),
+        "auc": field(&quality.auc),
+        "auc_average": several.then_some(AVERAGE),
+        "log_loss": quality.log_loss.as_ref().map(field),
+        "calibration_error": quality.calibration_error.as_ref().map(field),
+        "reliability": reliability,
+        "confusion": {
+            "classes": names, "counts": quality.confusion, "margin": quality.confusion_margin,
+        },
+        "bins": quality.bins,
+        "n": quality.n,
+        "n_is_exact": quality.n_is_exact,
+        "sampling_error": "in population alone",
+    });
+    (text, object)
+}
+
+fn numbers(quality: &PrivateNumbers, (percent, unit): (&str, Unit)) -> (String, Value) {
+    let PrivateNumbers { r2, mae, mse, rmse, n, n_is_exact } = quality;
+    let figures = [("R²", r2), ("RMSE", rmse), ("MAE", mae), ("MSE", mse)];
+    let rows = figures.iter().map(|(name, estimate)| row(name, estimate));
+    let rows: Vec<_> = std::iter::once(heads(percent)).chain(rows).collect();
+    let text = columns(&rows, 2, 1) + &format!("\n  {}\n", counted(*n, *n_is_exact, unit));
+    let object = json!({
+        "r2": field(r2), "mae": field(mae), "mse": field(mse), "rmse": field(rmse),
+        "n": n, "n_is_exact": n_is_exact, "sampling_error": "not included",
+    });
+    (text, object)
+}
+
+/// How many there are, as far as that is known.
+fn counted(n: f64, exact: bool, unit: Unit) -> String {
+    if exact {
+        format!("of {n:.0} {unit}s")
+    } else {
+        format!("of about {n:.0} {unit}s (their number has noise too)")
+    }
+}
