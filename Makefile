@@ -3,6 +3,10 @@
 CARGO ?= cargo
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
+# Lint and tests are about the same crates with the same features, so that what comes from others is compiled once:
+# cargo takes the features of a dependency together over the packages that are asked for.
+WHOLE := --locked --workspace --features reticent/arrow
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test tools format lint features package supply-chain docs unit exports pages \
 	fuzz msrv nightly bench bench-utility build
@@ -27,18 +31,21 @@ format:
 	$(CARGO) fmt --all --check
 
 lint:
-	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) clippy $(WHOLE) --all-targets -- -D warnings
 
 # None of them, and each alone: what a dependant may ask for. A test compares the list with the manifests.
+# The same packages every time, whether or not they have the feature: see WHOLE.
 features:
 	$(CARGO) check --locked --no-default-features \
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features parquet \
-		-p reticent-data -p reticent-oracle -p reticent -p reticent-cli
-	$(CARGO) check --locked --no-default-features --features serve -p reticent-cli
-	$(CARGO) check --locked --no-default-features --features arrow -p reticent-data -p reticent-oracle -p reticent
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features serve \
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features arrow \
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features seeded-bugs \
-		-p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
 
 package: ## Make the files that would be published (target/package)
 	$(CARGO) package --locked --workspace --exclude reticent-testkit --exclude reticent-fuzz --no-verify --allow-dirty --quiet
@@ -61,10 +68,9 @@ docs: ## Build the documentation of the crates (target/doc)
 # Unit, integration and doc tests; the README's commands are one of them. The defects that the audit must catch are in
 # no ordinary build, so they are compiled and tested by themselves.
 unit:
-	$(CARGO) test --locked --workspace
-	$(CARGO) test --locked -p reticent-data --features arrow --test arrow
-	$(CARGO) test --locked -p reticent-audit -p reticent-runtime --features seeded-bugs --test seeded_bugs
-	$(CARGO) test --locked -p reticent-audit -p reticent-runtime --features seeded-bugs --lib seeded
+	$(CARGO) test $(WHOLE)
+	$(CARGO) test $(WHOLE),reticent-audit/seeded-bugs --test seeded_bugs
+	$(CARGO) test $(WHOLE),reticent-audit/seeded-bugs --lib seeded
 
 # A second accountant against the first: ten times the cases of `make test`.
 nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEED=N for others)
@@ -76,16 +82,16 @@ fuzz: ## Build the fuzz targets with coverage (target/fuzz/bin)
 	sh fuzz/build.sh
 
 # Exported models against the program itself, in SQLite, onnxruntime and scikit-learn; what cannot be had is skipped with a
-# message.
+# message. The program is the one that the tests of the command line have built.
 exports:
-	$(CARGO) build --locked --workspace --bin reticent
+	$(CARGO) test $(WHOLE) --no-run --test words
 	@command -v python3 >/dev/null || { echo "skipped: exports, because there is no python3 here"; exit 0; }; \
 	python3 crates/cli/tests/exports.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" \
 		--venv "$${CARGO_TARGET_DIR:-target}/export-venv"
 
 # The pages in a real Chromium: looked at in two widths and both schemes, checked by axe, printed; no request may leave.
 pages: ## Look at the pages in a browser (pictures in target/pages)
-	$(CARGO) build --locked --workspace --bin reticent
+	$(CARGO) test $(WHOLE) --no-run --test words
 	sh crates/report/tests/browser/pages.sh "$${CARGO_TARGET_DIR:-target}/debug/reticent" "$${CARGO_TARGET_DIR:-target}/pages"
 
 bench: build ## Measure what the project promises about speed and memory (data: RETICENT_DATA=DIR)
