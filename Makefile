@@ -3,9 +3,13 @@
 CARGO ?= cargo
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
+# Lint and tests are about the same crates with the same features, so that what comes from others is compiled once:
+# cargo takes the features of a dependency together over the packages that are asked for.
+WHOLE := --locked --workspace --features reticent/arrow
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test tools format lint features package supply-chain docs unit exports pages \
-	fuzz msrv nightly bench bench-utility build
+.PHONY: help demo test tools format lint features package supply-chain docs unit exports pages python wheel \
+	fuzz msrv nightly bench bench-utility bench-python build
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -16,7 +20,7 @@ build: ## Build the command line (target/release/reticent)
 demo: build ## Train a private model on built-in data, and say what its certificate means
 	"$${CARGO_TARGET_DIR:-target}/release/reticent" demo --out target/demo
 
-test: tools format lint features package docs unit exports pages ## Install what the tests need, then check everything
+test: tools format lint features package docs unit exports pages python ## Install what the tests need, then check everything
 
 # rustup may be absent where Rust came from a distribution; then its components come from there too.
 tools:
@@ -27,21 +31,24 @@ format:
 	$(CARGO) fmt --all --check
 
 lint:
-	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) clippy $(WHOLE) --all-targets -- -D warnings
 
 # None of them, and each alone: what a dependant may ask for. A test compares the list with the manifests.
+# The same packages every time, whether or not they have the feature: see WHOLE.
 features:
 	$(CARGO) check --locked --no-default-features \
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features parquet \
-		-p reticent-data -p reticent-oracle -p reticent -p reticent-cli
-	$(CARGO) check --locked --no-default-features --features serve -p reticent-cli
-	$(CARGO) check --locked --no-default-features --features arrow -p reticent-data -p reticent-oracle -p reticent
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features serve \
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features arrow \
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features seeded-bugs \
-		-p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
 
 package: ## Make the files that would be published (target/package)
-	$(CARGO) package --locked --workspace --exclude reticent-testkit --exclude reticent-fuzz --no-verify --allow-dirty --quiet
+	$(CARGO) package --locked --workspace --exclude reticent-testkit --exclude reticent-fuzz --exclude reticent-python --no-verify --allow-dirty --quiet
 
 # Advisories are asked for online; everything else is checked without a network.
 supply-chain: ## Check licences, versions and sources of dependencies with cargo-deny (deny.toml)
@@ -61,10 +68,9 @@ docs: ## Build the documentation of the crates (target/doc)
 # Unit, integration and doc tests; the README's commands are one of them. The defects that the audit must catch are in
 # no ordinary build, so they are compiled and tested by themselves.
 unit:
-	$(CARGO) test --locked --workspace
-	$(CARGO) test --locked -p reticent-data --features arrow --test arrow
-	$(CARGO) test --locked -p reticent-audit -p reticent-runtime --features seeded-bugs --test seeded_bugs
-	$(CARGO) test --locked -p reticent-audit -p reticent-runtime --features seeded-bugs --lib seeded
+	$(CARGO) test $(WHOLE)
+	$(CARGO) test $(WHOLE),reticent-audit/seeded-bugs --test seeded_bugs
+	$(CARGO) test $(WHOLE),reticent-audit/seeded-bugs --lib seeded
 
 # A second accountant against the first: ten times the cases of `make test`.
 nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEED=N for others)
@@ -76,17 +82,28 @@ fuzz: ## Build the fuzz targets with coverage (target/fuzz/bin)
 	sh fuzz/build.sh
 
 # Exported models against the program itself, in SQLite, onnxruntime and scikit-learn; what cannot be had is skipped with a
-# message.
+# message. The program is the one that the tests of the command line have built.
 exports:
-	$(CARGO) build --locked --workspace --bin reticent
+	$(CARGO) test $(WHOLE) --no-run --test words
 	@command -v python3 >/dev/null || { echo "skipped: exports, because there is no python3 here"; exit 0; }; \
 	python3 crates/cli/tests/exports.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" \
 		--venv "$${CARGO_TARGET_DIR:-target}/export-venv"
 
 # The pages in a real Chromium: looked at in two widths and both schemes, checked by axe, printed; no request may leave.
 pages: ## Look at the pages in a browser (pictures in target/pages)
-	$(CARGO) build --locked --workspace --bin reticent
+	$(CARGO) test $(WHOLE) --no-run --test words
 	sh crates/report/tests/browser/pages.sh "$${CARGO_TARGET_DIR:-target}/debug/reticent" "$${CARGO_TARGET_DIR:-target}/pages"
+
+# The Python package and its tests in a fresh virtual environment, packed from what the tests above have compiled.
+python: ## Test the Python package in a fresh virtual environment
+	$(CARGO) build --locked --workspace --bin reticent --lib
+	@command -v python3 >/dev/null || { echo "skipped: the Python package, because there is no python3 here"; exit 0; }; \
+	python3 python/test.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/python-venv"
+
+wheel: ## Build the Python package for users (dist/)
+	python3 -m venv "$${CARGO_TARGET_DIR:-target}/wheel-venv"
+	"$${CARGO_TARGET_DIR:-target}/wheel-venv/bin/python" -m pip install --quiet 'maturin>=1.9,<2'
+	"$${CARGO_TARGET_DIR:-target}/wheel-venv/bin/maturin" build --release --locked --manifest-path python/Cargo.toml --out dist
 
 bench: build ## Measure what the project promises about speed and memory (data: RETICENT_DATA=DIR)
 	$(CARGO) bench --locked -p reticent-oracle -p reticent-noise --bench pass --bench noise
@@ -97,6 +114,11 @@ bench: build ## Measure what the project promises about speed and memory (data: 
 	python3 benches/fit.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 	python3 benches/memory.py
 	python3 benches/predict.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
+
+bench-python: build wheel ## Measure the Python package: import, size, small fits, a fit against the command line's
+	python3 -m venv "$${CARGO_TARGET_DIR:-target}/bench-python"
+	"$${CARGO_TARGET_DIR:-target}/bench-python/bin/python" -m pip install --quiet scikit-learn pyarrow dist/*.whl
+	"$${CARGO_TARGET_DIR:-target}/bench-python/bin/python" benches/python.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 
 bench-utility: build ## Measure how good private models are on public data sets (data: RETICENT_DATA=DIR)
 	python3 benches/utility.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"

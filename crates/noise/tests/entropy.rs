@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-use reticent_noise::Entropy;
+use reticent_noise::{Entropy, NoiseKey};
 use reticent_testkit::statistics::{chi_squared, clopper_pearson};
 use std::collections::HashMap;
 
@@ -131,4 +131,21 @@ fn secure_streams_do_not_repeat() {
     let (x, y): (Vec<u64>, Vec<u64>) =
         (0..64).map(|_| (a.below(1 << 63).unwrap(), b.below(1 << 63).unwrap())).unzip();
     assert!(x.iter().all(|word| !y.contains(word)));
+}
+
+/// Noise used twice is no noise: under two keys, and in two contexts, forks have nothing in common.
+#[test]
+fn forks_under_other_keys_and_in_other_contexts_are_others() {
+    let mut seen = Vec::new();
+    for seed in [1, 2] {
+        for context in [[3; 32], [4; 32]] {
+            let mut entropy = NoiseKey::seeded(seed).entropy(&context);
+            let mut streams = vec![entropy.fork().unwrap(), entropy.fork().unwrap(), entropy];
+            seen.extend(streams.iter_mut().map(|stream| stream.below(u64::MAX).unwrap()));
+        }
+    }
+    let count = seen.len();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), count, "words of 64 bits are all different");
 }

@@ -62,3 +62,50 @@ impl Drawn {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sums::OneRecord;
+
+    const LEN: usize = 4;
+
+    fn drawn(one_record: Option<OneRecord>, sampling: Sampling) -> (Drawn, f64) {
+        let block = BlockTerms {
+            clip: 1.0,
+            row_norm: 1.0,
+            step: 4.0,
+            inner: 30,
+            relaxation: 0.5,
+            one_record,
+        };
+        let params = Mean { clip: block.bound(), noise_multiplier: 1.0, sampling };
+        let part = block.moves() / (2.0 * block.bound());
+        (Drawn::new(&block, &params, 8, LEN), part)
+    }
+
+    /// Noise in units of less than the bound is for what one record moves, and its draw is seen.
+    #[test]
+    fn the_noise_of_a_sum_is_for_the_bound_unless_a_record_moves_less() {
+        let one = Some(OneRecord { fewest: 1000, smoothness: 0.25, rounds: 40 });
+        for sampling in [Sampling::Full, Sampling::Poisson(0.25), Sampling::WithoutReplacement(2)] {
+            let (party, _) = drawn(None, sampling);
+            assert_eq!(party, Drawn { share: 1.0, seen: None }, "{sampling:?}");
+            let (record, part) = drawn(one, sampling);
+            assert!(part < 0.1 && record.share >= part && record.share < 1.01 * part, "{record:?}");
+            let rate = record.seen.expect("who is drawn is seen");
+            let exact = if sampling == Sampling::Full { 1.0 } else { 0.25 };
+            assert!(rate >= exact && rate <= exact * (1.0 + 1e-15), "{rate}");
+        }
+        // So seldom drawn that the draw hides more than the record's being one of many.
+        assert_eq!(drawn(one, Sampling::Poisson(1e-6)).0, Drawn { share: 1.0, seen: None });
+    }
+
+    #[test]
+    fn a_sample_without_replacement_is_drawn_no_less_often_than_it_is() {
+        let one = Some(OneRecord { fewest: 1000, smoothness: 0.25, rounds: 40 });
+        let (third, _) = drawn(one, Sampling::WithoutReplacement(3));
+        assert!(third.seen.expect("seen") > 3.0 / 8.0, "rounded up");
+        assert_eq!(drawn(one, Sampling::WithoutReplacement(9)).0.seen, Some(1.0));
+    }
+}

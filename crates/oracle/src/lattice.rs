@@ -106,3 +106,68 @@ impl Lattice {
         (2.0 * doubles + lattices + 2.0 * gain * solver) / (2.0 * gain * clip)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEN: usize = 16;
+
+    fn params(clip: f64, inner: u32) -> ResidualTerms {
+        ResidualTerms {
+            clip,
+            record_clip: 1.0,
+            row_norm: 1.0,
+            step: 0.5,
+            inner,
+            noise_multiplier: 1.0,
+            walk: None,
+        }
+    }
+
+    fn lattice(users: u64, clip: f64, relaxation: f64) -> Lattice {
+        Lattice::new(&params(clip, 3), &WalkTerms { users, relaxation }, LEN)
+    }
+
+    /// The indices of tokens are told apart by doubles, and the lattice is no coarser than that
+    /// takes: a message moves a token by exactly 2λ/n of itself.
+    #[test]
+    fn tokens_and_messages_are_added_as_integers() {
+        for (users, relaxation) in [(1, 0.5), (3, 0.25), (1000, 0.9), (1 << 20, 0.5)] {
+            let lattice = lattice(users, 2.0, relaxation);
+            let gain = 2.0 * relaxation / users as f64;
+            assert!((lattice.fine / (gain * lattice.grid) - 1.0).abs() < 1e-14);
+            let coarse = lattice.fine * lattice.multiple;
+            assert!(lattice.radius / coarse <= LARGEST, "{lattice:?}");
+            assert!(lattice.multiple == 1.0 || 2.0 * lattice.radius / coarse > LARGEST);
+            let radius = 2.0 * 1024.0_f64.min(8_388_608.0 / users as f64);
+            assert_eq!(lattice.radius(), radius);
+            // Near enough that a division by the fine step says which integer it was.
+            let near = [0.007 * radius, -0.002 * radius];
+            let mut token = near;
+            lattice.round(&mut token);
+            assert!(token.iter().zip(near).all(|(t, at)| (t - at).abs() <= 0.51 * coarse));
+            let message = lattice.message(&[5, -(1 << 33)]);
+            let sum = lattice.sum(&token, &message);
+            let units = |x: f64| (x / lattice.fine).round();
+            assert_eq!(units(sum[0]) - units(token[0]), 5.0);
+            assert_eq!(units(sum[1]) - units(token[1]), -((1_u64 << 33) as f64));
+        }
+        assert_eq!(lattice(0, 2.0, 0.5), lattice(1, 2.0, 0.5));
+    }
+
+    /// The proof's sum of roundings, by hand: what a step adds is never said to be less.
+    #[test]
+    fn a_step_adds_every_rounding_of_the_proof() {
+        let params = params(2.0, 3);
+        let lattice = lattice(100, 2.0, 0.5);
+        let gain = 2.0 * 0.5 / 100.0;
+        let wide = 8.0 * 80.0 * f64::EPSILON;
+        let solver =
+            3.0 * wide * (2.0 * 2048.0 + 2.0) + 4.0 * f64::EPSILON * (1_u64 << 30) as f64 * 2.0;
+        let lattices = 4.0 * (2.0 * lattice.fine + lattice.fine * lattice.multiple);
+        let distance = 4.0 * wide * 2048.0 + lattices + 2.0 * gain * solver;
+        let said = distance / (2.0 * gain * 2.0);
+        assert!((lattice.expansion(&params) / said - 1.0).abs() < 1e-9);
+    }
+}

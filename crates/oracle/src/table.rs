@@ -122,3 +122,29 @@ impl From<Table> for PrivateTable {
         PrivateTable { table, drafted_from: false, schema: None }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_data::{Dense, Rows};
+
+    #[test]
+    fn a_count_is_handed_out_where_it_is_public_alone() {
+        let mut rows = Dense::empty(1);
+        (0..3).for_each(|_| rows.push_sparse(&[0], &[0.5]));
+        let table = |users| -> PrivateTable {
+            let names = vec!["x".to_owned()];
+            Table { rows: Rows::Dense(rows.clone()), targets: vec![1.0; 3], users, names }.into()
+        };
+        let anonymous = table(None);
+        assert!(!anonymous.has_owners() && table(Some(vec![0, 1, 1])).has_owners());
+        assert_eq!(anonymous.public_count(Unit::Record, Adjacency::ReplaceOne), Some(3));
+        for (unit, adjacency) in [
+            (Unit::Record, Adjacency::AddRemove),
+            (Unit::User, Adjacency::ReplaceOne),
+            (Unit::User, Adjacency::AddRemove),
+        ] {
+            assert_eq!(anonymous.public_count(unit, adjacency), None);
+        }
+    }
+}

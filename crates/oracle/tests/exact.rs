@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use reticent_accountant::{Adjacency, Ledger, Mechanism, Unit, View};
+use reticent_accountant::{Adjacency, Ledger, Mechanism, Taint, Unit, View};
 use reticent_data::{Csr, Dense, Rows, Table};
 use reticent_oracle::queries::{Gradient, Mean};
 use reticent_oracle::without_privacy::ExactOracle;
@@ -172,6 +172,22 @@ fn every_use_is_a_non_private_event_and_a_bound_gate_refuses() {
     assert!(matches!(gate.split(1.0), Err(Refusal::Unplanned { .. })));
     assert!(matches!(gate.raise_multipliers(&[0.0; 6], 1.0), Err(Refusal::Unplanned { .. })));
     assert!(gate.ledger().entries().is_empty());
+}
+
+#[test]
+fn what_leaves_without_noise_taints_the_books() {
+    let uses: [fn(&mut Gate) -> Result<(), Refusal>; 4] = [
+        |gate| gate.loss(&[0.0; 6]).map(drop),
+        |gate| gate.evaluate(&[0.0; 6], &mut [0.0; 6], None).map(drop),
+        |gate| gate.hessian_times(&[0.0; 6], &[1.0; 6], &mut [0.0; 6]),
+        |gate| gate.split(1.0),
+    ];
+    for released in uses {
+        let mut gate = open(table(10, 2), "logistic", &OPENING);
+        assert!(!gate.ledger().taints().contains(&Taint::RawRelease));
+        released(&mut gate).unwrap();
+        assert!(gate.ledger().taints().contains(&Taint::RawRelease));
+    }
 }
 
 #[test]

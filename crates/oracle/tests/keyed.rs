@@ -247,6 +247,19 @@ fn an_aggregator_releases_the_mean_of_bounded_blocks_and_enters_it() {
 }
 
 #[test]
+fn an_aggregator_refuses_noise_that_is_none_before_it_enters_anything() {
+    let good = Mean { clip: BLOCK.bound(), noise_multiplier: 1.0, sampling: Sampling::Full };
+    let mut aggregator = aggregator();
+    let blocks = Parties::new(Unit::User, &BLOCK).blocks(&aggregator, 1);
+    for noise_multiplier in [-1.0, 1e-9, 1e30, f64::NAN, f64::INFINITY] {
+        let given = aggregator.release(1, &Mean { noise_multiplier, ..good }, &blocks);
+        assert!(given.is_err(), "{noise_multiplier}: {given:?}");
+    }
+    assert_eq!(aggregator.ledger().total_events(), 0);
+    assert!(aggregator.release(1, &good, &blocks).is_ok());
+}
+
+#[test]
 fn a_block_is_refused_that_is_not_what_its_party_encrypted_for_the_round() {
     let mut aggregator = aggregator();
     let mut parties = Parties::new(Unit::User, &BLOCK);

@@ -8,7 +8,7 @@ use reticent_accountant::{Adjacency, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_noise::NoiseKey;
 use reticent_oracle::queries::{Residual, ResidualTerms};
-use reticent_oracle::{Gate, Keyed, Opening};
+use reticent_oracle::{Gate, Keyed, Opening, Refusal};
 use reticent_problem::losses;
 
 fn gate(rows: &[(f64, f64, f64)], loss: &str, unit: Unit, seed: u64) -> Gate<Keyed> {
@@ -120,5 +120,38 @@ fn the_noise_has_the_size_that_is_counted() {
         }
         let deviation = (squares / 8_000.0).sqrt();
         assert!((deviation / expected - 1.0).abs() < 0.06, "{unit}: {deviation} {expected}");
+    }
+}
+
+/// Whoever is there is known to be there, and a user who is protected is the whole table.
+#[test]
+fn a_residual_is_refused_where_the_party_is_not_public() {
+    let open = |adjacency, unit, users: Vec<u32>| {
+        let public_n = Some(2);
+        let opening = Opening { adjacency, unit, view: View::Local, public_n, intercept: 0.0 };
+        let rows = Dense { rows: 2, columns: 2, values: vec![0.5, 0.1, -0.3, 0.2] };
+        let table = Table {
+            rows: Rows::Dense(rows),
+            targets: vec![1.0, -1.0],
+            users: Some(users),
+            names: Vec::new(),
+        };
+        let loss = losses::parse("logistic", None).unwrap();
+        Gate::open_keyed(table.into(), loss, &opening, NoiseKey::seeded(1), &[1; 32]).unwrap()
+    };
+    let params = ResidualTerms { noise_multiplier: 1.0, ..HOW };
+    let query = Residual { v: &[0.4, -0.3], z: &[0.1, 0.1], params };
+    for (adjacency, unit, users) in [
+        (Adjacency::AddRemove, Unit::Record, vec![0, 0]),
+        (Adjacency::AddRemove, Unit::User, vec![0, 0]),
+        (Adjacency::ReplaceOne, Unit::User, vec![0, 1]),
+    ] {
+        let mut gate = open(adjacency, unit, users);
+        let given = gate.ask(&query);
+        assert!(matches!(given, Err(Refusal::BadQuery(_))), "{adjacency} {unit}: {given:?}");
+        assert_eq!(gate.ledger().total_events(), 0);
+    }
+    for (unit, users) in [(Unit::Record, vec![0, 1]), (Unit::User, vec![0, 0])] {
+        assert!(open(Adjacency::ReplaceOne, unit, users).ask(&query).is_ok());
     }
 }

@@ -278,3 +278,7 @@ fn laplace_point(
     LaplaceGrid::new(scale, grid::BITS)?.perturb(entropy, &mut steps)?;
     Ok(steps.iter().map(|&steps| steps as f64 * step).collect())
 }
+
+#[cfg(test)]
+#[path = "objective_tests.rs"]
+mod tests;

@@ -251,6 +251,69 @@ mod tests {
         assert!((longer.moves() / params.moves() - 1.0).abs() < 1e-9);
     }
 
+    /// The recursion of the proof by hand, for two rounds of one and of two inner steps: every term
+    /// of it enlarges what is counted for.
+    #[test]
+    fn what_one_record_moves_has_every_term_of_the_proof() {
+        for relaxation in [0.3, 0.9] {
+            let of = |inner, rounds| {
+                let base = params(4.0, relaxation, inner, 1000);
+                let one_record = base.one_record.map(|one| OneRecord { rounds, ..one });
+                BlockTerms { one_record, ..base }
+            };
+            let mu = 2.0 * 4.0 / 1000.0 * (1.0 + SLACK);
+            let kappa = 0.5;
+            let own = (1.0 - kappa) * mu * (1.0 + SLACK);
+            let keep = (1.0_f64 - 2.0 * relaxation).abs();
+            let round = |apart: f64, inner: u32| {
+                let first = kappa * apart + own;
+                let w = if inner == 1 { first } else { kappa * apart.hypot(first) + own };
+                keep * apart + 2.0 * relaxation * w + SLACK * mu
+            };
+            for inner in [1, 2] {
+                for (rounds, said) in [(1, round(0.0, inner)), (2, round(round(0.0, inner), inner))]
+                {
+                    let moves = of(inner, rounds).moves();
+                    assert!((moves / said - 1.0).abs() < 1e-8, "{moves} {said}");
+                }
+            }
+        }
+    }
+
+    /// On a grid neighbours are further apart by what cutting, rounding and shortening do, where
+    /// that is not within the bound of a whole party.
+    #[test]
+    fn a_grid_adds_its_roundings_to_what_a_record_moves() {
+        let record = params(4.0, 0.5, 30, 100);
+        let (step, len) = (1e-3, 9);
+        let added = 2.0 * 3.0 + 2.0 + 2e-8 * record.bound() / step;
+        let said = record.moves() / step + added;
+        assert!((record.moves_in_steps(step, len) - said).abs() < 1e-9 * said);
+        let party = BlockTerms { one_record: None, ..record };
+        assert_eq!(party.moves_in_steps(step, len), 2.0 * party.bound() / step);
+    }
+
+    /// A gradient part of any length moves a block by no more than its clip does, around a centre
+    /// that follows from the public z's alone.
+    #[test]
+    fn a_block_stays_within_its_bound_of_a_public_centre() {
+        let params = BlockTerms { one_record: None, ..params(3.0, 0.8, 4, 1) };
+        let loss = losses::parse("squared", None).unwrap();
+        let private = private(&[[30.0, -40.0, 20.0]], &[1.0]);
+        let mut block = PartyBlock::new(COLUMNS, params);
+        let mut centre = [0.0; COLUMNS];
+        for round in 0..20 {
+            let z = [f64::from(round % 3), 1.0, -0.5];
+            block.advance((&private, &*loss), &z);
+            for (p, z) in centre.iter_mut().zip(z) {
+                *p += 2.0 * params.relaxation * (z - *p);
+            }
+            let size = block.offset.iter().map(|c| c * c).sum::<f64>().sqrt();
+            assert!(size <= params.bound() && (round > 0 || size > 0.0), "{size}");
+            assert!(block.centre.iter().zip(centre).all(|(p, q)| (p - q).abs() < 1e-12));
+        }
+    }
+
     #[test]
     fn what_is_not_known_is_the_whole_party() {
         let smooth = params(4.0, 0.5, 30, 100);

@@ -370,3 +370,7 @@ mod tests {
         assert!(off <= bounds.error, "{off:e} {:e}", bounds.error);
     }
 }
+
+#[cfg(test)]
+#[path = "solver_tests.rs"]
+mod by_hand;

@@ -3,10 +3,10 @@
 use crate::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_oracle::queries::{
-    Consensus, ConsensusTerms, Coordinate, Correction, Count, Gradient, Moving, Quantile, Score,
-    SecondMoment,
+    Consensus, ConsensusTerms, Coordinate, Correction, Count, Gradient, Mean, Moving, Quantile,
+    Score, SecondMoment,
 };
-use reticent_oracle::{Opening, Oracle, Refusal, Sampling, Statistic};
+use reticent_oracle::{Claim, Opening, Oracle, Refusal, Sampling, Statistic};
 
 #[test]
 fn a_correction_is_a_difference_of_gradients() {
@@ -179,6 +179,60 @@ fn the_noise_has_the_size_that_the_books_say() {
     let centre = step(&params);
     let params = ConsensusTerms { noise_multiplier: 2.0, ..params };
     near(spread(&mut || step(&params), centre), 2.0 * 2.0 * 1.5 * 3.0 / COUNT as f64);
+}
+
+/// The same for one coordinate, σ = zC/n, and for the noise on blocks as published, zB on each of
+/// the n blocks, so zB/√n on their mean.
+#[test]
+fn coordinates_and_blocks_have_the_noise_that_is_asked_for() {
+    let spread = |draw: &mut dyn FnMut() -> f64, centre: f64| {
+        ((0..4000).map(|_| (draw() - centre).powi(2)).sum::<f64>() / 4000.0).sqrt()
+    };
+    let near = |measured: f64, sigma: f64| {
+        assert!((measured / sigma - 1.0).abs() < 6.0 / 8000f64.sqrt(), "{measured} {sigma}");
+    };
+    let mut gate = gate("logistic", &OPENING);
+    let at = point(4, 1);
+    let mut coordinate = |noise_multiplier| {
+        let mean = Mean { noise_multiplier, ..noiseless(2.0) };
+        gate.ask(&Coordinate { at: &at, index: 1, mean }).unwrap().into_inner()
+    };
+    let centre = coordinate(0.0);
+    near(spread(&mut || coordinate(3.0), centre), 3.0 * 2.0 / COUNT as f64);
+
+    let mut step = |block_noise| {
+        let params = ConsensusTerms {
+            clip: 1.5,
+            step: 2.0,
+            relaxation: 0.75,
+            noise_multiplier: 0.0,
+            sampling: Sampling::Full,
+            block_noise,
+        };
+        gate.open_consensus(&[0.0; 4]).unwrap();
+        gate.claim(Claim::nothing(3));
+        gate.ask(&Consensus { z: &[0.0; 4], moving: Moving::All, params }).unwrap().get()[0]
+    };
+    let centre = step(0.0);
+    let bound = 2.0 * 1.5 * 3.0;
+    near(spread(&mut || step(2.0), centre), 2.0 * bound / (COUNT as f64).sqrt());
+}
+
+/// Whoever has many records counts by the share of them, and all of them by their shares.
+#[test]
+fn a_user_counts_by_the_share_of_its_records() {
+    let table = example(false);
+    let users = table.users.clone().unwrap();
+    let share = |user: u32| {
+        let own: Vec<usize> = (0..COUNT).filter(|&i| users[i] == user).collect();
+        let counted = own.iter().filter(|&&i| table.rows.dense_row(i)[0] <= 0.55).count();
+        (!own.is_empty()).then(|| counted as f64 / own.len() as f64)
+    };
+    let expected: f64 = (0..3).filter_map(share).sum();
+    assert!(expected.fract() != 0.0, "shares that are not whole");
+    let mut gate = gate("logistic", &Opening { unit: Unit::User, ..OPENING });
+    let params = Count { of: Statistic::Feature(0), at_most: 0.55, noise_multiplier: 0.0 };
+    close(&[gate.ask(&params).unwrap().into_inner()], &[expected], 1e-8);
 }
 
 #[test]
