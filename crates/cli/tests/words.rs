@@ -299,6 +299,10 @@ fn no_other_crate_names_a_flag() {
                 folders.push(path);
                 continue;
             }
+            // The names of colours in a style sheet look like flags, and are none.
+            if path.extension().is_some_and(|end| end == "css") {
+                continue;
+            }
             files += 1;
             for (number, line) in std::fs::read_to_string(&path).unwrap().lines().enumerate() {
                 let code = line.split("//").next().unwrap();
