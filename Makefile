@@ -8,8 +8,8 @@ MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 WHOLE := --locked --workspace --features reticent/arrow
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test tools format lint features package supply-chain docs unit exports pages \
-	fuzz msrv nightly bench bench-utility build
+.PHONY: help demo test tools format lint features package supply-chain docs unit exports pages python wheel \
+	fuzz msrv nightly bench bench-utility bench-python build
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -20,7 +20,7 @@ build: ## Build the command line (target/release/reticent)
 demo: build ## Train a private model on built-in data, and say what its certificate means
 	"$${CARGO_TARGET_DIR:-target}/release/reticent" demo --out target/demo
 
-test: tools format lint features package docs unit exports pages ## Install what the tests need, then check everything
+test: tools format lint features package docs unit exports pages python ## Install what the tests need, then check everything
 
 # rustup may be absent where Rust came from a distribution; then its components come from there too.
 tools:
@@ -48,7 +48,7 @@ features:
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
 
 package: ## Make the files that would be published (target/package)
-	$(CARGO) package --locked --workspace --exclude reticent-testkit --exclude reticent-fuzz --no-verify --allow-dirty --quiet
+	$(CARGO) package --locked --workspace --exclude reticent-testkit --exclude reticent-fuzz --exclude reticent-python --no-verify --allow-dirty --quiet
 
 # Advisories are asked for online; everything else is checked without a network.
 supply-chain: ## Check licences, versions and sources of dependencies with cargo-deny (deny.toml)
@@ -94,6 +94,17 @@ pages: ## Look at the pages in a browser (pictures in target/pages)
 	$(CARGO) test $(WHOLE) --no-run --test words
 	sh crates/report/tests/browser/pages.sh "$${CARGO_TARGET_DIR:-target}/debug/reticent" "$${CARGO_TARGET_DIR:-target}/pages"
 
+# The Python package and its tests in a fresh virtual environment, packed from what the tests above have compiled.
+python: ## Test the Python package in a fresh virtual environment
+	$(CARGO) build --locked --workspace --bin reticent --lib
+	@command -v python3 >/dev/null || { echo "skipped: the Python package, because there is no python3 here"; exit 0; }; \
+	python3 python/test.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/python-venv"
+
+wheel: ## Build the Python package for users (dist/)
+	python3 -m venv "$${CARGO_TARGET_DIR:-target}/wheel-venv"
+	"$${CARGO_TARGET_DIR:-target}/wheel-venv/bin/python" -m pip install --quiet 'maturin>=1.9,<2'
+	"$${CARGO_TARGET_DIR:-target}/wheel-venv/bin/maturin" build --release --locked --manifest-path python/Cargo.toml --out dist
+
 bench: build ## Measure what the project promises about speed and memory (data: RETICENT_DATA=DIR)
 	$(CARGO) bench --locked -p reticent-oracle -p reticent-noise --bench pass --bench noise
 	python3 benches/accounting.py --venv "$${CARGO_TARGET_DIR:-target}/bench-venv"
@@ -103,6 +114,11 @@ bench: build ## Measure what the project promises about speed and memory (data: 
 	python3 benches/fit.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 	python3 benches/memory.py
 	python3 benches/predict.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
+
+bench-python: build wheel ## Measure the Python package: import, size, small fits, a fit against the command line's
+	python3 -m venv "$${CARGO_TARGET_DIR:-target}/bench-python"
+	"$${CARGO_TARGET_DIR:-target}/bench-python/bin/python" -m pip install --quiet scikit-learn pyarrow dist/*.whl
+	"$${CARGO_TARGET_DIR:-target}/bench-python/bin/python" benches/python.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 
 bench-utility: build ## Measure how good private models are on public data sets (data: RETICENT_DATA=DIR)
 	python3 benches/utility.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"

@@ -48,11 +48,12 @@ def main():
     wheel = pack(library, given.target / "wheels")
     command = given.target.resolve() / ("reticent.exe" if os.name == "nt" else "reticent")
     variables = {**os.environ, **({"RETICENT": str(command)} if command.exists() else {})}
-    # Not from the sources: what is tested is what is installed.
+    # Not from beside the sources, which would be found first: what is tested is what is installed.
     variables.pop("PYTHONPATH", None)
 
     def tests(python, *arguments):
-        return subprocess.run([python, "-m", "pytest", *arguments], cwd=HERE, env=variables).returncode
+        command = [python, "-m", "pytest", "-c", HERE / "pyproject.toml", *(arguments or ["."])]
+        return subprocess.run(command, cwd=HERE / "tests", env=variables).returncode
 
     python = environment(given.venv.absolute(), LIBRARIES, wheel, given.keep)
     if python is None:
@@ -65,7 +66,7 @@ def main():
     if python is None:
         print("skipped: the oldest scikit-learn, because there is none for this Python")
         return 0
-    return tests(python, "tests/test_conformance.py")
+    return tests(python, "test_conformance.py")
 
 
 if __name__ == "__main__":

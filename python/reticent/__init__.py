@@ -60,6 +60,9 @@ _LATER = {
     "load": "files",
 }
 
+# Modules that are loaded when they are first asked for.
+_MODULES = {"accounting"}
+
 __all__ = [
     "Budget",
     "BudgetError",
@@ -87,6 +90,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
     if name not in _LATER:
         raise AttributeError(f"module 'reticent' has no attribute {name!r}")
     try:

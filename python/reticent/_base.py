@@ -206,7 +206,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _adopt(self, native: Model) -> None:
         """Takes a model for its own."""
         self.model_ = native
-        self.certificate_ = Certificate(native.certificate)
+        self.certificate_ = Certificate(native.certificate, native)
         names, weights, intercept = native.weights(False)
         self.coef_names_ = names
         self._set_weights(weights, intercept)

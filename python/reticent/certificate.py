@@ -51,8 +51,12 @@ class Certificate:
         What the guarantee relies on.
     """
 
-    def __init__(self, native: _reticent.Certificate) -> None:
+    def __init__(
+        self, native: _reticent.Certificate, model: _reticent.Model | None = None
+    ) -> None:
         self._native = native
+        # That the model is the one that it was written for can be checked while it is there.
+        self._model = model
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
@@ -90,7 +94,7 @@ class Certificate:
         return TradeOff(at, np.asarray(self._native.trade_off(at.tolist())))
 
     def verify(self) -> Certificate:
-        """Recount it from its ledger.
+        """Recount it from its ledger, and check its digests.
 
         Returns
         -------
@@ -102,7 +106,8 @@ class Certificate:
         NotCertified
             If it is no guarantee, or says something else than its ledger.
         """
-        problems = self._native.problems()
+        whole = self._native if self._model is None else self._model
+        problems = whole.problems()
         if problems:
             raise NotCertified(f"the certificate does not hold: {'; '.join(problems)}")
         if not self.certified:

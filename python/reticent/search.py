@@ -30,8 +30,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     A random number of runs, each with a setting drawn from the grid and noise of its own, are
     scored with noise; the best is released and nothing else (Papernot and Steinke, 2022). The
-    choice is paid for: all of it together is within the budget of one fit. There are no folds, because every
-    fold of an ordinary search spends the budget again.
+    choice is paid for: all of it together is within the budget of one fit. There are no folds,
+    because every fold of an ordinary search spends the budget again.
 
     Parameters
     ----------

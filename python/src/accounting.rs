@@ -3,8 +3,8 @@
 
 use pyo3::prelude::*;
 use reticent::accountant::{
-    self, Adjacency, Event, Mechanism, Refused, Unit, View, calibrate_rate, calibrate_steps, gdp_mu,
-    scope,
+    self, Adjacency, Event, Mechanism, Refused, Unit, View, calibrate_rate, calibrate_steps,
+    gdp_mu, scope,
 };
 use reticent::{Error, Verdict};
 
@@ -115,11 +115,7 @@ impl Ledger {
 /// The least noise multiplier for which the ledger that `plan` makes of it is within the budget,
 /// and the ε of that ledger.
 #[pyfunction]
-pub fn calibrate(
-    epsilon: f64,
-    delta: f64,
-    plan: &Bound<'_, PyAny>,
-) -> Result<(f64, f64), Failure> {
+pub fn calibrate(epsilon: f64, delta: f64, plan: &Bound<'_, PyAny>) -> Result<(f64, f64), Failure> {
     asking(plan, |plan| {
         let found = accountant::calibrate(epsilon, delta, plan)?;
         Ok((found.noise_multiplier, found.epsilon.upper))

@@ -27,6 +27,7 @@ impl Store {
     /// Makes the file.
     #[staticmethod]
     #[pyo3(signature = (path, *, dataset, epsilon, delta, adjacency, unit, rows_per_user=None))]
+    #[allow(clippy::too_many_arguments)] // keywords of a private function of the package
     fn create(
         py: Python<'_>,
         path: PathBuf,

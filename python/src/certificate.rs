@@ -25,11 +25,7 @@ impl Certificate {
 
     /// As the file.
     fn to_json(&self) -> Result<String, Failure> {
-        let text = serde_json::to_string_pretty(&self.0);
-        let refuse = |error: serde_json::Error| {
-            reticent::Error::value("certificate", "the certificate", error.to_string())
-        };
-        Ok(text.map_err(refuse)? + "\n")
+        Ok(self.0.to_json()?)
     }
 
     /// ε at each δ, as the ledger has it; infinite where there is no guarantee.
@@ -59,19 +55,10 @@ impl Certificate {
         Ok(curve.into_iter().map(|(_, missed)| missed).collect())
     }
 
-    /// Whether its ledger is what it says, and if not, why.
+    /// What of it does not follow from its ledger, or was changed since.
     fn problems(&self, py: Python<'_>) -> Result<Vec<String>, Failure> {
-        let said = &self.0;
-        let counted = py.detach(|| said.verify(None).map(|found| found.certificate))?;
-        if counted == *said {
-            return Ok(Vec::new());
-        }
-        let new = counted.reasons.iter().filter(|reason| !said.reasons.contains(reason));
-        let reasons: Vec<String> = new.cloned().collect();
-        Ok(match reasons.is_empty() {
-            true => vec!["its numbers and words are not those of its ledger".to_owned()],
-            false => reasons,
-        })
+        let verification = py.detach(|| self.0.verify(None))?;
+        Ok(verification.failures().map(|check| check.said.clone()).collect())
     }
 
     /// Whether the numbers are a guarantee.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use reticent::{Coefficient, Error, write_model};
+use reticent::{Coefficient, write_model};
 
 use crate::certificate::Certificate;
 use crate::error::Failure;
@@ -39,14 +39,19 @@ impl Model {
 
     /// As the model file.
     fn to_json(&self) -> Result<String, Failure> {
-        let text = serde_json::to_string_pretty(&self.0);
-        Ok(text.map_err(|error| Error::value("model", "the model", error.to_string()))? + "\n")
+        Ok(self.0.to_json()?)
     }
 
     /// Writes `model.json` and `certificate.json` to a folder.
     fn write(&self, folder: PathBuf) -> Result<PathBuf, Failure> {
         reticent::check_results(&folder, false)?;
         Ok(write_model(&self.0, &folder)?)
+    }
+
+    /// What of its certificate does not hold for it.
+    fn problems(&self, py: Python<'_>) -> Result<Vec<String>, Failure> {
+        let verification = py.detach(|| self.0.verify(None))?;
+        Ok(verification.failures().map(|check| check.said.clone()).collect())
     }
 
     /// What was guaranteed when it was trained.

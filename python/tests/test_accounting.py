@@ -89,7 +89,7 @@ def test_black_boxes_add_up():
 
 
 def test_what_fits_is_found():
-    assert acc.calibrate_steps(1.0, 0.0, acc.pure_dp(0.25)).value == 4
+    assert acc.calibrate_steps(1.1, 0.0, acc.pure_dp(0.25)).value == 4
     rate = acc.calibrate_rate(2.0, 1e-6, lambda q: acc.poisson_gaussian(2.0, rate=q) * 100)
     steps = acc.poisson_gaussian(2.0, rate=rate.value) * 100
     assert acc.epsilon(steps, 1e-6) <= 2.0 < acc.epsilon(steps * 2, 1e-6)

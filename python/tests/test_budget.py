@@ -58,14 +58,6 @@ def ten_times(fit):
     return done
 
 
-def fit_once(model, X, y):
-    try:
-        model.fit(X, y)
-        return 1
-    except BudgetExceeded:
-        return 0
-
-
 def quietly(run):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -109,6 +101,15 @@ def test_pipelines(budget, patients):
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_joblib(budget, patients, backend):
     model = estimator(budget)
+
+    # Within the test: the processes cannot import it.
+    def fit_once(model, X, y):
+        try:
+            model.fit(X, y)
+            return 1
+        except BudgetExceeded:
+            return 0
+
     done = Parallel(n_jobs=2, backend=backend)(
         delayed(fit_once)(clone(model), *patients) for _ in range(10)
     )

@@ -46,3 +46,13 @@ def test_it_travels_and_shows_itself(certificate, tmp_path):
     assert certificate.meaning.split(".")[0] in certificate._repr_html_()
     with pytest.raises(ValueError):
         Certificate.from_json("{}")
+
+
+def test_a_model_that_was_changed_is_refused(patients, bounds):
+    X, y = patients
+    model = PrivateLogisticRegression(**BUDGET, bounds=bounds, classes=[0, 1]).fit(X, y)
+    assert model.model_.problems() == []
+    said = json.loads(model.model_.to_json())
+    said["intercept"][0] += 1.0
+    with pytest.raises(ValueError):
+        type(model.model_).from_json(json.dumps(said))

@@ -92,6 +92,19 @@ pub(crate) fn check_delta(delta: f64) -> Result<(), AccountError> {
 }
 
 /// μ of the whole ledger when every event is exactly Gaussian.
+///
+/// # Examples
+///
+/// ```
+/// use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, gdp_mu};
+///
+/// let noise = Gaussian::new(5.0)?;
+/// let mut ledger = Ledger::new();
+/// ledger.append_many(Event::new(noise, Adjacency::ReplaceOne, Unit::Record, View::Central)?, 10);
+/// // Ten answers, each 2/5 apart: μ = √10 · 2/5.
+/// assert!((gdp_mu(&ledger).unwrap() - 10_f64.sqrt() * 0.4).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn gdp_mu(ledger: &Ledger) -> Option<f64> {
     consistent(ledger).ok()?;
@@ -100,6 +113,20 @@ pub fn gdp_mu(ledger: &Ledger) -> Option<f64> {
 
 /// (order, Rényi divergence) at the standard orders; empty when some event has no curve, or may
 /// fail: then no divergence is bounded.
+///
+/// # Examples
+///
+/// ```
+/// use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, rdp_curve};
+///
+/// let noise = Gaussian::new(5.0)?;
+/// let mut ledger = Ledger::new();
+/// ledger.append_many(Event::new(noise, Adjacency::ReplaceOne, Unit::Record, View::Central)?, 10);
+/// // α·μ²/2 with μ² = 10 · (2/5)².
+/// let (order, divergence) = rdp_curve(&ledger)[0];
+/// assert!((divergence / (order * 1.6 / 2.0) - 1.0).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn rdp_curve(ledger: &Ledger) -> Vec<(f64, f64)> {
     let tally =
@@ -201,6 +228,19 @@ pub fn delta(ledger: &Ledger, epsilon: f64) -> Result<Bound, AccountError> {
 ///
 /// # Errors
 /// As [`delta`].
+///
+/// # Examples
+///
+/// ```
+/// use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, profile};
+///
+/// let noise = Gaussian::new(5.0)?;
+/// let mut ledger = Ledger::new();
+/// ledger.append_many(Event::new(noise, Adjacency::ReplaceOne, Unit::Record, View::Central)?, 10);
+/// let deltas = profile(&ledger, &[0.5, 1.0, 2.0])?;
+/// assert!(deltas[0].1.upper > deltas[2].1.upper);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn profile(ledger: &Ledger, epsilons: &[f64]) -> Result<Vec<(f64, Bound)>, AccountError> {
     epsilons.iter().map(|&epsilon| Ok((epsilon, delta(ledger, epsilon)?))).collect()
 }
@@ -209,6 +249,19 @@ pub fn profile(ledger: &Ledger, epsilons: &[f64]) -> Result<Vec<(f64, Bound)>, A
 ///
 /// # Errors
 /// As [`epsilon`].
+///
+/// # Examples
+///
+/// ```
+/// use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, curve};
+///
+/// let noise = Gaussian::new(5.0)?;
+/// let mut ledger = Ledger::new();
+/// ledger.append_many(Event::new(noise, Adjacency::ReplaceOne, Unit::Record, View::Central)?, 10);
+/// let epsilons = curve(&ledger, &[1e-9, 1e-6])?;
+/// assert!(epsilons[0].1.upper > epsilons[1].1.upper);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn curve(ledger: &Ledger, deltas: &[f64]) -> Result<Vec<(f64, Bound)>, AccountError> {
     deltas.iter().map(|&delta| Ok((delta, epsilon(ledger, delta)?))).collect()
 }
@@ -217,6 +270,23 @@ pub fn curve(ledger: &Ledger, deltas: &[f64]) -> Result<Vec<(f64, Bound)>, Accou
 ///
 /// # Errors
 /// As [`epsilon`].
+///
+/// # Examples
+///
+/// ```
+/// use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, report};
+///
+/// let noise = Gaussian::new(5.0)?;
+/// let mut ledger = Ledger::new();
+/// ledger.append_many(Event::new(noise, Adjacency::ReplaceOne, Unit::Record, View::Central)?, 10);
+/// let report = report(&ledger, 1e-6)?;
+/// for line in &report.lines {
+///     // No method is below the best one, but by rounding.
+///     let above = |bound: &reticent_accountant::Bound| bound.upper >= 0.999 * report.best.upper;
+///     assert!(line.bound.as_ref().map_or(true, above));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn report(ledger: &Ledger, delta: f64) -> Result<Report, AccountError> {
     let best = epsilon(ledger, delta)?;
     let tally = Tally::of(ledger);

@@ -311,6 +311,26 @@ fn in_proportion<E>(
 ///
 /// # Errors
 /// As [`calibrate`].
+///
+/// # Examples
+///
+/// ```
+/// use reticent_accountant::{
+///     Adjacency, Event, EventError, Ledger, PoissonGaussian, Unit, View, calibrate_rate,
+/// };
+///
+/// // How large may the samples of 100 steps be, with noise of one clip?
+/// let plan = |rate: f64| -> Result<Ledger, EventError> {
+///     let step = PoissonGaussian::new(1.0, rate)?;
+///     let event = Event::new(step, Adjacency::AddRemove, Unit::Record, View::Central)?;
+///     let mut ledger = Ledger::new();
+///     ledger.append_many(event, 100);
+///     Ok(ledger)
+/// };
+/// let found = calibrate_rate(1.0, 1e-6, 1.0, plan)?;
+/// assert!(found.rate > 0.0 && found.rate < 0.1 && found.epsilon.upper <= 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn calibrate_rate<E: std::fmt::Display>(
     target: f64,
     delta: f64,
@@ -328,6 +348,26 @@ pub fn calibrate_rate<E: std::fmt::Display>(
 ///
 /// # Errors
 /// As [`calibrate`]; [`CalibrationError::OutOfReach`] when not even one step fits.
+///
+/// # Examples
+///
+/// ```
+/// use reticent_accountant::{
+///     Adjacency, Event, EventError, Gaussian, Ledger, Unit, View, calibrate_steps,
+/// };
+///
+/// // How many answers with noise of 50 clips are within (1, 1e-6)?
+/// let plan = |steps: u64| -> Result<Ledger, EventError> {
+///     let answer = Gaussian::new(50.0)?;
+///     let event = Event::new(answer, Adjacency::ReplaceOne, Unit::Record, View::Central)?;
+///     let mut ledger = Ledger::new();
+///     ledger.append_many(event, steps);
+///     Ok(ledger)
+/// };
+/// let found = calibrate_steps(1.0, 1e-6, 1_000_000, plan)?;
+/// assert!(found.steps > 10 && found.epsilon.upper <= 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn calibrate_steps<E: std::fmt::Display>(
     target: f64,
     delta: f64,

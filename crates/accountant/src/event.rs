@@ -35,6 +35,20 @@ impl Event {
     ///
     /// # Errors
     /// [`EventError::Undefined`], naming both.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent_accountant::{Adjacency, Event, Gaussian, Unit, View, WithoutReplacementGaussian};
+    ///
+    /// let noisy = Event::new(Gaussian::new(2.0)?, Adjacency::AddRemove, Unit::User, View::Local)?;
+    /// assert_eq!(noisy.unit(), Unit::User);
+    ///
+    /// // Samples of a fixed size need a number of records that is public.
+    /// let sample = WithoutReplacementGaussian::new(2.0, 10, 1_000)?;
+    /// assert!(Event::new(sample, Adjacency::AddRemove, Unit::Record, View::Central).is_err());
+    /// # Ok::<(), reticent_accountant::EventError>(())
+    /// ```
     pub fn new(
         mechanism: impl Into<Mechanism>,
         adjacency: Adjacency,

@@ -89,6 +89,19 @@ struct Format {
 }
 
 /// Append-only list of events. Equal events in a row are one entry with a count.
+///
+/// # Examples
+///
+/// ```
+/// use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View};
+///
+/// let event = Event::new(Gaussian::new(2.0)?, Adjacency::AddRemove, Unit::Record, View::Central)?;
+/// let mut ledger = Ledger::new();
+/// ledger.append(event.clone());
+/// ledger.append_many(event, 9);
+/// assert_eq!((ledger.entries().len(), ledger.total_events()), (1, 10));
+/// # Ok::<(), reticent_accountant::EventError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(into = "Format", try_from = "Format")]
 pub struct Ledger {

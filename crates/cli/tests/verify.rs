@@ -101,6 +101,25 @@ fn a_run_is_signed_and_the_signature_asked_for() {
     folder.reticent("verify parties --key officer.pub").ok();
 }
 
+/// Figures have certificates too.
+#[test]
+fn counts_and_evaluations_hold() {
+    let folder = folder();
+    folder.reticent(&format!("{FIT} --out m")).ok();
+    let budget = "--epsilon 1 --delta 1e-5";
+    folder.reticent(&format!("count t.csv --schema s.toml {budget} --out count.json")).ok();
+    folder.reticent(&format!("evaluate m t.csv {budget} --out figures.json")).ok();
+    for file in ["count.json", "figures.json"] {
+        let said = folder.reticent(&format!("verify {file}"));
+        assert_eq!(said.code, 0, "{file}: {}{}", said.out, said.err);
+        let mut edited: Value = serde_json::from_str(&folder.read(file)).unwrap();
+        let place = if edited.get("ledger").is_some() { "/delta" } else { "/certificate/delta" };
+        *edited.pointer_mut(place).unwrap() = json!(1e-9);
+        folder.write(file, edited.to_string());
+        assert_eq!(folder.reticent(&format!("verify {file}")).code, 1, "{file}");
+    }
+}
+
 /// Runs between parties: every trust, and a walk.
 #[test]
 fn runs_between_parties_hold() {

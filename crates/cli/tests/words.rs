@@ -299,11 +299,16 @@ fn no_other_crate_names_a_flag() {
                 folders.push(path);
                 continue;
             }
+            // The names of colours in a style sheet look like flags, and are none.
+            if path.extension().is_some_and(|end| end == "css") {
+                continue;
+            }
             files += 1;
             for (number, line) in std::fs::read_to_string(&path).unwrap().lines().enumerate() {
                 let code = line.split("//").next().unwrap();
                 let flag = |at: usize| code[at + 2..].starts_with(|c: char| c.is_ascii_lowercase());
-                let named = code.match_indices("--").any(|(at, _)| flag(at));
+                let colour = |at: usize| code[at..].starts_with("--plot-");
+                let named = code.match_indices("--").any(|(at, _)| flag(at) && !colour(at));
                 assert!(!named, "{}:{}: {line}", path.display(), number + 1);
             }
         }

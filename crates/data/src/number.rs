@@ -60,6 +60,7 @@ fn digits(text: &[u8], before: u64) -> (usize, u64) {
 }
 
 /// `digits · 10^-places`, rounded once.
+#[cfg(any(test, feature = "parquet"))]
 pub(crate) fn decimal(digits: i128, places: i32) -> f64 {
     const EXACT: i128 = 1 << 53;
     match usize::try_from(places).ok().and_then(|p| TENS.get(p)) {
@@ -78,6 +79,7 @@ pub(crate) fn truth(text: &[u8]) -> Option<bool> {
 }
 
 /// A number in half precision, from its bits.
+#[cfg(any(test, feature = "parquet"))]
 pub(crate) fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));

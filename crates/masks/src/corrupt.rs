@@ -20,6 +20,16 @@ pub struct Corrupt {
 impl Corrupt {
     /// The fewest that `members` of `population` have more of with a chance of at most `chance`,
     /// when a fraction `honest` of the population is honest.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent_masks::Corrupt;
+    ///
+    /// // 40 of 1,000 parties, a tenth of whom is corrupt: four of them, give or take bad luck.
+    /// let corrupt = Corrupt::among(40, 1_000, 0.9, 1e-9);
+    /// assert!(corrupt.most > 4 && corrupt.most < 30 && corrupt.chance <= 1e-9);
+    /// ```
     #[must_use]
     pub fn among(members: u32, population: u32, honest: f64, chance: f64) -> Self {
         let sure =

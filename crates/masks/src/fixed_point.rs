@@ -72,6 +72,19 @@ impl FixedPoint {
     ///
     /// # Errors
     /// When a sum might overflow, or a number is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent_masks::FixedPoint;
+    ///
+    /// // Sums of ten values of at most 1, on a grid of 2⁻²⁰.
+    /// let code = FixedPoint::new(1.0, 20, 10, 0.0)?;
+    /// let steps = code.encode(&[0.5, -2.0]);
+    /// let sum: Vec<u64> = steps.iter().map(|&step| step as u64).collect();
+    /// assert_eq!(code.decode(&sum), [0.5, -1.0]);
+    /// # Ok::<(), reticent_masks::FixedPointError>(())
+    /// ```
     pub fn new(
         bound: f64,
         fraction_bits: u32,

@@ -96,6 +96,17 @@ impl Sparsity {
     ///
     /// # Errors
     /// When 254 neighbours are not enough.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent_masks::Sparsity;
+    ///
+    /// // 1,000 members, 100 of them corrupt and 100 away: far fewer neighbours than members.
+    /// let found = Sparsity::choose(1_000, 100, 100, 40, 20)?;
+    /// assert!(found.degree < 100 && found.privacy_failure <= 0.5_f64.powi(40));
+    /// # Ok::<(), reticent_masks::SparsityError>(())
+    /// ```
     pub fn choose(
         members: u32,
         corrupt: u32,

@@ -64,6 +64,22 @@ impl NoiseShare {
     ///
     /// # Errors
     /// When no honest noise is certain, or a share is below half a step.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent_accountant::{Adjacency, Unit};
+    /// use reticent_masks::{NoiseShare, Terms};
+    ///
+    /// // Of ten members eight must stay and two may be corrupt: the noise of six is counted.
+    /// let terms = Terms::complete([7; 32], 0, 10, 8, 100)?;
+    /// let share = NoiseShare::new(&terms, 2, 1_000.0)?;
+    /// assert_eq!(share.certain(), 6);
+    /// // What an opened sum costs where neighbours differ by 100 steps.
+    /// let event = share.event(100.0, Adjacency::ReplaceOne, Unit::User)?;
+    /// assert_eq!(event.unit(), Unit::User);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(terms: &Terms, corrupt: u32, sigma: f64) -> Result<Self, NoiseShareError> {
         let (members, threshold) = (terms.members(), terms.threshold());
         let certain = u64::from(threshold.saturating_sub(corrupt));

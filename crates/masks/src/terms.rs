@@ -73,6 +73,18 @@ impl Terms {
     ///
     /// # Errors
     /// [`TermsError`] says which number is out of range.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent_masks::Terms;
+    ///
+    /// let terms = Terms::complete([7; 32], 0, 10, 8, 100)?;
+    /// assert_eq!((terms.members(), terms.threshold(), terms.degree()), (10, 8, 9));
+    /// // More than half must stay, or the collector could open two sums that differ by one member.
+    /// assert!(Terms::complete([7; 32], 0, 10, 5, 100).is_err());
+    /// # Ok::<(), reticent_masks::TermsError>(())
+    /// ```
     pub fn complete(
         run: [u8; 32],
         round: u64,

@@ -18,7 +18,10 @@ use crate::refusal::Refusal;
 use crate::released::Released;
 
 /// All that whoever releases must not forget: what it has spent, and what it has already answered.
-/// Not secret.
+///
+/// To be kept as secret as the table: an answer is known by a digest of all that it follows from,
+/// records included, and who knows all records but one could try that one out. The
+/// [`ledger`](Books::ledger) alone is public.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Books {
     ledger: Ledger,

@@ -89,7 +89,11 @@ impl BlockOpener {
     ) -> Result<Vec<i64>, Refusal> {
         let bytes = self.receiver.open(&bound_to(round, party), &block.0);
         let bytes = bytes.ok_or(Refusal::ForgedBlock { party })?;
-        Ok(bytes.as_chunks::<8>().0.iter().map(|word| i64::from_le_bytes(*word)).collect())
+        let (words, rest) = bytes.as_chunks::<8>();
+        if !rest.is_empty() {
+            return Err(Refusal::ForgedBlock { party });
+        }
+        Ok(words.iter().map(|word| i64::from_le_bytes(*word)).collect())
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Inside {
     pub terms: Terms,
     pub pass: Pass,
     pub blocks: Option<Blocks>,
+    /// Stands for the map that the rows are images under; all zero for rows as they came.
+    pub basis: Digest,
     /// Stands for all that the state above has come from, so that noise is never used for two
     /// states.
     pub lineage: Digest,
@@ -33,6 +35,7 @@ impl Inside {
             terms,
             pass: Pass::default(),
             blocks: None,
+            basis: [0; 32],
             lineage: [0; 32],
             #[cfg(feature = "seeded-bugs")]
             bug: None,

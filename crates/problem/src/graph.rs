@@ -32,6 +32,17 @@ impl Graph {
     /// # Errors
     /// [`ParseError::Line`], with the number of the edge, for an end that is no node, a loop, an
     /// edge that is there twice, or a weight that is 0 or not finite.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent_problem::{Edge, Graph};
+    ///
+    /// let edge = Edge { from: 0, to: 2, weight: -1.0 };
+    /// assert_eq!(Graph::new(3, vec![edge])?.edges(), [edge]);
+    /// assert!(Graph::new(2, vec![edge]).is_err());
+    /// # Ok::<(), reticent_problem::ParseError>(())
+    /// ```
     pub fn new(nodes: usize, edges: Vec<Edge>) -> Result<Self, ParseError> {
         let mut seen = std::collections::HashMap::new();
         for (i, e) in edges.iter().enumerate() {
@@ -66,6 +77,17 @@ impl Graph {
     /// # Errors
     /// [`ParseError::Line`], with the line, for one that is not understood or that [`Graph::new`]
     /// would refuse.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent_problem::Graph;
+    ///
+    /// let features = ["age", "height", "weight"].map(str::to_owned);
+    /// let graph = Graph::parse("age height\nheight, weight, -0.5 # opposite", &features)?;
+    /// assert_eq!((graph.edges().len(), graph.edges()[1].weight), (2, -0.5));
+    /// # Ok::<(), reticent_problem::ParseError>(())
+    /// ```
     pub fn parse(text: &str, features: &[String]) -> Result<Self, ParseError> {
         let mut edges = Vec::new();
         let mut seen = std::collections::HashMap::new();

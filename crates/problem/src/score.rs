@@ -13,6 +13,15 @@
 use crate::Target;
 
 /// The error of a record with these scores and this target, in [0, 1].
+///
+/// # Examples
+///
+/// ```
+/// use reticent_problem::{Target, prediction_error};
+///
+/// assert_eq!(prediction_error(Target::Binary, &[0.0], 1.0), 0.25);
+/// assert_eq!(prediction_error(Target::Real, &[1.0], -1.0), 1.0);
+/// ```
 pub fn prediction_error(kind: Target, scores: &[f64], target: f64) -> f64 {
     let error = match (kind, scores) {
         (Target::Real, scores) => {

@@ -80,7 +80,7 @@ fn summary(subjects: &[Subject]) -> Markup {
 fn word(subject: &Subject) -> &'static str {
     if subject.is_sound() {
         "guarantee"
-    } else if subject.certificate.certified {
+    } else if !subject.findings.hold() {
         "contradicts itself"
     } else {
         "not private"

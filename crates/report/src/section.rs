@@ -62,13 +62,14 @@ fn verdict(subject: &Subject) -> Markup {
                 }
                 p { (said(&certificate.meaning)) }
             }
-        } @else if certificate.certified {
+        } @else if !subject.findings.hold() {
             div.verdict.bad {
                 p.badge { "Contradicts itself" }
                 p {
                     "The file does not agree with itself, so nothing in it should be relied on: see what was \
                      checked."
                 }
+                @if !certificate.certified { p { (said(&certificate.meaning)) } }
             }
         } @else {
             div.verdict.bad {

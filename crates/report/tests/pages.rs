@@ -185,23 +185,38 @@ fn no_file_writes_into_a_page() {
     }
 }
 
+/// The page of a model in which somebody wrote `text` wherever the model has text, and its
+/// certificate too if that is asked for.
+fn page_with(usual: &serde_json::Value, text: &str, everywhere: bool) -> String {
+    let mut value = usual.clone();
+    value["coefficients"][0]["name"] = text.into();
+    value["outputs"][0] = text.into();
+    value["penalty"] = text.into();
+    if everywhere {
+        for field in ["accountant", "algorithm", "reticent", "meaning"] {
+            value["certificate"][field] = text.into();
+        }
+        value["certificate"]["assumptions"][0] = text.into();
+    }
+    let edited: Model = serde_json::from_value(value).unwrap();
+    report(&[subject("m", edited)], None).into_html()
+}
+
 #[test]
 fn no_text_inside_a_model_writes_into_a_page() {
     let usual = serde_json::to_value(model(1.0)).unwrap();
-    let plain = report(&[subject("m", serde_json::from_value(usual.clone()).unwrap())], None);
-    for hostile in HOSTILE {
-        let mut value = usual.clone();
-        value["coefficients"][0]["name"] = hostile.into();
-        value["outputs"][0] = hostile.into();
-        value["penalty"] = hostile.into();
-        for field in ["accountant", "algorithm", "reticent", "meaning"] {
-            value["certificate"][field] = hostile.into();
+    for everywhere in [false, true] {
+        let harmless = page_with(&usual, "harmless", everywhere);
+        assert_eq!(
+            harmless.contains(">Guarantee<"),
+            !everywhere,
+            "a changed certificate is noticed"
+        );
+        for hostile in HOSTILE {
+            let page = page_with(&usual, hostile, everywhere);
+            checked(hostile, &page);
+            assert_eq!(tags(&page), tags(&harmless), "{hostile}");
         }
-        value["certificate"]["assumptions"][0] = hostile.into();
-        let edited: Model = serde_json::from_value(value).unwrap();
-        let page = report(&[subject("m", edited)], None);
-        checked(hostile, page.html());
-        assert_eq!(tags(page.html()), tags(plain.html()), "{hostile}");
     }
 }
 

@@ -91,7 +91,7 @@ pub struct Certificate {
     /// The version of the program.
     pub reticent: String,
     /// The digest of the model that it is about, without this certificate: docs/certificates.md.
-    /// Absent in format 1, and of one party of a run.
+    /// Absent in format 1, and where there is no model: of one party of a run, of figures.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
     /// The digest of all of the above.

@@ -199,6 +199,6 @@ impl CountJob {
         let delta = self.task.budget.map_or(0.0, |budget| budget.delta());
         let mut certificate = Certificate::of("count", delta, terms, ledger)?;
         certificate.assumptions.extend(origin(&self.task.objective.schema));
-        Ok(certificate)
+        certificate.sealed(None)
     }
 }

@@ -1,21 +1,37 @@
 //! A fit, put together part by part in Rust.
 
-use std::sync::Arc;
-
 use reticent_accountant::{Adjacency, Unit};
 use reticent_oracle::tables::Schema;
-use reticent_problem::{Constraint, Graph, Loss, Penalty};
+use reticent_problem::{Constraint, Graph};
 
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::graph::PrivateGraph;
 use crate::job::Job;
-use crate::objective::Problem;
+use crate::objective::{Problem, parts_of_problem};
 use crate::solver::Solver;
 use crate::task::Task;
 
 /// What to fit and at what price; not on what, which is a [`Source`](crate::Source). Unchecked:
 /// [`Fit::check`] makes a [`Job`] of it, without reading any table.
+///
+/// # Examples
+///
+/// ```
+/// use reticent::tables::{Schema, Target};
+/// use reticent::{Budget, Fit, losses::Huber, penalties::L1};
+///
+/// # fn main() -> Result<(), reticent::Error> {
+/// let schema = Schema::bounded(&[(0.0, 120.0), (0.0, 1.0)], Target::range(0.0, 50.0)?)?;
+/// let job = Fit::new(schema)
+///     .loss(Huber::new(0.5)?)
+///     .penalty(L1::new(1e-3)?)
+///     .budget(Budget::new(1.0, 1e-6)?)
+///     .check()?;
+/// assert_eq!(job.budget().map(|budget| budget.epsilon()), Some(1.0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Fit {
     pub(crate) problem: Problem,
@@ -49,35 +65,11 @@ impl Fit {
         }
     }
 
-    /// This loss. There are those of [`losses`](crate::problem::losses); the gate shows them every
-    /// score and target, so no other can be written.
-    pub fn loss(mut self, loss: impl Loss + 'static) -> Self {
-        self.problem = self.problem.loss(Arc::new(loss) as Arc<dyn Loss>);
-        self
-    }
-
-    /// This penalty, one of [`penalties`](crate::problem::penalties) or one of your own: it sees
-    /// what was released and nothing else.
-    pub fn penalty(mut self, penalty: impl Penalty + 'static) -> Self {
-        self.problem = self.problem.penalty(Arc::new(penalty) as Arc<dyn Penalty>);
-        self
-    }
-
-    /// This constraint between the parameter and what is penalised.
-    pub fn constraint(mut self, constraint: Constraint) -> Self {
-        self.problem = self.problem.constraint(constraint);
-        self
-    }
+    parts_of_problem!();
 
     /// A graph of the features that is learned within the budget and fused along.
     pub fn learn_graph(mut self, graph: PrivateGraph) -> Self {
         self.graph = Some(graph);
-        self
-    }
-
-    /// Whether there is an intercept; there is one where nothing is said.
-    pub fn intercept(mut self, intercept: bool) -> Self {
-        self.problem = self.problem.intercept(intercept);
         self
     }
 

@@ -51,6 +51,15 @@ impl PrivateGraph {
     ///
     /// # Errors
     /// If `lambda` is not from 0 to below 1.
+    ///
+    /// # Examples
+    /// ```
+    /// use reticent::PrivateGraph;
+    ///
+    /// let graph = PrivateGraph::new(0.2)?.share(0.25)?.edges(10)?;
+    /// assert!(PrivateGraph::new(-1.0).is_err() && graph.share(1.5).is_err());
+    /// # Ok::<(), reticent::Error>(())
+    /// ```
     pub fn new(lambda: f64) -> Result<Self, Error> {
         if !(0.0..1.0).contains(&lambda) {
             let why = "lambda of a learned graph is on the scale of correlations: a number from 0 to below 1";

@@ -154,6 +154,27 @@ impl Job {
     ///
     /// # Errors
     /// If the table cannot be read under the schema, or the budget does not allow the run.
+    ///
+    /// # Examples
+    ///
+    /// What a run will cost, before anything is asked:
+    ///
+    /// ```
+    /// use reticent::tables::{Dataset, Schema, Target};
+    /// use reticent::{Budget, Fit, unwatched};
+    ///
+    /// # fn main() -> Result<(), reticent::Error> {
+    /// let (x, y): (Vec<f64>, Vec<u32>) = (0..500).map(|i| (f64::from(i % 10), i % 2)).unzip();
+    /// let schema = Schema::bounded(&[(0.0, 10.0)], Target::classes(["no", "yes"])?)?;
+    /// let job = Fit::new(schema).budget(Budget::new(1.0, 1e-6)?).check()?;
+    /// let table = Dataset::dense(&x, 500, 1)?.with_targets(&y)?;
+    /// let ready = job.open(&table, &mut unwatched)?;
+    /// assert!(ready.plan().is_some_and(|plan| plan.total_events() > 0));
+    /// let fitted = ready.run(&mut unwatched)?;
+    /// assert!(fitted.model.certificate().certified);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn open<'a>(
         &self,
         source: impl Into<Source<'a>>,

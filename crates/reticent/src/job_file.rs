@@ -40,6 +40,22 @@ impl JobFile<Spec> {
     ///
     /// # Errors
     /// If it cannot be read, or is no job file: the message names the key.
+    ///
+    /// # Examples
+    /// ```
+    /// use reticent::{JobFile, Spec};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("job.toml");
+    /// std::fs::write(&path, "data = \"people.csv\"\nepsilon = 1.0\ndelta = 1e-6\n")?;
+    /// let file = JobFile::<Spec>::read(&path)?;
+    /// assert_eq!(file.job.epsilon, Some(1.0));
+    /// // Paths are relative to the file.
+    /// assert_eq!(file.data.paths, [folder.path().join("people.csv")]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn read(path: &Path) -> Result<Self, Error> {
         let (files, rest) = split(path)?;
         Ok(files.beside(keys::<Spec>(rest, path)?.relative_to(path), path))

@@ -42,6 +42,7 @@
 //!
 //! `parquet` (on by itself) reads Parquet files, `arrow` takes record batches in memory, and
 //! `seeded-bugs` switches known defects on for an audit to find; it is never in a release.
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 mod axis;
 mod budget;

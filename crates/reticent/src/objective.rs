@@ -21,6 +21,22 @@ const INTERCEPT: f64 = 0.3;
 
 /// What is to be minimised, `(1/n) Σ loss(x; record) + penalty(A x)`, on tables of one schema.
 /// Unchecked; [`Problem::check`] makes an [`Objective`] of it.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use reticent::tables::{Schema, Target};
+/// use reticent::{Problem, losses::Logistic, problem::Loss};
+///
+/// # fn main() -> Result<(), reticent::Error> {
+/// let schema = Schema::bounded(&[(0.0, 1.0)], Target::classes(["no", "yes"])?)?;
+/// let objective = Problem::new(schema).loss(Arc::new(Logistic) as Arc<dyn Loss>).check()?;
+/// assert_eq!(objective.loss().spec(), "logistic");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Problem {
     schema: Schema,
@@ -110,6 +126,43 @@ impl Problem {
         Ok(Objective { schema, loss, regulariser, constant })
     }
 }
+
+/// The parts of a problem, for whatever has one in its field `problem`: a fit, a run between
+/// parties.
+macro_rules! parts_of_problem {
+    () => {
+        /// This loss. There are those of [`losses`](crate::problem::losses); the gate shows them
+        /// every score and target, so no other can be written.
+        pub fn loss(mut self, loss: impl reticent_problem::Loss + 'static) -> Self {
+            let loss: std::sync::Arc<dyn reticent_problem::Loss> = std::sync::Arc::new(loss);
+            self.problem = self.problem.loss(loss);
+            self
+        }
+
+        /// This penalty, one of [`penalties`](crate::problem::penalties) or one of your own: it
+        /// sees what was released and nothing else. Where a guarantee counts on what is not
+        /// released, one of your own is refused.
+        pub fn penalty(mut self, penalty: impl reticent_problem::Penalty + 'static) -> Self {
+            let penalty: std::sync::Arc<dyn reticent_problem::Penalty> =
+                std::sync::Arc::new(penalty);
+            self.problem = self.problem.penalty(penalty);
+            self
+        }
+
+        /// This constraint between the parameter and what is penalised.
+        pub fn constraint(mut self, constraint: reticent_problem::Constraint) -> Self {
+            self.problem = self.problem.constraint(constraint);
+            self
+        }
+
+        /// Whether there is an intercept; there is one where nothing is said.
+        pub fn intercept(mut self, intercept: bool) -> Self {
+            self.problem = self.problem.intercept(intercept);
+            self
+        }
+    };
+}
+pub(crate) use parts_of_problem;
 
 /// A checked [`Problem`].
 #[derive(Clone, Debug)]

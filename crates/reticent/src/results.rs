@@ -65,7 +65,7 @@ fn appear(texts: &[(&str, String)], folder: &Path) -> Result<bool, Error> {
     let fail = |error: io::Error| Error::write(folder, &error);
     let parent = parent(folder);
     fs::create_dir_all(parent).map_err(fail)?;
-    clean(parent, |path| path.is_dir() && is_old(path)).map_err(fail)?;
+    clean(parent, |path| path.is_dir() && is_old(path));
     let mut builder = tempfile::Builder::new();
     builder.prefix(STAGED);
     // As readable as the user's other folders.
@@ -98,7 +98,7 @@ fn replace(texts: &[(&str, String)], folder: &Path) -> Result<(), Error> {
     let fail = |error: io::Error| Error::write(folder, &error);
     let _lock = Lock::take(folder).map_err(fail)?;
     // Whoever staged these was killed: nobody else writes here now.
-    clean(folder, Path::is_file).map_err(fail)?;
+    clean(folder, Path::is_file);
     let mut staged = Vec::with_capacity(texts.len());
     for (name, text) in texts {
         let path = folder.join(name);
@@ -137,17 +137,15 @@ fn stage(text: &str, folder: &Path) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// Takes away what was not finished, as far as it is stale.
-fn clean(folder: &Path, is_stale: impl Fn(&Path) -> bool) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
+/// Takes away what was not finished, as far as it is stale; what cannot be taken away is in nobody's
+/// way.
+fn clean(folder: &Path, is_stale: impl Fn(&Path) -> bool) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if entry.file_name().to_string_lossy().starts_with(STAGED) && is_stale(&path) {
-            // It is in nobody's way if it stays.
             let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         }
     }
-    Ok(())
 }
 
 fn is_old(path: &Path) -> bool {

@@ -9,6 +9,16 @@ use crate::tune;
 ///
 /// # Errors
 /// If there is no such setting, or it cannot have that value.
+///
+/// # Examples
+/// ```
+/// use reticent::read_settings;
+///
+/// let settings = read_settings(&[("iterations", "50".to_owned()), ("clip", ".5".to_owned())])?;
+/// assert_eq!((settings.iterations, settings.clip), (Some(50), Some(0.5)));
+/// assert!(read_settings(&[("clip", "half".to_owned())]).is_err());
+/// # Ok::<(), reticent::Error>(())
+/// ```
 pub fn read_settings(given: &[(&'static str, String)]) -> Result<Settings, Error> {
     let mut settings = Settings::default();
     for (name, text) in given {

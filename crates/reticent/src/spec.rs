@@ -17,6 +17,24 @@ use crate::tune::NO_GRID;
 /// What to fit and at what price, as users type it; not on what, which is a
 /// [`Source`](crate::Source). Unchecked: [`Spec::fit`] reads it into a [`Fit`](crate::Fit), and
 /// [`Spec::check`] into a [`Job`](crate::Job).
+///
+/// # Examples
+///
+/// ```
+/// use reticent::Spec;
+///
+/// let spec = Spec {
+///     features: Some(2),
+///     row_norm: Some(1.0),
+///     epsilon: Some(1.0),
+///     delta: Some(1e-6),
+///     loss: Some("logistic".to_owned()),
+///     ..Spec::default()
+/// };
+/// assert!(spec.check().is_ok());
+/// let misspelt = Spec { loss: Some("logistik".to_owned()), ..spec };
+/// assert!(misspelt.check().unwrap_err().to_string().contains("logistic"));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Spec {

@@ -62,12 +62,32 @@ impl Verdict {
     ///
     /// # Errors
     /// If δ cannot be, or the events do not go together.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent::accountant::{Event, Gaussian, Ledger, Taint};
+    /// use reticent::{Adjacency, Scope, Unit, Verdict, View};
+    ///
+    /// let (adjacency, unit, view) = (Adjacency::ReplaceOne, Unit::Record, View::Central);
+    /// let mut ledger = Ledger::new();
+    /// ledger.append(Event::new(Gaussian::new(5.0)?, adjacency, unit, view)?);
+    /// let scope = Scope { adjacency, unit, view };
+    /// assert!(Verdict::of(&ledger, 1e-6, scope)?.certified);
+    /// ledger.taint(Taint::SeededNoise);
+    /// let verdict = Verdict::of(&ledger, 1e-6, scope)?;
+    /// assert!(!verdict.certified && verdict.epsilon.upper.is_infinite());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn of(ledger: &Ledger, delta: f64, otherwise: Scope) -> Result<Self, AccountError> {
         let counted = epsilon(ledger, delta)?;
         Ok(Self::with(ledger, delta, counted, otherwise, ("delta", delta)))
     }
 
     /// The same at the δ that belongs to `asked`, an ε.
+    ///
+    /// # Errors
+    /// If ε cannot be, or the events do not go together.
     pub fn at(ledger: &Ledger, asked: f64, otherwise: Scope) -> Result<Self, AccountError> {
         let Bound { upper: delta, method, .. } = delta(ledger, asked)?;
         let upper = if delta < 1.0 { asked } else { f64::INFINITY };

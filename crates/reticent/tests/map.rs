@@ -58,6 +58,10 @@ fn versions(takes: &[&str]) -> Vec<(&'static str, Settings)> {
         let words = ["gradient", "minimiser", "objective", "normal-objective"];
         return words.into_iter().zip(Release::ALL.iter().copied().map(release)).collect();
     }
+    if takes.contains(&"precondition") {
+        let share = Settings { precondition: Some(0.1), ..usual.clone() };
+        return vec![("", usual), ("preconditioned", share)];
+    }
     vec![("", usual)]
 }
 

@@ -438,6 +438,23 @@ fn a_file_of_format_1_is_read_and_not_verified() {
     assert_eq!(judged(&bare.to_string(), None).unwrap().standing(), Standing::Fails);
 }
 
+/// Files that were written once are read for ever, and the words of a format are part of it: whoever
+/// changes a sentence of a statement makes a new format, and keeps the old one for old files. (A
+/// tighter count before the next release needs new files here; after it, old ones are on the safe
+/// side.)
+#[test]
+fn what_was_written_once_is_still_read_and_still_holds() {
+    let judged = |text| Document::parse(text).unwrap().verify(None);
+    let old = judged(include_str!("files/model-1.json"));
+    assert_eq!(old.standing(), Standing::Unverifiable, "{:?}", old.checks);
+    let signer = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files/signer.pub"));
+    let signer = PublicKey::read(signer).unwrap();
+    let signed = Document::parse(include_str!("files/model-2.json")).unwrap().verify(Some(&signer));
+    assert!(signed.holds() && signed.certificate.certified, "{:?}", signed.checks);
+    let seeded = judged(include_str!("files/certificate-2-seeded.json"));
+    assert!(seeded.holds() && !seeded.certificate.certified, "{:?}", seeded.checks);
+}
+
 /// Another version may have counted less tightly, and never more so.
 #[test]
 fn another_version_may_promise_less_and_not_more() {

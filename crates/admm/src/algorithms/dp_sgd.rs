@@ -166,7 +166,9 @@ impl DpSgd {
         let part = (CLIP.0 * (signal / directions).sqrt()).clamp(CLIP.1, CLIP.2);
         let bound = |bound: f64| if bound.is_finite() && bound > 0.0 { bound } else { 1.0 };
         if chosen.clip {
-            self.params.clip = part * bound(lipschitz) * directions.sqrt();
+            // It follows from an answer, so that no loss may make it one that is refused.
+            let clip = part * bound(lipschitz) * directions.sqrt();
+            self.params.clip = clip.clamp(1e-100, 1e100);
         }
         if chosen.step {
             let noise = NOISE * (signal / (2.0 * self.u.len() as f64)).sqrt().min(1.0);
@@ -175,6 +177,21 @@ impl DpSgd {
             self.step = StepSize::Constant(length / bound(smoothness));
         }
         self.prox = Prox::Within(Box::new(basis));
+        Ok(())
+    }
+
+    /// The loop, in whichever coordinates.
+    fn descend(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<(), Refusal> {
+        for k in 1..=self.iterations {
+            let DpSgd { params, prox, momentum, u, average, .. } = self;
+            let eta = self.step.at(k, self.per_epoch);
+            let g = oracle.ask(&Gradient { at: u, mean: *params })?.into_inner();
+            u.iter_mut().zip(&g).for_each(|(u, g)| *u -= eta * g);
+            prox.apply(u, eta);
+            average.add(prox.native(u));
+            momentum.add(k, u);
+            told(tell, k, self.iterations)?;
+        }
         Ok(())
     }
 }
@@ -186,19 +203,12 @@ impl Algorithm for DpSgd {
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
         self.change_basis(oracle)?;
-        for k in 1..=self.iterations {
-            let DpSgd { params, prox, momentum, u, average, .. } = self;
-            let eta = self.step.at(k, self.per_epoch);
-            let g = oracle.ask(&Gradient { at: u, mean: *params })?.into_inner();
-            u.iter_mut().zip(&g).for_each(|(u, g)| *u -= eta * g);
-            prox.apply(u, eta);
-            average.add(prox.native(u));
-            momentum.add(k, u);
-            told(tell, k, self.iterations)?;
-        }
+        let ended = self.descend(oracle, tell);
+        // Whatever came of it: whoever asks next asks about the rows as they came.
         if self.precondition.is_some() {
             oracle.set_basis(None)?;
         }
+        ended?;
         Ok(self.average.mean().to_vec())
     }
 }

@@ -195,7 +195,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "fit none.csv GOOD --algorithm dp-sgd --rho 1",
-        "rho = 1: dp-sgd has no such setting; it takes iterations, sampling, clip, step, momentum, average; …",
+        "rho = 1: dp-sgd has no such setting; it takes iterations, sampling, clip, step, momentum, average, precondition; …",
     ),
     case(
         "fit none.csv GOOD --algorithm amp --schema three.toml",

@@ -10,6 +10,7 @@ use std::path::Path;
 
 /// What is known of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text tells no types"))]
 enum Known {
     Nothing,
     Number,

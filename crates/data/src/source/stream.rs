@@ -7,11 +7,11 @@ use super::delimited::Layout;
 use super::lines::Lines;
 use super::records::{Record, Records};
 use super::{Format, Reading, libsvm, open, ready};
-#[cfg(feature = "parquet")]
-use crate::day;
 use crate::error::FileProblem;
 use crate::filling::Filling;
-use crate::{Cell, DataError, Purpose, Row, Schema, Undeclared};
+#[cfg(feature = "parquet")]
+use crate::{Cell, day};
+use crate::{DataError, Purpose, Row, Schema, Undeclared};
 use std::io::Read;
 use std::path::Path;
 

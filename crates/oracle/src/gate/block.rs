@@ -57,7 +57,8 @@ impl Gate<Keyed> {
                 "this party has fewer records, or another loss, than its block's terms say",
             ));
         }
-        let fresh = || Block { party: PartyBlock::new(shape.len(), *params), lineage: [0; 32] };
+        let basis = self.inside.basis;
+        let fresh = || Block { party: PartyBlock::new(shape.len(), *params), lineage: basis };
         let Block { party, lineage } = self.block.get_or_insert_with(fresh);
         if party.params() != params {
             return Err(wrong("a block moves on the same terms from its start to its end"));
@@ -102,7 +103,10 @@ impl Gate<Keyed> {
         let context = hasher.canonical(&(bound, round, party))?.finish();
         self.books.enter(Some(context), Vec::new())?;
         let steps = Grid::new(block.offset().len()).clipped(block.offset(), bound);
-        self.source.draw(context, |entropy| aggregator.encrypt(round, party, &steps, entropy))
+        // The steps too: should a block ever come out otherwise, on another machine or by another
+        // library of mathematics, it is closed by another key. Not in the books, which would tell it.
+        let closing = Hasher::new("reticent box").field(&context).canonical(&steps)?.finish();
+        self.source.draw(closing, |entropy| aggregator.encrypt(round, party, &steps, entropy))
     }
 
     /// The block, clipped to its bound, with this party's share of the noise, as a member of a

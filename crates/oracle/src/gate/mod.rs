@@ -259,19 +259,26 @@ impl<S: Source> Oracle for Gate<S> {
         check_point(start, self.inside.shape())?;
         let Inside { private, loss, .. } = &self.inside;
         self.inside.blocks = Some(Blocks::at(start, private.records(), loss.outputs()));
-        self.inside.lineage = Hasher::new("open consensus").numbers(start).finish();
+        let mut hasher = Hasher::new("open consensus");
+        if self.inside.basis != [0; 32] {
+            hasher = Hasher::new("open consensus in a basis");
+            hasher.field(&self.inside.basis);
+        }
+        self.inside.lineage = hasher.numbers(start).finish();
         Ok(())
     }
 
     fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal> {
-        let Inside { private, blocks, lineage, .. } = &mut self.inside;
-        // The images are of the rows as they came.
-        private.set_basis(None);
-        check_basis(images, private.width())?;
+        let Inside { private, blocks, basis, lineage, .. } = &mut self.inside;
+        // Before anything moves: what is refused must leave rows and lineage as they were.
+        check_basis(images, private.native_width())?;
         private.set_basis(images);
-        *blocks = None;
-        let mut hasher = Hasher::new("set basis");
-        *lineage = hasher.field(lineage.as_slice()).numbers(images.unwrap_or_default()).finish();
+        // Blocks are of other coordinates. Rows as they came are the state of a gate that is new.
+        (*blocks, self.block, self.split) = (None, None, None);
+        *basis = images
+            .map(|images| Hasher::new("set basis").numbers(images).finish())
+            .unwrap_or_default();
+        *lineage = *basis;
         Ok(())
     }
 }

@@ -102,7 +102,8 @@ impl Gate {
         for _ in 0..runs {
             let candidates = selection.plans.len() as u64;
             let candidate = self.source.entropy.below(candidates).map_err(Refusal::from)? as usize;
-            (self.split, self.inside.blocks) = (None, None);
+            // A run that ran away may have left the rows in coordinates of its own.
+            self.set_basis(None)?;
             self.books = Books::default();
             self.books.bind(selection.plans[candidate].clone());
             let given = run(&mut self, candidate)?;

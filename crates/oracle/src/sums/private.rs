@@ -135,8 +135,16 @@ impl Private {
     }
 
     /// How many coordinates a row has, the constant behind the intercept included.
-    pub fn width(&self) -> usize {
+    fn width(&self) -> usize {
         self.features() + usize::from(self.intercept != 0.0)
+    }
+
+    /// How many it has as it came.
+    pub fn native_width(&self) -> usize {
+        let native = |(rows, _, intercept): &(Rows, Vec<f64>, f64)| {
+            rows.columns() + usize::from(*intercept != 0.0)
+        };
+        self.native.as_ref().map_or_else(|| self.width(), native)
     }
 
     /// Refuses targets that `loss` does not take: what it declares of its slope and its curvature

@@ -122,6 +122,13 @@ impl Risk<'_> {
             ));
         }
         let clip = slope * row_norm * UP;
+        // Squares of slopes that are smaller or larger come out as 0 or ∞, and a bound with them.
+        if !(1e-100..=1e100).contains(&clip) {
+            return Err(wrong(
+                "the minimiser cannot be released: the largest slope of the loss times the row norm must be between \
+                 1e-100 and 1e100: scale the loss or the rows",
+            ));
+        }
         let smooth = (crowd * curvature * row_norm * row_norm + public.ridge + gram / gamma) * UP;
 
         let mut slope_at_start = vec![0.0; start.len()];

@@ -1,11 +1,14 @@
 //! Answers in other coordinates.
 
 use crate::{COLUMNS, COUNT, OPENING, close, example, gate, loss, noiseless, point};
+use reticent_accountant::Repetitions;
 use reticent_accountant::Unit;
 use reticent_data::{Dense, Rows, Table};
 use reticent_noise::NoiseKey;
-use reticent_oracle::queries::{Gradient, Mean, SecondMoment};
-use reticent_oracle::{Entropy, Gate, Opening, Oracle, Refusal, Rehearsal, Sampling};
+use reticent_oracle::queries::{Gradient, Mean, Score, SecondMoment};
+use reticent_oracle::{
+    Entropy, Gate, Opening, Oracle, PrivateSelection, Refusal, Rehearsal, Released, Sampling,
+};
 
 const WIDTH: usize = COLUMNS + 1;
 
@@ -136,26 +139,78 @@ fn a_rehearsal_has_the_events_of_the_run() {
 /// the two answers would have none.
 #[test]
 fn noise_from_a_key_is_another_in_another_basis() {
-    let mut gate = Gate::open_keyed(
-        example(false).into(),
-        loss("logistic"),
-        &OPENING,
-        NoiseKey::seeded(1),
-        &[1; 32],
-    )
-    .unwrap();
-    let mean = Mean { clip: 1e-9, noise_multiplier: 2.0, sampling: Sampling::Full };
-    let query = Gradient { at: &[0.0; WIDTH], mean };
+    let mut gate = keyed();
+    let query = Gradient { at: &[0.0; WIDTH], mean: TINY };
     let mut answers = Vec::new();
-    for images in [None, Some(images()), Some(vec![0.5; 16]), None] {
+    for images in [None, Some(images()), Some(vec![0.5; 16])] {
         gate.set_basis(images.as_deref()).unwrap();
         answers.push(gate.ask(&query).unwrap().into_inner());
     }
-    for (i, answer) in answers.iter().enumerate() {
-        for other in &answers[..i] {
-            let apart = answer.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            assert!(apart > 2.0 * 1e-9 / COUNT as f64, "{apart}");
-        }
+    assert!(differ(&answers));
+    // Back to the rows as they came the question is the first one, and so is its answer.
+    gate.set_basis(None).unwrap();
+    assert_eq!(gate.ask(&query).unwrap().into_inner(), answers[0]);
+    assert_eq!(gate.ledger().total_events(), 3);
+}
+
+/// Whether any two answers are further apart than sums of such clips can be without noise.
+fn differ(answers: &[Vec<f64>]) -> bool {
+    let apart = |a: &[f64], b: &[f64]| {
+        a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) > 2e-9 / COUNT as f64
+    };
+    (0..answers.len()).all(|i| answers[..i].iter().all(|other| apart(&answers[i], other)))
+}
+
+fn keyed() -> Gate<reticent_oracle::Keyed> {
+    let (table, key) = (example(false).into(), NoiseKey::seeded(1));
+    Gate::open_keyed(table, loss("logistic"), &OPENING, key, &[1; 32]).unwrap()
+}
+
+const TINY: Mean = Mean { clip: 1e-9, noise_multiplier: 2.0, sampling: Sampling::Full };
+
+/// A consensus that is opened at the same start in two bases is two states.
+#[test]
+fn a_consensus_in_another_basis_has_other_noise() {
+    let mut gate = keyed();
+    let mut answers = Vec::new();
+    for images in [None, Some(images())] {
+        gate.set_basis(images.as_deref()).unwrap();
+        gate.open_consensus(&[0.0; WIDTH]).unwrap();
+        answers.push(gate.ask(&Gradient { at: &[0.0; WIDTH], mean: TINY }).unwrap().into_inner());
     }
-    assert_eq!(gate.ledger().total_events(), 4);
+    assert!(differ(&answers));
+    assert_eq!(gate.ledger().total_events(), 2);
+}
+
+/// Else the rows would be others, and the noise the same.
+#[test]
+fn a_basis_that_is_refused_changes_nothing() {
+    let mut gate = keyed();
+    gate.set_basis(Some(&images())).unwrap();
+    let (shape, query) = (gate.shape(), Gradient { at: &[0.0; WIDTH], mean: TINY });
+    let before = gate.ask(&query).unwrap().into_inner();
+    assert!(gate.set_basis(Some(&[f64::NAN; 16])).is_err());
+    assert!(gate.set_basis(Some(&[1.0; 25])).is_err());
+    assert_eq!((gate.shape(), gate.ask(&query).unwrap().into_inner()), (shape, before));
+}
+
+/// A run that ran away leaves its coordinates to nobody: the next is about the rows as they came.
+#[test]
+fn a_losing_run_does_not_hand_on_its_basis() {
+    let terms = *gate("logistic", &OPENING).terms();
+    let plan = {
+        let mut rehearsal = Rehearsal::new(gate("logistic", &OPENING).shape(), terms);
+        rehearsal.ask(&Score { at: &[0.0; WIDTH], noise_multiplier: 1.0 }).unwrap();
+        rehearsal.into_plan()
+    };
+    let law = Repetitions::PositivePoisson { rate: 40.0 };
+    let selection = PrivateSelection { plans: vec![plan], law };
+    let mut shapes = Vec::new();
+    let run = |oracle: &mut dyn Oracle, _: usize| -> Result<Option<((), Released<f64>)>, Refusal> {
+        shapes.push(oracle.shape());
+        oracle.set_basis(Some(&images()))?;
+        Ok(None)
+    };
+    gate("logistic", &OPENING).select(&selection, run).unwrap();
+    assert!(shapes.len() > 1 && shapes.iter().all(|shape| shape.intercept), "{shapes:?}");
 }

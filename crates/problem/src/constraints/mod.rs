@@ -33,6 +33,20 @@ impl Constraint {
     }
 
     /// Any matrix, as a constraint.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent_problem::{Constraint, Regulariser, Shape, SparseMatrix, penalties::L1};
+    ///
+    /// // The sum of two coefficients is penalised, and nothing else.
+    /// let sum = SparseMatrix::from_triplets(1, 2, &[(0, 0, 1.0), (0, 1, 1.0)]);
+    /// let shape = Shape { features: 2, outputs: 1, intercept: false };
+    /// let lasso = Box::new(L1::new(1.0)?) as Box<dyn reticent_problem::Penalty>;
+    /// let regulariser = Regulariser::new(lasso, Constraint::from_matrix(sum), shape)?;
+    /// assert_eq!(regulariser.value_at(&[3.0, -1.0]), 2.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn from_matrix(a: SparseMatrix) -> Self {
         Self::new(matrix::ENTRY.name, matrix::ENTRY.name.to_owned(), a)
     }

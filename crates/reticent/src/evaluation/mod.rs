@@ -329,6 +329,7 @@ impl ReadyEvaluation {
             Certificate::of(NAME, budget.delta(), &terms, ledger).map_err(spent)?;
         certificate.assumptions.extend(origin);
         certificate.assumptions.push(PUBLIC_MODEL.to_owned());
+        let certificate = certificate.sealed(None).map_err(spent)?;
         let quality = question.read(&asking, &terms, &answer);
         Ok(Evaluated { quality, confidence, certificate })
     }

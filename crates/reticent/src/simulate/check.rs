@@ -75,7 +75,9 @@ impl Simulation {
             let why = "it says how records are dealt to the parties of `split = N`; a party for each user has its own";
             return Err(Error::value("skew", skew, why));
         }
-        if let Some(epsilon) = self.budgets.values().find(|epsilon| !(**epsilon > 0.0)) {
+        if let Some(epsilon) =
+            self.budgets.values().find(|epsilon| epsilon.is_nan() || **epsilon <= 0.0)
+        {
             return Err(Error::value("budgets", epsilon, "an ε above 0 is needed"));
         }
         if self.entry.private && self.budget.is_none() {

@@ -1,20 +1,18 @@
 //! A run between parties, put together part by part in Rust.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use reticent_accountant::{Unit, View};
 use reticent_admm::Settings;
 use reticent_noise::Hasher;
 use reticent_oracle::tables::Schema;
 use reticent_oracle::{Digest, Skew};
-use reticent_problem::{Constraint, Loss, Penalty};
 use reticent_runtime::{Entry, Failures};
 
 use super::check::find;
 use crate::budget::Budget;
 use crate::error::Error;
-use crate::objective::Problem;
+use crate::objective::{Problem, parts_of_problem};
 
 /// What to run between whom and at what price; not on what, which is a [`Source`](crate::Source).
 /// Unchecked: [`Simulation::check`] makes a [`SimulationJob`](super::SimulationJob) of it, without
@@ -131,30 +129,7 @@ impl Simulation {
         self
     }
 
-    /// This loss, one of [`losses`](crate::problem::losses).
-    pub fn loss(mut self, loss: impl Loss + 'static) -> Self {
-        self.problem = self.problem.loss(Arc::new(loss) as Arc<dyn Loss>);
-        self
-    }
-
-    /// This penalty, one of [`penalties`](crate::problem::penalties) or, where the guarantee does
-    /// not count on what it does, one of your own.
-    pub fn penalty(mut self, penalty: impl Penalty + 'static) -> Self {
-        self.problem = self.problem.penalty(Arc::new(penalty) as Arc<dyn Penalty>);
-        self
-    }
-
-    /// This constraint between the parameter and what is penalised.
-    pub fn constraint(mut self, constraint: Constraint) -> Self {
-        self.problem = self.problem.constraint(constraint);
-        self
-    }
-
-    /// Whether there is an intercept; there is one where nothing is said.
-    pub fn intercept(mut self, intercept: bool) -> Self {
-        self.problem = self.problem.intercept(intercept);
-        self
-    }
+    parts_of_problem!();
 
     /// The algorithm of this name, of [`CATALOGUE`](crate::runtime::CATALOGUE).
     ///

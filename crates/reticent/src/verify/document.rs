@@ -31,6 +31,9 @@ pub struct Document {
 const MODEL: &str = "model.json";
 const CERTIFICATE: &str = "certificate.json";
 
+/// What only a model has.
+const OF_A_MODEL: [&str; 3] = ["coefficients", "intercept", "preprocessing"];
+
 impl Document {
     /// Reads a model file, a certificate file, or the folder that they are in.
     ///
@@ -76,9 +79,13 @@ impl Document {
         Ok(Document { path: path.to_owned(), ..Self::of_model(value, model) })
     }
 
-    fn made(value: Value, path: &Path) -> Result<Self, Error> {
-        if value.get("certificate").is_some() || value.get("coefficients").is_some() {
+    fn made(mut value: Value, path: &Path) -> Result<Self, Error> {
+        if OF_A_MODEL.iter().any(|name| value.get(name).is_some()) {
             return Self::made_model(value, path);
+        }
+        // Figures, or whatever else has a certificate beside it: the certificate is what is checked.
+        if let Some(inside) = value.get_mut("certificate") {
+            value = inside.take();
         }
         let refuse = |reason: String| Error::Model { file: path.to_owned(), reason };
         let certificate =

@@ -16,10 +16,4 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |recipe| super::build(recipe, &ENTRY, VARIANT),
 };
 
-const VARIANT: Variant = Variant {
-    recycles: false,
-    growth: 1.0,
-    fixed_dual: false,
-    noise_on_penalty: false,
-    private: true,
-};
+const VARIANT: Variant = Variant::FRESH;

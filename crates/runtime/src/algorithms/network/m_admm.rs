@@ -31,10 +31,5 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |recipe| super::build(recipe, &ENTRY, VARIANT),
 };
 
-const VARIANT: Variant = Variant {
-    recycles: false,
-    growth: 1.01,
-    fixed_dual: true,
-    noise_on_penalty: true,
-    private: true,
-};
+const VARIANT: Variant =
+    Variant { growth: 1.01, fixed_dual: true, noise_on_penalty: true, ..Variant::FRESH };

@@ -71,6 +71,17 @@ pub(crate) struct Variant {
     private: bool,
 }
 
+impl Variant {
+    /// A fresh, noisy step in every round, and nothing that grows.
+    const FRESH: Variant = Variant {
+        recycles: false,
+        growth: 1.0,
+        fixed_dual: false,
+        noise_on_penalty: false,
+        private: true,
+    };
+}
+
 /// An algorithm of this family with its settings.
 #[derive(Debug)]
 struct Peers {

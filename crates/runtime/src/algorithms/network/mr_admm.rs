@@ -27,10 +27,4 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |recipe| super::build(recipe, &ENTRY, VARIANT),
 };
 
-const VARIANT: Variant = Variant {
-    recycles: true,
-    growth: 1.01,
-    fixed_dual: false,
-    noise_on_penalty: false,
-    private: true,
-};
+const VARIANT: Variant = Variant { recycles: true, growth: 1.01, ..Variant::FRESH };
