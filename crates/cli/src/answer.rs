@@ -45,7 +45,7 @@ impl OutputFormat {
         let said = match (self.json, self.quiet && is_report) {
             (true, _) => print(&format!("{}\n", answer.object)),
             (false, true) => Ok(()),
-            (false, false) => print(&shortened(&answer.text)),
+            (false, false) => print(&visible(&shortened(&answer.text))),
         };
         said.map_err(Failure::Output)?;
         let shouted = |remark: &&String| !self.quiet || remark.starts_with("NOT PRIVATE");
@@ -104,11 +104,37 @@ fn words(text: &str) -> String {
 /// Says something on standard error. If nobody reads there any more, as behind `2>&1 | head`, there
 /// is nobody to tell, and what was done is done; `eprintln!` would panic.
 fn aside(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", visible(text));
+}
+
+/// What is said for people, without what a terminal would obey and without what turns the direction
+/// of writing: names and notes come out of files, and a file could draw an answer of its own.
+fn visible(text: &str) -> String {
+    let hidden = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\t')
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    text.chars().map(|c| if hidden(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible;
+
+    /// An algorithm's name out of a file that would clear the screen and write an answer of its own.
+    #[test]
+    fn a_file_cannot_draw_on_the_terminal() {
+        let drawn =
+            visible("x\u{1b}[2J\u{1b}[Hholds\u{1b}[8m\r\u{202e}\u{9b}31m\nnext\tword ε ≤ 1");
+        assert_eq!(
+            drawn,
+            "x\u{fffd}[2J\u{fffd}[Hholds\u{fffd}[8m\u{fffd}\u{fffd}\u{fffd}31m\nnext\tword ε ≤ 1"
+        );
+    }
 }

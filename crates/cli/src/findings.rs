@@ -1,6 +1,6 @@
 //! What a check of a file found, for a page.
 
-use reticent::{Check, Document, Outcome as Checked};
+use reticent::{Check, Document, Outcome as Checked, Standing};
 #[cfg(feature = "serve")]
 use reticent_report::Subject;
 use reticent_report::{Finding, Findings, Outcome};
@@ -15,7 +15,12 @@ pub fn findings(document: &Document) -> Findings {
         },
         words: format!("{name}: {said}"),
     };
-    Findings { list: document.verify(None).checks.into_iter().map(finding).collect() }
+    let verification = document.verify(None);
+    Findings {
+        verifiable: verification.standing() != Standing::Unverifiable,
+        signed: verification.signer.is_some(),
+        list: verification.checks.into_iter().map(finding).collect(),
+    }
 }
 
 /// More different entries than this are not counted for somebody who sends a file.

@@ -52,6 +52,17 @@ fn a_model_of_the_file_that_its_schema_was_drafted_from_is_tainted() {
     assert_eq!(said["certified"], true, "{said}");
 }
 
+/// A model keeps no word of where its schema came from, but its books do.
+#[test]
+fn the_evaluation_of_such_a_model_is_no_guarantee() {
+    let folder = folder();
+    folder.reticent(&format!("fit t.csv --schema s.toml {BUDGET}")).ok();
+    let line = "evaluate m t.csv --epsilon 1 --delta 1e-6 --json";
+    let said = folder.reticent(line).ok().json();
+    assert!(said.to_string().contains("drafted from this very table"), "{said}");
+    assert!(!said.to_string().contains("\"certified\":true"), "{said}");
+}
+
 /// The bytes are what counts, not the name, and not how they are packed.
 #[test]
 fn the_same_table_under_another_name_or_packed_is_the_same_table() {

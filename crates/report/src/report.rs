@@ -82,6 +82,8 @@ fn word(subject: &Subject) -> &'static str {
         "guarantee"
     } else if !subject.findings.hold() {
         "contradicts itself"
+    } else if subject.certificate.certified {
+        "cannot be verified"
     } else {
         "not private"
     }

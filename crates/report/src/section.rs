@@ -16,9 +16,9 @@ pub(crate) fn section(subject: &Subject, id: &str) -> Markup {
         section.subject id=(id) aria-labelledby=(format!("{id}-h")) {
             h2 id=(format!("{id}-h")) { (said(&subject.name)) }
             (verdict(subject))
-            @if certificate.certified { (promise(certificate)) }
+            @if subject.is_sound() { (promise(certificate)) }
             (checks(subject))
-            @if certificate.certified {
+            @if subject.is_sound() {
                 h3 { "What an attacker can do" }
                 (attacker(subject, id))
                 h3 { "The price of certainty: ε and δ" }
@@ -61,6 +61,12 @@ fn verdict(subject: &Subject) -> Markup {
                     span { "ε ≤ " (up(certificate.epsilon)) } " " span { "at δ = " (delta(certificate.delta)) }
                 }
                 p { (said(&certificate.meaning)) }
+                @if !subject.findings.signed {
+                    p {
+                        "Nobody has signed it: that the file agrees with itself does not say who made it. Rely on \
+                         it if you had it from somebody you trust, or ask for a signed one."
+                    }
+                }
             }
         } @else if !subject.findings.hold() {
             div.verdict.bad {
@@ -71,6 +77,14 @@ fn verdict(subject: &Subject) -> Markup {
                 }
                 @if !certificate.certified { p { (said(&certificate.meaning)) } }
             }
+        } @else if certificate.certified {
+            div.verdict.bad {
+                p.badge { "Cannot be verified" }
+                p {
+                    "The file is of an earlier version and has no digest: nothing shows whether it was changed. \
+                     Fit the model again, or ask whoever made it."
+                }
+            }
         } @else {
             div.verdict.bad {
                 p.badge { "Not private" }
@@ -80,7 +94,7 @@ fn verdict(subject: &Subject) -> Markup {
                 }
             }
         }
-        @if view == View::Network && certificate.certified {
+        @if view == View::Network && subject.is_sound() {
             p.note { "Who shows the model to anybody but party 0 shows more than was counted." }
         }
     }
@@ -144,10 +158,10 @@ fn plan(subject: &Subject) -> Markup {
         h3 { "The plan against what was used" }
         @if let Some(paid) = &subject.paid {
             p {
-                "The run is job " (paid.job) " of the budget. It asked for ε = " (given(paid.asked.0)) " at δ = "
+                "The budget has a job with just this plan: job " (paid.job) ". It asked for ε = " (given(paid.asked.0)) " at δ = "
                 (delta(paid.asked.1)) ", planned " (paid.planned) " releases before the first was made, and made "
                 (paid.used) "."
-                @if certificate.certified {
+                @if subject.is_sound() {
                     " Counted from its ledger it cost ε = " (up(certificate.epsilon)) "."
                 }
             }
@@ -155,7 +169,7 @@ fn plan(subject: &Subject) -> Markup {
             p {
                 "A run plans all that it will release before it begins, and cannot release more. Its ledger has "
                 (many(&subject.parts)) "."
-                @if certificate.certified {
+                @if subject.is_sound() {
                     " They cost ε = " (up(certificate.epsilon)) " at δ = " (delta(certificate.delta))
                     ", and no analysis of all of them can give less than " (down(certificate.epsilon_lower)) "."
                 }

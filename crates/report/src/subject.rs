@@ -30,6 +30,10 @@ pub struct Finding {
 pub struct Findings {
     /// One line for each thing.
     pub list: Vec<Finding>,
+    /// Whether the file has what it takes to be checked; one of an earlier version has no digest.
+    pub verifiable: bool,
+    /// Whether somebody has signed it.
+    pub signed: bool,
 }
 
 impl Findings {
@@ -115,10 +119,10 @@ impl Subject {
         Self { paid, ..self }
     }
 
-    /// Whether it is a guarantee and nothing in the file contradicts it.
+    /// Whether it is a guarantee, and the file holds to all that it can be checked by.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.certificate.certified && self.findings.hold()
+        self.certificate.certified && self.findings.hold() && self.findings.verifiable
     }
 
     /// ε, infinite where there is no guarantee.

@@ -76,7 +76,7 @@ fn outward(value: f64, round: fn(f64) -> f64) -> f64 {
 #[must_use]
 pub fn given(value: f64) -> String {
     let text = value.to_string();
-    if text.len() <= 8 { text } else { number(value) }
+    if text.len() <= 8 { text } else { up(value) }
 }
 
 /// A time of a history, without what a heading says.

@@ -32,7 +32,8 @@ fn model(epsilon: f64) -> Model {
 }
 
 fn found(outcome: Outcome, words: &str) -> Findings {
-    Findings { list: vec![Finding { outcome, words: words.to_owned() }] }
+    let list = vec![Finding { outcome, words: words.to_owned() }];
+    Findings { list, verifiable: true, signed: false }
 }
 
 fn subject(name: &str, model: Model) -> Subject {
@@ -237,4 +238,31 @@ fn a_message_leads_nowhere_else() {
         let page = live::message("t", "w", elsewhere).into_html();
         assert!(!page.contains(elsewhere), "{elsewhere}");
     }
+}
+
+/// What fails its checks, or has nothing to be checked by, promises nothing anywhere on the page.
+#[test]
+fn a_file_that_is_not_verified_promises_nothing() {
+    let fails = found(Outcome::Fails, "weights: they were changed");
+    let older = Findings { verifiable: false, ..found(Outcome::Absent, "digest: there is none") };
+    for (findings, badge) in [(fails, "Contradicts itself"), (older, "Cannot be verified")] {
+        let subject = Subject::of_model("clinic", model(1.0), findings).unwrap();
+        assert!(!subject.is_sound() && subject.epsilon().is_infinite());
+        let page = report(&[subject], None).into_html();
+        assert!(page.contains(badge), "{badge}");
+        for promise in ["ε ≤", "catches at most", "Who is protected", "They cost ε"] {
+            assert!(!page.contains(promise), "{badge}: {promise}");
+        }
+    }
+}
+
+#[test]
+fn an_unsigned_guarantee_is_said_to_be_unsigned() {
+    let page = |signed| {
+        let findings = Findings { signed, ..found(Outcome::Holds, "all") };
+        let subject = Subject::of_model("clinic", model(1.0), findings).unwrap();
+        report(&[subject], None).into_html()
+    };
+    assert!(page(false).contains("Nobody has signed it"));
+    assert!(!page(true).contains("Nobody has signed it"));
 }

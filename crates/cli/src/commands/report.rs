@@ -48,11 +48,11 @@ impl Report {
         let store = self.budget.as_deref().map(Store::open_to_read).transpose();
         let store = store.map_err(Failure::Budget)?;
         let lines = store.as_ref().map_or(Ok(Vec::new()), Store::lines).map_err(Failure::Budget)?;
-        let mut subjects = Vec::with_capacity(self.models.len());
+        let (mut subjects, mut taken) = (Vec::with_capacity(self.models.len()), Vec::new());
         for path in &self.models {
             let document = Document::read(path)?;
             let certificate = document.certificate();
-            let paid = paid(&lines, certificate).map_err(Failure::Budget)?;
+            let paid = paid(&lines, &mut taken, certificate).map_err(Failure::Budget)?;
             let name = path.display().to_string();
             let count = || {
                 let found = findings(&document);
@@ -90,14 +90,27 @@ pub fn account(store: &Store, file: &Path) -> Result<Account, BudgetError> {
     Ok(Account::new(&name.unwrap_or_default(), store.summary()?, store.course(MOMENTS)?))
 }
 
-/// The job of a budget that planned just what a certificate's ledger has, if there is one.
-fn paid(lines: &[Line], certificate: &Certificate) -> Result<Option<Paid>, BudgetError> {
-    for line in lines.iter().rev().filter(|line| line.kind() == "reserved") {
+/// The job of a budget that planned just what a certificate's ledger has, if there is one that was
+/// not given back; no job is that of two models.
+fn paid(
+    lines: &[Line],
+    taken: &mut Vec<u64>,
+    certificate: &Certificate,
+) -> Result<Option<Paid>, BudgetError> {
+    let back: Vec<Option<u64>> =
+        lines.iter().filter(|line| line.kind() == "released").map(Line::job).collect();
+    let counts = |line: &&Line| {
+        line.kind() == "reserved"
+            && !back.contains(&Some(line.number()))
+            && !taken.contains(&line.number())
+    };
+    for line in lines.iter().rev().filter(counts) {
         let exported = line.export()?;
         let body = &exported["body"];
         let Ok(plan) = serde_json::from_value::<Ledger>(body["ledger"].clone()) else { continue };
         let of = |name: &str| body[name].as_f64().unwrap_or(f64::INFINITY);
         if plan == certificate.ledger {
+            taken.push(line.number());
             return Ok(Some(Paid {
                 job: line.number(),
                 asked: (of("epsilon"), of("delta")),

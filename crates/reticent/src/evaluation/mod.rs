@@ -26,7 +26,7 @@ pub use numbers::PrivateNumbers;
 pub use repeat::RepeatEvaluation;
 
 use crate::budget::Budget;
-use crate::certificate::{Certificate, origin};
+use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::map::{self, Cell, Drawn, Procedure};
 use crate::model::Model;
@@ -41,6 +41,10 @@ pub(crate) const NAME: &str = "evaluation";
 /// What a certificate of an evaluation does not count.
 const PUBLIC_MODEL: &str = "the model is public; what it shows of the people of this table, if it was trained on \
                             them, is counted by its own certificate, and both add up";
+
+/// What is assumed where the model has no guarantee.
+const UNBOUNDED_MODEL: &str = "the model is public and has no guarantee of its own: if it was trained on people of this \
+                               table, nothing bounds what it shows of them, and so nothing bounds both together";
 
 /// The confidence of the intervals where nothing is said.
 const CONFIDENCE: f64 = 0.95;
@@ -105,7 +109,8 @@ pub struct ReadyEvaluation {
     question: Question,
     asking: Asking,
     gate: Gate,
-    origin: Option<String>,
+    /// Whether the model has a guarantee of its own.
+    certified: bool,
 }
 
 impl Evaluation {
@@ -196,10 +201,15 @@ impl Evaluation {
         let schema = model.preprocessing();
         let table = source.into().load(schema)?;
         question.check_owners(&table)?;
-        let gate = question.open(table, 0)?;
+        let mut gate = question.open(table, 0)?;
+        // A model does not keep where its schema came from, but its books say if that was the table.
+        if model.certificate().ledger.taints().contains(&Taint::UnpaidRead) {
+            gate.taint(Taint::UnpaidRead);
+        }
         enter(Stage::Calibrating, watch)?;
         let asking = question.calibrate(gate.terms())?;
-        Ok(ReadyEvaluation { question, asking, gate, origin: origin(schema) })
+        let certified = model.certificate().certified;
+        Ok(ReadyEvaluation { question, asking, gate, certified })
     }
 
     /// Refuses what cannot be without reading a table.
@@ -313,7 +323,7 @@ impl ReadyEvaluation {
     /// # Errors
     /// If noise cannot be drawn. [`Error::Spent`] says that the budget was spent nevertheless.
     pub fn run(self) -> Result<Evaluated, Error> {
-        let ReadyEvaluation { question, asking, mut gate, origin } = self;
+        let ReadyEvaluation { question, asking, mut gate, certified } = self;
         let Evaluation { budget, confidence, .. } = question.evaluation;
         let terms = *gate.terms();
         gate.bind(asking.plan.clone());
@@ -327,8 +337,8 @@ impl ReadyEvaluation {
         let ledger = gate.close().map_err(|why| spent(why.into()))?;
         let mut certificate =
             Certificate::of(NAME, budget.delta(), &terms, ledger).map_err(spent)?;
-        certificate.assumptions.extend(origin);
-        certificate.assumptions.push(PUBLIC_MODEL.to_owned());
+        let model = if certified { PUBLIC_MODEL } else { UNBOUNDED_MODEL };
+        certificate.assumptions.push(model.to_owned());
         let certificate = certificate.sealed(None).map_err(spent)?;
         let quality = question.read(&asking, &terms, &answer);
         Ok(Evaluated { quality, confidence, certificate })
