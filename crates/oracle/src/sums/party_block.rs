@@ -297,7 +297,7 @@ mod tests {
     /// that follows from the public z's alone.
     #[test]
     fn a_block_stays_within_its_bound_of_a_public_centre() {
-        let params = BlockTerms { one_record: None, ..params(3.0, 0.8, 4, 1) };
+        let params = BlockTerms { clip: 0.01, one_record: None, ..params(3.0, 0.8, 4, 1) };
         let loss = losses::parse("squared", None).unwrap();
         let private = private(&[[30.0, -40.0, 20.0]], &[1.0]);
         let mut block = PartyBlock::new(COLUMNS, params);
