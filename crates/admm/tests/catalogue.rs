@@ -25,6 +25,7 @@ const VALUES: &[(&str, &str, Option<&str>)] = &[
     ("clip", "0.5", Some("-1")),
     ("step", r#""sqrt:0.1""#, None),
     ("momentum", "0.9", Some("-1")),
+    ("precondition", "0.1", Some("1")),
     ("rho", "0.3", Some("0")),
     ("proximal", "1.5", Some("-2")),
     ("gamma", "1.5", Some("-2")),
