@@ -157,7 +157,7 @@ fn a_paid_model_shows_its_plan_and_the_budget_what_is_left() {
     let paid = Paid { job: 3, asked: (1.0, 1e-6), planned: 122, used: 122 };
     let one = subject("m", model(1.0)).paid_by(Some(paid));
     let page = report(&[one], Some(&account(&store))).into_html();
-    assert!(page.contains("job 3 of the budget") && page.contains("planned 122 releases"));
+    assert!(page.contains("this plan: job 3") && page.contains("planned 122 releases"));
     for words in
         ["The budget of", "first model", "open, counted in full", "10 of 50 steps", "Left:"]
     {
