@@ -31,7 +31,7 @@ fn is_just_above(said: f64, truth: f64) {
 fn basic_composition_adds_every_epsilon() {
     let pure = (PureDp::new(0.3).unwrap().into(), 4);
     let approximate = (ApproximateDp::new(0.5, 1e-7).unwrap().into(), 2);
-    is_just_above(by(&ledger(&[pure.clone()]), Method::Basic), 1.2);
+    is_just_above(by(&ledger(std::slice::from_ref(&pure)), Method::Basic), 1.2);
     is_just_above(by(&ledger(&[pure, approximate]), Method::Basic), 2.2);
 }
 

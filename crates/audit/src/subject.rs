@@ -15,13 +15,13 @@ pub(crate) enum Subject {
     /// The job, and a table of the kind that it was calibrated for.
     Fit(Box<(Repeat, Table)>),
     Evaluation(Box<EvaluationSubject>),
-    PartiesSubject(Box<PartiesSubject>),
+    Parties(Box<PartiesSubject>),
 }
 
 impl Subject {
     pub fn new(spec: &AuditSpec) -> Result<Self, Error> {
         Ok(if parties::knows(&spec.algorithm) {
-            Subject::PartiesSubject(Box::new(PartiesSubject::new(spec)?))
+            Subject::Parties(Box::new(PartiesSubject::new(spec)?))
         } else if spec.algorithm == evaluated::NAME {
             Subject::Evaluation(Box::new(EvaluationSubject::new(spec)?))
         } else {
@@ -39,7 +39,7 @@ impl Subject {
             (Subject::Fit(fit), [table]) => fit.0.run(table.clone().into(), number),
             (Subject::Evaluation(one), [table]) => one.run(table.clone(), number),
             (Subject::Fit(_) | Subject::Evaluation(_), _) => Err(self.nothing_seen()),
-            (Subject::PartiesSubject(crowd), _) => crowd.run(world, number),
+            (Subject::Parties(crowd), _) => crowd.run(world, number),
         }
     }
 
@@ -48,7 +48,7 @@ impl Subject {
         match self {
             Subject::Fit(fit) => fit.0.epsilon(),
             Subject::Evaluation(one) => one.asked().epsilon(),
-            Subject::PartiesSubject(crowd) => crowd.epsilon(),
+            Subject::Parties(crowd) => crowd.epsilon(),
         }
     }
 
@@ -57,7 +57,7 @@ impl Subject {
         match self {
             Subject::Fit(fit) => fit.0.plan_at(scale, fit.1.clone().into()),
             Subject::Evaluation(one) => one.asked().plan_at(scale),
-            Subject::PartiesSubject(crowd) => crowd.plan_at(scale),
+            Subject::Parties(crowd) => crowd.plan_at(scale),
         }
     }
 
@@ -66,14 +66,12 @@ impl Subject {
         let mu = match self {
             Subject::Fit(fit) => fit.0.mu(),
             Subject::Evaluation(one) => one.asked().mu(),
-            Subject::PartiesSubject(crowd) => crowd.mu(),
+            Subject::Parties(crowd) => crowd.mu(),
         };
         match self {
             _ if mu.is_some() => Family::Gaussian,
             // Sums of many discrete Gaussians of billions of steps each, counted by their moments.
-            Subject::PartiesSubject(crowd) if crowd.view() == View::SecureAggregation => {
-                Family::Gaussian
-            }
+            Subject::Parties(crowd) if crowd.view() == View::SecureAggregation => Family::Gaussian,
             _ if self.plan_at(1.0).is_ok() => Family::Books,
             _ => Family::Unknown,
         }
@@ -83,7 +81,7 @@ impl Subject {
     pub fn view(&self) -> View {
         match self {
             Subject::Fit(..) | Subject::Evaluation(_) => View::Central,
-            Subject::PartiesSubject(crowd) => crowd.view(),
+            Subject::Parties(crowd) => crowd.view(),
         }
     }
 

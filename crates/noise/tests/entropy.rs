@@ -140,7 +140,7 @@ fn forks_under_other_keys_and_in_other_contexts_are_others() {
     for seed in [1, 2] {
         for context in [[3; 32], [4; 32]] {
             let mut entropy = NoiseKey::seeded(seed).entropy(&context);
-            let mut streams = vec![entropy.fork().unwrap(), entropy.fork().unwrap(), entropy];
+            let mut streams = [entropy.fork().unwrap(), entropy.fork().unwrap(), entropy];
             seen.extend(streams.iter_mut().map(|stream| stream.below(u64::MAX).unwrap()));
         }
     }

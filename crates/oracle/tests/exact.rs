@@ -1,6 +1,6 @@
 //! The exact objective: what it is, that it is written down, and that its bits do not depend on
 //! threads.
-
+#![allow(clippy::type_complexity)] // a list of functions is plainer than a name for their type
 #![allow(clippy::unwrap_used)]
 
 use reticent_accountant::{Adjacency, Ledger, Mechanism, Taint, Unit, View};

@@ -56,7 +56,7 @@ impl Place {
     fn count(&self, spec: &Spec, by_class: bool) -> Result<Counted, Error> {
         let job = spec.count(by_class)?;
         let beforehand = job.plan_beforehand().unwrap();
-        let ready = job.open(&Files::one(self.0.path().join("t.csv")), &mut unwatched)?;
+        let ready = job.open(Files::one(self.0.path().join("t.csv")), &mut unwatched)?;
         let plan = ready.plan().clone();
         assert_eq!(plan, beforehand, "what is known beforehand is what is done");
         let counted = ready.run(&mut unwatched)?;

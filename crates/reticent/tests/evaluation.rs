@@ -3,6 +3,7 @@
 //!
 //! How often an interval of 95% holds is counted over 2,000 draws of the noise. A share outside of
 //! 93% … 97% then has a chance below 10⁻⁴ where the interval is right, and the seeds are fixed.
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
 use reticent::accountant::{Adjacency, Unit};
 use reticent::losses;

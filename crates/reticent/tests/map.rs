@@ -2,6 +2,7 @@
 //!
 //! Every combination of the flags that choose a cell is put to the program, on a table that does
 //! not exist: what is refused is refused before anything is read.
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
 use std::path::Path;
 

@@ -1,5 +1,7 @@
 //! Attacks on files: single edits of a model, any leaf of it, and edits by somebody who computes
 //! the digests anew.
+
+#![allow(clippy::type_complexity)] // a list of functions is plainer than a name for their type
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write;

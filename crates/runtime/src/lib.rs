@@ -28,7 +28,7 @@ mod simulation;
 pub mod topology;
 pub mod wire;
 
-pub use algorithms::{CATALOGUE, Entry, Protocol, Recipe, Start, find};
+pub use algorithms::{CATALOGUE, Entry, Protocol, Recipe, Start, USUAL, find};
 pub use checkpoint::Checkpoint;
 pub use error::RunError;
 pub use failures::Failures;

@@ -79,7 +79,7 @@ impl Simulation {
     pub fn of(problem: Problem) -> Self {
         Simulation {
             problem,
-            entry: reticent_runtime::find("federated").expect("a test finds it in the catalogue"),
+            entry: reticent_runtime::USUAL,
             settings: Settings::default(),
             budget: None,
             budgets: BTreeMap::new(),

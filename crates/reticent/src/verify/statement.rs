@@ -130,7 +130,7 @@ fn differing(stated: &Certificate, derived: &Certificate) -> Vec<Check> {
     let differs = |name: &&String| match (said.get(*name), is.get(*name)) {
         // Another version may have counted by another method.
         (Some(said), Some(_)) if other && *name == "accountant" => {
-            !said.as_str().is_some_and(|said| said.parse::<Method>().is_ok())
+            said.as_str().is_none_or(|said| said.parse::<Method>().is_err())
         }
         (Some(said), Some(is)) => !agrees(name, said, is, other),
         (said, is) => said.is_some() || is.is_some(),

@@ -82,6 +82,9 @@ pub const CATALOGUE: &[Entry] = &[
     network::m_admm::ENTRY,
 ];
 
+/// The one that is taken where none is named: `federated`.
+pub const USUAL: &Entry = &CATALOGUE[0];
+
 /// The algorithm of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     CATALOGUE.iter().find(|entry| entry.name == name)
@@ -248,6 +251,7 @@ mod tests {
 
     #[test]
     fn names_are_told_apart_and_found() {
+        assert_eq!(USUAL.name, "federated");
         for entry in CATALOGUE {
             assert_eq!(find(entry.name).unwrap().about, entry.about);
             assert_eq!(CATALOGUE.iter().filter(|other| other.name == entry.name).count(), 1);
