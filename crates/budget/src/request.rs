@@ -20,7 +20,7 @@ pub enum Relation {
 /// The table that a job is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
-    /// A digest of the file under [`Store::key`].
+    /// A digest of the file under [`Store::key`](crate::Store::key).
     pub fingerprint: [u8; 32],
     /// How it goes together with those before.
     pub relation: Relation,
