@@ -96,7 +96,7 @@ pages: ## Look at the pages in a browser (pictures in target/pages)
 
 # The Python package and its tests in a fresh virtual environment, packed from what the tests above have compiled.
 python: ## Test the Python package in a fresh virtual environment
-	$(CARGO) build --locked --workspace --bin reticent --lib
+	$(CARGO) build $(WHOLE) --lib --bin reticent --test words
 	@command -v python3 >/dev/null || { echo "skipped: the Python package, because there is no python3 here"; exit 0; }; \
 	python3 python/test.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/python-venv"
 
