@@ -81,12 +81,11 @@ fn half_of_the_noise_of_an_evaluation_is_caught() {
 /// The audits of the defects that parties of this view have, from seeds that are fixed. Runs of many
 /// parties are dear; those that are Gaussian are measured by the fit, which needs fewer.
 fn among_parties(view: View) -> Vec<AuditSpec> {
-    let runs = if view == View::SecureAggregation { 1_000 } else { 3_000 };
+    let runs = if view == View::SecureAggregation { 1_000 } else { 6_000 };
     let spec = AuditSpec { epsilon: 4.0, seed: Some(5), runs, ..AuditSpec::default() };
     let spoiled = |bug: &Bug| {
         let spec = spec.clone().seeded_among_parties(*bug, view)?;
         let fits = matches!(bug, Bug::NoiseHalved | Bug::StepForgotten | Bug::GainSquared);
-        let fits = fits && view != View::SecureAggregation;
         Some(AuditSpec { method: if fits { Method::Gdp } else { Method::default() }, ..spec })
     };
     Bug::ALL.iter().filter_map(spoiled).collect()
