@@ -9,7 +9,8 @@ use reticent::simulate::{
     Keep, NOT_BETWEEN_PARTIES, Parties, Simulated, SimulationJob, SimulationSpec,
 };
 use reticent::{
-    Certificate, Files, JobFile, Spec, Watch, check_folder, check_new, check_results, write_results,
+    Between, Certificate, Files, JobFile, Spec, Watch, check_folder, check_new, check_results,
+    write_results,
 };
 use serde_json::{Value, json};
 
@@ -23,7 +24,7 @@ use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::Bar;
-use crate::purse::{Between, PurseFlags, Receipt};
+use crate::purse::{PurseFlags, Receipt};
 use crate::settings::is_setting;
 
 #[derive(Debug, Args)]

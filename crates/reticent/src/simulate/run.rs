@@ -11,7 +11,6 @@ use reticent_runtime::{self as runtime, Checkpoint, Price, RunError, Setup, Traf
 
 use super::PartyBooks;
 use super::check::{NOBODY, SimulationJob};
-use crate::certificate::origin;
 use crate::error::Error;
 use crate::model::Model;
 use crate::source::Source;
@@ -220,7 +219,7 @@ impl SimulationJob {
         let mut assumptions = run.protocol().assumptions();
         assumptions.extend(BETWEEN_PARTIES.map(str::to_owned));
         assumptions.extend(self.dealt(self.opening.unit));
-        assumptions.extend(origin(&self.objective.schema));
+        assumptions.extend(self.objective.assumptions());
         let mut outcome = run.complete(|_, _| {})?;
         if unpaid {
             outcome.parties.iter_mut().for_each(|party| party.ledger.taint(Taint::UnpaidRead));
