@@ -2,9 +2,7 @@
 //! order, in one folder with the program on the path.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 const README: &str = include_str!("../../../README.md");
 
