@@ -9,7 +9,7 @@ WHOLE := --locked --workspace --features reticent/arrow
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test tools format lint features package supply-chain docs unit exports pages python wheel \
-	fuzz msrv nightly bench bench-utility bench-python build
+	book fuzz msrv nightly bench bench-utility bench-python build
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -65,6 +65,13 @@ msrv: ## Compile with the oldest supported Rust (needs rustup)
 
 docs: ## Build the documentation of the crates (target/doc)
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
+
+# The pages are read by the tests, which run their commands; this makes a book of them, with mdBook (kept in target/tools).
+book: ## Build the book (target/book)
+	@test -x target/tools/bin/mdbook || $(CARGO) install --locked --quiet mdbook --version 0.5.4 \
+		--no-default-features --features search --root target/tools
+	python3 docs/book.py target/book-src
+	target/tools/bin/mdbook build
 
 # Unit, integration and doc tests; the README's commands are one of them. The defects that the audit must catch are in
 # no ordinary build, so they are compiled and tested by themselves.

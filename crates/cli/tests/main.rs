@@ -4,6 +4,7 @@ mod account;
 mod audit;
 #[path = "bad_input/main.rs"]
 mod bad_input;
+mod book;
 mod budget;
 mod common;
 mod drafts;
@@ -12,7 +13,6 @@ mod evaluation;
 mod kills;
 mod predictions;
 mod reading;
-mod readme;
 mod report;
 mod serve;
 mod simulate;
