@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-mod common;
-
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use common::gate;
+use crate::common::gate;
 use reticent_accountant::calibrate;
 use reticent_admm::catalogue::{Build, CATALOGUE, Entry, Kind, Recipe, find};
 use reticent_admm::{Algorithm, Progress, Public, Refused, Settings, unwatched};
