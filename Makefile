@@ -53,6 +53,7 @@ package: ## Make the files that would be published (target/package)
 # Advisories are asked for online; everything else is checked without a network.
 supply-chain: ## Check licences, versions and sources of dependencies with cargo-deny (deny.toml)
 	@$(CARGO) deny --version >/dev/null 2>&1 || { echo "cargo-deny is not here; get it with: cargo install --locked cargo-deny"; exit 1; }
+	$(CARGO) fetch --locked
 	$(CARGO) deny --locked --offline check licenses bans sources
 	$(CARGO) deny --locked check advisories || echo "advisories were not checked, or there are some: see above"
 
@@ -75,9 +76,8 @@ book: ## Build the book (target/book)
 # Unit, integration and doc tests; the README's commands are one of them. The defects that the audit must catch are in
 # no ordinary build, so they are compiled and tested by themselves.
 unit:
-	$(CARGO) test $(WHOLE)
+	RETICENT_BUILD="$(WHOLE)" $(CARGO) test $(WHOLE)
 	$(CARGO) test $(WHOLE),reticent-audit/seeded-bugs --test seeded_bugs
-	$(CARGO) test $(WHOLE),reticent-audit/seeded-bugs --lib seeded
 
 # A second accountant against the first: ten times the cases of `make test`.
 nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEED=N for others)
@@ -91,19 +91,19 @@ fuzz: ## Build the fuzz targets with coverage (target/fuzz/bin)
 # Exported models against the program itself, in SQLite, onnxruntime and scikit-learn; what cannot be had is skipped with a
 # message. The program is the one that the tests of the command line have built.
 exports:
-	$(CARGO) test $(WHOLE) --no-run --test words
+	$(CARGO) test $(WHOLE) --no-run --test cli
 	@command -v python3 >/dev/null || { echo "skipped: exports, because there is no python3 here"; exit 0; }; \
 	python3 crates/cli/tests/exports.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" \
 		--venv "$${CARGO_TARGET_DIR:-target}/export-venv"
 
 # The pages in a real Chromium: looked at in two widths and both schemes, checked by axe, printed; no request may leave.
 pages: ## Look at the pages in a browser (pictures in target/pages)
-	$(CARGO) test $(WHOLE) --no-run --test words
+	$(CARGO) test $(WHOLE) --no-run --test cli
 	sh crates/report/tests/browser/pages.sh "$${CARGO_TARGET_DIR:-target}/debug/reticent" "$${CARGO_TARGET_DIR:-target}/pages"
 
 # The Python package and its tests in a fresh virtual environment, packed from what the tests above have compiled.
 python: ## Test the Python package in a fresh virtual environment
-	$(CARGO) build $(WHOLE) --lib --bin reticent --test words
+	$(CARGO) build $(WHOLE) --lib --bin reticent --test cli
 	@command -v python3 >/dev/null || { echo "skipped: the Python package, because there is no python3 here"; exit 0; }; \
 	python3 python/test.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/python-venv"
 

@@ -1,7 +1,7 @@
 //! A fit, or a choice among fits, on a table of Python's, with or without a budget of its data set.
 
 use pyo3::prelude::*;
-use reticent::{Error, Fitted, Tune};
+use reticent::{Error, Fitted, Fitting, Tune};
 
 use crate::error::Failure;
 use crate::job::Request;
@@ -28,9 +28,9 @@ pub fn fit<'py>(
     let done: Result<_, Failure> = py.detach(|| {
         let job = request.fit()?.check()?;
         let bill = Bill::new(request.asked(), job.user_column(), grouped);
-        perform(budget, bill, |watch| job.open(&dataset, watch))
+        perform(budget, bill, |watch| Ok(Fitting(job.open(&dataset, watch)?, None)))
     });
-    let (Fitted { model, iterations, converged, .. }, remark) = done?;
+    let ((Fitted { model, iterations, converged, .. }, _), remark) = done?;
     Ok((Model(model), iterations, converged, remark))
 }
 
@@ -63,9 +63,9 @@ pub fn tune<'py>(
         let job = tune.check()?;
         let asked = requests.first().and_then(Request::asked);
         let bill = Bill::new(asked, job.user_column(), grouped);
-        perform(budget, bill, |watch| job.open(&dataset, watch))
+        perform(budget, bill, |watch| Ok(Fitting(job.open(&dataset, watch)?, None)))
     });
-    let (Fitted { model, iterations, tuned, .. }, remark) = done?;
+    let ((Fitted { model, iterations, tuned, .. }, _), remark) = done?;
     let tuned = tuned.ok_or_else(|| Error::value("param_grid", "", "nothing was chosen"));
     let tuned = tuned.map_err(Failure::from)?;
     let winner = tuned.chosen.parse().unwrap_or_default();

@@ -105,9 +105,9 @@ pub fn simulate<'py>(
         }
         let bill = Bill::new(request.asked(), job.user_column(), grouped);
         let keep = Keep::default();
-        perform(budget, bill, |watch| Ok(Between(job.open(&dataset, keep, watch)?, keep)))
+        perform(budget, bill, |watch| Ok(Between(job.open(&dataset, keep, watch)?, keep, None)))
     });
-    let (Simulated { model, parties, rounds, traffic, rejections }, remark) = done?;
+    let ((Simulated { model, parties, rounds, traffic, rejections }, _), remark) = done?;
     let traffic = traffic.map(|traffic| (traffic.messages, traffic.bytes));
     Ok((Model(model), certificates(py, &parties)?, rounds, traffic, rejections, remark))
 }

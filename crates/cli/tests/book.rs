@@ -6,12 +6,10 @@
 //! `<!-- not run: REASON -->`. An audit that does not say how many runs it takes has few here.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use common::Folder;
+use crate::common::Folder;
 
 const RUN: &str = "<!-- run -->";
 
