@@ -166,8 +166,9 @@ pub struct Report {
 }
 
 impl Report {
-    /// `claims.md`: every claim with its verdict and its numbers.
-    pub fn markdown(&self, experiment: &dyn Experiment) -> String {
+    /// `claims.md`: every claim with its verdict and its numbers. Pictures are in the folder `at`, which
+    /// is empty or ends in `/`.
+    pub fn markdown(&self, experiment: &dyn Experiment, at: &str) -> String {
         let mut text =
             format!("# {}\n\n{}: {}.\n\n", experiment.id(), experiment.paper(), experiment.about());
         for name in &self.stand_ins {
@@ -183,8 +184,11 @@ impl Report {
             let _ = writeln!(text, "| {claim} | {version} | **{verdict}**{stand_in} | {numbers} |");
         }
         for figure in &self.figures {
-            let _ =
-                write!(text, "\n![{}]({}.svg)\n\n{}\n", figure.title, figure.name, figure.caption);
+            let _ = write!(
+                text,
+                "\n![{}]({at}{}.svg)\n\n{}\n",
+                figure.title, figure.name, figure.caption
+            );
         }
         if !self.notes.is_empty() {
             text.push_str("\nTo know:\n\n");
@@ -201,7 +205,7 @@ impl Report {
     /// If the folder cannot be written to.
     pub fn write(&self, experiment: &dyn Experiment, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         fs::create_dir_all(folder).map_err(|why| Error::file(folder, why))?;
-        let mut files = vec![("claims.md".to_owned(), self.markdown(experiment))];
+        let mut files = vec![("claims.md".to_owned(), self.markdown(experiment, ""))];
         for figure in &self.figures {
             files.push((format!("{}.svg", figure.name), figure.svg()));
             files.push((format!("{}.csv", figure.name), figure.csv()));

@@ -63,7 +63,7 @@ fn every_experiment_comes_to_its_end_and_checks_its_claims() {
         }
         let needs_data = !experiment.needs().is_empty();
         assert_eq!(!report.stand_ins.is_empty(), needs_data, "{}", experiment.id());
-        let text = report.markdown(*experiment);
+        let text = report.markdown(*experiment, "");
         assert_eq!(text.contains("(stand-in)"), needs_data, "{}", experiment.id());
         let files = report.write(*experiment, &folder.path().join(experiment.id())).unwrap();
         assert_eq!(files.len(), 1 + 2 * report.figures.len());

@@ -57,6 +57,7 @@ impl Reproduce {
         let data_dir =
             self.data_dir.clone().or_else(|| std::env::var_os("RETICENT_DATA").map(PathBuf::from));
         let (mut text, mut objects, mut remarks) = (String::new(), Vec::new(), Vec::new());
+        let mut claims = Vec::new();
         for experiment in &chosen {
             let mut line = Line::new();
             let mut tell = |what: &str| line.say(&format!("{}: {what}", experiment.id()));
@@ -77,9 +78,14 @@ impl Reproduce {
             };
             let folder = out.join(experiment.id());
             report.write(*experiment, &folder).map_err(failed)?;
+            claims.push(report.markdown(*experiment, &format!("{}/", experiment.id())));
             text.push_str(&said(*experiment, &report));
             objects.push(object(*experiment, &report));
         }
+        let whole = out.join("claims.md");
+        std::fs::create_dir_all(&out)
+            .and_then(|()| std::fs::write(&whole, claims.join("\n")))
+            .map_err(|why| reticent::Error::written(&whole, &why))?;
         text.push_str(&format!("Wrote {}: claims.md, pictures and numbers.\n", out.display()));
         let object = json!({ "out": out.display().to_string(), "experiments": objects });
         Ok(Answer { text, object, remarks })
