@@ -8,6 +8,7 @@ use clap::Args;
 use reticent::accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent::simulate::{Keep, ReadySimulation, Simulated};
 use reticent::tables::{fingerprint, stamps};
+use reticent::trace::{Trace, Tracing};
 use reticent::{
     Counted, Error, Evaluated, Files, Fitted, Progress, Ready, ReadyCount, ReadyEvaluation, Spec,
     Stage, Watch,
@@ -85,19 +86,30 @@ pub trait Payable: Sized {
     fn ledgers(done: &Self::Done) -> Vec<&Ledger>;
 }
 
-impl Payable for Ready<'_> {
-    type Done = Fitted;
+/// A fit, and how it is traced.
+#[derive(Debug)]
+pub struct Fitting<'j>(pub Ready<'j>, pub Option<Tracing<'j>>);
+
+impl Payable for Fitting<'_> {
+    type Done = (Fitted, Option<Trace>);
 
     fn plans(&self) -> Vec<Ledger> {
-        self.plan().cloned().into_iter().map(|plan| tainted(plan, self.taints())).collect()
+        let Fitting(ready, _) = self;
+        ready.plan().cloned().into_iter().map(|plan| tainted(plan, ready.taints())).collect()
     }
 
-    fn run(self, watch: &mut Watch<'_>) -> Result<Fitted, Error> {
-        Ready::run(self, watch)
+    fn run(self, watch: &mut Watch<'_>) -> Result<Self::Done, Error> {
+        let Fitting(ready, tracing) = self;
+        match tracing {
+            None => Ok((ready.run(watch)?, None)),
+            Some(tracing) => {
+                ready.run_traced(tracing, watch).map(|(fitted, trace)| (fitted, Some(trace)))
+            }
+        }
     }
 
-    fn ledgers(done: &Fitted) -> Vec<&Ledger> {
-        vec![&done.model.certificate().ledger]
+    fn ledgers((fitted, _): &Self::Done) -> Vec<&Ledger> {
+        vec![&fitted.model.certificate().ledger]
     }
 }
 
@@ -135,20 +147,26 @@ impl Payable for ReadyEvaluation {
 
 /// A run between parties, and where it is kept.
 #[derive(Debug)]
-pub struct Between<'j>(pub ReadySimulation<'j>, pub Keep<'j>);
+pub struct Between<'j>(pub ReadySimulation<'j>, pub Keep<'j>, pub Option<Tracing<'j>>);
 
 impl Payable for Between<'_> {
-    type Done = Simulated;
+    type Done = (Simulated, Option<Trace>);
 
     fn plans(&self) -> Vec<Ledger> {
         self.0.plans()
     }
 
-    fn run(self, watch: &mut Watch<'_>) -> Result<Simulated, Error> {
-        self.0.run(self.1, watch)
+    fn run(self, watch: &mut Watch<'_>) -> Result<Self::Done, Error> {
+        let Between(ready, keep, tracing) = self;
+        match tracing {
+            None => Ok((ready.run(keep, watch)?, None)),
+            Some(tracing) => {
+                ready.run_traced(keep, tracing, watch).map(|(done, trace)| (done, Some(trace)))
+            }
+        }
     }
 
-    fn ledgers(done: &Simulated) -> Vec<&Ledger> {
+    fn ledgers((done, _): &Self::Done) -> Vec<&Ledger> {
         let of = |party| done.parties.party(party).map(|own| &own.ledger);
         (0..done.parties.len()).filter_map(of).collect()
     }

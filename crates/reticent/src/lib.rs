@@ -74,6 +74,7 @@ mod source;
 mod spec;
 mod stage;
 mod task;
+pub mod trace;
 mod tune;
 mod typed;
 mod units;

@@ -15,5 +15,6 @@ mod results;
 mod simulate;
 mod sums;
 mod total;
+mod trace;
 mod tune;
 mod verify;
