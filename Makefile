@@ -9,7 +9,7 @@ WHOLE := --locked --workspace --features reticent/arrow
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test tools format lint features package supply-chain docs unit exports pages python wheel \
-	book fuzz msrv nightly bench bench-utility bench-python build
+	book fuzz msrv nightly bench bench-utility bench-python bench-peers notebooks build
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -107,6 +107,12 @@ python: ## Test the Python package in a fresh virtual environment
 	@command -v python3 >/dev/null || { echo "skipped: the Python package, because there is no python3 here"; exit 0; }; \
 	python3 python/test.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/python-venv"
 
+# The pages of docs/notebooks and docs/python-api.md, from the wheel that the tests have installed.
+notebooks: ## Run the Python notebooks and write their pages (real data: RETICENT_DATA=DIR)
+	python3 python/test.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/python-venv" --keep test_package.py
+	RETICENT="$${CARGO_TARGET_DIR:-target}/debug/reticent" "$${CARGO_TARGET_DIR:-target}/python-venv/bin/python" python/notebooks/render.py --out docs/notebooks
+	"$${CARGO_TARGET_DIR:-target}/python-venv/bin/python" python/api.py docs/python-api.md
+
 wheel: ## Build the Python package for users (dist/)
 	python3 -m venv "$${CARGO_TARGET_DIR:-target}/wheel-venv"
 	"$${CARGO_TARGET_DIR:-target}/wheel-venv/bin/python" -m pip install --quiet 'maturin>=1.9,<2'
@@ -126,6 +132,12 @@ bench-python: build wheel ## Measure the Python package: import, size, small fit
 	python3 -m venv "$${CARGO_TARGET_DIR:-target}/bench-python"
 	"$${CARGO_TARGET_DIR:-target}/bench-python/bin/python" -m pip install --quiet scikit-learn pyarrow dist/*.whl
 	"$${CARGO_TARGET_DIR:-target}/bench-python/bin/python" benches/python.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
+
+# Only where it is asked for: 5 GB.
+bench-peers: wheel ## Compare a fit with diffprivlib and Opacus, which it installs: 5 GB (data: RETICENT_DATA=DIR)
+	python3 -m venv "$${CARGO_TARGET_DIR:-target}/bench-peers"
+	"$${CARGO_TARGET_DIR:-target}/bench-peers/bin/python" -m pip install --quiet diffprivlib opacus 'scikit-learn<1.7' dist/*.whl
+	"$${CARGO_TARGET_DIR:-target}/bench-peers/bin/python" benches/peers.py
 
 bench-utility: build ## Measure how good private models are on public data sets (data: RETICENT_DATA=DIR)
 	python3 benches/utility.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"

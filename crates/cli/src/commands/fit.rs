@@ -8,7 +8,7 @@ use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::{Format, Reading};
 use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{
-    Certificate, Error, Files, Fitted, Identity, Job, JobFile, Spec, Stage, Tuned, Watch,
+    Certificate, Error, Files, Fitted, Fitting, Identity, Job, JobFile, Spec, Stage, Tuned, Watch,
     check_folder, check_results, write_model,
 };
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::Bar;
-use crate::purse::{Fitting, PurseFlags};
+use crate::purse::PurseFlags;
 use crate::settings::{SettingFlags, is_setting};
 use crate::tracing::TraceFlags;
 

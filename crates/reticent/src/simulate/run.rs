@@ -11,7 +11,6 @@ use reticent_runtime::{self as runtime, Checkpoint, Price, RunError, Setup, Traf
 
 use super::PartyBooks;
 use super::check::{NOBODY, SimulationJob};
-use crate::certificate::origin;
 use crate::error::Error;
 use crate::model::Model;
 use crate::objective::Objective;
@@ -271,7 +270,7 @@ impl SimulationJob {
         let mut assumptions = run.protocol().assumptions();
         assumptions.extend(BETWEEN_PARTIES.map(str::to_owned));
         assumptions.extend(self.dealt(self.opening.unit));
-        assumptions.extend(origin(&self.objective.schema));
+        assumptions.extend(self.objective.assumptions());
         let mut outcome =
             run.close_after(|run| trace.iter_mut().for_each(|trace| trace.note(run)))?;
         if unpaid {
