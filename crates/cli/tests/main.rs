@@ -16,5 +16,6 @@ mod reading;
 mod report;
 mod serve;
 mod simulate;
+mod sweep;
 mod verify;
 mod words;
