@@ -9,7 +9,7 @@ WHOLE := --locked --workspace --features reticent/arrow
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test tools format lint features package supply-chain docs unit exports pages python wheel \
-	book fuzz msrv nightly bench bench-utility bench-python build
+	book reproduce reproduce-quick fuzz msrv nightly bench bench-utility bench-python bench-peers notebooks build
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,8 @@ features:
 	$(CARGO) check --locked --no-default-features --features parquet \
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features serve \
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features reproduce \
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features arrow \
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
@@ -74,15 +76,25 @@ book: ## Build the book (target/book)
 	target/tools/bin/mdbook build
 
 # Unit, integration and doc tests; the README's commands are one of them. The defects that the audit must catch are in
-# no ordinary build, so they are compiled and tested by themselves.
+# no ordinary build, so they are compiled and tested by themselves. Examples are compiled by `lint`, and run as modules
+# of a test: to link each as a program would show nothing more.
 unit:
-	RETICENT_BUILD="$(WHOLE)" $(CARGO) test $(WHOLE)
+	RETICENT_BUILD="$(WHOLE)" $(CARGO) test $(WHOLE) --tests
+	$(CARGO) test $(WHOLE) --doc
 	$(CARGO) test $(WHOLE),reticent-audit/seeded-bugs --test seeded_bugs
 
 # A second accountant against the first: ten times the cases of `make test`.
 nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEED=N for others)
 	RETICENT_CASES=2000 RETICENT_SEED="$${RETICENT_SEED:-7}" \
 		$(CARGO) test --locked -p reticent-accountant --test second_accountant -- --nocapture
+
+# The experiments of the papers. The small ones are a test of their own (crates/experiments), without data; with
+# RETICENT_DATA=DIR both read the public tables from there.
+reproduce: build ## Run the experiments of the papers again (hours; data: RETICENT_DATA=DIR, results in target/reproduction)
+	"$${CARGO_TARGET_DIR:-target}/release/reticent" reproduce all --out target/reproduction
+
+reproduce-quick: build ## The same, small (minutes)
+	"$${CARGO_TARGET_DIR:-target}/release/reticent" reproduce all --quick --out target/reproduction-quick
 
 # The targets are compiled by `lint`. Running them takes a C++ compiler and cargo-fuzz, or fuzz/build.sh without it.
 fuzz: ## Build the fuzz targets with coverage (target/fuzz/bin)
@@ -107,6 +119,12 @@ python: ## Test the Python package in a fresh virtual environment
 	@command -v python3 >/dev/null || { echo "skipped: the Python package, because there is no python3 here"; exit 0; }; \
 	python3 python/test.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/python-venv"
 
+# The pages of docs/notebooks and docs/python-api.md, from the wheel that the tests have installed.
+notebooks: ## Run the Python notebooks and write their pages (real data: RETICENT_DATA=DIR)
+	python3 python/test.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/python-venv" --keep test_package.py
+	RETICENT="$${CARGO_TARGET_DIR:-target}/debug/reticent" "$${CARGO_TARGET_DIR:-target}/python-venv/bin/python" python/notebooks/render.py --out docs/notebooks
+	"$${CARGO_TARGET_DIR:-target}/python-venv/bin/python" python/api.py docs/python-api.md
+
 wheel: ## Build the Python package for users (dist/)
 	python3 -m venv "$${CARGO_TARGET_DIR:-target}/wheel-venv"
 	"$${CARGO_TARGET_DIR:-target}/wheel-venv/bin/python" -m pip install --quiet 'maturin>=1.9,<2'
@@ -126,6 +144,12 @@ bench-python: build wheel ## Measure the Python package: import, size, small fit
 	python3 -m venv "$${CARGO_TARGET_DIR:-target}/bench-python"
 	"$${CARGO_TARGET_DIR:-target}/bench-python/bin/python" -m pip install --quiet scikit-learn pyarrow dist/*.whl
 	"$${CARGO_TARGET_DIR:-target}/bench-python/bin/python" benches/python.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
+
+# Only where it is asked for: 5 GB.
+bench-peers: wheel ## Compare a fit with diffprivlib and Opacus, which it installs: 5 GB (data: RETICENT_DATA=DIR)
+	python3 -m venv "$${CARGO_TARGET_DIR:-target}/bench-peers"
+	"$${CARGO_TARGET_DIR:-target}/bench-peers/bin/python" -m pip install --quiet diffprivlib opacus 'scikit-learn<1.7' dist/*.whl
+	"$${CARGO_TARGET_DIR:-target}/bench-peers/bin/python" benches/peers.py
 
 bench-utility: build ## Measure how good private models are on public data sets (data: RETICENT_DATA=DIR)
 	python3 benches/utility.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"

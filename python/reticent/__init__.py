@@ -33,8 +33,10 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
+    from .auditing import Audit, audit, audit_all
     from .budget import Budget
     from .certificate import Certificate
+    from .evaluation import Estimate, Evaluation, evaluate
     from .files import load
     from .generalized import PrivateFusedLasso, PrivateGeneralizedLasso
     from .huber import PrivateHuberRegressor
@@ -42,12 +44,17 @@ if TYPE_CHECKING:
     from .logistic import PrivateLogisticRegression
     from .ridge import PrivateRidge
     from .search import PrivateSearchCV
+    from .simulation import Simulation, simulate
     from .svc import PrivateLinearSVC
+    from .sweeping import Sweep, sweep
 
 # Where each name is that is loaded when it is first asked for.
 _LATER = {
+    "Audit": "auditing",
     "Budget": "budget",
     "Certificate": "certificate",
+    "Estimate": "evaluation",
+    "Evaluation": "evaluation",
     "PrivateElasticNet": "lasso",
     "PrivateFusedLasso": "generalized",
     "PrivateGeneralizedLasso": "generalized",
@@ -57,19 +64,29 @@ _LATER = {
     "PrivateLogisticRegression": "logistic",
     "PrivateRidge": "ridge",
     "PrivateSearchCV": "search",
+    "Simulation": "simulation",
+    "Sweep": "sweeping",
+    "audit": "auditing",
+    "audit_all": "auditing",
+    "evaluate": "evaluation",
     "load": "files",
+    "simulate": "simulation",
+    "sweep": "sweeping",
 }
 
 # Modules that are loaded when they are first asked for.
-_MODULES = {"accounting"}
+_MODULES = {"accounting", "plot"}
 
 __all__ = [
+    "Audit",
     "Budget",
     "BudgetError",
     "BudgetExceeded",
     "BudgetSpent",
     "Certificate",
     "DataError",
+    "Estimate",
+    "Evaluation",
     "FitStopped",
     "NotCertified",
     "NotPrivateWarning",
@@ -85,7 +102,14 @@ __all__ = [
     "PrivateSearchCV",
     "Schema",
     "SchemaError",
+    "Simulation",
+    "Sweep",
+    "audit",
+    "audit_all",
+    "evaluate",
     "load",
+    "simulate",
+    "sweep",
 ]
 
 

@@ -62,7 +62,7 @@ impl Model {
         graph: Option<&Graph>,
         certificate: Certificate,
     ) -> Result<Self, Error> {
-        let Objective { schema, loss, regulariser, constant } = objective;
+        let Objective { schema, loss, regulariser, constant, .. } = objective;
         let Shape { features, outputs, .. } = regulariser.shape();
         let (weights, intercept) = parameter.split_at(features * outputs);
         let names = schema.encoded_names();

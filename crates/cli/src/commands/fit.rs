@@ -8,7 +8,7 @@ use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::{Format, Reading};
 use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{
-    Certificate, Error, Files, Fitted, Identity, Job, JobFile, Spec, Stage, Tuned, Watch,
+    Certificate, Error, Files, Fitted, Fitting, Identity, Job, JobFile, Spec, Stage, Tuned, Watch,
     check_folder, check_results, write_model,
 };
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::Bar;
-use crate::purse::{Fitting, PurseFlags};
+use crate::purse::PurseFlags;
 use crate::settings::{SettingFlags, is_setting};
 use crate::tracing::TraceFlags;
 
@@ -156,6 +156,11 @@ struct BudgetFlags {
     /// A number of records (or users) that is public; needed for add-remove
     #[arg(long, value_name = "N", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
     public_n: Option<u64>,
+
+    /// This noise, in clips, in place of the least that the budget allows, which is then a limit; 0
+    /// is no noise, NO PRIVACY and no budget, for comparison
+    #[arg(long, value_name = "Z", value_parser = number::parse, allow_negative_numbers = true)]
+    noise: Option<f64>,
 }
 
 #[derive(Debug, Args)]
@@ -319,6 +324,7 @@ impl JobFlags {
             adjacency: budget.adjacency,
             unit: budget.unit,
             public_n: budget.public_n,
+            noise: budget.noise,
             algorithm: problem.algorithm,
             loss: problem.loss,
             penalty: problem.penalty,

@@ -10,8 +10,8 @@ use reticent::simulate::{
 };
 use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{
-    Certificate, Error, Files, JobFile, Spec, Stage, Watch, check_folder, check_new, check_results,
-    write_results,
+    Between, Certificate, Error, Files, JobFile, Spec, Stage, Watch, check_folder, check_new,
+    check_results, write_results,
 };
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::Bar;
-use crate::purse::{Between, PurseFlags, Receipt};
+use crate::purse::{PurseFlags, Receipt};
 use crate::settings::is_setting;
 use crate::tracing::TraceFlags;
 

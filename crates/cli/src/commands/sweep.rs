@@ -9,7 +9,7 @@ use reticent::accountant::Ledger;
 use reticent::sweep::{
     Journal, Kind, Mean, ReadySweep, Summary, Sweep as Grid, SweepFile, SweepTerms, summary,
 };
-use reticent::{Error, Files, Progress, Spec, Stage, Watch, check_folder, write_text};
+use reticent::{Error, Files, Payable, Progress, Spec, Stage, Watch, check_folder, write_text};
 use reticent_plot::{Axis, Curve, Plot};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::Bar;
-use crate::purse::{Payable, PurseFlags, Receipt};
+use crate::purse::{PurseFlags, Receipt};
 use crate::sheet::{Cells, Sheet};
 
 /// Before the name of what is measured without noise, on a table that is said to be public.

@@ -12,7 +12,6 @@ use reticent_runtime::{self as runtime, Checkpoint, Price, RunError, Setup, Traf
 use super::PartyBooks;
 use super::check::{NOBODY, SimulationJob};
 use crate::budget::Budget;
-use crate::certificate::origin;
 use crate::error::Error;
 use crate::model::Model;
 use crate::objective::Objective;
@@ -245,17 +244,27 @@ impl SimulationJob {
             recipe: self.recipe(&public, &records, &topology),
             loss: self.objective.loss.clone(),
             opening,
-            price: match self.budget {
-                Some(budget) => Price::Within(budget.into(), self.budgets.clone()),
-                None => Price::Noise(0.0),
+            price: match (self.noise, self.budget) {
+                (None, Some(budget)) => Price::Within(budget.into(), self.budgets.clone()),
+                (noise, _) => Price::Noise(noise.unwrap_or(0.0)),
             },
             job: self.digest,
         };
         let pure = self.budget.is_some_and(|budget| budget.delta() == 0.0);
-        runtime::prepare(setup, key, tables).map_err(|why| match why {
+        let run = runtime::prepare(setup, key, tables).map_err(|why| match why {
             RunError::Calibration(_) if pure => no_pure(self.entry.name),
-            why => why.into(),
-        })
+            why => Error::from(why),
+        })?;
+        if let (Some(noise), Some(budget)) = (self.noise, self.budget) {
+            let mut plans: Vec<Ledger> = Vec::new();
+            for party in run.reports() {
+                if !plans.contains(&party.ledger) {
+                    budget.allows(noise, &party.ledger)?;
+                    plans.push(party.ledger);
+                }
+            }
+        }
+        Ok(run)
     }
 
     /// What is said of a run that ended after parties have released.
@@ -277,7 +286,7 @@ impl SimulationJob {
         let mut assumptions = run.protocol().assumptions();
         assumptions.extend(BETWEEN_PARTIES.map(str::to_owned));
         assumptions.extend(self.dealt(self.opening.unit));
-        assumptions.extend(origin(&self.objective.schema));
+        assumptions.extend(self.objective.assumptions());
         let mut outcome =
             run.close_after(|run| trace.iter_mut().for_each(|trace| trace.note(run)))?;
         if unpaid {
