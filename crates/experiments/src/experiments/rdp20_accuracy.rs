@@ -82,7 +82,7 @@ impl Experiment for Rdp20Accuracy {
 
     fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
         let mut report = Report::default();
-        let rows = context.pick(usize::MAX, 1_200);
+        let rows = context.rows(usize::MAX, 1_200);
         let table = DataSet::AdultIndicators.load(context, rows, &mut report)?;
         let epsilons: &[f64] = context.pick(&[0.05, 0.1, 0.2, 0.5, 1.0], &[0.2, 1.0]);
         let rows = table.len();
