@@ -105,7 +105,8 @@ impl Experiment for Rdp20Accuracy {
             }
         }
         self.check(&mut report, epsilons[0], &accuracy, &objective);
-        self.draw(&mut report, accuracy, objective, plain.by_seed());
+        let majority = table.majority();
+        self.draw(&mut report, accuracy, objective, (plain.by_seed(), majority));
         Ok(report)
     }
 }
@@ -153,7 +154,7 @@ impl Rdp20Accuracy {
         report: &mut Report,
         accuracy: Vec<Series>,
         objective: Vec<Series>,
-        plain: Vec<f64>,
+        (plain, majority): (Vec<f64>, f64),
     ) {
         let published = "mpADMM (published) has at η = 4 less noise than its ε needs (E4), so that it is NOT PRIVATE at the ε \
                          that it is drawn at.";
@@ -163,6 +164,7 @@ impl Rdp20Accuracy {
             Figure::new("accuracy", "RDP20: accuracy on Adult", x(), Axis::linear("accuracy"))
                 .with(accuracy)
                 .with_rule(plain, "non-private")
+                .with_rule(majority, "the larger class alone")
                 .captioned(format!("Mean and standard error over seeds, each with its own tenth for testing. {published}")),
         );
         report.figures.push(
