@@ -98,3 +98,20 @@ fn samples_are_seen_through() {
         assert!(report.share() >= TIGHT && !report.audit.exceeded, "{report:?}");
     }
 }
+
+/// Where nearly all of the budget is spent on standard errors, their answers are what is attacked:
+/// a record that is there or not moves the curvature by all that it may.
+#[test]
+fn standard_errors_leak_no_more_than_they_certify() {
+    for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
+        let cell = cells().into_iter().map(|(cell, _)| cell).find(|cell| {
+            (cell.algorithm, cell.form) == ("dp-sgd", "")
+                && cell.procedure == Procedure::StandardErrors
+                && cell.adjacency == adjacency
+        });
+        let usual = AuditSpec::of(&cell.unwrap(), 4_000, Some(3));
+        let report = run(&AuditSpec { standard_errors: Some(0.95), ..usual }).unwrap();
+        assert!(!report.exceeded, "{report:?}");
+        assert!(report.epsilon_lower > 0.3 * report.epsilon_certified, "{report:?}");
+    }
+}

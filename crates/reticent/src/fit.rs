@@ -37,6 +37,7 @@ pub struct Fit {
     pub(crate) problem: Problem,
     pub(crate) solver: Solver,
     pub(crate) graph: Option<PrivateGraph>,
+    pub(crate) standard_errors: Option<f64>,
     pub(crate) budget: Option<Budget>,
     pub(crate) adjacency: Adjacency,
     pub(crate) unit: Option<Unit>,
@@ -57,6 +58,7 @@ impl Fit {
             problem,
             solver: Solver::default(),
             graph: None,
+            standard_errors: None,
             budget: None,
             adjacency: Adjacency::default(),
             unit: None,
@@ -70,6 +72,13 @@ impl Fit {
     /// A graph of the features that is learned within the budget and fused along.
     pub fn learn_graph(mut self, graph: PrivateGraph) -> Self {
         self.graph = Some(graph);
+        self
+    }
+
+    /// Estimates of the coefficients of the population with their standard errors, for this share
+    /// of the budget (docs/uncertainty.md).
+    pub fn standard_errors(mut self, share: f64) -> Self {
+        self.standard_errors = Some(share);
         self
     }
 

@@ -13,6 +13,7 @@ use crate::certificate::{Certificate, VERSION, pretty};
 use crate::error::Error;
 use crate::identity::Identity;
 use crate::objective::{Objective, loss_for};
+use crate::standard_errors::{Found, StandardErrors};
 use crate::verify::Document;
 
 /// The formats that this version reads; it writes the last. The first had no digest.
@@ -33,6 +34,9 @@ pub struct Model {
     /// The edges of a graph that was learned privately, as pairs of columns with a sign.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     graph: Option<Vec<(String, String, f64)>>,
+    /// Estimates of the coefficients of the population, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    standard_errors: Option<StandardErrors>,
     /// The columns of the parameter: the classes, or the one target.
     outputs: Vec<String>,
     coefficients: Vec<Coefficient>,
@@ -53,12 +57,13 @@ pub struct Coefficient {
 }
 
 impl Model {
-    /// The model of a run of `algorithm`; `graph` is one that was learned.
+    /// The model of a run of `algorithm`; `graph` is one that was learned, `found` what was asked
+    /// for beside it.
     pub(crate) fn new(
         algorithm: &str,
         objective: &Objective,
         parameter: Vec<f64>,
-        graph: Option<&Graph>,
+        (graph, found): (Option<&Graph>, Option<&Found>),
         certificate: Certificate,
     ) -> Result<Self, Error> {
         let Objective { schema, loss, regulariser, constant } = objective;
@@ -66,7 +71,7 @@ impl Model {
         let (weights, intercept) = parameter.split_at(features * outputs);
         let names = schema.encoded_names();
         let target = schema.target();
-        let model = Model {
+        let mut model = Model {
             version: VERSION,
             algorithm: algorithm.to_owned(),
             loss: loss.spec(),
@@ -80,6 +85,7 @@ impl Model {
                     |edge: &Edge| (names[edge.from].clone(), names[edge.to].clone(), edge.weight);
                 graph.edges().iter().map(edge).collect()
             }),
+            standard_errors: None,
             outputs: match target.map(|(name, target)| (name, target.kind())) {
                 Some((_, TargetKind::Classes(labels))) if outputs > 1 => {
                     labels.names().map(str::to_owned).collect()
@@ -97,6 +103,7 @@ impl Model {
             preprocessing: schema.clone().without_origin(),
             certificate,
         };
+        model.standard_errors = found.map(|found| model.in_units(found, *constant));
         model.sealed()
     }
 
@@ -205,6 +212,12 @@ impl Model {
     /// The edges of the graph that was learned privately, if one was: two columns and a sign.
     pub fn graph(&self) -> Option<&[(String, String, f64)]> {
         self.graph.as_deref()
+    }
+
+    /// Estimates of the coefficients of the population with their standard errors, where a share of
+    /// the budget was spent on them.
+    pub fn standard_errors(&self) -> Option<&StandardErrors> {
+        self.standard_errors.as_ref()
     }
 
     /// The names of the outputs.

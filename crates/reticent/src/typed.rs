@@ -61,6 +61,7 @@ impl Spec {
             problem,
             solver: Solver { settings: self.settings.clone(), ..solver },
             graph,
+            standard_errors: self.standard_errors,
             budget,
             adjacency: self.adjacency.unwrap_or_default(),
             unit: self.unit,

@@ -228,7 +228,8 @@ impl SimulationJob {
         let delta = self.budget.map(|budget| budget.delta()).or(self.delta).unwrap_or(ANY_DELTA);
         let name = self.entry.name;
         let parties = PartyBooks::new(name, delta, &assumptions, &outcome.parties)?;
-        let model = Model::new(name, &self.objective, outcome.parameter, None, parties.run()?)?;
+        let model =
+            Model::new(name, &self.objective, outcome.parameter, (None, None), parties.run()?)?;
         let (traffic, rejections) = (outcome.traffic, outcome.rejections);
         Ok(Simulated { model, parties, rounds, traffic, rejections })
     }
