@@ -13,6 +13,7 @@ use crate::certificate::{Certificate, VERSION, pretty};
 use crate::error::Error;
 use crate::identity::Identity;
 use crate::objective::{Objective, loss_for};
+use crate::quality::decode;
 use crate::standard_errors::{Found, StandardErrors};
 use crate::verify::Document;
 
@@ -20,7 +21,7 @@ use crate::verify::Document;
 const VERSIONS: std::ops::RangeInclusive<u32> = 1..=VERSION;
 
 /// The losses whose scores are log-odds.
-const LOG_ODDS: [&str; 2] = ["logistic", "multinomial"];
+pub(crate) const LOG_ODDS: [&str; 2] = ["logistic", "multinomial"];
 
 /// What `model.json` holds: docs/model.md and schemas/model.schema.json.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,7 +67,7 @@ impl Model {
         (graph, found): (Option<&Graph>, Option<&Found>),
         certificate: Certificate,
     ) -> Result<Self, Error> {
-        let Objective { schema, loss, regulariser, constant } = objective;
+        let Objective { schema, loss, regulariser, constant, .. } = objective;
         let Shape { features, outputs, .. } = regulariser.shape();
         let (weights, intercept) = parameter.split_at(features * outputs);
         let names = schema.encoded_names();
@@ -267,10 +268,7 @@ impl Model {
     /// be true.
     pub(crate) fn decode(&self, encoded: f64) -> f64 {
         let Some(kind) = self.kind() else { return encoded };
-        match kind {
-            TargetKind::Range { lower, upper } => kind.decode_number(encoded).clamp(*lower, *upper),
-            TargetKind::Classes(_) => encoded,
-        }
+        decode(kind, encoded)
     }
 
     pub(crate) fn parameter(&self) -> Vec<f64> {

@@ -6,9 +6,10 @@ use clap::Args;
 use reticent::accountant::{Adjacency, Unit};
 use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::{Format, Reading};
+use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{
-    Certificate, Files, Fitted, Identity, JobFile, Spec, Tuned, Watch, check_folder, check_results,
-    write_model,
+    Certificate, Error, Files, Fitted, Fitting, Identity, Job, JobFile, Spec, Stage, Tuned, Watch,
+    check_folder, check_results, write_model,
 };
 use serde_json::{Value, json};
 
@@ -23,6 +24,7 @@ use crate::number;
 use crate::progress::Bar;
 use crate::purse::PurseFlags;
 use crate::settings::{SettingFlags, is_setting};
+use crate::tracing::TraceFlags;
 
 /// Where a model goes when nothing is said.
 const OUT: &str = "reticent-model";
@@ -48,6 +50,9 @@ pub struct Fit {
 
     #[command(flatten)]
     purse: PurseFlags,
+
+    #[command(flatten)]
+    trace: TraceFlags,
 
     #[command(flatten)]
     job: JobFlags,
@@ -217,49 +222,82 @@ impl Fit {
     pub fn run(self) -> Result<Answer, Failure> {
         let force = self.job.force();
         let identity = self.job.identity()?;
-        let (file, purse) = self.file()?;
+        let (file, purse, trace) = self.file()?;
         let out = folder(&file);
         let job = file.job.check()?;
         check_folder(&out)?;
         check_results(&out, force)?;
+        trace.check(purse.is_given(), force)?;
         let label = format!("fit to {}", out.display());
         let purse = purse.open(&file.job, &file.data, &label, || job.plan_beforehand())?;
         let mut bar = Bar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
+        let wanted = trace.trace.is_some();
         let done = match purse {
             Some(purse) => {
                 let user = job.user_column();
-                let open = |table: &Files, watch: &mut Watch<'_>| job.open(table, watch);
+                let open = |table: &Files, watch: &mut Watch<'_>| {
+                    Ok(Fitting(job.open(table, watch)?, wanted.then(|| trace.tracing())))
+                };
                 let paid = purse.pay(user.as_deref(), open, &mut watch);
                 paid.map(|(done, paid)| (done, Some(paid)))
             }
             None => {
-                let done = job.fit_watched(&file.data, &mut watch);
+                let done = fitted(&job, &file.data, &trace, &mut watch);
                 done.map(|done| (done, None)).map_err(Failure::from)
             }
         };
         bar.finish();
-        let (mut fitted, receipt) = done?;
+        let ((mut fitted, traced), receipt) = done?;
         if let Some(identity) = &identity {
             fitted.model.sign(identity)?;
         }
         let before = certificate_before(&out);
         let path = write_model(&fitted.model, &out)?;
         let mut answer = answer(&file.data, &fitted, &path, before.as_ref());
+        if let Some(traced) = &traced {
+            trace.write(traced, &mut answer)?;
+        }
         if let Some(receipt) = receipt {
             receipt.add_to(&mut answer);
         }
         Ok(answer)
     }
 
-    fn file(self) -> Result<(JobFile<Spec>, PurseFlags), Failure> {
+    fn file(self) -> Result<(JobFile<Spec>, PurseFlags, TraceFlags), Failure> {
         let flags = self.job.file(self.data)?;
         let file = match self.spec {
             Some(file) => JobFile::<Spec>::read(&file)?.overlaid(flags)?,
             None => flags,
         };
-        Ok((file, self.purse))
+        Ok((file, self.purse, self.trace))
     }
+}
+
+/// The fit without a budget, traced where that is wanted.
+fn fitted(
+    job: &Job,
+    data: &Files,
+    trace: &TraceFlags,
+    watch: &mut Watch<'_>,
+) -> Result<(Fitted, Option<Trace>), Error> {
+    if trace.trace.is_none() {
+        return Ok((job.fit_watched(data, watch)?, None));
+    }
+    if !trace.public_data {
+        let (fitted, trace) = job.fit_traced(data, trace.tracing(), watch)?;
+        return Ok((fitted, Some(trace)));
+    }
+    // Read once, for the run and for who looks on.
+    let _ = watch(Stage::Reading);
+    let table = job.load(data)?;
+    let mut public = PublicData::of_job(job, table.share())?;
+    if let Some(test) = trace.test_files(data) {
+        public = public.with_test(&test)?;
+    }
+    let tracing = Tracing { public: Some(&mut public), ..trace.tracing() };
+    let (fitted, trace) = job.fit_traced(table, tracing, watch)?;
+    Ok((fitted, Some(trace)))
 }
 
 /// The folder to write to.

@@ -1,5 +1,7 @@
 //! The private table, opened.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 use reticent_data::{Dense, Rows, Table};
 use reticent_problem::Shape;
@@ -13,14 +15,15 @@ use super::rows::{RowAccess, with_rows};
 /// records.
 #[derive(Debug)]
 pub struct Private {
-    table: Table,
+    table: Arc<Table>,
     /// Upper bounds of `‖(aᵢ, intercept)‖`.
     norms: Vec<f64>,
     users: Option<Users>,
     /// The constant behind the intercept; 0 when there is none. It counts in the norm of the row.
     intercept: f64,
-    /// The rows as they came, their norms and the constant, while others stand in for them.
-    native: Option<(Rows, Vec<f64>, f64)>,
+    /// The rows that stand in for those of the table, and the norms and the constant as they came,
+    /// while they do.
+    image: Option<(Rows, Vec<f64>, f64)>,
 }
 
 /// The records of each user, as one list with bounds.
@@ -75,17 +78,18 @@ pub fn length_above(vector: &[f64]) -> f64 {
 impl Private {
     /// A table whose records are protected one by one. `intercept` is the constant behind the
     /// intercept, 0 for none.
-    pub fn by_record(table: Table, intercept: f64) -> Result<Self, TableError> {
-        Private::new(table, None, intercept)
+    pub fn by_record(table: impl Into<Arc<Table>>, intercept: f64) -> Result<Self, TableError> {
+        Private::new(table.into(), None, intercept)
     }
 
     /// A table whose users are protected, each with all its records.
-    pub fn by_user(table: Table, intercept: f64) -> Result<Self, TableError> {
+    pub fn by_user(table: impl Into<Arc<Table>>, intercept: f64) -> Result<Self, TableError> {
+        let table = table.into();
         let users = Users::new(table.users.as_deref().ok_or(TableError::NoUsers)?);
         Private::new(table, Some(users), intercept)
     }
 
-    fn new(table: Table, users: Option<Users>, intercept: f64) -> Result<Self, TableError> {
+    fn new(table: Arc<Table>, users: Option<Users>, intercept: f64) -> Result<Self, TableError> {
         let count = table.len();
         if count > MAX_RECORDS {
             return Err(TableError::TooManyRecords { allowed: MAX_RECORDS });
@@ -94,21 +98,21 @@ impl Private {
             return Err(TableError::Malformed);
         }
         let norms = norms_above(&table.rows, intercept);
-        Ok(Private { table, norms, users, intercept, native: None })
+        Ok(Private { table, norms, users, intercept, image: None })
     }
 
     /// Has the images of the rows stand in for them: `images[k]`, one after the other, is that of
     /// the unit vector `k`, the constant behind the intercept being the last coordinate. `None`
     /// gives the rows back. Norms are those of the numbers that are there, whatever the images.
     pub fn set_basis(&mut self, images: Option<&[f64]>) {
-        if let Some(native) = self.native.take() {
-            (self.table.rows, self.norms, self.intercept) = native;
+        if let Some((_, norms, intercept)) = self.image.take() {
+            (self.norms, self.intercept) = (norms, intercept);
         }
         let Some(images) = images else { return };
         let rows = Rows::Dense(self.images(images));
         let norms = norms_above(&rows, 0.0);
-        self.native = Some((
-            std::mem::replace(&mut self.table.rows, rows),
+        self.image = Some((
+            rows,
             std::mem::replace(&mut self.norms, norms),
             std::mem::replace(&mut self.intercept, 0.0),
         ));
@@ -141,10 +145,8 @@ impl Private {
 
     /// How many it has as it came.
     pub fn native_width(&self) -> usize {
-        let native = |(rows, _, intercept): &(Rows, Vec<f64>, f64)| {
-            rows.columns() + usize::from(*intercept != 0.0)
-        };
-        self.native.as_ref().map_or_else(|| self.width(), native)
+        let constant = self.image.as_ref().map_or(self.intercept, |(_, _, constant)| *constant);
+        self.table.rows.columns() + usize::from(constant != 0.0)
     }
 
     /// Refuses targets that `loss` does not take: what it declares of its slope and its curvature
@@ -165,12 +167,12 @@ impl Private {
 
     /// The rows.
     pub fn rows(&self) -> &Rows {
-        &self.table.rows
+        self.image.as_ref().map_or(&self.table.rows, |(rows, ..)| rows)
     }
 
     /// How many features a row has.
     pub fn features(&self) -> usize {
-        self.table.rows.columns()
+        self.rows().columns()
     }
 
     /// How many records there are.
