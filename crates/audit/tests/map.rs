@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use reticent::accountant::{Adjacency, Unit};
 use reticent::map::{Cell, Drawn, Procedure, cells};
-use reticent_audit::{CellReport, TIGHT, audit_map};
+use reticent_audit::{AuditSpec, CellReport, TIGHT, audit_map, run};
 
 const DOCUMENT: &str = include_str!("../../../docs/guarantees.md");
 
@@ -116,5 +116,27 @@ fn standard_errors_leak_no_more_than_they_certify() {
         let report = run(&AuditSpec { standard_errors: Some(0.95), ..usual }).unwrap();
         assert!(!report.exceeded, "{report:?}");
         assert!(report.epsilon_lower > 0.3 * report.epsilon_certified, "{report:?}");
+    }
+}
+
+/// A record that changes from the lightest class to the heaviest, where a sum is clipped and where a
+/// guarantee counts on what the loss declares.
+#[test]
+fn class_weights_leak_no_more_than_they_certify() {
+    for (algorithm, found) in [("dp-sgd", 0.3), ("output-perturbation", 0.1), ("objp", 0.0)] {
+        let cell = cells().into_iter().map(|(cell, _)| cell).find(|cell| {
+            (cell.algorithm, cell.unit, cell.drawn) == (algorithm, Unit::Record, Drawn::Full)
+                && cell.procedure == Procedure::Alone
+                && cell.adjacency == Adjacency::ReplaceOne
+        });
+        let usual = AuditSpec::of(&cell.unwrap(), 4_000, Some(3));
+        let weighted = AuditSpec {
+            loss: "huberised-hinge:0.5".to_owned(),
+            class_weight: Some("-1:0.25,+1:4".to_owned()),
+            ..usual
+        };
+        let report = run(&weighted).unwrap();
+        assert!(!report.exceeded, "{report:?}");
+        assert!(report.epsilon_lower >= found * report.epsilon_certified, "{report:?}");
     }
 }

@@ -48,6 +48,7 @@ mod axis;
 mod budget;
 mod canonical;
 pub mod certificate;
+mod class_weights;
 mod count;
 mod draft;
 mod error;
@@ -86,6 +87,7 @@ mod write;
 
 pub use budget::Budget;
 pub use certificate::Certificate;
+pub use class_weights::ClassWeights;
 pub use count::{CountJob, Counted, ReadyCount};
 pub use draft::draft_schema;
 pub use error::Error;

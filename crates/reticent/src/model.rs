@@ -38,6 +38,11 @@ pub struct Model {
     /// Estimates of the coefficients of the population, where they were asked for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     standard_errors: Option<StandardErrors>,
+    /// What was said of the classes, in their order.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    class_weights: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    class_prior: Option<Vec<f64>>,
     /// The columns of the parameter: the classes, or the one target.
     outputs: Vec<String>,
     coefficients: Vec<Coefficient>,
@@ -67,7 +72,7 @@ impl Model {
         (graph, found): (Option<&Graph>, Option<&Found>),
         certificate: Certificate,
     ) -> Result<Self, Error> {
-        let Objective { schema, loss, regulariser, constant, .. } = objective;
+        let Objective { schema, loss, regulariser, constant, classes, .. } = objective;
         let Shape { features, outputs, .. } = regulariser.shape();
         let (weights, intercept) = parameter.split_at(features * outputs);
         let names = schema.encoded_names();
@@ -87,6 +92,8 @@ impl Model {
                 graph.edges().iter().map(edge).collect()
             }),
             standard_errors: None,
+            class_weights: classes.weights.clone(),
+            class_prior: classes.prior.clone(),
             outputs: match target.map(|(name, target)| (name, target.kind())) {
                 Some((_, TargetKind::Classes(labels))) if outputs > 1 => {
                     labels.names().map(str::to_owned).collect()
@@ -177,6 +184,14 @@ impl Model {
             TargetKind::Classes(labels) if labels.len() > 2 => labels.len(),
             _ => 1,
         };
+        let classes = self.classes().map_or(0, |names| names.len());
+        let numbers = |numbers: &Option<Vec<f64>>| {
+            let positive = |x: &f64| x.is_finite() && *x > 0.0;
+            numbers.as_ref().is_none_or(|all| all.len() == classes && all.iter().all(positive))
+        };
+        if !numbers(&self.class_weights) || !numbers(&self.class_prior) {
+            return Err("its class weights or shares do not fit its classes".to_owned());
+        }
         let names = || self.coefficients.iter().map(|coefficient| &coefficient.name);
         let fits = outputs == expected
             && self.coefficients.len() == self.preprocessing.width()
@@ -219,6 +234,16 @@ impl Model {
     /// the budget was spent on them.
     pub fn standard_errors(&self) -> Option<&StandardErrors> {
         self.standard_errors.as_ref()
+    }
+
+    /// The weights of the classes that it was trained with, in their order.
+    pub fn class_weights(&self) -> Option<&[f64]> {
+        self.class_weights.as_deref()
+    }
+
+    /// The public shares of the classes, in their order, where they were said.
+    pub fn class_prior(&self) -> Option<&[f64]> {
+        self.class_prior.as_deref()
     }
 
     /// The names of the outputs.

@@ -87,6 +87,9 @@ pub(crate) fn check(
         );
         return refuse(&why);
     }
+    if objective.classes.weights.is_some() {
+        return refuse("there are none for a model with class weights; leave one of the two out");
+    }
     if tuned || graph {
         return refuse(
             "there are none for a model that was chosen among several or has a learned graph; leave one of the two out",

@@ -1,6 +1,6 @@
 //! Estimates with standard errors: they hold what made the table, in its units, and say when they
 //! cannot.
-#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+#![allow(clippy::unwrap_used)] // helpers of tests
 
 use reticent::tables::{Dataset, Schema, Target};
 use reticent::{Budget, Fit, Model, StandardErrors, losses, penalties::L2};

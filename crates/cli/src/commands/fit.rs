@@ -190,6 +190,15 @@ struct ProblemFlags {
     #[arg(long, value_name = "N", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
     graph_edges: Option<u64>,
 
+    /// How much a record of each class counts: balanced (by --class-prior), or as
+    /// CLASS:NUMBER,CLASS:NUMBER (docs/classes.md)
+    #[arg(long, value_name = "WEIGHTS")]
+    class_weight: Option<String>,
+
+    /// The shares of the classes, if they are public, as CLASS:NUMBER,CLASS:NUMBER
+    #[arg(long, value_name = "SHARES")]
+    class_prior: Option<String>,
+
     /// Spend this share of the budget on estimates of the coefficients with standard errors, which
     /// `inspect` shows (docs/uncertainty.md)
     #[arg(long, value_name = "SHARE", value_parser = number::parse, allow_negative_numbers = true)]
@@ -331,6 +340,8 @@ impl JobFlags {
             graph: problem.graph,
             graph_share: problem.graph_share,
             graph_edges: problem.graph_edges,
+            class_weight: problem.class_weight,
+            class_prior: problem.class_prior,
             standard_errors: problem.standard_errors,
             tune: tuning.tune,
             tune_runs: tuning.tune_runs,
