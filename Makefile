@@ -74,9 +74,11 @@ book: ## Build the book (target/book)
 	target/tools/bin/mdbook build
 
 # Unit, integration and doc tests; the README's commands are one of them. The defects that the audit must catch are in
-# no ordinary build, so they are compiled and tested by themselves.
+# no ordinary build, so they are compiled and tested by themselves. Examples are compiled by `lint`, and run as modules
+# of a test: to link each as a program would show nothing more.
 unit:
-	RETICENT_BUILD="$(WHOLE)" $(CARGO) test $(WHOLE)
+	RETICENT_BUILD="$(WHOLE)" $(CARGO) test $(WHOLE) --tests
+	$(CARGO) test $(WHOLE) --doc
 	$(CARGO) test $(WHOLE),reticent-audit/seeded-bugs --test seeded_bugs
 
 # A second accountant against the first: ten times the cases of `make test`.

@@ -296,7 +296,16 @@ impl Users {
 
 #[cfg(test)]
 mod tests {
-    use super::norm_above;
+    use super::*;
+
+    /// Sums on the grid are exact up to so many; rows without columns take no memory.
+    #[test]
+    fn more_records_than_a_sum_can_hold_are_refused() {
+        let rows = Rows::Dense(Dense { rows: MAX_RECORDS + 1, columns: 0, values: Vec::new() });
+        let table = Table { rows, targets: Vec::new(), users: None, names: Vec::new() };
+        let refused = Private::by_record(table, 0.0);
+        assert!(matches!(refused, Err(TableError::TooManyRecords { allowed: MAX_RECORDS })));
+    }
 
     /// Squares that a sum in floating point loses one by one, and squares that are zero in it.
     #[test]
