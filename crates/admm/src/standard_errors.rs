@@ -174,7 +174,8 @@ impl Inference<'_> {
         let (square, deviation) = (sums[at], deviations[at]);
         let count = if sums.len() > 4 { sums[0].max(1.0) } else { self.public.population as f64 };
         let mean = 4.0 * (square / count + 0.5);
-        Ok(mean.clamp(4.0 * deviation / count, RESIDUAL.0 * RESIDUAL.0))
+        // In this order: a budget so small that the noise is above all that can be is no error.
+        Ok(mean.max(4.0 * deviation / count).min(RESIDUAL.0 * RESIDUAL.0))
     }
 
     fn estimated(&self, at: &[f64], looked: &Looked, square: f64) -> Estimated {

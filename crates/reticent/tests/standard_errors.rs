@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use reticent::tables::{Dataset, Schema, Target};
-use reticent::{Budget, Fit, Model, StandardErrors, losses, penalties::L2};
+use reticent::{Budget, Fit, Model, Settings, Solver, StandardErrors, losses, penalties::L2};
 use reticent_accountant::Adjacency;
 
 const ROWS: usize = 4_000;
@@ -91,12 +91,16 @@ fn intervals_hold_what_made_the_table() {
 
 #[test]
 fn it_is_paid_for_within_the_budget_and_read_back() {
-    let plain = classes(1, |fit| fit);
-    let model = classes(1, |fit| fit.standard_errors(0.3));
+    let settings = Settings { iterations: Some(20), ..Settings::default() };
+    let solver = || Solver::dp_sgd().with(settings.clone()).unwrap();
+    let plain = classes(1, |fit| fit.solver(solver()));
+    let model = classes(1, |fit| fit.solver(solver()).standard_errors(0.3));
     assert!(plain.standard_errors().is_none());
     let (before, after) = (plain.certificate(), model.certificate());
     // Two early steps and the last, a curvature and a gradient in each.
     assert_eq!(after.ledger.total_events(), before.ledger.total_events() + 6);
+    let spent = reticent_accountant::epsilon(&after.ledger, 1e-6).unwrap().upper;
+    assert!(spent <= 4.0 && spent > 3.9, "{spent}");
     let read = Model::from_json(&model.to_json().unwrap()).unwrap();
     assert_eq!(read, model);
     let found: &StandardErrors = read.standard_errors().unwrap();
