@@ -14,6 +14,8 @@ mod kills;
 mod predictions;
 mod reading;
 mod report;
+#[cfg(feature = "reproduce")]
+mod reproduce;
 mod serve;
 mod simulate;
 mod verify;

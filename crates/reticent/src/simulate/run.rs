@@ -238,17 +238,27 @@ impl SimulationJob {
             recipe: self.recipe(&public, &records, &topology),
             loss: self.objective.loss.clone(),
             opening,
-            price: match self.budget {
-                Some(budget) => Price::Within(budget.into(), self.budgets.clone()),
-                None => Price::Noise(0.0),
+            price: match (self.noise, self.budget) {
+                (None, Some(budget)) => Price::Within(budget.into(), self.budgets.clone()),
+                (noise, _) => Price::Noise(noise.unwrap_or(0.0)),
             },
             job: self.digest,
         };
         let pure = self.budget.is_some_and(|budget| budget.delta() == 0.0);
-        runtime::prepare(setup, key, tables).map_err(|why| match why {
+        let run = runtime::prepare(setup, key, tables).map_err(|why| match why {
             RunError::Calibration(_) if pure => no_pure(self.entry.name),
-            why => why.into(),
-        })
+            why => Error::from(why),
+        })?;
+        if let (Some(noise), Some(budget)) = (self.noise, self.budget) {
+            let mut plans: Vec<Ledger> = Vec::new();
+            for party in run.reports() {
+                if !plans.contains(&party.ledger) {
+                    budget.allows(noise, &party.ledger)?;
+                    plans.push(party.ledger);
+                }
+            }
+        }
+        Ok(run)
     }
 
     /// What is said of a run that ended after parties have released.
