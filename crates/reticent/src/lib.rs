@@ -76,6 +76,7 @@ mod source;
 mod spec;
 mod stage;
 mod standard_errors;
+pub mod sweep;
 mod task;
 pub mod trace;
 mod tune;

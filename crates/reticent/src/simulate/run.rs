@@ -11,6 +11,7 @@ use reticent_runtime::{self as runtime, Checkpoint, Price, RunError, Setup, Traf
 
 use super::PartyBooks;
 use super::check::{NOBODY, SimulationJob};
+use crate::budget::Budget;
 use crate::error::Error;
 use crate::model::Model;
 use crate::objective::Objective;
@@ -208,6 +209,11 @@ impl SimulationJob {
             }
         }
         Ok(())
+    }
+
+    /// What each party may spend; `None` for an algorithm without noise.
+    pub fn budget(&self) -> Option<Budget> {
+        self.budget
     }
 
     /// The δ that its certificates are at.
