@@ -267,7 +267,8 @@ impl Ready<'_> {
         }
         let mut recorder = Recorder::new(tracing, budget.delta());
         let fitted = self.perform(watch, Some(&mut recorder))?;
-        Ok((fitted, recorder.finish(&plan)?))
+        let certified = fitted.model.certificate().certified;
+        Ok((fitted, recorder.finish(&plan, certified)))
     }
 
     fn perform(
