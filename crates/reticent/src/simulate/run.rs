@@ -296,7 +296,8 @@ impl SimulationJob {
         let delta = self.certificate_delta();
         let name = self.entry.name;
         let parties = PartyBooks::new(name, delta, &assumptions, &outcome.parties)?;
-        let model = Model::new(name, &self.objective, outcome.parameter, None, parties.run()?)?;
+        let model =
+            Model::new(name, &self.objective, outcome.parameter, (None, None), parties.run()?)?;
         let (traffic, rejections) = (outcome.traffic, outcome.rejections);
         Ok(Simulated { model, parties, rounds, traffic, rejections })
     }
