@@ -18,5 +18,6 @@ mod report;
 mod reproduce;
 mod serve;
 mod simulate;
+mod sweep;
 mod verify;
 mod words;

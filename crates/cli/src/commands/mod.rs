@@ -22,6 +22,7 @@ mod reproduce;
 mod schema;
 mod shared;
 mod simulate;
+mod sweep;
 mod verify;
 
 use clap::Subcommand;
@@ -36,6 +37,8 @@ pub enum Command {
     Fit(Box<fit::Fit>),
     /// Train a model between many parties, each with its own records, budget and books
     Simulate(Box<simulate::Simulate>),
+    /// Do many runs over a grid of settings on one table: results, mean and spread, pictures
+    Sweep(Box<sweep::Sweep>),
     /// Count the records of a private table, or those of each class, with noise
     Count(Box<count::Count>),
     /// Predict for the records of a table
@@ -84,6 +87,7 @@ impl Command {
         match self {
             Command::Fit(fit) => fit.run(),
             Command::Simulate(simulate) => simulate.run(),
+            Command::Sweep(sweep) => sweep.run(),
             Command::Count(count) => count.run(),
             Command::Predict(predict) => predict.run(format.json),
             Command::Evaluate(evaluate) => evaluate.run(),

@@ -11,6 +11,7 @@ use reticent_runtime::{self as runtime, Checkpoint, Price, RunError, Setup, Traf
 
 use super::PartyBooks;
 use super::check::{NOBODY, SimulationJob};
+use crate::budget::Budget;
 use crate::error::Error;
 use crate::model::Model;
 use crate::objective::Objective;
@@ -98,7 +99,7 @@ impl ReadySimulation<'_> {
     /// The same with a trace of it. One that goes on from a checkpoint has a trace of what was left.
     ///
     /// # Errors
-    /// As [`ReadySimulation::run`], and if the plans cannot be counted.
+    /// As [`ReadySimulation::run`].
     pub fn run_traced(
         self,
         keep: Keep<'_>,
@@ -108,7 +109,8 @@ impl ReadySimulation<'_> {
         let (plans, job) = (self.plans(), self.job);
         let mut rounds = Rounds::new(tracing, job.certificate_delta(), job.opening.view);
         let simulated = self.perform(keep, watch, Some(&mut rounds))?;
-        Ok((simulated, rounds.finish(&plans)?))
+        let certified = simulated.model.certificate().certified;
+        Ok((simulated, rounds.finish(&plans, certified)))
     }
 
     fn perform(
@@ -210,6 +212,11 @@ impl SimulationJob {
         Ok(())
     }
 
+    /// What each party may spend; `None` for an algorithm without noise.
+    pub fn budget(&self) -> Option<Budget> {
+        self.budget
+    }
+
     /// The δ that its certificates are at.
     fn certificate_delta(&self) -> f64 {
         self.budget.map(|budget| budget.delta()).or(self.delta).unwrap_or(ANY_DELTA)
@@ -289,7 +296,8 @@ impl SimulationJob {
         let delta = self.certificate_delta();
         let name = self.entry.name;
         let parties = PartyBooks::new(name, delta, &assumptions, &outcome.parties)?;
-        let model = Model::new(name, &self.objective, outcome.parameter, None, parties.run()?)?;
+        let model =
+            Model::new(name, &self.objective, outcome.parameter, (None, None), parties.run()?)?;
         let (traffic, rejections) = (outcome.traffic, outcome.rejections);
         Ok(Simulated { model, parties, rounds, traffic, rejections })
     }
