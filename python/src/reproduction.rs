@@ -49,7 +49,7 @@ pub fn reproduce(
     let (send, heard) = mpsc::channel();
     thread::spawn(move || {
         let mut tell = |_: &str| {};
-        let mut context = Context { data_dir, quick, seeds, tell: &mut tell };
+        let mut context = Context { data_dir, quick, seeds, rows: None, tell: &mut tell };
         // Nobody may be listening any more.
         let _ = send.send(experiment.run(&mut context));
     });
