@@ -201,6 +201,27 @@ impl Sweep {
         for file in &drawn {
             text += &format!("Drew {file}.\n");
         }
+        let mut remarks = self.remarks(&names, lost.len(), out)?;
+        let failed: usize = all.iter().map(|one| one.failed).sum();
+        if failed > 0 {
+            remarks
+                .push(format!("{failed} runs ended without a model; {} says why.", runs.display()));
+        }
+        let object = json!({
+            "runs": sweep.len(), "done": over, "lost": lost.len(), "failed": failed,
+            "points": points(sweep, &all),
+            "results": runs.display().to_string(), "summary": means.display().to_string(), "plots": drawn,
+        });
+        Ok(Answer { text, object, remarks })
+    }
+
+    /// What must not be overlooked.
+    fn remarks(
+        &self,
+        names: &BTreeSet<String>,
+        lost: usize,
+        out: &Path,
+    ) -> Result<Vec<String>, Failure> {
         let mut remarks = Vec::new();
         if self.public_data {
             let note = "NOT PRIVATE: results are computed from the table as it is, which was said to be public. No certificate \
@@ -220,24 +241,14 @@ impl Sweep {
                     .to_owned(),
             );
         }
-        if !self.public_data && !lost.is_empty() {
+        if !self.public_data && lost > 0 {
             remarks.push(format!(
                 "{} runs were begun and lost. What they cost is spent, and they are not begun again: a second run would be a \
                  second release.",
-                lost.len()
+                lost
             ));
         }
-        let failed: usize = all.iter().map(|one| one.failed).sum();
-        if failed > 0 {
-            remarks
-                .push(format!("{failed} runs ended without a model; {} says why.", runs.display()));
-        }
-        let object = json!({
-            "runs": sweep.len(), "done": over, "lost": lost.len(), "failed": failed,
-            "points": points(sweep, &all),
-            "results": runs.display().to_string(), "summary": means.display().to_string(), "plots": drawn,
-        });
-        Ok(Answer { text, object, remarks })
+        Ok(remarks)
     }
 }
 
