@@ -49,17 +49,25 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
-    /// Asks for the second moment with noise of `z` clips; rows are at most `row_norm` long.
+    /// Asks for the second moment with noise of `z` clips, rows being at most `row_norm` long, and
+    /// goes over to its coordinates. `None` in a rehearsal, where there is nothing to compute with.
     pub fn ask(
         oracle: &mut dyn Oracle,
         (row_norm, z): (f64, f64),
         regulariser: &Arc<Regulariser>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Option<Self>, Refusal> {
         let query = SecondMoment { row_norm, whole: true, noise_multiplier: z };
         let deviation = query.deviation(oracle.terms());
         let moment = oracle.ask(&query)?.into_inner();
+        // Which coordinates they are changes no plan, and plans are drawn up many times.
+        if oracle.is_rehearsal() {
+            oracle.set_basis(Some(&moment))?;
+            return Ok(None);
+        }
         let len = oracle.shape().len();
-        Ok(Basis::new(&moment, deviation, row_norm.powi(2), len, regulariser))
+        let basis = Basis::new(&moment, deviation, row_norm.powi(2), len, regulariser);
+        oracle.set_basis(Some(basis.images()))?;
+        Ok(Some(basis))
     }
 
     fn new(

@@ -21,7 +21,7 @@ mod splitting;
 mod step_size;
 mod walk;
 
-pub use algorithms::auto::Choice;
+pub use algorithms::auto::{Choice, Part};
 pub use algorithms::{Algorithm, Progress, Tell, unwatched};
 pub use average::Average;
 pub use block_schedule::{BlockSchedule, Order};

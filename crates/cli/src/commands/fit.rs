@@ -7,8 +7,8 @@ use reticent::accountant::{Adjacency, Unit};
 use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::{Format, Reading};
 use reticent::{
-    Certificate, Files, Fitted, Identity, JobFile, Spec, Tuned, Watch, check_folder, check_results,
-    write_model,
+    Certificate, Files, Fitted, Identity, JobFile, Outlook, Spec, Tuned, Watch, check_folder,
+    check_results, write_model,
 };
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
-use crate::progress::Bar;
+use crate::progress::{Bar, said};
 use crate::purse::PurseFlags;
 use crate::settings::{SettingFlags, is_setting};
 
@@ -221,15 +221,22 @@ impl Fit {
         let purse = purse.open(&file.job, &file.data, &label, || job.plan_beforehand())?;
         let mut bar = Bar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
+        let mut outlook = None;
+        // What is to be expected is said before anything is asked, while it can still be stopped.
+        let mut open = |table: &Files, watch: &mut Watch<'_>| {
+            let ready = job.open(table, watch)?;
+            outlook = ready.outlook();
+            outlook.as_ref().and_then(Outlook::warning).iter().for_each(|warning| said(warning));
+            Ok(ready)
+        };
         let done = match purse {
             Some(purse) => {
                 let user = job.user_column();
-                let open = |table: &Files, watch: &mut Watch<'_>| job.open(table, watch);
                 let paid = purse.pay(user.as_deref(), open, &mut watch);
                 paid.map(|(done, paid)| (done, Some(paid)))
             }
             None => {
-                let done = job.fit_watched(&file.data, &mut watch);
+                let done = open(&file.data, &mut watch).and_then(|ready| ready.run(&mut watch));
                 done.map(|done| (done, None)).map_err(Failure::from)
             }
         };
@@ -241,6 +248,7 @@ impl Fit {
         let before = certificate_before(&out);
         let path = write_model(&fitted.model, &out)?;
         let mut answer = answer(&file.data, &fitted, &path, before.as_ref());
+        answer.object["outlook"] = json!(outlook);
         if let Some(receipt) = receipt {
             receipt.add_to(&mut answer);
         }

@@ -116,19 +116,28 @@ pub const MAP: &[Row] = &[
         proofs: EVALUATION,
         ..TABLE
     },
-    // One table, gradients.
-    Row { algorithms: &["auto", "dp-sgd", "sadmm"], procedures: ANY, drawn: SAMPLES, ..TABLE },
+    // One table, gradients. `auto` takes coordinates of its own where public numbers say so.
+    Row { algorithms: &["auto"], procedures: ANY, drawn: SAMPLES, proofs: WHITENED, ..TABLE },
+    Row { algorithms: &["dp-sgd", "sadmm"], procedures: ANY, drawn: SAMPLES, ..TABLE },
     Row { algorithms: &["vradmm"], procedures: ANY, drawn: SAMPLES, slack: PART, ..TABLE },
     Row { algorithms: &["ssadmm", "dp-cd", "dp-fw"], drawn: SAMPLES, ..TABLE },
     Row {
-        algorithms: &["auto", "dp-sgd", "sadmm"],
+        algorithms: &["auto"],
+        procedures: ANY,
+        adjacencies: &[AddRemove],
+        drawn: COUNTLESS,
+        proofs: WHITENED,
+        ..TABLE
+    },
+    Row {
+        algorithms: &["dp-sgd", "sadmm"],
         procedures: ANY,
         adjacencies: &[AddRemove],
         drawn: COUNTLESS,
         ..TABLE
     },
     Row {
-        algorithms: &["dp-sgd"],
+        algorithms: &["auto", "dp-sgd"],
         forms: &["preconditioned"],
         procedures: PLAIN,
         views: &[Central],
@@ -139,7 +148,7 @@ pub const MAP: &[Row] = &[
         slack: GRAPH,
     },
     Row {
-        algorithms: &["dp-sgd"],
+        algorithms: &["auto", "dp-sgd"],
         forms: &["preconditioned"],
         procedures: PLAIN,
         views: &[Central],
