@@ -9,7 +9,7 @@ WHOLE := --locked --workspace --features reticent/arrow
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test tools format lint features package supply-chain docs unit exports pages python wheel \
-	fuzz msrv nightly bench bench-utility bench-python build
+	book fuzz msrv nightly bench bench-utility bench-python bench-peers notebooks build
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -53,6 +53,7 @@ package: ## Make the files that would be published (target/package)
 # Advisories are asked for online; everything else is checked without a network.
 supply-chain: ## Check licences, versions and sources of dependencies with cargo-deny (deny.toml)
 	@$(CARGO) deny --version >/dev/null 2>&1 || { echo "cargo-deny is not here; get it with: cargo install --locked cargo-deny"; exit 1; }
+	$(CARGO) fetch --locked
 	$(CARGO) deny --locked --offline check licenses bans sources
 	$(CARGO) deny --locked check advisories || echo "advisories were not checked, or there are some: see above"
 
@@ -65,12 +66,18 @@ msrv: ## Compile with the oldest supported Rust (needs rustup)
 docs: ## Build the documentation of the crates (target/doc)
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
 
+# The pages are read by the tests, which run their commands; this makes a book of them, with mdBook (kept in target/tools).
+book: ## Build the book (target/book)
+	@test -x target/tools/bin/mdbook || $(CARGO) install --locked --quiet mdbook --version 0.5.4 \
+		--no-default-features --features search --root target/tools
+	python3 docs/book.py target/book-src
+	target/tools/bin/mdbook build
+
 # Unit, integration and doc tests; the README's commands are one of them. The defects that the audit must catch are in
 # no ordinary build, so they are compiled and tested by themselves.
 unit:
-	$(CARGO) test $(WHOLE)
+	RETICENT_BUILD="$(WHOLE)" $(CARGO) test $(WHOLE)
 	$(CARGO) test $(WHOLE),reticent-audit/seeded-bugs --test seeded_bugs
-	$(CARGO) test $(WHOLE),reticent-audit/seeded-bugs --lib seeded
 
 # A second accountant against the first: ten times the cases of `make test`.
 nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEED=N for others)
@@ -84,21 +91,27 @@ fuzz: ## Build the fuzz targets with coverage (target/fuzz/bin)
 # Exported models against the program itself, in SQLite, onnxruntime and scikit-learn; what cannot be had is skipped with a
 # message. The program is the one that the tests of the command line have built.
 exports:
-	$(CARGO) test $(WHOLE) --no-run --test words
+	$(CARGO) test $(WHOLE) --no-run --test cli
 	@command -v python3 >/dev/null || { echo "skipped: exports, because there is no python3 here"; exit 0; }; \
 	python3 crates/cli/tests/exports.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" \
 		--venv "$${CARGO_TARGET_DIR:-target}/export-venv"
 
 # The pages in a real Chromium: looked at in two widths and both schemes, checked by axe, printed; no request may leave.
 pages: ## Look at the pages in a browser (pictures in target/pages)
-	$(CARGO) test $(WHOLE) --no-run --test words
+	$(CARGO) test $(WHOLE) --no-run --test cli
 	sh crates/report/tests/browser/pages.sh "$${CARGO_TARGET_DIR:-target}/debug/reticent" "$${CARGO_TARGET_DIR:-target}/pages"
 
 # The Python package and its tests in a fresh virtual environment, packed from what the tests above have compiled.
 python: ## Test the Python package in a fresh virtual environment
-	$(CARGO) build $(WHOLE) --lib --bin reticent --test words
+	$(CARGO) build $(WHOLE) --lib --bin reticent --test cli
 	@command -v python3 >/dev/null || { echo "skipped: the Python package, because there is no python3 here"; exit 0; }; \
 	python3 python/test.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/python-venv"
+
+# The pages of docs/notebooks and docs/python-api.md, from the wheel that the tests have installed.
+notebooks: ## Run the Python notebooks and write their pages (real data: RETICENT_DATA=DIR)
+	python3 python/test.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/python-venv" --keep test_package.py
+	RETICENT="$${CARGO_TARGET_DIR:-target}/debug/reticent" "$${CARGO_TARGET_DIR:-target}/python-venv/bin/python" python/notebooks/render.py --out docs/notebooks
+	"$${CARGO_TARGET_DIR:-target}/python-venv/bin/python" python/api.py docs/python-api.md
 
 wheel: ## Build the Python package for users (dist/)
 	python3 -m venv "$${CARGO_TARGET_DIR:-target}/wheel-venv"
@@ -119,6 +132,12 @@ bench-python: build wheel ## Measure the Python package: import, size, small fit
 	python3 -m venv "$${CARGO_TARGET_DIR:-target}/bench-python"
 	"$${CARGO_TARGET_DIR:-target}/bench-python/bin/python" -m pip install --quiet scikit-learn pyarrow dist/*.whl
 	"$${CARGO_TARGET_DIR:-target}/bench-python/bin/python" benches/python.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
+
+# Only where it is asked for: 5 GB.
+bench-peers: wheel ## Compare a fit with diffprivlib and Opacus, which it installs: 5 GB (data: RETICENT_DATA=DIR)
+	python3 -m venv "$${CARGO_TARGET_DIR:-target}/bench-peers"
+	"$${CARGO_TARGET_DIR:-target}/bench-peers/bin/python" -m pip install --quiet diffprivlib opacus 'scikit-learn<1.7' dist/*.whl
+	"$${CARGO_TARGET_DIR:-target}/bench-peers/bin/python" benches/peers.py
 
 bench-utility: build ## Measure how good private models are on public data sets (data: RETICENT_DATA=DIR)
 	python3 benches/utility.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"

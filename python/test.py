@@ -16,7 +16,8 @@ import sys
 from pack import pack
 
 HERE = pathlib.Path(__file__).resolve().parent
-LIBRARIES = ["mypy", "numpy", "pandas", "polars", "pyarrow", "pytest", "scikit-learn", "scipy"]
+LIBRARIES = ["matplotlib", "mypy", "numpy", "pandas", "polars", "pyarrow", "pytest", "scikit-learn", "scipy"]
+TYPES = ["pyright[nodejs]"]
 OLDEST = ["numpy<2.3", "pytest", "scikit-learn==1.5.*", "scipy<1.16"]
 
 
@@ -29,6 +30,8 @@ def environment(folder, libraries, wheel, keep):
         got = subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *libraries])
         if got.returncode != 0:
             return None
+        # It brings a Node of its own; where that cannot be had, the test that needs it is skipped.
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *TYPES])
     install = ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall", wheel]
     subprocess.run([python, "-m", "pip", *install], check=True)
     return python

@@ -33,8 +33,10 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
+    from .auditing import Audit, audit, audit_all
     from .budget import Budget
     from .certificate import Certificate
+    from .evaluation import Estimate, Evaluation, evaluate
     from .files import load
     from .generalized import PrivateFusedLasso, PrivateGeneralizedLasso
     from .huber import PrivateHuberRegressor
@@ -42,12 +44,16 @@ if TYPE_CHECKING:
     from .logistic import PrivateLogisticRegression
     from .ridge import PrivateRidge
     from .search import PrivateSearchCV
+    from .simulation import Simulation, simulate
     from .svc import PrivateLinearSVC
 
 # Where each name is that is loaded when it is first asked for.
 _LATER = {
+    "Audit": "auditing",
     "Budget": "budget",
     "Certificate": "certificate",
+    "Estimate": "evaluation",
+    "Evaluation": "evaluation",
     "PrivateElasticNet": "lasso",
     "PrivateFusedLasso": "generalized",
     "PrivateGeneralizedLasso": "generalized",
@@ -57,19 +63,27 @@ _LATER = {
     "PrivateLogisticRegression": "logistic",
     "PrivateRidge": "ridge",
     "PrivateSearchCV": "search",
+    "Simulation": "simulation",
+    "audit": "auditing",
+    "audit_all": "auditing",
+    "evaluate": "evaluation",
     "load": "files",
+    "simulate": "simulation",
 }
 
 # Modules that are loaded when they are first asked for.
-_MODULES = {"accounting"}
+_MODULES = {"accounting", "plot"}
 
 __all__ = [
+    "Audit",
     "Budget",
     "BudgetError",
     "BudgetExceeded",
     "BudgetSpent",
     "Certificate",
     "DataError",
+    "Estimate",
+    "Evaluation",
     "FitStopped",
     "NotCertified",
     "NotPrivateWarning",
@@ -85,7 +99,12 @@ __all__ = [
     "PrivateSearchCV",
     "Schema",
     "SchemaError",
+    "Simulation",
+    "audit",
+    "audit_all",
+    "evaluate",
     "load",
+    "simulate",
 ]
 
 

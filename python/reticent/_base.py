@@ -7,7 +7,7 @@ import os
 import pathlib
 import sys
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,10 +15,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from . import _reticent, _tables
+from ._documented import complete
 from ._reticent import Model
 from ._schema import read_schema, schema_for
 from .certificate import Certificate
 from .errors import NotPrivateWarning, PrivacyCostWarning
+
+if TYPE_CHECKING:
+    from .budget import Budget
+    from .evaluation import Evaluation
 
 try:
     from sklearn.utils.validation import validate_data
@@ -30,6 +35,58 @@ except ImportError:  # scikit-learn 1.5
 
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     """Privacy arguments, tables, fitting and files; the rest is for its heirs."""
+
+    _SHARED = {
+        "parameters": """\
+    epsilon, delta : float
+        What the fit may spend. Both must be given.
+    adjacency : {"replace-one", "add-remove"}
+        Which tables are neighbours.
+    unit : {"record", "user"}, optional
+        What is protected; a user where ``groups`` are given to ``fit``, otherwise a record.
+    bounds : (lower, upper) or dict, optional
+        Public bounds of the columns, numbers or one for each, or by name; values are clipped.
+    schema : path, dict or Schema, optional
+        What is public about the table, in place of ``bounds``; categorical columns need it.
+    row_norm : float, optional
+        The norm that rows are scaled into; alone or beside ``bounds``.
+    public_n : int, optional
+        A number of records that is public; "add-remove" needs it.
+    budget : Budget, optional
+        The budget of the data set, which pays for the fit.
+    algorithm : str
+        ``"auto"``, or a name of ``reticent list algorithms``.
+    settings : dict, optional
+        Settings of the algorithm, for example ``{"iterations": 100}``.
+    fit_intercept : bool
+        Whether there is an intercept.
+    random_state : int or RandomState, optional
+        A seed for tests. The result is then NOT PRIVATE, and says so.
+""",
+        "attributes": """\
+    coef_names_ : list of str
+        The encoded columns that the weights are for: a column, or ``column=category``.
+    n_iter_ : int
+        Iterations made.
+    certificate_ : Certificate
+        What is guaranteed.
+    n_features_in_ : int
+        Columns seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if they have any.
+""",
+        "notes": """\
+    Weights and penalties are those of the encoded columns while fitting: numbers scaled by their
+    bounds to -1 … 1. ``coef_`` is in the units of the caller's columns; with ``intercept_`` it
+    gives the score of every record within the bounds and the row norm, and others are clipped and
+    scaled down first. ``score`` is computed from the table as it is: NOT PRIVATE; ``private_score``
+    pays for what it tells.
+""",
+    }
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        complete(cls, PrivateEstimator)
 
     def __init__(
         self,
@@ -75,6 +132,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """What ties the encoded columns together, if anything does."""
         return None
 
+    def _assumptions(self) -> list[str]:
+        """What the caller takes as given, for the certificate."""
+        return []
+
     # Fitting.
 
     def _table(self, X: Any, *, reset: bool) -> _tables.Columns:
@@ -108,19 +169,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return column_or_1d(y, warn=True)
 
     def _seed(self) -> int | None:
-        if self.random_state is None:
-            return None
-        warnings.warn(
-            f"{type(self).__name__} draws its noise from random_state: the result is NOT PRIVATE, "
-            "and its certificate says so; leave random_state out for a private fit",
-            NotPrivateWarning,
-            stacklevel=5,
-        )
-        if isinstance(self.random_state, (int, np.integer)):
-            if self.random_state < 0:
-                raise ValueError(f"random_state={self.random_state}: it must be 0 or greater")
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return seed_of(self.random_state, type(self).__name__, stacklevel=6)
 
     def _request(self, schema: Any, grouped: bool, seed: int | None) -> dict[str, Any]:
         """The job, in the words of the library."""
@@ -154,6 +203,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             "unit": unit,
             "public_n": self._public_n(),
             "seed": seed,
+            "assumptions": self._assumptions(),
         }
 
     def _public_n(self) -> int | None:
@@ -220,6 +270,34 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         names = table.names if self.model_.schema.features else None
         return {"x": table.x, "names": names}
 
+    def _targets(self, y: Any) -> Any:
+        """What is to be predicted, as the model has it."""
+        raise NotImplementedError
+
+    def private_score(
+        self,
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        *,
+        epsilon: float,
+        delta: float,
+        budget: Budget | None = None,
+        **options: Any,
+    ) -> Evaluation:
+        """Say what it is worth on a table, as a question that is paid for.
+
+        ``score`` reads the table as it is, and what it says is NOT PRIVATE. This asks with noise,
+        and gives every figure with an interval: ``private_score(...).score.value`` is the accuracy
+        of a classifier, or R² of a regressor. Parameters and result are those of
+        :func:`reticent.evaluate`.
+        """
+        from .evaluation import evaluate
+
+        return evaluate(
+            self, X, y, groups, epsilon=epsilon, delta=delta, budget=budget, **options
+        )
+
     # Files.
 
     def save(self, folder: str | os.PathLike[str]) -> pathlib.Path:
@@ -259,6 +337,23 @@ def _word(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return repr(value) if isinstance(value, float) else str(value)
+
+
+def seed_of(random_state: Any, who: str, stacklevel: int = 3) -> int | None:
+    """The seed of all noise, if there is one, which is worth a warning."""
+    if random_state is None:
+        return None
+    warnings.warn(
+        f"{who} draws its noise from random_state: the result is NOT PRIVATE, and its certificate "
+        "says so; leave random_state out for a private one",
+        NotPrivateWarning,
+        stacklevel=stacklevel,
+    )
+    if isinstance(random_state, (int, np.integer)):
+        if random_state < 0:
+            raise ValueError(f"random_state={random_state}: it must be 0 or greater")
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def owners(groups: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,46 @@ from ._base import PrivateEstimator
 from ._schema import read_schema
 from .errors import DataError
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._arguments import Arguments
+
 WAYS_OUT = (
     "which classes there are must be public, and is not read off the data: give `classes=[...]`, "
     "or a schema whose target declares them; if the labels that occur in y are known to everybody "
     "anyway, say so with classes='public'"
 )
 
+PUBLIC_CLASSES = (
+    "which classes occur among the records is public: they were read off the labels, because "
+    "classes='public' says so"
+)
+
 
 class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     """Classes, scores and probabilities."""
+
+    _SHARED = {
+        "parameters": """\
+    classes : list or "public", optional
+        The classes. They are not read off ``y``, unless "public" says that everybody knows which
+        labels occur in it; the certificate then says that it relies on that. A schema may declare
+        them as well.
+""",
+        "attributes": """\
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    coef_ : ndarray of shape (1, n_encoded) or (n_classes, n_encoded)
+        The weights, in the units of the columns.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The score of a record of zeros.
+""",
+    }
+
+    def __init__(self, *, classes: Any = None, **others: Unpack[Arguments]) -> None:
+        super().__init__(**others)
+        self.classes = classes
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
         """Fit within the budget.
@@ -56,6 +87,10 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
             )
         return table, schema, codes
 
+    def _assumptions(self) -> list[str]:
+        read = isinstance(self.classes, str) and self.classes == "public"
+        return [PUBLIC_CLASSES] if read else []
+
     def _declared(self) -> list[str] | None:
         """The classes of the schema, if it has any and nothing else is said."""
         if self.classes is not None or self.schema is None:
@@ -81,6 +116,11 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
             if len(classes) != len(np.asarray(self.classes)):
                 raise ValueError("classes has a class twice")
         return classes, _places(classes, labels)
+
+    def _targets(self, y: Any) -> NDArray[np.uint32]:
+        order = np.argsort(self.classes_)
+        places = _places(self.classes_[order], self._checked(y))
+        return np.ascontiguousarray(order[places], dtype=np.uint32)
 
     def _set_weights(self, weights: Any, intercept: Any) -> None:
         self.coef_ = weights

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,11 @@ from ._base import PrivateEstimator
 from ._schema import read_schema
 from .errors import DataError
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._arguments import Arguments
+
 WAYS_OUT = (
     "the range of what is predicted must be public, and is not read off the data: give "
     "`target_bounds=(lower, upper)`, or a schema whose target declares it"
@@ -20,6 +25,23 @@ WAYS_OUT = (
 
 class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     """A number within a public range."""
+
+    _SHARED = {
+        "parameters": """\
+    target_bounds : (float, float), optional
+        The public range of ``y``. A schema may declare it as well.
+""",
+        "attributes": """\
+    coef_ : ndarray of shape (n_encoded,)
+        The weights, in the units of the columns.
+    intercept_ : float
+        What is predicted for a record of zeros.
+""",
+    }
+
+    def __init__(self, *, target_bounds: Any = None, **others: Unpack[Arguments]) -> None:
+        super().__init__(**others)
+        self.target_bounds = target_bounds
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
         """Fit within the budget.
@@ -44,10 +66,14 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     def _prepared(self, X: Any, y: Any) -> tuple[Any, Any, Any]:
         """The table, its schema and the numbers to predict."""
         table = self._table(X, reset=True)
+        numbers = self._targets(y)
+        return table, self._ranged(table, X, y), numbers
+
+    def _targets(self, y: Any) -> NDArray[np.float64]:
         numbers = np.ascontiguousarray(self._checked(y), dtype=np.float64)
         if not np.all(np.isfinite(numbers)):
             raise DataError("Input y contains NaN or infinity, and a number is needed")
-        return table, self._ranged(table, X, y), numbers
+        return numbers
 
     def _ranged(self, table: Any, X: Any, y: Any) -> Any:
         if self.target_bounds is None:

@@ -147,6 +147,7 @@ class Store:
         rows_per_user: int | None = None,
     ) -> Store: ...
     def summary(self, check: bool) -> dict[str, Any]: ...
+    def course(self, at_most: int) -> list[tuple[str, float]]: ...
     def forfeit(self, job: int) -> None: ...
 
 def fit(
@@ -168,6 +169,31 @@ def tune(
     groups: NDArray[np.uint64] | None = None,
     budget: dict[str, str] | None = None,
 ) -> tuple[Model, int, int, float, float, str | None]: ...
+
+def evaluate(
+    question: dict[str, Any],
+    model: Model,
+    x: Any,
+    *,
+    names: list[str] | None = None,
+    y: NDArray[Any] | None = None,
+    groups: NDArray[np.uint64] | None = None,
+    budget: dict[str, str] | None = None,
+) -> tuple[str, Certificate, str | None]: ...
+def simulate(
+    request: dict[str, Any],
+    parties: dict[str, Any],
+    x: Any,
+    *,
+    names: list[str] | None = None,
+    y: NDArray[Any] | None = None,
+    owners: NDArray[np.uint64] | None = None,
+    budget: dict[str, str] | None = None,
+) -> tuple[
+    Model, list[Certificate], int, tuple[int, int] | None, dict[str, int], str | None
+]: ...
+def audit(attack: dict[str, Any]) -> str: ...
+def audit_all(only: list[str], runs: int, seed: int | None) -> str: ...
 
 class Ledger:
     @staticmethod

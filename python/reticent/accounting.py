@@ -1,10 +1,10 @@
 """What uses of private data cost together, by bounds that are proven.
 
-An event is one use of the data by one mechanism. Events add up to a :class:`Ledger`: ``a + b`` is one
-after the other, ``a * 1000`` is a thousand times the same. :func:`epsilon` and :func:`delta` say what
-a ledger costs, for arrays as well, and every number is the upper end of an interval that holds the
-truth (``bounds=True`` gives both ends). :func:`calibrate` finds the noise that keeps a budget, and a
-:class:`Filter` keeps one that is spent as one goes.
+An event is one use of the data by one mechanism. Events add up to a :class:`Ledger`: ``a + b`` is
+one after the other, ``a * 1000`` is a thousand times the same. :func:`epsilon` and :func:`delta`
+say what a ledger costs, for arrays as well, and every number is the upper end of an interval that
+holds the truth (``bounds=True`` gives both ends). :func:`calibrate` finds the noise that keeps a
+budget, and a :class:`Filter` keeps one that is spent as one goes.
 
 A record is added or removed (``adjacency="add-remove"``) or replaced by another
 (``"replace-one"``, as everywhere in this package where nothing is said). Noise multipliers are
@@ -204,12 +204,16 @@ def event(
     >>> acc.event("gaussian", noise_multiplier=2.0) == acc.gaussian(2.0)
     True
     """
-    numbers = {name: value if isinstance(value, int) else float(value) for name, value in fields.items()}
+    numbers = {
+        name: value if isinstance(value, int) else float(value) for name, value in fields.items()
+    }
     text = json.dumps({"kind": kind, **numbers})
     return Ledger(_reticent.Ledger.event(text, adjacency, unit, view))
 
 
-def gaussian(noise_multiplier: float, *, adjacency: str = ADJACENCY, unit: str = "record") -> Ledger:
+def gaussian(
+    noise_multiplier: float, *, adjacency: str = ADJACENCY, unit: str = "record"
+) -> Ledger:
     """Gaussian noise on a sum over all records.
 
     Parameters
@@ -310,7 +314,8 @@ def _each(
     at = np.asarray(given, dtype=np.float64)
     rows = [of(ledger, at, bounds) for ledger in ledgers]
     if bounds:
-        return Interval(np.array([row.lower for row in rows]), np.array([row.upper for row in rows]))
+        lower = np.array([row.lower for row in rows])
+        return Interval(lower, np.array([row.upper for row in rows]))
     return np.array(rows)
 
 
@@ -381,7 +386,8 @@ def profile(ledger: Ledger, epsilon: ArrayLike | None = None) -> Profile:
     >>> bool((curve.delta[1:] < curve.delta[:-1]).all())
     True
     """
-    at = np.linspace(0.0, 10.0, 101) if epsilon is None else np.atleast_1d(np.asarray(epsilon, float))
+    wanted = np.linspace(0.0, 10.0, 101) if epsilon is None else epsilon
+    at = np.atleast_1d(np.asarray(wanted, float))
     return Profile(at, np.asarray(delta(ledger, at)))
 
 
@@ -454,8 +460,8 @@ def calibrate_steps(
 class Filter:
     """A budget that is spent as one goes, each step chosen after seeing the results before it.
 
-    The bounds of :func:`epsilon` are for a plan that was fixed beforehand; who chooses the next step,
-    or whether there is one, by looking, needs this (docs of the accountant: proofs/filter.md).
+    The bounds of :func:`epsilon` are for a plan that was fixed beforehand; who chooses the next
+    step, or whether there is one, by looking, needs this (proofs/filter.md).
 
     Parameters
     ----------
@@ -471,10 +477,10 @@ class Filter:
     ...     budget.spend(step)
     >>> 10 < len(budget.spent) < 60
     True
-    >>> budget.spend(step)
+    >>> budget.spend(step)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    reticent.errors.BudgetExceeded: the step does not fit into what is left of (2.0, 1e-06): stop, or use more noise
+    reticent.errors.BudgetExceeded: the step does not fit into what is left of ...
     """
 
     def __init__(self, epsilon: float, delta: float) -> None:
@@ -505,7 +511,8 @@ class Filter:
         """
         if not self._native.spend(ledger._native):
             raise BudgetExceeded(
-                f"the step does not fit into what is left of {self._budget}: stop, or use more noise"
+                f"the step does not fit into what is left of {self._budget}: "
+                "stop, or use more noise"
             )
 
     def odometer(self, delta: float) -> float:
@@ -513,4 +520,5 @@ class Filter:
         return self._native.odometer(delta)[1]
 
     def __repr__(self) -> str:
-        return f"Filter(epsilon={self._budget[0]}, delta={self._budget[1]}, events={len(self.spent)})"
+        epsilon, delta = self._budget
+        return f"Filter(epsilon={epsilon}, delta={delta}, events={len(self.spent)})"

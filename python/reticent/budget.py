@@ -9,6 +9,9 @@ import shutil
 import tempfile
 from typing import Any
 
+import numpy as np
+
+from ._frames import frame
 from ._reticent import Store
 
 __all__ = ["Budget"]
@@ -180,6 +183,23 @@ class Budget:
     def jobs(self) -> list[dict[str, Any]]:
         """What was done, in order."""
         return list(self.summary()["jobs"])
+
+    def course(self, at_most: int = 200) -> Any:
+        """How it went: what was counted after each change, a row each, from the first to the last.
+
+        Parameters
+        ----------
+        at_most : int
+            So many rows; of a longer history some are left out.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``time`` and ``counted``; a dict of arrays where there is no pandas.
+        """
+        moments = Store(self._path).course(at_most)
+        times = np.asarray([time.removesuffix("Z") for time, _ in moments], dtype="datetime64[ms]")
+        return frame({"time": times, "counted": [counted for _, counted in moments]})
 
     def __copy__(self) -> Budget:
         return self

@@ -11,7 +11,9 @@ from ._classifier import PrivateClassifier
 from ._penalties import penalty_word
 
 if TYPE_CHECKING:
-    from .budget import Budget
+    from typing_extensions import Unpack
+
+    from ._arguments import ClassifierArguments
 
 __all__ = ["PrivateLogisticRegression"]
 
@@ -27,59 +29,6 @@ class PrivateLogisticRegression(PrivateClassifier):
         The penalty on the encoded weights.
     l1_ratio : float
         The share of the l1 penalty in an elastic net, from 0 to 1.
-    classes : list or "public", optional
-        The classes. They are not read off ``y``, unless "public" says that everybody knows which
-        labels occur in it. A schema may declare them as well.
-    epsilon, delta : float
-        What the fit may spend. Both must be given.
-    adjacency : {"replace-one", "add-remove"}
-        Which tables are neighbours.
-    unit : {"record", "user"}, optional
-        What is protected; a user where ``groups`` are given to ``fit``, otherwise a record.
-    bounds : (lower, upper) or dict, optional
-        Public bounds of the columns, numbers or one for each, or by name; values are clipped.
-    schema : path, dict or Schema, optional
-        What is public about the table, in place of ``bounds``; categorical columns need it.
-    row_norm : float, optional
-        The norm that rows are scaled into; alone or beside ``bounds``.
-    public_n : int, optional
-        A number of records that is public; "add-remove" needs it.
-    budget : Budget, optional
-        The budget of the data set, which pays for the fit.
-    algorithm : str
-        ``"auto"``, or a name of ``reticent list algorithms``.
-    settings : dict, optional
-        Settings of the algorithm, for example ``{"iterations": 100}``.
-    fit_intercept : bool
-        Whether there is an intercept.
-    random_state : int or RandomState, optional
-        A seed for tests. The result is then NOT PRIVATE, and says so.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    coef_ : ndarray of shape (1, n_encoded) or (n_classes, n_encoded)
-        The weights, in the units of the columns.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        The score of a record of zeros.
-    coef_names_ : list of str
-        The encoded columns that the weights are for: a column, or ``column=category``.
-    n_iter_ : int
-        Iterations made.
-    certificate_ : Certificate
-        What is guaranteed.
-    n_features_in_ : int
-        Columns seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they have any.
-
-    Notes
-    -----
-    Weights and penalties are those of the encoded columns while fitting: numbers scaled by their
-    bounds to -1 … 1. ``coef_`` is in the units of the caller's columns; with ``intercept_`` it
-    gives the score of every record within the bounds and the row norm, and others are clipped and
-    scaled down first. ``score`` is computed from the table as it is: NOT PRIVATE.
 
     Examples
     --------
@@ -102,40 +51,12 @@ class PrivateLogisticRegression(PrivateClassifier):
         *,
         penalty: str | None = "l2",
         l1_ratio: float = 0.5,
-        classes: Any = None,
-        epsilon: float | None = None,
-        delta: float | None = None,
-        adjacency: str = "replace-one",
-        unit: str | None = None,
-        bounds: Any = None,
-        schema: Any = None,
-        row_norm: float | None = None,
-        public_n: int | None = None,
-        budget: Budget | None = None,
-        algorithm: str = "auto",
-        settings: dict[str, Any] | None = None,
-        fit_intercept: bool = True,
-        random_state: Any = None,
+        **others: Unpack[ClassifierArguments],
     ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            adjacency=adjacency,
-            unit=unit,
-            bounds=bounds,
-            schema=schema,
-            row_norm=row_norm,
-            public_n=public_n,
-            budget=budget,
-            algorithm=algorithm,
-            settings=settings,
-            fit_intercept=fit_intercept,
-            random_state=random_state,
-        )
+        super().__init__(**others)
         self.alpha = alpha
         self.penalty = penalty
         self.l1_ratio = l1_ratio
-        self.classes = classes
 
     def _loss(self, outputs: int | None) -> str:
         return "logistic" if outputs == 2 else "multinomial"

@@ -145,6 +145,11 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "best_estimator_")
         return float(np.asarray(self.best_estimator_.score(X, y)))
 
+    def private_score(self, X: Any, y: Any, groups: Any = None, **options: Any) -> Any:
+        """What the winner is worth on a table, as a question that is paid for."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.private_score(X, y, groups, **options)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = self.estimator.__sklearn_tags__()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use reticent_budget::{self as budget, BudgetError, Promise};
+use reticent_budget::{self as budget, BudgetError, Moment, Promise};
 
 use crate::error::Failure;
 
@@ -84,6 +84,14 @@ impl Store {
             .collect();
         all.set_item("jobs", jobs?)?;
         Ok(all)
+    }
+
+    /// When something changed, and what was counted then; at most so many moments. Where there are
+    /// several groups of people, the most of them.
+    fn course(&self, py: Python<'_>, at_most: usize) -> Result<Vec<(String, f64)>, Failure> {
+        let course = py.detach(|| budget::Store::open_to_read(&self.path)?.course(at_most));
+        let most = |moment: Moment| (moment.time, moment.counted.into_iter().fold(0.0, f64::max));
+        Ok(course.map_err(Failure::Budget)?.into_iter().map(most).collect())
     }
 
     /// Closes a job that never came back, as spent.

@@ -28,6 +28,8 @@ pub struct Request {
     pub unit: Option<String>,
     pub public_n: Option<u64>,
     pub seed: Option<u64>,
+    /// What the caller takes as given.
+    pub assumptions: Vec<String>,
 }
 
 /// Rows, columns and numbers of a matrix, or the ends and weights of edges.
@@ -48,12 +50,15 @@ pub enum Tie {
 }
 
 impl Request {
-    /// The fit that is asked for.
-    pub fn fit(&self) -> Result<Fit, Error> {
+    /// What is minimised; a graph that is learned is not in it.
+    pub fn problem(&self) -> Result<Problem, Error> {
         let schema = &self.schema.0;
         let mut problem = Problem::new(schema.clone())
             .penalty(penalties::parse(&self.penalty)?)
             .intercept(self.intercept);
+        for assumption in &self.assumptions {
+            problem = problem.assuming(assumption);
+        }
         if let Some(loss) = &self.loss {
             let classes = schema.target().and_then(|(_, target)| match target.kind() {
                 TargetKind::Classes(labels) => Some(labels.len()),
@@ -62,9 +67,8 @@ impl Request {
             problem = problem.loss(losses::parse(loss, classes)?);
         }
         let width = schema.width();
-        let mut learned = None;
         match &self.constraint {
-            None => {}
+            None | Some(Tie::Private(_)) => {}
             Some(Tie::Matrix((_, rows, (at, column, value)))) => {
                 let entries = at.iter().zip(column).zip(value);
                 let entries: Vec<_> = entries.map(|((&i, &j), &v)| (i, j, v)).collect();
@@ -81,11 +85,16 @@ impl Request {
                 let graph = Graph::new(width, edges.map(edge).collect())?;
                 problem = problem.constraint(Constraint::graph(&graph));
             }
-            Some(Tie::Private((_, lambda))) => learned = Some(PrivateGraph::new(*lambda)?),
         }
-        let mut fit = Fit::of(problem).solver(self.solver()?).adjacency(self.adjacency()?);
-        if let Some(graph) = learned {
-            fit = fit.learn_graph(graph);
+        Ok(problem)
+    }
+
+    /// The fit that is asked for.
+    pub fn fit(&self) -> Result<Fit, Error> {
+        let solver = Solver::named(&self.algorithm)?.with(self.settings()?)?;
+        let mut fit = Fit::of(self.problem()?).solver(solver).adjacency(self.adjacency()?);
+        if let Some(Tie::Private((_, lambda))) = &self.constraint {
+            fit = fit.learn_graph(PrivateGraph::new(*lambda)?);
         }
         if let Some(budget) = self.budget()? {
             fit = fit.budget(budget);
@@ -110,11 +119,17 @@ impl Request {
         }
     }
 
-    fn adjacency(&self) -> Result<Adjacency, Error> {
+    /// The same, as it was asked for.
+    pub fn asked(&self) -> Option<(f64, f64)> {
+        self.epsilon.zip(self.delta)
+    }
+
+    pub fn adjacency(&self) -> Result<Adjacency, Error> {
         Ok(self.adjacency.parse()?)
     }
 
-    fn solver(&self) -> Result<Solver, Error> {
+    /// The settings of the algorithm.
+    pub fn settings(&self) -> Result<Settings, Error> {
         let mut settings = Settings::default();
         for (name, text) in &self.settings {
             if !settings.set(name, text)? {
@@ -123,6 +138,6 @@ impl Request {
                 return Err(Error::value("settings", name, why));
             }
         }
-        Solver::named(&self.algorithm)?.with(settings)
+        Ok(settings)
     }
 }

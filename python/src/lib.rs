@@ -1,14 +1,18 @@
-//! The native half of the Python package `reticent`: tables, jobs, models, certificates and
-//! budgets. What users see of it is in `python/reticent`.
+//! The native half of the Python package `reticent`: tables, jobs, models, certificates,
+//! budgets and audits. What users see of it is in `python/reticent`.
 
 mod accounting;
+mod audit;
 mod budget;
 mod certificate;
 mod error;
+mod evaluation;
 mod fit;
 mod job;
 mod model;
+mod payment;
 mod schema;
+mod simulation;
 mod table;
 mod watch;
 
@@ -18,13 +22,19 @@ mod _reticent {
     #[pymodule_export]
     use crate::accounting::{Filter, Ledger, calibrate, calibrate_repetitions, calibrate_sampling};
     #[pymodule_export]
+    use crate::audit::{audit, audit_all};
+    #[pymodule_export]
     use crate::budget::Store;
     #[pymodule_export]
     use crate::certificate::Certificate;
+    #[pymodule_export]
+    use crate::evaluation::evaluate;
     #[pymodule_export]
     use crate::fit::{fit, tune};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
     use crate::schema::Schema;
+    #[pymodule_export]
+    use crate::simulation::simulate;
 }

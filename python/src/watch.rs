@@ -1,10 +1,14 @@
 //! Whether somebody pressed Ctrl-C while the library is at work.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use reticent::Stage;
+use reticent::{Error, Stage};
+
+use crate::error::Failure;
 
 /// How often is looked: seldom enough to cost nothing, often enough for a person.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -25,10 +29,37 @@ impl Signals {
             return ControlFlow::Continue(());
         }
         self.last = Instant::now();
-        // What the handler raised is not kept: the error that the stop becomes says what was spent.
-        match Python::attach(|py| py.check_signals()) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
-        }
+        if raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Whether a handler of a signal raised. What it raised is not kept: the error that the stop becomes
+/// says what was spent.
+fn raised() -> bool {
+    Python::attach(|py| py.check_signals()).is_err()
+}
+
+/// Does work that many threads share, on a thread of its own, and looks for signals on this one,
+/// where alone Python shows them. `work` is told to stop through its argument.
+pub fn attended<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> Result<T, Error> + Send,
+) -> Result<T, Failure> {
+    let stop = AtomicBool::new(false);
+    let done = py.detach(|| {
+        thread::scope(|scope| {
+            let worker = scope.spawn(|| work(&stop));
+            while !worker.is_finished() {
+                thread::sleep(PAUSE);
+                if raised() {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+            worker.join()
+        })
+    });
+    match done {
+        Ok(done) => Ok(done?),
+        Err(panic) => std::panic::resume_unwind(panic),
     }
 }

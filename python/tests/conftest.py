@@ -1,7 +1,12 @@
 """Tables that the tests share, all of them made up."""
 
+import os
+
 import numpy as np
 import pytest
+
+# Pictures are drawn without a screen.
+os.environ.setdefault("MPLBACKEND", "agg")
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}
 

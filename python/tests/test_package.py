@@ -2,9 +2,12 @@
 
 import doctest
 import importlib
+import importlib.util
 import inspect
+import json
 import pathlib
 import pkgutil
+import re
 import subprocess
 import sys
 import warnings
@@ -76,6 +79,42 @@ def test_the_types_are_strict(tmp_path):
         capture_output=True, text=True, cwd=tmp_path,
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_the_types_are_those_of_pyright_too(tmp_path):
+    pyright = pytest.importorskip("pyright")
+    wanted = {"include": [str(FOLDER)], "typeCheckingMode": "standard", "pythonVersion": "3.10",
+              "reportMissingModuleSource": "none", "venvPath": "", "stubPath": ""}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(wanted))
+    try:
+        done = pyright.run("--project", str(tmp_path), "--pythonpath", sys.executable,
+                           capture_output=True, text=True)
+    except Exception as error:
+        pytest.skip(f"pyright has no Node to run on: {type(error).__name__}")
+    if done.returncode not in (0, 1):
+        pytest.skip("pyright cannot run here")
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_page_of_names_is_current():
+    root = pathlib.Path(__file__).resolve().parent.parent
+    spec = importlib.util.spec_from_file_location("api", root / "api.py")
+    api = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(api)
+    kept = (root.parent / "docs" / "python-api.md").read_text(encoding="utf-8")
+    assert kept == api.page(), "make notebooks writes it anew"
+
+
+def test_help_has_every_argument_once():
+    for name in reticent.__all__:
+        thing = getattr(reticent, name)
+        if not name.startswith("Private") or not hasattr(thing, "_get_param_names"):
+            continue
+        text = inspect.getdoc(thing)
+        parameters = text.split("Attributes\n----")[0]
+        for argument in thing._get_param_names():
+            lines = re.findall(rf"^(?:\w+, )?{argument}(?:, \w+)? : ", parameters, re.MULTILINE)
+            assert len(lines) == 1, (name, argument)
 
 
 def test_stubs_name_what_is_there():

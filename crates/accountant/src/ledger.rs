@@ -174,6 +174,18 @@ impl Ledger {
         Some(scaled)
     }
 
+    /// The first `count` events, with all taints.
+    #[must_use]
+    pub fn front(&self, mut count: u64) -> Self {
+        let mut front = Ledger { taints: self.taints.clone(), ..Ledger::new() };
+        for Entry { event, count: all } in &self.entries {
+            let taken = (*all).min(count);
+            front.append_many(event.clone(), taken);
+            count -= taken;
+        }
+        front
+    }
+
     /// How many events were written.
     #[must_use]
     pub fn total_events(&self) -> u64 {

@@ -22,7 +22,7 @@ mod step_size;
 mod walk;
 
 pub use algorithms::auto::{Choice, Part};
-pub use algorithms::{Algorithm, Progress, Tell, unwatched};
+pub use algorithms::{Algorithm, Iterate, Progress, Tell, unwatched};
 pub use average::Average;
 pub use block_schedule::{BlockSchedule, Order};
 pub use release::Release;

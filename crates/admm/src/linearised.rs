@@ -52,6 +52,11 @@ impl Linearised {
         self.z.clone()
     }
 
+    /// How far x and z are apart.
+    pub fn residual(&self) -> f64 {
+        distance(&self.x, &self.z)
+    }
+
     pub fn step(&mut self, g: &[f64], eta: f64) {
         let Linearised { rho, regulariser, x, z, y } = self;
         let rho = *rho;
@@ -64,4 +69,9 @@ impl Linearised {
             y[i] += rho * (x[i] - z[i]);
         }
     }
+}
+
+/// `‖a − b‖`.
+pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }

@@ -209,6 +209,11 @@ impl Splitting {
         dual.iter_mut().zip(&*residual).for_each(|(l, r)| *l += r);
     }
 
+    /// `‖A x + B y − c‖` of the iterates, which the last step has computed.
+    pub fn residual(&self) -> f64 {
+        self.residual.iter().map(|r| r * r).sum::<f64>().sqrt()
+    }
+
     /// The model of an average of the iterates: `y` when it is the parameter itself, because it has
     /// the zeros (and obeys the constraints) of the penalty, and else `x`.
     pub fn model<'a>(&self, x: &'a [f64], y: &'a [f64]) -> &'a [f64] {

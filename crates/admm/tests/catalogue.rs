@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-mod common;
-
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use common::gate;
+use crate::common::gate;
 use reticent_accountant::calibrate;
 use reticent_admm::catalogue::{Build, CATALOGUE, Entry, Kind, Recipe, find};
 use reticent_admm::{Algorithm, Progress, Public, Refused, Settings, unwatched};
@@ -162,11 +160,17 @@ fn a_run_tells_of_its_iterations_and_can_be_stopped() {
             let iterations = algorithm.iterations();
             let mut rehearsal = Rehearsal::new(case.shape, *terms.terms());
             let mut told = 0;
-            let end = algorithm.run(&mut rehearsal, &mut |Progress { done, of }| {
+            let mut last = Vec::new();
+            let end = algorithm.run(&mut rehearsal, &mut |Progress { done, of }, at| {
                 told += 1;
+                last = at.published();
+                assert_eq!(at.running().len(), case.shape.len(), "{}", entry.name);
+                assert!(at.residual().is_none_or(f64::is_finite), "{}", entry.name);
                 assert_eq!((done, of), (told, iterations), "{}", entry.name);
                 if done == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
+            // What an observer is shown last is what is published, to the bit.
+            assert!(end.as_ref().is_ok_and(|x| *x == last) || stop > 0, "{}", entry.name);
             (end, told, iterations)
         };
         let (end, told, iterations) = perform(0);

@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::gate;
+use crate::common::gate;
 use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
 use reticent_oracle::Gate;
 use reticent_oracle::without_privacy::ExactOracle;

@@ -4,11 +4,9 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-mod common;
-
 use std::sync::Arc;
 
-use common::gate;
+use crate::common::gate;
 use reticent_admm::catalogue::{CATALOGUE, Entry, Kind, Recipe, find};
 use reticent_admm::exact::{ExactSettings, Status, solve};
 use reticent_admm::{Public, Settings, unwatched};

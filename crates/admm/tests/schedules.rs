@@ -3,11 +3,9 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-mod common;
-
 use std::sync::Arc;
 
-use common::gate;
+use crate::common::gate;
 use reticent_admm::catalogue::{Kind, Recipe, find};
 use reticent_admm::{BlockSchedule, Public, Settings, unwatched};
 use reticent_oracle::Oracle;

@@ -1,11 +1,13 @@
 //! The runs, and what an adversary makes of each: a few numbers, of which the test uses the most
 //! telling one.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use reticent::{Error, Seen};
 use reticent_data::Table;
+use reticent_oracle::Refusal;
 use serde::Serialize;
 
 use crate::subject::Subject;
@@ -96,20 +98,23 @@ fn scores_of(seen: Result<Seen, Error>) -> Scores {
     scores.map(|score| if score.is_nan() { f64::INFINITY } else { score })
 }
 
+/// Hears how many of how many runs are done, from several threads, and says whether to go on.
+pub type Told<'a> = dyn Fn(u64, u64) -> ControlFlow<()> + Sync + 'a;
+
 /// Counts the runs of an audit.
 pub(crate) struct Counter<'a> {
     of: u64,
     done: AtomicU64,
-    told: &'a (dyn Fn(u64, u64) + Sync),
+    told: &'a Told<'a>,
 }
 
 impl<'a> Counter<'a> {
-    pub fn new(of: u64, told: &'a (dyn Fn(u64, u64) + Sync)) -> Self {
+    pub fn new(of: u64, told: &'a Told<'a>) -> Self {
         Counter { of, done: AtomicU64::new(0), told }
     }
 
-    fn one(&self) {
-        (self.told)(self.done.fetch_add(1, Ordering::Relaxed) + 1, self.of);
+    fn one(&self) -> ControlFlow<()> {
+        (self.told)(self.done.fetch_add(1, Ordering::Relaxed) + 1, self.of)
     }
 }
 
@@ -123,12 +128,18 @@ pub(crate) fn scores(
 ) -> Result<[Vec<Scores>; 2], Error> {
     let side = |which: usize| -> Vec<Result<Seen, Error>> {
         let run = |i: u64| {
-            counter.one();
+            if counter.one().is_break() {
+                return Err(Refusal::Stopped.into());
+            }
             subject.run(&worlds[which], 2 * (first + i) + which as u64)
         };
         (0..runs).into_par_iter().map(run).collect()
     };
     let sides = [side(0), side(1)];
+    // Half of the runs of an audit that was stopped say nothing.
+    if sides.iter().flatten().any(|seen| seen.as_ref().is_err_and(Error::is_stop)) {
+        return Err(Refusal::Stopped.into());
+    }
     if sides.iter().flatten().all(Result::is_err) {
         let why = sides.into_iter().flatten().find_map(Result::err);
         return Err(why.unwrap_or_else(|| subject.nothing_seen()));

@@ -25,7 +25,7 @@ mod spec;
 mod subject;
 mod threshold;
 
-pub use attack::Statistic;
+pub use attack::{Statistic, Told};
 pub use map::{CellReport, TIGHT, audit_map, markdown};
 pub use method::Method;
 pub use pair::{Change, Neighbours, Others};
@@ -44,6 +44,8 @@ pub use reticent_oracle::Bug;
 #[cfg(all(doctest, not(feature = "seeded-bugs")))]
 struct NoBugByDefault;
 
+use std::ops::ControlFlow;
+
 use reticent::Error;
 use reticent::accountant::Refused;
 
@@ -52,11 +54,11 @@ use subject::Subject;
 
 /// Does what the specification asks for.
 pub fn run(spec: &AuditSpec) -> Result<AuditReport, Error> {
-    run_told(spec, &|_, _| {})
+    run_told(spec, &|_, _| ControlFlow::Continue(()))
 }
 
-/// The same, and `told` hears how many of how many runs are done, from several threads.
-pub fn run_told(spec: &AuditSpec, told: &(dyn Fn(u64, u64) + Sync)) -> Result<AuditReport, Error> {
+/// The same, and `told` hears how many of how many runs are done and may stop it.
+pub fn run_told(spec: &AuditSpec, told: &Told<'_>) -> Result<AuditReport, Error> {
     spec.check()?;
     if spec.method == Method::OneRun {
         return one_run::audit(spec);

@@ -7,6 +7,7 @@ use reticent::Error;
 use reticent::map::{Cell, Drawn, Row, cells};
 use serde::Serialize;
 
+use crate::attack::Told;
 use crate::report::AuditReport;
 use crate::spec::AuditSpec;
 
@@ -41,13 +42,13 @@ impl CellReport {
 const DRAWN: u64 = 8;
 
 /// Attacks every cell for which `wanted` holds, with so many runs each, and eight times as many
-/// where a tight analysis of a sample is to be seen. `told` hears how many of how many cells are
-/// done.
+/// where a tight analysis of a sample is to be seen. `told` hears, at every run, how many of how
+/// many cells are done, and may stop it.
 pub fn audit_map(
     runs: u64,
     seed: Option<u64>,
     wanted: impl Fn(&Cell) -> bool,
-    mut told: impl FnMut(u64, u64),
+    told: &Told<'_>,
 ) -> Result<Vec<CellReport>, Error> {
     let all: Vec<(Cell, &Row)> = cells().into_iter().filter(|(cell, _)| wanted(cell)).collect();
     let mut reports = Vec::with_capacity(all.len());
@@ -55,14 +56,14 @@ pub fn audit_map(
         let seed = seed.map(|seed| seed.wrapping_add(i as u64));
         let rare = cell.drawn != Drawn::Full && row.slack(cell).is_empty();
         let runs = if rare { DRAWN * runs } else { runs };
-        let audit = crate::run(&AuditSpec::of(cell, runs, seed))?;
+        let done = |_, _| told(i as u64, all.len() as u64);
+        let audit = crate::run_told(&AuditSpec::of(cell, runs, seed), &done)?;
         reports.push(CellReport {
             cell: cell.words(),
             proofs: row.notes(cell),
             slack: row.slack(cell),
             audit,
         });
-        told(i as u64 + 1, all.len() as u64);
     }
     Ok(reports)
 }

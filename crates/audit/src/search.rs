@@ -12,7 +12,7 @@
 use reticent::Error;
 use reticent::accountant::statistics::normal_quantile;
 
-use crate::attack::{Counter, Scores, Statistic, scores};
+use crate::attack::{Counter, Scores, Statistic, Told, scores};
 use crate::likelihood::Likelihood;
 use crate::pair::Neighbours;
 use crate::reading::{Family, Reading, epsilon_of, mu_above};
@@ -73,7 +73,7 @@ pub(crate) fn search(
     spec: &AuditSpec,
     subject: &Subject,
     family: Family,
-    told: &(dyn Fn(u64, u64) + Sync),
+    told: &Told<'_>,
 ) -> Result<Found, Error> {
     let reading = Reading::new(subject, family, spec.delta, spec.adjacency);
     let counter = Counter::new(spec.runs, told);

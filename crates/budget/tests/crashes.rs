@@ -4,14 +4,12 @@
 #![allow(clippy::unwrap_used)]
 #![cfg(unix)]
 
-mod common;
-
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::*;
+use crate::common::*;
 use reticent_budget::{BudgetError, Status, Store};
 
 const FILE: &str = "RETICENT_TEST_BUDGET";
@@ -21,7 +19,8 @@ const WHAT: &str = "RETICENT_TEST_WHAT";
 fn child(shell: &str, path: &Path, what: &str) -> Command {
     let mut command = Command::new("sh");
     let own = std::env::current_exe().unwrap();
-    command.args(["-c", &format!("{shell} exec \"$0\" --exact the_process --nocapture -q")]);
+    command
+        .args(["-c", &format!("{shell} exec \"$0\" --exact crashes::the_process --nocapture -q")]);
     command.arg(own).env(FILE, path).env(WHAT, what);
     command
 }

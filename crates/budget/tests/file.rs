@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use reticent_budget::{BudgetError, Promise, Relation, Store, Table};
 use rusqlite::Connection;
@@ -240,7 +238,9 @@ fn a_file_that_may_not_be_written_is_named() {
     set(place.folder(), 0o555);
     let own = std::env::current_exe().unwrap();
     let mut child = std::process::Command::new(own);
-    child.args(["--exact", "a_file_that_may_not_be_written_is_named"]).env(FILE, place.path());
+    child
+        .args(["--exact", "file::a_file_that_may_not_be_written_is_named"])
+        .env(FILE, place.path());
     if fs::OpenOptions::new().write(true).open(place.path()).is_ok() {
         child.uid(65534).gid(65534);
     }

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use reticent_accountant::{Adjacency, Gaussian, ObjectivePerturbation, PoissonGaussian};
 use reticent_budget::{BudgetError, Promise, Relation, Status, Store, Table};
 use rusqlite::Connection;

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use reticent_accountant::{
     Adjacency, ApproximateDp, Event, Gaussian, Ledger, NonPrivate, ObjectivePerturbation,
     PoissonGaussian, PureDp, Taint, Unit, View, epsilon,

@@ -15,6 +15,8 @@ mod predictions;
 mod progress;
 mod purse;
 mod settings;
+mod sheet;
+mod tracing;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -1,9 +1,7 @@
 //! `reticent audit`, as a user types it.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 #[test]
 fn an_audit_reports_its_bound_beside_what_is_certified() {

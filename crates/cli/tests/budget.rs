@@ -1,7 +1,7 @@
 //! `reticent budget`, as a user types it.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use common::{Folder, SCHEMA, csv};
 use serde_json::Value;

@@ -1,9 +1,7 @@
 //! A schema that was drafted from a file says so, and a model of that very file is no guarantee.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, csv};
+use crate::common::{Folder, csv};
 use std::io::Write;
 
 const BUDGET: &str = "--epsilon 1 --delta 1e-5 --iterations 5 --out m";

@@ -1,12 +1,10 @@
 //! The whole path as a user types it: fit → predict → evaluate → inspect, for every kind of file.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::io::Write;
 use std::sync::Arc;
 
-use common::{Folder, SCHEMA, csv, people};
+use crate::common::{Folder, SCHEMA, csv, people};
 use serde_json::Value;
 
 const BUDGET: &str = "--epsilon 4 --delta 1e-5 --iterations 60";

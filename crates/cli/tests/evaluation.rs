@@ -1,9 +1,7 @@
 //! `reticent evaluate --epsilon`, as a user types it.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, SCHEMA, csv};
+use crate::common::{Folder, SCHEMA, csv};
 use serde_json::Value;
 
 fn folder() -> Folder {

@@ -1,16 +1,14 @@
 //! kill −9 at random points of a fit with a budget. The store never says less than it did, no model
 //! is there that is not counted, and the history checks.
 //!
-//! `RETICENT_KILLS=500 cargo test -p reticent-cli --test kills -- --nocapture` for more of them.
+//! `RETICENT_KILLS=500 cargo test -p reticent-cli --test cli kills -- --nocapture` for more of them.
 #![allow(clippy::unwrap_used)]
 #![cfg(unix)]
-
-mod common;
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Folder, SCHEMA, csv};
+use crate::common::{Folder, SCHEMA, csv};
 use serde_json::Value;
 
 /// As many points as there are where nothing else is said.

@@ -2,9 +2,7 @@
 //! word.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, SCHEMA, csv};
+use crate::common::{Folder, SCHEMA, csv};
 
 const FIT: &str = "--schema schema.toml --target ill --epsilon 1 --delta 1e-5 --out out";
 

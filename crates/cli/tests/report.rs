@@ -1,9 +1,7 @@
 //! `reticent report`: one page from models and a budget.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, SCHEMA};
+use crate::common::{Folder, SCHEMA};
 
 fn folder() -> Folder {
     let folder = Folder::new();

@@ -2,14 +2,12 @@
 #![cfg(feature = "serve")]
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::Folder;
+use crate::common::Folder;
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 

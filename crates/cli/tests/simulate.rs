@@ -2,7 +2,7 @@
 //! kill −9.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use common::{Folder, SCHEMA, csv};
 use serde_json::Value;

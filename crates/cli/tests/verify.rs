@@ -2,7 +2,7 @@
 //! docs/certificates.md, which need nothing of ours.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use std::process::Command;
 

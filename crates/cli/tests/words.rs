@@ -2,9 +2,7 @@
 //! whatever the ledger carries.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, SCHEMA, csv};
+use crate::common::{Folder, SCHEMA, csv};
 use serde_json::{Value, json};
 
 const FIT: &str = "fit t.csv --schema s.toml --epsilon 1 --delta 1e-5 --iterations 10";

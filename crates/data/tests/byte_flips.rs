@@ -3,7 +3,7 @@
 // The lint spares test functions but not the helpers beside them.
 #![allow(clippy::unwrap_used)]
 
-mod archive;
+use crate::archive;
 
 use reticent_data::{Format, Schema, Table, Target, load, read_text};
 use std::io::Write;

@@ -2,9 +2,7 @@
 // The lint spares test functions but not the helpers beside them.
 #![allow(clippy::unwrap_used)]
 
-mod archive;
-
-use archive::zip;
+use crate::archive::zip;
 use reticent_data::{
     DataError, DraftOptions, Format, Reading, Schema, Table, draft_from_public, load,
     load_and_compare,

@@ -144,6 +144,7 @@ mod unit {
         assert!(changed(|sealed| sealed.tag[5] ^= 1).is_none());
         assert!(changed(|sealed| sealed.bytes[4] ^= 1).is_none());
         assert!(changed(|sealed| _ = sealed.bytes.pop()).is_none());
+        assert!(changed(|sealed| sealed.bytes.push(0)).is_none());
         assert!(changed(|sealed| sealed.sender = [0; 32]).is_none(), "of small order");
     }
 

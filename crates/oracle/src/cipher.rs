@@ -101,3 +101,35 @@ impl BlockOpener {
 fn bound_to(round: u32, party: u32) -> [u8; 32] {
     Hasher::new("reticent block").number(u64::from(round)).number(u64::from(party)).finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever has the public key can close a box of any length; steps are eight bytes each.
+    #[test]
+    fn a_box_that_does_not_end_with_a_step_is_refused() {
+        let params = BlockTerms {
+            clip: 1.0,
+            row_norm: 1.0,
+            step: 1.0,
+            inner: 1,
+            relaxation: 0.5,
+            one_record: None,
+        };
+        let opener = BlockOpener::new(&NoiseKey::seeded(1), params);
+        let opened = |bytes: &[u8]| {
+            let sealed = opener.public().receiver.seal(&[2; 32], &bound_to(3, 7), bytes);
+            opener.decrypt(3, 7, &EncryptedBlock(sealed.unwrap()))
+        };
+        let bytes = [(-5_i64).to_le_bytes(), 9_i64.to_le_bytes(), [0; 8]].concat();
+        for len in 0..bytes.len() {
+            match opened(&bytes[..len]) {
+                Ok(steps) => assert_eq!(steps, [-5, 9][..len / 8]),
+                Err(Refusal::ForgedBlock { party: 7 }) => assert_ne!(len % 8, 0),
+                Err(other) => panic!("{other}"),
+            }
+            assert_eq!(opened(&bytes[..len]).is_ok(), len % 8 == 0);
+        }
+    }
+}

@@ -9,7 +9,7 @@ use reticent_noise::{Entropy, EntropyError};
 
 /// Private data, unopened. There is no way to look into it but through a [`Gate`](crate::Gate).
 pub struct PrivateTable {
-    table: Table,
+    table: Arc<Table>,
     /// Whether the schema was drafted from it.
     drafted_from: bool,
     /// What it was encoded under; `None` for a table that was never encoded here.
@@ -41,7 +41,7 @@ impl PrivateTable {
     ) -> Result<Self, DataError> {
         let schema = schema.with_roles(None, None)?;
         let (table, drafted_from) = reticent_data::load_and_compare(paths, reading, &schema)?;
-        Ok(PrivateTable { table, drafted_from, schema: Some(Arc::new(schema)) })
+        Ok(PrivateTable { table: Arc::new(table), drafted_from, schema: Some(Arc::new(schema)) })
     }
 
     /// Encodes a table in memory under a schema that has the roles of the job. The dataset is read
@@ -56,15 +56,30 @@ impl PrivateTable {
     pub fn encode(dataset: &Dataset<'_>, schema: &Schema) -> Result<Self, DataError> {
         let schema = schema.with_roles(None, None)?;
         let table = reticent_data::encode(dataset, &schema)?;
-        Ok(PrivateTable { table, drafted_from: false, schema: Some(Arc::new(schema)) })
+        Ok(PrivateTable {
+            table: Arc::new(table),
+            drafted_from: false,
+            schema: Some(Arc::new(schema)),
+        })
+    }
+
+    /// Another handle on the same table, which is in memory once: for several gates, each with its
+    /// own books and its own noise.
+    pub fn share(&self) -> Self {
+        PrivateTable {
+            table: Arc::clone(&self.table),
+            drafted_from: self.drafted_from,
+            schema: self.schema.clone(),
+        }
     }
 
     /// A table for each owner in the user column, in order of first appearance; `None` without such
     /// a column.
     pub fn split_by_user(self) -> Option<Vec<PrivateTable>> {
         let (drafted_from, schema) = (self.drafted_from, self.schema);
-        let part = |table| PrivateTable { table, drafted_from, schema: schema.clone() };
-        Some(self.table.split_by_user()?.into_iter().map(part).collect())
+        let part =
+            |table| PrivateTable { table: Arc::new(table), drafted_from, schema: schema.clone() };
+        Some(Arc::unwrap_or_clone(self.table).split_by_user()?.into_iter().map(part).collect())
     }
 
     /// Tables for `parties` parties, dealt by a public rule and a public seed. For simulations: in
@@ -78,8 +93,13 @@ impl PrivateTable {
         let (drafted_from, schema) = (self.drafted_from, self.schema);
         let mut entropy = Entropy::seeded(seed);
         let mut uniform = || Ok(entropy.below(1 << 53)? as f64 / (1_u64 << 53) as f64);
-        let part = |table| PrivateTable { table, drafted_from, schema: schema.clone() };
-        Ok(self.table.split(parties, skew, &mut uniform)?.into_iter().map(part).collect())
+        let part =
+            |table| PrivateTable { table: Arc::new(table), drafted_from, schema: schema.clone() };
+        Ok(Arc::unwrap_or_clone(self.table)
+            .split(parties, skew, &mut uniform)?
+            .into_iter()
+            .map(part)
+            .collect())
     }
 
     /// The number of records, where it is public: records are protected, and a neighbour replaces
@@ -111,7 +131,7 @@ impl PrivateTable {
         &self.table
     }
 
-    pub(crate) fn into_table(self) -> Table {
+    pub(crate) fn into_table(self) -> Arc<Table> {
         self.table
     }
 }
@@ -119,7 +139,7 @@ impl PrivateTable {
 /// For tables that were never a file: simulations and tests.
 impl From<Table> for PrivateTable {
     fn from(table: Table) -> Self {
-        PrivateTable { table, drafted_from: false, schema: None }
+        PrivateTable { table: Arc::new(table), drafted_from: false, schema: None }
     }
 }
 

@@ -216,6 +216,29 @@ fn a_block_does_not_depend_on_when_its_owner_heard_of_the_consensus() {
     assert_eq!(at_once.ledger().total_events(), 0);
 }
 
+/// In other coordinates it is another block: none of its way is kept, and the basis is in what its
+/// box and its noise are drawn from, even before it has moved.
+#[test]
+fn a_block_starts_anew_in_another_basis() {
+    let aggregator = aggregator();
+    let swapped = [0.0, 1.0, 1.0, 0.0];
+    let mut moved = gate();
+    assert_eq!(moved.follow(0, &[], &BLOCK).unwrap(), 0);
+    let unmoved = encrypted(&mut moved, &aggregator, 1, 0);
+    assert_eq!(moved.follow(0, &zs(), &BLOCK).unwrap(), 5);
+    moved.set_basis(Some(&swapped)).unwrap();
+    let none = moved.encrypt_block(&aggregator.public_key(), 1, 0);
+    assert!(matches!(none, Err(Refusal::BadQuery(_))), "{none:?}");
+    assert_eq!(moved.follow(0, &[], &BLOCK).unwrap(), 0);
+    assert_ne!(encrypted(&mut moved, &aggregator, 1, 0), unmoved);
+    assert_eq!(moved.follow(0, &zs(), &BLOCK).unwrap(), 5);
+    let mut fresh = gate();
+    fresh.set_basis(Some(&swapped)).unwrap();
+    fresh.follow(0, &zs(), &BLOCK).unwrap();
+    let [moved, fresh] = [moved, fresh].map(|mut gate| encrypted(&mut gate, &aggregator, 1, 0));
+    assert_eq!(moved, fresh);
+}
+
 #[test]
 fn an_aggregator_releases_the_mean_of_bounded_blocks_and_enters_it() {
     let quiet = Mean { clip: BLOCK.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
@@ -281,6 +304,9 @@ fn a_block_is_refused_that_is_not_what_its_party_encrypted_for_the_round() {
             refused(4, 0, &serde_json::from_value(changed).unwrap());
         }
     }
+    let mut longer = sent;
+    longer["bytes"].as_array_mut().unwrap().push(serde_json::json!(0));
+    refused(4, 0, &serde_json::from_value(longer).unwrap());
     let other = TrustedAggregator::new(3, 2, BLOCK, &NoiseKey::seeded(5), &[2; 32]);
     assert!(matches!(other.admits(4, 0, &blocks[&0]), Err(Refusal::ForgedBlock { party: 0 })));
     // A sum is refused as a whole, before anything is entered.

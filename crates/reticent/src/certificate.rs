@@ -132,7 +132,7 @@ impl Certificate {
     pub(crate) fn new(task: &Task, terms: &Terms, ledger: Ledger) -> Result<Self, Error> {
         let delta = task.budget.map_or(DELTA_WITHOUT_BUDGET, |budget| budget.delta());
         let mut certificate = Self::of(task.entry.name, delta, terms, ledger)?;
-        certificate.assumptions.extend(origin(&task.objective.schema));
+        certificate.assumptions.extend(task.objective.assumptions());
         Ok(certificate)
     }
 

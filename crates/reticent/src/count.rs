@@ -9,7 +9,7 @@ use reticent_oracle::queries::Count;
 use reticent_oracle::tables::TargetKind;
 use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Statistic, Terms};
 
-use crate::certificate::{Certificate, origin};
+use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::source::Source;
 use crate::spec::Spec;
@@ -198,7 +198,7 @@ impl CountJob {
     fn certificate(&self, terms: &Terms, ledger: Ledger) -> Result<Certificate, Error> {
         let delta = self.task.budget.map_or(0.0, |budget| budget.delta());
         let mut certificate = Certificate::of("count", delta, terms, ledger)?;
-        certificate.assumptions.extend(origin(&self.task.objective.schema));
+        certificate.assumptions.extend(self.task.objective.assumptions());
         certificate.sealed(None)
     }
 }

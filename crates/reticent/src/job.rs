@@ -2,7 +2,7 @@
 
 use reticent_accountant::{Adjacency, Ledger, Taint};
 use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
-use reticent_admm::{Choice, Public};
+use reticent_admm::{Choice, Iterate, Public};
 use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal, Terms};
 use reticent_problem::Graph;
 
@@ -15,6 +15,7 @@ use crate::run::{Calibrated, Outcome};
 use crate::source::Source;
 use crate::stage::{Stage, Watch, enter, unwatched};
 use crate::task::Task;
+use crate::trace::{Recorder, Trace, Tracing};
 use crate::tune::{Prepared, Tuned, Tuning};
 
 /// A checked job, made by [`Fit::check`](crate::Fit::check), [`Tune::check`](crate::Tune::check) or
@@ -130,6 +131,14 @@ impl Job {
         self.work.task().objective.user_column()
     }
 
+    /// Reads a table under the schema of the job, for several that are done on it.
+    ///
+    /// # Errors
+    /// If the table cannot be read under the schema.
+    pub fn load<'a>(&self, source: impl Into<Source<'a>>) -> Result<PrivateTable, Error> {
+        source.into().load(&self.work.task().objective.schema)
+    }
+
     /// Does the job. Every call spends the budget anew.
     ///
     /// # Errors
@@ -149,6 +158,19 @@ impl Job {
         watch: &mut Watch<'_>,
     ) -> Result<Fitted, Error> {
         self.open(source, watch)?.run(watch)
+    }
+
+    /// The same with a trace of it.
+    ///
+    /// # Errors
+    /// As [`Job::fit_watched`], and as [`Ready::run_traced`].
+    pub fn fit_traced<'a>(
+        &self,
+        source: impl Into<Source<'a>>,
+        tracing: Tracing<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Fitted, Trace), Error> {
+        self.open(source, watch)?.run_traced(tracing, watch)
     }
 
     /// Reads the table and calibrates the noise; nothing is asked about the table yet.
@@ -222,11 +244,42 @@ impl Ready<'_> {
     /// If the numbers run away; [`Error::Spent`] says that the budget was spent nevertheless, and
     /// any other error of a run with noise came before anything was asked.
     pub fn run(self, watch: &mut Watch<'_>) -> Result<Fitted, Error> {
+        self.perform(watch, None)
+    }
+
+    /// The same with a trace of it.
+    ///
+    /// # Errors
+    /// As [`Ready::run`], and if there is nothing to trace: the exact solver has no noise, and of a
+    /// choice among several runs only the best is released.
+    pub fn run_traced(
+        self,
+        tracing: Tracing<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Fitted, Trace), Error> {
+        let (Some(plan), Some(budget)) = (self.plan().cloned(), self.work.task().budget) else {
+            let why = "it has no noise, and nothing is released iteration by iteration; choose another algorithm";
+            return Err(Error::value("trace", self.work.task().entry.name, why));
+        };
+        if matches!(self.work, Work::Best(_)) {
+            let why = "of a choice among several runs only the best is released; trace a fit without `tune`";
+            return Err(Error::value("trace", "a choice", why));
+        }
+        let mut recorder = Recorder::new(tracing, budget.delta());
+        let fitted = self.perform(watch, Some(&mut recorder))?;
+        Ok((fitted, recorder.finish(&plan)?))
+    }
+
+    fn perform(
+        self,
+        watch: &mut Watch<'_>,
+        recorder: Option<&mut Recorder<'_>>,
+    ) -> Result<Fitted, Error> {
         let Ready { work, gate, plan, records } = self;
         let terms = *gate.terms();
         enter(Stage::Running, watch)?;
         let done = match &plan {
-            Some(plan) => work.execute(gate, plan, watch)?,
+            Some(plan) => work.execute(gate, plan, watch, recorder)?,
             None => work.task().fit_exact(gate)?,
         };
         let Done { task, parameter, iterations, graph, tuned, converged, ledger, choice, .. } =
@@ -266,6 +319,7 @@ impl Work {
         mut gate: Gate,
         plan: &Plan,
         watch: &mut Watch<'_>,
+        mut recorder: Option<&mut Recorder<'_>>,
     ) -> Result<Done<'_>, Error> {
         gate.bind(plan.ledger().clone());
         // Who stops by looking is charged the plan, whatever was used of it (proofs/filter.md).
@@ -279,7 +333,15 @@ impl Work {
                     (task, outcome, Some(tuned), Vec::new(), ledger)
                 }
                 (Work::One(task), Plan::One(Calibrated { public, noise, .. })) => {
-                    let mut tell = |progress| watch(Stage::Iteration(progress));
+                    if let Some(recorder) = &recorder {
+                        recorder.follow(&mut gate);
+                    }
+                    let mut tell = |progress, at: &dyn Iterate| {
+                        if let Some(recorder) = &mut recorder {
+                            recorder.note(progress, at);
+                        }
+                        watch(Stage::Iteration(progress))
+                    };
                     let outcome = task.perform(&mut gate, public, noise, &mut tell).map_err(
                         |why| match gate.ledger().total_events() {
                             0 => why,

@@ -13,13 +13,14 @@ use crate::certificate::{Certificate, VERSION, pretty};
 use crate::error::Error;
 use crate::identity::Identity;
 use crate::objective::{Objective, loss_for};
+use crate::quality::decode;
 use crate::verify::Document;
 
 /// The formats that this version reads; it writes the last. The first had no digest.
 const VERSIONS: std::ops::RangeInclusive<u32> = 1..=VERSION;
 
 /// The losses whose scores are log-odds.
-const LOG_ODDS: [&str; 2] = ["logistic", "multinomial"];
+pub(crate) const LOG_ODDS: [&str; 2] = ["logistic", "multinomial"];
 
 /// What `model.json` holds: docs/model.md and schemas/model.schema.json.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,7 +62,7 @@ impl Model {
         graph: Option<&Graph>,
         certificate: Certificate,
     ) -> Result<Self, Error> {
-        let Objective { schema, loss, regulariser, constant } = objective;
+        let Objective { schema, loss, regulariser, constant, .. } = objective;
         let Shape { features, outputs, .. } = regulariser.shape();
         let (weights, intercept) = parameter.split_at(features * outputs);
         let names = schema.encoded_names();
@@ -254,10 +255,7 @@ impl Model {
     /// be true.
     pub(crate) fn decode(&self, encoded: f64) -> f64 {
         let Some(kind) = self.kind() else { return encoded };
-        match kind {
-            TargetKind::Range { lower, upper } => kind.decode_number(encoded).clamp(*lower, *upper),
-            TargetKind::Classes(_) => encoded,
-        }
+        decode(kind, encoded)
     }
 
     pub(crate) fn parameter(&self) -> Vec<f64> {

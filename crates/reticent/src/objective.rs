@@ -11,6 +11,7 @@ use reticent_problem::{
     Constraint, Loss, Penalty, Regulariser, Shape, Target, losses, penalties::NoPenalty,
 };
 
+use crate::certificate::origin;
 use crate::error::Error;
 
 /// The constant behind the intercept, as a part of the row norm: tables in other units then give
@@ -44,6 +45,7 @@ pub struct Problem {
     penalty: Arc<dyn Penalty>,
     constraint: Option<Constraint>,
     intercept: bool,
+    assumptions: Vec<String>,
 }
 
 impl fmt::Debug for Problem {
@@ -62,7 +64,14 @@ impl Problem {
     /// The usual loss for the target of `schema`, no penalty, and an intercept.
     pub fn new(schema: Schema) -> Self {
         let penalty = Arc::new(NoPenalty);
-        Problem { schema, loss: None, penalty, constraint: None, intercept: true }
+        Problem {
+            schema,
+            loss: None,
+            penalty,
+            constraint: None,
+            intercept: true,
+            assumptions: Vec::new(),
+        }
     }
 
     /// This loss.
@@ -89,19 +98,29 @@ impl Problem {
         self
     }
 
+    /// Takes something as given that the caller knows and nobody checks, such as that what was read
+    /// off a table is public anyway. It stands in the certificate, among what that relies on.
+    pub fn assuming(mut self, what: impl Into<String>) -> Self {
+        self.assumptions.push(what.into());
+        self
+    }
+
     pub(crate) fn schema(&self) -> &Schema {
         &self.schema
     }
 
     /// Writes what it is into a digest, by what its parts are called.
     pub(crate) fn write(&self, hasher: &mut Hasher) {
-        let Problem { schema, loss, penalty, constraint, intercept } = self;
+        let Problem { schema, loss, penalty, constraint, intercept, assumptions } = self;
         let loss = loss.as_ref().map(|loss| loss.spec()).unwrap_or_default();
         let constraint = constraint.as_ref().map(Constraint::spec).unwrap_or_default();
         for text in [schema.to_toml(), loss, penalty.spec(), constraint.to_string()] {
             hasher.field(text.as_bytes());
         }
         hasher.number(u64::from(*intercept));
+        for assumption in assumptions {
+            hasher.field(assumption.as_bytes());
+        }
     }
 
     pub(crate) fn is_constrained(&self) -> bool {
@@ -113,7 +132,7 @@ impl Problem {
     /// # Errors
     /// If the schema has no target, or the loss or the constraint does not fit it.
     pub fn check(self) -> Result<Objective, Error> {
-        let Problem { schema, loss, penalty, constraint, intercept } = self;
+        let Problem { schema, loss, penalty, constraint, intercept, assumptions } = self;
         let kind = target_kind(&schema)?;
         let loss = match loss {
             Some(loss) => fitting(&loss.spec(), Arc::clone(&loss), kind)?,
@@ -123,7 +142,7 @@ impl Problem {
         let constraint = constraint.unwrap_or_else(|| Constraint::identity(shape.features));
         let regulariser = Arc::new(Regulariser::new(penalty, constraint, shape)?);
         let constant = if intercept { INTERCEPT * schema.row_norm() } else { 0.0 };
-        Ok(Objective { schema, loss, regulariser, constant })
+        Ok(Objective { schema, loss, regulariser, constant, assumptions })
     }
 }
 
@@ -172,6 +191,8 @@ pub struct Objective {
     pub(crate) regulariser: Arc<Regulariser>,
     /// The constant behind the intercept; 0 where there is none.
     pub(crate) constant: f64,
+    /// What the caller takes as given.
+    assumptions: Vec<String>,
 }
 
 impl Objective {
@@ -179,6 +200,12 @@ impl Objective {
     /// file without a header, where names are anybody's choice.
     pub(crate) fn user_column(&self) -> Option<String> {
         user_column(&self.schema)
+    }
+
+    /// What a guarantee relies on beyond what every one does: where a drafted schema came from, and
+    /// what the caller takes as given.
+    pub(crate) fn assumptions(&self) -> impl Iterator<Item = String> {
+        origin(&self.schema).into_iter().chain(self.assumptions.iter().cloned())
     }
 
     /// The loss of a record.

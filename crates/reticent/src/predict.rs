@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::model::Model;
-use crate::quality::{Quality, Scores, regression};
+use crate::quality::{Quality, Scores, in_rows, regression};
 use crate::ranking::Curves;
 
 /// What to predict for, and how.
@@ -251,11 +251,7 @@ impl Model {
             });
         };
         let binary = self.outputs().len() == 1;
-        if binary {
-            values = values.into_iter().flat_map(|score| [0.0, score]).collect();
-        }
-        let code = |&target: &f64| if binary { usize::from(target > 0.0) } else { target as usize };
-        let of: Vec<usize> = targets.iter().map(code).collect();
+        let (values, of) = in_rows(values, &targets, binary);
         let outputs = classes.len();
         let scores =
             Scores { values: &values, classes: &of, outputs, log_odds: self.has_probabilities() };

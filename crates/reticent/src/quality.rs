@@ -1,6 +1,10 @@
 //! How good predictions are: accuracy, confusion, area under the ROC curve, log-loss; R² and
 //! errors.
 
+use reticent_oracle::tables::TargetKind;
+use reticent_oracle::without_privacy::Scored;
+
+use crate::model::LOG_ODDS;
 use crate::ranking::{Curves, area, curves, tenths};
 
 /// How good a model is on a table.
@@ -95,6 +99,42 @@ pub fn regression(predicted: &[f64], targets: &[f64]) -> Quality {
     let spread: f64 = targets.iter().map(|b| (b - mean).powi(2)).sum();
     let mae = errors().map(f64::abs).sum::<f64>() / n as f64;
     Quality::Range { r2: 1.0 - squares / spread, rmse: (squares / n as f64).sqrt(), mae, n }
+}
+
+/// The quality of the scores of a parameter that is no model yet, for a target of this kind under
+/// this loss.
+pub(crate) fn of_scores(kind: &TargetKind, loss: &str, scored: Scored) -> Quality {
+    let Scored { scores, targets, .. } = scored;
+    let TargetKind::Classes(labels) = kind else {
+        let decoded = |v: &[f64]| v.iter().map(|&v| decode(kind, v)).collect::<Vec<_>>();
+        return regression(&decoded(&scores), &decoded(&targets));
+    };
+    let log_odds = LOG_ODDS.contains(&loss.split(':').next().unwrap_or_default());
+    let (values, classes) = in_rows(scores, &targets, labels.len() == 2);
+    let scores = Scores { values: &values, classes: &classes, outputs: labels.len(), log_odds };
+    let best =
+        |row: &[f64]| (1..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best });
+    scores.quality(best)
+}
+
+/// An encoded number in the units of the target, within its declared range: nothing outside can be.
+pub(crate) fn decode(kind: &TargetKind, encoded: f64) -> f64 {
+    match kind {
+        TargetKind::Range { lower, upper } => kind.decode_number(encoded).clamp(*lower, *upper),
+        TargetKind::Classes(_) => encoded,
+    }
+}
+
+/// A row of scores for each record, of one score with a 0 for the first class, and the class of each
+/// record.
+pub(crate) fn in_rows(values: Vec<f64>, targets: &[f64], binary: bool) -> (Vec<f64>, Vec<usize>) {
+    let code = |&target: &f64| if binary { usize::from(target > 0.0) } else { target as usize };
+    let classes = targets.iter().map(code).collect();
+    let rows = match binary {
+        true => values.into_iter().flat_map(|score| [0.0, score]).collect(),
+        false => values,
+    };
+    (rows, classes)
 }
 
 /// Scores of records, a row of `outputs` each, with their classes.

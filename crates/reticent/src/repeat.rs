@@ -65,7 +65,7 @@ impl Repeat {
             gate.spoil(bug)?;
         }
         let Done { parameter, mut transcript, tuned, .. } =
-            self.job.work().execute(gate, &self.plan, &mut unwatched)?;
+            self.job.work().execute(gate, &self.plan, &mut unwatched, None)?;
         // Of a choice the score of the winner is released as well.
         transcript.extend(tuned.map(|tuned| vec![tuned.score]));
         Ok(Seen { parameter, transcript })

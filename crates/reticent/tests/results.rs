@@ -38,7 +38,7 @@ fn the_process() {
 
 fn start(folder: &Path, times: usize) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "the_process", "-q"])
+        .args(["--exact", "results::the_process", "-q"])
         .env(FOLDER, folder)
         .env(TIMES, times.to_string())
         .stdout(Stdio::null())

@@ -227,25 +227,11 @@ fn front(plan: &Ledger, budget: Budget) -> Result<Ledger, RunError> {
     let (mut fits, mut over) = (0, plan.total_events() + 1);
     while over - fits > 1 {
         let middle = fits.midpoint(over);
-        if epsilon(&first(plan, middle), budget.delta)?.upper <= budget.epsilon {
+        if epsilon(&plan.front(middle), budget.delta)?.upper <= budget.epsilon {
             fits = middle;
         } else {
             over = middle;
         }
     }
-    Ok(first(plan, fits))
-}
-
-/// The first `count` events of a ledger, with all its taints.
-fn first(ledger: &Ledger, mut count: u64) -> Ledger {
-    let mut front = Ledger::new();
-    for entry in ledger.entries() {
-        let taken = entry.count().min(count);
-        if taken > 0 {
-            front.append_many(entry.event().clone(), taken);
-        }
-        count -= taken;
-    }
-    ledger.taints().iter().for_each(|&taint| front.taint(taint));
-    front
+    Ok(plan.front(fits))
 }

@@ -167,6 +167,12 @@ impl Simulation {
 
     /// Does one round; `false` when there is none left.
     pub fn step(&mut self) -> Result<bool, RunError> {
+        self.step_after(|_| {})
+    }
+
+    /// The same; `settled` is shown the run when the deadline of the round before is over, and with
+    /// it that round, and before this one's messages are out.
+    pub fn step_after(&mut self, settled: impl FnOnce(&Self)) -> Result<bool, RunError> {
         if self.round >= self.protocol().rounds() {
             return Ok(false);
         }
@@ -175,6 +181,7 @@ impl Simulation {
         let saved = if restarts { Some(self.nodes[self.place(SERVER)].snapshot()?) } else { None };
         let late = std::mem::take(&mut self.late);
         let begun = self.deadline()?;
+        settled(self);
         self.deliver(late, begun, 0)?;
         if let Some(saved) = saved {
             let place = self.place(SERVER);
@@ -211,7 +218,14 @@ impl Simulation {
     /// Runs what is left of the run to its end.
     pub fn complete(mut self, after: impl FnMut(u32, u32)) -> Result<Outcome, RunError> {
         self.run(after)?;
+        self.close_after(|_| {})
+    }
+
+    /// What came out of a run whose rounds are over; `settled` is shown it when the last deadline
+    /// is.
+    pub fn close_after(mut self, settled: impl FnOnce(&Self)) -> Result<Outcome, RunError> {
         let parameter = self.finish()?;
+        settled(&self);
         let parties = self.reports();
         let told = self.protocol().traffic_is_public();
         Ok(Outcome {

@@ -4,11 +4,9 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-mod common;
-
 use std::collections::{BTreeMap, VecDeque};
 
-use common::{Job, World};
+use crate::common::{Job, World};
 use reticent_accountant::{Ledger, Unit, View};
 use reticent_oracle::{NoiseKey, Terms};
 use reticent_runtime::{

@@ -3,11 +3,9 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::{Job, World, ledgers, listen};
+use crate::common::{Job, World, ledgers, listen};
 use proptest::prelude::*;
 use reticent_accountant::View;
 use reticent_runtime::{Budget, Checkpoint, Failures, Kind, Price};

@@ -3,11 +3,9 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{Job, World};
+use crate::common::{Job, World};
 use reticent_accountant::{Taint, Unit, View, epsilon};
 use reticent_runtime::{Budget, Price};
 

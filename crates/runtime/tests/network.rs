@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{Job, World};
+use crate::common::{Job, World};
 use reticent_accountant::{Taint, Unit, epsilon};
 use reticent_runtime::{Budget, Price};
 

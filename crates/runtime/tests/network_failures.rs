@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{Job, World, listen};
+use crate::common::{Job, World, listen};
 use proptest::prelude::*;
 use reticent_accountant::Unit;
 use reticent_runtime::{Budget, Failures, Kind, Price};

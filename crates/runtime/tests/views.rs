@@ -3,12 +3,10 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use common::{Job, World};
+use crate::common::{Job, World};
 use reticent_accountant::{Unit, View, epsilon};
 use reticent_oracle::NoiseKey;
 use reticent_runtime::{

@@ -28,7 +28,7 @@ use reticent_oracle::queries::{self, ConsensusTerms, Moving};
 use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
 use reticent_problem::Regulariser;
 
-use super::{Algorithm, Tell, told};
+use super::{Algorithm, Iterate, Tell, told};
 use crate::block_schedule::{BlockSchedule, Order};
 use crate::catalogue::{Entry, Kind, Recipe};
 
@@ -138,9 +138,19 @@ impl Algorithm for Consensus {
             let moving = self.order.next_blocks()?.map_or(Moving::All, Moving::Only);
             let query = queries::Consensus { z: &z, moving, params: self.params };
             self.mean = oracle.ask(&query)?.into_inner();
-            told(tell, k, self.iterations)?;
+            told(tell, k, self.iterations, self)?;
         }
         Ok(self.z())
+    }
+}
+
+impl Iterate for Consensus {
+    fn running(&self) -> Vec<f64> {
+        self.z()
+    }
+
+    fn published(&self) -> Vec<f64> {
+        self.z()
     }
 }
 

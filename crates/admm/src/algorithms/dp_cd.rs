@@ -110,7 +110,7 @@ impl Algorithm for DpCd {
             moved[j] -= eta * g;
             regulariser.prox_y(&mut moved, eta);
             u[j] = moved[j];
-            told(tell, k, self.iterations)?;
+            told(tell, k, self.iterations, &self.u)?;
         }
         Ok(self.u.clone())
     }

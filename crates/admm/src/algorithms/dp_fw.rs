@@ -31,7 +31,7 @@ use reticent_oracle::queries::{Gradient, Mean};
 use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Shape;
 
-use super::{Algorithm, Tell, told};
+use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
 use crate::catalogue::{Entry, Kind, Recipe};
 use crate::defaults::CLIP;
@@ -107,6 +107,16 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     Ok(Box::new(algorithm))
 }
 
+impl Iterate for DpFw {
+    fn running(&self) -> Vec<f64> {
+        self.x.clone()
+    }
+
+    fn published(&self) -> Vec<f64> {
+        self.average.mean().to_vec()
+    }
+}
+
 impl Algorithm for DpFw {
     fn iterations(&self) -> u64 {
         self.iterations
@@ -129,8 +139,8 @@ impl Algorithm for DpFw {
                 x[features.len() + j] -= step * *radius * g.signum();
             }
             average.add(x);
-            told(tell, k, self.iterations)?;
+            told(tell, k, self.iterations, self)?;
         }
-        Ok(self.average.mean().to_vec())
+        Ok(self.published())
     }
 }

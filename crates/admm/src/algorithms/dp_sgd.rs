@@ -37,7 +37,7 @@ use reticent_oracle::queries::{Gradient, Mean};
 use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Regulariser;
 
-use super::{Algorithm, Tell, told};
+use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
 use crate::basis::Basis;
 use crate::catalogue::{Entry, Kind, Recipe};
@@ -186,16 +186,27 @@ impl DpSgd {
     /// The loop, in whichever coordinates.
     fn descend(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<(), Refusal> {
         for k in 1..=self.iterations {
-            let DpSgd { params, prox, momentum, u, average, .. } = self;
+            let DpSgd { params, prox, u, average, .. } = self;
             let eta = self.step.at(k, self.per_epoch);
             let g = oracle.ask(&Gradient { at: u, mean: *params })?.into_inner();
             u.iter_mut().zip(&g).for_each(|(u, g)| *u -= eta * g);
             prox.apply(u, eta);
             average.add(prox.native(u));
-            momentum.add(k, u);
-            told(tell, k, self.iterations)?;
+            // Before the momentum: where the next gradient is taken is no iterate.
+            told(tell, k, self.iterations, self)?;
+            self.momentum.add(k, &mut self.u);
         }
         Ok(())
+    }
+}
+
+impl Iterate for DpSgd {
+    fn running(&self) -> Vec<f64> {
+        self.prox.native(&self.u).to_vec()
+    }
+
+    fn published(&self) -> Vec<f64> {
+        self.average.mean().to_vec()
     }
 }
 
@@ -212,6 +223,6 @@ impl Algorithm for DpSgd {
             oracle.set_basis(None)?;
         }
         ended?;
-        Ok(self.average.mean().to_vec())
+        Ok(self.published())
     }
 }

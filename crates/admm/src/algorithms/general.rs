@@ -28,7 +28,7 @@ use reticent_oracle::queries::Minimiser;
 use reticent_oracle::{Claim, Oracle, Quadratic, Refusal, Refused, Sampling};
 use reticent_problem::Regulariser;
 
-use super::{Algorithm, Tell, told};
+use super::{Algorithm, Iterate, Tell, told};
 use crate::catalogue::{Entry, Kind, Recipe};
 use crate::settings::fraction;
 
@@ -131,6 +131,16 @@ impl Back {
     }
 }
 
+impl Iterate for General {
+    fn running(&self) -> Vec<f64> {
+        self.x.clone()
+    }
+
+    fn published(&self) -> Vec<f64> {
+        self.x.clone()
+    }
+}
+
 impl Algorithm for General {
     fn iterations(&self) -> u64 {
         self.iterations
@@ -140,7 +150,7 @@ impl Algorithm for General {
         for k in 1..=self.iterations {
             self.step(oracle)?;
             self.x = self.solution();
-            told(tell, k, self.iterations)?;
+            told(tell, k, self.iterations, self)?;
         }
         Ok(self.x.clone())
     }

@@ -51,6 +51,33 @@ pub trait Algorithm {
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal>;
 }
 
+/// Where a run is after an iteration. All of it follows from released values and costs nothing; it
+/// is computed when it is asked for.
+pub trait Iterate {
+    /// The iterate itself.
+    fn running(&self) -> Vec<f64>;
+
+    /// What would be published if this iteration were the last: an average, where there is one.
+    fn published(&self) -> Vec<f64>;
+
+    /// `‖A x + B y − c‖`, how far the iterates are from obeying the constraint; `None` for an
+    /// algorithm that has no second variable.
+    fn residual(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// The one iterate of an algorithm that has no others.
+impl Iterate for Vec<f64> {
+    fn running(&self) -> Vec<f64> {
+        self.clone()
+    }
+
+    fn published(&self) -> Vec<f64> {
+        self.clone()
+    }
+}
+
 /// How far a run has come. Nothing in it is computed from the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
@@ -60,18 +87,18 @@ pub struct Progress {
     pub of: u64,
 }
 
-/// Who is told of every iteration, and may stop the run. There is no stopping rule besides, because
-/// one that read the data would leak.
-pub type Tell<'t> = dyn FnMut(Progress) -> ControlFlow<()> + 't;
+/// Who is told of every iteration and where it has come to, and may stop the run. There is no
+/// stopping rule besides, because one that read the data would leak.
+pub type Tell<'t> = dyn FnMut(Progress, &dyn Iterate) -> ControlFlow<()> + 't;
 
 /// For a run that nobody watches: it goes on to its end.
-pub fn unwatched(_: Progress) -> ControlFlow<()> {
+pub fn unwatched(_: Progress, _: &dyn Iterate) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Tells that `done` of `of` iterations are done.
-fn told(tell: &mut Tell<'_>, done: u64, of: u64) -> Result<(), Refusal> {
-    match tell(Progress { done, of }) {
+/// Tells that `done` of `of` iterations are done, and where they have come to.
+fn told(tell: &mut Tell<'_>, done: u64, of: u64, at: &dyn Iterate) -> Result<(), Refusal> {
+    match tell(Progress { done, of }, at) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Refusal::Stopped),
     }

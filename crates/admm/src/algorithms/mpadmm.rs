@@ -27,7 +27,7 @@
 use reticent_oracle::queries::{Gradient, Mean, Perturbed};
 use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
 
-use super::{Algorithm, Tell, told};
+use super::{Algorithm, Iterate, Tell, told};
 use crate::catalogue::{Entry, Kind, Recipe};
 use crate::linearised::Linearised;
 use crate::settings::positive;
@@ -75,6 +75,20 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     Ok(Box::new(algorithm))
 }
 
+impl Iterate for MpAdmm {
+    fn running(&self) -> Vec<f64> {
+        self.published()
+    }
+
+    fn published(&self) -> Vec<f64> {
+        if self.as_published { self.admm.x().to_vec() } else { self.admm.solution() }
+    }
+
+    fn residual(&self) -> Option<f64> {
+        Some(self.admm.residual())
+    }
+}
+
 impl Algorithm for MpAdmm {
     fn iterations(&self) -> u64 {
         self.iterations
@@ -84,22 +98,22 @@ impl Algorithm for MpAdmm {
         for k in 1..=self.iterations {
             let eta = self.step.at(k, 1.0);
             if self.as_published {
-                self.published(eta, oracle)?;
+                self.as_in_the_paper(eta, oracle)?;
             } else {
                 let query = Gradient { at: self.admm.x(), mean: self.params };
                 let g = oracle.ask(&query)?.into_inner();
                 self.admm.step(&g, eta);
             }
-            told(tell, k, self.iterations)?;
+            told(tell, k, self.iterations, self)?;
         }
-        Ok(if self.as_published { self.admm.x().to_vec() } else { self.admm.solution() })
+        Ok(self.published())
     }
 }
 
 impl MpAdmm {
     /// The paper's step; half of the sensitivities of equations 24–26 is its `bound` for x and z, ρ
     /// times that for y.
-    fn published(&mut self, eta: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
+    fn as_in_the_paper(&mut self, eta: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let MpAdmm { params, admm, population, .. } = self;
         oracle.claim(Claim::nothing(4));
         let g = oracle

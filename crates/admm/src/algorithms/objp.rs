@@ -25,7 +25,8 @@ use reticent_oracle::{Law, Oracle, Quadratic, Refusal, Refused};
 use reticent_problem::Regulariser;
 
 use super::amp::{law, least_ridge, shortened};
-use super::{Algorithm, Tell, told};
+use super::{Algorithm, Iterate, Tell, told};
+use crate::linearised::distance;
 use crate::catalogue::{Entry, Kind, Recipe};
 use crate::settings::positive;
 
@@ -86,6 +87,20 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     Ok(Box::new(algorithm))
 }
 
+impl Iterate for ObjP {
+    fn running(&self) -> Vec<f64> {
+        self.z.clone()
+    }
+
+    fn published(&self) -> Vec<f64> {
+        self.z.clone()
+    }
+
+    fn residual(&self) -> Option<f64> {
+        Some(distance(&self.x, &self.z))
+    }
+}
+
 impl Algorithm for ObjP {
     fn iterations(&self) -> u64 {
         self.iterations
@@ -114,8 +129,8 @@ impl Algorithm for ObjP {
             for i in 0..y.len() {
                 y[i] += *rho * (x[i] - z[i]);
             }
-            told(tell, k, self.iterations)?;
+            told(tell, k, self.iterations, self)?;
         }
-        Ok(self.z.clone())
+        Ok(self.published())
     }
 }

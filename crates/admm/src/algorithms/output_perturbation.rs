@@ -75,7 +75,7 @@ impl Algorithm for OutputPerturbation {
             noise_multiplier: self.noise_multiplier,
         };
         let x = oracle.ask(&query)?.into_inner();
-        told(tell, 1, 1)?;
+        told(tell, 1, 1, &x)?;
         Ok(x)
     }
 }

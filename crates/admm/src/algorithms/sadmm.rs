@@ -26,7 +26,7 @@
 use reticent_oracle::queries::{Gradient, Mean};
 use reticent_oracle::{Claim, Oracle, Refusal, Refused};
 
-use super::{Algorithm, Tell, told};
+use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
 use crate::catalogue::{Entry, Kind, Recipe};
 use crate::splitting::{Schedule, Splitting};
@@ -94,6 +94,20 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     Ok(Box::new(algorithm))
 }
 
+impl Iterate for Sadmm {
+    fn running(&self) -> Vec<f64> {
+        self.admm.model(&self.admm.x, &self.admm.y).to_vec()
+    }
+
+    fn published(&self) -> Vec<f64> {
+        self.admm.model(self.x.mean(), self.y.mean()).to_vec()
+    }
+
+    fn residual(&self) -> Option<f64> {
+        Some(self.admm.residual())
+    }
+}
+
 impl Algorithm for Sadmm {
     fn iterations(&self) -> u64 {
         self.iterations
@@ -112,8 +126,8 @@ impl Algorithm for Sadmm {
             admm.step(&g, admm.alpha(k, *per_epoch, *schedule));
             x.add(&admm.x);
             y.add(&admm.y);
-            told(tell, k, self.iterations)?;
+            told(tell, k, self.iterations, self)?;
         }
-        Ok(self.admm.model(self.x.mean(), self.y.mean()).to_vec())
+        Ok(self.published())
     }
 }

@@ -16,7 +16,7 @@
 use reticent_oracle::queries::{Gradient, Mean};
 use reticent_oracle::{Oracle, Refusal, Refused};
 
-use super::{Algorithm, Tell, told};
+use super::{Algorithm, Iterate, Tell, told};
 use crate::catalogue::{Entry, Kind, Recipe};
 use crate::linearised::Linearised;
 use crate::settings::positive;
@@ -66,6 +66,20 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     Ok(Box::new(algorithm))
 }
 
+impl Iterate for SsAdmm {
+    fn running(&self) -> Vec<f64> {
+        self.admm.solution()
+    }
+
+    fn published(&self) -> Vec<f64> {
+        self.admm.solution()
+    }
+
+    fn residual(&self) -> Option<f64> {
+        Some(self.admm.residual())
+    }
+}
+
 impl Algorithm for SsAdmm {
     fn iterations(&self) -> u64 {
         self.iterations
@@ -75,8 +89,8 @@ impl Algorithm for SsAdmm {
         for k in 1..=self.iterations {
             let g = oracle.ask(&Gradient { at: self.admm.x(), mean: self.params })?.into_inner();
             self.admm.step(&g, self.step.at(k, self.per_epoch));
-            told(tell, k, self.iterations)?;
+            told(tell, k, self.iterations, self)?;
         }
-        Ok(self.admm.solution())
+        Ok(self.published())
     }
 }

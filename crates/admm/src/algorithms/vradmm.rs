@@ -42,7 +42,7 @@
 use reticent_oracle::queries::{Correction, Gradient, Mean};
 use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
 
-use super::{Algorithm, Tell, told};
+use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
 use crate::catalogue::{Entry, Kind, Recipe};
 use crate::pseudo_inverse::TransposedPseudoInverse;
@@ -167,6 +167,24 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     Ok(Box::new(algorithm))
 }
 
+impl Iterate for Vradmm {
+    fn running(&self) -> Vec<f64> {
+        self.admm.model(&self.admm.x, &self.admm.y).to_vec()
+    }
+
+    /// As if the inner loop that is at work ended here.
+    fn published(&self) -> Vec<f64> {
+        let (mut x, mut y) = (self.outer_x.clone(), self.outer_y.clone());
+        x.add(self.inner_x.mean());
+        y.add(self.inner_y.mean());
+        self.admm.model(x.mean(), y.mean()).to_vec()
+    }
+
+    fn residual(&self) -> Option<f64> {
+        Some(self.admm.residual())
+    }
+}
+
 impl Algorithm for Vradmm {
     fn iterations(&self) -> u64 {
         self.outer * self.inner
@@ -187,7 +205,7 @@ impl Algorithm for Vradmm {
                 admm.step(&g, admm.alpha(k, self.per_epoch, Schedule::Constant));
                 self.inner_x.add(&admm.x);
                 self.inner_y.add(&admm.y);
-                told(tell, k, self.outer * self.inner)?;
+                told(tell, k, self.outer * self.inner, self)?;
             }
             self.snapshot.copy_from_slice(self.inner_x.mean());
             self.outer_x.add(self.inner_x.mean());

@@ -1,5 +1,6 @@
 //! `reticent audit`: a lower bound on ε from attacks on the product, beside what is certified.
 
+use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
@@ -156,13 +157,7 @@ impl Audit {
             None => spec,
         };
         let bar = Mutex::new(Bar::new("run"));
-        let told = |done, of| {
-            // A bar that is being drawn is told the next time.
-            if let Ok(mut bar) = bar.try_lock() {
-                bar.iteration(done, of);
-            }
-        };
-        let report = reticent_audit::run_told(&spec, &told);
+        let report = reticent_audit::run_told(&spec, &told_by(&bar));
         bar.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
         let report = report.map_err(|error| Failure::of("audit", error))?;
         let exceeded = report.exceeded.then(|| {
@@ -184,12 +179,12 @@ impl Audit {
 impl Audit {
     /// Every combination.
     fn map(self) -> Result<Answer, Failure> {
-        let mut bar = Bar::new("combination");
+        let bar = Mutex::new(Bar::new("combination"));
         let wanted = |cell: &Cell| {
             self.only.is_empty() || self.only.iter().any(|name| name == cell.algorithm)
         };
-        let reports = audit_map(self.runs, self.seed, wanted, |done, of| bar.iteration(done, of));
-        bar.finish();
+        let reports = audit_map(self.runs, self.seed, wanted, &told_by(&bar));
+        bar.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
         let reports = reports.map_err(|error| Failure::of("audit", error))?;
         let alarms: Vec<String> = reports
             .iter()
@@ -207,6 +202,17 @@ impl Audit {
         let text = if self.markdown { markdown(&reports) } else { list(&reports) };
         let object = json!({ "cells": reports, "alarms": alarms.len() });
         Ok(Answer { text, object, remarks: alarms })
+    }
+}
+
+/// Has a bar hear of runs from several threads.
+fn told_by(bar: &Mutex<Bar>) -> impl Fn(u64, u64) -> ControlFlow<()> + Sync + '_ {
+    |done, of| {
+        // A bar that is being drawn is told the next time.
+        if let Ok(mut bar) = bar.try_lock() {
+            bar.iteration(done, of);
+        }
+        ControlFlow::Continue(())
     }
 }
 

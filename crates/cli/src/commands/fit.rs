@@ -6,9 +6,10 @@ use clap::Args;
 use reticent::accountant::{Adjacency, Unit};
 use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::{Format, Reading};
+use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{
-    Certificate, Files, Fitted, Identity, JobFile, Outlook, Spec, Tuned, Watch, check_folder,
-    check_results, write_model,
+    Certificate, Error, Files, Fitted, Fitting, Identity, Job, JobFile, Outlook, Ready, Spec,
+    Stage, Tuned, Watch, check_folder, check_results, write_model,
 };
 use serde_json::{Value, json};
 
@@ -23,6 +24,7 @@ use crate::number;
 use crate::progress::{Bar, said};
 use crate::purse::PurseFlags;
 use crate::settings::{SettingFlags, is_setting};
+use crate::tracing::TraceFlags;
 
 /// Where a model goes when nothing is said.
 const OUT: &str = "reticent-model";
@@ -48,6 +50,9 @@ pub struct Fit {
 
     #[command(flatten)]
     purse: PurseFlags,
+
+    #[command(flatten)]
+    trace: TraceFlags,
 
     #[command(flatten)]
     job: JobFlags,
@@ -212,36 +217,41 @@ impl Fit {
     pub fn run(self) -> Result<Answer, Failure> {
         let force = self.job.force();
         let identity = self.job.identity()?;
-        let (file, purse) = self.file()?;
+        let (file, purse, trace) = self.file()?;
         let out = folder(&file);
         let job = file.job.check()?;
         check_folder(&out)?;
         check_results(&out, force)?;
+        trace.check(purse.is_given(), force)?;
         let label = format!("fit to {}", out.display());
         let purse = purse.open(&file.job, &file.data, &label, || job.plan_beforehand())?;
         let mut bar = Bar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
+        let wanted = trace.trace.is_some();
         let mut outlook = None;
         // What is to be expected is said before anything is asked, while it can still be stopped.
-        let mut open = |table: &Files, watch: &mut Watch<'_>| {
-            let ready = job.open(table, watch)?;
+        let mut hear = |ready: &Ready<'_>| {
             outlook = ready.outlook();
             outlook.as_ref().and_then(Outlook::warning).iter().for_each(|warning| said(warning));
-            Ok(ready)
         };
         let done = match purse {
             Some(purse) => {
                 let user = job.user_column();
+                let open = |table: &Files, watch: &mut Watch<'_>| {
+                    let ready = job.open(table, watch)?;
+                    hear(&ready);
+                    Ok(Fitting(ready, wanted.then(|| trace.tracing())))
+                };
                 let paid = purse.pay(user.as_deref(), open, &mut watch);
                 paid.map(|(done, paid)| (done, Some(paid)))
             }
             None => {
-                let done = open(&file.data, &mut watch).and_then(|ready| ready.run(&mut watch));
+                let done = fitted(&job, &file.data, &trace, &mut hear, &mut watch);
                 done.map(|done| (done, None)).map_err(Failure::from)
             }
         };
         bar.finish();
-        let (mut fitted, receipt) = done?;
+        let ((mut fitted, traced), receipt) = done?;
         if let Some(identity) = &identity {
             fitted.model.sign(identity)?;
         }
@@ -249,20 +259,57 @@ impl Fit {
         let path = write_model(&fitted.model, &out)?;
         let mut answer = answer(&file.data, &fitted, &path, before.as_ref());
         answer.object["outlook"] = json!(outlook);
+        if let Some(traced) = &traced {
+            trace.write(traced, &mut answer)?;
+        }
         if let Some(receipt) = receipt {
             receipt.add_to(&mut answer);
         }
         Ok(answer)
     }
 
-    fn file(self) -> Result<(JobFile<Spec>, PurseFlags), Failure> {
+    fn file(self) -> Result<(JobFile<Spec>, PurseFlags, TraceFlags), Failure> {
         let flags = self.job.file(self.data)?;
         let file = match self.spec {
             Some(file) => JobFile::<Spec>::read(&file)?.overlaid(flags)?,
             None => flags,
         };
-        Ok((file, self.purse))
+        Ok((file, self.purse, self.trace))
     }
+}
+
+/// The fit without a budget, traced where that is wanted. `hear` hears of it before anything is
+/// asked.
+fn fitted(
+    job: &Job,
+    data: &Files,
+    trace: &TraceFlags,
+    hear: &mut dyn FnMut(&Ready<'_>),
+    watch: &mut Watch<'_>,
+) -> Result<(Fitted, Option<Trace>), Error> {
+    if trace.trace.is_none() {
+        let ready = job.open(data, watch)?;
+        hear(&ready);
+        return Ok((ready.run(watch)?, None));
+    }
+    if !trace.public_data {
+        let ready = job.open(data, watch)?;
+        hear(&ready);
+        let (fitted, trace) = ready.run_traced(trace.tracing(), watch)?;
+        return Ok((fitted, Some(trace)));
+    }
+    // Read once, for the run and for who looks on.
+    let _ = watch(Stage::Reading);
+    let table = job.load(data)?;
+    let mut public = PublicData::of_job(job, table.share())?;
+    if let Some(test) = trace.test_files(data) {
+        public = public.with_test(&test)?;
+    }
+    let tracing = Tracing { public: Some(&mut public), ..trace.tracing() };
+    let ready = job.open(table, watch)?;
+    hear(&ready);
+    let (fitted, trace) = ready.run_traced(tracing, watch)?;
+    Ok((fitted, Some(trace)))
 }
 
 /// The folder to write to.

@@ -8,8 +8,10 @@ use reticent::runtime::{CATALOGUE, Failures, Traffic};
 use reticent::simulate::{
     Keep, NOT_BETWEEN_PARTIES, Parties, Simulated, SimulationJob, SimulationSpec,
 };
+use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{
-    Certificate, Files, JobFile, Spec, Watch, check_folder, check_new, check_results, write_results,
+    Between, Certificate, Error, Files, JobFile, Spec, Stage, Watch, check_folder, check_new,
+    check_results, write_results,
 };
 use serde_json::{Value, json};
 
@@ -23,8 +25,9 @@ use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::Bar;
-use crate::purse::{Between, PurseFlags, Receipt};
+use crate::purse::{PurseFlags, Receipt};
 use crate::settings::is_setting;
+use crate::tracing::TraceFlags;
 
 #[derive(Debug, Args)]
 #[command(
@@ -49,6 +52,9 @@ pub struct Simulate {
 
     #[command(flatten)]
     purse: PurseFlags,
+
+    #[command(flatten)]
+    trace: TraceFlags,
 
     #[command(flatten)]
     flags: JobFlags,
@@ -101,10 +107,13 @@ struct KeepFlags {
     resume: bool,
 }
 
+/// What came of it, and its trace where one is wanted.
+type Run = (Simulated, Option<Trace>);
+
 impl Simulate {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
-        let Simulate { job, data, parties, keep, purse, flags } = self;
+        let Simulate { job, data, parties, keep, purse, trace, flags } = self;
         let (party, force) = (parties.party, flags.force());
         let identity = flags.identity()?;
         let file = described(job, flags.file(data.into_iter().collect())?, parties)?;
@@ -116,6 +125,7 @@ impl Simulate {
         let out = folder(&file);
         check_folder(&out)?;
         check_results(&out, force)?;
+        trace.check(purse.is_given(), force)?;
         if let Some(file) = &keep.checkpoint {
             check_folder(file.parent().unwrap_or(file))?;
             if !keep.resume {
@@ -123,7 +133,7 @@ impl Simulate {
             }
         }
         let keep = Keep { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
-        let (mut simulated, receipt) = train(&file, keep, &purse)?;
+        let ((mut simulated, traced), receipt) = train(&file, keep, &purse, &trace)?;
         if let Some(identity) = &identity {
             simulated.model.sign(identity)?;
         }
@@ -141,6 +151,9 @@ impl Simulate {
         let mut answer =
             answer(&simulated, &path.display().to_string(), &beside.display().to_string());
         answer.remarks.extend(before.as_ref().map(replaces));
+        if let Some(traced) = &traced {
+            trace.write(traced, &mut answer)?;
+        }
         if let Some((party, own)) = own {
             answer.text += &format!("\nParty {party}\n\n");
             answer.text += &columns(&certificate_rows(own), 2, 2);
@@ -161,7 +174,8 @@ fn train(
     file: &JobFile<SimulationSpec>,
     keep: Keep<'_>,
     purse: &PurseFlags,
-) -> Result<(Simulated, Option<Receipt>), Failure> {
+    trace: &TraceFlags,
+) -> Result<(Run, Option<Receipt>), Failure> {
     let job = file.job.check().map_err(|error| Failure::of("simulate", error))?;
     let label = format!("simulate to {}", folder(file).display());
     let purse = purse.open(&file.job.job, &file.data, &label, || None)?;
@@ -173,18 +187,48 @@ fn train(
     let done = match purse {
         Some(purse) => {
             let open = |table: &Files, watch: &mut Watch<'_>| {
-                Ok(Between(job.open(table, keep, watch)?, keep))
+                let tracing = trace.trace.as_ref().map(|_| trace.tracing());
+                Ok(Between(job.open(table, keep, watch)?, keep, tracing))
             };
             let paid = purse.pay(job.user_column().as_deref(), open, &mut watch);
             paid.map(|(done, paid)| (done, Some(paid))).map_err(Failure::of_parties)
         }
         None => {
-            let done = job.run(&file.data, keep, &mut watch);
+            let done = run(&job, &file.data, keep, trace, &mut watch);
             done.map(|done| (done, None)).map_err(|error| Failure::of("simulate", error))
         }
     };
     bar.finish();
     done
+}
+
+/// The run without a budget, traced where that is wanted.
+fn run(
+    job: &SimulationJob,
+    data: &Files,
+    keep: Keep<'_>,
+    trace: &TraceFlags,
+    watch: &mut Watch<'_>,
+) -> Result<Run, Error> {
+    if trace.trace.is_none() {
+        return Ok((job.run(data, keep, watch)?, None));
+    }
+    let mut public = None;
+    let ready = if trace.public_data {
+        // Read once, for the run and for who looks on.
+        let _ = watch(Stage::Reading);
+        let table = job.load(data)?;
+        let data_of_run = PublicData::of_simulation(job, table.share())?;
+        public = Some(match trace.test_files(data) {
+            Some(test) => data_of_run.with_test(&test)?,
+            None => data_of_run,
+        });
+        job.open(table, keep, watch)?
+    } else {
+        job.open(data, keep, watch)?
+    };
+    let tracing = Tracing { public: public.as_mut(), ..trace.tracing() };
+    ready.run_traced(keep, tracing, watch).map(|(done, trace)| (done, Some(trace)))
 }
 
 /// Refuses what one budget of the whole table cannot count.

@@ -5,14 +5,12 @@
 
 mod budget;
 mod case;
-#[path = "../common/mod.rs"]
-mod common;
 mod files;
 mod parties;
 mod problem;
 
+use crate::common::{Folder, SCHEMA, Said, csv};
 use case::{Case, GOOD, is, line};
-use common::{Folder, SCHEMA, Said, csv};
 
 fn cases() -> impl Iterator<Item = &'static Case> {
     [files::CASES, budget::CASES, problem::CASES, parties::CASES].into_iter().flatten()

@@ -52,8 +52,12 @@ pub struct Gate<S = Stream> {
     block: Option<Block>,
     split: Option<Split>,
     transcript: Option<Vec<Vec<f64>>>,
+    listener: Option<Listener>,
     claim: Option<Claim>,
 }
+
+/// What hears every answer: the answer, and how many events the books have with it.
+pub type Listener = Box<dyn FnMut(&[f64], u64) + Send>;
 
 /// Not derived: the text of a gate is for anybody, and its fields are not.
 impl<S> std::fmt::Debug for Gate<S> {
@@ -153,6 +157,7 @@ impl<S: Source> Gate<S> {
             block: None,
             split: None,
             transcript: None,
+            listener: None,
             claim: None,
         })
     }
@@ -179,6 +184,11 @@ impl<S: Source> Gate<S> {
     /// The answers since [`Gate::keep_transcript`], in their order.
     pub fn take_transcript(&mut self) -> Vec<Vec<f64>> {
         self.transcript.take().unwrap_or_default()
+    }
+
+    /// From here on, `listener` hears every answer as it is released.
+    pub fn listen(&mut self, listener: Listener) {
+        self.listener = Some(listener);
     }
 
     /// From here on, answers only what `plan` foresees, in its order.
@@ -219,7 +229,7 @@ impl<S: Source> Asked for Gate<S> {
     /// Every query goes this way: check, enter, draw.
     fn ask_raw(&mut self, query: &dyn Erased) -> Result<Released<Vec<f64>>, Refusal> {
         let claim = self.claim.take();
-        let Gate { inside, source, books, transcript, .. } = self;
+        let Gate { inside, source, books, transcript, listener, .. } = self;
         let (shape, terms) = (inside.shape(), inside.terms);
         query.check(shape, &terms)?;
         query.fits(inside)?;
@@ -233,10 +243,13 @@ impl<S: Source> Asked for Gate<S> {
         if query.moves_blocks() {
             inside.lineage = S::known_by(context).unwrap_or_default();
         }
-        if let Some(transcript) = transcript
-            && claim.is_none_or(|claim| claim.is_seen())
-        {
-            transcript.push(released.get().clone());
+        if claim.is_none_or(|claim| claim.is_seen()) {
+            if let Some(transcript) = transcript {
+                transcript.push(released.get().clone());
+            }
+            if let Some(listener) = listener {
+                listener(released.get(), books.ledger().total_events());
+            }
         }
         Ok(released)
     }

@@ -1,5 +1,7 @@
 //! The private table, opened.
 
+use std::sync::Arc;
+
 use reticent_data::{Rows, Table};
 use reticent_problem::Shape;
 use reticent_problem::losses::{Loss, Target};
@@ -12,7 +14,7 @@ use super::rows::{RowAccess, Seen, with_rows};
 /// records.
 #[derive(Debug)]
 pub struct Private {
-    table: Table,
+    table: Arc<Table>,
     /// Upper bounds of `‖(aᵢ, intercept)‖`.
     norms: Vec<f64>,
     users: Option<Users>,
@@ -74,17 +76,18 @@ pub fn length_above(vector: &[f64]) -> f64 {
 impl Private {
     /// A table whose records are protected one by one. `intercept` is the constant behind the
     /// intercept, 0 for none.
-    pub fn by_record(table: Table, intercept: f64) -> Result<Self, TableError> {
-        Private::new(table, None, intercept)
+    pub fn by_record(table: impl Into<Arc<Table>>, intercept: f64) -> Result<Self, TableError> {
+        Private::new(table.into(), None, intercept)
     }
 
     /// A table whose users are protected, each with all its records.
-    pub fn by_user(table: Table, intercept: f64) -> Result<Self, TableError> {
+    pub fn by_user(table: impl Into<Arc<Table>>, intercept: f64) -> Result<Self, TableError> {
+        let table = table.into();
         let users = Users::new(table.users.as_deref().ok_or(TableError::NoUsers)?);
         Private::new(table, Some(users), intercept)
     }
 
-    fn new(table: Table, users: Option<Users>, intercept: f64) -> Result<Self, TableError> {
+    fn new(table: Arc<Table>, users: Option<Users>, intercept: f64) -> Result<Self, TableError> {
         let count = table.len();
         if count > MAX_RECORDS {
             return Err(TableError::TooManyRecords { allowed: MAX_RECORDS });
@@ -308,8 +311,10 @@ mod tests {
             let sums: Vec<_> = [usize::MAX, 0]
                 .into_iter()
                 .map(|most| {
-                    let open = if by_user { Private::by_user } else { Private::by_record };
-                    let mut private = open(table(sparse), 0.3).unwrap();
+                    let mut private = match by_user {
+                        true => Private::by_user(table(sparse), 0.3).unwrap(),
+                        false => Private::by_record(table(sparse), 0.3).unwrap(),
+                    };
                     private.set_basis_within(Some(&map), most);
                     let ask = Ask {
                         private: &private,

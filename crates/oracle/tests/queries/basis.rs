@@ -1,6 +1,6 @@
 //! Answers in other coordinates.
 
-use crate::{COLUMNS, COUNT, OPENING, close, example, gate, loss, noiseless, point};
+use super::{COLUMNS, COUNT, OPENING, close, example, gate, loss, noiseless, point};
 use reticent_accountant::Repetitions;
 use reticent_accountant::Unit;
 use reticent_data::{Dense, Rows, Table};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
+use super::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::queries::{Consensus, ConsensusTerms, Gradient, Moving};

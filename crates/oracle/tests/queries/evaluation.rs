@@ -1,7 +1,7 @@
 //! What a model is worth on a table: counts and sums against a second computation, their events and
 //! the size of their noise.
 
-use crate::{COUNT, OPENING, close, example, gate, point};
+use super::{COUNT, OPENING, close, example, gate, point};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_data::Table;
 use reticent_oracle::queries::{Errors, Histogram};

@@ -1,6 +1,6 @@
 //! Means over the units: gradients and their parts, second moments, scores, counts and quantiles.
 
-use crate::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
+use super::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_oracle::queries::{
     Consensus, ConsensusTerms, Coordinate, Correction, Count, Gradient, Mean, Moving, Quantile,

@@ -1,6 +1,6 @@
 //! Minimisers, with noise on them or in the objective.
 
-use crate::{COLUMNS, COUNT, OPENING, close, gate, loss, noiseless, point};
+use super::{COLUMNS, COUNT, OPENING, close, gate, loss, noiseless, point};
 use reticent_accountant::{Adjacency, Mechanism, Unit};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::queries::{Gradient, Minimiser, Objective};

@@ -32,7 +32,7 @@ impl Evaluation {
         like: PrivateTable,
     ) -> Result<RepeatEvaluation, Error> {
         let objective = problem.check()?;
-        let Objective { schema, loss, regulariser, constant } = &objective;
+        let Objective { schema, loss, regulariser, constant, .. } = &objective;
         let question = Question {
             loss: loss.clone(),
             shape: regulariser.shape(),

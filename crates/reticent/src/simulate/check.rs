@@ -40,6 +40,8 @@ pub struct SimulationJob {
     pub(super) budgets: BTreeMap<u32, f64>,
     /// So many parties; one for each user of the table without it.
     pub(super) split: Option<u32>,
+    /// Whether the table brings along whose row each is.
+    pub(super) owners: bool,
     pub(super) skew: Skew,
     pub(super) topology: String,
     pub(super) public_seed: u64,
@@ -94,6 +96,7 @@ impl Simulation {
             budget: self.budget.filter(|_| self.entry.private),
             budgets: self.budgets,
             split: self.split,
+            owners: self.owners,
             skew: self.skew.unwrap_or_default(),
             topology: self.topology.unwrap_or_else(|| COMPLETE.to_owned()),
             public_seed: self.public_seed,
@@ -157,7 +160,7 @@ impl SimulationJob {
                 (self.entry.build)(&self.recipe(&public, &records, &topology))?;
                 Ok(())
             }
-            None if self.objective.schema.user().is_none() => Err(NOBODY),
+            None if !self.owners && self.objective.schema.user().is_none() => Err(NOBODY),
             None => Ok(self.settings.only(self.entry.name, self.entry.takes)?),
         }
     }

@@ -6,17 +6,18 @@ use std::path::Path;
 
 use reticent_accountant::{Ledger, Taint, Unit};
 use reticent_admm::Progress;
-use reticent_oracle::{NoiseKey, PrivateTable, Refusal};
+use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal};
 use reticent_runtime::{self as runtime, Checkpoint, Price, RunError, Setup, Traffic};
 
 use super::PartyBooks;
 use super::check::{NOBODY, SimulationJob};
-use crate::certificate::origin;
 use crate::error::Error;
 use crate::model::Model;
+use crate::objective::Objective;
 use crate::source::Source;
 use crate::stage::{Stage, Watch, enter};
 use crate::task::no_pure;
+use crate::trace::{Rounds, Trace, Tracing};
 
 /// What every guarantee between parties relies on: proofs/derived-noise.md and proofs/trust.md.
 const BETWEEN_PARTIES: [&str; 2] = [
@@ -91,6 +92,31 @@ impl ReadySimulation<'_> {
     /// If it ends on its way, or is stopped; [`Error::Spent`] says that the budget was spent
     /// nevertheless, and any other error came before anything was asked.
     pub fn run(self, keep: Keep<'_>, watch: &mut Watch<'_>) -> Result<Simulated, Error> {
+        self.perform(keep, watch, None)
+    }
+
+    /// The same with a trace of it. One that goes on from a checkpoint has a trace of what was left.
+    ///
+    /// # Errors
+    /// As [`ReadySimulation::run`], and if the plans cannot be counted.
+    pub fn run_traced(
+        self,
+        keep: Keep<'_>,
+        tracing: Tracing<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Simulated, Trace), Error> {
+        let (plans, job) = (self.plans(), self.job);
+        let mut rounds = Rounds::new(tracing, job.certificate_delta(), job.opening.view);
+        let simulated = self.perform(keep, watch, Some(&mut rounds))?;
+        Ok((simulated, rounds.finish(&plans)?))
+    }
+
+    fn perform(
+        self,
+        keep: Keep<'_>,
+        watch: &mut Watch<'_>,
+        mut trace: Option<&mut Rounds<'_>>,
+    ) -> Result<Simulated, Error> {
         let ReadySimulation { job, mut run, checkpoint, unpaid } = self;
         enter(Stage::Running, watch)?;
         run.fail(job.failures)?;
@@ -98,8 +124,8 @@ impl ReadySimulation<'_> {
             run.resume(&checkpoint)?;
         }
         // From here on parties release: whatever ends the run, the budget is spent.
-        job.rounds(&mut run, keep, watch)
-            .and_then(|()| job.close(run, unpaid))
+        job.rounds(&mut run, keep, watch, trace.as_deref_mut())
+            .and_then(|()| job.close(run, unpaid, trace))
             .map_err(|why| job.stopped(why))
     }
 }
@@ -117,6 +143,14 @@ impl SimulationJob {
         watch: &mut Watch<'_>,
     ) -> Result<Simulated, Error> {
         self.open(source, keep, watch)?.run(keep, watch)
+    }
+
+    /// Reads a table under the schema of the run, for several that are done on it.
+    ///
+    /// # Errors
+    /// If the table cannot be read under the schema.
+    pub fn load<'a>(&self, source: impl Into<Source<'a>>) -> Result<PrivateTable, Error> {
+        source.into().load(&self.objective.schema)
     }
 
     /// Reads and deals the table and calibrates the noise; nothing is asked about the table yet.
@@ -161,8 +195,9 @@ impl SimulationJob {
         run: &mut runtime::Simulation,
         keep: Keep<'_>,
         watch: &mut Watch<'_>,
+        mut trace: Option<&mut Rounds<'_>>,
     ) -> Result<(), Error> {
-        while run.step()? {
+        while run.step_after(|run| trace.iter_mut().for_each(|trace| trace.note(run)))? {
             if let Some(file) = keep.checkpoint {
                 run.checkpoint()?.save(file)?;
             }
@@ -173,6 +208,16 @@ impl SimulationJob {
             }
         }
         Ok(())
+    }
+
+    /// The δ that its certificates are at.
+    fn certificate_delta(&self) -> f64 {
+        self.budget.map(|budget| budget.delta()).or(self.delta).unwrap_or(ANY_DELTA)
+    }
+
+    /// What is minimised, and on which terms.
+    pub(crate) fn objective(&self) -> (&Objective, Opening) {
+        (&self.objective, self.opening)
     }
 
     /// The run at its start, calibrated.
@@ -215,17 +260,23 @@ impl SimulationJob {
     }
 
     /// The model and the books of a run that is at its end.
-    fn close(&self, run: runtime::Simulation, unpaid: bool) -> Result<Simulated, Error> {
+    fn close(
+        &self,
+        run: runtime::Simulation,
+        unpaid: bool,
+        mut trace: Option<&mut Rounds<'_>>,
+    ) -> Result<Simulated, Error> {
         let rounds = run.progress().1;
         let mut assumptions = run.protocol().assumptions();
         assumptions.extend(BETWEEN_PARTIES.map(str::to_owned));
         assumptions.extend(self.dealt(self.opening.unit));
-        assumptions.extend(origin(&self.objective.schema));
-        let mut outcome = run.complete(|_, _| {})?;
+        assumptions.extend(self.objective.assumptions());
+        let mut outcome =
+            run.close_after(|run| trace.iter_mut().for_each(|trace| trace.note(run)))?;
         if unpaid {
             outcome.parties.iter_mut().for_each(|party| party.ledger.taint(Taint::UnpaidRead));
         }
-        let delta = self.budget.map(|budget| budget.delta()).or(self.delta).unwrap_or(ANY_DELTA);
+        let delta = self.certificate_delta();
         let name = self.entry.name;
         let parties = PartyBooks::new(name, delta, &assumptions, &outcome.parties)?;
         let model = Model::new(name, &self.objective, outcome.parameter, None, parties.run()?)?;

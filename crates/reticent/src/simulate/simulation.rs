@@ -56,6 +56,7 @@ pub struct Simulation {
     pub(super) budget: Option<Budget>,
     pub(super) budgets: BTreeMap<u32, f64>,
     pub(super) split: Option<u32>,
+    pub(super) owners: bool,
     pub(super) skew: Option<Skew>,
     pub(super) trust: Option<View>,
     pub(super) unit: Option<Unit>,
@@ -84,6 +85,7 @@ impl Simulation {
             budget: None,
             budgets: BTreeMap::new(),
             split: None,
+            owners: false,
             skew: None,
             trust: None,
             unit: None,
@@ -100,6 +102,15 @@ impl Simulation {
     /// where nothing else is said.
     pub fn parties(mut self, count: u32) -> Self {
         self.split = Some(count);
+        self
+    }
+
+    /// One party for each owner that a table in memory brings along
+    /// ([`Dataset::with_owners`](crate::tables::Dataset::with_owners)), where the schema has no
+    /// column that says whose row it is. An owner that is no person, such as a hospital, goes with
+    /// [`Unit::Record`].
+    pub fn party_per_owner(mut self) -> Self {
+        self.owners = true;
         self
     }
 
@@ -189,7 +200,7 @@ impl Simulation {
         let budget = self.budget.map(|budget| (budget.epsilon(), budget.delta()));
         let parties =
             (self.split, self.skew.map(|skew| skew.to_string()), &self.topology, self.public_seed);
-        let guarded = (self.trust, self.unit, budget, &self.budgets, self.delta);
+        let guarded = (self.trust, self.unit, budget, &self.budgets, self.delta, self.owners);
         hasher.field(self.entry.name.as_bytes()).field(text.as_bytes()).field(failures.as_bytes());
         let whole =
             hasher.canonical(&(parties, guarded)).map_err(reticent_oracle::Refusal::from)?;
@@ -223,6 +234,7 @@ mod tests {
             simulation().settings(Settings { iterations: Some(3), ..Settings::default() }),
             simulation().failures(Failures { after: 0.1, ..Failures::default() }),
             simulation().algorithm("dp-admm").unwrap(),
+            simulation().party_per_owner(),
         ];
         let digest = simulation().digest().unwrap();
         assert_eq!(simulation().digest().unwrap(), digest);

@@ -163,6 +163,7 @@ impl SimulationSpec {
             budget,
             budgets: self.budgets()?,
             split: parties.split,
+            owners: false,
             skew: self.skew()?,
             trust: parties.trust,
             unit: spec.unit,

@@ -78,8 +78,8 @@ impl Walk {
                     // A token that the gate would refuse would stop the walk, and show something
                     // that nobody was to see.
                     shorten(&mut next, lattice.radius());
-                    #[cfg(feature = "seeded-bugs")]
-                    if self.bug == Some(reticent_oracle::Bug::OffLatticeToken) {
+                    #[cfg(any(test, feature = "seeded-bugs"))]
+                    if self.off_lattice {
                         return (next, Vec::new());
                     }
                     lattice.round(&mut next);
@@ -99,8 +99,6 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    #[cfg(feature = "seeded-bugs")]
-    use crate::adversary::Faulty;
     use reticent_accountant::{Unit, View};
     use reticent_oracle::WalkTerms;
     use reticent_problem::{Regulariser, Shape, penalties};
@@ -127,8 +125,7 @@ mod tests {
             published: false,
             regulariser: Arc::new(Regulariser::plain(penalty, shape)),
             params,
-            #[cfg(feature = "seeded-bugs")]
-            bug: None,
+            off_lattice: false,
         }
     }
 
@@ -203,12 +200,11 @@ mod tests {
     }
 
     /// The test above finds it.
-    #[cfg(feature = "seeded-bugs")]
     #[test]
     fn a_seeded_token_beside_the_lattice_is_found() {
         for penalty in ["l1:0.1", "l2:1e-11"] {
             let mut walk = seen_walk(penalty);
-            walk.spoil(reticent_oracle::Bug::OffLatticeToken);
+            walk.off_lattice = true;
             assert!(!forgets(&walk), "{penalty}");
         }
     }

@@ -1,0 +1,9 @@
+//! One program of all test files of this crate: each would be linked by itself.
+
+mod evaluation;
+mod examples;
+mod map;
+mod no_bugs_by_default;
+mod parties;
+mod piecewise;
+mod product;

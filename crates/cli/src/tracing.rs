@@ -1,0 +1,88 @@
+//! `--trace`: what a run comes to, iteration by iteration, in a file with a note beside it.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use reticent::trace::{Trace, Tracing};
+use reticent::{Files, check_folder, check_new, write_text};
+use serde_json::Value;
+
+use crate::answer::Answer;
+use crate::failure::Failure;
+use crate::layout::wrapped;
+use crate::number;
+use crate::sheet::{Cells, Sheet};
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "A trace of the run (docs/traces.md)")]
+pub struct TraceFlags {
+    /// Write what the run comes to, iteration by iteration: FILE.csv or FILE.parquet
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+
+    /// A row every so many iterations [default: 1]
+    #[arg(long, value_name = "N", value_parser = number::whole::<u64>, requires = "trace", allow_negative_numbers = true)]
+    pub trace_every: Option<u64>,
+
+    /// The table is public: the trace also has objective and metrics, and is NOT PRIVATE. The model
+    /// and its certificate stay what they are
+    #[arg(long, requires = "trace")]
+    pub public_data: bool,
+
+    /// A table to test on at every row, public as well
+    #[arg(long, value_name = "FILE", requires = "public_data")]
+    pub test: Option<PathBuf>,
+}
+
+impl TraceFlags {
+    /// Refuses what cannot be, before any work is done.
+    pub fn check(&self, with_budget: bool, force: bool) -> Result<(), Failure> {
+        let Some(path) = &self.trace else { return Ok(()) };
+        Sheet::check(path)?;
+        check_folder(path.parent().unwrap_or(path))?;
+        check_new(path, force)?;
+        check_new(&beside(path), force)?;
+        if self.public_data && with_budget {
+            return Err(Failure::Usage {
+                message: "a table that has a budget is not public".to_owned(),
+                hint: "leave out --public-data or --budget".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// How the run is traced, without public data.
+    pub fn tracing(&self) -> Tracing<'static> {
+        Tracing { every: self.trace_every.unwrap_or(1), public: None }
+    }
+
+    /// The test table, read as the table itself is.
+    pub fn test_files(&self, like: &Files) -> Option<Files> {
+        let path = self.test.clone()?;
+        Some(Files { paths: vec![path], reading: like.reading })
+    }
+
+    /// Writes the trace with its note, and says so.
+    pub fn write(&self, trace: &Trace, answer: &mut Answer) -> Result<(), Failure> {
+        let Some(path) = &self.trace else { return Ok(()) };
+        let columns = trace.columns().into_iter();
+        Sheet(columns.map(|(name, cells)| (name, Cells::Numbers(cells))).collect()).write(path)?;
+        write_text(&(wrapped(trace.note()) + "\n"), &beside(path))?;
+        answer.text += &format!("\nWrote {} (the trace of the run)\n", path.display());
+        answer.text += &format!("  and {} (what covers it).\n", beside(path).display());
+        if let Value::Object(fields) = &mut answer.object {
+            fields.insert("trace".to_owned(), Value::from(path.display().to_string()));
+        }
+        if trace.not_private {
+            answer.remarks.push(trace.note().to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// The note beside a trace.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".txt");
+    name.into()
+}

@@ -1,0 +1,20 @@
+//! One program of all test files of this crate: each would be linked by itself.
+
+mod account;
+mod audit;
+#[path = "bad_input/main.rs"]
+mod bad_input;
+mod book;
+mod budget;
+mod common;
+mod drafts;
+mod end_to_end;
+mod evaluation;
+mod kills;
+mod predictions;
+mod reading;
+mod report;
+mod serve;
+mod simulate;
+mod verify;
+mod words;

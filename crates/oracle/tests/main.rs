@@ -1,0 +1,14 @@
+//! One program of all test files of this crate: each would be linked by itself.
+
+mod compile_fail;
+mod exact;
+mod gate;
+mod keyed;
+mod proofs;
+#[path = "queries/main.rs"]
+mod queries;
+mod refusals;
+mod residual;
+mod select;
+mod side_doors;
+mod walk;

@@ -1,0 +1,170 @@
+//! The rows of a trace, and the trace as text.
+
+use reticent_accountant::{Ledger, Mechanism, epsilon, gdp_mu};
+
+use super::public_data::Examined;
+use crate::error::Error;
+
+/// The most values of ε that are computed where one takes its time; between them the next one is
+/// said, which is never less.
+const EPSILONS: usize = 32;
+
+/// What must be said of a trace with public data.
+const NOT_PRIVATE: &str = "NOT PRIVATE: the columns that begin with `nonprivate_` are computed from the table as it is, \
+without noise, because whoever ran it said that the table is public. No certificate covers this file. Publish it only \
+if the table is public.";
+
+/// What is said of a trace without.
+const PRIVATE: &str = "Everything in this trace follows from what the run released and from its plan. The certificate of \
+the model covers it, at the epsilon of the whole run: that of an iteration before the last is what a run planned to end \
+there would have cost, and not what was spent by it.";
+
+/// One iteration, or one round between parties.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// Iterations that are done; between parties, rounds.
+    pub iteration: u64,
+    /// Rounds between parties that are done.
+    pub rounds: Option<u64>,
+    /// How often the records were passed over for what was released, on average: an answer from a
+    /// sample counts the share that is drawn. What the gate passes over besides, to minimise
+    /// something for one answer, is not counted.
+    pub passes: f64,
+    /// Messages so far, where their number is public.
+    pub messages: Option<u64>,
+    /// Their bytes.
+    pub bytes: Option<u64>,
+    /// What a run that was planned to end here would cost, at the δ of the trace.
+    pub epsilon: f64,
+    /// The norm of what was released in this iteration.
+    pub released_norm: Option<f64>,
+    /// The norm of the iterate.
+    pub iterate_norm: Option<f64>,
+    /// The norm of the averaged iterate.
+    pub averaged_norm: Option<f64>,
+    /// `‖A x + B y − c‖` of the iterates.
+    pub residual: Option<f64>,
+    /// The iterate on the public table. Not private.
+    pub running: Option<Examined>,
+    /// The averaged iterate on the public table: what would be published if this were the last
+    /// iteration; between parties the plain mean of the models so far. Not private.
+    pub averaged: Option<Examined>,
+    /// The largest distance of a party's model from their mean, on a public table. Not private.
+    pub consensus_error: Option<f64>,
+    /// The longest front of the plan that this iteration has used.
+    pub(super) events: u64,
+}
+
+/// A trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// Row by row.
+    pub rows: Vec<Row>,
+    /// The δ at which ε is counted.
+    pub delta: f64,
+    /// What the test metrics are called; empty without a test table.
+    pub metrics: &'static [&'static str],
+    /// Whether it was computed from the table without noise, which was said to be public.
+    pub not_private: bool,
+}
+
+impl Trace {
+    /// Fills in ε and passes, from the plans of those whose books these are.
+    pub(super) fn price(&mut self, plans: &[Ledger]) -> Result<(), Error> {
+        let at = |row: &Row, plan: &Ledger, of: u64| match of {
+            0 => row.events,
+            // Between parties: the share of the plan that the rounds so far are of all.
+            of => {
+                (plan.total_events() as u128 * u128::from(row.iteration)).div_ceil(of.into()) as u64
+            }
+        };
+        let of = if plans.len() == 1 && self.rows.iter().all(|row| row.rounds.is_none()) {
+            0
+        } else {
+            self.rows.last().map_or(1, |row| row.iteration).max(1)
+        };
+        let count = self.rows.len();
+        let cheap = plans.iter().all(|plan| gdp_mu(plan).is_some());
+        let stride = if cheap { 1 } else { count.div_ceil(EPSILONS).max(1) };
+        let mut next = f64::INFINITY;
+        for i in (0..count).rev() {
+            if (count - 1 - i) % stride == 0 {
+                next = 0.0;
+                for plan in plans {
+                    let front = plan.front(at(&self.rows[i], plan, of));
+                    next = next.max(epsilon(&front, self.delta)?.upper);
+                }
+            }
+            let row = &mut self.rows[i];
+            row.epsilon = next;
+            let passes = |plan: &Ledger| passes(&plan.front(at(row, plan, of)));
+            row.passes = plans.iter().map(passes).fold(0.0, f64::max);
+        }
+        Ok(())
+    }
+
+    /// The columns by their names, each with a cell for each row; those without any are left out.
+    pub fn columns(&self) -> Vec<(String, Vec<Option<f64>>)> {
+        let mut all: Vec<(String, Vec<Option<f64>>)> = Vec::new();
+        let mut add = |name: String, cell: &dyn Fn(&Row) -> Option<f64>| {
+            all.push((name, self.rows.iter().map(cell).collect()));
+        };
+        let whole = |n: Option<u64>| n.map(|n| n as f64);
+        add("iteration".into(), &|row| whole(Some(row.iteration)));
+        add("rounds".into(), &|row| whole(row.rounds));
+        add("passes".into(), &|row| Some(row.passes));
+        add("messages".into(), &|row| whole(row.messages));
+        add("bytes".into(), &|row| whole(row.bytes));
+        add("epsilon".into(), &|row| Some(row.epsilon));
+        add("delta".into(), &|_| Some(self.delta));
+        add("released_norm".into(), &|row| row.released_norm);
+        add("iterate_norm".into(), &|row| row.iterate_norm);
+        add("averaged_norm".into(), &|row| row.averaged_norm);
+        add("residual".into(), &|row| row.residual);
+        for (suffix, of) in [
+            ("", (|row| row.running.as_ref()) as fn(&Row) -> Option<&Examined>),
+            ("_averaged", |row| row.averaged.as_ref()),
+        ] {
+            let named = |what: &str| format!("nonprivate_{what}{suffix}");
+            add(named("objective"), &|row| Some(of(row)?.objective));
+            add(named("gap"), &|row| of(row)?.gap);
+            add(named("distance"), &|row| of(row)?.distance);
+            for (k, metric) in self.metrics.iter().enumerate() {
+                add(named(&format!("test_{metric}")), &|row| of(row)?.test.get(k).copied());
+            }
+        }
+        add("nonprivate_consensus_error".into(), &|row| row.consensus_error);
+        all.retain(|(_, cells)| cells.iter().any(Option::is_some));
+        all
+    }
+
+    /// As CSV: a line of names, then a line a row; an empty cell where there is nothing to say.
+    pub fn to_csv(&self) -> String {
+        let columns = self.columns();
+        let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+        let mut text = names.join(",") + "\n";
+        for i in 0..self.rows.len() {
+            let cell = |(_, cells): &(String, Vec<Option<f64>>)| {
+                cells[i].map(|value| value.to_string()).unwrap_or_default()
+            };
+            text += &(columns.iter().map(cell).collect::<Vec<_>>().join(",") + "\n");
+        }
+        text
+    }
+
+    /// What has to be said of it, for the file beside it.
+    pub fn note(&self) -> &'static str {
+        if self.not_private { NOT_PRIVATE } else { PRIVATE }
+    }
+}
+
+/// How often the records were passed over on average.
+fn passes(ledger: &Ledger) -> f64 {
+    let share = |mechanism: &Mechanism| match mechanism {
+        Mechanism::PoissonGaussian(drawn) => drawn.rate(),
+        Mechanism::WithoutReplacementGaussian(drawn) => drawn.rate(),
+        Mechanism::ShownSample(drawn) => drawn.rate(),
+        _ => 1.0,
+    };
+    ledger.entries().iter().map(|e| e.count() as f64 * share(e.event().mechanism())).sum()
+}

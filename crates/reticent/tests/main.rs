@@ -1,0 +1,20 @@
+//! One program of all test files of this crate: each would be linked by itself.
+
+mod auto;
+mod certificate;
+mod count;
+mod defaults;
+mod evaluation;
+mod examples;
+mod fit;
+mod job_flips;
+mod map;
+mod memory;
+mod model;
+mod results;
+mod simulate;
+mod sums;
+mod total;
+mod trace;
+mod tune;
+mod verify;

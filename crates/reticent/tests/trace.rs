@@ -1,0 +1,221 @@
+//! Traces: what they hold, what they must not hold, and that they leave the run as it is.
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use std::path::{Path, PathBuf};
+
+use reticent::simulate::{Keep, Parties, SimulationJob, SimulationSpec};
+use reticent::trace::{PublicData, Trace, Tracing};
+use reticent::{Files, Job, Settings, Spec, Unit, View, unwatched};
+
+fn folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))
+}
+
+fn table() -> PathBuf {
+    folder().join("patients.csv")
+}
+
+fn spec(algorithm: &str) -> Spec {
+    Spec {
+        schema: Some(folder().join("patients.toml")),
+        algorithm: Some(algorithm.to_owned()),
+        penalty: Some("l2:0.1".to_owned()),
+        epsilon: Some(2.0),
+        delta: Some(1e-5),
+        seed: Some(7),
+        ..Spec::default()
+    }
+}
+
+fn job(algorithm: &str) -> Job {
+    spec(algorithm).check().unwrap()
+}
+
+fn traced(job: &Job, public: Option<&mut PublicData>) -> (Vec<f64>, Trace) {
+    let tracing = Tracing { public, ..Tracing::default() };
+    let (fitted, trace) = job.fit_traced(&*table(), tracing, &mut unwatched).unwrap();
+    let weights = fitted.model.coefficients();
+    (weights.iter().flat_map(|c| c.values.clone()).collect(), trace)
+}
+
+fn names(trace: &Trace) -> Vec<String> {
+    trace.columns().into_iter().map(|(name, _)| name).collect()
+}
+
+/// Every algorithm: the model and its books are the same to the bit whether somebody watches or not,
+/// with public data and without.
+#[test]
+fn a_run_is_the_same_whether_it_is_traced_or_not() {
+    for entry in reticent::admm::catalogue::CATALOGUE {
+        if entry.name == "exact" {
+            continue;
+        }
+        let penalty = Some(entry.penalty.to_owned());
+        let job = Spec { penalty, ..spec(entry.name) }.check().unwrap();
+        let plain = job.fit(&*table()).unwrap().model;
+        let mut public = PublicData::of_job(&job, &*table()).unwrap().without_optimum();
+        for public in [None, Some(&mut public)] {
+            let tracing = Tracing { public, ..Tracing::default() };
+            let (fitted, trace) = job.fit_traced(&*table(), tracing, &mut unwatched).unwrap();
+            assert_eq!(fitted.model.coefficients(), plain.coefficients(), "{}", entry.name);
+            let (own, other) = (fitted.model.certificate(), plain.certificate());
+            assert_eq!(
+                (&own.ledger, own.epsilon),
+                (&other.ledger, other.epsilon),
+                "{}",
+                entry.name
+            );
+            assert_eq!(trace.rows.len() as u64, fitted.iterations, "{}", entry.name);
+        }
+    }
+}
+
+/// The attack: whoever is not told that the table is public must get nothing that was read freely.
+#[test]
+fn without_public_data_nothing_is_read_freely() {
+    let job = job("sadmm");
+    let (_, trace) = traced(&job, None);
+    assert!(!trace.not_private && trace.note().contains("certificate of the model covers it"));
+    let names = names(&trace);
+    assert!(names.iter().all(|name| !name.starts_with("nonprivate_")), "{names:?}");
+    for name in ["iteration", "passes", "epsilon", "released_norm", "averaged_norm", "residual"] {
+        assert!(names.iter().any(|own| own == name), "{name}");
+    }
+    assert!(trace.rows.iter().all(|row| row.running.is_none() && row.averaged.is_none()));
+}
+
+#[test]
+fn with_public_data_the_trace_says_that_it_is_not_private_and_measures_what_it_says() {
+    let job = job("dp-sgd");
+    let mut public = PublicData::of_job(&job, &*table()).unwrap().with_test(&*table()).unwrap();
+    let (_, trace) = traced(&job, Some(&mut public));
+    assert!(trace.not_private && trace.note().starts_with("NOT PRIVATE"));
+    let names = names(&trace);
+    let free = ["objective", "gap", "distance", "accuracy", "auc", "log_loss", "rmse", "consensus"];
+    for name in &names {
+        let read = free.iter().any(|word| name.contains(word));
+        assert_eq!(read, name.starts_with("nonprivate_"), "{name}");
+    }
+    let (optimum, value) = public.optimum().unwrap().cloned().unwrap();
+    assert_eq!(public.examine(&optimum).unwrap().gap, Some(0.0));
+    for row in &trace.rows {
+        let seen = row.running.as_ref().unwrap();
+        assert!((seen.objective - seen.gap.unwrap() - value).abs() < 1e-12);
+        assert!(seen.gap.unwrap() > -1e-9 && seen.distance.unwrap() > 0.0, "{seen:?}");
+        assert_eq!(seen.test.len(), trace.metrics.len());
+    }
+    // The test table is the table: what `evaluate` says of the model is what the last row says.
+    let model = job.fit(&*table()).unwrap().model;
+    let reticent::Quality::Classes { accuracy, auc, log_loss, .. } =
+        model.evaluate(&table(), None).unwrap()
+    else {
+        panic!("classes")
+    };
+    let last = trace.rows.last().unwrap().averaged.as_ref().unwrap();
+    for (one, other) in last.test.iter().zip([accuracy, auc, log_loss]) {
+        assert!((one - other).abs() < 1e-9, "{one} {other}");
+    }
+}
+
+#[test]
+fn epsilon_rises_to_that_of_the_certificate() {
+    for (algorithm, sampling) in
+        [("dp-sgd", None), ("dp-sgd", Some("poisson:0.2")), ("vradmm", None)]
+    {
+        let mut spec = spec(algorithm);
+        spec.settings.sampling = sampling.map(|text| text.parse().unwrap());
+        let job = spec.check().unwrap();
+        let tracing = Tracing { every: 7, ..Tracing::default() };
+        let (fitted, trace) = job.fit_traced(&*table(), tracing, &mut unwatched).unwrap();
+        let last = trace.rows.last().unwrap();
+        assert_eq!(last.iteration, fitted.iterations);
+        let certificate = fitted.model.certificate();
+        let counted = certificate.counted.unwrap_or(certificate.epsilon);
+        assert!((last.epsilon - counted).abs() < 1e-9, "{} {counted}", last.epsilon);
+        assert!(trace.rows.is_sorted_by(|a, b| a.epsilon <= b.epsilon && a.passes < b.passes));
+        let share = if sampling.is_some() { 0.2 } else { 1.0 };
+        if algorithm == "dp-sgd" {
+            assert!((last.passes - share * fitted.iterations as f64).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn what_has_no_trace_is_refused_before_anything_is_asked() {
+    let refused = |job: Job| {
+        let traced = job.fit_traced(&*table(), Tracing::default(), &mut unwatched);
+        traced.map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(refused(job("exact")).contains("it has no noise"));
+    let tune = Some(vec!["clip=[0.5,1]".to_owned()]);
+    let tuned = Spec { tune, seed: None, ..spec("dp-sgd") };
+    assert!(refused(tuned.check().unwrap()).contains("only the best is released"));
+    assert!(PublicData::of_job(&tuned.check().unwrap(), &*table()).is_err());
+}
+
+fn simulation(algorithm: &str, trust: View, sampling: Option<&str>) -> SimulationJob {
+    let settings = Settings {
+        iterations: Some(4),
+        sampling: sampling.map(|text| text.parse().unwrap()),
+        ..Settings::default()
+    };
+    let unit = (trust == View::Network).then_some(Unit::User);
+    let job = Spec { settings, unit, epsilon: Some(8.0), ..spec(algorithm) };
+    let parties = Parties { split: Some(4), trust: Some(trust), ..Parties::default() };
+    SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap()
+}
+
+/// The attacks: a secret sample shows in the traffic, and against one peer the models of all rounds
+/// are more than that peer sees.
+#[test]
+fn rounds_between_parties_show_what_their_view_covers_and_no_more() {
+    let run = |algorithm, trust, sampling, public: Option<&mut PublicData>| {
+        let job = simulation(algorithm, trust, sampling);
+        let ready = job.open(&*table(), Keep::default(), &mut unwatched).unwrap();
+        let tracing = Tracing { public, ..Tracing::default() };
+        ready.run_traced(Keep::default(), tracing, &mut unwatched).unwrap().1
+    };
+    let local = run("federated", View::Local, None, None);
+    assert!(local.rows.iter().all(|row| row.messages.is_some() && row.iterate_norm.is_some()));
+    assert!(local.rows.is_sorted_by(|a, b| a.bytes < b.bytes && a.epsilon < b.epsilon));
+    let secret = run("federated", View::Central, Some("poisson:0.5"), None);
+    assert!(secret.rows.iter().all(|row| row.messages.is_none() && row.bytes.is_none()));
+    assert!(!names(&secret).contains(&"messages".to_owned()));
+    let network = run("walk", View::Network, None, None);
+    assert!(
+        network.rows.iter().all(|row| row.iterate_norm.is_none() && row.averaged_norm.is_none())
+    );
+    assert!(network.rows.iter().all(|row| row.running.is_none() && row.consensus_error.is_none()));
+
+    let job = simulation("r-admm", View::Local, None);
+    let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
+    let peers = run("r-admm", View::Local, None, Some(&mut public));
+    assert!(peers.not_private && peers.rows.iter().all(|row| row.consensus_error.is_some()));
+    assert_eq!(peers.rows.len(), 4);
+}
+
+/// The last row of a run between parties is the model that it publishes.
+#[test]
+fn the_last_round_is_the_model() {
+    let job = simulation("federated", View::Local, None);
+    let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
+    let ready = job.open(&Files::one(table()), Keep::default(), &mut unwatched).unwrap();
+    let tracing = Tracing { public: Some(&mut public), ..Tracing::default() };
+    let (simulated, trace) = ready.run_traced(Keep::default(), tracing, &mut unwatched).unwrap();
+    // What is published, measured on the table by who has the model alone.
+    let reticent::Quality::Classes { log_loss, .. } =
+        simulated.model.evaluate(&table(), None).unwrap()
+    else {
+        panic!("classes")
+    };
+    let weights = simulated
+        .model
+        .coefficients()
+        .iter()
+        .filter(|c| c.name != "(intercept)")
+        .flat_map(|c| c.values.clone());
+    let penalty = 0.05 * weights.map(|w| w * w).sum::<f64>();
+    let last = trace.rows.last().unwrap().running.as_ref().unwrap();
+    assert!((last.objective - log_loss - penalty).abs() < 1e-9, "{last:?} {log_loss} {penalty}");
+    assert_ne!(trace.rows[2].running.as_ref(), Some(last));
+}

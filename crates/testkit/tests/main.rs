@@ -1,0 +1,8 @@
+//! One program of all test files of this crate: each would be linked by itself.
+
+mod edges;
+mod functions;
+mod programs;
+mod published;
+mod review;
+mod supply_chain;

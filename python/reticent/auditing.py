@@ -1,0 +1,180 @@
+"""Attacks on the package itself: a lower bound of ε from runs, beside what is certified."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from . import _reticent
+from ._frames import frame
+
+__all__ = ["Audit", "audit", "audit_all"]
+
+
+class Audit:
+    """What an attack found.
+
+    Attributes
+    ----------
+    epsilon_certified : float
+        What is certified for these runs; what the paper claims, if they are as published.
+    epsilon_lower : float
+        ε is at least this, at the confidence.
+    exceeded : bool
+        Whether the lower bound is above what is certified: then something is wrong. That it is not
+        proves nothing; another attack may find more.
+    report : dict
+        Everything: algorithm, neighbours, view, δ, confidence, runs, method, the pair of tables and
+        the statistic that told them apart best.
+    """
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        self.report = report
+        self.epsilon_certified = float(report["epsilon_certified"])
+        self.epsilon_lower = float(report["epsilon_lower"])
+        self.exceeded = bool(report["exceeded"])
+
+    def to_frame(self) -> Any:
+        """The report as a table of one row."""
+        return frame({name: [_plain(value)] for name, value in self.report.items()})
+
+    def __repr__(self) -> str:
+        return (
+            f"Audit({self.report['algorithm']}, certified={self.epsilon_certified:.4g}, "
+            f"at least {self.epsilon_lower:.4g} at {100 * self.report['confidence']:g} %"
+            f"{', EXCEEDED' if self.exceeded else ''})"
+        )
+
+
+def audit(
+    algorithm: str = "ssadmm",
+    *,
+    epsilon: float,
+    delta: float,
+    runs: int = 40_000,
+    method: str = "threshold",
+    confidence: float = 0.95,
+    adjacency: str = "replace-one",
+    sampling: str = "full",
+    iterations: int = 1,
+    as_published: bool = False,
+    step: str | None = None,
+    penalty: str | None = None,
+    constraint: str | None = None,
+    records: int | None = None,
+    trust: str | None = None,
+    unit: str | None = None,
+    parties: int = 2,
+    walk: str | None = None,
+    release: str | None = None,
+    random_state: int | None = None,
+) -> Audit:
+    """Attack an algorithm: train thousands of models on two tables that differ in one record.
+
+    No table of yours is touched: the worst pair of made-up tables is searched.
+
+    Parameters
+    ----------
+    algorithm : str
+        A name of ``reticent list algorithms`` or ``reticent list protocols``, or "evaluation".
+    epsilon, delta : float
+        The budget that it is run with.
+    runs : int
+        Runs in all; for "one-run", the number of canaries.
+    method : {"threshold", "gdp", "profile", "one-run"}
+        How the bound is made.
+    confidence : float
+        The confidence of the bound.
+    adjacency : {"replace-one", "add-remove"}
+        Which tables are neighbours.
+    sampling : str
+        The records of each iteration: "full", "poisson:RATE" or "wor:SIZE".
+    iterations : int
+        Iterations of a run.
+    as_published : bool
+        Attack the paper's own version; the bound then stands beside what the paper claims.
+    step, penalty, constraint : str, optional
+        Where they matter.
+    records : int, optional
+        Records of the larger table; as few as the sampling allows where nothing is said.
+    trust, unit, parties, walk, release : optional
+        For an algorithm of many parties.
+    random_state : int, optional
+        A seed, to have the same runs again.
+
+    Returns
+    -------
+    Audit
+        The lower bound, and what is certified.
+
+    Examples
+    --------
+    >>> import reticent
+    >>> found = reticent.audit(
+    ...     "ssadmm", epsilon=4.0, delta=1e-3, runs=1000, method="gdp", random_state=1
+    ... )
+    >>> 1.0 < found.epsilon_lower < found.epsilon_certified
+    True
+    """
+    attack = {
+        "algorithm": algorithm,
+        "epsilon": float(epsilon),
+        "delta": float(delta),
+        "runs": int(runs),
+        "method": method,
+        "confidence": float(confidence),
+        "adjacency": adjacency,
+        "sampling": sampling,
+        "iterations": int(iterations),
+        "as_published": bool(as_published),
+        "step": step,
+        "penalty": penalty,
+        "constraint": constraint,
+        "records": records,
+        "trust": trust,
+        "unit": unit,
+        "parties": int(parties),
+        "walk": walk,
+        "release": release,
+        "seed": random_state,
+    }
+    return Audit(json.loads(_reticent.audit(attack)))
+
+
+def audit_all(
+    algorithms: Sequence[str] = (), *, runs: int = 40_000, random_state: int | None = None
+) -> Any:
+    """Attack every combination that is offered, at ε = 4 and δ = 0.001.
+
+    Parameters
+    ----------
+    algorithms : list of str
+        Combinations of these alone; all, where none is named, which takes hours.
+    runs : int
+        Runs in each combination.
+    random_state : int, optional
+        A seed, to have the same runs again.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each combination: what it is, what is certified, the lower bound and its share of
+        what is certified. A dict of arrays where there is no pandas.
+    """
+    if isinstance(algorithms, str):
+        algorithms = [algorithms]
+    cells = json.loads(_reticent.audit_all(list(algorithms), int(runs), random_state))
+    names = ("algorithm", "version", "course", "trust", "unit", "adjacency", "sampling")
+    columns: dict[str, list[Any]] = {
+        name: [cell["cell"][place] for cell in cells] for place, name in enumerate(names)
+    }
+    for name in ("epsilon_certified", "epsilon_lower", "exceeded"):
+        columns[name] = [cell["audit"][name] for cell in cells]
+    both = zip(columns["epsilon_lower"], columns["epsilon_certified"])
+    columns["share"] = [lower / certified for lower, certified in both]
+    return frame(columns)
+
+
+def _plain(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, (dict, list)) else value

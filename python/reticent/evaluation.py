@@ -1,0 +1,260 @@
+"""What a model is worth on a table, as a question that is paid for."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from . import _reticent
+from ._base import PrivateEstimator, owners, seed_of
+from ._frames import frame
+from .certificate import Certificate
+
+if TYPE_CHECKING:
+    from .budget import Budget
+
+__all__ = ["Estimate", "Evaluation", "evaluate"]
+
+# The figures of a model of classes and of a number, the first of each being what `score` computes.
+_CLASSES = ("accuracy", "auc", "log_loss", "calibration_error")
+_NUMBERS = ("r2", "mae", "mse", "rmse")
+
+
+class Estimate(NamedTuple):
+    """A figure that was computed from a noisy answer, and how far it can be trusted."""
+
+    #: The figure; NaN where the noise leaves nothing to say.
+    value: float
+    #: Where the same figure without noise is: about this table.
+    interval: tuple[float, float]
+    #: Where the figure of the population is, with the sampling error; None where it is not known.
+    population: tuple[float, float] | None
+    #: The standard deviation of the noise in it.
+    noise: float
+
+    def __float__(self) -> float:
+        return self.value
+
+    @staticmethod
+    def _of(said: dict[str, Any]) -> Estimate:
+        value, noise, population = said["value"], said["noise"], said["population"]
+        return Estimate(
+            math.nan if value is None else float(value),
+            (float(said["interval"][0]), float(said["interval"][1])),
+            None if population is None else (float(population[0]), float(population[1])),
+            math.inf if noise is None else float(noise),
+        )
+
+
+class Evaluation:
+    """What a model is worth on a table, as far as the noise tells.
+
+    Attributes
+    ----------
+    score : Estimate
+        What ``score`` computes without noise: the accuracy of a classifier, R² of a regressor.
+    figures : dict of Estimate
+        All figures by name: accuracy, auc, log_loss and calibration_error of a classifier; r2, mae,
+        mse and rmse of a regressor. A figure that the model has not is left out.
+    confusion : ndarray of shape (n_classes, n_classes) or None
+        Who was taken for what, with noise; a row for each true class.
+    confusion_margin : float or None
+        How far each number of it may be off, at the confidence.
+    classes : ndarray or None
+        The classes, in its order.
+    n : float
+        The number of records, or of persons; with noise where it is private.
+    confidence : float
+        The confidence of all intervals.
+    certificate : Certificate
+        What is guaranteed to the people of this table, for what this evaluation shows of them.
+    """
+
+    def __init__(
+        self, said: dict[str, Any], certificate: Certificate, confidence: float, classes: Any
+    ) -> None:
+        ((kind, quality),) = said.items()
+        names = _CLASSES if kind == "classes" else _NUMBERS
+        there = [name for name in names if quality.get(name) is not None]
+        self.figures = {name: Estimate._of(quality[name]) for name in there}
+        self.score = self.figures[names[0]]
+        self.n = float(quality["n"])
+        self.confidence = confidence
+        self.certificate = certificate
+        self.classes = classes
+        confusion = quality.get("confusion")
+        self.confusion: NDArray[np.float64] | None = (
+            None if confusion is None else np.asarray(confusion, dtype=np.float64)
+        )
+        self.confusion_margin: float | None = quality.get("confusion_margin")
+        self._reliability: list[dict[str, Any]] = quality.get("reliability", [])
+
+    def to_frame(self) -> Any:
+        """The figures and their intervals, a row each."""
+        rows = list(self.figures.items())
+        ends = [one.population or (math.nan, math.nan) for _, one in rows]
+        return frame(
+            {
+                "figure": [name for name, _ in rows],
+                "value": [one.value for _, one in rows],
+                "lower": [one.interval[0] for _, one in rows],
+                "upper": [one.interval[1] for _, one in rows],
+                "population_lower": [low for low, _ in ends],
+                "population_upper": [high for _, high in ends],
+            },
+            index="figure",
+        )
+
+    def reliability(self) -> Any:
+        """What was observed where which probability was said, a row for each group and class.
+
+        Empty where the model says no probabilities.
+        """
+        rows = self._reliability
+        names = [str(row["class"]) if self.classes is None else self.classes[row["class"]]
+                 for row in rows]
+        return frame(
+            {
+                "class": names,
+                "probability_lower": [row["probability"][0] for row in rows],
+                "probability_upper": [row["probability"][1] for row in rows],
+                "n": [row["n"] for row in rows],
+                "share": [math.nan if row["share"] is None else row["share"] for row in rows],
+                "lower": [row["interval"][0] for row in rows],
+                "upper": [row["interval"][1] for row in rows],
+            }
+        )
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        def ends(pair: tuple[float, float] | None) -> str:
+            return "–" if pair is None else f"{pair[0]:.4g} to {pair[1]:.4g}"
+
+        return [
+            (name, f"{one.value:.4g}", f"{ends(one.interval)} (population {ends(one.population)})")
+            for name, one in self.figures.items()
+        ]
+
+    def _repr_html_(self) -> str:
+        cell = "<td style='text-align:left'>{}</td>"
+        rows = "".join(
+            "<tr>" + "".join(cell.format(html.escape(text)) for text in row) + "</tr>"
+            for row in self._rows()
+        )
+        said = f"{100 * self.confidence:g} % intervals. {self.certificate.meaning}"
+        return f"<table>{rows}</table><p>{html.escape(said)}</p>"
+
+    def __repr__(self) -> str:
+        lines = [f"  {name:18}{value:>10}  {ends}" for name, value, ends in self._rows()]
+        promised = f"epsilon={self.certificate.epsilon():.4g}, delta={self.certificate.delta:g}"
+        return "\n".join([f"Evaluation({promised}, {100 * self.confidence:g} % intervals)", *lines])
+
+
+def evaluate(
+    model: PrivateEstimator,
+    X: Any,
+    y: Any,
+    groups: Any = None,
+    *,
+    epsilon: float,
+    delta: float,
+    budget: Budget | None = None,
+    adjacency: str = "replace-one",
+    unit: str | None = None,
+    public_n: int | None = None,
+    threshold: float | None = None,
+    bins: int | None = None,
+    confidence: float = 0.95,
+    random_state: Any = None,
+) -> Evaluation:
+    """Say what a model is worth on a table, within a budget.
+
+    One question is asked, with noise, and every figure comes out of its answer: to ask for one of
+    them or for all costs the same. Every call asks, and pays, anew.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted private estimator. It is taken as public.
+    X : array, sparse matrix or data frame
+        The records.
+    y : array
+        The true class or number of each.
+    groups : array, optional
+        Whose each record is; a person is then protected with all their records, and counts once.
+    epsilon, delta : float
+        What the evaluation may spend.
+    budget : Budget, optional
+        The budget of the data set, which pays.
+    adjacency : {"replace-one", "add-remove"}
+        Which tables are neighbours.
+    unit : {"record", "user"}, optional
+        What is protected; a user where ``groups`` are given, otherwise a record.
+    public_n : int, optional
+        A public estimate of the number of records, which "add-remove" needs.
+    threshold : float, optional
+        With two classes: above which probability a record is taken for the second one.
+    bins : int, optional
+        So many bins of scores, from 2 to 200; as many as suit the noise where nothing is said.
+    confidence : float
+        The confidence of the intervals.
+    random_state : int or RandomState, optional
+        A seed for tests. The result is then NOT PRIVATE, and says so.
+
+    Returns
+    -------
+    Evaluation
+        The figures with their intervals, and a certificate. It is about the people of this table:
+        if the model was trained on them, what both show adds up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reticent
+    >>> X = np.random.default_rng(0).uniform(0, 90, size=(4000, 2))
+    >>> y = (X[:, 0] > 45).astype(int)
+    >>> model = reticent.PrivateLogisticRegression(
+    ...     epsilon=1.0, delta=1e-6, bounds=(0, 90), classes=[0, 1]
+    ... ).fit(X[:2000], y[:2000])
+    >>> quality = reticent.evaluate(model, X[2000:], y[2000:], epsilon=1.0, delta=1e-6)
+    >>> low, high = quality.score.interval
+    >>> 0.8 < low < quality.score.value < high <= 1.0
+    True
+    >>> quality.certificate.certified
+    True
+    """
+    check_is_fitted(model, "model_")
+    if unit is None and groups is not None:
+        unit = "user"
+    question = {
+        "epsilon": float(epsilon),
+        "delta": float(delta),
+        "adjacency": adjacency,
+        "unit": unit,
+        "public_n": public_n,
+        "threshold": None if threshold is None else float(threshold),
+        "bins": bins,
+        "confidence": float(confidence),
+        "seed": seed_of(random_state, "evaluate"),
+    }
+    payer = None if budget is None else {"path": budget.path, "label": "evaluate"}
+    columns = model._native_columns(X)
+    said, certificate, remark = _reticent.evaluate(
+        question,
+        model.model_,
+        columns["x"],
+        names=columns["names"],
+        y=model._targets(y),
+        groups=owners(groups),
+        budget=payer,
+    )
+    if remark is not None:
+        warnings.warn(remark, RuntimeWarning, stacklevel=2)
+    classes = getattr(model, "classes_", None)
+    return Evaluation(json.loads(said), Certificate(certificate), float(confidence), classes)

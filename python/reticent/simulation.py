@@ -1,0 +1,201 @@
+"""Runs between parties that show each other no record: hospitals with a server, peers without."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from . import _reticent
+from ._base import PrivateEstimator
+from ._frames import frame
+from .certificate import Certificate
+
+__all__ = ["Simulation", "simulate"]
+
+
+class Simulation:
+    """A model that was trained between parties, and how it came about.
+
+    Attributes
+    ----------
+    model : estimator
+        The fitted estimator. Its certificate is that of the party who spent most.
+    parties : list
+        What the parties are called: their labels, in the order in which the table has them, or
+        0, 1, 2, … where records were dealt.
+    certificates : list of Certificate
+        What each party is guaranteed, in the same order.
+    rounds : int
+        Rounds made.
+    messages, bytes : int or None
+        What was moved; None where that would tell something of a secret sample.
+    rejections : dict
+        Messages that were rejected, by reason.
+    """
+
+    def __init__(
+        self,
+        model: PrivateEstimator,
+        parties: list[Any],
+        certificates: list[Certificate],
+        rounds: int,
+        traffic: tuple[int, int] | None,
+        rejections: dict[str, int],
+    ) -> None:
+        self.model = model
+        self.parties = parties
+        self.certificates = certificates
+        self.rounds = rounds
+        self.messages = None if traffic is None else traffic[0]
+        self.bytes = None if traffic is None else traffic[1]
+        self.rejections = rejections
+
+    def to_frame(self) -> Any:
+        """What each party may spend, all of which counts; a row each."""
+        own = self.certificates
+        return frame(
+            {
+                "party": self.parties,
+                "epsilon": [one.epsilon() for one in own],
+                "delta": [one.delta for one in own],
+                "unit": [one.unit for one in own],
+                "view": [one.view for one in own],
+                "certified": [one.certified for one in own],
+                "population": [one.population for one in own],
+            },
+            index="party",
+        )
+
+    def __repr__(self) -> str:
+        spent = self.model.certificate_
+        return (
+            f"Simulation({type(self.model).__name__}, parties={len(self.parties)}, "
+            f"rounds={self.rounds}, epsilon={spent.epsilon():.4g}, view={spent.view})"
+        )
+
+
+def simulate(
+    estimator: PrivateEstimator,
+    X: Any,
+    y: Any,
+    parties: Any,
+    *,
+    trust: str | None = None,
+    topology: str | None = None,
+    skew: str | None = None,
+    party_epsilon: Mapping[Any, float] | None = None,
+    failures: Mapping[str, float] | None = None,
+    public_seed: int = 0,
+) -> Simulation:
+    """Train between parties, in this process, with the messages that would travel.
+
+    Parameters
+    ----------
+    estimator : a private estimator
+        What is fitted and what each party may spend: its loss, penalty, bounds, ``epsilon``,
+        ``delta``, ``unit``, ``budget`` and ``settings``. Its ``algorithm`` is one of
+        ``reticent list protocols``; "auto" is "federated". It is left as it is.
+    X, y : data frame or array, array
+        All records.
+    parties : int or array
+        So many parties, to which the records are dealt, or who holds each record. Holders that are
+        no persons, such as hospitals, need ``unit="record"`` in the estimator; otherwise each
+        holder is protected with all of its records.
+    trust : {"local", "secure-aggregation", "central", "network"}, optional
+        Who looks: a server that sees each message, one that sees masked sums, whoever sees the
+        result, or another peer. What the algorithm is usually run against where nothing is said.
+    topology : str, optional
+        Who is connected with whom, for peers: "ring", "complete", "erdos-renyi:0.3", "file:PATH".
+    skew : str, optional
+        How records are dealt: "iid", "size:A" or "label:A". The last reads labels that nobody pays
+        for: it is for made-up data, and taints.
+    party_epsilon : dict, optional
+        Smaller ε of single parties, by their label or number; they stop when it is spent.
+    failures : dict, optional
+        What goes wrong on purpose, and with what chance: before, after, delay, duplicate, reorder,
+        corrupt, byzantine, restart.
+    public_seed : int
+        The public seed of dealing and of random graphs.
+
+    Returns
+    -------
+    Simulation
+        The model, and what each party is guaranteed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reticent
+    >>> X = np.random.default_rng(0).uniform(0, 90, size=(1000, 2))
+    >>> y = (X[:, 0] > 45).astype(int)
+    >>> model = reticent.PrivateLogisticRegression(
+    ...     epsilon=4.0, delta=1e-5, bounds=(0, 90), classes=[0, 1], unit="record",
+    ...     settings={"iterations": 3},
+    ... )
+    >>> hospital = np.array(["north", "south", "east", "west"])[np.arange(1000) % 4]
+    >>> run = reticent.simulate(model, X, y, hospital, trust="secure-aggregation")
+    >>> run.parties
+    ['north', 'south', 'east', 'west']
+    >>> run.model.certificate_.view
+    'secure-aggregation'
+    """
+    if not isinstance(estimator, PrivateEstimator):
+        raise TypeError(
+            f"estimator is a {type(estimator).__name__}: simulate runs private estimators"
+        )
+    model = clone(estimator)
+    table, schema, target = model._prepared(X, y)
+    dealt = np.ndim(parties) == 0
+    names, holders = (list(range(int(parties))), None) if dealt else _holders(parties)
+    request = model._request(schema, not dealt, model._seed())
+    if request["algorithm"] == "auto":
+        request["algorithm"] = "federated"
+    if request["algorithm"] == "admm-network":  # without noise, as "exact" is of one table
+        request["epsilon"] = None
+    native, certificates, rounds, traffic, rejections, remark = _reticent.simulate(
+        request,
+        {
+            "split": int(parties) if dealt else None,
+            "skew": skew,
+            "trust": trust,
+            "topology": topology,
+            "public_seed": int(public_seed),
+            "failures": json.dumps(dict(failures or {})),
+            "epsilons": [
+                (_place(names, who), float(own)) for who, own in (party_epsilon or {}).items()
+            ],
+        },
+        table.x,
+        names=table.names if schema.features else None,
+        y=target,
+        owners=holders,
+        budget=model._payer(),
+    )
+    if remark is not None:
+        warnings.warn(remark, RuntimeWarning, stacklevel=2)
+    model.n_iter_ = int(rounds)
+    model._adopt(native)
+    own = [Certificate(one) for one in certificates]
+    return Simulation(model, names, own, int(rounds), traffic, dict(rejections))
+
+
+def _holders(parties: Any) -> tuple[list[Any], NDArray[np.uint64]]:
+    """Who holds records, in the order in which they first do, and the number of each holder."""
+    labels, first, places = np.unique(np.asarray(parties), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty(len(order), dtype=np.uint64)
+    number[order] = np.arange(len(order))
+    return labels[order].tolist(), number[places.ravel()]
+
+
+def _place(names: list[Any], who: Any) -> int:
+    """The number of a party."""
+    if who not in names:
+        raise ValueError(f"party_epsilon names {who!r}, and there is no such party")
+    return names.index(who)

@@ -1,0 +1,79 @@
+//! What a model is worth on a table of Python's, within a budget.
+
+use pyo3::prelude::*;
+use reticent::{Budget, Error, Evaluation, Unit};
+
+use crate::certificate::Certificate;
+use crate::error::Failure;
+use crate::model::Model;
+use crate::payment::{Bill, Payer, perform};
+use crate::table::Table;
+
+/// How it is to be evaluated; every key is there, as `None` where nothing is said.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Question {
+    epsilon: f64,
+    delta: f64,
+    adjacency: String,
+    unit: Option<String>,
+    public_n: Option<u64>,
+    threshold: Option<f64>,
+    bins: Option<usize>,
+    confidence: f64,
+    seed: Option<u64>,
+}
+
+impl Question {
+    fn evaluation(&self) -> Result<Evaluation, Error> {
+        let mut evaluation = Evaluation::new(Budget::new(self.epsilon, self.delta)?)
+            .adjacency(self.adjacency.parse()?)
+            .confidence(self.confidence);
+        if let Some(unit) = &self.unit {
+            evaluation = evaluation.unit(unit.parse::<Unit>()?);
+        }
+        if let Some(count) = self.public_n {
+            evaluation = evaluation.public_n(count);
+        }
+        if let Some(threshold) = self.threshold {
+            evaluation = evaluation.threshold(threshold);
+        }
+        if let Some(bins) = self.bins {
+            evaluation = evaluation.bins(bins);
+        }
+        Ok(match self.seed {
+            Some(seed) => evaluation.seed(seed),
+            None => evaluation,
+        })
+    }
+}
+
+/// Evaluates, without holding the interpreter's lock. Gives the figures as JSON, the certificate,
+/// and what must not be overlooked about the budget.
+#[pyfunction]
+#[pyo3(signature = (question, model, x, *, names=None, y=None, groups=None, budget=None))]
+#[allow(clippy::too_many_arguments)] // keywords of a private function of the package
+pub fn evaluate<'py>(
+    py: Python<'py>,
+    question: Question,
+    model: &Model,
+    x: &Bound<'py, PyAny>,
+    names: Option<Vec<String>>,
+    y: Option<&Bound<'py, PyAny>>,
+    groups: Option<&Bound<'py, PyAny>>,
+    budget: Option<Payer>,
+) -> PyResult<(String, Certificate, Option<String>)> {
+    let table = Table::new(x, names, y, groups)?;
+    let dataset = table.dataset()?;
+    let grouped = groups.is_some();
+    let done: Result<_, Failure> = py.detach(|| {
+        let asked = Some((question.epsilon, question.delta));
+        let bill = Bill::new(asked, Evaluation::user_column(&model.0), grouped);
+        let evaluation = question.evaluation()?;
+        perform(budget, bill, |watch| evaluation.open(&model.0, &dataset, watch))
+    });
+    let (evaluated, remark) = done?;
+    let figures = serde_json::to_string(&evaluated.quality)
+        .map_err(|error| Failure::from(Error::value("figures", "", error.to_string())))?;
+    Ok((figures, Certificate(evaluated.certificate), remark))
+}

@@ -1,0 +1,140 @@
+//! A run between parties, on a table of Python's that is dealt to them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use pyo3::prelude::*;
+use reticent::simulate::{Failures, Keep, PartyBooks, Simulated, Simulation, SimulationJob};
+use reticent::{Adjacency, Between, Error, Unit};
+
+use crate::certificate::Certificate;
+use crate::error::Failure;
+use crate::job::{Request, Tie};
+use crate::model::Model;
+use crate::payment::{Bill, Payer, perform};
+use crate::table::Table;
+
+/// Who takes part; every key is there, as `None` where nothing is said.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Parties {
+    /// So many, to which the records are dealt; one for each owner without it.
+    split: Option<u32>,
+    skew: Option<String>,
+    trust: Option<String>,
+    topology: Option<String>,
+    public_seed: u64,
+    /// The chances of misfortunes, as JSON.
+    failures: String,
+    /// Smaller ε of single parties.
+    epsilons: Vec<(u32, f64)>,
+}
+
+impl Parties {
+    fn simulation(&self, request: &Request) -> Result<Simulation, Error> {
+        if let Some(Tie::Private(_)) = request.constraint {
+            let why = "no graph is learned between parties: give a public one";
+            return Err(Error::value("graph", "private", why));
+        }
+        if request.adjacency()? != Adjacency::ReplaceOne {
+            let why = "who takes part is known to those it talks to, so nothing hides that a party \
+                       is there; use replace-one";
+            return Err(Error::value("adjacency", &request.adjacency, why));
+        }
+        let failures: Failures = serde_json::from_str(&self.failures)
+            .map_err(|error| Error::value("failures", "the dict", error.to_string()))?;
+        let mut simulation = Simulation::of(request.problem()?)
+            .algorithm(&request.algorithm)?
+            .settings(request.settings()?)
+            .public_seed(self.public_seed)
+            .failures(failures);
+        simulation = match self.split {
+            Some(count) => simulation.parties(count),
+            None => simulation.party_per_owner(),
+        };
+        if let Some(skew) = &self.skew {
+            simulation = simulation.skew(skew.parse()?);
+        }
+        if let Some(trust) = &self.trust {
+            simulation = simulation.trust(trust.parse()?);
+        }
+        if let Some(graph) = &self.topology {
+            simulation = simulation.topology(graph);
+        }
+        if let Some(budget) = request.budget()? {
+            simulation = simulation.budget(budget);
+        }
+        if let Some(unit) = &request.unit {
+            simulation = simulation.unit(unit.parse::<Unit>()?);
+        }
+        for &(party, epsilon) in &self.epsilons {
+            simulation = simulation.party_epsilon(party, epsilon);
+        }
+        Ok(match request.seed {
+            Some(seed) => simulation.seed(seed),
+            None => simulation,
+        })
+    }
+}
+
+/// The model, every party's certificate, rounds, messages and bytes where they may be told,
+/// rejected messages by their reason, and what must not be overlooked about the budget.
+type Ran =
+    (Model, Vec<Py<Certificate>>, u32, Option<(u64, u64)>, BTreeMap<String, u64>, Option<String>);
+
+/// Runs, without holding the interpreter's lock.
+#[pyfunction]
+#[pyo3(signature = (request, parties, x, *, names=None, y=None, owners=None, budget=None))]
+#[allow(clippy::too_many_arguments)] // keywords of a private function of the package
+pub fn simulate<'py>(
+    py: Python<'py>,
+    request: Request,
+    parties: Parties,
+    x: &Bound<'py, PyAny>,
+    names: Option<Vec<String>>,
+    y: Option<&Bound<'py, PyAny>>,
+    owners: Option<&Bound<'py, PyAny>>,
+    budget: Option<Payer>,
+) -> PyResult<Ran> {
+    let table = Table::new(x, names, y, owners)?;
+    let dataset = table.dataset()?;
+    let grouped = owners.is_some();
+    let done: Result<_, Failure> = py.detach(|| {
+        let job = parties.simulation(&request)?.check()?;
+        if budget.is_some() {
+            payable(&job)?;
+        }
+        let bill = Bill::new(request.asked(), job.user_column(), grouped);
+        let keep = Keep::default();
+        perform(budget, bill, |watch| Ok(Between(job.open(&dataset, keep, watch)?, keep, None)))
+    });
+    let ((Simulated { model, parties, rounds, traffic, rejections }, _), remark) = done?;
+    let traffic = traffic.map(|traffic| (traffic.messages, traffic.bytes));
+    Ok((Model(model), certificates(py, &parties)?, rounds, traffic, rejections, remark))
+}
+
+/// Refuses what one budget of the whole table cannot count.
+fn payable(job: &SimulationJob) -> Result<(), Failure> {
+    if job.neighbours_are_one_party() {
+        return Ok(());
+    }
+    let why = "a record that is replaced may be another party's, and then two parties change, which no \
+               budget of records counts: protect users, or give the number of parties to deal the \
+               records to";
+    Err(Failure::NotCertified(why.to_owned()))
+}
+
+/// Every party's; those that are the same are one object.
+fn certificates(py: Python<'_>, books: &PartyBooks) -> PyResult<Vec<Py<Certificate>>> {
+    let mut known: HashMap<*const reticent::Certificate, Py<Certificate>> = HashMap::new();
+    let mut all = Vec::with_capacity(books.len());
+    for own in (0..books.len()).filter_map(|party| books.party(party)) {
+        let place = std::ptr::from_ref(own);
+        let made = match known.get(&place) {
+            Some(made) => made.clone_ref(py),
+            None => Py::new(py, Certificate(own.clone()))?,
+        };
+        known.entry(place).or_insert_with(|| made.clone_ref(py));
+        all.push(made);
+    }
+    Ok(all)
+}

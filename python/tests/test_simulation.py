@@ -1,0 +1,94 @@
+"""Runs between parties."""
+
+import numpy as np
+import pytest
+from conftest import BUDGET
+
+import reticent
+from reticent import Budget, PrivateLogisticRegression
+
+
+@pytest.fixture
+def model(bounds):
+    return PrivateLogisticRegression(
+        **BUDGET, bounds=bounds, classes=[0, 1], settings={"iterations": 5}
+    )
+
+
+def test_records_are_dealt(model, patients):
+    X, y = patients
+    run = reticent.simulate(model, X, y, 5, trust="local", failures={"after": 0.05})
+    assert run.parties == [0, 1, 2, 3, 4] and run.rounds == 5 and run.messages > 10
+    assert run.model.certificate_.view == "local" and run.model.certificate_.unit == "record"
+    assert run.model.predict(X).shape == y.shape and run.model.n_iter_ == 5
+    assert not hasattr(model, "model_")
+    table = run.to_frame()
+    assert len(table) == 5 and table["certified"].all() and (table["epsilon"] <= 2.0).all()
+    assert "parties=5" in repr(run)
+
+
+def test_parties_by_their_names(model, patients):
+    pandas = pytest.importorskip("pandas")
+    X, y = patients
+    frame = pandas.DataFrame(X, columns=["age", "pressure"])
+    hospital = np.where(np.arange(2000) < 1200, "south", "north")
+    hospital[:100] = "west"
+    model.set_params(unit="record")
+    run = reticent.simulate(
+        model, frame, y, hospital, trust="secure-aggregation", party_epsilon={"south": 1.0}
+    )
+    assert run.parties == ["west", "south", "north"]
+    assert run.to_frame()["population"].to_dict() == {"west": 100, "south": 1100, "north": 800}
+    spent = run.to_frame()["epsilon"]
+    assert spent["south"] <= 1.0 < spent["north"] <= 2.0 and spent["west"] == spent["north"]
+    assert run.certificates[1].epsilon() == spent["south"]
+    with pytest.raises(ValueError, match="no such party"):
+        reticent.simulate(model, frame, y, hospital, party_epsilon={"nobody": 1.0})
+    # A holder that is a person is protected whole.
+    person = np.arange(2000) % 50
+    run = reticent.simulate(model.set_params(unit=None), frame, y, person, trust="central")
+    assert run.model.certificate_.unit == "user" and len(run.parties) == 50
+
+
+def test_peers_without_a_server(model, patients):
+    X, y = patients
+    model.set_params(algorithm="r-admm", unit="record")
+    run = reticent.simulate(model, X, y, 4, topology="ring")
+    assert run.model.certificate_.algorithm == "r-admm" and run.model.certificate_.certified
+
+
+def test_a_budget_pays_for_all_parties_at_once(model, patients):
+    X, y = patients
+    budget = Budget(2.0, 1e-6)
+    model.set_params(budget=budget, epsilon=1.0)
+    reticent.simulate(model, X, y, 4)
+    # A filter is a little dearer than a plan; four parties one after the other would be twice it.
+    assert 0.9 < budget.counted < 1.2
+    with pytest.raises(reticent.NotCertified, match="another party"):
+        reticent.simulate(model.set_params(unit="record"), X, y, np.arange(2000) % 4)
+
+
+def test_what_cannot_be_is_refused_in_words(model, patients):
+    X, y = patients
+    wrong = [
+        ({}, {"parties": 0}),
+        ({}, {"parties": 4, "trust": "nobody"}),
+        ({}, {"parties": 4, "topology": "ring"}),
+        ({}, {"parties": 4, "skew": "heavy"}),
+        ({}, {"parties": 4, "failures": {"sometimes": 0.1}}),
+        ({}, {"parties": 4, "failures": {"after": 7.0}}),
+        ({"adjacency": "add-remove", "public_n": 2000}, {"parties": 4}),
+        ({"algorithm": "dp-sgd"}, {"parties": 4}),
+        ({"settings": {"outer": 3}}, {"parties": 4}),
+    ]
+    for params, options in wrong:
+        with pytest.raises(ValueError) as error:
+            reticent.simulate(
+                PrivateLogisticRegression(
+                    **{**BUDGET, "bounds": ([20, 80], [90, 200]), "classes": [0, 1], **params}
+                ),
+                X, y, **options,
+            )
+        assert "--" not in str(error.value), (params, options, str(error.value))
+    with pytest.raises(TypeError):
+        reticent.simulate("a model", X, y, 4)
