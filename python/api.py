@@ -30,6 +30,7 @@ GROUPS = {
     "Budgets, certificates, schemas and files": ["Budget", "Certificate", "Schema", "load"],
     "Private evaluation": ["evaluate", "Evaluation", "Estimate"],
     "Many parties": ["simulate", "Simulation"],
+    "Sweeps": ["sweep", "Sweep"],
     "Audits": ["audit", "audit_all", "Audit"],
     "Errors and warnings": [],  # all that is left
 }

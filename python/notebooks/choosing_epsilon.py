@@ -7,6 +7,7 @@
 
 # %%
 import numpy as np
+import pandas as pd
 
 import reticent
 from reticent import PrivateLogisticRegression, accounting, plot
@@ -50,19 +51,15 @@ def people(count, seed):
 
 
 X_test, y_test = people(4_000, 0)
-rows = {"epsilon": [], "records": [], "accuracy": []}
+model = PrivateLogisticRegression(delta=DELTA, bounds=(-1, 1), classes=[0, 1])
+tables = []
 for count in (1_000, 10_000):
-    X, y = people(count, 1)
-    for epsilon in EPSILONS:
-        for _ in range(5):
-            model = PrivateLogisticRegression(
-                epsilon=epsilon, delta=DELTA, bounds=(-1, 1), classes=[0, 1]
-            ).fit(X, y)
-            rows["epsilon"].append(epsilon)
-            rows["records"].append(count)
-            rows["accuracy"].append(model.score(X_test, y_test))
-sweep = {name: np.asarray(values) for name, values in rows.items()}
-ax = plot.curves(sweep, "epsilon", "accuracy", by="records", log_x=True)
+    found = reticent.sweep(
+        model, *people(count, 1), {"epsilon": EPSILONS}, test=(X_test, y_test), public=True
+    )
+    tables.append(found.summary().assign(records=count))
+sweep = pd.concat(tables, ignore_index=True)
+plot.curves(sweep, "epsilon", "mean", by="records", lower="lower", upper="upper", log_x=True)
 
 # %% [markdown]
 # Ten times the people are worth about ten times the ε:
@@ -71,10 +68,7 @@ ax = plot.curves(sweep, "epsilon", "accuracy", by="records", log_x=True)
 # %%
 exact = PrivateLogisticRegression(bounds=(-1, 1), classes=[0, 1], algorithm="exact")
 print("without any noise:", round(exact.fit(*people(10_000, 1)).score(X_test, y_test), 3))
-for count in (1_000, 10_000):
-    for epsilon in EPSILONS:
-        chosen = (sweep["epsilon"] == epsilon) & (sweep["records"] == count)
-        print(f"{count:6} records, ε = {epsilon:<4g}", round(sweep["accuracy"][chosen].mean(), 3))
+sweep.pivot(index="epsilon", columns="records", values="mean").round(3)
 
 # %% [markdown]
 # ## What adds up

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .search import PrivateSearchCV
     from .simulation import Simulation, simulate
     from .svc import PrivateLinearSVC
+    from .sweeping import Sweep, sweep
 
 # Where each name is that is loaded when it is first asked for.
 _LATER = {
@@ -64,11 +65,13 @@ _LATER = {
     "PrivateRidge": "ridge",
     "PrivateSearchCV": "search",
     "Simulation": "simulation",
+    "Sweep": "sweeping",
     "audit": "auditing",
     "audit_all": "auditing",
     "evaluate": "evaluation",
     "load": "files",
     "simulate": "simulation",
+    "sweep": "sweeping",
 }
 
 # Modules that are loaded when they are first asked for.
@@ -100,11 +103,13 @@ __all__ = [
     "Schema",
     "SchemaError",
     "Simulation",
+    "Sweep",
     "audit",
     "audit_all",
     "evaluate",
     "load",
     "simulate",
+    "sweep",
 ]
 
 

@@ -119,7 +119,32 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
+        """Fit within the budget.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            The records. Dense float64 and CSR are not copied on their way into the encoded table.
+        y : array
+            What is to be predicted of each: its class, or a number, which is clipped to
+            ``target_bounds``.
+        groups : array, optional
+            Whose each record is; a person is then protected with all their records.
+
+        Returns
+        -------
+        object
+            Itself.
+        """
+        self._fit(*self._prepared(X, y), groups)
+        return self
+
     # What its heirs say.
+
+    def _prepared(self, X: Any, y: Any) -> tuple[_tables.Columns, Any, Any]:
+        """The table, its schema and what is to be predicted."""
+        raise NotImplementedError
 
     def _loss(self, outputs: int | None) -> str | None:
         """The loss, for so many classes."""

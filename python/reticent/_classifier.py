@@ -54,26 +54,6 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         super().__init__(**others)
         self.classes = classes
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
-        """Fit within the budget.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame
-            The records. Dense float64 and CSR are not copied on their way into the encoded table.
-        y : array
-            The class of each record.
-        groups : array, optional
-            Whose each record is; a person is then protected with all their records.
-
-        Returns
-        -------
-        object
-            Itself.
-        """
-        self._fit(*self._prepared(X, y), groups)
-        return self
-
     def _prepared(self, X: Any, y: Any) -> tuple[Any, Any, Any]:
         """The table, its schema and the places of the labels."""
         table = self._table(X, reset=True)

@@ -43,25 +43,8 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         super().__init__(**others)
         self.target_bounds = target_bounds
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
-        """Fit within the budget.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame
-            The records. Dense float64 and CSR are not copied on their way into the encoded table.
-        y : array
-            The number of each record; it is clipped to ``target_bounds``.
-        groups : array, optional
-            Whose each record is; a person is then protected with all their records.
-
-        Returns
-        -------
-        object
-            Itself.
-        """
-        self._fit(*self._prepared(X, y), groups)
-        return self
+    def _loss(self, outputs: int | None) -> str:
+        return "squared"
 
     def _prepared(self, X: Any, y: Any) -> tuple[Any, Any, Any]:
         """The table, its schema and the numbers to predict."""

@@ -52,9 +52,6 @@ class PrivateGeneralizedLasso(PrivateRegressor):
         self.A = A
         self.alpha = alpha
 
-    def _loss(self, outputs: int | None) -> str:
-        return "squared"
-
     def _penalty(self) -> str:
         return f"l1:{number('alpha', self.alpha)}"
 
@@ -100,9 +97,6 @@ class PrivateFusedLasso(PrivateRegressor):
         super().__init__(**others)
         self.graph = graph
         self.alpha = alpha
-
-    def _loss(self, outputs: int | None) -> str:
-        return "squared"
 
     def _penalty(self) -> str:
         return f"l1:{number('alpha', self.alpha)}"

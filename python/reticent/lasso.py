@@ -46,9 +46,6 @@ class PrivateLasso(PrivateRegressor):
         super().__init__(**others)
         self.alpha = alpha
 
-    def _loss(self, outputs: int | None) -> str:
-        return "squared"
-
     def _penalty(self) -> str:
         return f"l1:{number('alpha', self.alpha)}"
 
@@ -88,9 +85,6 @@ class PrivateElasticNet(PrivateRegressor):
         super().__init__(**others)
         self.alpha = alpha
         self.l1_ratio = l1_ratio
-
-    def _loss(self, outputs: int | None) -> str:
-        return "squared"
 
     def _penalty(self) -> str:
         return penalty_word("elasticnet", self.alpha, self.l1_ratio)

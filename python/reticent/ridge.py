@@ -46,8 +46,5 @@ class PrivateRidge(PrivateRegressor):
         super().__init__(**others)
         self.alpha = alpha
 
-    def _loss(self, outputs: int | None) -> str:
-        return "squared"
-
     def _penalty(self) -> str:
         return f"l2:{number('alpha', self.alpha)}"

@@ -95,6 +95,8 @@ fn what_is_no_such_step_is_refused() {
         refused("logistic", user, network, &[0.3, 0.2], &z, &params),
         refused("logistic", user, network, &z, &z, &ResidualTerms { clip: 1.0, ..params }),
         refused("logistic", user, network, &z, &z, &ResidualTerms { record_clip: 0.5, ..params }),
+        // A residual of up to γ times 1.5, clipped to γ.
+        refused("logistic", user, network, &z, &z, &ResidualTerms { record_clip: 1.5, ..params }),
         refused("logistic", user, network, &[1e9, 0.0], &[1e9, 0.0], &params),
         refused("hinge", user, network, &z, &z, &params),
         refused("squared", user, network, &z, &z, &params),

@@ -289,3 +289,23 @@ impl<'a> Plan<'a> {
         self.answer(Side::Lower, self.tolerance(precision)).map_or(Lower::ZERO, Lower::new)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the sketch proves of δ is above what it found by all that its events and its exponents
+    /// may be off.
+    #[test]
+    fn a_bound_by_moments_has_every_rounding_in_it() {
+        let losses = [(Loss::gaussian(1e-3), 1_000_000), (Loss::gaussian(3.0), 2)];
+        for epsilon in [20.0, 60.0] {
+            let plan = Plan::new(&losses, Query::Delta(epsilon)).unwrap();
+            let events = 1e-13 * plan.count * (1.0 + plan.tilt);
+            let exponents = 64.0 * UNIT * plan.count * plan.farthest * plan.tilt;
+            assert!(exponents > 0.1 * events, "each is seen beside the other");
+            let said = (plan.proven.value() / plan.delta).ln() / (events + exponents);
+            assert!((1.0..1.01).contains(&said), "{said}");
+        }
+    }
+}

@@ -278,8 +278,8 @@ impl Users {
 #[cfg(test)]
 mod tests {
     use super::super::pass::{Ask, Pass, Slopes};
-    use super::{Private, norm_above};
-    use reticent_data::{Csr, Dense, Rows, Table};
+    use super::*;
+    use reticent_data::{Csr, Dense};
     use reticent_problem::losses;
 
     fn table(sparse: bool) -> Table {
@@ -331,6 +331,15 @@ mod tests {
             assert_eq!(sums[0], sums[1], "sparse {sparse}, users {by_user}");
             assert!(sums[0].0.iter().any(|sum| *sum != 0));
         }
+    }
+
+    /// Sums on the grid are exact up to so many; rows without columns take no memory.
+    #[test]
+    fn more_records_than_a_sum_can_hold_are_refused() {
+        let rows = Rows::Dense(Dense { rows: MAX_RECORDS + 1, columns: 0, values: Vec::new() });
+        let table = Table { rows, targets: Vec::new(), users: None, names: Vec::new() };
+        let refused = Private::by_record(table, 0.0);
+        assert!(matches!(refused, Err(TableError::TooManyRecords { allowed: MAX_RECORDS })));
     }
 
     /// Squares that a sum in floating point loses one by one, and squares that are zero in it.

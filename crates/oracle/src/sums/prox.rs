@@ -140,6 +140,8 @@ impl Prox {
 mod tests {
     use super::*;
     use crate::sums::solver::RESIDUAL_ERROR;
+    use reticent_data::{Dense, Rows, Table};
+    use reticent_problem::losses;
 
     #[test]
     fn a_narrow_piece_is_bounded_with_its_targets() {
@@ -149,5 +151,40 @@ mod tests {
         // A step of γ, a slope that is off by β₀ε, a row of norm R.
         assert!(rounding(0.0) < 2.0 * smoothness * 0.5 * f64::EPSILON);
         assert!(rounding(RESIDUAL_ERROR) >= 2.0 * smoothness * 0.5 * f64::EPSILON);
+        let own = rounding(RESIDUAL_ERROR) - rounding(0.0);
+        assert!(own >= 2.0 * smoothness * 0.5 * RESIDUAL_ERROR * (1.0 - 1e-9), "{own}");
+    }
+
+    fn moves(loss: &str, prox: &Prox, v: &[f64], z: &[f64]) -> f64 {
+        let rows = Dense { rows: 4, columns: 2, values: vec![0.25; 8] };
+        let (rows, targets) = (Rows::Dense(rows), vec![1.0; 4]);
+        let table = Table { rows, targets, users: None, names: vec![String::new(); 2] };
+        let loss = losses::parse(loss, None).unwrap();
+        prox.moves_at_most((&Private::by_record(table, 0.0).unwrap(), &*loss), v, z)
+    }
+
+    /// The proof is about one score and a curvature: without either nothing is said of a record.
+    #[test]
+    fn without_one_score_and_a_curvature_nothing_is_known_of_a_record() {
+        let prox = Prox { step: 2.0, inner: 3, record_clip: 1.0, row_norm: 1.0 };
+        assert_eq!(moves("hinge", &prox, &[0.0; 2], &[0.0; 2]), f64::INFINITY);
+        assert_eq!(moves("multinomial:3", &prox, &[0.0; 6], &[0.0; 6]), f64::INFINITY);
+        assert!(moves("logistic", &prox, &[0.0; 2], &[0.0; 2]).is_finite());
+    }
+
+    /// 2γC/m, and the rounding of iterates that are as long as 2‖v‖ + ‖z‖ + γC, with a curvature
+    /// of rows whose norms are rounded up.
+    #[test]
+    fn what_a_record_moves_has_the_rounding_of_long_iterates_in_it() {
+        let prox = Prox { step: 2.0, inner: 3, record_clip: 1.5, row_norm: 0.5 };
+        let beta = 0.25 * 0.25;
+        assert!(prox.curvature(0.25) >= beta * (1.0 + 1.9e-9));
+        let own = 2.0 * 2.0 * 1.5 / 4.0;
+        for (v, z) in [(3e9, 0.0), (0.0, 4e9), (3e9, 4e9)] {
+            let said = moves("logistic", &prox, &[v, 0.0], &[0.0, z]);
+            let rounding = prox.rounding(beta, (2, 4), 2.0 * v + z + 3.0, 0.0);
+            assert!(said >= own + 2.0 * rounding, "{said} {rounding}");
+            assert!(said <= (own + 2.0 * rounding) * (1.0 + 1e-6), "{said} {rounding}");
+        }
     }
 }

@@ -1,0 +1,191 @@
+"""Many fits over a grid of settings, each several times, and what they come to."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from ._base import PrivateEstimator
+from ._frames import frame
+from .errors import BudgetExceeded, PrivacyCostWarning
+
+__all__ = ["Sweep", "sweep"]
+
+
+class Sweep:
+    """The runs of a sweep.
+
+    Attributes
+    ----------
+    runs : pandas.DataFrame
+        A row for each run: the settings that were varied, the number of the repetition, the
+        certified ε, the iterations and, on public data, the score. A dict of arrays where there is
+        no pandas.
+    varied : list of str
+        The settings that were varied.
+    models : list of estimators
+        The fitted models of a sweep that was paid for, in the order of the rows; empty on public
+        data.
+    """
+
+    def __init__(self, varied: list[str], rows: list[dict[str, Any]], models: list[Any]) -> None:
+        names = list(rows[0]) if rows else varied
+        self.runs = frame({name: [row[name] for row in rows] for name in names})
+        self.varied = varied
+        self.models = models
+        self._rows = rows
+
+    def summary(self, confidence: float = 0.95) -> Any:
+        """The mean score of each point of the grid, and an interval of it by Student's t.
+
+        Parameters
+        ----------
+        confidence : float
+            The confidence of the intervals. They are about the noise of the fits alone.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The settings that were varied, ``runs``, ``mean``, ``lower`` and ``upper``; a dict of
+            arrays where there is no pandas.
+        """
+        if not self._rows or "score" not in self._rows[0]:
+            raise ValueError("this sweep has no scores: give test=(X, y) of a public table")
+        points: dict[Any, list[float]] = {}
+        for row in self._rows:
+            points.setdefault(tuple(row[name] for name in self.varied), []).append(row["score"])
+        found: dict[str, list[Any]] = {name: [] for name in self.varied}
+        found |= {"runs": [], "mean": [], "lower": [], "upper": []}
+        for point, scores in points.items():
+            mean, half = _mean(np.asarray(scores), confidence)
+            values = (*point, len(scores), mean, mean - half, mean + half)
+            for name, value in zip(found, values):
+                found[name].append(value)
+        return frame(found)
+
+    def __repr__(self) -> str:
+        return f"Sweep({len(self._rows)} runs over {', '.join(self.varied)})"
+
+
+def sweep(
+    estimator: PrivateEstimator,
+    X: Any,
+    y: Any,
+    param_grid: Any,
+    *,
+    test: tuple[Any, Any] | None = None,
+    repeats: int = 5,
+    public: bool = False,
+) -> Sweep:
+    """Fit every point of a grid several times, each with noise of its own.
+
+    It is for experiments on public or made-up tables: how good is a model at which ε? On a private
+    table every run is a release, and pays; :class:`reticent.PrivateSearchCV` chooses among settings
+    within the budget of one fit.
+
+    Parameters
+    ----------
+    estimator : a private estimator
+        It is left as it is.
+    X, y : data frame or array, array
+        The table.
+    param_grid : dict or list of dict
+        Lists of settings, as for ``GridSearchCV``: the privacy arguments may be among them.
+    test : (X, y), optional
+        A public table that every model is scored on.
+    repeats : int
+        So many runs of every point.
+    public : bool
+        Whether the tables are public. Otherwise the estimator needs a ``budget``, which pays for
+        every run; a sweep that it does not carry ends with a warning, and keeps what was paid for.
+
+    Returns
+    -------
+    Sweep
+        A row for each run, and their means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reticent
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(3000, 2))
+    >>> y = (X[:, 0] > 0).astype(int)
+    >>> model = reticent.PrivateLogisticRegression(delta=1e-6, bounds=(-1, 1), classes=[0, 1])
+    >>> found = reticent.sweep(
+    ...     model, X[:2000], y[:2000], {"epsilon": [0.1, 1.0]},
+    ...     test=(X[2000:], y[2000:]), repeats=3, public=True,
+    ... )
+    >>> found
+    Sweep(6 runs over epsilon)
+    >>> len(found.summary()["mean"])
+    2
+    """
+    if not isinstance(estimator, PrivateEstimator):
+        raise TypeError(f"estimator is a {type(estimator).__name__}: a private estimator is needed")
+    points = list(ParameterGrid(param_grid))
+    if int(repeats) < 1:
+        raise ValueError(f"repeats={repeats}: at least one run of every point is needed")
+    _payable(estimator, len(points) * int(repeats), test is not None, public)
+    varied = list(dict.fromkeys(name for point in points for name in point))
+    rows: list[dict[str, Any]] = []
+    models: list[Any] = []
+    for point in points:
+        for repeat in range(int(repeats)):
+            model = clone(estimator).set_params(**point)
+            try:
+                model.fit(X, y)
+            except BudgetExceeded as refused:
+                if not models:
+                    raise
+                warnings.warn(
+                    f"the sweep ends after {len(models)} runs: {refused}",
+                    PrivacyCostWarning,
+                    stacklevel=2,
+                )
+                return Sweep(varied, rows, models)
+            row = {name: point.get(name) for name in varied}
+            row |= {"repeat": repeat, "certified": model.certificate_.epsilon(),
+                    "iterations": model.n_iter_}
+            if test is not None:
+                row["score"] = float(model.score(*test))
+            rows.append(row)
+            if not public:
+                models.append(model)
+    return Sweep(varied, rows, models)
+
+
+def _payable(estimator: PrivateEstimator, runs: int, tested: bool, public: bool) -> None:
+    """Refuses a sweep that nobody pays for, and scores that tell of a private table."""
+    if public:
+        if estimator.budget is not None:
+            raise ValueError(
+                "public=True says that nobody has to be protected, and the estimator has a budget: "
+                "leave one of them out"
+            )
+        return
+    if estimator.budget is None:
+        raise ValueError(
+            f"{runs} runs are {runs} releases of the table: say public=True if it is public or "
+            "made up, or give the estimator a budget that pays for every run; PrivateSearchCV "
+            "chooses among settings within the budget of one fit"
+        )
+    if tested:
+        raise ValueError(
+            "scores on a private table are not private: leave test out, and use private_score on "
+            "the models, or say public=True if the tables are public"
+        )
+
+
+def _mean(scores: Any, confidence: float) -> tuple[float, float]:
+    """The mean, and half the width of its interval."""
+    from scipy.stats import t
+
+    if len(scores) < 2:
+        return float(scores.mean()), math.inf
+    deviation = scores.std(ddof=1) / math.sqrt(len(scores))
+    return float(scores.mean()), float(t.ppf(0.5 + 0.5 * confidence, len(scores) - 1) * deviation)

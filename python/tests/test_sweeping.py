@@ -1,0 +1,58 @@
+"""Sweeps: experiments on public tables, and releases that pay on private ones."""
+
+import numpy as np
+import pytest
+
+import reticent
+from reticent import Budget, PrivateLogisticRegression
+
+
+@pytest.fixture
+def model(bounds):
+    return PrivateLogisticRegression(
+        epsilon=1.0, delta=1e-6, bounds=bounds, classes=[0, 1], settings={"iterations": 10}
+    )
+
+
+def test_a_public_table_is_an_experiment(model, patients):
+    X, y = patients
+    found = reticent.sweep(
+        model, X[:1500], y[:1500], {"epsilon": [0.01, 5.0], "alpha": [1e-4]},
+        test=(X[1500:], y[1500:]), repeats=4, public=True,
+    )
+    assert len(found.runs) == 8 and found.models == []
+    assert set(found.varied) == {"alpha", "epsilon"}
+    assert (found.runs["certified"] <= found.runs["epsilon"]).all()
+    table = found.summary()
+    mean = dict(zip(table["epsilon"], table["mean"]))
+    assert mean[5.0] > mean[0.01] and list(table["runs"]) == [4, 4]
+    # Student's t for three degrees of freedom.
+    scores = found.runs["score"][found.runs["epsilon"] == 5.0]
+    half = 3.182 * scores.std(ddof=1) / 2
+    assert np.isclose(table["upper"].iloc[1] - table["mean"].iloc[1], half, rtol=1e-3)
+    pytest.importorskip("matplotlib")
+    ax = reticent.plot.curves(table, "epsilon", "mean", lower="lower", upper="upper")
+    assert len(ax.get_lines()) == 1
+
+
+def test_a_private_table_is_paid_for(model, patients):
+    X, y = patients
+    grid = {"alpha": [1e-3, 1e-2]}
+    with pytest.raises(ValueError, match="4 releases"):
+        reticent.sweep(model, X, y, grid, repeats=2)
+    budget = Budget(2.0, 1e-6)
+    model.set_params(budget=budget)
+    with pytest.raises(ValueError, match="not private"):
+        reticent.sweep(model, X, y, grid, test=(X, y))
+    with pytest.raises(ValueError, match="public=True"):
+        reticent.sweep(model, X, y, grid, public=True)
+    # Three fits at 1 are within 2, and the fourth is not.
+    with pytest.warns(reticent.PrivacyCostWarning, match="after 3 runs"):
+        found = reticent.sweep(model, X, y, grid, repeats=2)
+    assert len(found.models) == 3 == len(budget.jobs)
+    with pytest.raises(ValueError, match="no scores"):
+        found.summary()
+    with pytest.raises(reticent.BudgetExceeded):
+        reticent.sweep(model, X, y, grid)
+    with pytest.raises(ValueError, match="repeats"):
+        reticent.sweep(model, X, y, grid, repeats=0)
