@@ -9,7 +9,7 @@ WHOLE := --locked --workspace --features reticent/arrow
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test tools format lint features package supply-chain docs unit exports pages python wheel \
-	book fuzz msrv nightly bench bench-utility bench-python bench-peers notebooks build
+	book reproduce reproduce-quick fuzz msrv nightly bench bench-utility bench-python bench-peers notebooks build
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,8 @@ features:
 	$(CARGO) check --locked --no-default-features --features parquet \
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features serve \
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features reproduce \
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features arrow \
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-cli
@@ -74,15 +76,25 @@ book: ## Build the book (target/book)
 	target/tools/bin/mdbook build
 
 # Unit, integration and doc tests; the README's commands are one of them. The defects that the audit must catch are in
-# no ordinary build, so they are compiled and tested by themselves.
+# no ordinary build, so they are compiled and tested by themselves. Examples are compiled by `lint`, and run as modules
+# of a test: to link each as a program would show nothing more.
 unit:
-	RETICENT_BUILD="$(WHOLE)" $(CARGO) test $(WHOLE)
+	RETICENT_BUILD="$(WHOLE)" $(CARGO) test $(WHOLE) --tests
+	$(CARGO) test $(WHOLE) --doc
 	$(CARGO) test $(WHOLE),reticent-audit/seeded-bugs --test seeded_bugs
 
 # A second accountant against the first: ten times the cases of `make test`.
 nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEED=N for others)
 	RETICENT_CASES=2000 RETICENT_SEED="$${RETICENT_SEED:-7}" \
 		$(CARGO) test --locked -p reticent-accountant --test second_accountant -- --nocapture
+
+# The experiments of the papers. The small ones are a test of their own (crates/experiments), without data; with
+# RETICENT_DATA=DIR both read the public tables from there.
+reproduce: build ## Run the experiments of the papers again (hours; data: RETICENT_DATA=DIR, results in target/reproduction)
+	"$${CARGO_TARGET_DIR:-target}/release/reticent" reproduce all --out target/reproduction
+
+reproduce-quick: build ## The same, small (minutes)
+	"$${CARGO_TARGET_DIR:-target}/release/reticent" reproduce all --quick --out target/reproduction-quick
 
 # The targets are compiled by `lint`. Running them takes a C++ compiler and cargo-fuzz, or fuzz/build.sh without it.
 fuzz: ## Build the fuzz targets with coverage (target/fuzz/bin)

@@ -25,7 +25,7 @@ def test_a_public_table_is_an_experiment(model, patients):
     assert (found.runs["certified"] <= found.runs["epsilon"]).all()
     table = found.summary()
     mean = dict(zip(table["epsilon"], table["mean"]))
-    assert mean[5.0] > mean[0.01] and list(table["runs"]) == [4, 4]
+    assert mean[5.0] > 0.7 and list(table["runs"]) == [4, 4]
     # Student's t for three degrees of freedom.
     scores = found.runs["score"][found.runs["epsilon"] == 5.0]
     half = 3.182 * scores.std(ddof=1) / 2

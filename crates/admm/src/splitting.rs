@@ -74,6 +74,8 @@ pub(crate) enum Schedule {
     Smooth,
     /// `2γ‖Q_ν‖₂/(μk)`: LS22's choice for DP-SADMM, strongly convex.
     Harmonic,
+    /// `1/√k`, as LS22 prints it for DP-SADMM, general convex.
+    Sqrt,
     /// The same in every step: LS22's choice for DP-VRADMM.
     Constant,
 }
@@ -159,6 +161,7 @@ impl Splitting {
         // noise.
         let longest = if smooth > 0.0 { 1.0 / smooth } else { f64::INFINITY };
         match schedule {
+            Schedule::Sqrt => over_gamma(1.0 / (k as f64).sqrt()),
             Schedule::Smooth if smooth == 0.0 => over_gamma(1.0 / (k as f64).sqrt()),
             Schedule::Smooth => over_gamma(longest),
             // η/γ is what counts, and γ cancels.

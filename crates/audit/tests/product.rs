@@ -5,9 +5,11 @@
 //! fewer, as the limits would have to be wrong by the whole distance to ε. The seeds are fixed: a
 //! test that passes, passes.
 
+use std::ops::ControlFlow;
+
 use reticent::accountant::Adjacency;
 use reticent::admm::catalogue::{CATALOGUE, Kind, find};
-use reticent_audit::{AuditReport, AuditSpec, Method, run};
+use reticent_audit::{AuditReport, AuditSpec, Method, run, run_told};
 
 const DELTA: f64 = 1e-3;
 
@@ -129,4 +131,13 @@ fn one_run_with_many_canaries_finds_something() {
         let report = report(AuditSpec { method: Method::OneRun, runs: 1_000, ..base });
         assert!(!report.exceeded && report.epsilon_lower > 0.4, "{report:?}");
     }
+}
+
+#[test]
+fn whoever_hears_of_the_runs_may_stop_them() {
+    let told = |done, _| match done < 10 {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    };
+    assert!(run_told(&spec("ssadmm", 1.0), &told).unwrap_err().is_stop());
 }

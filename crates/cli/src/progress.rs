@@ -26,6 +26,11 @@ fn shown(word: &str) -> String {
     format!("{{bar:30}} {word} {{pos}} of {{len}}")
 }
 
+/// The same with the time that is left, for what is public: of private records it would tell.
+fn shown_with_time_left(word: &str) -> String {
+    format!("{}, {{eta}} left", shown(word))
+}
+
 static QUIET: AtomicBool = AtomicBool::new(false);
 
 /// Shows nothing from now on.
@@ -50,6 +55,7 @@ pub struct Bar {
     start: Instant,
     /// What is counted, for example iterations.
     word: &'static str,
+    time_left: bool,
     bar: Option<ProgressBar>,
     waiting: Option<Waiting>,
 }
@@ -57,7 +63,12 @@ pub struct Bar {
 impl Bar {
     /// Starts the clock.
     pub fn new(word: &'static str) -> Self {
-        Bar { start: Instant::now(), word, bar: None, waiting: None }
+        Bar { start: Instant::now(), word, time_left: false, bar: None, waiting: None }
+    }
+
+    /// The same with the time that is left: for runs on public data alone.
+    pub fn with_time_left(word: &'static str) -> Self {
+        Bar { time_left: true, ..Bar::new(word) }
     }
 
     /// Takes the bar away.
@@ -94,10 +105,47 @@ impl Bar {
         } else if self.start.elapsed() > PATIENCE && !is_quiet() {
             self.waiting = None;
             let bar = ProgressBar::new(of);
-            let style = ProgressStyle::with_template(&shown(self.word));
+            let template = if self.time_left { shown_with_time_left } else { shown };
+            let style = ProgressStyle::with_template(&template(self.word));
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.set_position(done);
             self.bar = Some(bar);
+        }
+    }
+}
+
+/// A line that says what is being done, in words that change.
+#[derive(Debug)]
+pub struct Line {
+    start: Instant,
+    line: Option<ProgressBar>,
+}
+
+impl Line {
+    /// Starts the clock.
+    pub fn new() -> Self {
+        Line { start: Instant::now(), line: None }
+    }
+
+    /// Says it.
+    pub fn say(&mut self, what: &str) {
+        if self.line.is_none() && self.start.elapsed() > PATIENCE && !is_quiet() {
+            let line = ProgressBar::new_spinner();
+            let style = ProgressStyle::with_template(LINE);
+            line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            self.line = Some(line);
+        }
+        if let Some(line) = &self.line {
+            line.set_message(what.to_owned());
+            line.tick();
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if let Some(line) = &self.line {
+            line.finish_and_clear();
         }
     }
 }

@@ -12,7 +12,6 @@ pub enum Cells {
     /// Numbers; `None` is an empty cell.
     Numbers(Vec<Option<f64>>),
     /// Words.
-    #[allow(dead_code, reason = "traces are numbers alone; other results are not")]
     Words(Vec<String>),
 }
 

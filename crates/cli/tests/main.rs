@@ -14,7 +14,10 @@ mod kills;
 mod predictions;
 mod reading;
 mod report;
+#[cfg(feature = "reproduce")]
+mod reproduce;
 mod serve;
 mod simulate;
+mod sweep;
 mod verify;
 mod words;

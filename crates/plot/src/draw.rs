@@ -8,7 +8,7 @@ use crate::curve::Curve;
 use crate::labels::spread;
 use crate::plot::{Plot, Size};
 use crate::svg::{Anchor, Svg, Words, cut, escaped, place, width_of};
-use crate::theme::{DASHES, FAINT, GRID, INK, LIGHT, PAPER, SERIES};
+use crate::theme::{FAINT, GRID, INK, LIGHT, PAPER, SERIES, dash};
 
 /// The measures of a picture.
 #[derive(Clone, Copy, Debug)]
@@ -196,7 +196,7 @@ fn draw_curve(svg: &mut Svg, plot: &Plot, curve: &Curve, k: usize, (x, y): (&Dra
         return;
     }
     let mut more = String::new();
-    let dash = DASHES[k % SERIES];
+    let dash = dash(k);
     if !dash.is_empty() {
         let _ = write!(more, " stroke-dasharray=\"{dash}\"");
     }
@@ -256,7 +256,7 @@ fn names_above(svg: &mut Svg, plot: &Plot, frame: &Frame) {
     for (row, (k, curve)) in named.enumerate() {
         let at = frame.top - 12.0 - 18.0 * (count - 1.0 - row as f64);
         let (class, fill) = ink(curve, k);
-        let dash = DASHES[k % SERIES];
+        let dash = dash(k);
         let dash =
             if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dash}\"") };
         let line = if curve.quiet { "rule".to_owned() } else { format!("l{}", k % SERIES) };

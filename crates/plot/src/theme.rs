@@ -18,7 +18,13 @@ pub(crate) const PAPER: &str = "#ffffff";
 /// The style of all pictures of a page.
 pub const STYLE: &str = include_str!("plot.css");
 
-/// Dashes, so that colour is not needed to tell curves apart.
+/// The dash of a curve, so that colour is not needed to tell curves apart; a colour that comes again
+/// has another.
+pub(crate) fn dash(curve: usize) -> &'static str {
+    DASHES[(curve + curve / SERIES) % SERIES]
+}
+
+/// Dashes.
 pub(crate) const DASHES: [&str; SERIES] = ["", "7 4", "2 3", "9 3 2 3"];
 
 #[cfg(test)]

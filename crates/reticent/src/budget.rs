@@ -1,6 +1,6 @@
 //! What a run may spend.
 
-use reticent_accountant::Ledger;
+use reticent_accountant::{Ledger, epsilon};
 
 use crate::error::Error;
 
@@ -46,6 +46,19 @@ impl Budget {
     /// δ.
     pub fn delta(&self) -> f64 {
         self.delta
+    }
+
+    /// Refuses a plan with noise by hand that costs more.
+    pub(crate) fn allows(&self, noise: f64, plan: &Ledger) -> Result<(), Error> {
+        let cost = epsilon(plan, self.delta)?.upper;
+        if cost <= self.epsilon {
+            return Ok(());
+        }
+        let (limit, delta) = (self.epsilon, self.delta);
+        Err(Error::Budget(format!(
+            "with noise = {noise} it costs an epsilon of {cost} at delta = {delta}, and {limit} is allowed; give more noise \
+             or more epsilon, or leave the noise out to have the least that is enough"
+        )))
     }
 
     /// What is wrong with a run that was told something before it ended, and its books.

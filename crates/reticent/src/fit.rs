@@ -41,6 +41,7 @@ pub struct Fit {
     pub(crate) adjacency: Adjacency,
     pub(crate) unit: Option<Unit>,
     pub(crate) public_n: Option<u64>,
+    pub(crate) noise: Option<f64>,
     pub(crate) seed: Option<u64>,
 }
 
@@ -61,6 +62,7 @@ impl Fit {
             adjacency: Adjacency::default(),
             unit: None,
             public_n: None,
+            noise: None,
             seed: None,
         }
     }
@@ -100,6 +102,14 @@ impl Fit {
     /// A public estimate of the number of units, which add-remove needs.
     pub fn public_n(mut self, count: u64) -> Self {
         self.public_n = Some(count);
+        self
+    }
+
+    /// This noise, in clips, in place of the least that the budget allows: the budget is then a limit
+    /// that the run is refused beyond. At 0 there is no noise, no privacy and no need of a budget;
+    /// the model says that it is not certified.
+    pub fn noise(mut self, noise_multiplier: f64) -> Self {
+        self.noise = Some(noise_multiplier);
         self
     }
 

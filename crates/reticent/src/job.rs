@@ -208,13 +208,19 @@ impl Job {
         let table = source.into().load(&task.objective.schema)?;
         task.check_owners(&table)?;
         let records = table.public_count(task.opening.unit, task.opening.adjacency);
-        let gate = task.open(table, 0)?;
-        let plan = match task.budget {
-            Some(budget) => {
+        let mut gate = task.open(table, 0)?;
+        let plan = match (task.noise, task.budget) {
+            (Some(noise), budget) => {
+                if noise == 0.0 {
+                    gate.taint(Taint::RawRelease);
+                }
+                Some(Plan::One(task.with_noise(*gate.terms(), noise, budget)?))
+            }
+            (None, Some(budget)) => {
                 enter(Stage::Calibrating, watch)?;
                 Some(self.work.prepare(*gate.terms(), budget)?)
             }
-            None => None,
+            (None, None) => None,
         };
         Ok(Ready { work: &self.work, gate, plan, records })
     }

@@ -25,7 +25,7 @@ pub struct JobFile<J> {
 /// The keys of a job file that are about files.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct FileKeys {
+pub(crate) struct FileKeys {
     data: Option<PathBuf>,
     more_data: Option<Vec<PathBuf>>,
     format: Option<Format>,
@@ -105,7 +105,7 @@ impl<J> JobFile<J> {
 }
 
 /// The keys about files, and the rest.
-fn split(path: &Path) -> Result<(FileKeys, toml::Table), Error> {
+pub(crate) fn split(path: &Path) -> Result<(FileKeys, toml::Table), Error> {
     let text = read_text(path).map_err(|error| Error::read(path, "the job file", &error))?;
     let (files, rest): (toml::Table, toml::Table) =
         table(&text, path)?.into_iter().partition(|(key, _)| FILE_KEYS.contains(&key.as_str()));
@@ -113,7 +113,7 @@ fn split(path: &Path) -> Result<(FileKeys, toml::Table), Error> {
 }
 
 impl FileKeys {
-    fn beside<J>(self, job: J, path: &Path) -> JobFile<J> {
+    pub(crate) fn beside<J>(self, job: J, path: &Path) -> JobFile<J> {
         let FileKeys { data, more_data, format, max_line, out } = self;
         let base = path.parent().unwrap_or(Path::new(""));
         let paths = data.into_iter().chain(more_data.into_iter().flatten());

@@ -75,6 +75,7 @@ mod solver;
 mod source;
 mod spec;
 mod stage;
+pub mod sweep;
 mod task;
 pub mod trace;
 mod tune;

@@ -89,6 +89,21 @@ impl Task {
         Ok(Calibrated { public, noise, plan })
     }
 
+    /// What the run will record with noise that was given by hand, if it is within the budget.
+    pub(crate) fn with_noise(
+        &self,
+        terms: Terms,
+        noise_multiplier: f64,
+        budget: Option<Budget>,
+    ) -> Result<Calibrated, Error> {
+        let (public, noise) = (self.public(terms.population())?, Noise::alone(noise_multiplier));
+        let plan = self.rehearse(terms, &public, &noise)?;
+        if let Some(budget) = budget {
+            budget.allows(noise_multiplier, &plan)?;
+        }
+        Ok(Calibrated { public, noise, plan })
+    }
+
     /// The noise with which the algorithm alone spends the budget.
     pub(crate) fn calibrate_alone(
         &self,

@@ -75,6 +75,9 @@ pub struct Spec {
     /// A public estimate of the number of records or users, for add-remove.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_n: Option<u64>,
+    /// The noise by hand, in clips: the budget is then a limit, and 0 is no noise and no privacy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise: Option<f64>,
 
     /// The algorithm, by its name in the catalogue.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -30,6 +30,8 @@ pub(crate) struct Task {
     pub unit_said: bool,
     /// `None` for an algorithm without noise.
     pub budget: Option<Budget>,
+    /// The noise in clips, where it is not to be calibrated.
+    pub noise: Option<f64>,
     pub seed: Option<u64>,
     /// A graph that is to be learned; the constraint is then that of a path, which stands in for
     /// it.
@@ -39,11 +41,13 @@ pub(crate) struct Task {
 impl Task {
     /// Checks a fit, which is one of several to choose among or not.
     pub fn new(fit: Fit, tuned: bool) -> Result<Self, Error> {
-        let Fit { problem, solver, graph, budget, adjacency, unit, public_n, seed } =
+        let Fit { problem, solver, graph, budget, adjacency, unit, public_n, noise, seed } =
             fit.with_path()?;
         let Solver { entry, settings } = solver;
+        check_noise(noise, entry, tuned || graph.is_some())?;
         let budget = match entry.kind {
             Kind::Exact => None,
+            Kind::Private(_) if noise == Some(0.0) => None,
             Kind::Private(_) => Some(budget.ok_or(Error::Missing {
                 what: "the budget",
                 todo: "say how much may be spent, with `epsilon = E` (and `delta = D`)",
@@ -63,7 +67,8 @@ impl Task {
             intercept: objective.constant,
         };
         let unit_said = unit.is_some();
-        let task = Task { objective, entry, settings, opening, unit_said, budget, seed, graph };
+        let task =
+            Task { objective, entry, settings, opening, unit_said, budget, noise, seed, graph };
         task.check(tuned)?;
         Ok(task)
     }
@@ -200,6 +205,9 @@ impl Task {
     /// a plan within (ε, δ) comes to the same μ whatever it divides by.
     pub fn plan_beforehand(&self) -> Option<Ledger> {
         let (budget, Opening { adjacency, public_n, .. }) = (self.budget?, self.opening);
+        if self.noise.is_some() {
+            return None;
+        }
         let population = match adjacency {
             Adjacency::AddRemove => public_n?,
             Adjacency::ReplaceOne => SOME,
@@ -243,6 +251,21 @@ impl Task {
         let why = "it has no privacy that could be measured or shared out; choose another one";
         Error::value("algorithm", self.entry.name, why)
     }
+}
+
+/// Refuses a noise by hand that is no noise, and one where there is none to set or more than one.
+fn check_noise(noise: Option<f64>, entry: &Entry, several: bool) -> Result<(), Error> {
+    let Some(noise) = noise else { return Ok(()) };
+    let why = if !(noise.is_finite() && noise >= 0.0) {
+        "a number of clips of at least 0 is needed; 0 is no noise and no privacy"
+    } else if matches!(entry.kind, Kind::Exact) {
+        "the exact solver has no noise; leave it out"
+    } else if several {
+        "what is tuned or learns a graph has several noises, which share a budget; leave it out"
+    } else {
+        return Ok(());
+    };
+    Err(Error::value("noise", noise, why))
 }
 
 /// The refusal of a δ of 0.

@@ -41,7 +41,7 @@ impl Spec {
         if let Some(name) = &self.algorithm {
             solver = Solver::named(name)?;
         }
-        let budget = match solver.is_private() {
+        let budget = match solver.is_private() && self.noise != Some(0.0) {
             true => Some(self.budget()?),
             // Not spent, but a number that cannot be is a mistake all the same.
             false => {
@@ -65,6 +65,7 @@ impl Spec {
             adjacency: self.adjacency.unwrap_or_default(),
             unit: self.unit,
             public_n: self.public_n,
+            noise: self.noise,
             seed: self.seed,
         })
     }

@@ -277,3 +277,34 @@ fn variance_reduction_takes_small_samples() {
         assert!(counted <= spec.epsilon.unwrap(), "{size}: {counted}");
     }
 }
+
+/// Noise by hand: the certificate says what it costs, the budget is a limit, and none at all is no
+/// guarantee.
+#[test]
+fn noise_by_hand_is_counted_and_none_is_not_private() {
+    let folder = TempDir::new().unwrap();
+    let settings = Settings { iterations: Some(10), ..Settings::default() };
+    let algorithm = Some("ssadmm".to_owned());
+    let spec = Spec { algorithm, settings, seed: None, ..signs(folder.path()) };
+    let with = |noise: f64| fit(&folder, &Spec { noise: Some(noise), ..spec.clone() });
+
+    let model = with(40.0).unwrap();
+    let certificate = model.certificate();
+    assert!(certificate.certified && certificate.epsilon < 8.0, "{}", certificate.epsilon);
+    let half = with(20.0).unwrap().certificate().epsilon;
+    assert!(half > certificate.epsilon && half <= 8.0, "{half}");
+    let error = with(0.5).unwrap_err();
+    assert!(error.is_budget() && error.to_string().contains("noise = 0.5"), "{error}");
+
+    let free = Spec { epsilon: None, delta: None, noise: Some(0.0), ..spec.clone() };
+    let model = fit(&folder, &free).unwrap();
+    let certificate = model.certificate();
+    assert!(!certificate.certified && certificate.epsilon.is_infinite());
+    assert_eq!(certificate.noise, "none");
+
+    for (noise, algorithm) in [(-1.0, "ssadmm"), (f64::NAN, "ssadmm"), (1.0, "exact")] {
+        let spec =
+            Spec { noise: Some(noise), algorithm: Some(algorithm.to_owned()), ..spec.clone() };
+        assert!(spec.check().unwrap_err().to_string().starts_with("noise = "), "{noise}");
+    }
+}

@@ -1,11 +1,12 @@
-//! Runs between parties that end on their way.
+//! Runs between parties that end on their way, and what is taken as given in one.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use reticent::simulate::{Keep, Parties, SimulationJob, SimulationSpec};
-use reticent::{Error, Settings, Spec, Stage, View, unwatched};
+use reticent::simulate::{Keep, Parties, Simulation, SimulationJob, SimulationSpec};
+use reticent::tables::{Dataset, Owners, Schema, Target};
+use reticent::{Budget, Error, Fit, Problem, Settings, Spec, Stage, Unit, View, unwatched};
 
 fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))
@@ -52,5 +53,36 @@ fn a_run_between_parties_that_is_stopped_has_spent_the_budget_after_a_round_alon
         let error = error.unwrap_err();
         assert!(error.is_stop(), "{error}");
         assert_eq!(matches!(error, Error::Spent { .. }), spent);
+    }
+}
+
+/// Hospitals hold records in no order, and what the caller takes as given stands in every
+/// certificate: of each party, of the run, and of a fit of the same problem.
+#[test]
+fn every_owner_is_a_party_in_the_order_of_the_table_and_assumptions_are_told() {
+    let x: Vec<f64> = (0..300).map(|i| f64::from(i % 10)).collect();
+    let y: Vec<u32> = x.iter().map(|x| u32::from(*x > 5.0)).collect();
+    let owners: Vec<u64> = (0..300).map(|i| if i < 50 { 7 } else { i % 2 }).collect();
+    let table = Dataset::dense(&x, 300, 1).unwrap().with_targets(&y).unwrap();
+    let owned = table.clone().with_owners(Owners::from(&owners[..])).unwrap();
+    let schema = Schema::bounded(&[(0.0, 9.0)], Target::classes(["no", "yes"]).unwrap()).unwrap();
+    let given = "the classes are public";
+    let problem = Problem::new(schema).assuming(given);
+    let budget = Budget::new(4.0, 1e-5).unwrap();
+
+    let run = Simulation::of(problem.clone())
+        .party_per_owner()
+        .unit(Unit::Record)
+        .settings(Settings { iterations: Some(2), ..Settings::default() })
+        .budget(budget);
+    let run = run.check().unwrap().run(&owned, Keep::default(), &mut unwatched).unwrap();
+    let populations = (0..3).map(|party| run.parties.party(party).unwrap().population);
+    assert_eq!(populations.collect::<Vec<_>>(), [50, 125, 125]);
+    let fit = Fit::of(problem).budget(budget).check().unwrap().fit(&table).unwrap();
+    let certificates =
+        [run.model.certificate(), run.parties.party(2).unwrap(), fit.model.certificate()];
+    for certificate in certificates {
+        assert!(certificate.assumptions.iter().any(|line| line == given));
+        assert!(certificate.verify(None).unwrap().holds());
     }
 }

@@ -101,7 +101,9 @@ fn the_table_says_what_matters_most() {
     }
     assert_eq!(
         allowed["cli"],
-        BTreeSet::from(["audit", "budget", "plot", "report", "reticent"].map(str::to_owned))
+        BTreeSet::from(
+            ["audit", "budget", "experiments", "plot", "report", "reticent"].map(str::to_owned)
+        )
     );
     assert_eq!(
         users("budget"),

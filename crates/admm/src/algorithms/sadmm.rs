@@ -13,8 +13,8 @@
 //! strongly convex:  η_k = 2γ‖Q_ν‖₂/(μk),    solution = Σ k·x_k / Σ k
 //! ```
 //!
-//! both with η_k at most 1/L (LS22 has η_k = 1/√k and the plain mean in the general case:
-//! `--step sqrt:1 --average uniform`), `γ = 1 + ηβ‖AᵀA‖₂`, and μ the strong convexity that the
+//! both with η_k at most 1/L (LS22 has η_k = 1/√k and the plain mean in the general case, and so
+//! has the version as published), `γ = 1 + ηβ‖AᵀA‖₂`, and μ the strong convexity that the
 //! penalty lends the loss (see [`crate::splitting`]). ν = 0 unless it is given or the run is as
 //! published (see [`crate::Smoothing::NONE`]).
 //!
@@ -69,11 +69,20 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
     let admm = Splitting::new(recipe, &ENTRY)?;
-    let schedule = if admm.is_strongly_convex() { Schedule::Harmonic } else { Schedule::Smooth };
+    let published = recipe.as_published();
+    let schedule = match admm.is_strongly_convex() {
+        true => Schedule::Harmonic,
+        false if published => Schedule::Sqrt,
+        false => Schedule::Smooth,
+    };
     // With a step that does not decay the first iterates are far behind, and an average of sparse
     // vectors is not sparse.
-    let last = !(admm.is_strongly_convex() || recipe.as_published());
-    let average = settings.average.unwrap_or(if last { Average::Last } else { Average::Weighted });
+    let usual = match admm.is_strongly_convex() {
+        true => Average::Weighted,
+        false if published => Average::Uniform,
+        false => Average::Last,
+    };
+    let average = settings.average.unwrap_or(usual);
     let sampling = recipe.sampling();
     let per_epoch = recipe.per_epoch(sampling);
     let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
@@ -85,7 +94,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
             sampling,
         },
         per_epoch,
-        as_published: recipe.as_published(),
+        as_published: published,
         schedule,
         x: Running::new(average, admm.x.len()),
         y: Running::new(average, admm.y.len()),

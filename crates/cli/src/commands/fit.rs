@@ -156,6 +156,11 @@ struct BudgetFlags {
     /// A number of records (or users) that is public; needed for add-remove
     #[arg(long, value_name = "N", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
     public_n: Option<u64>,
+
+    /// This noise, in clips, in place of the least that the budget allows, which is then a limit; 0
+    /// is no noise, NO PRIVACY and no budget, for comparison
+    #[arg(long, value_name = "Z", value_parser = number::parse, allow_negative_numbers = true)]
+    noise: Option<f64>,
 }
 
 #[derive(Debug, Args)]
@@ -336,6 +341,7 @@ impl JobFlags {
             adjacency: budget.adjacency,
             unit: budget.unit,
             public_n: budget.public_n,
+            noise: budget.noise,
             algorithm: problem.algorithm,
             loss: problem.loss,
             penalty: problem.penalty,

@@ -17,9 +17,12 @@ mod list;
 mod man;
 mod predict;
 mod report;
+#[cfg(feature = "reproduce")]
+mod reproduce;
 mod schema;
 mod shared;
 mod simulate;
+mod sweep;
 mod verify;
 
 use clap::Subcommand;
@@ -34,6 +37,8 @@ pub enum Command {
     Fit(Box<fit::Fit>),
     /// Train a model between many parties, each with its own records, budget and books
     Simulate(Box<simulate::Simulate>),
+    /// Do many runs over a grid of settings on one table: results, mean and spread, pictures
+    Sweep(Box<sweep::Sweep>),
     /// Count the records of a private table, or those of each class, with noise
     Count(Box<count::Count>),
     /// Predict for the records of a table
@@ -60,6 +65,9 @@ pub enum Command {
     Calibrate(calibrate::Calibrate),
     /// Attack an algorithm on worst-case neighbouring tables and measure how much it leaks
     Audit(audit::Audit),
+    /// Run the experiments of the papers again, and check their claims
+    #[cfg(feature = "reproduce")]
+    Reproduce(reproduce::Reproduce),
     /// Draft or check the description of a table
     #[command(subcommand)]
     Schema(schema::Schema),
@@ -79,6 +87,7 @@ impl Command {
         match self {
             Command::Fit(fit) => fit.run(),
             Command::Simulate(simulate) => simulate.run(),
+            Command::Sweep(sweep) => sweep.run(),
             Command::Count(count) => count.run(),
             Command::Predict(predict) => predict.run(format.json),
             Command::Evaluate(evaluate) => evaluate.run(),
@@ -91,6 +100,8 @@ impl Command {
             Command::Account(account) => account.run(),
             Command::Calibrate(calibrate) => calibrate.run(),
             Command::Audit(audit) => audit.run(),
+            #[cfg(feature = "reproduce")]
+            Command::Reproduce(reproduce) => reproduce.run(),
             Command::Schema(schema) => schema.run(),
             Command::List(list) => Ok(list.run()),
             Command::Demo(demo) => demo.run(),

@@ -46,6 +46,8 @@ pub struct SimulationJob {
     pub(super) topology: String,
     pub(super) public_seed: u64,
     pub(super) failures: Failures,
+    /// The noise in clips, where it is not to be calibrated.
+    pub(super) noise: Option<f64>,
     pub(super) seed: Option<u64>,
     /// The δ of the certificate of a run without a budget, if one was given.
     pub(super) delta: Option<f64>,
@@ -60,6 +62,7 @@ impl Simulation {
     /// If something is missing, cannot be, or is not proven to be private in this combination.
     pub fn check(self) -> Result<SimulationJob, Error> {
         let digest = self.digest()?;
+        self.check_noise()?;
         let objective = self.problem.check()?;
         // Who is dealt to the parties as records has no owner; where each party is a user, the user
         // is protected.
@@ -82,7 +85,8 @@ impl Simulation {
         {
             return Err(Error::value("budgets", epsilon, "an ε above 0 is needed"));
         }
-        if self.entry.private && self.budget.is_none() {
+        let noisy = self.entry.private && self.noise != Some(0.0);
+        if noisy && self.budget.is_none() {
             return Err(Error::Missing {
                 what: "the budget",
                 todo: "say how much may be spent, with `epsilon = E` (and `delta = D`)",
@@ -93,7 +97,7 @@ impl Simulation {
             entry: self.entry,
             settings: self.settings,
             opening,
-            budget: self.budget.filter(|_| self.entry.private),
+            budget: self.budget.filter(|_| noisy),
             budgets: self.budgets,
             split: self.split,
             owners: self.owners,
@@ -101,6 +105,7 @@ impl Simulation {
             topology: self.topology.unwrap_or_else(|| COMPLETE.to_owned()),
             public_seed: self.public_seed,
             failures: self.failures,
+            noise: self.noise,
             seed: self.seed,
             delta: self.delta,
             digest,
@@ -109,6 +114,19 @@ impl Simulation {
         job.try_out()?;
         job.check_offered()?;
         Ok(job)
+    }
+
+    /// Refuses a noise by hand that is no noise, and one beside budgets that differ.
+    fn check_noise(&self) -> Result<(), Error> {
+        let Some(noise) = self.noise else { return Ok(()) };
+        let why = if !(noise.is_finite() && noise >= 0.0) {
+            "a number of clips of at least 0 is needed; 0 is no noise and no privacy"
+        } else if !self.budgets.is_empty() {
+            "parties with budgets of their own have noise of their own; leave one of the two out"
+        } else {
+            return Ok(());
+        };
+        Err(Error::value("noise", noise, why))
     }
 }
 

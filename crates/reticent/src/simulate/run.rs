@@ -11,6 +11,7 @@ use reticent_runtime::{self as runtime, Checkpoint, Price, RunError, Setup, Traf
 
 use super::PartyBooks;
 use super::check::{NOBODY, SimulationJob};
+use crate::budget::Budget;
 use crate::error::Error;
 use crate::model::Model;
 use crate::objective::Objective;
@@ -210,6 +211,11 @@ impl SimulationJob {
         Ok(())
     }
 
+    /// What each party may spend; `None` for an algorithm without noise.
+    pub fn budget(&self) -> Option<Budget> {
+        self.budget
+    }
+
     /// The δ that its certificates are at.
     fn certificate_delta(&self) -> f64 {
         self.budget.map(|budget| budget.delta()).or(self.delta).unwrap_or(ANY_DELTA)
@@ -238,17 +244,27 @@ impl SimulationJob {
             recipe: self.recipe(&public, &records, &topology),
             loss: self.objective.loss.clone(),
             opening,
-            price: match self.budget {
-                Some(budget) => Price::Within(budget.into(), self.budgets.clone()),
-                None => Price::Noise(0.0),
+            price: match (self.noise, self.budget) {
+                (None, Some(budget)) => Price::Within(budget.into(), self.budgets.clone()),
+                (noise, _) => Price::Noise(noise.unwrap_or(0.0)),
             },
             job: self.digest,
         };
         let pure = self.budget.is_some_and(|budget| budget.delta() == 0.0);
-        runtime::prepare(setup, key, tables).map_err(|why| match why {
+        let run = runtime::prepare(setup, key, tables).map_err(|why| match why {
             RunError::Calibration(_) if pure => no_pure(self.entry.name),
-            why => why.into(),
-        })
+            why => Error::from(why),
+        })?;
+        if let (Some(noise), Some(budget)) = (self.noise, self.budget) {
+            let mut plans: Vec<Ledger> = Vec::new();
+            for party in run.reports() {
+                if !plans.contains(&party.ledger) {
+                    budget.allows(noise, &party.ledger)?;
+                    plans.push(party.ledger);
+                }
+            }
+        }
+        Ok(run)
     }
 
     /// What is said of a run that ended after parties have released.

@@ -63,6 +63,7 @@ pub struct Simulation {
     pub(super) topology: Option<String>,
     pub(super) public_seed: u64,
     pub(super) failures: Failures,
+    pub(super) noise: Option<f64>,
     pub(super) seed: Option<u64>,
     pub(super) delta: Option<f64>,
     /// Stands for the words that it was made from.
@@ -92,6 +93,7 @@ impl Simulation {
             topology: None,
             public_seed: 0,
             failures: Failures::default(),
+            noise: None,
             seed: None,
             delta: None,
             digest: None,
@@ -182,6 +184,14 @@ impl Simulation {
         self
     }
 
+    /// This noise of every party, in clips, in place of the least that its budget allows: the budget
+    /// is then a limit that the run is refused beyond. At 0 there is no noise, no privacy and no
+    /// need of a budget.
+    pub fn noise(mut self, noise_multiplier: f64) -> Self {
+        self.noise = Some(noise_multiplier);
+        self
+    }
+
     /// Draws all noise from a seed, for tests: the result is then not private, and says so.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
@@ -200,7 +210,8 @@ impl Simulation {
         let budget = self.budget.map(|budget| (budget.epsilon(), budget.delta()));
         let parties =
             (self.split, self.skew.map(|skew| skew.to_string()), &self.topology, self.public_seed);
-        let guarded = (self.trust, self.unit, budget, &self.budgets, self.delta, self.owners);
+        let owned = (self.delta, self.owners, self.noise);
+        let guarded = (self.trust, self.unit, budget, &self.budgets, owned);
         hasher.field(self.entry.name.as_bytes()).field(text.as_bytes()).field(failures.as_bytes());
         let whole =
             hasher.canonical(&(parties, guarded)).map_err(reticent_oracle::Refusal::from)?;
@@ -229,6 +240,7 @@ mod tests {
             simulation().intercept(false),
             simulation().party_epsilon(1, 0.5),
             simulation().public_seed(1),
+            simulation().noise(2.0),
             simulation().unit(Unit::User),
             simulation().budget(Budget::new(2.0, 1e-5).unwrap()),
             simulation().settings(Settings { iterations: Some(3), ..Settings::default() }),

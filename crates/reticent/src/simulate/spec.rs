@@ -155,7 +155,8 @@ impl SimulationSpec {
         let (spec, parties) = (&self.job, &self.parties);
         let entry = find(spec.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
         self.nothing_unused()?;
-        let budget = if entry.private { Some(spec.budget()?) } else { None };
+        let noisy = entry.private && spec.noise != Some(0.0);
+        let budget = if noisy { Some(spec.budget()?) } else { None };
         Ok(Simulation {
             problem: spec.problem()?,
             entry,
@@ -170,6 +171,7 @@ impl SimulationSpec {
             topology: parties.topology.clone(),
             public_seed: parties.seed.unwrap_or(0),
             failures: self.failures,
+            noise: spec.noise,
             seed: spec.seed,
             delta: spec.delta,
             digest: Some(self.digest()?),

@@ -1,0 +1,412 @@
+//! `reticent sweep`: a job file with a table `[sweep]` → many runs on one table → results, mean and
+//! spread, and pictures.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use reticent::accountant::Ledger;
+use reticent::sweep::{
+    Journal, Kind, Mean, ReadySweep, Summary, Sweep as Grid, SweepFile, SweepTerms, summary,
+};
+use reticent::{Error, Files, Payable, Progress, Spec, Stage, Watch, check_folder, write_text};
+use reticent_plot::{Axis, Curve, Plot};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::failure::Failure;
+use crate::layout::{columns, wrapped};
+use crate::number;
+use crate::progress::Bar;
+use crate::purse::{PurseFlags, Receipt};
+use crate::sheet::{Cells, Sheet};
+
+/// Before the name of what is measured without noise, on a table that is said to be public.
+const NOT_PRIVATE: &str = "nonprivate_";
+
+/// Where results go when nothing is said.
+const OUT: &str = "reticent-sweep";
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A job file has the keys of `reticent fit` (with [parties], of `reticent simulate`), and a table [sweep] with a \
+                        list for each key that is varied (docs/sweeps.md)."
+)]
+pub struct Sweep {
+    /// A job file (TOML) with a table [sweep]
+    job: PathBuf,
+
+    /// The folder for results, the journal and the models [default: reticent-sweep]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// The table is public: nothing is charged, and results have objective and metrics. NOT PRIVATE
+    #[arg(long, conflicts_with = "budget")]
+    public_data: bool,
+
+    /// A public table to test every model on, in place of the job file's
+    #[arg(long, value_name = "FILE")]
+    test: Option<PathBuf>,
+
+    /// So many runs at a time [default: as many as the machine has cores]
+    #[arg(short, long, value_name = "N", value_parser = number::whole::<u32>, allow_negative_numbers = true)]
+    jobs: Option<u32>,
+
+    /// Go on with the sweep whose journal is in the folder
+    #[arg(long)]
+    resume: bool,
+
+    /// Draw this metric against epsilon, with its standard error; may be given several times
+    #[arg(long, value_name = "METRIC")]
+    plot: Vec<String>,
+
+    /// Write results as Parquet
+    #[arg(long)]
+    parquet: bool,
+
+    /// Keep every model of a sweep on public data too
+    #[arg(long)]
+    models: bool,
+
+    #[command(flatten)]
+    purse: PurseFlags,
+}
+
+impl Sweep {
+    /// Does it.
+    pub fn run(self) -> Result<Answer, Failure> {
+        let file = SweepFile::read(&self.job).map_err(of_sweep)?;
+        let SweepFile { sweep, data, .. } = &file;
+        let out = self.out.clone().or(file.out.clone()).unwrap_or_else(|| OUT.into());
+        check_folder(&out)?;
+        let path = out.join("journal.jsonl");
+        self.allowed(sweep)?;
+        let test = self.test.clone().or(file.test.clone());
+        let test = test.map(|path| Files { paths: vec![path], reading: data.reading });
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let kind = if self.public_data { Kind::Experiment } else { Kind::Paid };
+        let models = out.join("models");
+        let terms = SweepTerms {
+            jobs: self.jobs.map_or(cores, |jobs| jobs as usize),
+            kind,
+            test: test.as_ref(),
+            models: (self.models || kind == Kind::Paid).then_some(&models),
+        };
+        std::fs::create_dir_all(&models).map_err(|error| Error::written(&models, &error))?;
+        let mut bar = match kind {
+            // How long a run takes depends on the records, and of public ones it may be told.
+            Kind::Experiment => Bar::with_time_left("run"),
+            Kind::Paid => Bar::new("run"),
+        };
+        let mut watch = |stage| bar.watch(stage);
+        let done = self.perform(sweep, data, terms, &path, &mut watch);
+        bar.finish();
+        let (journal, receipt) = done?;
+        let _ = std::fs::remove_dir(&models);
+        let mut answer = self.answer(sweep, &journal, &out)?;
+        if let Some(receipt) = receipt {
+            receipt.add_to(&mut answer);
+        }
+        Ok(answer)
+    }
+
+    /// Refuses a sweep on private data that nobody pays for.
+    fn allowed(&self, sweep: &Grid) -> Result<(), Failure> {
+        if self.public_data || self.purse.is_given() || self.resume {
+            return Ok(());
+        }
+        let cost = sweep.at_most().map_or("no noise at all".to_owned(), |(epsilon, delta)| {
+            format!("at most epsilon = {} at delta = {delta:e} together", number::show_up(epsilon))
+        });
+        Err(Failure::Usage {
+            message: format!("a sweep on private data releases {} models: {cost}", sweep.len()),
+            hint: "charge it to the budget of the table with --budget FILE, or say with --public-data that the table is \
+                   public"
+                .to_owned(),
+        })
+    }
+
+    fn perform(
+        &self,
+        sweep: &Grid,
+        data: &Files,
+        terms: SweepTerms<'_>,
+        path: &Path,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Journal, Option<Receipt>), Failure> {
+        let resume = self.resume;
+        if !self.purse.is_given() {
+            // What goes on has been paid for when it began, as its journal says.
+            let _ = watch(Stage::Reading);
+            let ready = sweep.open(data, terms).map_err(of_sweep)?;
+            let paid = Sweeping { ready, path: path.to_owned(), resume };
+            return Ok((paid.run(watch).map_err(of_sweep)?.0, None));
+        }
+        if resume {
+            return Err(Failure::Usage {
+                message: "a sweep that goes on was reserved when it began, and is counted in full".to_owned(),
+                hint: "leave out --budget; when it is done, close its job with `reticent budget forfeit`".to_owned(),
+            });
+        }
+        let asked = sweep.at_most();
+        let spec = Spec {
+            epsilon: asked.map(|(epsilon, _)| epsilon),
+            delta: asked.map(|(_, delta)| delta.min(0.5)),
+            seed: sweep.is_seeded().then_some(0),
+            ..Spec::default()
+        };
+        let label = format!("sweep of {} runs to {}", sweep.len(), path.display());
+        let purse = self.purse.open(&spec, data, &label, || None)?;
+        let Some(purse) = purse else { return self.allowed(sweep).and(Err(nothing_done())) };
+        let open = |table: &Files, _: &mut Watch<'_>| {
+            let ready = sweep.open(table, terms)?;
+            Ok(Sweeping { ready, path: path.to_owned(), resume })
+        };
+        let (done, receipt) = purse.pay(sweep.user_column().as_deref(), open, watch)?;
+        Ok((done.0, Some(receipt)))
+    }
+
+    fn answer(&self, sweep: &Grid, journal: &Journal, out: &Path) -> Result<Answer, Failure> {
+        let ending = if self.parquet { "parquet" } else { "csv" };
+        let (runs, means) =
+            (out.join(format!("runs.{ending}")), out.join(format!("summary.{ending}")));
+        let all = summary(sweep, journal.finished());
+        let names: BTreeSet<String> =
+            all.iter().flat_map(|one| one.metrics.keys().cloned()).collect();
+        raw(sweep, journal, &names).write(&runs)?;
+        table(sweep, &all, &names).write(&means)?;
+        let mut drawn = Vec::new();
+        for metric in &self.plot {
+            let file = out.join(format!("{metric}.svg"));
+            write_text(&picture(sweep, &all, &names, metric)?.to_file(), &file)?;
+            drawn.push(file.display().to_string());
+        }
+        let (over, lost) = (journal.finished().len(), journal.lost());
+        let mut text = format!("{over} of {} runs are done.\n\n", sweep.len());
+        text += &columns(&shown(sweep, &all, &names), 2, 2);
+        text += &format!("\nWrote {} (every run)\n", runs.display());
+        text += &format!("  and {} (mean and spread of each point).\n", means.display());
+        for file in &drawn {
+            text += &format!("Drew {file}.\n");
+        }
+        let mut remarks = Vec::new();
+        if self.public_data {
+            let note = "NOT PRIVATE: results are computed from the table as it is, which was said to be public. No certificate \
+                        covers them.";
+            write_text(&wrapped(note), &out.join("NOT-PRIVATE.txt"))?;
+            remarks.push(note.to_owned());
+        } else if !names.is_empty() {
+            remarks.push(
+                "The metrics are computed from the test table as it is: it must be public."
+                    .to_owned(),
+            );
+        }
+        if !self.public_data && !lost.is_empty() {
+            remarks.push(format!(
+                "{} runs were begun and lost. What they cost is spent, and they are not begun again: a second run would be a \
+                 second release.",
+                lost.len()
+            ));
+        }
+        let failed: usize = all.iter().map(|one| one.failed).sum();
+        if failed > 0 {
+            remarks
+                .push(format!("{failed} runs ended without a model; {} says why.", runs.display()));
+        }
+        let object = json!({
+            "runs": sweep.len(), "done": over, "lost": lost.len(), "failed": failed,
+            "points": points(sweep, &all),
+            "results": runs.display().to_string(), "summary": means.display().to_string(), "plots": drawn,
+        });
+        Ok(Answer { text, object, remarks })
+    }
+}
+
+/// A sweep that was opened, and where its journal is.
+struct Sweeping<'s> {
+    ready: ReadySweep<'s>,
+    path: PathBuf,
+    resume: bool,
+}
+
+impl Payable for Sweeping<'_> {
+    type Done = (Journal, Ledger);
+
+    fn plans(&self) -> Vec<Ledger> {
+        vec![self.ready.plan()]
+    }
+
+    fn run(self, watch: &mut Watch<'_>) -> Result<Self::Done, Error> {
+        let mut journal = self.ready.journal(&self.path, self.resume)?;
+        self.ready.run(&mut journal, &mut |done, of| {
+            let _ = watch(Stage::Iteration(Progress { done: done as u64, of: of as u64 }));
+        })?;
+        Ok((journal, self.ready.plan()))
+    }
+
+    /// The plan, whatever was used of it.
+    fn ledgers((_, plan): &Self::Done) -> Vec<&Ledger> {
+        vec![plan]
+    }
+}
+
+fn of_sweep(error: Error) -> Failure {
+    Failure::of("sweep", error)
+}
+
+fn nothing_done() -> Failure {
+    Failure::Usage { message: "nothing was done".to_owned(), hint: "give --budget".to_owned() }
+}
+
+/// The values of the points, a column for each key that is varied.
+fn varied(sweep: &Grid, of: impl Fn(usize) -> usize, count: usize) -> Vec<(String, Cells)> {
+    let Some(first) = sweep.points().first() else { return Vec::new() };
+    let column = |(k, (name, _)): (usize, &(String, String))| {
+        let texts: Vec<String> =
+            (0..count).map(|i| sweep.points()[of(i)].settings[k].1.clone()).collect();
+        let numbers: Option<Vec<Option<f64>>> =
+            texts.iter().map(|text| text.parse().ok().map(Some)).collect();
+        (name.clone(), numbers.map_or(Cells::Words(texts), Cells::Numbers))
+    };
+    first.settings.iter().enumerate().map(column).collect()
+}
+
+/// Every run that is over.
+fn raw(sweep: &Grid, journal: &Journal, names: &BTreeSet<String>) -> Sheet {
+    let all: Vec<_> = journal.finished().values().collect();
+    let place = |i: usize| sweep.run(all[i].run).unwrap_or_default();
+    let mut sheet = varied(sweep, |i| place(i).0, all.len());
+    let numbers =
+        |cell: &dyn Fn(usize) -> Option<f64>| Cells::Numbers((0..all.len()).map(cell).collect());
+    sheet.insert(0, ("run".to_owned(), numbers(&|i| Some(all[i].run as f64))));
+    sheet.push(("repeat".to_owned(), numbers(&|i| Some(place(i).1 as f64))));
+    sheet.push(("iterations".to_owned(), numbers(&|i| Some(all[i].iterations as f64))));
+    sheet.push((
+        "counted_epsilon".to_owned(),
+        numbers(&|i| Some(all[i].epsilon).filter(|e| e.is_finite())),
+    ));
+    for name in names {
+        sheet.push((
+            format!("{NOT_PRIVATE}{name}"),
+            numbers(&|i| all[i].metrics.get(name).copied()),
+        ));
+    }
+    let why = all.iter().map(|run| run.failed.clone().unwrap_or_default()).collect();
+    sheet.push(("failed".to_owned(), Cells::Words(why)));
+    Sheet(sheet)
+}
+
+/// Mean and spread of each point.
+fn table(sweep: &Grid, all: &[Summary], names: &BTreeSet<String>) -> Sheet {
+    let mut sheet = varied(sweep, |i| i, all.len());
+    let numbers =
+        |cell: &dyn Fn(&Summary) -> Option<f64>| Cells::Numbers(all.iter().map(cell).collect());
+    sheet.push(("runs".to_owned(), numbers(&|one| Some(one.runs as f64))));
+    sheet.push(("failed".to_owned(), numbers(&|one| Some(one.failed as f64))));
+    for name in names {
+        let own = |part: fn(&Mean) -> f64| numbers(&|one| one.metrics.get(name).map(part));
+        sheet.push((format!("{NOT_PRIVATE}{name}_mean"), own(|mean| mean.mean)));
+        sheet.push((format!("{NOT_PRIVATE}{name}_deviation"), own(|mean| mean.deviation)));
+        sheet.push((format!("{NOT_PRIVATE}{name}_standard_error"), own(Mean::error)));
+    }
+    Sheet(sheet)
+}
+
+/// The same for people: mean ± standard error.
+fn shown(sweep: &Grid, all: &[Summary], names: &BTreeSet<String>) -> Vec<Vec<String>> {
+    let keys = sweep.points().first().map_or(&[][..], |point| &point.settings);
+    let head = keys.iter().map(|(name, _)| name.clone()).chain(names.iter().cloned());
+    let row = |(point, one): (&reticent::sweep::Point, &Summary)| {
+        let values = point.settings.iter().map(|(_, value)| value.clone());
+        let means = names.iter().map(|name| {
+            one.metrics.get(name).map_or("-".to_owned(), |mean| {
+                format!("{} ± {}", number::show(mean.mean), number::show(mean.error()))
+            })
+        });
+        values.chain(means).collect()
+    };
+    std::iter::once(head.collect()).chain(sweep.points().iter().zip(all).map(row)).collect()
+}
+
+fn points(sweep: &Grid, all: &[Summary]) -> Value {
+    let one = |(point, own): (&reticent::sweep::Point, &Summary)| {
+        let metrics: serde_json::Map<String, Value> = own
+            .metrics
+            .iter()
+            .map(|(name, m)| {
+                (name.clone(), json!({"mean": m.mean, "deviation": m.deviation, "runs": m.runs}))
+            })
+            .collect();
+        let settings: serde_json::Map<String, Value> =
+            point.settings.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        json!({ "settings": settings, "metrics": metrics, "runs": own.runs, "failed": own.failed })
+    };
+    Value::Array(sweep.points().iter().zip(all).map(one).collect())
+}
+
+/// A metric against ε, or against the first key whose values are numbers; a curve for each
+/// combination of the others.
+fn picture(
+    sweep: &Grid,
+    all: &[Summary],
+    names: &BTreeSet<String>,
+    metric: &str,
+) -> Result<Plot, Failure> {
+    let refuse = |message: String, hint: String| Err(Failure::Usage { message, hint });
+    let short = metric.trim_start_matches("nonprivate_");
+    let name =
+        [short.to_owned(), format!("test_{short}")].into_iter().find(|name| names.contains(name));
+    let Some(name) = name else {
+        let there: Vec<_> = names.iter().cloned().collect();
+        return refuse(
+            format!("--plot {metric}: it was not measured"),
+            format!("there are {}", there.join(", ")),
+        );
+    };
+    let keys = sweep.points().first().map_or(&[][..], |point| &point.settings);
+    let is_number =
+        |k: &usize| sweep.points().iter().all(|p| p.settings[*k].1.parse::<f64>().is_ok());
+    let epsilon = keys.iter().position(|(name, _)| name == "epsilon");
+    let Some(along) = epsilon.or_else(|| (0..keys.len()).find(is_number)) else {
+        return refuse(
+            format!("--plot {metric}: no key that is varied is a number"),
+            "vary epsilon".to_owned(),
+        );
+    };
+    let mut curves: Vec<(String, Vec<(f64, Mean)>)> = Vec::new();
+    for (point, own) in sweep.points().iter().zip(all) {
+        let others: Vec<String> = point
+            .settings
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| *k != along)
+            .map(
+                |(_, (name, value))| {
+                    if name == "algorithm" { value.clone() } else { format!("{name} {value}") }
+                },
+            )
+            .collect();
+        let label = if others.is_empty() { name.clone() } else { others.join(", ") };
+        let (Ok(x), Some(mean)) = (point.settings[along].1.parse(), own.metrics.get(&name)) else {
+            continue;
+        };
+        match curves.iter_mut().find(|(own, _)| *own == label) {
+            Some((_, points)) => points.push((x, *mean)),
+            None => curves.push((label, vec![(x, *mean)])),
+        }
+    }
+    let x = if keys[along].0 == "epsilon" { "ε" } else { keys[along].0.as_str() };
+    let positive = curves.iter().flat_map(|(_, points)| points).all(|(x, _)| *x > 0.0);
+    let axis = if positive { Axis::log(x) } else { Axis::linear(x) };
+    let words = name.replace('_', " ");
+    let mut plot = Plot::new(&words, axis, Axis::linear(&words))
+        .described(&format!("{words} against {x}; the band is one standard error of the mean"));
+    for (label, mut points) in curves {
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let band =
+            points.iter().map(|(x, m)| (*x, m.mean - m.error(), m.mean + m.error())).collect();
+        let line = points.iter().map(|(x, m)| (*x, m.mean)).collect();
+        plot = plot.with(Curve::line(&label, line).with_band(band));
+    }
+    Ok(plot)
+}

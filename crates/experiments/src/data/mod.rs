@@ -1,0 +1,143 @@
+//! The tables: public sets that are read from a folder, and simulated ones.
+
+mod files;
+pub(crate) mod simulated;
+
+use std::path::PathBuf;
+
+use crate::error::Error;
+use crate::experiment::Context;
+use crate::report::Report;
+use crate::table::Table;
+
+/// A public data set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataSet {
+    /// Adult with its columns as indicators, as LIBSVM has it (a9a).
+    AdultIndicators,
+    /// Adult with its 14 columns as numbers, complete rows alone.
+    Adult,
+    /// Forest cover, class 2 against the others.
+    Covtype,
+    /// Web pages (w8a).
+    W8a,
+    /// Mushrooms.
+    Mushrooms,
+    /// Census of Brazil.
+    IpumsBr,
+}
+
+impl DataSet {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            DataSet::AdultIndicators => "a9a",
+            DataSet::Adult => "Adult",
+            DataSet::Covtype => "covtype",
+            DataSet::W8a => "w8a",
+            DataSet::Mushrooms => "mushrooms",
+            DataSet::IpumsBr => "IPUMS-BR",
+        }
+    }
+
+    /// The file that it is read from, `.xz` or without; none where it cannot be had.
+    pub fn file(self) -> Option<&'static str> {
+        match self {
+            DataSet::AdultIndicators => Some("a9a"),
+            DataSet::Adult => Some("adult.data"),
+            DataSet::Covtype => Some("covtype.csv"),
+            DataSet::W8a => Some("w8a"),
+            DataSet::Mushrooms => Some("mushrooms"),
+            DataSet::IpumsBr => None,
+        }
+    }
+
+    /// The public collection that has it.
+    pub fn collection(self) -> &'static str {
+        match self {
+            DataSet::AdultIndicators | DataSet::W8a | DataSet::Mushrooms => {
+                "the LIBSVM data sets for binary classification"
+            }
+            DataSet::Adult | DataSet::Covtype => "the UCI machine learning repository",
+            DataSet::IpumsBr => {
+                "IPUMS International, to those whom it has given access; it is not read here"
+            }
+        }
+    }
+
+    fn columns(self) -> usize {
+        match self {
+            DataSet::AdultIndicators => 123,
+            DataSet::Adult => 14,
+            DataSet::Covtype => 54,
+            DataSet::W8a => 300,
+            DataSet::Mushrooms => 112,
+            DataSet::IpumsBr => 53,
+        }
+    }
+
+    fn missing(self) -> Error {
+        let todo = match self.file() {
+            Some(file) => format!(
+                "get it from {} and put it as {file} or {file}.xz into the folder of `data_dir`",
+                self.collection()
+            ),
+            None => format!("it can be had from {}", self.collection()),
+        };
+        Error::Missing { name: self.name(), todo }
+    }
+
+    fn path(self, context: &Context<'_>) -> Option<PathBuf> {
+        let (folder, file) = (context.data_dir.as_ref()?, self.file()?);
+        [format!("{file}.xz"), file.to_owned()]
+            .into_iter()
+            .map(|name| folder.join(name))
+            .find(|path| path.exists())
+    }
+
+    /// Reads it; at most so many rows, chosen at random. Where it is not there, a small run has a
+    /// simulated table stand in for it.
+    pub(crate) fn load(
+        self,
+        context: &mut Context<'_>,
+        rows: usize,
+        report: &mut Report,
+    ) -> Result<Table, Error> {
+        let Some(path) = self.path(context) else {
+            if !context.quick {
+                return Err(self.missing());
+            }
+            report.stand_ins.push(self.name().to_owned());
+            return Ok(simulated::indicators(rows, self.columns(), 14));
+        };
+        context.say(&format!("reading {}", self.name()));
+        let table = match self {
+            DataSet::Adult => files::adult(&path)?,
+            DataSet::Covtype => files::covtype(&path)?,
+            _ => files::libsvm(&path, self.columns())?,
+        };
+        let all = table.len();
+        if all > rows {
+            report.notes.push(format!("{rows} rows of the {all} of {}.", self.name()));
+        }
+        Ok(table.at_most(rows))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_said_with_where_to_get_it() {
+        let mut quiet = |_: &str| ();
+        let mut context = Context { data_dir: None, quick: false, seeds: None, tell: &mut quiet };
+        let mut report = Report::default();
+        let error = DataSet::W8a.load(&mut context, 10, &mut report).unwrap_err().to_string();
+        assert!(error.contains("w8a") && error.contains("LIBSVM data sets"), "{error}");
+        context.quick = true;
+        let table = DataSet::W8a.load(&mut context, 10, &mut report).unwrap();
+        assert_eq!((table.len(), table.columns), (10, 300));
+        assert_eq!(report.stand_ins, ["w8a"]);
+    }
+}

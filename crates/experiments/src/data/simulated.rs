@@ -1,0 +1,109 @@
+//! Simulated tables of the papers, and stand-ins for public sets.
+
+use crate::random::Random;
+use crate::table::Table;
+
+/// A table of indicators: `ones` columns of each row are 1/√ones, those of low number more often,
+/// and the class depends on a tenth of the columns. What stands in for a public set of such rows.
+pub(crate) fn indicators(rows: usize, columns: usize, ones: usize) -> Table {
+    let mut random = Random::new(11, 1);
+    let truth: Vec<f64> =
+        (0..columns).map(|j| if j % 10 == 0 { 6.0 * random.normal() } else { 0.0 }).collect();
+    let mut table = Table::new(columns, true);
+    for _ in 0..rows {
+        let mut row = vec![0.0; columns];
+        for _ in 0..ones.min(columns) {
+            row[(random.uniform().powi(2) * columns as f64) as usize] = 1.0;
+        }
+        let norm = row.iter().sum::<f64>().sqrt();
+        let score: f64 = row.iter().zip(&truth).map(|(a, b)| a * b / norm).sum();
+        let yes = random.uniform() < 1.0 / (1.0 + (-score).exp());
+        table.push((0..).zip(row.into_iter().map(|v| v / norm)), if yes { 1.0 } else { -1.0 });
+    }
+    table
+}
+
+/// RDP20, section 5: s ~ N(0, Σ) with Σ_ij = ½^|i−j|, d = 100, coefficients ½ … 5 and −½ … −5, the
+/// rest 0, a label of probability 1/(1 + exp(−(sᵀx + N(0, 1)))). Rows are divided by 4√d/3 and cut
+/// to norm 1, as the gate's clip would.
+pub(crate) fn rdp20(rows: usize, seed: u64) -> Table {
+    const D: usize = 100;
+    let mut random = Random::new(seed, 20);
+    let mut table = Table::new(D, true);
+    for _ in 0..rows {
+        let mut s = vec![random.normal(); D];
+        // An autoregression of order 1 has these covariances.
+        for j in 1..D {
+            s[j] = 0.5 * s[j - 1] + 0.75_f64.sqrt() * random.normal();
+        }
+        let logit: f64 = s.iter().zip(rdp20_truth()).map(|(s, x)| s * x).sum();
+        let yes = random.uniform() < 1.0 / (1.0 + (-(logit + random.normal())).exp());
+        let scale = 0.75 / (D as f64).sqrt();
+        table.push((0..).zip(s.into_iter().map(|v| v * scale)), if yes { 1.0 } else { -1.0 });
+    }
+    table
+}
+
+/// The coefficients behind [`rdp20`]: 20 that are not 0.
+fn rdp20_truth() -> impl Iterator<Item = f64> {
+    (0..100).map(|j| match j {
+        0..10 => 0.5 * f64::from(j + 1),
+        10..20 => -0.5 * f64::from(j - 9),
+        _ => 0.0,
+    })
+}
+
+/// ξ_k of RDP20: the share of the 20 columns that count which are among the `k` largest
+/// coefficients.
+pub(crate) fn found(x: &[f64], k: usize) -> f64 {
+    let mut order: Vec<usize> = (0..x.len()).collect();
+    order.sort_by(|&a, &b| x[b].abs().total_cmp(&x[a].abs()));
+    // Coefficients of 0 are not selected, whatever their number is.
+    let chosen = order[..k].iter().filter(|&&j| j < 20 && x[j] != 0.0);
+    chosen.count() as f64 / 20.0
+}
+
+/// FP23, section 6: a uniform on the unit sphere in 64 dimensions, b = aᵀx + N(0, 0.01) with 8
+/// coefficients that are not 0; here ‖x‖ = 1, so that targets are within ±1 but for their noise.
+pub(crate) fn fp23(rows: usize, seed: u64) -> Table {
+    const P: usize = 64;
+    let mut random = Random::new(seed, 23);
+    let mut truth = vec![0.0; P];
+    for &j in &Random::new(23, 23).shuffled(P)[..8] {
+        truth[j] = 8_f64.sqrt().recip();
+    }
+    let mut table = Table::new(P, false);
+    for _ in 0..rows {
+        let a: Vec<f64> = (0..P).map(|_| random.normal()).collect();
+        let norm = a.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let score: f64 = a.iter().zip(&truth).map(|(a, x)| a * x / norm).sum();
+        let b = score + 0.1 * random.normal();
+        table.push((0..).zip(a.into_iter().map(|v| v / norm)), b.clamp(-1.0, 1.0));
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn simulated_tables_are_what_the_papers_say() {
+        let table = rdp20(2_000, 1);
+        assert_eq!(table.columns, 100);
+        let truth: Vec<f64> = rdp20_truth().collect();
+        assert_eq!(
+            (truth[0], truth[9], truth[10], truth[19], truth[20]),
+            (0.5, 5.0, -0.5, -5.0, 0.0)
+        );
+        // The true model is right far more often than not.
+        assert!(table.accuracy(&truth) > 0.85, "{}", table.accuracy(&truth));
+        assert_eq!(found(&truth, 20), 1.0);
+        assert_eq!(found(&[0.0; 100], 20), 0.0);
+
+        let table = fp23(500, 1);
+        let zero = table.mean_square(&[0.0; 64]);
+        // E b² = ‖x‖²/64 + 0.01.
+        assert!((zero - (1.0 / 64.0 + 0.01)).abs() < 0.005, "{zero}");
+    }
+}

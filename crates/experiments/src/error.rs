@@ -1,0 +1,41 @@
+//! Why an experiment was not run.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+
+/// Why an experiment was not run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A data set that is not there.
+    #[error("the data set {name} is not there: {todo}")]
+    Missing {
+        /// Its name.
+        name: &'static str,
+        /// Where to get it.
+        todo: String,
+    },
+    /// A file that cannot be read or written.
+    #[error("cannot use {}: {reason}", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A job that was refused.
+    #[error(transparent)]
+    Job(#[from] reticent::Error),
+    /// An account that cannot be made.
+    #[error("the privacy of the experiment cannot be counted: {0}")]
+    Account(String),
+}
+
+impl Error {
+    pub(crate) fn file(file: impl Into<PathBuf>, reason: impl Display) -> Self {
+        Error::File { file: file.into(), reason: reason.to_string() }
+    }
+
+    pub(crate) fn account(why: impl Display) -> Self {
+        Error::Account(why.to_string())
+    }
+}

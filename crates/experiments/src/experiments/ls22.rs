@@ -1,0 +1,89 @@
+//! What LS22's experiments have in common: tables, batches and problems.
+
+use reticent::Constraint;
+
+use crate::data::DataSet;
+use crate::error::Error;
+use crate::experiment::Context;
+use crate::penalty::GraphRidge;
+use crate::report::Report;
+use crate::table::Table;
+use crate::train::Problem;
+
+pub(super) const DELTA: f64 = 5e-4;
+
+/// A table of the paper with its batch, λ₁ and λ₂.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case {
+    pub data: DataSet,
+    pub batch: usize,
+    pub lasso: f64,
+    pub ridge: f64,
+}
+
+pub(super) const COVTYPE: Case =
+    Case { data: DataSet::Covtype, batch: 50, lasso: 1e-4, ridge: 1e-4 };
+pub(super) const W8A: Case = Case { data: DataSet::W8a, batch: 20, lasso: 1e-4, ridge: 1e-5 };
+pub(super) const MUSHROOMS: Case =
+    Case { data: DataSet::Mushrooms, batch: 10, lasso: 1e-5, ridge: 1e-5 };
+
+/// Outer loops: the paper runs until its budget is spent and does not say how many.
+pub(super) const OUTER: usize = 3;
+
+impl Case {
+    /// The cases of a run: one, the smallest, for a small one.
+    pub fn of(context: &Context<'_>, all: &'static [Case]) -> &'static [Case] {
+        if context.quick { &all[all.len() - 1..] } else { all }
+    }
+
+    pub fn load(&self, context: &mut Context<'_>, report: &mut Report) -> Result<Table, Error> {
+        let rows = context.pick(40_000, 800);
+        self.data.load(context, rows, report)
+    }
+
+    /// m = 2n/b.
+    pub fn inner(&self, rows: usize) -> usize {
+        (2 * rows / self.batch).max(1)
+    }
+
+    /// Settings of variance reduction on so many rows.
+    pub fn loops(&self, rows: usize) -> String {
+        format!("sampling=wor:{} outer={OUTER} inner={}", self.batch, self.inner(rows))
+    }
+
+    /// Settings of plain steps that are as many.
+    pub fn steps(&self, rows: usize) -> String {
+        format!("sampling=wor:{} iterations={}", self.batch, OUTER * self.inner(rows))
+    }
+}
+
+/// Which of the paper's problems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// ℓ₁ along a graph and on the coefficients.
+    General,
+    /// The same with a ridge.
+    Strong,
+    /// x = y.
+    Lasso,
+}
+
+impl Kind {
+    /// The problem on `train`; the graph is that of the rows to test on, which is public.
+    pub fn problem<'t>(
+        self,
+        case: &Case,
+        train: &'t Table,
+        test: &Table,
+    ) -> Result<Problem<'t>, Error> {
+        let mut problem = Problem::new(train, "logistic", format!("l1:{}", case.lasso));
+        if self != Kind::Lasso {
+            problem.constraint = Some(Constraint::graph(&test.graph()?));
+        }
+        if self == Kind::Strong {
+            let (features, lasso, ridge) = (train.columns, case.lasso, case.ridge);
+            problem.own = Some(GraphRidge { features, lasso, ridge });
+        }
+        Ok(problem)
+    }
+}

@@ -1,0 +1,34 @@
+//! The experiments of the papers behind Reticent, as jobs to run again.
+//!
+//! An [`Experiment`] trains its models in this process, draws what the paper draws, and checks the
+//! paper's claims on the numbers. Everything here is about public or simulated tables: metrics read
+//! them freely, and what is trained on them is trained with seeds, so that a run can be repeated. A
+//! model of these runs is therefore never private itself; *certified* means that the same run
+//! without its seed has a certificate for the ε that is said.
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
+
+mod claim;
+mod data;
+mod error;
+mod experiment;
+mod experiments;
+mod penalty;
+mod random;
+mod report;
+mod statistics;
+mod table;
+mod train;
+
+pub use claim::{Claim, Verdict, Version};
+pub use data::DataSet;
+pub use error::Error;
+pub use experiment::{Context, Experiment};
+pub use experiments::{CATALOGUE, find};
+pub use report::{Figure, Report, Series};
+pub use statistics::Mean;
+pub use table::Table;
+
+/// The example of the README is run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,94 @@
+//! Every experiment of the catalogue, run small: it comes to its end, checks every claim that it
+//! has, and writes pictures and numbers.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+
+use reticent_experiments::{CATALOGUE, Context, Experiment, Report, Verdict, find};
+
+const EVERY_ROW: &[&str] = &[
+    "ls22-fig1",
+    "ls22-fig2",
+    "ls22-fig3",
+    "ls22-fig4",
+    "ls22-tab1",
+    "rdp20-fig1",
+    "rdp20-fig2",
+    "rdp20-fig3",
+    "rdp20-fig4",
+    "rdp20-rdp",
+    "dpa19-fig1",
+    "dpa19-fig2",
+    "dpa19-fig3",
+    "dpa19-fig4",
+    "dpa19-fig5",
+    "dpa19-fig6",
+    "dpa19-tab3",
+    "acct-dpa19",
+    "fp23-fig1",
+    "fp23-walk",
+    "fp23-tab",
+    "ra18-fig1",
+    "ra18-fig2",
+    "ra18-fig3",
+    "ra18-acct",
+];
+
+fn run(experiment: &dyn Experiment) -> Report {
+    experiment.run(&mut Context::quick(&mut |_| ())).unwrap()
+}
+
+#[test]
+fn every_row_of_the_list_is_there_and_says_what_it_is() {
+    let ids: BTreeSet<&str> = CATALOGUE.iter().map(|experiment| experiment.id()).collect();
+    assert_eq!(ids, EVERY_ROW.iter().copied().collect());
+    assert_eq!(ids.len(), CATALOGUE.len(), "an id is there twice");
+    for experiment in CATALOGUE {
+        assert!(find(experiment.id()).is_some());
+        assert!(!experiment.claims().is_empty() && !experiment.about().ends_with('.'));
+        let papers = ["LS22", "RDP20", "DPA19", "FP23", "RA18"];
+        assert!(papers.contains(&experiment.paper()), "{}", experiment.paper());
+    }
+    assert!(find("ls23-fig1").is_none());
+}
+
+#[test]
+fn every_experiment_comes_to_its_end_and_checks_its_claims() {
+    let folder = tempfile::tempdir().unwrap();
+    for experiment in CATALOGUE {
+        let report = run(*experiment);
+        for claim in experiment.claims() {
+            let checked = report.claims.iter().any(|checked| checked.text.contains(claim));
+            assert!(checked, "{}: '{claim}' was not checked", experiment.id());
+        }
+        let needs_data = !experiment.needs().is_empty();
+        assert_eq!(!report.stand_ins.is_empty(), needs_data, "{}", experiment.id());
+        let text = report.markdown(*experiment, "");
+        assert_eq!(text.contains("(stand-in)"), needs_data, "{}", experiment.id());
+        let files = report.write(*experiment, &folder.path().join(experiment.id())).unwrap();
+        assert_eq!(files.len(), 1 + 2 * report.figures.len());
+        assert!(!report.figures.is_empty(), "{} draws nothing", experiment.id());
+        for figure in &report.figures {
+            assert!(!figure.caption.is_empty(), "{}", experiment.id());
+            let finite = |values: &Vec<f64>| values.iter().all(|value| value.is_finite());
+            let good = figure.series.iter().all(|series| {
+                !series.points.is_empty() && series.points.iter().all(|(_, values)| finite(values))
+            });
+            assert!(good, "{}: {}", experiment.id(), figure.csv());
+        }
+    }
+}
+
+/// What no chance is in must come out as it is known.
+#[test]
+fn what_is_counted_holds() {
+    let walk = run(find("fp23-walk").unwrap());
+    let verdicts: Vec<Verdict> = walk.claims.iter().map(|claim| claim.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Held, Verdict::DidNotHold], "{:?}", walk.claims);
+    for id in ["acct-dpa19", "rdp20-rdp", "fp23-tab", "ra18-acct"] {
+        let report = run(find(id).unwrap());
+        for claim in &report.claims {
+            assert_eq!(claim.verdict, Verdict::Held, "{id}: {} ({})", claim.text, claim.numbers);
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! The journal of a sweep: a line when a run begins, a line when it is over, each on the disk before
+//! anything else happens.
+//!
+//! A line that was torn by a crash is the last one, and has no end: it never counted. Any other
+//! damage is refused. One process at a time writes.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use reticent_accountant::extended;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// The only format there is so far.
+const VERSION: u32 = 1;
+
+/// What a sweep is to whoever is in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Its table is public: what was lost is repeated.
+    Experiment,
+    /// All its models are paid for: nothing is begun twice.
+    Paid,
+}
+
+/// What came of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Finished {
+    /// The number of the run.
+    pub run: usize,
+    /// Iterations or rounds made.
+    pub iterations: u64,
+    /// ε of its books by themselves, at its δ.
+    #[serde(with = "extended")]
+    pub epsilon: f64,
+    /// What was measured, by name.
+    pub metrics: BTreeMap<String, f64>,
+    /// Why there is no model, where there is none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub failed: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+enum Line {
+    Sweep { version: u32, digest: String, runs: usize, kind: Kind, table: String },
+    Started(usize),
+    Done(Finished),
+}
+
+/// The journal, open and locked.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+    kind: Kind,
+    started: Vec<bool>,
+    done: BTreeMap<usize, Finished>,
+}
+
+impl Journal {
+    /// Begins a journal where there is none.
+    ///
+    /// # Errors
+    /// If there is one already, or it cannot be written.
+    pub fn create(
+        path: &Path,
+        digest: &[u8],
+        runs: usize,
+        kind: Kind,
+        table: &[u8],
+    ) -> Result<Self, Error> {
+        let fail = |error: std::io::Error| Error::write(path, &error);
+        let opened = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+        let file = match opened {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                return Err(Error::Exists {
+                    file: path.to_owned(),
+                    what: "the journal of a sweep",
+                });
+            }
+            opened => opened.map_err(fail)?,
+        };
+        let mut journal = Journal {
+            file,
+            path: path.to_owned(),
+            kind,
+            started: vec![false; runs],
+            done: BTreeMap::new(),
+        };
+        journal.lock()?;
+        let (digest, table) = (hex(digest), hex(table));
+        journal.append(&Line::Sweep { version: VERSION, digest, runs, kind, table })?;
+        crate::results::sync(crate::results::parent(path)).map_err(fail)?;
+        Ok(journal)
+    }
+
+    /// Goes on with a journal of the same sweep.
+    ///
+    /// # Errors
+    /// If it is of another sweep, table or kind, is damaged, or another process writes it.
+    pub fn resume(
+        path: &Path,
+        digest: &[u8],
+        runs: usize,
+        kind: Kind,
+        table: &[u8],
+    ) -> Result<Self, Error> {
+        let opened = OpenOptions::new().read(true).write(true).open(path);
+        let file = opened.map_err(|error| Error::read(path, "the journal", &error))?;
+        let mut journal = Journal {
+            file,
+            path: path.to_owned(),
+            kind,
+            started: vec![false; runs],
+            done: BTreeMap::new(),
+        };
+        journal.lock()?;
+        let mut text = String::new();
+        journal
+            .file
+            .read_to_string(&mut text)
+            .map_err(|error| Error::read(path, "the journal", &error))?;
+        // What has no end was never kept.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let mut lines = text[..whole].lines();
+        let head = lines.next().and_then(|line| serde_json::from_str(line).ok());
+        let Some(Line::Sweep { version: VERSION, digest: own, runs: count, kind: is, table: on }) =
+            head
+        else {
+            return Err(journal.other("its first line is none of a sweep"));
+        };
+        if (own, count) != (hex(digest), runs) {
+            return Err(journal.other("it is of another sweep; give another folder"));
+        }
+        if is != kind {
+            return Err(journal.other(match is {
+                Kind::Paid => "it is of a sweep on private data, which is paid for and stays so",
+                Kind::Experiment => "it is of a sweep on public data, and nothing was paid for it",
+            }));
+        }
+        if on != hex(table) {
+            return Err(journal.other("the table is not what it was"));
+        }
+        for (number, line) in lines.enumerate() {
+            let read = serde_json::from_str(line).ok().and_then(|line| journal.take(line));
+            if read.is_none() {
+                return Err(journal.other(&format!("line {} is damaged", number + 2)));
+            }
+        }
+        let fail = |error: std::io::Error| Error::write(path, &error);
+        journal.file.set_len(whole as u64).map_err(fail)?;
+        journal.file.seek(SeekFrom::End(0)).map_err(fail)?;
+        Ok(journal)
+    }
+
+    fn take(&mut self, line: Line) -> Option<()> {
+        match line {
+            Line::Sweep { .. } => None,
+            Line::Started(run) => {
+                let begun = self.started.get_mut(run)?;
+                // Nothing that is paid for is begun twice, whoever wrote the file.
+                if self.kind == Kind::Paid && *begun {
+                    return None;
+                }
+                *begun = true;
+                Some(())
+            }
+            Line::Done(finished) => {
+                let begun = *self.started.get(finished.run)?;
+                (begun && self.done.insert(finished.run, finished).is_none()).then_some(())
+            }
+        }
+    }
+
+    /// The runs that are still to be done: those that were never begun; on a public table also those
+    /// that were begun and lost.
+    pub fn left(&self) -> Vec<usize> {
+        let lost = |run: &usize| self.started[*run] && self.kind == Kind::Paid;
+        (0..self.started.len()).filter(|run| !self.done.contains_key(run) && !lost(run)).collect()
+    }
+
+    /// The runs that were begun and are not over. On private data they are spent and stay so.
+    pub fn lost(&self) -> Vec<usize> {
+        let begun = self.started.iter().enumerate().filter(|(_, begun)| **begun);
+        begun.map(|(run, _)| run).filter(|run| !self.done.contains_key(run)).collect()
+    }
+
+    /// Whether a run was begun.
+    pub(super) fn has_begun(&self, run: usize) -> bool {
+        self.started.get(run) == Some(&true)
+    }
+
+    /// What came of the runs that are over.
+    pub fn finished(&self) -> &BTreeMap<usize, Finished> {
+        &self.done
+    }
+
+    /// A run begins; it may ask nothing before this has returned.
+    ///
+    /// # Errors
+    /// If it was begun before and is paid for, or the disk does not take it.
+    pub fn start(&mut self, run: usize) -> Result<(), Error> {
+        if self.kind == Kind::Paid && self.started.get(run) != Some(&false) {
+            return Err(self.other("a run that was begun is not begun again"));
+        }
+        self.append(&Line::Started(run))?;
+        if let Some(begun) = self.started.get_mut(run) {
+            *begun = true;
+        }
+        Ok(())
+    }
+
+    /// A run is over.
+    ///
+    /// # Errors
+    /// If the disk does not take it.
+    pub fn finish(&mut self, finished: Finished) -> Result<(), Error> {
+        self.append(&Line::Done(finished.clone()))?;
+        self.done.insert(finished.run, finished);
+        Ok(())
+    }
+
+    fn append(&mut self, line: &Line) -> Result<(), Error> {
+        let text = serde_json::to_string(line).map_err(Error::no_digest)? + "\n";
+        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
+        written.map_err(|error| Error::write(&self.path, &error))
+    }
+
+    fn lock(&self) -> Result<(), Error> {
+        match self.file.try_lock() {
+            Ok(()) => Ok(()),
+            Err(TryLockError::WouldBlock) => Err(self.other("another process is at work on it")),
+            Err(TryLockError::Error(error)) => Err(Error::write(&self.path, &error)),
+        }
+    }
+
+    fn other(&self, what: &str) -> Error {
+        Error::Read {
+            what: "the journal of this sweep",
+            file: self.path.clone(),
+            reason: what.to_owned(),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn over(run: usize) -> Finished {
+        Finished { run, iterations: 3, epsilon: 1.0, metrics: BTreeMap::new(), failed: None }
+    }
+
+    fn file() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        (folder, path)
+    }
+
+    fn again(path: &Path, kind: Kind) -> Result<Journal, Error> {
+        Journal::resume(path, b"sweep", 4, kind, b"table")
+    }
+
+    /// The attack: kill the process at every byte of what it wrote, and go on. A run whose beginning
+    /// may have been kept is never handed out again.
+    #[test]
+    fn what_was_begun_is_never_begun_again_wherever_it_was_killed() {
+        let (_folder, path) = file();
+        let mut journal = Journal::create(&path, b"sweep", 4, Kind::Paid, b"table").unwrap();
+        journal.start(0).unwrap();
+        journal.finish(over(0)).unwrap();
+        journal.start(2).unwrap();
+        drop(journal);
+        let whole = std::fs::read(&path).unwrap();
+        let head = whole.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+        for kept in head..=whole.len() {
+            std::fs::write(&path, &whole[..kept]).unwrap();
+            let mut journal = again(&path, Kind::Paid).unwrap();
+            let left = journal.left();
+            let begun = |run: usize| {
+                let line = format!("{{\"started\":{run}}}\n");
+                String::from_utf8_lossy(&whole[..kept]).contains(&line)
+            };
+            for run in 0..4 {
+                assert_eq!(left.contains(&run), !begun(run), "{kept} bytes, run {run}");
+                assert_eq!(journal.start(run).is_ok(), !begun(run));
+            }
+        }
+    }
+
+    #[test]
+    fn an_experiment_repeats_what_was_lost() {
+        let (_folder, path) = file();
+        let mut journal = Journal::create(&path, b"sweep", 4, Kind::Experiment, b"table").unwrap();
+        journal.start(0).unwrap();
+        journal.start(1).unwrap();
+        journal.finish(over(1)).unwrap();
+        drop(journal);
+        let mut journal = again(&path, Kind::Experiment).unwrap();
+        assert_eq!((journal.left(), journal.lost()), (vec![0, 2, 3], vec![0]));
+        journal.start(0).unwrap();
+        journal.finish(over(0)).unwrap();
+        drop(journal);
+        assert_eq!(again(&path, Kind::Experiment).unwrap().finished().len(), 2);
+    }
+
+    #[test]
+    fn what_is_not_this_sweep_is_refused() {
+        let (_folder, path) = file();
+        let journal = Journal::create(&path, b"sweep", 4, Kind::Paid, b"table").unwrap();
+        assert!(again(&path, Kind::Paid).unwrap_err().to_string().contains("another process"));
+        drop(journal);
+        assert!(Journal::create(&path, b"sweep", 4, Kind::Paid, b"table").is_err());
+        let refused = |journal: Result<Journal, Error>| journal.unwrap_err().to_string();
+        assert!(refused(again(&path, Kind::Experiment)).contains("stays so"));
+        let other = Journal::resume(&path, b"other", 4, Kind::Paid, b"table");
+        assert!(refused(other).contains("another sweep"));
+        let other = Journal::resume(&path, b"sweep", 4, Kind::Paid, b"other");
+        assert!(refused(other).contains("not what it was"));
+        for line in ["{\"done\":1}\n", "nonsense\n", "{\"started\":9}\n"] {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let head = text.lines().next().unwrap();
+            std::fs::write(&path, format!("{head}\n{line}")).unwrap();
+            assert!(refused(again(&path, Kind::Paid)).contains("line 2 is damaged"), "{line}");
+        }
+        // A beginning that somebody wrote twice.
+        let text = std::fs::read_to_string(&path).unwrap();
+        let head = text.lines().next().unwrap();
+        std::fs::write(&path, format!("{head}\n{{\"started\":1}}\n{{\"started\":1}}\n")).unwrap();
+        assert!(refused(again(&path, Kind::Paid)).contains("line 3 is damaged"));
+    }
+}

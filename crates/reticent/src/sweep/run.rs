@@ -1,0 +1,363 @@
+//! The runs of a sweep on one table, some at a time.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
+
+use reticent_accountant::{Ledger, epsilon};
+use reticent_noise::Hasher;
+use reticent_oracle::{Digest, PrivateTable, Refusal};
+
+use super::grid::{Checked, Run, Sweep};
+use super::journal::{Finished, Journal, Kind};
+use crate::error::Error;
+use crate::model::Model;
+use crate::predict::Asked;
+use crate::quality::Quality;
+use crate::results::write_model;
+use crate::simulate::Keep;
+use crate::source::{Files, Source};
+use crate::stage::unwatched;
+use crate::trace::PublicData;
+
+/// How a sweep is run.
+#[derive(Clone, Debug)]
+pub struct SweepTerms<'a> {
+    /// So many runs at a time.
+    pub jobs: usize,
+    /// Whether the table is public, or every model is paid for.
+    pub kind: Kind,
+    /// A public table to test every model on.
+    pub test: Option<&'a Files>,
+    /// Where every model is written to, in a folder of its own.
+    pub models: Option<&'a Path>,
+}
+
+/// A sweep with its table read. Nothing was asked about it yet.
+#[derive(Debug)]
+pub struct ReadySweep<'s> {
+    sweep: &'s Sweep,
+    terms: SweepTerms<'s>,
+    table: PrivateTable,
+    test: Option<PrivateTable>,
+    /// What each run will do, where it is paid for.
+    plans: Vec<Ledger>,
+    fingerprint: Digest,
+}
+
+impl Sweep {
+    /// Reads the table and, where its models are paid for, plans every run.
+    ///
+    /// # Errors
+    /// If the table cannot be read under the schema, the noise comes from seeds where it is paid
+    /// for, a budget does not allow a run, or what the runs cost together is not one sum.
+    pub fn open<'s>(
+        &'s self,
+        data: &Files,
+        terms: SweepTerms<'s>,
+    ) -> Result<ReadySweep<'s>, Error> {
+        let Some(first) = self.runs.first() else {
+            return Err(Error::Missing {
+                what: "a run",
+                todo: "give lists of values under [sweep]",
+            });
+        };
+        if terms.kind == Kind::Paid && self.is_seeded() {
+            let why = "noise that somebody knows is no noise, and nobody is protected by it; leave it out, or say that the \
+                       table is public";
+            return Err(Error::value("seed", "seeds", why));
+        }
+        let table = first.job.load(Source::from(data))?;
+        let plans = match terms.kind {
+            Kind::Experiment => Vec::new(),
+            Kind::Paid => {
+                let plans: Result<_, Error> =
+                    self.runs.iter().map(|run| run.job.plan(table.share())).collect();
+                plans?
+            }
+        };
+        // A digest of a private table would tell whoever guesses it; a public one may be told.
+        let fingerprint = match terms.kind {
+            Kind::Paid => [0; 32],
+            Kind::Experiment => contents(data)?,
+        };
+        let test = match (terms.kind, terms.test) {
+            (Kind::Experiment, Some(files)) => Some(first.job.load(Source::from(files))?),
+            _ => None,
+        };
+        Ok(ReadySweep { sweep: self, terms, table, test, plans, fingerprint })
+    }
+}
+
+impl ReadySweep<'_> {
+    /// What all runs cost together: their plans, one behind the other. Empty for an experiment.
+    pub fn plan(&self) -> Ledger {
+        let mut whole = Ledger::new();
+        for plan in &self.plans {
+            for entry in plan.entries() {
+                whole.append_many(entry.event().clone(), entry.count());
+            }
+            plan.taints().iter().for_each(|&taint| whole.taint(taint));
+        }
+        whole
+    }
+
+    /// ε of all runs together at this δ.
+    ///
+    /// # Errors
+    /// If they do not make one sum: under different neighbours or units.
+    pub fn bill(&self, delta: f64) -> Result<f64, Error> {
+        Ok(epsilon(&self.plan(), delta)?.upper)
+    }
+
+    /// Begins the journal of this sweep, or goes on with it.
+    ///
+    /// # Errors
+    /// If there is one already and it is not to go on, or it is of another sweep or table.
+    pub fn journal(&self, path: &Path, resume: bool) -> Result<Journal, Error> {
+        let (digest, count) = (self.sweep.digest(), self.sweep.len());
+        let open = if resume { Journal::resume } else { Journal::create };
+        open(path, &digest, count, self.terms.kind, &self.fingerprint)
+    }
+
+    /// Does all that is left; `told` hears how many runs are over, and of how many.
+    ///
+    /// # Errors
+    /// If the disk does not take what came of a run. A run that ended without a model is no error:
+    /// the journal says why.
+    pub fn run(
+        &self,
+        journal: &mut Journal,
+        told: &mut dyn FnMut(usize, usize),
+    ) -> Result<(), Error> {
+        let left = journal.left();
+        let (count, mut over) = (left.len(), 0);
+        let queue = Mutex::new(left.into_iter());
+        let journal = Mutex::new(journal);
+        let stop = AtomicBool::new(false);
+        let (tell, heard) = mpsc::channel();
+        std::thread::scope(|scope| {
+            for _ in 0..self.terms.jobs.clamp(1, count.max(1)) {
+                let (queue, journal, stop, tell) = (&queue, &journal, &stop, tell.clone());
+                scope.spawn(move || {
+                    while !stop.load(Ordering::Relaxed)
+                        && let Some(run) = locked(queue).next()
+                    {
+                        let done = self.one(run, journal);
+                        stop.fetch_or(done.is_err(), Ordering::Relaxed);
+                        let _ = tell.send(done);
+                    }
+                });
+            }
+            drop(tell);
+            let mut ended = Ok(());
+            for done in heard {
+                over += 1;
+                told(over, count);
+                ended = ended.and(done);
+            }
+            ended
+        })
+        .map_err(|why| self.spent(why))
+    }
+
+    /// What is said of a sweep that ended on its way: models may be out, and all of it counts.
+    fn spent(&self, why: Error) -> Error {
+        match (self.terms.kind, self.sweep.at_most()) {
+            (Kind::Paid, Some((epsilon, delta))) => Error::Spent {
+                why: Box::new(why),
+                epsilon,
+                delta,
+                books: Some(Box::new(self.plan())),
+            },
+            _ => why,
+        }
+    }
+
+    /// One run, from its beginning in the journal to what came of it.
+    fn one(&self, number: usize, journal: &Mutex<&mut Journal>) -> Result<(), Error> {
+        let run = &self.sweep.runs[number];
+        let planned = self.plans.get(number);
+        let begin = || locked(journal).start(number);
+        let came = match run.job.perform(self.table.share(), planned, begin) {
+            Ok(came) => came,
+            Err(Ended::Journal(error)) => return Err(error),
+            Err(Ended::Run(error)) => {
+                // What was refused before it began is noted all the same.
+                if !locked(journal).has_begun(number) {
+                    locked(journal).start(number)?;
+                }
+                let (iterations, metrics) = (0, BTreeMap::new());
+                let failed = Some(error.to_string());
+                let finished =
+                    Finished { run: number, iterations, epsilon: f64::INFINITY, metrics, failed };
+                return locked(journal).finish(finished);
+            }
+        };
+        let certificate = came.model.certificate();
+        let counted = certificate.counted.or(certificate.claimed).unwrap_or(certificate.epsilon);
+        let metrics = self.measured(run, &came.model)?;
+        if let Some(folder) = self.terms.models {
+            let own = folder.join(format!("run-{number:05}"));
+            write_model(&came.model, &own)?;
+        }
+        let Came { iterations, .. } = came;
+        let finished =
+            Finished { run: number, iterations, epsilon: counted, metrics, failed: None };
+        locked(journal).finish(finished)
+    }
+
+    /// What a model is worth, as far as that may be measured.
+    fn measured(&self, run: &Run, model: &Model) -> Result<BTreeMap<String, f64>, Error> {
+        let mut metrics = BTreeMap::new();
+        if self.terms.kind == Kind::Experiment {
+            let Ok(mut public) = run.job.public_data(self.table.share()) else {
+                return Ok(metrics);
+            };
+            if let Some(test) = &self.test {
+                public = public.with_test(test.share())?;
+            }
+            let names = public.metrics();
+            let seen = public.without_optimum().examine(&model.parameter())?;
+            metrics.insert("objective".to_owned(), seen.objective);
+            metrics.extend(names.iter().map(|name| format!("test_{name}")).zip(seen.test));
+        } else if let Some(files) = self.terms.test {
+            for path in &files.paths {
+                let quality = model.measure(&Asked::table(path, files.reading))?.quality;
+                metrics.extend(named(&quality));
+            }
+        }
+        Ok(metrics)
+    }
+}
+
+/// What a run came to.
+struct Came {
+    model: Model,
+    iterations: u64,
+}
+
+/// Why a run came to nothing.
+enum Ended {
+    Journal(Error),
+    Run(Error),
+}
+
+impl From<Error> for Ended {
+    fn from(error: Error) -> Self {
+        Ended::Run(error)
+    }
+}
+
+impl Checked {
+    fn load(&self, source: Source<'_>) -> Result<PrivateTable, Error> {
+        match self {
+            Checked::Fit(job) => job.load(source),
+            Checked::Between(job) => job.load(source),
+        }
+    }
+
+    fn public_data(&self, table: PrivateTable) -> Result<PublicData, Error> {
+        match self {
+            Checked::Fit(job) => PublicData::of_job(job, table),
+            Checked::Between(job) => PublicData::of_simulation(job, table),
+        }
+    }
+
+    /// What the run will do to one person.
+    fn plan(&self, table: PrivateTable) -> Result<Ledger, Error> {
+        match self {
+            Checked::Fit(job) => {
+                let ready = job.open(table, &mut unwatched)?;
+                let mut plan = ready.plan().cloned().ok_or_else(no_noise)?;
+                ready.taints().iter().for_each(|&taint| plan.taint(taint));
+                Ok(plan)
+            }
+            Checked::Between(job) => {
+                if !job.neighbours_are_one_party() {
+                    let why = "a record that is replaced may be another party's, and then two parties change; protect \
+                               users, or deal the records";
+                    return Err(Error::value("users_from", "records", why));
+                }
+                let mut plans = job.open(table, Keep::default(), &mut unwatched)?.plans();
+                match (plans.pop(), plans.is_empty()) {
+                    (Some(plan), true) => Ok(plan),
+                    _ => {
+                        let why = "parties have different plans, and who is with whom differs from run to run, so that the \
+                                   runs have no one sum; sweep on public data, or run them one by one";
+                        Err(Error::value("parties", "several plans", why))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Does the run, which must be what was `planned`; `begin` keeps that it was begun, and nothing
+    /// is asked before it has.
+    fn perform(
+        &self,
+        table: PrivateTable,
+        planned: Option<&Ledger>,
+        begin: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<Came, Ended> {
+        let same = |plan: Option<&Ledger>| {
+            let entries = |ledger: &Ledger| ledger.entries().to_vec();
+            match planned.is_none_or(|planned| Some(entries(planned)) == plan.map(entries)) {
+                true => Ok(()),
+                false => Err(Error::from(Refusal::BadQuery(
+                    "the run is not what was planned".to_owned(),
+                ))),
+            }
+        };
+        match self {
+            Checked::Fit(job) => {
+                let ready = job.open(table, &mut unwatched)?;
+                same(ready.plan())?;
+                begin().map_err(Ended::Journal)?;
+                let fitted = ready.run(&mut unwatched)?;
+                Ok(Came { model: fitted.model, iterations: fitted.iterations })
+            }
+            Checked::Between(job) => {
+                let ready = job.open(table, Keep::default(), &mut unwatched)?;
+                same(ready.plans().first())?;
+                begin().map_err(Ended::Journal)?;
+                let done = ready.run(Keep::default(), &mut unwatched)?;
+                Ok(Came { model: done.model, iterations: done.rounds.into() })
+            }
+        }
+    }
+}
+
+fn no_noise() -> Error {
+    let why =
+        "it has no noise, and no budget holds it; leave it out, or say that the table is public";
+    Error::value("algorithm", "exact", why)
+}
+
+/// The figures of a quality, by their names.
+fn named(quality: &Quality) -> Vec<(String, f64)> {
+    let all = match quality {
+        Quality::Classes { accuracy, auc, log_loss, .. } => {
+            [("test_accuracy", *accuracy), ("test_auc", *auc), ("test_log_loss", *log_loss)]
+        }
+        Quality::Range { rmse, mae, r2, .. } => {
+            [("test_rmse", *rmse), ("test_mae", *mae), ("test_r2", *r2)]
+        }
+    };
+    all.map(|(name, value)| (name.to_owned(), value)).to_vec()
+}
+
+/// Stands for what is in the files of a public table.
+fn contents(data: &Files) -> Result<Digest, Error> {
+    let mut hasher = Hasher::new("reticent public table");
+    for path in &data.paths {
+        let bytes = std::fs::read(path).map_err(|error| Error::read(path, "the table", &error))?;
+        hasher.field(&bytes);
+    }
+    Ok(hasher.finish())
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
