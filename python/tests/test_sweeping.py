@@ -56,3 +56,10 @@ def test_a_private_table_is_paid_for(model, patients):
         reticent.sweep(model, X, y, grid)
     with pytest.raises(ValueError, match="repeats"):
         reticent.sweep(model, X, y, grid, repeats=0)
+
+
+def test_no_point_of_the_grid_gets_by_without_paying(model, patients):
+    budget = Budget(4.0, 1e-5)
+    with pytest.raises(ValueError, match="param_grid has budget"):
+        reticent.sweep(model.set_params(budget=budget), *patients, {"budget": [None]}, repeats=1)
+    assert not budget.jobs

@@ -4,6 +4,7 @@ mod consensus;
 mod coordinate;
 mod correction;
 mod count;
+mod curvature;
 mod erased;
 mod errors;
 #[cfg(test)]
@@ -22,6 +23,7 @@ pub use consensus::{Consensus, ConsensusTerms, Moving};
 pub use coordinate::Coordinate;
 pub use correction::Correction;
 pub use count::Count;
+pub use curvature::Curvature;
 pub use errors::Errors;
 pub use gradient::{Gradient, Mean};
 pub use histogram::{Cells, Histogram};
