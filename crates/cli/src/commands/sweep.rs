@@ -243,9 +243,8 @@ impl Sweep {
         }
         if !self.public_data && lost > 0 {
             remarks.push(format!(
-                "{} runs were begun and lost. What they cost is spent, and they are not begun again: a second run would be a \
-                 second release.",
-                lost
+                "{lost} runs were begun and lost. What they cost is spent, and they are not begun again: a second run would be a \
+                 second release."
             ));
         }
         Ok(remarks)
