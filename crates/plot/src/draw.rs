@@ -32,7 +32,7 @@ impl Frame {
                 let longest = named.map(|curve| width_of(&curve.name, font)).fold(0.0, f64::max);
                 let right = (longest + 26.0).clamp(24.0, 230.0);
                 let (width, height) = (720.0, 360.0 + title);
-                Self { width, height, left: 62.0, right, top: 16.0 + title, bottom: 54.0, font }
+                Self { width, height, left: 68.0, right, top: 16.0 + title, bottom: 54.0, font }
             }
             Size::Narrow => {
                 let font = 12.0;

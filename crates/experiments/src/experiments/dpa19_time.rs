@@ -43,18 +43,21 @@ impl Experiment for Dpa19Time {
         let problem = setting.problem("l2");
         let t = setting.rounds;
         let noise = price(0.05, 1e-3, 1.0);
-        let runs = [
-            ("Algorithm 1", exact_steps(t), Price::Free),
-            ("Algorithm 2", exact_steps(t), noise),
-            ("DP-ADMM", dp_admm(t), noise),
-        ];
-        let mut series: Vec<Series> = runs.iter().map(|run| Series::new(run.0)).collect();
+        let names = ["Algorithm 1", "Algorithm 2", "DP-ADMM"];
+        let mut series = names.map(Series::new);
         for seed in context.seeds(5, 2) {
-            for (k, (name, method, price)) in runs.iter().enumerate() {
-                context.say(&format!("seed {seed}, {name}"));
-                let start = Instant::now();
-                problem.simulate(method, *price, setting.among(), seed)?;
-                series[k].add(t as f64, start.elapsed().as_secs_f64());
+            for rounds in [t / 4, t / 2, t] {
+                let runs = [
+                    (exact_steps(rounds), Price::Free),
+                    (exact_steps(rounds), noise),
+                    (dp_admm(rounds), noise),
+                ];
+                for (k, (method, price)) in runs.iter().enumerate() {
+                    context.say(&format!("seed {seed}, {rounds} rounds, {}", names[k]));
+                    let start = Instant::now();
+                    problem.simulate(method, *price, setting.among(), seed)?;
+                    series[k].add(rounds as f64, start.elapsed().as_secs_f64());
+                }
             }
         }
         let at = |k: usize| series[k].at(t as f64);
@@ -64,7 +67,7 @@ impl Experiment for Dpa19Time {
         let (x, y) = (Axis::linear("iterations"), Axis::linear("seconds").from_zero());
         report.figures.push(
             Figure::new("time", "DPA19: time of all iterations", x, y)
-                .with(series)
+                .with(series.to_vec())
                 .captioned("In one process, messages between parties included."),
         );
         notes(&mut report, &setting);
