@@ -412,7 +412,8 @@ mod tests {
             let file = SweepFile::read(&at("job.toml")).unwrap();
             let models = at("models");
             let kind = Kind::Experiment;
-            let terms = SweepTerms { jobs: 1, kind, test: None, models: Some(&models) };
+            let mark = [0; 32];
+            let terms = SweepTerms { jobs: 1, kind, test: None, models: Some(&models), mark };
             let ready = file.sweep.open(&file.data, terms).unwrap();
             let mut journal = ready.journal(&at("journal"), false).unwrap();
             ready.run(&mut journal, &mut |_, _| ()).unwrap();
