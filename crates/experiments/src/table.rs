@@ -95,9 +95,8 @@ impl Table {
 
     /// The share of the larger class: the accuracy of who looks at nothing.
     pub fn majority(&self) -> f64 {
-        let positive = self.targets.iter().filter(|target| **target > 0.0).count() as f64;
-        let share = positive / self.len() as f64;
-        share.max(1.0 - share)
+        let positive = self.targets.iter().filter(|target| **target > 0.0).count();
+        positive.max(self.len() - positive) as f64 / self.len() as f64
     }
 
     /// The mean square of what the model is off by.
