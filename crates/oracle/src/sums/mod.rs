@@ -18,6 +18,7 @@ mod prox;
 mod rows;
 #[cfg(test)]
 mod sensitivity_tests;
+mod shared;
 mod solver;
 mod square;
 mod statistic;
@@ -32,6 +33,7 @@ pub use private::TableError;
 pub(crate) use private::{Private, length_above};
 pub(crate) use prox::Prox;
 pub(crate) use rows::with_rows;
+pub(crate) use shared::{Meeting, Member};
 pub use solver::Quadratic;
 pub(crate) use solver::Unsolvable;
 #[cfg(test)]

@@ -165,6 +165,11 @@ impl Private {
         }
     }
 
+    /// The table, while its rows are as they came.
+    pub fn native_table(&self) -> Option<&Arc<Table>> {
+        self.image.is_none().then_some(&self.table)
+    }
+
     /// The rows.
     pub fn rows(&self) -> &Rows {
         self.image.as_ref().map_or(&self.table.rows, |(rows, ..)| rows)

@@ -2,6 +2,8 @@
 
 use reticent_data::{Csr, Dense};
 
+use super::grid::nearest;
+
 /// One expression for the rows of a table, be they dense or sparse: compiled for each.
 macro_rules! with_rows {
     ($rows:expr, $name:ident => $body:expr) => {
@@ -32,6 +34,12 @@ pub trait RowAccess: Sync {
 
     /// `sums ← sums + map(t·aᵢ)`, one output.
     fn add(&self, i: usize, t: f64, sums: &mut [f64], map: impl Fn(f64) -> f64);
+
+    /// `aᵢᵀx` for eight parameters, entry by entry, each as [`RowAccess::dot`] computes it.
+    fn dot_lanes(&self, i: usize, x: &[[f64; 8]], scores: &mut [f64; 8]);
+
+    /// `sums ← sums + nearest(t·aᵢ)` for eight parameters.
+    fn add_lanes(&self, i: usize, t: &[f64; 8], sums: &mut [[f64; 8]]);
 
     /// `‖aᵢ‖²` in plain floating point.
     fn square_norm(&self, i: usize) -> f64 {
@@ -90,6 +98,40 @@ impl RowAccess for Dense {
             *sum += map(t * a);
         }
     }
+
+    #[inline(always)]
+    fn dot_lanes(&self, i: usize, x: &[[f64; 8]], scores: &mut [f64; 8]) {
+        // The eight running sums of `dot`, each for eight parameters.
+        let row = self.row(i);
+        let (head, tail) = row.as_chunks::<8>();
+        let (x_head, x_tail) = x[..row.len()].as_chunks::<8>();
+        let mut lanes = [[0.0; 8]; 8];
+        for (a, b) in head.iter().zip(x_head) {
+            for lane in 0..8 {
+                for k in 0..8 {
+                    lanes[lane][k] += a[lane] * b[lane][k];
+                }
+            }
+        }
+        let nothing: f64 = std::iter::empty::<f64>().sum();
+        let (mut whole, mut rest) = ([nothing; 8], [nothing; 8]);
+        for lane in &lanes {
+            (0..8).for_each(|k| whole[k] += lane[k]);
+        }
+        for (a, b) in tail.iter().zip(x_tail) {
+            (0..8).for_each(|k| rest[k] += a * b[k]);
+        }
+        (0..8).for_each(|k| scores[k] = whole[k] + rest[k]);
+    }
+
+    #[inline(always)]
+    fn add_lanes(&self, i: usize, t: &[f64; 8], sums: &mut [[f64; 8]]) {
+        for (sum, a) in sums.iter_mut().zip(self.row(i)) {
+            for k in 0..8 {
+                sum[k] += nearest(t[k] * a);
+            }
+        }
+    }
 }
 
 impl RowAccess for Csr {
@@ -122,6 +164,29 @@ impl RowAccess for Csr {
         let (indices, values) = self.row(i);
         for (&j, a) in indices.iter().zip(values) {
             sums[j as usize] += map(t * a);
+        }
+    }
+
+    #[inline(always)]
+    fn dot_lanes(&self, i: usize, x: &[[f64; 8]], scores: &mut [f64; 8]) {
+        let (indices, values) = self.row(i);
+        let nothing: f64 = std::iter::empty::<f64>().sum();
+        let mut whole = [nothing; 8];
+        for (&j, a) in indices.iter().zip(values) {
+            let b = &x[j as usize];
+            (0..8).for_each(|k| whole[k] += a * b[k]);
+        }
+        *scores = whole;
+    }
+
+    #[inline(always)]
+    fn add_lanes(&self, i: usize, t: &[f64; 8], sums: &mut [[f64; 8]]) {
+        let (indices, values) = self.row(i);
+        for (&j, a) in indices.iter().zip(values) {
+            let sum = &mut sums[j as usize];
+            for k in 0..8 {
+                sum[k] += nearest(t[k] * a);
+            }
         }
     }
 }
