@@ -9,7 +9,7 @@ WHOLE := --locked --workspace --features reticent/arrow
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test tools format lint features package supply-chain docs unit exports pages python wheel \
-	book reproduce reproduce-quick fuzz msrv nightly bench bench-utility bench-python bench-peers notebooks build
+	book reproduce reproduce-quick fuzz msrv nightly bench bench-utility bench-coverage bench-python bench-peers notebooks build
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -151,6 +151,9 @@ bench-peers: wheel ## Compare a fit with diffprivlib and Opacus, which it instal
 	python3 -m venv "$${CARGO_TARGET_DIR:-target}/bench-peers"
 	"$${CARGO_TARGET_DIR:-target}/bench-peers/bin/python" -m pip install --quiet diffprivlib opacus 'scikit-learn<1.7' dist/*.whl
 	"$${CARGO_TARGET_DIR:-target}/bench-peers/bin/python" benches/peers.py
+
+bench-coverage: build ## Measure how often intervals of coefficients hold what made the tables
+	python3 benches/coverage.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 
 bench-utility: build ## Measure how good private models are on public data sets (data: RETICENT_DATA=DIR)
 	python3 benches/utility.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"

@@ -31,6 +31,7 @@ GROUPS = {
     "Private evaluation": ["evaluate", "Evaluation", "Estimate"],
     "Many parties": ["simulate", "Simulation"],
     "Sweeps": ["sweep", "Sweep"],
+    "Papers": ["experiments", "reproduce", "Reproduction"],
     "Audits": ["audit", "audit_all", "Audit"],
     "Errors and warnings": [],  # all that is left
 }

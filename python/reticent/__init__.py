@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .huber import PrivateHuberRegressor
     from .lasso import PrivateElasticNet, PrivateLasso
     from .logistic import PrivateLogisticRegression
+    from .reproduction import Reproduction, experiments, reproduce
     from .ridge import PrivateRidge
     from .search import PrivateSearchCV
     from .simulation import Simulation, simulate
@@ -64,12 +65,15 @@ _LATER = {
     "PrivateLogisticRegression": "logistic",
     "PrivateRidge": "ridge",
     "PrivateSearchCV": "search",
+    "Reproduction": "reproduction",
     "Simulation": "simulation",
     "Sweep": "sweeping",
     "audit": "auditing",
     "audit_all": "auditing",
     "evaluate": "evaluation",
+    "experiments": "reproduction",
     "load": "files",
+    "reproduce": "reproduction",
     "simulate": "simulation",
     "sweep": "sweeping",
 }
@@ -100,6 +104,7 @@ __all__ = [
     "PrivateLogisticRegression",
     "PrivateRidge",
     "PrivateSearchCV",
+    "Reproduction",
     "Schema",
     "SchemaError",
     "Simulation",
@@ -107,7 +112,9 @@ __all__ = [
     "audit",
     "audit_all",
     "evaluate",
+    "experiments",
     "load",
+    "reproduce",
     "simulate",
     "sweep",
 ]

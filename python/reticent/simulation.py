@@ -14,6 +14,7 @@ from sklearn.base import clone
 from . import _reticent
 from ._base import PrivateEstimator
 from ._frames import frame
+from ._whole import whole
 from .certificate import Certificate
 
 __all__ = ["Simulation", "simulate"]
@@ -151,8 +152,18 @@ def simulate(
         )
     model = clone(estimator)
     table, schema, target = model._prepared(X, y)
-    dealt = np.ndim(parties) == 0
-    names, holders = (list(range(int(parties))), None) if dealt else _holders(parties)
+    split = whole("parties", parties, 1) if np.ndim(parties) == 0 else None
+    dealt = split is not None
+    names, holders = _holders(parties) if split is None else (list(range(split)), None)
+    if split is None and skew is not None:
+        raise ValueError(
+            f"skew={skew!r}: it says how records are dealt to a number of parties, and here each "
+            "record has its holder"
+        )
+    epsilons = {_place(names, who): float(own) for who, own in (party_epsilon or {}).items()}
+    for place, small in epsilons.items():
+        if not small > 0.0:
+            raise ValueError(f"party_epsilon of {names[place]!r} is {small}: it must be above 0")
     request = model._request(schema, not dealt, model._seed())
     if request["algorithm"] == "auto":
         request["algorithm"] = "federated"
@@ -161,15 +172,13 @@ def simulate(
     native, certificates, rounds, traffic, rejections, remark = _reticent.simulate(
         request,
         {
-            "split": int(parties) if dealt else None,
+            "split": split,
             "skew": skew,
             "trust": trust,
             "topology": topology,
-            "public_seed": int(public_seed),
+            "public_seed": whole("public_seed", public_seed, 0),
             "failures": json.dumps(dict(failures or {})),
-            "epsilons": [
-                (_place(names, who), float(own)) for who, own in (party_epsilon or {}).items()
-            ],
+            "epsilons": list(epsilons.items()),
         },
         table.x,
         names=table.names if schema.features else None,

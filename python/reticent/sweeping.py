@@ -128,6 +128,8 @@ def sweep(
     if not isinstance(estimator, PrivateEstimator):
         raise TypeError(f"estimator is a {type(estimator).__name__}: a private estimator is needed")
     points = list(ParameterGrid(param_grid))
+    if any("budget" in point for point in points):
+        raise ValueError("param_grid has budget: one pays for all runs, and the estimator has it")
     if int(repeats) < 1:
         raise ValueError(f"repeats={repeats}: at least one run of every point is needed")
     _payable(estimator, len(points) * int(repeats), test is not None, public)

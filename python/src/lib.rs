@@ -11,6 +11,7 @@ mod fit;
 mod job;
 mod model;
 mod payment;
+mod reproduction;
 mod schema;
 mod simulation;
 mod table;
@@ -33,6 +34,8 @@ mod _reticent {
     use crate::fit::{fit, tune};
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::reproduction::{experiments, reproduce};
     #[pymodule_export]
     use crate::schema::Schema;
     #[pymodule_export]

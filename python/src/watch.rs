@@ -11,7 +11,7 @@ use reticent::{Error, Stage};
 use crate::error::Failure;
 
 /// How often is looked: seldom enough to cost nothing, often enough for a person.
-const PAUSE: Duration = Duration::from_millis(20);
+pub const PAUSE: Duration = Duration::from_millis(20);
 
 /// Looks for signals at every stage, and says stop when a handler raised.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Signals {
 
 /// Whether a handler of a signal raised. What it raised is not kept: the error that the stop becomes
 /// says what was spent.
-fn raised() -> bool {
+pub fn raised() -> bool {
     Python::attach(|py| py.check_signals()).is_err()
 }
 

@@ -91,7 +91,8 @@ def test_groups_protect_persons_and_labels_must_be_known(model, patients):
         model.private_score(X, np.full(2000, 7), **BUDGET)
     wrong = [{"epsilon": -1.0}, {"delta": 0.0}, {"confidence": 2.0}, {"bins": 1},
              {"adjacency": "add-remove"}, {"adjacency": "near"}, {"unit": "user"},
-             {"threshold": 3.0}]
+             {"threshold": 3.0}, {"bins": -1}, {"adjacency": "add-remove", "public_n": -1},
+             {"adjacency": "add-remove", "public_n": 3.5}, {"epsilon": float("nan")}]
     for option in wrong:
         with pytest.raises(ValueError) as error:
             reticent.evaluate(model, X, y, **{**BUDGET, **option})
@@ -106,3 +107,16 @@ def test_public_classes_are_an_assumption(patients, bounds):
     more = [line for line in read.assumptions if line not in declared.assumptions]
     assert len(more) == 1 and "which classes occur" in more[0]
     assert read.verify().certified
+
+
+def test_what_the_noise_leaves_unknown_is_said_and_not_lost_when_paid_for(patients, bounds):
+    X, _ = patients
+    few, number = X[:40], X[:40, 0]
+    ridge = PrivateRidge(**BUDGET, bounds=bounds, target_bounds=(0, 100)).fit(X, X[:, 0])
+    budget = Budget(1.0, 1e-6)
+    # The noise of each sum is hundreds, and 40 records vary by 10: the chance that a variance is seen
+    # behind it, five standard deviations from 0, is below 1e-6.
+    found = ridge.private_score(few, number, epsilon=0.01, delta=1e-7, budget=budget)
+    assert len(budget.jobs) == 1 and np.isnan(found.score.value)
+    assert found.score.interval == (-np.inf, 1.0) and found.score.noise == np.inf
+    assert "r2" in repr(found) and np.isneginf(found.to_frame().loc["r2", "lower"])

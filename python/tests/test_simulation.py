@@ -78,6 +78,12 @@ def test_what_cannot_be_is_refused_in_words(model, patients):
         ({}, {"parties": 4, "failures": {"sometimes": 0.1}}),
         ({}, {"parties": 4, "failures": {"after": 7.0}}),
         ({"adjacency": "add-remove", "public_n": 2000}, {"parties": 4}),
+        ({}, {"parties": -1}),
+        ({}, {"parties": 2.5}),
+        ({}, {"parties": None}),
+        ({}, {"parties": 4, "public_seed": -1}),
+        ({}, {"parties": 4, "party_epsilon": {0: float("nan")}}),
+        ({}, {"parties": [0, 1] * 1000, "skew": "iid"}),
         ({"algorithm": "dp-sgd"}, {"parties": 4}),
         ({"settings": {"outer": 3}}, {"parties": 4}),
     ]
@@ -89,6 +95,7 @@ def test_what_cannot_be_is_refused_in_words(model, patients):
                 ),
                 X, y, **options,
             )
-        assert "--" not in str(error.value), (params, options, str(error.value))
+        said = str(error.value)
+        assert "--" not in said and "split" not in said, (params, options, said)
     with pytest.raises(TypeError):
         reticent.simulate("a model", X, y, 4)

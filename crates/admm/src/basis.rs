@@ -164,7 +164,7 @@ impl Basis {
 
 /// Eigenvectors, one a row, and eigenvalues of a symmetric matrix. Where they cannot be found, as
 /// for numbers that no answer has, those of 0: then nothing is changed.
-fn eigen(matrix: &[f64], width: usize) -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn eigen(matrix: &[f64], width: usize) -> (Vec<f64>, Vec<f64>) {
     let found = MatRef::from_row_major_slice(matrix, width, width).self_adjoint_eigen(Side::Lower);
     let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
     if let Ok(found) = found {

@@ -18,6 +18,7 @@ mod release;
 mod settings;
 mod smoothing;
 mod splitting;
+mod standard_errors;
 mod step_size;
 mod walk;
 
@@ -29,5 +30,6 @@ pub use release::Release;
 pub use reticent_oracle::Refused;
 pub use settings::{Public, Setting, Settings, at_least_one, fraction, not_negative, positive};
 pub use smoothing::Smoothing;
+pub use standard_errors::{Estimated, Inference};
 pub use step_size::StepSize;
 pub use walk::Walk;

@@ -41,6 +41,8 @@ impl AuditSpec {
             step: takes.contains(&"step").then_some(StepSize::Constant(STEP)),
             loss: match form {
                 "classes" => "logistic".to_owned(),
+                // With a slope that is at its clip where the parameter starts.
+                _ if procedure.has_standard_errors() => "squared".to_owned(),
                 _ if normal => ONE_SIDED.to_owned(),
                 _ => usual.loss.clone(),
             },
@@ -57,6 +59,7 @@ impl AuditSpec {
                 "blocks" => "blocks:2".parse().ok(),
                 _ => None,
             },
+            standard_errors: procedure.has_standard_errors().then_some(SHARE),
             precondition: (form == "preconditioned").then_some(SHARE),
             procedure,
             records: Some(records(cell)),

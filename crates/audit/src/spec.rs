@@ -64,6 +64,10 @@ pub struct AuditSpec {
     pub law: Option<Law>,
     /// The part of the budget for the second moment whose coordinates the steps are taken in.
     pub precondition: Option<f64>,
+    /// Weights of the classes, as `CLASS:NUMBER,CLASS:NUMBER`.
+    pub class_weight: Option<String>,
+    /// The part of the budget for standard errors, where there are any.
+    pub standard_errors: Option<f64>,
     /// Which blocks of a consensus move.
     pub schedule: Option<BlockSchedule>,
     /// The averaging parameter, where it matters.
@@ -109,6 +113,8 @@ impl Default for AuditSpec {
             as_published: false,
             law: None,
             precondition: None,
+            class_weight: None,
+            standard_errors: None,
             schedule: None,
             relaxation: None,
             procedure: Procedure::Alone,
@@ -388,6 +394,8 @@ impl AuditSpec {
             algorithm: Some(self.algorithm.clone()),
             loss: Some(self.loss.clone()),
             graph: self.procedure.has_graph().then(|| "private".to_owned()),
+            class_weight: self.class_weight.clone(),
+            standard_errors: self.standard_errors,
             constraint: self.constraint.clone(),
             intercept: Some(false),
             settings: entry.map(|entry| self.settings(entry)).unwrap_or_default(),

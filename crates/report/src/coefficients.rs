@@ -1,7 +1,7 @@
 //! The weights of a model, in the units of its table.
 
 use maud::{Markup, html};
-use reticent::{Coefficient, Model, Units};
+use reticent::{Coefficient, CoefficientEstimate, Model, StandardErrors, Units};
 use reticent_plot::{Bar, Bars};
 
 use crate::curves::figure;
@@ -38,6 +38,7 @@ pub(crate) fn coefficients(model: &Model, id: &str) -> Markup {
             summary { "All weights" }
             (table(model, &units, &pairs))
         }
+        @if let Some(found) = model.standard_errors() { (estimates(found)) }
         p.note {
             "Every release that the model was made of carries noise, and so does each weight. How much of it \
              is left in a weight depends on the algorithm and is not written in the model: a weight that is \
@@ -106,6 +107,52 @@ fn table(model: &Model, units: &Units, pairs: &[(&Coefficient, &Coefficient)]) -
         }
         @if pairs.len() > LISTED {
             p.note { "And " (pairs.len() - LISTED) " smaller ones, which the model lists." }
+        }
+    }
+}
+
+/// The coefficients of the population, or why nothing is said of them.
+fn estimates(found: &StandardErrors) -> Markup {
+    let name = |one: &CoefficientEstimate| match (&one.against, one.encoded) {
+        (Some(against), _) => format!("{}, not {against}", one.name),
+        (None, true) => format!("{} (scaled)", one.name),
+        (None, false) => one.name.clone(),
+    };
+    let row = |one: &CoefficientEstimate| {
+        let (from, to) = one.interval();
+        html! { tr {
+            th scope="row" { (said(&name(one))) }
+            @for value in [one.estimate, one.standard_error, from, to] {
+                td.number { (number(value)) }
+            }
+        } }
+    };
+    html! {
+        h3 { "In the population" }
+        @if let Some(why) = &found.hidden {
+            p { "No standard errors can be given, though they were paid for: " (said(why)) "." }
+        } @else {
+            p {
+                "Estimates of what moves the " (said(&found.of)) " in the population, per unit of the table, \
+                 with standard errors that cover sampling and the noise of privacy."
+            }
+            div.scroll tabindex="0" role="group" aria-label="Estimates with standard errors" {
+                table {
+                    thead { tr {
+                        th scope="col" { "Column" }
+                        @for head in ["estimate", "standard error", "from", "to (95 %)"] {
+                            th.number scope="col" { (head) }
+                        }
+                    } }
+                    tbody { @for one in &found.estimates { (row(one)) } }
+                }
+            }
+            p.note {
+                "An interval holds if the records were drawn independently and the model is true of them. It \
+                 covers neither values outside their declared bounds nor rows longer than the row norm, which \
+                 were cut, nor what the columns leave out. The estimates are those of the loss without a \
+                 penalty; the weights above are those that predict."
+            }
         }
     }
 }

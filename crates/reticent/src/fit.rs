@@ -5,6 +5,7 @@ use reticent_oracle::tables::Schema;
 use reticent_problem::{Constraint, Graph};
 
 use crate::budget::Budget;
+use crate::class_weights::ClassWeights;
 use crate::error::Error;
 use crate::graph::PrivateGraph;
 use crate::job::Job;
@@ -37,6 +38,7 @@ pub struct Fit {
     pub(crate) problem: Problem,
     pub(crate) solver: Solver,
     pub(crate) graph: Option<PrivateGraph>,
+    pub(crate) standard_errors: Option<f64>,
     pub(crate) budget: Option<Budget>,
     pub(crate) adjacency: Adjacency,
     pub(crate) unit: Option<Unit>,
@@ -58,6 +60,7 @@ impl Fit {
             problem,
             solver: Solver::default(),
             graph: None,
+            standard_errors: None,
             budget: None,
             adjacency: Adjacency::default(),
             unit: None,
@@ -69,9 +72,28 @@ impl Fit {
 
     parts_of_problem!();
 
+    /// How much a record of each class counts; alike where nothing is said (docs/classes.md).
+    pub fn class_weights(mut self, weights: ClassWeights) -> Self {
+        self.problem = self.problem.class_weights(weights);
+        self
+    }
+
+    /// The shares of the classes, which are public: not taken from the table.
+    pub fn class_prior(mut self, shares: impl IntoIterator<Item = (String, f64)>) -> Self {
+        self.problem = self.problem.class_prior(shares);
+        self
+    }
+
     /// A graph of the features that is learned within the budget and fused along.
     pub fn learn_graph(mut self, graph: PrivateGraph) -> Self {
         self.graph = Some(graph);
+        self
+    }
+
+    /// Estimates of the coefficients of the population with their standard errors, for this share
+    /// of the budget (docs/uncertainty.md).
+    pub fn standard_errors(mut self, share: f64) -> Self {
+        self.standard_errors = Some(share);
         self
     }
 

@@ -13,6 +13,7 @@ use crate::model::Model;
 use crate::run::{Calibrated, Outcome};
 use crate::source::Source;
 use crate::stage::{Stage, Watch, enter, unwatched};
+use crate::standard_errors::Found;
 use crate::task::Task;
 use crate::trace::{Recorder, Trace, Tracing};
 use crate::tune::{Prepared, Tuned, Tuning};
@@ -74,6 +75,7 @@ pub(crate) struct Done<'j> {
     pub transcript: Vec<Vec<f64>>,
     ledger: Ledger,
     choice: Option<Choice>,
+    standard_errors: Option<Found>,
 }
 
 /// A job with its table read and its noise calibrated, before anything about the table was asked.
@@ -270,7 +272,8 @@ impl Ready<'_> {
         }
         let mut recorder = Recorder::new(tracing, budget.delta());
         let fitted = self.perform(watch, Some(&mut recorder))?;
-        Ok((fitted, recorder.finish(&plan)?))
+        let certified = fitted.model.certificate().certified;
+        Ok((fitted, recorder.finish(&plan, certified)))
     }
 
     fn perform(
@@ -285,14 +288,14 @@ impl Ready<'_> {
             Some(plan) => work.execute(gate, plan, watch, recorder)?,
             None => work.task().fit_exact(gate)?,
         };
-        let Done { task, parameter, iterations, graph, tuned, converged, ledger, choice, .. } =
-            done;
+        let Done { task, parameter, iterations, graph, tuned, converged, .. } = done;
+        let (ledger, choice, standard_errors) = (done.ledger, done.choice, done.standard_errors);
         let certificate = Certificate::new(task, &terms, ledger.clone())
             .map_err(|why| task.after(&ledger, why))?;
         let certificate = Certificate { choice, ..certificate };
-        let model =
-            Model::new(task.entry.name, &task.objective, parameter, graph.as_ref(), certificate)
-                .map_err(|why| task.after(&ledger, why))?;
+        let extras = (graph.as_ref(), standard_errors.as_ref());
+        let model = Model::new(task.entry.name, &task.objective, parameter, extras, certificate)
+            .map_err(|why| task.after(&ledger, why))?;
         Ok(Fitted { model, records, iterations, tuned, converged })
     }
 }
@@ -358,7 +361,7 @@ impl Work {
                 // A plan is made by the work that it is for.
                 _ => return Err(self.task().not_private()),
             };
-        let Outcome { parameter, iterations, graph, choice, .. } = outcome;
+        let Outcome { parameter, iterations, graph, choice, standard_errors, .. } = outcome;
         let converged = None;
         Ok(Done {
             task,
@@ -370,6 +373,7 @@ impl Work {
             transcript,
             ledger,
             choice,
+            standard_errors,
         })
     }
 }
@@ -410,6 +414,7 @@ impl Task {
             transcript: Vec::new(),
             ledger: gate.close()?,
             choice: None,
+            standard_errors: None,
         })
     }
 }

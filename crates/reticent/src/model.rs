@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::identity::Identity;
 use crate::objective::{Objective, loss_for};
 use crate::quality::decode;
+use crate::standard_errors::{Found, StandardErrors};
 use crate::verify::Document;
 
 /// The formats that this version reads; it writes the last. The first had no digest.
@@ -34,6 +35,14 @@ pub struct Model {
     /// The edges of a graph that was learned privately, as pairs of columns with a sign.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     graph: Option<Vec<(String, String, f64)>>,
+    /// Estimates of the coefficients of the population, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    standard_errors: Option<StandardErrors>,
+    /// What was said of the classes, in their order.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    class_weights: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    class_prior: Option<Vec<f64>>,
     /// The columns of the parameter: the classes, or the one target.
     outputs: Vec<String>,
     coefficients: Vec<Coefficient>,
@@ -54,20 +63,21 @@ pub struct Coefficient {
 }
 
 impl Model {
-    /// The model of a run of `algorithm`; `graph` is one that was learned.
+    /// The model of a run of `algorithm`; `graph` is one that was learned, `found` what was asked
+    /// for beside it.
     pub(crate) fn new(
         algorithm: &str,
         objective: &Objective,
         parameter: Vec<f64>,
-        graph: Option<&Graph>,
+        (graph, found): (Option<&Graph>, Option<&Found>),
         certificate: Certificate,
     ) -> Result<Self, Error> {
-        let Objective { schema, loss, regulariser, constant, .. } = objective;
+        let Objective { schema, loss, regulariser, constant, classes, .. } = objective;
         let Shape { features, outputs, .. } = regulariser.shape();
         let (weights, intercept) = parameter.split_at(features * outputs);
         let names = schema.encoded_names();
         let target = schema.target();
-        let model = Model {
+        let mut model = Model {
             version: VERSION,
             algorithm: algorithm.to_owned(),
             loss: loss.spec(),
@@ -81,6 +91,9 @@ impl Model {
                     |edge: &Edge| (names[edge.from].clone(), names[edge.to].clone(), edge.weight);
                 graph.edges().iter().map(edge).collect()
             }),
+            standard_errors: None,
+            class_weights: classes.weights.clone(),
+            class_prior: classes.prior.clone(),
             outputs: match target.map(|(name, target)| (name, target.kind())) {
                 Some((_, TargetKind::Classes(labels))) if outputs > 1 => {
                     labels.names().map(str::to_owned).collect()
@@ -98,6 +111,7 @@ impl Model {
             preprocessing: schema.clone().without_origin(),
             certificate,
         };
+        model.standard_errors = found.map(|found| model.in_units(found, *constant));
         model.sealed()
     }
 
@@ -170,6 +184,14 @@ impl Model {
             TargetKind::Classes(labels) if labels.len() > 2 => labels.len(),
             _ => 1,
         };
+        let classes = self.classes().map_or(0, |names| names.len());
+        let numbers = |numbers: &Option<Vec<f64>>| {
+            let positive = |x: &f64| x.is_finite() && *x > 0.0;
+            numbers.as_ref().is_none_or(|all| all.len() == classes && all.iter().all(positive))
+        };
+        if !numbers(&self.class_weights) || !numbers(&self.class_prior) {
+            return Err("its class weights or shares do not fit its classes".to_owned());
+        }
         let names = || self.coefficients.iter().map(|coefficient| &coefficient.name);
         let fits = outputs == expected
             && self.coefficients.len() == self.preprocessing.width()
@@ -206,6 +228,22 @@ impl Model {
     /// The edges of the graph that was learned privately, if one was: two columns and a sign.
     pub fn graph(&self) -> Option<&[(String, String, f64)]> {
         self.graph.as_deref()
+    }
+
+    /// Estimates of the coefficients of the population with their standard errors, where a share of
+    /// the budget was spent on them.
+    pub fn standard_errors(&self) -> Option<&StandardErrors> {
+        self.standard_errors.as_ref()
+    }
+
+    /// The weights of the classes that it was trained with, in their order.
+    pub fn class_weights(&self) -> Option<&[f64]> {
+        self.class_weights.as_deref()
+    }
+
+    /// The public shares of the classes, in their order, where they were said.
+    pub fn class_prior(&self) -> Option<&[f64]> {
+        self.class_prior.as_deref()
     }
 
     /// The names of the outputs.

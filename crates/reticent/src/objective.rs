@@ -12,6 +12,7 @@ use reticent_problem::{
 };
 
 use crate::certificate::origin;
+use crate::class_weights::{ClassWeights, Classes};
 use crate::error::Error;
 
 /// The constant behind the intercept, as a part of the row norm: tables in other units then give
@@ -45,6 +46,8 @@ pub struct Problem {
     penalty: Arc<dyn Penalty>,
     constraint: Option<Constraint>,
     intercept: bool,
+    class_weights: Option<ClassWeights>,
+    class_prior: Option<Vec<(String, f64)>>,
     assumptions: Vec<String>,
 }
 
@@ -70,6 +73,8 @@ impl Problem {
             penalty,
             constraint: None,
             intercept: true,
+            class_weights: None,
+            class_prior: None,
             assumptions: Vec::new(),
         }
     }
@@ -105,13 +110,25 @@ impl Problem {
         self
     }
 
+    /// How much a record of each class counts; alike where nothing is said.
+    pub fn class_weights(mut self, weights: ClassWeights) -> Self {
+        self.class_weights = Some(weights);
+        self
+    }
+
+    /// The shares of the classes, which are public: not taken from the table.
+    pub fn class_prior(mut self, shares: impl IntoIterator<Item = (String, f64)>) -> Self {
+        self.class_prior = Some(shares.into_iter().collect());
+        self
+    }
+
     pub(crate) fn schema(&self) -> &Schema {
         &self.schema
     }
 
     /// Writes what it is into a digest, by what its parts are called.
     pub(crate) fn write(&self, hasher: &mut Hasher) {
-        let Problem { schema, loss, penalty, constraint, intercept, assumptions } = self;
+        let Problem { schema, loss, penalty, constraint, intercept, assumptions, .. } = self;
         let loss = loss.as_ref().map(|loss| loss.spec()).unwrap_or_default();
         let constraint = constraint.as_ref().map(Constraint::spec).unwrap_or_default();
         for text in [schema.to_toml(), loss, penalty.spec(), constraint.to_string()] {
@@ -132,17 +149,23 @@ impl Problem {
     /// # Errors
     /// If the schema has no target, or the loss or the constraint does not fit it.
     pub fn check(self) -> Result<Objective, Error> {
-        let Problem { schema, loss, penalty, constraint, intercept, assumptions } = self;
+        let classes = Classes::new(
+            self.class_weights.as_ref(),
+            self.class_prior.as_deref(),
+            target_kind(&self.schema)?,
+        )?;
+        let Problem { schema, loss, penalty, constraint, intercept, assumptions, .. } = self;
         let kind = target_kind(&schema)?;
         let loss = match loss {
             Some(loss) => fitting(&loss.spec(), Arc::clone(&loss), kind)?,
             None => losses::parse(usual_loss(kind).0, class_count(kind))?.into(),
         };
+        let loss = classes.weigh(loss)?;
         let shape = Shape { features: schema.width(), outputs: loss.outputs(), intercept };
         let constraint = constraint.unwrap_or_else(|| Constraint::identity(shape.features));
         let regulariser = Arc::new(Regulariser::new(penalty, constraint, shape)?);
         let constant = if intercept { INTERCEPT * schema.row_norm() } else { 0.0 };
-        Ok(Objective { schema, loss, regulariser, constant, assumptions })
+        Ok(Objective { schema, loss, regulariser, constant, classes, assumptions })
     }
 }
 
@@ -191,6 +214,8 @@ pub struct Objective {
     pub(crate) regulariser: Arc<Regulariser>,
     /// The constant behind the intercept; 0 where there is none.
     pub(crate) constant: f64,
+    /// What was said of the classes.
+    pub(crate) classes: Classes,
     /// What the caller takes as given.
     assumptions: Vec<String>,
 }

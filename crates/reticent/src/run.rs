@@ -4,11 +4,12 @@
 //! second moments → graph        where the graph is to be learned          share g of the budget
 //! algorithm                                                               the rest
 //! score of its solution         where the run is one of several to choose among   share c
+//! curvature and gradients       where standard errors are asked for               share e
 //! ```
 //!
 //! One number `s` scales all noise. With `z₁` the noise with which one answer alone spends the
-//! budget, and `z` the same for the algorithm alone, the parts get `s·z₁/√g`, `s·z/√(1−g−c)` and
-//! `s·z₁/√c`. For full batches costs add up as squares, so `s = 1` is then the budget; elsewhere
+//! budget, and `z` the same for the algorithm alone, the parts get `s·z₁/√g`, `s·z/√(1−g−c−e)`,
+//! `s·z₁/√c` and `s·z₁/√e`. For full batches costs add up as squares, so `s = 1` is then the budget; elsewhere
 //! the calibration finds `s`.
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use reticent_problem::{Constraint, Graph};
 
 use crate::budget::Budget;
 use crate::error::Error;
+use crate::standard_errors::{self, Found};
 use crate::task::Task;
 
 /// The share of the budget that a score gets. A score is one number, while the parameter is many:
@@ -34,17 +36,23 @@ pub(crate) struct Noise {
     algorithm: f64,
     graph: Option<f64>,
     score: Option<f64>,
+    standard_errors: Option<f64>,
 }
 
 impl Noise {
     pub fn alone(algorithm: f64) -> Self {
-        Noise { algorithm, graph: None, score: None }
+        Noise { algorithm, graph: None, score: None, standard_errors: None }
     }
 
     /// So many times as much of all of it.
     pub fn scaled(&self, by: f64) -> Self {
         let part = |noise: Option<f64>| noise.map(|noise| by * noise);
-        Noise { algorithm: by * self.algorithm, graph: part(self.graph), score: part(self.score) }
+        Noise {
+            algorithm: by * self.algorithm,
+            graph: part(self.graph),
+            score: part(self.score),
+            standard_errors: part(self.standard_errors),
+        }
     }
 }
 
@@ -63,6 +71,7 @@ pub(crate) struct Outcome {
     pub iterations: u64,
     pub graph: Option<Graph>,
     pub score: Option<Released<f64>>,
+    pub standard_errors: Option<Found>,
     /// What `auto` has chosen, where it was to choose.
     pub choice: Option<Choice>,
 }
@@ -78,7 +87,7 @@ impl Task {
         let whole = self.public(terms.population())?;
         let public = whole.with_share(self.share(false));
         let alone = self.calibrate_alone(terms, &public, budget)?;
-        let noise = if self.graph.is_some() {
+        let noise = if self.graph.is_some() || self.standard_errors.is_some() {
             let plan = |s| self.rehearse(terms, &public, &self.noise(s, alone, &whole, false));
             let s = calibrate(budget.epsilon(), budget.delta(), plan)?.noise_multiplier;
             self.noise(s, alone, &whole, false)
@@ -119,26 +128,27 @@ impl Task {
         Ok(calibrate(budget.epsilon(), budget.delta(), plan)?.noise_multiplier)
     }
 
-    /// The shares of the graph and of the score.
-    fn shares(&self, scored: bool) -> (f64, f64) {
+    /// The shares of the graph, of the score and of standard errors.
+    fn shares(&self, scored: bool) -> [f64; 3] {
         let graph = self.graph.map_or(0.0, |graph| graph.share);
-        (graph, if scored { SCORE * (1.0 - graph) } else { 0.0 })
+        let score = if scored { SCORE * (1.0 - graph) } else { 0.0 };
+        [graph, score, self.standard_errors.unwrap_or(0.0)]
     }
 
     /// The share of the algorithm, by which it chooses what was left to it.
     pub(crate) fn share(&self, scored: bool) -> f64 {
-        let (graph, score) = self.shares(scored);
-        1.0 - graph - score
+        1.0 - self.shares(scored).iter().sum::<f64>()
     }
 
     /// The noise of every part at scale `s`; `whole` has the whole budget.
     pub(crate) fn noise(&self, s: f64, alone: f64, whole: &Public, scored: bool) -> Noise {
-        let (graph, score) = self.shares(scored);
+        let [graph, score, standard_errors] = self.shares(scored);
         let part = |share: f64| (share > 0.0).then(|| s * whole.whole_budget / share.sqrt());
         Noise {
             algorithm: s * alone / self.share(scored).sqrt(),
             graph: part(graph),
             score: part(score),
+            standard_errors: part(standard_errors),
         }
     }
 
@@ -212,6 +222,11 @@ impl Task {
         let parameter = algorithm.run(oracle, tell)?;
         let score = |noise_multiplier| Score { at: &parameter, noise_multiplier };
         let score = noise.score.map(|noise| oracle.ask(&score(noise))).transpose()?;
-        Ok(Outcome { parameter, iterations: algorithm.iterations(), graph, score, choice })
+        let iterations = algorithm.iterations();
+        let standard_errors = self.standard_errors.zip(noise.standard_errors);
+        let standard_errors = standard_errors
+            .map(|terms| standard_errors::ask(oracle, &self.objective, public, terms, &parameter))
+            .transpose()?;
+        Ok(Outcome { parameter, iterations, graph, score, standard_errors, choice })
     }
 }

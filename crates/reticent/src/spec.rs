@@ -100,6 +100,15 @@ pub struct Spec {
     /// The most edges of a graph that is learned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph_edges: Option<u64>,
+    /// How much a record of each class counts: `balanced`, or `CLASS:NUMBER,CLASS:NUMBER`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_weight: Option<String>,
+    /// The public shares of the classes, as `CLASS:NUMBER,CLASS:NUMBER`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_prior: Option<String>,
+    /// The share of the budget that estimates with standard errors get; none where it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard_errors: Option<f64>,
     /// Lists to choose from privately, each as `name=[value,value]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tune: Option<Vec<String>>,

@@ -15,6 +15,7 @@ use crate::graph::PrivateGraph;
 use crate::map::{self, Cell, Procedure};
 use crate::objective::Objective;
 use crate::solver::Solver;
+use crate::standard_errors;
 
 /// Units while there is no table yet and no public number.
 const SOME: u64 = 1_000;
@@ -36,15 +37,27 @@ pub(crate) struct Task {
     /// A graph that is to be learned; the constraint is then that of a path, which stands in for
     /// it.
     pub graph: Option<PrivateGraph>,
+    /// The share of estimates with standard errors, where they are asked for.
+    pub standard_errors: Option<f64>,
 }
 
 impl Task {
     /// Checks a fit, which is one of several to choose among or not.
     pub fn new(fit: Fit, tuned: bool) -> Result<Self, Error> {
-        let Fit { problem, solver, graph, budget, adjacency, unit, public_n, noise, seed } =
-            fit.with_path()?;
+        let Fit {
+            problem,
+            solver,
+            graph,
+            standard_errors,
+            budget,
+            adjacency,
+            unit,
+            public_n,
+            noise,
+            seed,
+        } = fit.with_path()?;
         let Solver { entry, settings } = solver;
-        check_noise(noise, entry, tuned || graph.is_some())?;
+        check_noise(noise, entry, tuned || graph.is_some() || standard_errors.is_some())?;
         let budget = match entry.kind {
             Kind::Exact => None,
             Kind::Private(_) if noise == Some(0.0) => None,
@@ -67,16 +80,29 @@ impl Task {
             intercept: objective.constant,
         };
         let unit_said = unit.is_some();
-        let task =
-            Task { objective, entry, settings, opening, unit_said, budget, noise, seed, graph };
+        let task = Task {
+            objective,
+            entry,
+            settings,
+            opening,
+            unit_said,
+            budget,
+            noise,
+            seed,
+            graph,
+            standard_errors,
+        };
         task.check(tuned)?;
         Ok(task)
     }
 
     fn check(&self, tuned: bool) -> Result<(), Error> {
         self.check_add_remove()?;
-        if self.graph.is_some() && self.budget.is_none() {
+        if (self.graph.is_some() || self.standard_errors.is_some()) && self.budget.is_none() {
             return Err(self.not_private());
+        }
+        if let Some(share) = self.standard_errors {
+            standard_errors::check(share, &self.objective, (tuned, self.graph.is_some()))?;
         }
         let Opening { adjacency, public_n, .. } = self.opening;
         if let Some(count) = public_n.filter(|_| adjacency == Adjacency::AddRemove) {
@@ -130,7 +156,7 @@ impl Task {
         Cell {
             algorithm: self.entry.name,
             form: map::form(self.entry.takes, &self.settings),
-            procedure: Procedure::of(tuned, self.graph.is_some()),
+            procedure: Procedure::of(tuned, self.graph.is_some(), self.standard_errors.is_some()),
             view,
             unit,
             adjacency,
@@ -261,7 +287,7 @@ fn check_noise(noise: Option<f64>, entry: &Entry, several: bool) -> Result<(), E
     } else if matches!(entry.kind, Kind::Exact) {
         "the exact solver has no noise; leave it out"
     } else if several {
-        "what is tuned or learns a graph has several noises, which share a budget; leave it out"
+        "what is tuned, learns a graph or has standard errors has several noises, which share a budget; leave it out"
     } else {
         return Ok(());
     };

@@ -8,6 +8,7 @@ use reticent_oracle::tables::{self, Schema, TargetKind};
 use reticent_problem::{Penalty, constraints, penalties};
 
 use crate::budget::Budget;
+use crate::class_weights::by_name;
 use crate::error::{Error, plain};
 use crate::fit::Fit;
 use crate::graph::is_private_graph;
@@ -61,6 +62,7 @@ impl Spec {
             problem,
             solver: Solver { settings: self.settings.clone(), ..solver },
             graph,
+            standard_errors: self.standard_errors,
             budget,
             adjacency: self.adjacency.unwrap_or_default(),
             unit: self.unit,
@@ -96,6 +98,12 @@ impl Spec {
         }
         if let Some(loss) = loss {
             problem = problem.loss(loss);
+        }
+        if let Some(text) = &self.class_weight {
+            problem = problem.class_weights(text.parse()?);
+        }
+        if let Some(text) = &self.class_prior {
+            problem = problem.class_prior(by_name("class_prior", text)?);
         }
         Ok(problem.intercept(self.intercept.unwrap_or(true)))
     }

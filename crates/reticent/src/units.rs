@@ -55,7 +55,7 @@ impl Model {
     }
 
     /// What a score is multiplied by and moved by to be a prediction.
-    fn decoding(&self) -> (f64, f64) {
+    pub(crate) fn decoding(&self) -> (f64, f64) {
         match self.target() {
             Some((_, TargetKind::Range { lower, upper })) => {
                 ((upper - lower) / 2.0, (lower + upper) / 2.0)
@@ -65,7 +65,7 @@ impl Model {
     }
 
     /// The `a` and the `c` of every encoded column.
-    fn encodings(&self) -> Vec<(f64, f64)> {
+    pub(crate) fn encodings(&self) -> Vec<(f64, f64)> {
         let schema = self.preprocessing();
         let mut encodings = Vec::with_capacity(self.coefficients().len());
         for column in schema.columns() {
@@ -93,7 +93,7 @@ impl Model {
     }
 
     /// What each output is the score of, in words.
-    fn explained(&self) -> Vec<String> {
+    pub(crate) fn explained(&self) -> Vec<String> {
         let Some((target, _)) = self.target() else { return self.outputs().to_vec() };
         let Some(classes) = self.classes() else { return vec![target.to_owned()] };
         let word = if self.has_probabilities() { "log-odds" } else { "score" };

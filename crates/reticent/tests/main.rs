@@ -2,6 +2,7 @@
 
 mod auto;
 mod certificate;
+mod class_weights;
 mod count;
 mod defaults;
 mod evaluation;
@@ -13,6 +14,7 @@ mod memory;
 mod model;
 mod results;
 mod simulate;
+mod standard_errors;
 mod sums;
 mod total;
 mod trace;

@@ -105,6 +105,7 @@ fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
                                 penalty: (!tuned).then(|| penalty.to_owned()),
                                 tune: tuned.then(|| vec![lists]),
                                 graph: procedure.has_graph().then(|| "private".to_owned()),
+                                standard_errors: procedure.has_standard_errors().then_some(0.2),
                                 unit: Some(unit),
                                 adjacency: Some(adjacency),
                                 settings: Settings { sampling, ..settings.clone() },

@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use reticent::simulate::{Keep, Parties, SimulationJob, SimulationSpec};
+use reticent::accountant::epsilon;
+use reticent::simulate::{Keep, Parties, Simulated, SimulationJob, SimulationSpec};
 use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{Files, Job, Settings, Spec, Unit, View, unwatched};
 
@@ -73,7 +74,7 @@ fn a_run_is_the_same_whether_it_is_traced_or_not() {
 /// The attack: whoever is not told that the table is public must get nothing that was read freely.
 #[test]
 fn without_public_data_nothing_is_read_freely() {
-    let job = job("sadmm");
+    let job = Spec { seed: None, ..spec("sadmm") }.check().unwrap();
     let (_, trace) = traced(&job, None);
     assert!(!trace.not_private && trace.note().contains("certificate of the model covers it"));
     let names = names(&trace);
@@ -192,6 +193,64 @@ fn rounds_between_parties_show_what_their_view_covers_and_no_more() {
     let peers = run("r-admm", View::Local, None, Some(&mut public));
     assert!(peers.not_private && peers.rows.iter().all(|row| row.consensus_error.is_some()));
     assert_eq!(peers.rows.len(), 4);
+}
+
+/// The attacks on ε so far: who is drawn early has been asked in every round, and who has a small
+/// budget spends it in the first ones.
+#[test]
+fn between_parties_epsilon_is_no_less_than_what_somebody_may_have_spent() {
+    let run = |algorithm: &str, sampling: Option<&str>, small: &[f64]| {
+        let settings = Settings {
+            iterations: Some(12),
+            sampling: sampling.map(|text| text.parse().unwrap()),
+            ..Settings::default()
+        };
+        let job = Spec { settings, epsilon: Some(8.0), seed: None, ..spec(algorithm) };
+        let budgets = small.iter().enumerate().map(|(i, own)| (i.to_string(), *own)).collect();
+        let parties =
+            Parties { split: Some(4), trust: Some(View::Local), budgets, ..Parties::default() };
+        let spec = SimulationSpec { job, parties, ..SimulationSpec::default() };
+        let job = spec.check().unwrap();
+        let ready = job.open(&*table(), Keep::default(), &mut unwatched).unwrap();
+        ready.run_traced(Keep::default(), Tracing::default(), &mut unwatched).unwrap()
+    };
+    for (sampling, small) in [(Some("wor:1"), &[][..]), (None, &[2.0, 2.0, 3.0, 2.0])] {
+        let (Simulated { parties, .. }, trace) = run("federated", sampling, small);
+        for (round, row) in trace.rows.iter().enumerate() {
+            for own in (0..parties.len()).filter_map(|party| parties.party(party)) {
+                let asked = own.ledger.front(round as u64 + 1);
+                let spent = epsilon(&asked, trace.delta).unwrap().upper;
+                assert!(row.epsilon >= spent, "{sampling:?} {round}: {} {spent}", row.epsilon);
+            }
+        }
+        let most = (0..parties.len()).filter_map(|party| Some(parties.party(party)?.epsilon));
+        let last = trace.rows.last().unwrap().epsilon;
+        assert!((last - most.fold(0.0, f64::max)).abs() < 1e-9, "{last}");
+        assert!(trace.certified && trace.note().contains("certificate of the model covers it"));
+    }
+    // Every second step of r-admm is free.
+    let (_, trace) = run("r-admm", None, &[]);
+    for pair in trace.rows.chunks(2) {
+        assert_eq!(pair[0].epsilon, pair[1].epsilon);
+    }
+    // What has no noise has no ε, and no certificate covers its trace.
+    let (_, trace) = run("admm-network", None, &[]);
+    assert!(trace.rows.iter().all(|row| row.epsilon == f64::INFINITY));
+    assert!(!trace.certified && trace.note().starts_with("NOT CERTIFIED"), "{}", trace.note());
+}
+
+/// The attack: a note that leans on a certificate which promises nothing.
+#[test]
+fn of_a_run_that_is_not_certified_the_trace_says_so() {
+    let mut published = spec("mpadmm");
+    published.seed = None;
+    published.settings.as_published = Some(true);
+    for spec in [spec("dp-sgd"), published] {
+        let (_, trace) = traced(&spec.check().unwrap(), None);
+        assert!(!trace.certified && trace.note().starts_with("NOT CERTIFIED"), "{}", trace.note());
+    }
+    let (_, trace) = traced(&Spec { seed: None, ..spec("dp-sgd") }.check().unwrap(), None);
+    assert!(trace.certified && trace.note().contains("certificate of the model covers it"));
 }
 
 /// The last row of a run between parties is the model that it publishes.

@@ -45,6 +45,40 @@ proptest! {
     }
 }
 
+/// What a trace counts on: after so many rounds nobody has been asked more often than the protocol
+/// says, and at the end that is the whole plan.
+#[test]
+fn nobody_is_ahead_of_what_the_rounds_allow() {
+    let world = World::even(80, 3, 8);
+    let (wor, all) = (r#"{"iterations": 12, "sampling": "wor:2"}"#, r#"{"iterations": 12}"#);
+    let jobs = [
+        ("federated", View::Local, wor),
+        ("federated", View::SecureAggregation, all),
+        ("federated", View::Central, all),
+        ("dp-admm", View::Local, all),
+        ("r-admm", View::Local, all),
+        ("m-admm", View::Local, all),
+        ("walk", View::Local, r#"{"iterations": 200}"#),
+        ("walk", View::Network, r#"{"iterations": 200}"#),
+    ];
+    let amid =
+        Failures { after: 0.1, delay: 0.1, duplicate: 0.3, restart: 0.3, ..Failures::default() };
+    for ((algorithm, view, settings), failures) in
+        jobs.iter().flat_map(|job| [(job, Failures::default()), (job, amid)])
+    {
+        let price = Price::Noise(2.0);
+        let job = Job { algorithm, settings, view: *view, price, ..Job::default() };
+        let mut run = world.prepare_amid(&job, failures);
+        while run.step().unwrap() {
+            let most = run.protocol().events_by(run.progress().0);
+            let asked = run.reports().iter().map(|party| party.answers).max().unwrap();
+            assert!(asked <= most, "{algorithm} {view}: {asked} of {most} in {:?}", run.progress());
+        }
+        let whole = run.reports().iter().map(|party| party.ledger.total_events()).max().unwrap();
+        assert!(run.protocol().events_by(run.progress().1) >= whole, "{algorithm} {view}");
+    }
+}
+
 #[test]
 fn each_kind_of_bad_message_is_rejected_by_its_name() {
     let world = World::even(60, 3, 12);

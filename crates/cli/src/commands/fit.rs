@@ -195,6 +195,20 @@ struct ProblemFlags {
     #[arg(long, value_name = "N", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
     graph_edges: Option<u64>,
 
+    /// How much a record of each class counts: balanced (by --class-prior), or as
+    /// CLASS:NUMBER,CLASS:NUMBER (docs/classes.md)
+    #[arg(long, value_name = "WEIGHTS")]
+    class_weight: Option<String>,
+
+    /// The shares of the classes, if they are public, as CLASS:NUMBER,CLASS:NUMBER
+    #[arg(long, value_name = "SHARES")]
+    class_prior: Option<String>,
+
+    /// Spend this share of the budget on estimates of the coefficients with standard errors, which
+    /// `inspect` shows (docs/uncertainty.md)
+    #[arg(long, value_name = "SHARE", value_parser = number::parse, allow_negative_numbers = true)]
+    standard_errors: Option<f64>,
+
     /// Leave the intercept out
     #[arg(long)]
     no_intercept: bool,
@@ -332,6 +346,9 @@ impl JobFlags {
             graph: problem.graph,
             graph_share: problem.graph_share,
             graph_edges: problem.graph_edges,
+            class_weight: problem.class_weight,
+            class_prior: problem.class_prior,
+            standard_errors: problem.standard_errors,
             tune: tuning.tune,
             tune_runs: tuning.tune_runs,
             tune_mode: tuning.tune_mode,
@@ -381,6 +398,13 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
     if let Some(graph) = model.graph() {
         rows.push(row("graph", format!("{} edges, learned within the budget", graph.len())));
     }
+    if let Some(errors) = model.standard_errors() {
+        let said = match &errors.hidden {
+            None => "yes: `reticent inspect` shows them",
+            Some(_) => "none: `reticent inspect` says why",
+        };
+        rows.push(row("standard errors", said));
+    }
     if let Some(Tuned { chosen, points, expected_runs, .. }) = tuned {
         rows.push(row(
             "tuned",
@@ -401,6 +425,7 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
         ("converged".to_owned(), Value::from(*converged)),
         ("tuned".to_owned(), tuned.as_ref().map_or(Value::Null, tuned_fields)),
         ("graph".to_owned(), json!(model.graph())),
+        ("standard_errors".to_owned(), json!(model.standard_errors())),
         ("model".to_owned(), Value::from(path.display().to_string())),
         ("certificate".to_owned(), Value::from(beside.display().to_string())),
         ("replaced".to_owned(), Value::from(before.is_some())),

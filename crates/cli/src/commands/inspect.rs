@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use reticent::{Certificate, Coefficient, Document, Error, Model, Standing, Verification};
+use reticent::{
+    Certificate, Coefficient, Document, Error, Model, StandardErrors, Standing, Verification,
+};
 use serde_json::{Map, Value, json};
 
 use super::shared::{
@@ -47,6 +49,7 @@ impl Inspect {
         let mut text = columns(&rows, 2, 2);
         text += &format!("\n{}\n", wrapped(&certificate.meaning));
         text += &document.model().map(|model| coefficients(model, self.all)).unwrap_or_default();
+        text += &document.model().and_then(Model::standard_errors).map(errors).unwrap_or_default();
 
         let mut object = match document.model() {
             Some(model) => of_model(model, certificate)
@@ -127,4 +130,35 @@ fn coefficients(model: &Model, all: bool) -> String {
     }
     text + "  (encoded: numbers scaled by their bounds, 0/1 for a category; per unit: for one more of the\n   \
             column as the table has it, within its bounds and the row norm)\n"
+}
+
+/// What intervals do not cover, for whoever reads them.
+const NOT_COVERED: &str = "An interval covers sampling and the noise of privacy, if the records were drawn \
+    independently and the model is true of them. It covers neither values outside their declared bounds nor rows \
+    longer than the row norm, which were cut, nor what the columns leave out. The estimates are those of the loss \
+    without a penalty: they are not the weights above, which predict.";
+
+/// The estimates, as whoever reports them wants them.
+fn errors(found: &StandardErrors) -> String {
+    let of = &found.of;
+    if let Some(why) = &found.hidden {
+        let text = format!(
+            "No standard errors of the {of} can be given, though they were paid for: {why}."
+        );
+        return format!("\n{}\n", wrapped(&text));
+    }
+    let heads = ["per unit", "estimate", "std. error", "from", "to (95 %)"];
+    let mut rows = vec![heads.map(str::to_owned).to_vec()];
+    for estimate in &found.estimates {
+        let (from, to) = estimate.interval();
+        let name = match (&estimate.against, estimate.encoded) {
+            (Some(against), _) => format!("{}, not {against}", estimate.name),
+            (None, true) => format!("{} (encoded)", estimate.name),
+            (None, false) => estimate.name.clone(),
+        };
+        let numbers = [estimate.estimate, estimate.standard_error, from, to].map(show);
+        rows.push(std::iter::once(name).chain(numbers).collect());
+    }
+    let head = format!("\nWhat moves the {of} in the population, estimated:\n");
+    format!("{head}{}{}\n", columns(&rows, 2, 1), wrapped(NOT_COVERED))
 }

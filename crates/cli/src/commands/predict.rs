@@ -9,7 +9,7 @@ use reticent::tables::{Head, Kept, Reading};
 use reticent::{Asked, Model, Predicted, check_new};
 use serde_json::{Map, Value, json};
 
-use super::shared::{ModelAndData, read_model};
+use super::shared::{ModelAndData, Threshold, distorted, read_model};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::number;
@@ -41,9 +41,9 @@ pub struct Predict {
     keep: Vec<String>,
 
     /// Two classes: the probability above which the second is predicted (of a hinge loss, the
-    /// score) [default: 0.5, score 0]
-    #[arg(long, value_name = "T", value_parser = number::parse, allow_negative_numbers = true)]
-    threshold: Option<f64>,
+    /// score), or prior, its share by --class-prior of the fit [default: 0.5, score 0]
+    #[arg(long, value_name = "T", value_parser = Threshold::parse, allow_negative_numbers = true)]
+    threshold: Option<Threshold>,
 }
 
 /// What goes to the thread that writes.
@@ -61,19 +61,21 @@ impl Predict {
             data: &data,
             reading: Reading { format, max_line },
             keep: &self.keep,
-            threshold: self.threshold,
+            threshold: self.threshold.map(|given| given.of(&model)).transpose()?,
         };
         let columns = Columns::new(&model, &self.keep)?;
         let Some(out) = self.out else {
             if json {
                 return waiting("reading and predicting", || all(&model, &asked));
             }
-            let (_, remarks) = stream(&model, &asked, sink(None, columns)?)?;
+            let (_, mut remarks) = stream(&model, &asked, sink(None, columns)?)?;
+            remarks.extend(distorted(&model));
             return Ok(Answer { remarks, ..Answer::default() });
         };
         check_new(&out, self.force)?;
         let sink = sink(Some(&out), columns)?;
-        let (n, remarks) = waiting("reading and predicting", || stream(&model, &asked, sink))?;
+        let (n, mut remarks) = waiting("reading and predicting", || stream(&model, &asked, sink))?;
+        remarks.extend(distorted(&model));
         let out = out.display().to_string();
         let text = format!("Wrote {n} predictions to {out}.\n");
         Ok(Answer { text, object: json!({ "n": n, "out": out }), remarks })
@@ -148,6 +150,7 @@ fn all(model: &Model, asked: &Asked<'_>) -> Result<Answer, Failure> {
         }));
         true
     })?;
+    remarks.extend(distorted(model));
     let object =
         json!({ "n": predictions.len(), "classes": model.classes(), "predictions": predictions });
     Ok(Answer { text: String::new(), object, remarks })

@@ -9,6 +9,7 @@ use reticent::tables::Format;
 use reticent::{Certificate, Document, Error, Model};
 use serde_json::{Map, Value, json};
 
+use crate::failure::Failure;
 use crate::flags::typed;
 use crate::number;
 
@@ -113,12 +114,63 @@ pub fn row(name: &str, value: impl Into<String>) -> Vec<String> {
 /// What was minimised, and by what, for people.
 pub fn problem_rows(algorithm: &str, model: &Model) -> Vec<Vec<String>> {
     let [loss, penalty, constraint] = model.problem();
-    vec![
+    let mut rows = vec![
         row("algorithm", algorithm),
         row("loss", loss),
         row("penalty", penalty),
         row("constraint", constraint),
-    ]
+    ];
+    rows.extend(weights(model).map(|weights| row("class weights", weights)));
+    rows
+}
+
+/// The weights of the classes that a model was trained with.
+fn weights(model: &Model) -> Option<String> {
+    let named = model.classes().into_iter().flatten().zip(model.class_weights()?);
+    Some(
+        named
+            .map(|(name, x)| format!("{name} {}", number::show(*x)))
+            .collect::<Vec<_>>()
+            .join(", "),
+    )
+}
+
+/// What is to be known of probabilities under class weights.
+pub fn distorted(model: &Model) -> Option<String> {
+    let weights = weights(model).filter(|_| model.has_probabilities())?;
+    Some(format!(
+        "The model was trained with class weights ({weights}): its probabilities are those among records that are \
+         weighted so, and not how often a class comes. Their order is the same."
+    ))
+}
+
+/// Above which probability the second of two classes is predicted.
+#[derive(Clone, Copy, Debug)]
+pub enum Threshold {
+    /// This one.
+    At(f64),
+    /// Its share, as the model was told it.
+    Prior,
+}
+
+impl Threshold {
+    /// Reads a number, or the word.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "prior" => Ok(Threshold::Prior),
+            _ => number::parse(text)
+                .map(Threshold::At)
+                .map_err(|_| "a number such as 0.3 is needed, or the word prior".to_owned()),
+        }
+    }
+
+    /// The number that it is for a model.
+    pub fn of(self, model: &Model) -> Result<f64, Failure> {
+        match self {
+            Threshold::At(number) => Ok(number),
+            Threshold::Prior => Ok(model.prior_threshold()?),
+        }
+    }
 }
 
 /// What was minimised, as members of a JSON object.

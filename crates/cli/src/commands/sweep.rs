@@ -344,6 +344,38 @@ fn points(sweep: &Grid, all: &[Summary]) -> Value {
     Value::Array(sweep.points().iter().zip(all).map(one).collect())
 }
 
+/// The means of a metric along key `along`, for each combination of the other values.
+fn curves(
+    sweep: &Grid,
+    all: &[Summary],
+    along: usize,
+    metric: &str,
+) -> Vec<(String, Vec<(f64, Mean)>)> {
+    let mut curves: Vec<(String, Vec<(f64, Mean)>)> = Vec::new();
+    for (point, own) in sweep.points().iter().zip(all) {
+        let others: Vec<String> = point
+            .settings
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| *k != along)
+            .map(
+                |(_, (name, value))| {
+                    if name == "algorithm" { value.clone() } else { format!("{name} {value}") }
+                },
+            )
+            .collect();
+        let label = if others.is_empty() { metric.to_owned() } else { others.join(", ") };
+        let (Ok(x), Some(mean)) = (point.settings[along].1.parse(), own.metrics.get(metric)) else {
+            continue;
+        };
+        match curves.iter_mut().find(|(own, _)| *own == label) {
+            Some((_, points)) => points.push((x, *mean)),
+            None => curves.push((label, vec![(x, *mean)])),
+        }
+    }
+    curves
+}
+
 /// A metric against ε, or against the first key whose values are numbers; a curve for each
 /// combination of the others.
 fn picture(
@@ -373,28 +405,7 @@ fn picture(
             "vary epsilon".to_owned(),
         );
     };
-    let mut curves: Vec<(String, Vec<(f64, Mean)>)> = Vec::new();
-    for (point, own) in sweep.points().iter().zip(all) {
-        let others: Vec<String> = point
-            .settings
-            .iter()
-            .enumerate()
-            .filter(|(k, _)| *k != along)
-            .map(
-                |(_, (name, value))| {
-                    if name == "algorithm" { value.clone() } else { format!("{name} {value}") }
-                },
-            )
-            .collect();
-        let label = if others.is_empty() { name.clone() } else { others.join(", ") };
-        let (Ok(x), Some(mean)) = (point.settings[along].1.parse(), own.metrics.get(&name)) else {
-            continue;
-        };
-        match curves.iter_mut().find(|(own, _)| *own == label) {
-            Some((_, points)) => points.push((x, *mean)),
-            None => curves.push((label, vec![(x, *mean)])),
-        }
-    }
+    let curves = curves(sweep, all, along, &name);
     let x = if keys[along].0 == "epsilon" { "ε" } else { keys[along].0.as_str() };
     let positive = curves.iter().flat_map(|(_, points)| points).all(|(x, _)| *x > 0.0);
     let axis = if positive { Axis::log(x) } else { Axis::linear(x) };

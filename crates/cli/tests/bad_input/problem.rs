@@ -149,6 +149,26 @@ pub const CASES: &[Case] = &[
         "graph-edges = 5: it is for a graph that is learned: give --graph private beside it, or leave it out",
     ),
     case(
+        "fit none.csv GOOD --standard-errors 1",
+        "standard-errors = 1: a share of the budget, above 0 and below 1",
+    ),
+    case(
+        "fit none.csv GOOD --standard-errors 0.2 --loss hinge",
+        "standard-errors = 0.2: there are none for the loss hinge yet; leave them out, or use logistic for two classes and squared for a number",
+    ),
+    case(
+        "fit none.csv GOOD --class-weight balanced",
+        "class-weight = balanced: the shares of the classes are private: …",
+    ),
+    case(
+        "fit none.csv GOOD --class-weight a:1",
+        "class-weight = a:1: one number for each class is needed: …",
+    ),
+    case(
+        "fit none.csv GOOD --class-weight heavy",
+        "class-weight = heavy: balanced, or a number for each class is needed, as CLASS:NUMBER,CLASS:NUMBER",
+    ),
+    case(
         "fit none.csv GOOD --tune penalty=l1:[1e-4]",
         "tune = penalty=l1:[1e-4]: a grid of one leaves nothing to choose, and choosing costs budget: give --penalty l1:1e-4 itself, or more values",
     ),

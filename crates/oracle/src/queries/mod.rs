@@ -4,6 +4,7 @@ mod consensus;
 mod coordinate;
 mod correction;
 mod count;
+mod curvature;
 mod erased;
 mod errors;
 #[cfg(test)]
@@ -22,6 +23,7 @@ pub use consensus::{Consensus, ConsensusTerms, Moving};
 pub use coordinate::Coordinate;
 pub use correction::Correction;
 pub use count::Count;
+pub use curvature::Curvature;
 pub use errors::Errors;
 pub use gradient::{Gradient, Mean};
 pub use histogram::{Cells, Histogram};
@@ -43,7 +45,7 @@ use serde::Serialize;
 
 use crate::inside::Inside;
 use crate::refusal::Refusal;
-use crate::sums::{Ask, Grid, Slopes, grid};
+use crate::sums::{Ask, Grid, Member, Slopes, grid};
 use crate::terms::Terms;
 
 /// Noise of so many clips still fits, with room for 60 standard deviations, beside the largest sum.
@@ -109,7 +111,8 @@ fn noisy_mean(
         (Some(shared), Slopes::At(at)) if !sampled && private.native_table().is_some() => {
             sum = shared.sum(private, &**loss, at, clip);
         }
-        _ => {
+        (shared, slopes) => {
+            shared.iter_mut().for_each(Member::leave);
             let chosen = sampled.then_some(&*chosen);
             let ask = Ask { private, loss: &**loss, slopes, clip, chosen };
             pass.clipped_sum(&ask, &mut sum);

@@ -53,7 +53,7 @@ impl SecondMoment {
 }
 
 /// What the noise of `z` clips is multiplied with.
-fn factor(terms: &Terms) -> f64 {
+pub(super) fn factor(terms: &Terms) -> f64 {
     match terms.adjacency() {
         // Rounding may turn two matrices a little more than at right angles: see the note.
         Adjacency::ReplaceOne => FRAC_1_SQRT_2 * (1.0 + 1e-6),
@@ -62,7 +62,7 @@ fn factor(terms: &Terms) -> f64 {
 }
 
 /// A matrix of more columns than this would not fit beside the data.
-const MOST_FEATURES: usize = 4096;
+pub(super) const MOST_FEATURES: usize = 4096;
 
 impl Query for SecondMoment {
     const NAME: &'static str = "second-moment";

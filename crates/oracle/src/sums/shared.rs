@@ -11,7 +11,7 @@
 //! asked. For each parameter every operation on doubles is the one that [`super::pass`] makes, in
 //! its order, and sums are of integers: a sum is the same to the bit whoever else is there, so that
 //! neither sensitivity nor certificate depends on it (proofs/sensitivity-clipped-sum.md). Only how
-//! long it takes does, and no gate waits for another for long.
+//! long it takes does, and no gate waits for another for ever.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -31,8 +31,9 @@ const LANES: usize = 8;
 /// Rows in a block.
 const BLOCK: usize = 32;
 
-/// So long one who asks waits for the others before those who are there go ahead.
-const PATIENCE: Duration = Duration::from_millis(20);
+/// So long one who asks waits for the others before those who are there go ahead. Those who ask
+/// something else are not waited for; this is for who has come to a halt.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Where gates meet whose gradients are of one table and one loss.
 #[derive(Debug, Default)]
@@ -77,8 +78,7 @@ impl Meeting {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        self.meeting.locked().members -= usize::from(self.counted);
-        self.meeting.changed.notify_all();
+        self.leave();
     }
 }
 
@@ -93,6 +93,14 @@ impl Drop for AtWork<'_> {
 }
 
 impl Member {
+    /// It asks for something else, and is not waited for until it asks again.
+    pub fn leave(&mut self) {
+        if std::mem::take(&mut self.counted) {
+            self.meeting.locked().members -= 1;
+            self.meeting.changed.notify_all();
+        }
+    }
+
     /// The sum of the clipped gradients at `at`, in steps of the grid; together with the others who
     /// ask now.
     pub fn sum(&mut self, private: &Private, loss: &dyn Loss, at: &[f64], clip: f64) -> Vec<i64> {

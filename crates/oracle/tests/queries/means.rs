@@ -3,8 +3,8 @@
 use super::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_oracle::queries::{
-    Consensus, ConsensusTerms, Coordinate, Correction, Count, Gradient, Mean, Moving, Quantile,
-    Score, SecondMoment,
+    Consensus, ConsensusTerms, Coordinate, Correction, Count, Curvature, Gradient, Mean, Moving,
+    Quantile, Score, SecondMoment,
 };
 use reticent_oracle::{Claim, Opening, Oracle, Refusal, Sampling, Statistic};
 
@@ -78,6 +78,44 @@ fn the_second_moment_is_symmetric_and_clipped() {
     let params = SecondMoment { row_norm, whole: false, noise_multiplier: 3.0 };
     let noisy = gate("logistic", &OPENING).ask(&params).unwrap().into_inner();
     assert!((0..9).all(|j| noisy[j] == noisy[j % 3 * 3 + j / 3]), "{noisy:?}");
+}
+
+/// It is the change of the gradient along each coordinate, and its noise has the size that is said.
+#[test]
+fn a_curvature_is_the_derivative_of_the_gradient() {
+    for unit in [Unit::Record, Unit::User] {
+        let mut gate = gate("logistic", &Opening { unit, ..OPENING });
+        let at = point(gate.shape().len(), 1);
+        let asked = Curvature { at: &at, row_norm: 100.0, most: 0.25, noise_multiplier: 0.0 };
+        let whole = gate.ask(&asked).unwrap().into_inner();
+        let len = at.len();
+        for j in 0..len {
+            let mut slope = |by: f64| {
+                let mut moved = at.clone();
+                moved[j] += by;
+                gate.ask(&Gradient { at: &moved, mean: noiseless(100.0) }).unwrap().into_inner()
+            };
+            let (up, down) = (slope(1e-2), slope(-1e-2));
+            let column: Vec<f64> = up.iter().zip(&down).map(|(a, b)| (a - b) / 2e-2).collect();
+            close(&whole[j * len..][..len], &column, 1e-4);
+        }
+        // Cut to a bound of the curvature, and of the rows.
+        let cut = Curvature { most: 1e-3, row_norm: 0.1, ..asked };
+        let trace = gate.ask(&cut).unwrap().get().iter().step_by(len + 1).sum::<f64>();
+        assert!(trace > 0.0 && trace <= 1.000_001e-5, "{trace}");
+        let noisy = Curvature { noise_multiplier: 3.0, ..asked };
+        let sigma =
+            (1.0 + 1e-6) * 3.0 * 0.25 * 1e4 / 2f64.sqrt() / gate.terms().population() as f64;
+        assert!((noisy.deviation(gate.terms()) / sigma - 1.0).abs() < 1e-12);
+        let noisy = gate.ask(&noisy).unwrap().into_inner();
+        assert!((0..len * len).all(|k| noisy[k] == noisy[k % len * len + k / len]), "{noisy:?}");
+        // 10 entries with deviations between σ/√2 and σ: below a third of it all at once, 1 in 10⁴.
+        assert!(noisy.iter().any(|entry| entry.abs() > sigma / 3.0), "{noisy:?}");
+    }
+    let mut three = gate("multinomial:3", &OPENING);
+    let at = point(three.shape().len(), 1);
+    let asked = Curvature { at: &at, row_norm: 1.0, most: 0.25, noise_multiplier: 1.0 };
+    assert!(matches!(three.ask(&asked), Err(Refusal::BadQuery(_))));
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod piecewise;
 mod scalar;
 mod squared;
 mod squared_hinge;
+mod weighted;
 
 pub use absolute::Absolute;
 pub use hinge::Hinge;
@@ -30,6 +31,7 @@ pub use piecewise::{PiecewiseMargin, PiecewiseResidual};
 pub use scalar::{Argument, ScalarLoss};
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
+pub use weighted::Weighted;
 
 /// Builds a loss from its parameters.
 pub type Make = fn(&[f64]) -> Result<Box<dyn Loss>, ParseError>;
@@ -109,7 +111,8 @@ seal!(
     PiecewiseMargin,
     PiecewiseResidual,
     Squared,
-    SquaredHinge
+    SquaredHinge,
+    Weighted
 );
 
 /// A convex loss `φ(w; b)` of a record's scores `w` and target `b`. It is sealed: see the library's

@@ -16,7 +16,15 @@ fn members() -> Vec<Box<dyn Loss>> {
         "piecewise-residual:-0.5,-3,0,0,0.25,0,1,1",
     ];
     let defaults = CATALOGUE.iter().map(|e| parse(e.name, Some(4)).unwrap());
-    defaults.chain(texts.map(|t| parse(t, None).unwrap())).collect()
+    let weighted = [
+        ("logistic", vec![2.5, 0.25]),
+        ("huberised-hinge:0.5", vec![3.0, 1.0]),
+        ("multinomial:3", vec![0.5, 2.0, 1.0]),
+    ];
+    let weighted = weighted.map(|(text, weights)| -> Box<dyn Loss> {
+        Box::new(Weighted::new(parse(text, None).unwrap().into(), weights).unwrap())
+    });
+    defaults.chain(texts.map(|t| parse(t, None).unwrap())).chain(weighted).collect()
 }
 
 /// Scores and a target for a loss, from raw numbers.

@@ -30,6 +30,8 @@ pub enum Procedure {
     Tuned,
     /// The same, with a learned graph in each.
     TunedGraph,
+    /// The algorithm, and estimates with standard errors after it.
+    StandardErrors,
 }
 
 /// One combination.
@@ -78,11 +80,20 @@ impl From<Sampling> for Drawn {
 
 impl Procedure {
     /// Every one.
-    pub const ALL: [Procedure; 4] =
-        [Procedure::Alone, Procedure::Graph, Procedure::Tuned, Procedure::TunedGraph];
+    pub const ALL: [Procedure; 5] = [
+        Procedure::Alone,
+        Procedure::Graph,
+        Procedure::Tuned,
+        Procedure::TunedGraph,
+        Procedure::StandardErrors,
+    ];
 
-    /// The course of a job that is tuned or not, and learns a graph or not.
-    pub fn of(tuned: bool, graph: bool) -> Self {
+    /// The course of a job that is tuned or not, learns a graph or not, and is asked for standard
+    /// errors or not, which no job is that is one of the others.
+    pub fn of(tuned: bool, graph: bool, standard_errors: bool) -> Self {
+        if standard_errors {
+            return Procedure::StandardErrors;
+        }
         match (tuned, graph) {
             (false, false) => Procedure::Alone,
             (false, true) => Procedure::Graph,
@@ -101,6 +112,11 @@ impl Procedure {
         matches!(self, Procedure::Graph | Procedure::TunedGraph)
     }
 
+    /// Whether estimates with standard errors come after it.
+    pub fn has_standard_errors(self) -> bool {
+        self == Procedure::StandardErrors
+    }
+
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
@@ -108,6 +124,7 @@ impl Procedure {
             Procedure::Graph => "learned graph",
             Procedure::Tuned => "tuned",
             Procedure::TunedGraph => "tuned, learned graph",
+            Procedure::StandardErrors => "standard errors",
         }
     }
 }

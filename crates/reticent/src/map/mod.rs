@@ -96,6 +96,9 @@ impl Row {
         if cell.procedure.is_tuned() {
             notes.push("selection");
         }
+        if cell.procedure.has_standard_errors() {
+            notes.push("curvature");
+        }
         notes
     }
 
@@ -105,6 +108,7 @@ impl Row {
         match (self.slack, cell.procedure) {
             ("", procedure) if procedure.is_tuned() => rows::CHOICE,
             ("", procedure) if procedure.has_graph() => rows::GRAPH,
+            ("", procedure) if procedure.has_standard_errors() => rows::CURVATURE,
             (slack, _) => slack,
         }
     }
@@ -128,6 +132,9 @@ pub(crate) fn offered(cell: &Cell) -> Result<(), Error> {
     let (name, given) = match (cell.procedure, cell.view) {
         (procedure, _) if procedure.is_tuned() => ("tune", cell.algorithm.to_owned()),
         (procedure, _) if procedure.has_graph() => ("graph", cell.algorithm.to_owned()),
+        (procedure, _) if procedure.has_standard_errors() => {
+            ("standard_errors", cell.algorithm.to_owned())
+        }
         _ => ("algorithm", cell.algorithm.to_owned()),
     };
     let offered: Vec<String> = nearest(cell);

@@ -6,7 +6,7 @@ use reticent_accountant::View::{Central, Local, Network, SecureAggregation};
 use reticent_accountant::{Adjacency, Unit};
 
 use super::Drawn::{Full, Poisson, WithoutReplacement};
-use super::Procedure::{Alone, Graph, Tuned, TunedGraph};
+use super::Procedure::{Alone, Graph, StandardErrors, Tuned, TunedGraph};
 use super::{Drawn, Procedure, Row};
 
 const ONE: &[&str] = &[""];
@@ -77,6 +77,10 @@ pub(super) const CHOICE: &str = "a choice is counted by Rényi divergence, for t
 /// For what learns a graph.
 pub(super) const GRAPH: &str =
     "no record moves the second moments and the gradient as far as it may at once";
+
+/// For what has standard errors.
+pub(super) const CURVATURE: &str =
+    "no record moves the curvature and the gradient as far as it may at once";
 
 const PART: &str = "corrections are counted in full, and this record moves them less";
 const SCHEDULED: &str =
@@ -164,6 +168,22 @@ pub const MAP: &[Row] = &[
         ..TABLE
     },
     Row { algorithms: &["mpadmm"], adjacencies: EITHER, ..TABLE },
+    // The same with standard errors after it.
+    Row {
+        algorithms: &["auto", "dp-sgd"],
+        procedures: &[StandardErrors],
+        adjacencies: EITHER,
+        ..TABLE
+    },
+    Row {
+        algorithms: &["dp-sgd"],
+        forms: &["preconditioned"],
+        procedures: &[StandardErrors],
+        adjacencies: EITHER,
+        proofs: WHITENED,
+        slack: GRAPH,
+        ..TABLE
+    },
     // One table, blocks inside the gate.
     Row { algorithms: &["consensus"], forms: &["all"], drawn: SAMPLES, proofs: BLOCKS, ..TABLE },
     Row {

@@ -99,7 +99,7 @@ impl ReadySimulation<'_> {
     /// The same with a trace of it. One that goes on from a checkpoint has a trace of what was left.
     ///
     /// # Errors
-    /// As [`ReadySimulation::run`], and if the plans cannot be counted.
+    /// As [`ReadySimulation::run`].
     pub fn run_traced(
         self,
         keep: Keep<'_>,
@@ -109,7 +109,8 @@ impl ReadySimulation<'_> {
         let (plans, job) = (self.plans(), self.job);
         let mut rounds = Rounds::new(tracing, job.certificate_delta(), job.opening.view);
         let simulated = self.perform(keep, watch, Some(&mut rounds))?;
-        Ok((simulated, rounds.finish(&plans)?))
+        let certified = simulated.model.certificate().certified;
+        Ok((simulated, rounds.finish(&plans, certified)))
     }
 
     fn perform(
@@ -295,7 +296,8 @@ impl SimulationJob {
         let delta = self.certificate_delta();
         let name = self.entry.name;
         let parties = PartyBooks::new(name, delta, &assumptions, &outcome.parties)?;
-        let model = Model::new(name, &self.objective, outcome.parameter, None, parties.run()?)?;
+        let model =
+            Model::new(name, &self.objective, outcome.parameter, (None, None), parties.run()?)?;
         let (traffic, rejections) = (outcome.traffic, outcome.rejections);
         Ok(Simulated { model, parties, rounds, traffic, rejections })
     }

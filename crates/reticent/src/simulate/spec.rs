@@ -20,12 +20,15 @@ const DEFAULT_ALGORITHM: &str = "federated";
 
 /// The keys of a job that a run between parties has no use for: [`SimulationSpec::check`] refuses
 /// them, or all of their values but one.
-pub const NOT_BETWEEN_PARTIES: [&str; 8] = [
+pub const NOT_BETWEEN_PARTIES: [&str; 11] = [
     "tune",
     "tune_runs",
     "tune_mode",
     "graph_share",
     "graph_edges",
+    "standard_errors",
+    "class_weight",
+    "class_prior",
     "public_n",
     "adjacency",
     "user_column",
@@ -198,6 +201,21 @@ impl SimulationSpec {
                 "no graph is learned between parties: give a file with a public one",
             ));
         }
+        if let Some(share) = spec.standard_errors {
+            let why = "there are none between parties; leave it out";
+            return Err(Error::value("standard_errors", share, why));
+        }
+        for (name, given) in
+            [("class_weight", &spec.class_weight), ("class_prior", &spec.class_prior)]
+        {
+            if let Some(given) = given {
+                return Err(Error::value(
+                    name,
+                    given,
+                    "there is none between parties; leave it out",
+                ));
+            }
+        }
         if let Some(count) = spec.public_n {
             let why =
                 "it is for add-remove, and between parties there is replace-one only; leave it out";
@@ -318,7 +336,19 @@ mod tests {
             read(&format!("{usual}{line}\n[parties]\nsplit = 3\n")).unwrap().check().map(drop)
         };
         checked("").unwrap();
-        let values = ["['clip=[1,2]']", "3", "'random'", "0.1", "3", "5", "'add-remove'", "'who'"];
+        let values = [
+            "['clip=[1,2]']",
+            "3",
+            "'random'",
+            "0.1",
+            "3",
+            "0.1",
+            "'balanced'",
+            "'a:1'",
+            "5",
+            "'add-remove'",
+            "'who'",
+        ];
         for (key, value) in NOT_BETWEEN_PARTIES.iter().zip(values) {
             assert!(checked(&format!("{key} = {value}")).is_err(), "{key}");
         }

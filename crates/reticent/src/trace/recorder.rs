@@ -9,7 +9,6 @@ use reticent_runtime::Simulation;
 
 use super::row::{Row, Trace};
 use super::{At, Tracing, norm};
-use crate::error::Error;
 
 /// What was heard since the last row.
 #[derive(Debug, Default)]
@@ -33,6 +32,7 @@ impl<'p> Recorder<'p> {
             delta,
             metrics: tracing.public.as_ref().map_or(&[], |public| public.metrics()),
             not_private: tracing.public.is_some(),
+            certified: false,
         };
         Recorder { tracing, heard: Arc::default(), trace }
     }
@@ -78,10 +78,11 @@ impl<'p> Recorder<'p> {
         self.trace.rows.push(row);
     }
 
-    /// The trace of a run with this plan.
-    pub fn finish(mut self, plan: &Ledger) -> Result<Trace, Error> {
-        self.trace.price(std::slice::from_ref(plan))?;
-        Ok(self.trace)
+    /// The trace of a run with this plan, which is certified or not.
+    pub fn finish(self, plan: &Ledger, certified: bool) -> Trace {
+        let mut trace = Trace { certified, ..self.trace };
+        trace.price(std::slice::from_ref(plan));
+        trace
     }
 }
 
@@ -125,6 +126,7 @@ impl<'p> Rounds<'p> {
             rounds: Some(done.into()),
             messages: told.then_some(run.traffic().messages),
             bytes: told.then_some(run.traffic().bytes),
+            events: run.protocol().events_by(done),
             iterate_norm: seen.map(norm),
             averaged_norm: seen.map(|_| norm(&self.mean)),
             ..Row::default()
@@ -137,10 +139,11 @@ impl<'p> Rounds<'p> {
         self.trace.rows.push(row);
     }
 
-    /// The trace of a run in which parties have these plans.
-    pub fn finish(mut self, plans: &[Ledger]) -> Result<Trace, Error> {
-        self.trace.price(plans)?;
-        Ok(self.trace)
+    /// The trace of a run in which parties have these plans, which is certified or not.
+    pub fn finish(self, plans: &[Ledger], certified: bool) -> Trace {
+        let mut trace = Trace { certified, ..self.trace };
+        trace.price(plans);
+        trace
     }
 }
 

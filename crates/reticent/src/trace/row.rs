@@ -3,7 +3,6 @@
 use reticent_accountant::{Ledger, Mechanism, epsilon, gdp_mu};
 
 use super::public_data::Examined;
-use crate::error::Error;
 
 /// The most values of ε that are computed where one takes its time; between them the next one is
 /// said, which is never less.
@@ -19,6 +18,10 @@ const PRIVATE: &str = "Everything in this trace follows from what the run releas
 the model covers it, at the epsilon of the whole run: that of an iteration before the last is what a run planned to end \
 there would have cost, and not what was spent by it.";
 
+/// What is said of a trace of a run that nobody is promised anything of.
+const NOT_CERTIFIED: &str = "NOT CERTIFIED: the certificate of the model promises nothing, and says why; it covers this \
+trace no more than the model. Its epsilon is what the entries in the books come to, and no guarantee.";
+
 /// One iteration, or one round between parties.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
@@ -28,13 +31,13 @@ pub struct Row {
     pub rounds: Option<u64>,
     /// How often the records were passed over for what was released, on average: an answer from a
     /// sample counts the share that is drawn. What the gate passes over besides, to minimise
-    /// something for one answer, is not counted.
+    /// something for one answer, is not counted. Between parties, of the one who may be asked most.
     pub passes: f64,
     /// Messages so far, where their number is public.
     pub messages: Option<u64>,
     /// Their bytes.
     pub bytes: Option<u64>,
-    /// What a run that was planned to end here would cost, at the δ of the trace.
+    /// What a run that was planned to end here would cost at most, at the δ of the trace.
     pub epsilon: f64,
     /// The norm of what was released in this iteration.
     pub released_norm: Option<f64>,
@@ -51,7 +54,7 @@ pub struct Row {
     pub averaged: Option<Examined>,
     /// The largest distance of a party's model from their mean, on a public table. Not private.
     pub consensus_error: Option<f64>,
-    /// The longest front of the plan that this iteration has used.
+    /// How many events of a plan may have been used by then; more than it has is all of it.
     pub(super) events: u64,
 }
 
@@ -66,23 +69,15 @@ pub struct Trace {
     pub metrics: &'static [&'static str],
     /// Whether it was computed from the table without noise, which was said to be public.
     pub not_private: bool,
+    /// Whether the run is certified.
+    pub certified: bool,
 }
 
 impl Trace {
-    /// Fills in ε and passes, from the plans of those whose books these are.
-    pub(super) fn price(&mut self, plans: &[Ledger]) -> Result<(), Error> {
-        let at = |row: &Row, plan: &Ledger, of: u64| match of {
-            0 => row.events,
-            // Between parties: the share of the plan that the rounds so far are of all.
-            of => {
-                (plan.total_events() as u128 * u128::from(row.iteration)).div_ceil(of.into()) as u64
-            }
-        };
-        let of = if plans.len() == 1 && self.rows.iter().all(|row| row.rounds.is_none()) {
-            0
-        } else {
-            self.rows.last().map_or(1, |row| row.iteration).max(1)
-        };
+    /// Fills in ε and passes, from the plans of those whose books these are. What cannot be counted is
+    /// infinite and no error: the run has been paid for, and whoever hears of an error thinks that it
+    /// was not made.
+    pub(super) fn price(&mut self, plans: &[Ledger]) {
         let count = self.rows.len();
         let cheap = plans.iter().all(|plan| gdp_mu(plan).is_some());
         let stride = if cheap { 1 } else { count.div_ceil(EPSILONS).max(1) };
@@ -91,16 +86,16 @@ impl Trace {
             if (count - 1 - i) % stride == 0 {
                 next = 0.0;
                 for plan in plans {
-                    let front = plan.front(at(&self.rows[i], plan, of));
-                    next = next.max(epsilon(&front, self.delta)?.upper);
+                    let front = plan.front(self.rows[i].events);
+                    let counted = epsilon(&front, self.delta);
+                    next = next.max(counted.map_or(f64::INFINITY, |bound| bound.upper));
                 }
             }
             let row = &mut self.rows[i];
             row.epsilon = next;
-            let passes = |plan: &Ledger| passes(&plan.front(at(row, plan, of)));
+            let passes = |plan: &Ledger| passes(&plan.front(row.events));
             row.passes = plans.iter().map(passes).fold(0.0, f64::max);
         }
-        Ok(())
     }
 
     /// The columns by their names, each with a cell for each row; those without any are left out.
@@ -154,7 +149,11 @@ impl Trace {
 
     /// What has to be said of it, for the file beside it.
     pub fn note(&self) -> &'static str {
-        if self.not_private { NOT_PRIVATE } else { PRIVATE }
+        match (self.not_private, self.certified) {
+            (true, _) => NOT_PRIVATE,
+            (false, true) => PRIVATE,
+            (false, false) => NOT_CERTIFIED,
+        }
     }
 }
 

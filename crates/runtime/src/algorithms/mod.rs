@@ -110,6 +110,12 @@ pub trait Protocol: Faulty + Watched + fmt::Debug + Send + Sync {
     /// the party's gate is held to it; which part of it the run uses, and in which order, is free.
     fn plan(&self, party: PartyId, noise: f64, own: Terms) -> Result<Ledger, RunError>;
 
+    /// How many events of its plan a party can have used when so many rounds are over: one a round,
+    /// where nothing else is said.
+    fn events_by(&self, rounds: u32) -> u64 {
+        rounds.into()
+    }
+
     /// The terms of the books that count for a party, whose own gate has the terms `own`.
     fn books_terms(&self, own: Terms) -> Terms {
         own

@@ -8,10 +8,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::shared::{ModelAndData, read_model};
+use super::shared::{ModelAndData, Threshold, read_model};
 use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::number;
 use plain::Pictures;
 use private::PrivateFlags;
 
@@ -26,9 +25,9 @@ pub struct Evaluate {
     what: ModelAndData,
 
     /// Two classes: the probability above which the second is predicted (of a hinge loss, the
-    /// score) [default: 0.5, score 0]
-    #[arg(long, value_name = "T", value_parser = number::parse, allow_negative_numbers = true)]
-    threshold: Option<f64>,
+    /// score), or prior, its share by --class-prior of the fit [default: 0.5, score 0]
+    #[arg(long, value_name = "T", value_parser = Threshold::parse, allow_negative_numbers = true)]
+    threshold: Option<Threshold>,
 
     /// Draw roc.svg, precision-recall.svg and calibration.svg (where there are probabilities) into
     /// this folder; not within a budget
@@ -47,10 +46,11 @@ impl Evaluate {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
         let model = read_model(&self.what.model)?;
+        let threshold = self.threshold.map(|given| given.of(&model)).transpose()?;
         if self.private.is_asked() {
-            return self.private.run(&model, &self.what, self.threshold, self.force);
+            return self.private.run(&model, &self.what, threshold, self.force);
         }
         let pictures = Pictures { folder: self.plots.as_ref(), force: self.force };
-        plain::run(&model, &self.what, self.threshold, pictures)
+        plain::run(&model, &self.what, threshold, pictures)
     }
 }

@@ -140,6 +140,10 @@ impl Protocol for Peers {
         })
     }
 
+    fn events_by(&self, rounds: u32) -> u64 {
+        (1..=rounds).filter(|&k| self.rule.is_fresh(k)).count() as u64
+    }
+
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
         let (run, state) = (RunId::from(start.run), self.begun(party.id()));
         let endpoint = Endpoint::new(run, party);

@@ -199,6 +199,11 @@ impl Protocol for Walk {
         })
     }
 
+    /// The token may come to one user in every step.
+    fn events_by(&self, rounds: u32) -> u64 {
+        u64::from(rounds) * u64::from(HOPS)
+    }
+
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
         let endpoint = Endpoint::new(RunId::from(start.run), party);
         Ok(Box::new(Walker::new(self.clone(), endpoint, start.key, start.noise)))

@@ -1,0 +1,156 @@
+//! Classes of which there are few: weights that make them count more, and what is public of their
+//! shares (docs/classes.md).
+//!
+//! Weights are public: they are given, or follow from public shares π of the K classes as
+//! 1/(K·π_k), so that their mean over the records is 1. A record's loss is multiplied by the weight
+//! of its class, and the bounds of its slope and curvature by the largest.
+
+use std::sync::Arc;
+
+use reticent_oracle::tables::{Labels, TargetKind};
+use reticent_problem::Loss;
+use reticent_problem::losses::Weighted;
+
+use crate::error::Error;
+use crate::model::Model;
+
+/// The word for weights by the shares of the classes.
+const BALANCED: &str = "balanced";
+
+/// How much a record of each class counts.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClassWeights {
+    /// As much as makes all classes count alike, by their public shares.
+    Balanced,
+    /// So much, by name.
+    Given(Vec<(String, f64)>),
+}
+
+impl std::str::FromStr for ClassWeights {
+    type Err = Error;
+
+    /// `balanced`, or a weight for each class as `no:1,yes:9`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        if text == BALANCED {
+            return Ok(ClassWeights::Balanced);
+        }
+        Ok(ClassWeights::Given(by_name("class_weight", text)?))
+    }
+}
+
+/// Reads `no:0.9,yes:0.1`.
+pub(crate) fn by_name(key: &'static str, text: &str) -> Result<Vec<(String, f64)>, Error> {
+    let pair = |pair: &str| {
+        let (name, number) = pair.rsplit_once(':')?;
+        Some((name.trim().to_owned(), number.trim().parse().ok()?))
+    };
+    text.split(',').map(pair).collect::<Option<Vec<_>>>().ok_or_else(|| {
+        let or = if key == "class_weight" { "balanced, or " } else { "" };
+        let why = format!("{or}a number for each class is needed, as CLASS:NUMBER,CLASS:NUMBER");
+        Error::value(key, text, why)
+    })
+}
+
+/// The numbers in the order of the classes.
+fn in_order(
+    key: &'static str,
+    given: &[(String, f64)],
+    labels: &Labels,
+) -> Result<Vec<f64>, Error> {
+    let text = || {
+        let pairs: Vec<String> = given.iter().map(|(name, x)| format!("{name}:{x}")).collect();
+        pairs.join(",")
+    };
+    let names: Vec<&str> = labels.names().collect();
+    let find = |class: &&str| given.iter().find(|(name, _)| name == class).map(|(_, x)| *x);
+    let found: Option<Vec<f64>> = names.iter().map(find).collect();
+    match found.filter(|_| given.len() == names.len()) {
+        Some(numbers) => Ok(numbers),
+        None => {
+            let why = format!("one number for each class is needed: {}", names.join(", "));
+            Err(Error::value(key, text(), why))
+        }
+    }
+}
+
+/// The weights and the shares of the classes, in their order, where there are any.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Classes {
+    pub weights: Option<Vec<f64>>,
+    pub prior: Option<Vec<f64>>,
+}
+
+impl Classes {
+    /// Checks what was said of the classes of a target.
+    pub fn new(
+        weights: Option<&ClassWeights>,
+        prior: Option<&[(String, f64)]>,
+        kind: &TargetKind,
+    ) -> Result<Self, Error> {
+        let labels = match (kind, weights, prior) {
+            (_, None, None) => return Ok(Classes::default()),
+            (TargetKind::Classes(labels), ..) => labels,
+            (TargetKind::Range { .. }, weights, _) => {
+                let key = if weights.is_some() { "class_weight" } else { "class_prior" };
+                let why = "the target is a number and has no classes; leave it out";
+                return Err(Error::value(key, "given", why));
+            }
+        };
+        let prior = prior.map(|prior| shares(prior, labels)).transpose()?;
+        let weights = match weights {
+            None => None,
+            Some(ClassWeights::Given(given)) => Some(in_order("class_weight", given, labels)?),
+            Some(ClassWeights::Balanced) => {
+                let why = "the shares of the classes are private: give public ones with `class_prior = A:0.9,B:0.1`, or \
+                           buy them first with `reticent count --by-class` (docs/classes.md)";
+                let prior =
+                    prior.as_ref().ok_or_else(|| Error::value("class_weight", BALANCED, why))?;
+                Some(prior.iter().map(|share| 1.0 / (prior.len() as f64 * share)).collect())
+            }
+        };
+        Ok(Classes { weights, prior })
+    }
+
+    /// The loss in which each class has its weight.
+    pub fn weigh(&self, loss: Arc<dyn Loss>) -> Result<Arc<dyn Loss>, Error> {
+        match &self.weights {
+            None => Ok(loss),
+            Some(weights) => Ok(Arc::new(Weighted::new(loss, weights.clone())?)),
+        }
+    }
+}
+
+/// Shares that add up to 1, none of them 0.
+fn shares(given: &[(String, f64)], labels: &Labels) -> Result<Vec<f64>, Error> {
+    let numbers = in_order("class_prior", given, labels)?;
+    let sum: f64 = numbers.iter().sum();
+    let fits = |share: &f64| *share >= 1e-6 && *share <= 1.0;
+    if numbers.iter().all(fits) && (sum - 1.0).abs() <= 1e-3 {
+        return Ok(numbers.iter().map(|share| share / sum).collect());
+    }
+    let text: Vec<String> = given.iter().map(|(name, x)| format!("{name}:{x}")).collect();
+    let why = "shares of at least 1e-6 that add up to 1 are needed";
+    Err(Error::value("class_prior", text.join(","), why))
+}
+
+impl Model {
+    /// The threshold above which the second of two classes is likelier than its share, for
+    /// [`Asked::threshold`](crate::Asked::threshold): the share itself or, of a model with class
+    /// weights, what it is among records that are weighted so.
+    ///
+    /// # Errors
+    /// If no shares were said when it was trained, or it has no probabilities of two classes.
+    pub fn prior_threshold(&self) -> Result<f64, Error> {
+        let refuse = |why: &str| Err(Error::value("threshold", "prior", why));
+        if !self.has_probabilities() || self.outputs().len() > 1 {
+            return refuse("it is for probabilities of two classes; give a number");
+        }
+        let Some([first, second]) = self.class_prior() else {
+            return refuse(
+                "the model was trained without `class_prior`, and the shares of its classes are private; give a number",
+            );
+        };
+        let weights = self.class_weights().unwrap_or(&[1.0, 1.0]);
+        Ok(weights[1] * second / (weights[0] * first + weights[1] * second))
+    }
+}

@@ -1,0 +1,215 @@
+//! What the coefficients of a population are likely to be, beside those of the model: paid for by a
+//! share of the budget, in the units of the table (docs/uncertainty.md).
+//!
+//! A category is compared with the first of its column: with an intercept the weights of all of them
+//! are not determined, and their differences are.
+
+use reticent_admm::{Estimated, Inference, Public};
+use reticent_oracle::Oracle;
+use reticent_oracle::tables::{Role, Schema};
+use reticent_problem::Shape;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::model::Model;
+use crate::objective::Objective;
+
+/// So many standard errors either way hold the truth in 95 of 100 cases.
+const QUANTILE: f64 = 1.959_963_984_540_054;
+
+/// More columns are not decomposed as often as a run is rehearsed.
+const MOST_COLUMNS: usize = 256;
+
+/// Estimates of the coefficients of the population with their standard errors, or why there are
+/// none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StandardErrors {
+    /// The share of the budget that was spent on them.
+    pub share: f64,
+    /// What is explained: the log-odds of a class, or the predicted number.
+    pub of: String,
+    /// Why nothing is said of it; absent where something is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hidden: Option<String>,
+    /// One for each column, the intercept first.
+    pub estimates: Vec<CoefficientEstimate>,
+}
+
+/// A coefficient of the population, in the units of the table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoefficientEstimate {
+    /// The column.
+    pub name: String,
+    /// The category that it is compared with.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub against: Option<String>,
+    /// Whether it is about the encoded column, because one unit is not the same everywhere.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub encoded: bool,
+    /// The estimate.
+    pub estimate: f64,
+    /// Its standard error, of sampling and of noise.
+    pub standard_error: f64,
+}
+
+impl CoefficientEstimate {
+    /// The interval that holds the coefficient of the population in 95 of 100 tables.
+    pub fn interval(&self) -> (f64, f64) {
+        let by = QUANTILE * self.standard_error;
+        (self.estimate - by, self.estimate + by)
+    }
+}
+
+/// What a run has found, in the coordinates of its parameter.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    share: f64,
+    kept: Vec<usize>,
+    estimated: Estimated,
+}
+
+/// Refuses what no standard errors are offered for.
+pub(crate) fn check(
+    share: f64,
+    objective: &Objective,
+    (tuned, graph): (bool, bool),
+) -> Result<(), Error> {
+    let refuse = |why: &str| Err(Error::value("standard_errors", share, why));
+    if !(share > 0.0 && share < 1.0) {
+        return refuse("a share of the budget, above 0 and below 1");
+    }
+    if !["logistic", "squared"].contains(&objective.loss.name()) {
+        let why = format!(
+            "there are none for the loss {} yet; leave them out, or use logistic for two classes and squared for a number",
+            objective.loss.spec()
+        );
+        return refuse(&why);
+    }
+    if objective.classes.weights.is_some() {
+        return refuse("there are none for a model with class weights; leave one of the two out");
+    }
+    if tuned || graph {
+        return refuse(
+            "there are none for a model that was chosen among several or has a learned graph; leave one of the two out",
+        );
+    }
+    let width = objective.schema.width();
+    if width > MOST_COLUMNS {
+        let why = format!("there are {width} encoded columns; at most {MOST_COLUMNS}");
+        return refuse(&why);
+    }
+    Ok(())
+}
+
+/// For each encoded column that is a category, the first one of its own column. Without an intercept
+/// the categories of one column have its place.
+fn references(schema: &Schema, intercept: bool) -> Vec<Option<usize>> {
+    let mut references = Vec::with_capacity(schema.width());
+    let mut determined = !intercept;
+    for column in schema.columns() {
+        let first = references.len();
+        match column.role() {
+            Role::Numeric(_) | Role::Date(_) => references.push(None),
+            Role::Categorical(_) => {
+                let first = (!determined).then_some(first);
+                determined = false;
+                references.extend(std::iter::repeat_n(first, column.width()));
+            }
+            Role::Target(_) | Role::Ignored | Role::User => {}
+        }
+    }
+    references.resize(schema.width(), None);
+    references
+}
+
+/// Asks, after a run that ended at `parameter`.
+pub(crate) fn ask(
+    oracle: &mut dyn Oracle,
+    objective: &Objective,
+    public: &Public,
+    (share, noise_multiplier): (f64, f64),
+    parameter: &[f64],
+) -> Result<Found, Error> {
+    let Shape { features, intercept, .. } = public.shape;
+    let references = references(&objective.schema, intercept);
+    let is_kept = |j: &usize| references[*j] != Some(*j);
+    let last = intercept.then_some(features);
+    let kept: Vec<usize> = (0..features).filter(is_kept).chain(last).collect();
+    // The same scores, for records that are in one category of each column.
+    let own = |j: usize| parameter[j] - references[j].map_or(0.0, |first| parameter[first]);
+    let moved: f64 = (0..features).filter(|j| !is_kept(j)).map(|j| parameter[j]).sum();
+    let behind = |j: usize| parameter[j] + moved / objective.constant;
+    let start: Vec<f64> =
+        kept.iter().map(|&j| if j < features { own(j) } else { behind(j) }).collect();
+    let inference = Inference {
+        public,
+        kept: &kept,
+        constant: objective.constant,
+        squared: objective.loss.name() == "squared",
+        noise_multiplier,
+    };
+    let estimated = inference.ask(oracle, &start)?;
+    Ok(Found { share, kept, estimated })
+}
+
+impl Model {
+    /// What was found, in the units of the table; `constant` is behind the intercept.
+    pub(crate) fn in_units(&self, found: &Found, constant: f64) -> StandardErrors {
+        let of = self.explained().into_iter().next().unwrap_or_default();
+        let share = found.share;
+        let (estimate, covariance) = match &found.estimated {
+            Estimated::Found { estimate, covariance } => (estimate, covariance),
+            Estimated::Hidden(why) => {
+                let hidden = Some(why.clone());
+                return StandardErrors { share, of, hidden, estimates: Vec::new() };
+            }
+        };
+        let names = self.coefficients();
+        let references = references(self.preprocessing(), !self.intercept().is_empty());
+        let encodings = self.encodings();
+        let (factor, shift) = self.decoding();
+        let len = found.kept.len();
+        // A number made of the coordinates by these weights, and what moves it.
+        let combined = |weights: &[f64], by: f64| {
+            let value: f64 = weights.iter().zip(estimate).map(|(u, x)| u * x).sum();
+            let entry = |at: usize| weights[at / len] * covariance[at] * weights[at % len];
+            let variance: f64 = (0..len * len).map(entry).sum();
+            (value + by, variance.max(0.0).sqrt())
+        };
+        let one = |place: usize, weight: f64| {
+            let mut weights = vec![0.0; len];
+            weights[place] = weight;
+            combined(&weights, 0.0)
+        };
+        // Of a record of zeros in the first category of each column; without an intercept that is
+        // what the bounds alone make of zeros, and no estimate.
+        let moved = |&j: &usize| encodings.get(j).map_or(constant, |(_, moved)| *moved) * factor;
+        let weights: Vec<f64> = found.kept.iter().map(moved).collect();
+        let (at_zero, error) = combined(&weights, shift);
+        let intercept = CoefficientEstimate {
+            name: "(intercept)".to_owned(),
+            against: None,
+            encoded: false,
+            estimate: at_zero,
+            standard_error: error,
+        };
+        let mut estimates: Vec<_> =
+            (!self.intercept().is_empty()).then_some(intercept).into_iter().collect();
+        for (place, &j) in found.kept.iter().enumerate().filter(|(_, j)| **j < names.len()) {
+            let (slope, _) = encodings[j];
+            let encoded = !slope.is_finite();
+            let (estimate, standard_error) =
+                one(place, if encoded { factor } else { slope * factor });
+            estimates.push(CoefficientEstimate {
+                name: names[j].name.clone(),
+                against: references[j].map(|first| names[first].name.clone()),
+                encoded,
+                estimate,
+                standard_error,
+            });
+        }
+        StandardErrors { share, of, hidden: None, estimates }
+    }
+}

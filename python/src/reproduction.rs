@@ -1,0 +1,94 @@
+//! The experiments of the papers, run again from Python.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+
+use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyValueError};
+use pyo3::prelude::*;
+use reticent_experiments::{CATALOGUE, Context, Error, Experiment, Report, find};
+
+use crate::error::Failure;
+use crate::watch::{PAUSE, raised};
+
+/// What came of it: claims (what is said, on which version, whether it held, the numbers), figures
+/// (name, title, caption, picture, numbers as CSV), what is to be known, and tables that stood in.
+type Reproduced = (
+    Vec<(String, &'static str, &'static str, String)>,
+    Vec<(String, String, String, String, String)>,
+    Vec<String>,
+    Vec<String>,
+);
+
+/// Name, paper, what it is about, the tables that it needs and what the paper claims, of each.
+#[pyfunction]
+pub fn experiments()
+-> Vec<(&'static str, &'static str, &'static str, Vec<&'static str>, Vec<&'static str>)> {
+    let told = |one: &&dyn Experiment| {
+        let needs = one.needs().iter().map(|table| table.name()).collect();
+        (one.id(), one.paper(), one.about(), needs, one.claims().to_vec())
+    };
+    CATALOGUE.iter().map(told).collect()
+}
+
+/// Runs one. An experiment hears of no stop: one that is interrupted goes on by itself until it is
+/// done, or the process is.
+#[pyfunction]
+pub fn reproduce(
+    py: Python<'_>,
+    name: &str,
+    data_dir: Option<PathBuf>,
+    quick: bool,
+    seeds: Option<u64>,
+) -> PyResult<Reproduced> {
+    let Some(experiment) = find(name) else {
+        let names: Vec<_> = CATALOGUE.iter().map(|one| one.id()).collect();
+        let why = format!("there is no experiment {name}; there are {}", names.join(", "));
+        return Err(PyValueError::new_err(why));
+    };
+    let (send, heard) = mpsc::channel();
+    thread::spawn(move || {
+        let mut tell = |_: &str| {};
+        let mut context = Context { data_dir, quick, seeds, tell: &mut tell };
+        // Nobody may be listening any more.
+        let _ = send.send(experiment.run(&mut context));
+    });
+    let done = py.detach(move || {
+        loop {
+            match heard.recv_timeout(PAUSE) {
+                Err(RecvTimeoutError::Timeout) if !raised() => {}
+                other => return other,
+            }
+        }
+    });
+    match done {
+        Ok(Ok(report)) => Ok(told(report)),
+        Ok(Err(error)) => Err(in_python(error)),
+        Err(RecvTimeoutError::Timeout) => Err(PyKeyboardInterrupt::new_err("interrupted")),
+        Err(RecvTimeoutError::Disconnected) => {
+            Err(PyValueError::new_err(format!("{name} broke off, which it should not")))
+        }
+    }
+}
+
+fn told(report: Report) -> Reproduced {
+    let claims = report.claims.into_iter();
+    let claims =
+        claims.map(|one| (one.text, one.version.words(), one.verdict.words(), one.numbers));
+    let figures = report.figures.into_iter();
+    let figures = figures.map(|one| {
+        let (svg, csv) = (one.svg(), one.csv());
+        (one.name, one.title, one.caption, svg, csv)
+    });
+    (claims.collect(), figures.collect(), report.notes, report.stand_ins)
+}
+
+fn in_python(error: Error) -> PyErr {
+    let message = error.to_string();
+    match error {
+        Error::Missing { .. } => PyFileNotFoundError::new_err(message),
+        Error::File { .. } => PyOSError::new_err(message),
+        Error::Job(error) => Failure::from(error).into(),
+        _ => PyValueError::new_err(message),
+    }
+}
