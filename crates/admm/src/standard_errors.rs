@@ -232,7 +232,9 @@ impl Inference<'_> {
         let error: f64 = looked.curvature.iter().zip(covariance).map(|(h, c)| h * c).sum();
         let left = 0.5 * square / mean.max(1e-9).sqrt();
         let error = (error / step.len() as f64).sqrt();
-        (!(left <= LEFT * error)).then(|| {
+        // What is not a number is not within.
+        let within = left <= LEFT * error;
+        (!within).then(|| {
             format!(
                 "the last step is too long to trust ({:.1} standard errors may be left of it): a larger budget or share, \
                  or a model that is nearer to its optimum, would help",

@@ -34,6 +34,9 @@ pub trait Experiment: fmt::Debug + Sync {
 /// Whoever is told what is being done.
 pub type Tell<'t> = dyn FnMut(&str) + 't;
 
+/// Fewer rows cannot be dealt to parties and split.
+const FEWEST: usize = 100;
+
 /// What an experiment is run with.
 pub struct Context<'t> {
     /// Where public tables are.
@@ -42,6 +45,8 @@ pub struct Context<'t> {
     pub quick: bool,
     /// So many seeds in place of the experiment's own number.
     pub seeds: Option<u64>,
+    /// At most so many rows of a table, chosen at random.
+    pub rows: Option<usize>,
     /// Who is told.
     pub tell: &'t mut Tell<'t>,
 }
@@ -55,12 +60,17 @@ impl fmt::Debug for Context<'_> {
 impl<'t> Context<'t> {
     /// Small, on simulated stand-ins.
     pub fn quick(tell: &'t mut Tell<'t>) -> Self {
-        Context { data_dir: None, quick: true, seeds: None, tell }
+        Context { data_dir: None, quick: true, seeds: None, rows: None, tell }
     }
 
     /// The one of two that suits the size.
     pub(crate) fn pick<T>(&self, full: T, quick: T) -> T {
         if self.quick { quick } else { full }
+    }
+
+    /// The rows of a table: so many, or fewer where fewer are asked for.
+    pub(crate) fn rows(&self, full: usize, quick: usize) -> usize {
+        self.pick(full, quick).min(self.rows.unwrap_or(usize::MAX)).max(FEWEST)
     }
 
     /// The seeds, from 1.

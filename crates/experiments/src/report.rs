@@ -166,8 +166,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// `claims.md`: every claim with its verdict and its numbers. Pictures are in the folder `at`, which
-    /// is empty or ends in `/`.
+    /// `claims.md`: every claim with its verdict and its numbers. Pictures are in the folder `at`,
+    /// which is empty or ends in `/`.
     pub fn markdown(&self, experiment: &dyn Experiment, at: &str) -> String {
         let mut text =
             format!("# {}\n\n{}: {}.\n\n", experiment.id(), experiment.paper(), experiment.about());

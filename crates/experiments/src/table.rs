@@ -93,6 +93,13 @@ impl Table {
         (0..self.len()).filter(right).count() as f64 / self.len() as f64
     }
 
+    /// The share of the larger class: the accuracy of who looks at nothing.
+    pub fn majority(&self) -> f64 {
+        let positive = self.targets.iter().filter(|target| **target > 0.0).count() as f64;
+        let share = positive / self.len() as f64;
+        share.max(1.0 - share)
+    }
+
     /// The mean square of what the model is off by.
     pub fn mean_square(&self, x: &[f64]) -> f64 {
         let off = |i: usize| (self.score(i, x) - self.targets[i]).powi(2);
@@ -162,6 +169,7 @@ mod tests {
         table.push([], -1.0);
         assert_eq!(table.row(0).collect::<Vec<_>>(), [(0, 0.6), (2, 0.8)]);
         assert_eq!(table.accuracy(&[1.0, -1.0, 0.0]), 2.0 / 3.0);
+        assert_eq!(table.majority(), 2.0 / 3.0);
         let (train, test) = table.split(0.67, 5);
         assert_eq!((train.len(), test.len()), (2, 1));
         assert_eq!(table.graph().unwrap().edges().len(), 1);

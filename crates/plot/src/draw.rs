@@ -30,7 +30,7 @@ impl Frame {
             Size::Wide => {
                 let font = 13.0;
                 let longest = named.map(|curve| width_of(&curve.name, font)).fold(0.0, f64::max);
-                let right = (longest + 18.0).clamp(24.0, 230.0);
+                let right = (longest + 26.0).clamp(24.0, 230.0);
                 let (width, height) = (720.0, 360.0 + title);
                 Self { width, height, left: 62.0, right, top: 16.0 + title, bottom: 54.0, font }
             }

@@ -41,6 +41,10 @@ pub struct Reproduce {
     #[arg(long, value_name = "N", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
     seeds: Option<u64>,
 
+    /// At most so many rows of each table, chosen at random
+    #[arg(long, value_name = "N", value_parser = number::whole::<usize>, allow_negative_numbers = true)]
+    rows: Option<usize>,
+
     /// The folder for results, one below it for each experiment [default: reproduction]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -65,6 +69,7 @@ impl Reproduce {
                 data_dir: data_dir.clone(),
                 quick: self.quick,
                 seeds: self.seeds,
+                rows: self.rows,
                 tell: &mut tell,
             };
             let report = match experiment.run(&mut context) {

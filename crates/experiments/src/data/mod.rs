@@ -131,7 +131,8 @@ mod tests {
     #[test]
     fn what_is_missing_is_said_with_where_to_get_it() {
         let mut quiet = |_: &str| ();
-        let mut context = Context { data_dir: None, quick: false, seeds: None, tell: &mut quiet };
+        let mut context =
+            Context { data_dir: None, quick: false, seeds: None, rows: None, tell: &mut quiet };
         let mut report = Report::default();
         let error = DataSet::W8a.load(&mut context, 10, &mut report).unwrap_err().to_string();
         assert!(error.contains("w8a") && error.contains("LIBSVM data sets"), "{error}");

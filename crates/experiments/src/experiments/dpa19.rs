@@ -1,5 +1,5 @@
-//! What DPA19's experiments have in common: Adult of 14 columns dealt to providers, and noise by the
-//! iteration.
+//! What DPA19's experiments have in common: Adult of 14 columns dealt to providers, and noise by
+//! the iteration.
 
 use super::acct_dpa19::noise_of_iteration;
 use crate::data::DataSet;
@@ -26,7 +26,7 @@ pub(super) struct Setting {
 impl Setting {
     /// 21,000 rows for 100 providers of 210, and 9,000 to test on.
     pub fn load(context: &mut Context<'_>, report: &mut Report) -> Result<Self, Error> {
-        let rows = context.pick(30_000, 1_000);
+        let rows = context.rows(30_000, 1_000);
         let table = DataSet::Adult.load(context, rows, report)?;
         let (train, test) = table.split(0.7, 1);
         let parties = (train.len() / context.pick(210, 140)).max(1) as u32;
@@ -46,8 +46,8 @@ impl Setting {
         Problem::new(&self.train, "logistic", format!("{penalty}:{}", self.strength()))
     }
 
-    /// How many times the noise of ours Algorithm 2 has as it is printed: its sensitivity is that of
-    /// a λ/N-strongly convex objective, which is (λ/N + ρ)-strongly convex (erratum E15).
+    /// How many times the noise of ours Algorithm 2 has as it is printed: its sensitivity is that
+    /// of a λ/N-strongly convex objective, which is (λ/N + ρ)-strongly convex (erratum E15).
     pub fn printed(&self) -> f64 {
         (self.strength() + RHO) / self.strength()
     }

@@ -101,16 +101,21 @@ impl Experiment for Dpa19Accuracy {
                 report.claims.push(Claim::more(claim, version, &ours, &other));
             }
         }
+        let mut caption = "Mean and standard error over seeds.".to_owned();
+        if self.smooth() {
+            caption.push_str(
+                " Algorithm 2 as printed has the sensitivity of a λ/N-strongly convex objective and is private with far \
+                 more noise than it needs (E15).",
+            );
+        }
         let (x, y) = (Axis::log("ε of an iteration"), Axis::linear("accuracy"));
         let title = format!("DPA19: accuracy, {}", self.penalty);
         report.figures.push(
             Figure::new("accuracy", &title, x, y)
                 .with(series)
                 .with_rule(plain, "without noise")
-                .captioned(
-                    "Mean and standard error over seeds. Algorithm 2 as printed has the sensitivity of a λ/N-strongly \
-                     convex objective and is private with far more noise than it needs (E15).",
-                ),
+                .with_rule(setting.test.majority(), "the larger class alone")
+                .captioned(caption),
         );
         notes(&mut report, &setting);
         Ok(report)

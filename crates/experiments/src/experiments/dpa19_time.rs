@@ -1,5 +1,5 @@
-//! DPA19, table 3: the time of all iterations of Algorithm 1, Algorithm 2 and DP-ADMM. The paper has
-//! 6.18 s, 70 to 369 s and 3.06 s on its machine; what can be compared is the order.
+//! DPA19, table 3: the time of all iterations of Algorithm 1, Algorithm 2 and DP-ADMM. The paper
+//! has 6.18 s, 70 to 369 s and 3.06 s on its machine; what can be compared is the order.
 
 use std::time::Instant;
 

@@ -37,7 +37,7 @@ impl Case {
     }
 
     pub fn load(&self, context: &mut Context<'_>, report: &mut Report) -> Result<Table, Error> {
-        let rows = context.pick(40_000, 800);
+        let rows = context.rows(40_000, 800);
         self.data.load(context, rows, report)
     }
 

@@ -54,7 +54,7 @@ impl Experiment for Ra18Fig1 {
 
     fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
         let mut report = Report::default();
-        let rows = context.pick(usize::MAX, 600);
+        let rows = context.rows(usize::MAX, 600);
         let table = DataSet::AdultIndicators.load(context, rows, &mut report)?;
         let problem = Problem::new(&table, "logistic", PENALTY);
         let best = problem.objective(&problem.exact()?)?;
@@ -121,7 +121,7 @@ impl Experiment for Ra18Fig3 {
 
     fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
         let mut report = Report::default();
-        let rows = context.pick(usize::MAX, 600);
+        let rows = context.rows(usize::MAX, 600);
         let table = DataSet::AdultIndicators.load(context, rows, &mut report)?;
         let problem = Problem::new(&table, "logistic", PENALTY);
         let epsilons: &[f64] = context.pick(&[0.5, 1.0, 2.0, 5.0], &[1.0, 5.0]);

@@ -82,7 +82,7 @@ impl Experiment for Rdp20Accuracy {
 
     fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
         let mut report = Report::default();
-        let rows = context.pick(usize::MAX, 1_200);
+        let rows = context.rows(usize::MAX, 1_200);
         let table = DataSet::AdultIndicators.load(context, rows, &mut report)?;
         let epsilons: &[f64] = context.pick(&[0.05, 0.1, 0.2, 0.5, 1.0], &[0.2, 1.0]);
         let rows = table.len();
@@ -105,7 +105,8 @@ impl Experiment for Rdp20Accuracy {
             }
         }
         self.check(&mut report, epsilons[0], &accuracy, &objective);
-        self.draw(&mut report, accuracy, objective, plain.by_seed());
+        let majority = table.majority();
+        self.draw(&mut report, accuracy, objective, (plain.by_seed(), majority));
         Ok(report)
     }
 }
@@ -153,7 +154,7 @@ impl Rdp20Accuracy {
         report: &mut Report,
         accuracy: Vec<Series>,
         objective: Vec<Series>,
-        plain: Vec<f64>,
+        (plain, majority): (Vec<f64>, f64),
     ) {
         let published = "mpADMM (published) has at η = 4 less noise than its ε needs (E4), so that it is NOT PRIVATE at the ε \
                          that it is drawn at.";
@@ -163,6 +164,7 @@ impl Rdp20Accuracy {
             Figure::new("accuracy", "RDP20: accuracy on Adult", x(), Axis::linear("accuracy"))
                 .with(accuracy)
                 .with_rule(plain, "non-private")
+                .with_rule(majority, "the larger class alone")
                 .captioned(format!("Mean and standard error over seeds, each with its own tenth for testing. {published}")),
         );
         report.figures.push(

@@ -1,5 +1,5 @@
-//! RDP20, figures 3 and 4: accuracy and the share of true attributes found, on the paper's simulated
-//! table.
+//! RDP20, figures 3 and 4: accuracy and the share of true attributes found, on the paper's
+//! simulated table.
 
 use reticent_plot::Axis;
 
@@ -50,7 +50,7 @@ impl Experiment for Rdp20Simulated {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
-        let rows = context.pick(40_000, 1_500);
+        let rows = context.rows(40_000, 1_500);
         let epsilons: &[f64] = context.pick(&[0.1, 0.2, 0.5, 1.0, 2.0], &[0.5, 2.0]);
         let all = methods(rows);
         let mut accuracy: Vec<Series> = all.iter().map(|method| Series::new(method.name)).collect();
