@@ -11,11 +11,11 @@
 //! asked. For each parameter every operation on doubles is the one that [`super::pass`] makes, in
 //! its order, and sums are of integers: a sum is the same to the bit whoever else is there, so that
 //! neither sensitivity nor certificate depends on it (proofs/sensitivity-clipped-sum.md). Only how
-//! long it takes does, and no gate waits for another for ever.
+//! long it takes does. Nobody waits for ever: whoever is waited for has asked before and does
+//! arithmetic until it asks again, asks something else, or is gone.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use reticent_problem::losses::Loss;
@@ -30,10 +30,6 @@ const LANES: usize = 8;
 
 /// Rows in a block.
 const BLOCK: usize = 32;
-
-/// So long one who asks waits for the others before those who are there go ahead. Those who ask
-/// something else are not waited for; this is for who has come to a halt.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Where gates meet whose gradients are of one table and one loss.
 #[derive(Debug, Default)]
@@ -110,7 +106,6 @@ impl Member {
         let own = state.next;
         state.next += 1;
         state.waiting.insert(own, Asked { at: at.to_vec(), clip });
-        let deadline = Instant::now() + PATIENCE;
         loop {
             if let Some(sum) = state.answers.remove(&own) {
                 return sum;
@@ -121,7 +116,7 @@ impl Member {
                 drop(state);
                 return one(private, loss, at, clip);
             }
-            let all = state.waiting.len() >= state.members || Instant::now() >= deadline;
+            let all = state.waiting.len() >= state.members;
             if mine && all && state.at_work == 0 {
                 let batch = std::mem::take(&mut state.waiting);
                 state.at_work += 1;
@@ -134,12 +129,8 @@ impl Member {
                 state = meeting.locked();
                 continue;
             }
-            let left = match mine && state.at_work == 0 {
-                true => deadline.saturating_duration_since(Instant::now()),
-                false => PATIENCE,
-            };
-            let waited = meeting.changed.wait_timeout(state, left.max(Duration::from_micros(50)));
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = meeting.changed.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
