@@ -11,7 +11,7 @@ use reticent_experiments::{CATALOGUE, Context, Error, Experiment, Report, find};
 use crate::error::Failure;
 use crate::watch::{PAUSE, raised};
 
-/// What came of it: claims (what is said, on which version, whether it held, the numbers), figures
+/// What came of one: claims (what is said, on which version, whether it held, the numbers), figures
 /// (name, title, caption, picture, numbers as CSV), what is to be known, and tables that stood in.
 type Reproduced = (
     Vec<(String, &'static str, &'static str, String)>,
@@ -20,10 +20,12 @@ type Reproduced = (
     Vec<String>,
 );
 
-/// Name, paper, what it is about, the tables that it needs and what the paper claims, of each.
+/// Name, paper, what it is about, the tables that it needs and what the paper claims.
+type Listed = (&'static str, &'static str, &'static str, Vec<&'static str>, Vec<&'static str>);
+
+/// Every experiment.
 #[pyfunction]
-pub fn experiments()
--> Vec<(&'static str, &'static str, &'static str, Vec<&'static str>, Vec<&'static str>)> {
+pub fn experiments() -> Vec<Listed> {
     let told = |one: &&dyn Experiment| {
         let needs = one.needs().iter().map(|table| table.name()).collect();
         (one.id(), one.paper(), one.about(), needs, one.claims().to_vec())
@@ -49,7 +51,7 @@ pub fn reproduce(
     let (send, heard) = mpsc::channel();
     thread::spawn(move || {
         let mut tell = |_: &str| {};
-        let mut context = Context { data_dir, quick, seeds, tell: &mut tell };
+        let mut context = Context { data_dir, quick, seeds, rows: None, tell: &mut tell };
         // Nobody may be listening any more.
         let _ = send.send(experiment.run(&mut context));
     });

@@ -3,7 +3,8 @@
 //! ```text
 //! M̂  = (1/n) Σ aaᵀ + noise, the constant behind the intercept a coordinate of a; entries on the
 //!       diagonal have noise of deviation σ, and there are p of them
-//! M̃  = the matrix nearest to M̂ that is positive semidefinite and has its trace, at most R²
+//! M̃  = the matrix nearest to M̂ that is positive semidefinite and has its trace, but no less than
+//!       that has noise, σ√p, and at most R²
 //! w  = λ + κσ√p for each eigenvalue λ of M̃,   t = max λ/w
 //! P  = V diag( 1/√(t·w) ) Vᵀ,   a ↦ Pa,   x = Pv
 //! d̃  = Σ λ/w / t
@@ -49,17 +50,25 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
-    /// Asks for the second moment with noise of `z` clips; rows are at most `row_norm` long.
+    /// Asks for the second moment with noise of `z` clips, rows being at most `row_norm` long, and
+    /// goes over to its coordinates. `None` in a rehearsal, where there is nothing to compute with.
     pub fn ask(
         oracle: &mut dyn Oracle,
         (row_norm, z): (f64, f64),
         regulariser: &Arc<Regulariser>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Option<Self>, Refusal> {
         let query = SecondMoment { row_norm, whole: true, noise_multiplier: z };
         let deviation = query.deviation(oracle.terms());
         let moment = oracle.ask(&query)?.into_inner();
+        // Which coordinates they are changes no plan, and plans are drawn up many times.
+        if oracle.is_rehearsal() {
+            oracle.set_basis(Some(&moment))?;
+            return Ok(None);
+        }
         let len = oracle.shape().len();
-        Ok(Basis::new(&moment, deviation, row_norm.powi(2), len, regulariser))
+        let basis = Basis::new(&moment, deviation, row_norm.powi(2), len, regulariser);
+        oracle.set_basis(Some(basis.images()))?;
+        Ok(Some(basis))
     }
 
     fn new(
@@ -71,7 +80,10 @@ impl Basis {
     ) -> Self {
         let width = (moment.len() as f64).sqrt().round() as usize;
         let (vectors, mut values) = eigen(moment, width);
-        let trace = values.iter().sum::<f64>().clamp(1e-9 * most, most);
+        // A trace that is lost in its noise may come out as next to nothing, and coordinates that
+        // make the most of nothing are without measure.
+        let least = (deviation * (width as f64).sqrt()).max(1e-9 * most);
+        let trace = values.iter().sum::<f64>().max(least).min(most);
         to_trace(&mut values, trace);
         // Without noise a direction that no row has would be stretched without limit.
         let damping =
@@ -240,6 +252,21 @@ mod tests {
         let basis = Basis::new(&moment, 1e6, 1.2, 2, &regulariser("none", 2));
         let p = basis.images();
         assert!((p[0] / p[3] - 1.0).abs() < 1e-5 && (p[1] / p[0]).abs() < 1e-5, "{p:?}");
+    }
+
+    /// A moment that came out as less than nothing stretches the rows no further than one that came
+    /// out as its noise.
+    #[test]
+    fn a_moment_that_is_lost_in_noise_stretches_nothing() {
+        let longest = |moment: [f64; 4]| {
+            let basis = Basis::new(&moment, 0.1, 4.0, 2, &regulariser("none", 2));
+            basis.images().iter().fold(0.0_f64, |most, image| most.max(image.abs()))
+        };
+        let noise = 0.1 * 2.0_f64.sqrt();
+        let least = longest([noise, 0.0, 0.0, 0.0]);
+        for moment in [[-0.2, 0.0, 0.0, 0.1], [0.0; 4], [1e-12, 0.0, 0.0, 0.0]] {
+            assert!(longest(moment) <= 2.0 * least, "{moment:?}: {} {least}", longest(moment));
+        }
     }
 
     /// Numbers that no answer has still make coordinates.

@@ -22,7 +22,7 @@ mod standard_errors;
 mod step_size;
 mod walk;
 
-pub use algorithms::auto::Choice;
+pub use algorithms::auto::{Choice, Part};
 pub use algorithms::{Algorithm, Iterate, Progress, Tell, unwatched};
 pub use average::Average;
 pub use block_schedule::{BlockSchedule, Order};

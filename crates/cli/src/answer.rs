@@ -103,7 +103,7 @@ fn words(text: &str) -> String {
 
 /// Says something on standard error. If nobody reads there any more, as behind `2>&1 | head`, there
 /// is nobody to tell, and what was done is done; `eprintln!` would panic.
-fn aside(text: &str) {
+pub fn aside(text: &str) {
     let _ = writeln!(io::stderr(), "{}", visible(text));
 }
 

@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use crate::answer::aside;
 use indicatif::{ProgressBar, ProgressStyle};
 use reticent::{Progress, Stage};
 
@@ -39,6 +40,13 @@ pub fn set_quiet(quiet: bool) {
 
 fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
+}
+
+/// Says at once what must not wait for the end.
+pub fn said(remark: &str) {
+    if !is_quiet() {
+        aside(remark);
+    }
 }
 
 /// A bar where iterations are told, and a line that moves where they are not.

@@ -72,6 +72,13 @@ impl PurseFlags {
         self.budget.is_some()
     }
 
+    /// Stands for a table, under the key of the budget that was named: for a job that goes on.
+    pub fn mark(&self, data: &Files) -> Result<Option<[u8; 32]>, Failure> {
+        let Some(file) = &self.budget else { return Ok(None) };
+        let key = Store::open(file).and_then(|store| store.key()).map_err(Failure::Budget)?;
+        fingerprint(&data.paths, &key).map(Some).map_err(unreadable)
+    }
+
     /// The budget that was named, if any; a job that surely does not fit is refused here, before
     /// its table is opened. `beforehand` is what the job plans, as far as that is known by then.
     pub fn open(

@@ -575,3 +575,25 @@ fn every_field_of_json_is_in_the_readme() {
         }
     }
 }
+
+/// From public numbers alone, and on the way: what is expected is said before anything is asked.
+#[test]
+fn a_fit_says_when_noise_will_dominate_and_what_would_help() {
+    let folder = Folder::new();
+    folder.write("s.toml", SCHEMA);
+    folder.write("t.csv", csv(40));
+    let fit = |epsilon: f64, more: &str| {
+        let line = format!("fit t.csv --schema s.toml --epsilon {epsilon} --delta 1e-5 {more}");
+        folder.reticent(&line).ok()
+    };
+    let weak = fit(0.02, "--out m --json");
+    assert!(weak.err.contains("Noise will dominate: with 40 records"), "{}", weak.err);
+    assert!(weak.err.contains("an epsilon of at least") && weak.err.contains("records."));
+    let outlook = &weak.json()["outlook"];
+    assert_eq!(outlook["noise_dominates"], true, "{outlook}");
+    assert!(outlook["enough_epsilon"].as_f64().unwrap() > 0.02, "{outlook}");
+    assert!(!fit(0.02, "--out m --quiet").err.contains("Noise"), "what can be done without");
+    let strong = fit(8.0, "--out m --json");
+    assert!(!strong.err.contains("Noise"), "{}", strong.err);
+    assert_eq!(strong.json()["outlook"]["noise_dominates"], false);
+}

@@ -134,6 +134,39 @@ fn a_sweep_on_private_data_is_charged_in_full_or_refused() {
     );
 }
 
+/// The attack on a sweep that goes on: another table in place of the one that was paid for, or no
+/// budget at all.
+#[test]
+fn a_sweep_on_private_data_goes_on_with_its_table_and_no_other() {
+    let grid = "iterations = 10\n[sweep]\nepsilon = [0.5, 1.0]\n";
+    let folder = folder(300, grid);
+    folder.reticent("budget new b.json --epsilon 4 --delta 1e-4").ok();
+    folder.reticent("budget new other.json --epsilon 4 --delta 1e-4").ok();
+    folder.reticent("sweep job.toml --out out --budget b.json").ok();
+    let table = folder.read("t.csv");
+    // As if it had been killed before the second run began.
+    let journal = folder.read("out/journal.jsonl");
+    let begun = |line: &&str| !line.contains("\"started\":1") && !line.contains("\"run\":1");
+    let killed: String = journal.lines().filter(begun).map(|line| line.to_owned() + "\n").collect();
+    folder.write("out/journal.jsonl", &killed);
+    std::fs::remove_dir_all(folder.path().join("out/models/run-00001")).unwrap();
+    let refused = |command: &str, said: &str| {
+        let answer = folder.reticent(command);
+        assert!(answer.code == 2 && answer.err.contains(said), "{command}: {}", answer.err);
+        assert_eq!(folder.read("out/journal.jsonl"), killed, "nothing was begun");
+    };
+    refused("sweep job.toml --out out --resume", "--budget");
+    refused("sweep job.toml --out out --resume --public-data", "stays so");
+    refused("sweep job.toml --out out --resume --budget other.json", "not what it was");
+    folder.write("t.csv", table.replacen("yes", "no", 1));
+    refused("sweep job.toml --out out --resume --budget b.json", "not what it was");
+    folder.write("t.csv", &table);
+    let before = folder.reticent("budget show b.json --json").ok().json();
+    let on = folder.reticent("sweep job.toml --out out --resume --budget b.json --json").ok();
+    assert_eq!(on.json()["done"].as_u64(), Some(2));
+    assert_eq!(folder.reticent("budget show b.json --json").ok().json(), before);
+}
+
 /// Models that are out when the disk fails stay counted.
 #[test]
 fn a_sweep_that_ends_on_its_way_has_spent_its_bill() {

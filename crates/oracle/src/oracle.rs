@@ -24,6 +24,12 @@ pub trait Oracle: Asked {
     /// The terms that every answer is given on.
     fn terms(&self) -> &Terms;
 
+    /// Whether answers are made up, to draw up a plan: arithmetic that no question hangs on may then
+    /// be left out.
+    fn is_rehearsal(&self) -> bool {
+        false
+    }
+
     /// Has the next answer recorded as what a paper claims of it, in place of what it is. The books
     /// say so, and the run is not certified.
     fn claim(&mut self, claim: Claim);

@@ -72,6 +72,10 @@ impl Oracle for Rehearsal {
         &self.terms
     }
 
+    fn is_rehearsal(&self) -> bool {
+        true
+    }
+
     fn claim(&mut self, claim: Claim) {
         self.claim = Some(claim);
     }

@@ -2,7 +2,7 @@
 
 use reticent_accountant::{Adjacency, Ledger, Taint};
 use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
-use reticent_admm::{Choice, Iterate};
+use reticent_admm::{Choice, Iterate, Public};
 use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal, SharedPasses, Terms};
 use reticent_problem::Graph;
 
@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::model::Model;
+use crate::outlook::Outlook;
 use crate::run::{Calibrated, Outcome};
 use crate::source::Source;
 use crate::stage::{Stage, Watch, enter, unwatched};
@@ -233,6 +234,13 @@ impl Ready<'_> {
         self.plan.as_ref().map(Plan::ledger)
     }
 
+    /// What may be expected of the run; `None` for an algorithm without noise.
+    pub fn outlook(&self) -> Option<Outlook> {
+        let task = self.work.task();
+        let neighbours = (task.opening.adjacency, task.opening.unit);
+        Some(Outlook::new(self.plan.as_ref()?.public()?, task.budget?, neighbours))
+    }
+
     /// Why the run would be no guarantee, as far as that is known before it.
     pub fn taints(&self) -> &[Taint] {
         self.gate.ledger().taints()
@@ -425,6 +433,14 @@ impl Plan {
         match self {
             Plan::One(calibrated) => &calibrated.plan,
             Plan::Best(prepared) => &prepared.plan,
+        }
+    }
+
+    /// What may be known, with what one run has of the budget.
+    pub fn public(&self) -> Option<&Public> {
+        match self {
+            Plan::One(calibrated) => Some(&calibrated.public),
+            Plan::Best(prepared) => prepared.public(),
         }
     }
 }

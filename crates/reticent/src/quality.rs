@@ -5,7 +5,7 @@ use reticent_oracle::tables::TargetKind;
 use reticent_oracle::without_privacy::Scored;
 
 use crate::model::LOG_ODDS;
-use crate::ranking::{Curves, area, curves};
+use crate::ranking::{Curves, area, curves, tenths};
 
 /// How good a model is on a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,10 @@ pub enum Quality {
         auc: f64,
         /// The mean negative log-likelihood; NaN where scores are no log-odds.
         log_loss: f64,
+        /// The expected calibration error: how far the mean probability of the second class is from
+        /// its share, over the tenths of [0, 1] by their records; of more than two classes the plain
+        /// mean over them. NaN where scores are no log-odds.
+        calibration_error: f64,
         /// Who was taken for what.
         confusion: Confusion,
         /// Records.
@@ -163,13 +167,26 @@ impl Scores<'_> {
             2 => area(self.ranked(1)),
             many => (0..many).map(|k| area(self.ranked(k))).sum::<f64>() / many as f64,
         };
-        let log_loss = if self.log_odds { log_loss / n as f64 } else { f64::NAN };
-        Quality::Classes { accuracy: right as f64 / n as f64, auc, log_loss, confusion, n }
+        let (log_loss, calibration_error) = match self.log_odds {
+            true => (log_loss / n as f64, self.calibration_error()),
+            false => (f64::NAN, f64::NAN),
+        };
+        let accuracy = right as f64 / n as f64;
+        Quality::Classes { accuracy, auc, log_loss, calibration_error, confusion, n }
+    }
+
+    fn calibration_error(&self) -> f64 {
+        let of = |k: usize| {
+            let far = tenths(&self.ranked(k), &probability);
+            far.iter().map(|(p, share, _)| (p - share).abs()).sum::<f64>()
+        };
+        let classes = if self.outputs == 2 { 1..2 } else { 0..self.outputs };
+        let count = classes.len() as f64;
+        classes.map(of).sum::<f64>() / (count * self.classes.len() as f64)
     }
 
     /// The curves of class `k` against the rest.
     pub fn curves(&self, k: usize) -> Curves {
-        let probability = |log_odds: f64| 1.0 / (1.0 + (-log_odds).exp());
         curves(self.ranked(k), if self.log_odds { Some(&probability) } else { None })
     }
 
@@ -190,9 +207,29 @@ impl Scores<'_> {
     }
 }
 
+fn probability(log_odds: f64) -> f64 {
+    1.0 / (1.0 + (-log_odds).exp())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Two records at ½ of which both are of the class, and two at 0.9 of which one is.
+    #[test]
+    fn a_calibration_error_is_how_far_probabilities_are_from_shares() {
+        let odds = 9.0_f64.ln();
+        let scores = Scores {
+            values: &[0.0, 0.0, 0.0, 0.0, 0.0, odds, 0.0, odds],
+            classes: &[1, 1, 1, 0],
+            outputs: 2,
+            log_odds: true,
+        };
+        let Quality::Classes { calibration_error, .. } = scores.quality(best) else {
+            panic!("classes")
+        };
+        assert!((calibration_error - (0.5 + 0.4) / 2.0).abs() < 1e-12, "{calibration_error}");
+    }
 
     fn best(scores: &[f64]) -> usize {
         (1..scores.len()).fold(0, |best, k| if scores[k] > scores[best] { k } else { best })

@@ -51,14 +51,21 @@ pub fn curves(mut ranked: Vec<(f64, bool)>, probability: Option<&dyn Fn(f64) -> 
 }
 
 fn calibration(ranked: &[(f64, bool)], probability: &dyn Fn(f64) -> f64) -> Vec<(f64, f64)> {
+    let tenths = tenths(ranked, probability);
+    let filled = tenths.iter().filter(|(.., count)| *count > 0.0);
+    filled.map(|(p, share, count)| (p / count, share / count)).collect()
+}
+
+/// The sum of the probabilities, the number of the class, and the number of records in each tenth
+/// of [0, 1].
+pub fn tenths(ranked: &[(f64, bool)], probability: &dyn Fn(f64) -> f64) -> [(f64, f64, f64); 10] {
     let mut tenths = [(0.0, 0.0, 0.0); 10];
     for (rank, positive) in ranked {
         let p = probability(*rank);
         let tenth = &mut tenths[((p * 10.0) as usize).min(9)];
         *tenth = (tenth.0 + p, tenth.1 + f64::from(*positive), tenth.2 + 1.0);
     }
-    let filled = tenths.iter().filter(|(.., count)| *count > 0.0);
-    filled.map(|(p, share, count)| (p / count, share / count)).collect()
+    tenths
 }
 
 fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {

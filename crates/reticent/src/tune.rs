@@ -95,6 +95,13 @@ pub(crate) struct Prepared {
     pub plan: Ledger,
 }
 
+impl Prepared {
+    /// What may be known, for the first of the points.
+    pub fn public(&self) -> Option<&Public> {
+        self.publics.first()
+    }
+}
+
 /// Refuses a list where one value belongs.
 pub(crate) fn refuse_list(name: &'static str, text: &str) -> Result<(), Error> {
     if text.contains('[') {

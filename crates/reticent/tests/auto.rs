@@ -41,19 +41,28 @@ fn choice(model: &Model) -> Choice {
     model.certificate().choice.clone().unwrap()
 }
 
+/// In coordinates of its own, and with so little budget that those of the table are better.
 #[test]
 fn what_auto_chose_by_hand_is_the_same_run_to_the_bit() {
     let folder = tempfile::tempdir().unwrap();
-    let spec = job(folder.path(), 300, |i| i % 3 == 0);
-    let model = fit(&folder, &spec).unwrap();
-    assert_eq!(model.certificate().algorithm, "auto");
-    let chosen = choice(&model);
-    let by_hand = Spec { algorithm: Some(chosen.algorithm), settings: chosen.settings, ..spec };
-    let again = fit(&folder, &by_hand).unwrap();
-    assert_eq!(again.coefficients(), model.coefficients());
-    assert_eq!(again.intercept(), model.intercept());
-    assert_eq!(again.certificate().ledger, model.certificate().ledger);
-    assert_eq!(again.certificate().choice, None);
+    for (epsilon, share) in [(1.0, Some(0.1)), (0.02, None)] {
+        let spec = Spec { epsilon: Some(epsilon), ..job(folder.path(), 300, |i| i % 3 == 0) };
+        let model = fit(&folder, &spec).unwrap();
+        assert_eq!(model.certificate().algorithm, "auto");
+        let chosen = choice(&model);
+        assert_eq!(chosen.settings.precondition, share, "{epsilon}");
+        let events: u64 = chosen.parts().iter().map(|part| part.answers).sum();
+        assert_eq!(model.certificate().ledger.total_events(), events, "every part is an event");
+        let mut by_hand = Spec { algorithm: Some(chosen.algorithm.clone()), ..spec };
+        for (name, value) in chosen.settings.given() {
+            assert!(by_hand.settings.set(name, &value).unwrap());
+        }
+        let again = fit(&folder, &by_hand).unwrap();
+        assert_eq!(again.coefficients(), model.coefficients());
+        assert_eq!(again.intercept(), model.intercept());
+        assert_eq!(again.certificate().ledger, model.certificate().ledger);
+        assert_eq!(again.certificate().choice, None);
+    }
 }
 
 /// Neither a record more nor other labels change what is chosen: it is a function of what is
@@ -61,13 +70,43 @@ fn what_auto_chose_by_hand_is_the_same_run_to_the_bit() {
 #[test]
 fn the_choice_reads_no_data() {
     let folder = tempfile::tempdir().unwrap();
-    let one = choice(&fit(&folder, &job(folder.path(), 300, |i| i % 3 == 0)).unwrap());
-    for (records, every) in [(301, 3), (90, 2)] {
-        let other = job(folder.path(), records, |i| i % every == 0);
-        assert_eq!(choice(&fit(&folder, &other).unwrap()), one);
+    for epsilon in [0.02, 1.0] {
+        let spec = |records, every| Spec {
+            epsilon: Some(epsilon),
+            ..job(folder.path(), records, move |i| i % every == 0)
+        };
+        let one = choice(&fit(&folder, &spec(300, 3)).unwrap());
+        for (records, every) in [(301, 3), (90, 2)] {
+            assert_eq!(choice(&fit(&folder, &spec(records, every)).unwrap()), one);
+        }
+        let another = Spec { epsilon: Some(0.03), ..spec(300, 3) };
+        let other = choice(&fit(&folder, &another).unwrap());
+        assert_ne!(other, one, "the budget is public, and counts");
     }
-    let richer = Spec { epsilon: Some(4.0), ..job(folder.path(), 300, |i| i % 3 == 0) };
-    assert_ne!(choice(&fit(&folder, &richer).unwrap()), one, "the budget is public, and counts");
+}
+
+/// A second moment is asked for where there is signal for it and something that it is of use for.
+#[test]
+fn coordinates_of_its_own_are_for_convex_problems_without_a_constraint() {
+    let folder = tempfile::tempdir().unwrap();
+    let share = |change: &dyn Fn(&mut Spec)| {
+        let mut spec = job(folder.path(), 300, |i| i % 3 == 0);
+        change(&mut spec);
+        choice(&fit(&folder, &spec).unwrap()).settings.precondition
+    };
+    assert_eq!(share(&|_| {}), Some(0.1));
+    assert_eq!(share(&|spec| spec.penalty = Some("l1:0.01".to_owned())), Some(0.1));
+    assert_eq!(share(&|spec| spec.penalty = Some("mcp:0.01,3".to_owned())), None);
+    assert_eq!(
+        share(&|spec| {
+            spec.penalty = Some("l1:0.01".to_owned());
+            spec.constraint = Some("chain".to_owned());
+        }),
+        None
+    );
+    assert_eq!(share(&|spec| spec.settings.precondition = Some(0.0)), Some(0.0));
+    assert_eq!(share(&|spec| spec.settings.precondition = Some(0.3)), Some(0.3));
+    assert_eq!(share(&|spec| spec.settings.step = "constant:0.1".parse().ok()), None);
 }
 
 #[test]
@@ -97,7 +136,8 @@ fn settings_follow_the_units_of_the_table() {
     let folder = tempfile::tempdir().unwrap();
     let spec = job(folder.path(), 300, |i| i % 3 == 0);
     let at = |norm| {
-        let spec = Spec { row_norm: Some(norm), intercept: Some(false), ..spec.clone() };
+        let mut spec = Spec { row_norm: Some(norm), intercept: Some(false), ..spec.clone() };
+        spec.settings.precondition = Some(0.0);
         choice(&fit(&folder, &spec).unwrap()).settings
     };
     let (one, ten) = (at(1.0), at(10.0));
@@ -105,4 +145,69 @@ fn settings_follow_the_units_of_the_table() {
     assert!((ten.clip.unwrap() / one.clip.unwrap() - 10.0).abs() < 0.1);
     let step = |settings: &reticent::admm::Settings| settings.step.unwrap().at(1, 1.0);
     assert!((step(&one) / step(&ten) - 100.0).abs() < 1.0);
+}
+
+/// 8000 records of four numbers that fill their bounds, unless those of one are ten times too wide.
+fn scaled(folder: &Path, change: &str) -> Spec {
+    let mut text = String::from("a,b,c,d,y\n");
+    for i in 0..8000 {
+        let part = |root: f64| (f64::from(i) * root.sqrt()).fract();
+        let (a, b, c, d) = (part(2.0), 10.0 * part(3.0), part(5.0), part(7.0));
+        let score = 3.0 * (a - 0.5) + 0.6 * (b - 5.0) - 2.0 * (c - 0.5);
+        let label = 1.0 / (1.0 + (-score).exp()) > part(11.0);
+        writeln!(text, "{a},{b},{c},{d},{}", u8::from(label)).unwrap();
+    }
+    std::fs::write(folder.join("table.csv"), text).unwrap();
+    let (norm, bounds, scale) = match change {
+        "bounds" => (2.0, "lower = -45\nupper = 55", "minus_one_to_one"),
+        "scale" => (2.0, "lower = 0\nupper = 10", "zero_to_one"),
+        "norm" => (4.0, "lower = 0\nupper = 10", "minus_one_to_one"),
+        _ => (2.0, "lower = 0\nupper = 10", "minus_one_to_one"),
+    };
+    let column = |name: &str, bounds: &str| {
+        format!(
+            "[[column]]\nname = \"{name}\"\nkind = \"numeric\"\n{bounds}\nscale = \"{scale}\"\n"
+        )
+    };
+    let unit = "lower = 0\nupper = 1";
+    let columns: String = [("a", unit), ("b", bounds), ("c", unit), ("d", unit)]
+        .map(|(name, bounds)| column(name, bounds))
+        .concat();
+    let target = "[[column]]\nname = \"y\"\nkind = \"target\"\nclasses = [\"0\", \"1\"]\n";
+    let schema = folder.join("schema.toml");
+    std::fs::write(&schema, format!("row_norm = {norm:.1}\n{columns}{target}")).unwrap();
+    Spec {
+        schema: Some(schema),
+        epsilon: Some(1.0),
+        delta: Some(1e-5),
+        seed: Some(3),
+        ..Spec::default()
+    }
+}
+
+/// How a column is scaled is nobody's business but the schema's: bounds that are ten times too wide,
+/// the other scale, and a row norm twice as long move little, where they move much without
+/// coordinates of its own. The seed is fixed.
+#[test]
+fn scaling_matters_little() {
+    let folder = tempfile::tempdir().unwrap();
+    let auc = |change: &str, share: Option<f64>| {
+        let mut spec = scaled(folder.path(), change);
+        spec.settings.precondition = share;
+        let table = folder.path().join("table.csv");
+        let model = spec.check().unwrap().fit(&*table).unwrap().model;
+        match model.evaluate(&table, None).unwrap() {
+            reticent::Quality::Classes { auc, .. } => auc,
+            other => panic!("{other:?}"),
+        }
+    };
+    let changes = ["bounds", "scale", "norm"];
+    let moved = |share: Option<f64>| {
+        let before = auc("", share);
+        changes.map(|change| (auc(change, share) - before).abs())
+    };
+    let (own, table) = (moved(None), moved(Some(0.0)));
+    println!("moved by {own:?}, in the coordinates of the table by {table:?}");
+    assert!(own.iter().all(|moved| *moved <= 0.001), "{own:?}");
+    assert!(table.iter().any(|moved| *moved > 0.001), "{table:?}");
 }

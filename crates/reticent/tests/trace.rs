@@ -258,7 +258,7 @@ fn of_a_run_that_is_not_certified_the_trace_says_so() {
 fn the_last_round_is_the_model() {
     let job = simulation("federated", View::Local, None);
     let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
-    let ready = job.open(&Files::one(table()), Keep::default(), &mut unwatched).unwrap();
+    let ready = job.open(Files::one(table()), Keep::default(), &mut unwatched).unwrap();
     let tracing = Tracing { public: Some(&mut public), ..Tracing::default() };
     let (simulated, trace) = ready.run_traced(Keep::default(), tracing, &mut unwatched).unwrap();
     // What is published, measured on the table by who has the model alone.

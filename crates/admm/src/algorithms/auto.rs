@@ -2,25 +2,34 @@
 //!
 //! ```text
 //! n̂  the public number of units      R  the bound of the row norm      L, S  bounds of the loss's slope and curvature
-//! z₁ the noise, in clips, with which one answer spends the whole budget; s = n̂/z₁ is the signal
+//! p  parameters                      z₁ the noise, in clips, with which one answer spends the whole budget
+//! s = n̂/z₁ is the signal
 //!
-//! algorithm  dp-sgd                      any loss, penalty and constraint
-//! T  = min( 5√s, 400 )                   iterations, all records in each
-//! C  = c·L·R,  c = ¼·5√s/T, at most 1    the clip; at 1 nothing is clipped
-//! η  = 1/(S R²)                          the largest step that is stable whatever the data
-//! β  = 0.97                              the most momentum; the solution is the late average of the iterates
+//! dp-sgd in coordinates of its own, where s ≥ 2p, there are no more than 1000 columns, a copy of
+//! the table has no more than 512 MiB, and the penalty is convex and behind no constraint:
+//!   a tenth of the budget for the second moment of the rows, 96 steps, the late average;
+//!   clip and step follow from what is released (see dp_sgd.rs)
+//!
+//! dp-sgd with momentum in those of the table, elsewhere:
+//!   T  = min( 2s/√p, 3√s, 400 )           iterations; what is below 1 is the length of a single step
+//!   C  = c·L·R,  c = ½·T₀/T               T₀ what T is without its limit; at c = 1 nothing is clipped
+//!   η  = 1/(S R²)                         the largest step that is stable whatever the data
+//!   β  = 0.97                             the most momentum; the solution is the last iterate
 //! ```
 //!
 //! Why. T answers that share a budget have √T times the noise of one, so a full-batch method in
 //! small steps has the same noise at a given time η·T whatever T is: what must be chosen is the
-//! time. Momentum makes it η·T²/4. In directions that the loss has hardly curved by then, the noise
-//! of a score is about R·(ηT²/4)·C·z₁/n̂, which is c·T²/(4s)·L/S: constant for T in proportion to
-//! √(s/c). Later iterates are nearer to the optimum and no noisier than their number allows, so the
-//! average counts them more. The derivative of a classification loss is far below its bound for all
-//! but the records on the wrong side, so a clip of a quarter of the bound costs little and saves
-//! three quarters of the noise; where iterations are at their limit, there is signal to spare and c
-//! grows instead. The limit of the momentum damps what noise has set in motion. The constants were
-//! measured: docs/auto.md.
+//! time. In coordinates in which all directions are equally curved a short time is enough for all
+//! of them, and a second moment is cheap where s is well above p: it is one answer, and the noise
+//! of each of its entries is that of a mean over everybody.
+//!
+//! In the table's own coordinates momentum makes the time η·T²/4. In directions that the loss has
+//! hardly curved by then, the noise of a score is about R·(ηT²/4)·C·z₁/n̂, which is c·T²/(4s)·L/S:
+//! constant for T in proportion to √s. Where s is below p the gradient itself, which stands out of
+//! its noise by s/√p, says little about most directions, and going on for longer only adds noise: T
+//! is in proportion to that. The derivative of a classification loss is far below its bound for
+//! most records, so a clip of half of the bound, below which nothing is at a score of 0, costs little.
+//! The constants were measured: docs/auto.md.
 //!
 //! All quantities are relative to R, L and S: a table in other units gives the same model in those
 //! units. A loss without a bound of its slope or curvature counts as one with 1: half of the range
@@ -32,9 +41,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::Algorithm;
+use super::dp_sgd::whitened_steps;
 use crate::average::Average;
 use crate::catalogue::{Entry, Kind, Recipe, find};
-use crate::defaults::CLIP;
 use crate::settings::Settings;
 use crate::step_size::StepSize;
 use reticent_oracle::Refused;
@@ -43,20 +52,45 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "auto",
     about: "one of the others, with settings from public quantities: nothing to tune",
     reference: "docs/auto.md",
-    takes: &["iterations", "sampling", "clip", "step", "momentum", "average"],
+    takes: &["iterations", "sampling", "clip", "step", "momentum", "average", "precondition"],
     penalty: "l2:0.1",
     needs_penalty: false,
     kind: Kind::Private(build),
 };
 
-/// Iterations for each √s at a clip of [`CLIP`].
-const PACE: f64 = 5.0;
+/// The part of the budget that a second moment gets.
+const SHARE: f64 = 0.1;
+
+/// The least signal for each parameter with which a second moment is worth its price.
+const WORTH: f64 = 2.0;
+
+/// More columns, or a larger copy of the table, are more time and memory than the gain is worth.
+const MOST_COLUMNS: usize = 1000;
+const MOST_BYTES: f64 = (512 << 20) as f64;
+
+/// Iterations for each √s at a clip of [`CLIP`], and for each s/√p.
+const PACE: f64 = 3.0;
+const RISE: f64 = 2.0;
+
+/// The clip in the coordinates of the table, as a part of the bound.
+const CLIP: f64 = 0.5;
 
 /// More than this is time and no accuracy.
 const MOST_ITERATIONS: f64 = 400.0;
 
 /// The most momentum.
 const MOMENTUM: f64 = 0.97;
+
+/// A part of a run, and what it gets of the budget.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// What is asked.
+    pub what: &'static str,
+    /// How often.
+    pub answers: u64,
+    /// Its part of the budget of the run; for samples near enough.
+    pub share: f64,
+}
 
 /// What was chosen: typed by hand, it is the same run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,32 +108,78 @@ impl Choice {
         let algorithm = ("algorithm", self.algorithm.clone());
         std::iter::once(algorithm).chain(self.settings.given()).collect()
     }
+
+    /// What the run is made of, in its order.
+    pub fn parts(&self) -> Vec<Part> {
+        let share = self.settings.precondition.unwrap_or(0.0);
+        let answers = self.settings.iterations.unwrap_or(0);
+        let moment = Part { what: "second moment of the rows", answers: 1, share };
+        let gradients = Part { what: "mean gradient", answers, share: 1.0 - share };
+        [moment, gradients].into_iter().filter(|part| part.share > 0.0).collect()
+    }
 }
 
 /// The choice for a problem. What the user has set stays, and the rest is chosen around it.
 pub(crate) fn choose(recipe: &Recipe<'_>) -> Result<Choice, Refused> {
+    let chosen = if is_whitened(recipe) { whitened(recipe) } else { plain(recipe) };
+    Ok(Choice { algorithm: "dp-sgd".to_owned(), settings: recipe.settings.clone().or(chosen) })
+}
+
+/// Whether to take steps in coordinates of their own.
+fn is_whitened(recipe: &Recipe<'_>) -> bool {
+    let Recipe { settings, public, regulariser, .. } = recipe;
+    if let Some(share) = settings.precondition {
+        return share != 0.0;
+    }
+    let columns = public.shape.features + usize::from(public.shape.intercept);
+    let bytes = 8.0 * public.population as f64 * columns as f64;
+    // A clip or a step that is given is in the coordinates of the table.
+    settings.clip.is_none()
+        && settings.step.is_none()
+        && regulariser.penalty().is_convex()
+        && regulariser.constraint().is_identity()
+        && public.signal() >= WORTH * public.shape.len() as f64
+        && columns <= MOST_COLUMNS
+        && bytes <= MOST_BYTES
+}
+
+/// In coordinates of its own; clip and step follow from what is released.
+fn whitened(recipe: &Recipe<'_>) -> Settings {
+    let sampling = recipe.sampling();
+    Settings {
+        iterations: Some(whitened_steps(recipe.per_epoch(sampling))),
+        sampling: Some(sampling),
+        average: Some(Average::Late),
+        precondition: Some(SHARE),
+        ..Settings::default()
+    }
+}
+
+/// In the coordinates of the table.
+fn plain(recipe: &Recipe<'_>) -> Settings {
     let Recipe { settings, public, .. } = recipe;
     let bound = public.row_norm * if public.lipschitz.is_finite() { public.lipschitz } else { 1.0 };
+    let signal = public.signal();
 
     // c·T is what the signal allows; one of the two may be given.
-    let wanted = PACE * public.signal().sqrt() * CLIP;
+    let steps = (PACE * signal.sqrt()).min(RISE * signal / (public.shape.len() as f64).sqrt());
+    let wanted = CLIP * steps;
     let sampled = recipe.per_epoch(recipe.sampling()).max(1.0).sqrt();
     let share = settings.clip.map_or(CLIP, |clip| clip / bound);
     let iterations = settings
         .iterations
         .unwrap_or_else(|| ((wanted / share).clamp(1.0, MOST_ITERATIONS) * sampled).round() as u64);
+    let length = (wanted / share).min(1.0);
     let share = (wanted * sampled / iterations.max(1) as f64).clamp(CLIP, 1.0);
-
-    let chosen = Settings {
+    Settings {
         iterations: Some(iterations),
         sampling: Some(recipe.sampling()),
         clip: Some(rounded(share * bound)),
-        step: Some(StepSize::Constant(rounded(1.0 / public.curvature()))),
+        step: Some(StepSize::Constant(rounded(length / public.curvature()))),
         momentum: Some(MOMENTUM),
-        average: Some(Average::Late),
+        average: Some(Average::Last),
         ..Settings::default()
-    };
-    Ok(Choice { algorithm: "dp-sgd".to_owned(), settings: (*settings).clone().or(chosen) })
+    }
 }
 
 /// To three digits: what is printed can be typed, and nothing hangs on more.
@@ -122,15 +202,19 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOMENTUM, MOST_ITERATIONS, PACE, rounded};
+    use super::{CLIP, MOMENTUM, MOST_ITERATIONS, PACE, RISE, SHARE, WORTH, rounded};
 
     const DOCUMENT: &str = include_str!("../../../../docs/auto.md");
 
     #[test]
     fn the_document_has_the_constants() {
-        for cell in
-            [format!("min({PACE}√s, {MOST_ITERATIONS})"), format!("| `momentum` | {MOMENTUM} |")]
-        {
+        for cell in [
+            format!("min({RISE} s/√p, {PACE}√s, {MOST_ITERATIONS})"),
+            format!("| `momentum` | {MOMENTUM} |"),
+            format!("| `clip` C | c·L·R with c = {CLIP}"),
+            format!("| `precondition` | {SHARE} |"),
+            format!("s ≥ {WORTH}p"),
+        ] {
             assert!(DOCUMENT.contains(&cell), "docs/auto.md lacks {cell}");
         }
     }

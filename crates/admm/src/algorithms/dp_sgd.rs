@@ -19,10 +19,10 @@
 //! s the signal, d̃ the directions that stand out of the noise, L and S the loss's bounds:
 //!
 //! ```text
-//! C = c·L·√d̃,  c = 0.05·√(s/d̃), from 0.35 to 2     a clip in mean norms of a row
-//! η = a/S,     a = ν s/(c d̃ T), at most 1           ν = ⅛·√(s/2p), at most ⅛: the noise of a score,
+//! C = c·L·√d̃,  c = 0.07·√(s/d̃), from 0.35 to 2     a clip in mean norms of a row
+//! η = a/S,     a = ν s/(c d̃ T), at most 1           ν = ¼·√(s/2p), at most ¼: the noise of a score,
 //!                                                   in its scale, by the end of steps of this length
-//! T = 48, β = 0.5, the late average
+//! T = 96, β = 0, the late average
 //! ```
 //!
 //! Released: g̃, once an iteration, as a Gaussian event under its sampling, and before them the
@@ -81,14 +81,18 @@ struct Precondition {
 }
 
 /// The clip over √(s/d̃), and its limits, in mean norms of a row.
-const CLIP: (f64, f64, f64) = (0.05, 0.35, 2.0);
+const CLIP: (f64, f64, f64) = (0.07, 0.35, 2.0);
 
 /// The noise of a score, in scales of the loss, that steps of full length may come to.
-const NOISE: f64 = 0.125;
+const NOISE: f64 = 0.25;
 
-/// Settings in coordinates of its own.
-const ITERATIONS: u64 = 48;
-const MOMENTUM: f64 = 0.5;
+/// Iterations in coordinates of its own, where there is no long way to go.
+const ITERATIONS: f64 = 96.0;
+
+/// The same for a sample that needs so many to see everybody.
+pub(super) fn whitened_steps(per_epoch: f64) -> u64 {
+    (ITERATIONS * per_epoch.max(1.0).sqrt()).round() as u64
+}
 
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, noise_multiplier, .. } = recipe;
@@ -98,7 +102,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let share = precondition(recipe)?;
     let steps = match share {
         None => recipe.plain_steps(per_epoch),
-        Some(_) => (ITERATIONS as f64 * per_epoch.max(1.0).sqrt()).round() as u64,
+        Some(_) => whitened_steps(per_epoch),
     };
     let iterations = settings.iterations_or(steps)?;
     let len = public.shape.len();
@@ -124,7 +128,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         per_epoch,
         prox: Prox::new(recipe, &ENTRY)?,
         u: vec![0.0; len],
-        momentum: Momentum::new(settings.momentum.or(share.map(|_| MOMENTUM)), len)?,
+        momentum: Momentum::new(settings.momentum, len)?,
         // The last iterate, because an average of sparse vectors is not sparse.
         average: Running::new(
             settings.average.unwrap_or(if share.is_some() { Average::Late } else { Average::Last }),
@@ -160,8 +164,7 @@ impl DpSgd {
         let Some(chosen) = &self.precondition else { return Ok(()) };
         let Public { row_norm, lipschitz, smoothness, .. } = chosen.public;
         let terms = (row_norm, chosen.noise_multiplier);
-        let basis = Basis::ask(oracle, terms, &chosen.regulariser)?;
-        oracle.set_basis(Some(basis.images()))?;
+        let Some(basis) = Basis::ask(oracle, terms, &chosen.regulariser)? else { return Ok(()) };
         let (signal, directions) = (chosen.public.signal(), basis.effective());
         let part = (CLIP.0 * (signal / directions).sqrt()).clamp(CLIP.1, CLIP.2);
         let bound = |bound: f64| if bound.is_finite() && bound > 0.0 { bound } else { 1.0 };

@@ -8,8 +8,8 @@ use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::{Format, Reading};
 use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{
-    Certificate, Error, Files, Fitted, Fitting, Identity, Job, JobFile, Spec, Stage, Tuned, Watch,
-    check_folder, check_results, write_model,
+    Certificate, Error, Files, Fitted, Fitting, Identity, Job, JobFile, Outlook, Ready, Spec,
+    Stage, Tuned, Watch, check_folder, check_results, write_model,
 };
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
-use crate::progress::Bar;
+use crate::progress::{Bar, said};
 use crate::purse::PurseFlags;
 use crate::settings::{SettingFlags, is_setting};
 use crate::tracing::TraceFlags;
@@ -247,17 +247,25 @@ impl Fit {
         let mut bar = Bar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
         let wanted = trace.trace.is_some();
+        let mut outlook = None;
+        // What is to be expected is said before anything is asked, while it can still be stopped.
+        let mut hear = |ready: &Ready<'_>| {
+            outlook = ready.outlook();
+            outlook.as_ref().and_then(Outlook::warning).iter().for_each(|warning| said(warning));
+        };
         let done = match purse {
             Some(purse) => {
                 let user = job.user_column();
                 let open = |table: &Files, watch: &mut Watch<'_>| {
-                    Ok(Fitting(job.open(table, watch)?, wanted.then(|| trace.tracing())))
+                    let ready = job.open(table, watch)?;
+                    hear(&ready);
+                    Ok(Fitting(ready, wanted.then(|| trace.tracing())))
                 };
                 let paid = purse.pay(user.as_deref(), open, &mut watch);
                 paid.map(|(done, paid)| (done, Some(paid)))
             }
             None => {
-                let done = fitted(&job, &file.data, &trace, &mut watch);
+                let done = fitted(&job, &file.data, &trace, &mut hear, &mut watch);
                 done.map(|done| (done, None)).map_err(Failure::from)
             }
         };
@@ -269,6 +277,7 @@ impl Fit {
         let before = certificate_before(&out);
         let path = write_model(&fitted.model, &out)?;
         let mut answer = answer(&file.data, &fitted, &path, before.as_ref());
+        answer.object["outlook"] = json!(outlook);
         if let Some(traced) = &traced {
             trace.write(traced, &mut answer)?;
         }
@@ -288,18 +297,24 @@ impl Fit {
     }
 }
 
-/// The fit without a budget, traced where that is wanted.
+/// The fit without a budget, traced where that is wanted. `hear` hears of it before anything is
+/// asked.
 fn fitted(
     job: &Job,
     data: &Files,
     trace: &TraceFlags,
+    hear: &mut dyn FnMut(&Ready<'_>),
     watch: &mut Watch<'_>,
 ) -> Result<(Fitted, Option<Trace>), Error> {
     if trace.trace.is_none() {
-        return Ok((job.fit_watched(data, watch)?, None));
+        let ready = job.open(data, watch)?;
+        hear(&ready);
+        return Ok((ready.run(watch)?, None));
     }
     if !trace.public_data {
-        let (fitted, trace) = job.fit_traced(data, trace.tracing(), watch)?;
+        let ready = job.open(data, watch)?;
+        hear(&ready);
+        let (fitted, trace) = ready.run_traced(trace.tracing(), watch)?;
         return Ok((fitted, Some(trace)));
     }
     // Read once, for the run and for who looks on.
@@ -310,7 +325,9 @@ fn fitted(
         public = public.with_test(&test)?;
     }
     let tracing = Tracing { public: Some(&mut public), ..trace.tracing() };
-    let (fitted, trace) = job.fit_traced(table, tracing, watch)?;
+    let ready = job.open(table, watch)?;
+    hear(&ready);
+    let (fitted, trace) = ready.run_traced(tracing, watch)?;
     Ok((fitted, Some(trace)))
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use reticent::accountant::{Ledger, Mechanism, Taint, Unit};
+use reticent::admm::{Choice, Part};
 use reticent::tables::Format;
 use reticent::{Certificate, Document, Error, Model};
 use serde_json::{Map, Value, json};
@@ -71,6 +72,7 @@ pub fn certificate_fields(certificate: &Certificate) -> Map<String, Value> {
         "meaning": certificate.meaning,
         "algorithm": certificate.algorithm,
         "choice": certificate.choice,
+        "parts": certificate.choice.as_ref().map(|choice| choice.parts()),
     });
     match object {
         Value::Object(mut map) => {
@@ -193,7 +195,17 @@ pub fn certificate_rows(certificate: &Certificate) -> Vec<Vec<String>> {
         row("certified", if certificate.certified { "yes" } else { "NO" }.to_owned()),
         row("noise", certificate.noise.clone()),
     ]);
+    rows.extend(certificate.choice.as_ref().map(|choice| row("parts", parts(choice))));
     rows.into_iter().chain(claimed).collect()
+}
+
+/// What `auto` spends the budget on.
+fn parts(choice: &Choice) -> String {
+    let part = |part: Part| {
+        let times = if part.answers == 1 { "once" } else { &format!("{} times", part.answers) };
+        format!("{:.0} % for the {}, {times}", 100.0 * part.share, part.what)
+    };
+    choice.parts().into_iter().map(part).collect::<Vec<_>>().join("; ")
 }
 
 /// ε as it is shown: a number only where it is a guarantee.

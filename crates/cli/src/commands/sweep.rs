@@ -91,6 +91,7 @@ impl Sweep {
             kind,
             test: test.as_ref(),
             models: (self.models || kind == Kind::Paid).then_some(&models),
+            mark: [0; 32],
         };
         std::fs::create_dir_all(&models).map_err(|error| Error::written(&models, &error))?;
         let mut bar = match kind {
@@ -135,18 +136,26 @@ impl Sweep {
         watch: &mut Watch<'_>,
     ) -> Result<(Journal, Option<Receipt>), Failure> {
         let resume = self.resume;
-        if !self.purse.is_given() {
-            // What goes on has been paid for when it began, as its journal says.
+        let go_on = |terms, watch: &mut Watch<'_>| {
             let _ = watch(Stage::Reading);
             let ready = sweep.open(data, terms).map_err(of_sweep)?;
-            let paid = Sweeping { ready, path: path.to_owned(), resume };
-            return Ok((paid.run(watch).map_err(of_sweep)?.0, None));
+            let begun = Sweeping { ready, path: path.to_owned(), resume };
+            Ok((begun.run(watch).map_err(of_sweep)?.0, None))
+        };
+        if self.public_data {
+            return go_on(terms, watch);
         }
         if resume {
-            return Err(Failure::Usage {
-                message: "a sweep that goes on was reserved when it began, and is counted in full".to_owned(),
-                hint: "leave out --budget; when it is done, close its job with `reticent budget forfeit`".to_owned(),
-            });
+            // What goes on has been paid for when it began, as its journal says; the budget has the
+            // key that shows whether the table is the one that was.
+            let Some(mark) = self.purse.mark(data)? else {
+                return Err(Failure::Usage {
+                    message: "a sweep on private data goes on beside the budget that paid for it"
+                        .to_owned(),
+                    hint: "give --budget FILE; nothing is charged again".to_owned(),
+                });
+            };
+            return go_on(SweepTerms { mark, ..terms }, watch);
         }
         let asked = sweep.at_most();
         let spec = Spec {
@@ -157,7 +166,10 @@ impl Sweep {
         };
         let label = format!("sweep of {} runs to {}", sweep.len(), path.display());
         let purse = self.purse.open(&spec, data, &label, || None)?;
-        let Some(purse) = purse else { return self.allowed(sweep).and(Err(nothing_done())) };
+        let (Some(purse), Some(mark)) = (purse, self.purse.mark(data)?) else {
+            return self.allowed(sweep).and(Err(nothing_done()));
+        };
+        let terms = SweepTerms { mark, ..terms };
         let open = |table: &Files, _: &mut Watch<'_>| {
             let ready = sweep.open(table, terms)?;
             Ok(Sweeping { ready, path: path.to_owned(), resume })
@@ -189,6 +201,27 @@ impl Sweep {
         for file in &drawn {
             text += &format!("Drew {file}.\n");
         }
+        let mut remarks = self.remarks(&names, lost.len(), out)?;
+        let failed: usize = all.iter().map(|one| one.failed).sum();
+        if failed > 0 {
+            remarks
+                .push(format!("{failed} runs ended without a model; {} says why.", runs.display()));
+        }
+        let object = json!({
+            "runs": sweep.len(), "done": over, "lost": lost.len(), "failed": failed,
+            "points": points(sweep, &all),
+            "results": runs.display().to_string(), "summary": means.display().to_string(), "plots": drawn,
+        });
+        Ok(Answer { text, object, remarks })
+    }
+
+    /// What must not be overlooked.
+    fn remarks(
+        &self,
+        names: &BTreeSet<String>,
+        lost: usize,
+        out: &Path,
+    ) -> Result<Vec<String>, Failure> {
         let mut remarks = Vec::new();
         if self.public_data {
             let note = "NOT PRIVATE: results are computed from the table as it is, which was said to be public. No certificate \
@@ -201,24 +234,20 @@ impl Sweep {
                     .to_owned(),
             );
         }
-        if !self.public_data && !lost.is_empty() {
+        if self.resume && !self.public_data {
+            remarks.push(
+                "Nothing was charged: it was reserved when it began, and is counted in full. If its job is open in the \
+                 budget, close it with `reticent budget forfeit`."
+                    .to_owned(),
+            );
+        }
+        if !self.public_data && lost > 0 {
             remarks.push(format!(
-                "{} runs were begun and lost. What they cost is spent, and they are not begun again: a second run would be a \
-                 second release.",
-                lost.len()
+                "{lost} runs were begun and lost. What they cost is spent, and they are not begun again: a second run would be a \
+                 second release."
             ));
         }
-        let failed: usize = all.iter().map(|one| one.failed).sum();
-        if failed > 0 {
-            remarks
-                .push(format!("{failed} runs ended without a model; {} says why.", runs.display()));
-        }
-        let object = json!({
-            "runs": sweep.len(), "done": over, "lost": lost.len(), "failed": failed,
-            "points": points(sweep, &all),
-            "results": runs.display().to_string(), "summary": means.display().to_string(), "plots": drawn,
-        });
-        Ok(Answer { text, object, remarks })
+        Ok(remarks)
     }
 }
 

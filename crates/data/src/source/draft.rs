@@ -4,6 +4,7 @@ use super::ask::{self, Seen};
 use super::lines::Lines;
 use super::reading::{Limits, Reading};
 use super::records::{Record, Records};
+use super::spread::{Spread, norm_for};
 use super::watch::all;
 use super::{Format, load_features, open};
 use crate::error::{FileProblem, LineProblem};
@@ -11,7 +12,7 @@ use crate::schema::{
     Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, Target, TargetKind,
     Unknown,
 };
-use crate::{Cell, DataError, Labels, Rows, SchemaError, day, norm, number};
+use crate::{Cell, DataError, Labels, SchemaError, day, norm, number};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -99,8 +100,16 @@ pub fn draft_from_public(
     if schema.width() > 0 {
         let wide = Schema { row_norm: norm::LARGEST, ..schema.clone() };
         let table = load_features(path, options.reading(format), &wide)?;
-        schema.row_norm = round_up(largest_norm(&table.rows));
-        notes.push(format!("Row norm: no row of {file} is longer than {}.", schema.row_norm));
+        let (norm, some_are_longer) = norm_for(&table.rows);
+        schema.row_norm = round_up(norm);
+        notes.push(match some_are_longer {
+            true => format!(
+                "Row norm: at most one row in a hundred of {file} is longer than {}; those are scaled down to \
+                 it, because noise is in proportion to the norm.",
+                schema.row_norm
+            ),
+            false => format!("Row norm: no row of {file} is longer than {}.", schema.row_norm),
+        });
     }
     notes.push(
         "public_n is left out: set it to a public count if you use add-remove adjacency.".into(),
@@ -155,6 +164,7 @@ struct Scan {
     numeric: bool,
     lower: f64,
     upper: f64,
+    spread: Spread,
     /// Different values, `None` once there are too many.
     values: Option<BTreeSet<String>>,
     tokens: BTreeSet<String>,
@@ -167,7 +177,8 @@ impl Scan {
         let values = Some(BTreeSet::new());
         let (lower, upper) = (f64::INFINITY, f64::NEG_INFINITY);
         let (tokens, seen) = (BTreeSet::new(), Seen::default());
-        Self { name, numeric: true, lower, upper, values, tokens, unreadable: false, seen }
+        let spread = Spread::default();
+        Self { name, numeric: true, lower, upper, spread, values, tokens, unreadable: false, seen }
     }
 
     fn see(&mut self, cell: Cell<'_>) {
@@ -199,6 +210,7 @@ impl Scan {
             Some(x) => {
                 self.lower = self.lower.min(x);
                 self.upper = self.upper.max(x);
+                self.spread.see(x);
             }
             None => self.numeric = false,
         }
@@ -232,21 +244,29 @@ impl Scan {
     }
 
     fn role(&self, notes: &mut Vec<String>) -> Role {
-        let mut ignore = |why: &str| {
+        let ignore = |notes: &mut Vec<String>, why: &str| {
             notes.push(format!("Column {:?} is ignored: {why}.", self.name));
             Role::Ignored
         };
         if self.unreadable {
-            return ignore("its type is neither number, text nor truth value");
+            return ignore(notes, "its type is neither number, text nor truth value");
         }
         match self.labels() {
-            Some(labels) if labels.len() < 2 => ignore("it never changes"),
+            Some(labels) if labels.len() < 2 => ignore(notes, "it never changes"),
             labels if self.numeric => {
                 // 0/1 columns keep their zeros, which cost nothing of the row norm.
                 let flag =
                     labels.is_some_and(|l| l.len() == 2) && self.lower == 0.0 && self.upper == 1.0;
-                let scale = if flag { Scale::ZeroToOne } else { Scale::default() };
                 let (lower, upper) = (self.lower, self.upper);
+                let (chosen, is_skewed) = self.spread.scale(lower, upper);
+                let scale = if flag { Scale::ZeroToOne } else { chosen };
+                if is_skewed && !flag {
+                    notes.push(format!(
+                        "Column {:?} is scaled from 0 to 1: most of it is near its lower bound, and then costs \
+                         little of the row norm.",
+                        self.name
+                    ));
+                }
                 let (quantiles, missing) = (Vec::new(), MissingNumber::default());
                 Role::Numeric(Numeric { lower, upper, scale, quantiles, missing })
             }
@@ -254,7 +274,7 @@ impl Scan {
                 let unknown = Unknown::default();
                 Role::Categorical(Categorical { categories, missing: None, unknown })
             }
-            None => ignore("it is text with more than 100 different values"),
+            None => ignore(notes, "it is text with more than 100 different values"),
         }
     }
 
@@ -396,14 +416,6 @@ fn libsvm(path: &Path, file: &str, options: &DraftOptions) -> Result<Schema, Dat
     }
     let Role::Target(target) = scan.target()? else { return Err(SchemaError::NoTarget.into()) };
     Ok(Schema::libsvm(features, norm::LARGEST, target.kind)?)
-}
-
-fn largest_norm(rows: &Rows) -> f64 {
-    let of = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt();
-    match rows {
-        Rows::Dense(m) => (0..m.rows).map(|i| of(m.row(i))).fold(0.0, f64::max),
-        Rows::Sparse(m) => (0..m.rows()).map(|i| of(m.row(i).1)).fold(0.0, f64::max),
-    }
 }
 
 /// Up to three decimals of the leading digit, so that the file reads well; 1 for a table of zeros.

@@ -14,6 +14,7 @@ mod parquet;
 mod reading;
 mod records;
 mod skeleton;
+mod spread;
 mod stream;
 mod watch;
 mod zip;

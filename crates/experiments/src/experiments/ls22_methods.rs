@@ -139,11 +139,14 @@ fn draw(report: &mut Report, name: &str, [gaps, accuracy]: [Vec<Series>; 2], wit
                      its conditions (E11): both are NOT PRIVATE at the ε that they are drawn at.";
     let x = || Axis::log("ε at δ = 5e-4");
     let title = format!("LS22: objective gap, {name}");
-    let mut figure = Figure::new(&format!("gap-{name}"), &title, x(), Axis::log("objective gap"));
-    for series in without {
-        let mean = series.by_seed().iter().sum::<f64>() / series.by_seed().len() as f64;
-        figure = figure.with_rule(mean, &format!("{}, without noise", series.name));
-    }
+    let figure = Figure::new(&format!("gap-{name}"), &title, x(), Axis::log("objective gap"));
+    // At every ε, so that their names stand beside the others and not upon each other.
+    let budgets: Vec<f64> = gaps[0].points.iter().map(|(epsilon, _)| *epsilon).collect();
+    let across = |series: &Series| Series {
+        points: budgets.iter().map(|&epsilon| (epsilon, series.at(0.0).to_vec())).collect(),
+        ..Series::new(series.name.clone()).quiet()
+    };
+    let gaps = gaps.into_iter().chain(without.iter().map(across)).collect();
     report.figures.push(figure.with(gaps).captioned(published));
     let title = format!("LS22: accuracy, {name}");
     let figure = Figure::new(&format!("accuracy-{name}"), &title, x(), Axis::linear("accuracy"));

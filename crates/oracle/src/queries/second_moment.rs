@@ -97,12 +97,18 @@ impl Query for SecondMoment {
         // A grid for twice the coordinates: see the note.
         let grid = Grid::new(2 * sum.len());
         let vectors = Vectors { units: private.units(), chosen: None, clip, grid };
-        pass.vector_sum(&vectors, &mut sum, |unit, sum, _| {
-            let share = 1.0 / private.records_in(unit).len() as f64;
-            for &i in private.records_in(unit).iter() {
-                private.add_square(i as usize, (row_norm, whole), share, sum);
-            }
-        });
+        if private.users().is_none() {
+            pass.entry_sum(&vectors, &mut sum, |record, entries| {
+                private.push_square(record, (row_norm, whole), entries);
+            });
+        } else {
+            pass.vector_sum(&vectors, &mut sum, |unit, sum, _| {
+                let share = 1.0 / private.records_in(unit).len() as f64;
+                for &i in private.records_in(unit).iter() {
+                    private.add_square(i as usize, (row_norm, whole), share, sum);
+                }
+            });
+        }
         add_noise(entropy, noise_multiplier * factor(terms), &mut sum)?;
         let step = grid.step(clip) / terms.population() as f64;
         Ok(symmetric(features, &sum, step))

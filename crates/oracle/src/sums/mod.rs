@@ -11,6 +11,7 @@
 
 mod blocks;
 pub(crate) mod grid;
+mod images;
 mod party_block;
 mod pass;
 mod private;
@@ -32,7 +33,7 @@ pub(crate) use pass::{Ask, Pass, Slopes, Vectors, finite};
 pub use private::TableError;
 pub(crate) use private::{Private, length_above};
 pub(crate) use prox::Prox;
-pub(crate) use rows::with_rows;
+pub(crate) use rows::{Seen, with_rows};
 pub(crate) use shared::{Meeting, Member};
 pub use solver::Quadratic;
 pub(crate) use solver::Unsolvable;

@@ -200,6 +200,35 @@ impl Pass {
         });
     }
 
+    /// The same for vectors that are zero but for the entries that `fill` writes, in ascending order
+    /// and each once.
+    pub fn entry_sum(
+        &mut self,
+        vectors: &Vectors<'_>,
+        out: &mut [i64],
+        fill: impl Fn(usize, &mut Vec<(usize, f64)>) + Sync,
+    ) {
+        let Vectors { units, chosen, clip, grid } = *vectors;
+        let len = out.len();
+        self.share(units, chosen, out, |part, units| {
+            let mut entries = Vec::new();
+            for (done, unit) in units.enumerate() {
+                if done % grid::ROWS_PER_FLUSH == grid::ROWS_PER_FLUSH - 1 {
+                    part.flush();
+                }
+                entries.clear();
+                fill(unit, &mut entries);
+                entries.iter_mut().for_each(|(_, v)| finite(v));
+                let square = entries.iter().map(|(_, v)| v * v).sum();
+                let factor = grid.factor(norm_above(square, len), clip);
+                for (at, v) in &entries {
+                    part.sums[*at] += nearest(v * factor);
+                }
+            }
+            part.flush();
+        });
+    }
+
     /// Deals the units out to the threads and adds up what they add up. Integers: the shares leave
     /// no trace.
     fn share(

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-use reticent_data::{Dense, Rows, Table};
+use reticent_data::{Rows, Table};
 use reticent_problem::Shape;
 use reticent_problem::losses::{Loss, Target};
 
 use super::grid::MAX_RECORDS;
-use super::pass::finite;
-use super::rows::{RowAccess, with_rows};
+use super::images::{Images, MOST_BYTES};
+use super::rows::{RowAccess, Seen, with_rows};
 
 /// A table together with what every pass needs: upper bounds of the row norms and the users'
 /// records.
@@ -21,9 +20,8 @@ pub struct Private {
     users: Option<Users>,
     /// The constant behind the intercept; 0 when there is none. It counts in the norm of the row.
     intercept: f64,
-    /// The rows that stand in for those of the table, and the norms and the constant as they came,
-    /// while they do.
-    image: Option<(Rows, Vec<f64>, f64)>,
+    /// What stands in for the rows, and the norms and the constant of those that came.
+    images: Option<(Images, Vec<f64>, f64)>,
 }
 
 /// The records of each user, as one list with bounds.
@@ -97,56 +95,34 @@ impl Private {
         if !well_formed(&table.rows) {
             return Err(TableError::Malformed);
         }
-        let norms = norms_above(&table.rows, intercept);
-        Ok(Private { table, norms, users, intercept, image: None })
+        let norms = norms_above(&Seen::from(&table.rows), count, intercept);
+        Ok(Private { table, norms, users, intercept, images: None })
     }
 
     /// Has the images of the rows stand in for them: `images[k]`, one after the other, is that of
     /// the unit vector `k`, the constant behind the intercept being the last coordinate. `None`
     /// gives the rows back. Norms are those of the numbers that are there, whatever the images.
     pub fn set_basis(&mut self, images: Option<&[f64]>) {
-        if let Some((_, norms, intercept)) = self.image.take() {
+        self.set_basis_within(images, MOST_BYTES);
+    }
+
+    fn set_basis_within(&mut self, images: Option<&[f64]>, most: usize) {
+        if let Some((_, norms, intercept)) = self.images.take() {
             (self.norms, self.intercept) = (norms, intercept);
         }
         let Some(images) = images else { return };
-        let rows = Rows::Dense(self.images(images));
-        let norms = norms_above(&rows, 0.0);
-        self.image = Some((
-            rows,
-            std::mem::replace(&mut self.norms, norms),
-            std::mem::replace(&mut self.intercept, 0.0),
-        ));
+        let intercept = std::mem::replace(&mut self.intercept, 0.0);
+        let images = Images::new(&self.table.rows, images, intercept, most);
+        let seen = images.seen(&self.table.rows, intercept);
+        let norms = norms_above(&seen, self.records(), 0.0);
+        let norms = std::mem::replace(&mut self.norms, norms);
+        self.images = Some((images, norms, intercept));
     }
 
-    fn images(&self, images: &[f64]) -> Dense {
-        let width = self.width();
-        let image = |k: usize| &images[k * width..][..width];
-        let mut values = vec![0.0; self.records() * width];
-        with_rows!(self.rows(), rows => {
-            values.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(i, out)| {
-                let mut add = |k: usize, a: f64| {
-                    out.iter_mut().zip(image(k)).for_each(|(out, image)| *out += a * image);
-                };
-                rows.for_each(i, &mut add);
-                if self.intercept != 0.0 {
-                    add(width - 1, self.intercept);
-                }
-                // An image that overflows has no norm to clip; it counts as nothing.
-                out.iter_mut().for_each(finite);
-            });
-        });
-        Dense { rows: self.records(), columns: width, values }
-    }
-
-    /// How many coordinates a row has, the constant behind the intercept included.
-    fn width(&self) -> usize {
-        self.features() + usize::from(self.intercept != 0.0)
-    }
-
-    /// How many it has as it came.
+    /// How many coordinates a row has as it came, the constant behind the intercept included.
     pub fn native_width(&self) -> usize {
-        let constant = self.image.as_ref().map_or(self.intercept, |(_, _, constant)| *constant);
-        self.table.rows.columns() + usize::from(constant != 0.0)
+        let intercept = self.images.as_ref().map_or(self.intercept, |(_, _, constant)| *constant);
+        self.table.rows.columns() + usize::from(intercept != 0.0)
     }
 
     /// Refuses targets that `loss` does not take: what it declares of its slope and its curvature
@@ -167,12 +143,15 @@ impl Private {
 
     /// The table, while its rows are as they came.
     pub fn native_table(&self) -> Option<&Arc<Table>> {
-        self.image.is_none().then_some(&self.table)
+        self.images.is_none().then_some(&self.table)
     }
 
-    /// The rows.
-    pub fn rows(&self) -> &Rows {
-        self.image.as_ref().map_or(&self.table.rows, |(rows, ..)| rows)
+    /// The rows, or what stands in for them.
+    pub fn rows(&self) -> Seen<'_> {
+        match &self.images {
+            Some((images, _, intercept)) => images.seen(&self.table.rows, *intercept),
+            None => Seen::from(&self.table.rows),
+        }
     }
 
     /// How many features a row has.
@@ -260,10 +239,12 @@ impl Private {
 }
 
 /// Upper bounds of `‖(aᵢ, intercept)‖`.
-fn norms_above(rows: &Rows, intercept: f64) -> Vec<f64> {
+fn norms_above(rows: &Seen<'_>, count: usize, intercept: f64) -> Vec<f64> {
     let len = rows.columns() + 1;
-    let square = |i| with_rows!(rows, rows => rows.square_norm(i));
-    (0..rows.len()).map(|i| norm_above(square(i) + intercept * intercept, len)).collect()
+    with_rows!(*rows, rows => {
+        let norm = |i| norm_above(rows.square_norm(i) + intercept * intercept, len);
+        (0..count).map(norm).collect()
+    })
 }
 
 /// Whether sums over these rows can be clipped. Readers make no others; a table that was never a
@@ -301,7 +282,61 @@ impl Users {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pass::{Ask, Pass, Slopes};
     use super::*;
+    use reticent_data::{Csr, Dense};
+    use reticent_problem::losses;
+
+    fn table(sparse: bool) -> Table {
+        let value = |at: usize| ((at * 37 + 11) % 23) as f64 / 11.0 - 1.0;
+        let rows = if sparse {
+            Rows::Sparse(Csr {
+                indptr: (0..=20).map(|i| 2 * i).collect(),
+                indices: (0..20).flat_map(|i| [i % 2, 2 + i % 3]).collect(),
+                values: (0..40).map(value).collect(),
+                columns: 5,
+            })
+        } else {
+            Rows::Dense(Dense { rows: 20, columns: 5, values: (0..100).map(value).collect() })
+        };
+        Table {
+            rows,
+            targets: (0..20).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect(),
+            users: Some((0..20).map(|i| i / 4).collect()),
+            names: vec!["x".to_owned(); 5],
+        }
+    }
+
+    /// Images that are made whenever they are looked at are those that are kept, to the bit.
+    #[test]
+    fn images_are_the_same_whether_they_are_kept_or_not() {
+        let map: Vec<f64> = (0..36).map(|at| ((at * 29 + 7) % 17) as f64 / 8.0 - 1.0).collect();
+        let loss = losses::parse("logistic", None).unwrap();
+        for (sparse, by_user) in [(false, false), (true, false), (false, true), (true, true)] {
+            let sums: Vec<_> = [usize::MAX, 0]
+                .into_iter()
+                .map(|most| {
+                    let mut private = match by_user {
+                        true => Private::by_user(table(sparse), 0.3).unwrap(),
+                        false => Private::by_record(table(sparse), 0.3).unwrap(),
+                    };
+                    private.set_basis_within(Some(&map), most);
+                    let ask = Ask {
+                        private: &private,
+                        loss: &*loss,
+                        slopes: Slopes::At(&[0.3, -0.2, 0.5, 0.1, 0.0, -0.4]),
+                        clip: 0.7,
+                        chosen: None,
+                    };
+                    let mut out = vec![0; 6];
+                    Pass::default().clipped_sum(&ask, &mut out);
+                    (out, private.norms.clone(), private.native_width())
+                })
+                .collect();
+            assert_eq!(sums[0], sums[1], "sparse {sparse}, users {by_user}");
+            assert!(sums[0].0.iter().any(|sum| *sum != 0));
+        }
+    }
 
     /// Sums on the grid are exact up to so many; rows without columns take no memory.
     #[test]

@@ -1,15 +1,53 @@
-//! The two operations that a pass makes on a row, for dense and for sparse rows.
+//! The two operations that a pass makes on a row, for dense and for sparse rows and for images.
 
-use reticent_data::{Csr, Dense};
+use reticent_data::{Csr, Dense, Rows};
 
-use super::grid::nearest;
+use super::images::Made;
 
-/// One expression for the rows of a table, be they dense or sparse: compiled for each.
+/// The rows that a pass sees.
+#[derive(Debug)]
+pub enum Seen<'a> {
+    /// Every entry is stored.
+    Dense(&'a Dense),
+    /// Those that are not zero are.
+    Sparse(&'a Csr),
+    /// None is.
+    Made(Made<'a>),
+}
+
+impl<'a> From<&'a Rows> for Seen<'a> {
+    fn from(rows: &'a Rows) -> Self {
+        match rows {
+            Rows::Dense(rows) => Seen::Dense(rows),
+            Rows::Sparse(rows) => Seen::Sparse(rows),
+        }
+    }
+}
+
+impl Seen<'_> {
+    /// How many features a row has.
+    pub fn columns(&self) -> usize {
+        match self {
+            Seen::Dense(rows) => rows.columns,
+            Seen::Sparse(rows) => rows.columns,
+            Seen::Made(rows) => rows.width(),
+        }
+    }
+}
+
+/// One expression for the rows that are seen, whichever they are: compiled for each.
 macro_rules! with_rows {
     ($rows:expr, $name:ident => $body:expr) => {
-        match $rows {
-            reticent_data::Rows::Dense($name) => $body,
-            reticent_data::Rows::Sparse($name) => $body,
+        match &$rows {
+            $crate::sums::Seen::Dense($name) => {
+                let $name = *$name;
+                $body
+            }
+            $crate::sums::Seen::Sparse($name) => {
+                let $name = *$name;
+                $body
+            }
+            $crate::sums::Seen::Made($name) => $body,
         }
     };
 }
@@ -35,12 +73,6 @@ pub trait RowAccess: Sync {
     /// `sums ← sums + map(t·aᵢ)`, one output.
     fn add(&self, i: usize, t: f64, sums: &mut [f64], map: impl Fn(f64) -> f64);
 
-    /// `aᵢᵀx` for eight parameters, entry by entry, each as [`RowAccess::dot`] computes it.
-    fn dot_lanes(&self, i: usize, x: &[[f64; 8]], scores: &mut [f64; 8]);
-
-    /// `sums ← sums + nearest(t·aᵢ)` for eight parameters.
-    fn add_lanes(&self, i: usize, t: &[f64; 8], sums: &mut [[f64; 8]]);
-
     /// `‖aᵢ‖²` in plain floating point.
     fn square_norm(&self, i: usize) -> f64 {
         let mut sum = 0.0;
@@ -59,6 +91,30 @@ pub trait RowAccess: Sync {
     }
 }
 
+/// `aᵀx` of a row with all of its entries.
+#[inline(always)]
+pub fn dot_slices(row: &[f64], x: &[f64]) -> f64 {
+    // Eight running sums: one would chain every addition to the one before it.
+    let (head, tail) = row.as_chunks::<8>();
+    let (x_head, x_tail) = x[..row.len()].as_chunks::<8>();
+    let mut lanes = [0.0; 8];
+    for (a, b) in head.iter().zip(x_head) {
+        for lane in 0..8 {
+            lanes[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: f64 = tail.iter().zip(x_tail).map(|(a, b)| a * b).sum();
+    lanes.iter().sum::<f64>() + rest
+}
+
+/// `sums ← sums + map(t·a)` of a row with all of its entries.
+#[inline(always)]
+pub fn add_slice(row: &[f64], t: f64, sums: &mut [f64], map: impl Fn(f64) -> f64) {
+    for (sum, a) in sums.iter_mut().zip(row) {
+        *sum += map(t * a);
+    }
+}
+
 impl RowAccess for Dense {
     fn bytes_per_row(&self) -> usize {
         8 * self.columns
@@ -66,18 +122,7 @@ impl RowAccess for Dense {
 
     #[inline(always)]
     fn dot(&self, i: usize, x: &[f64]) -> f64 {
-        // Eight running sums: one would chain every addition to the one before it.
-        let row = self.row(i);
-        let (head, tail) = row.as_chunks::<8>();
-        let (x_head, x_tail) = x[..row.len()].as_chunks::<8>();
-        let mut lanes = [0.0; 8];
-        for (a, b) in head.iter().zip(x_head) {
-            for lane in 0..8 {
-                lanes[lane] += a[lane] * b[lane];
-            }
-        }
-        let rest: f64 = tail.iter().zip(x_tail).map(|(a, b)| a * b).sum();
-        lanes.iter().sum::<f64>() + rest
+        dot_slices(self.row(i), x)
     }
 
     fn dot_many(&self, i: usize, x: &[f64], scores: &mut [f64]) {
@@ -94,43 +139,7 @@ impl RowAccess for Dense {
 
     #[inline(always)]
     fn add(&self, i: usize, t: f64, sums: &mut [f64], map: impl Fn(f64) -> f64) {
-        for (sum, a) in sums.iter_mut().zip(self.row(i)) {
-            *sum += map(t * a);
-        }
-    }
-
-    #[inline(always)]
-    fn dot_lanes(&self, i: usize, x: &[[f64; 8]], scores: &mut [f64; 8]) {
-        // The eight running sums of `dot`, each for eight parameters.
-        let row = self.row(i);
-        let (head, tail) = row.as_chunks::<8>();
-        let (x_head, x_tail) = x[..row.len()].as_chunks::<8>();
-        let mut lanes = [[0.0; 8]; 8];
-        for (a, b) in head.iter().zip(x_head) {
-            for lane in 0..8 {
-                for k in 0..8 {
-                    lanes[lane][k] += a[lane] * b[lane][k];
-                }
-            }
-        }
-        let nothing: f64 = std::iter::empty::<f64>().sum();
-        let (mut whole, mut rest) = ([nothing; 8], [nothing; 8]);
-        for lane in &lanes {
-            (0..8).for_each(|k| whole[k] += lane[k]);
-        }
-        for (a, b) in tail.iter().zip(x_tail) {
-            (0..8).for_each(|k| rest[k] += a * b[k]);
-        }
-        (0..8).for_each(|k| scores[k] = whole[k] + rest[k]);
-    }
-
-    #[inline(always)]
-    fn add_lanes(&self, i: usize, t: &[f64; 8], sums: &mut [[f64; 8]]) {
-        for (sum, a) in sums.iter_mut().zip(self.row(i)) {
-            for k in 0..8 {
-                sum[k] += nearest(t[k] * a);
-            }
-        }
+        add_slice(self.row(i), t, sums, map);
     }
 }
 
@@ -164,29 +173,6 @@ impl RowAccess for Csr {
         let (indices, values) = self.row(i);
         for (&j, a) in indices.iter().zip(values) {
             sums[j as usize] += map(t * a);
-        }
-    }
-
-    #[inline(always)]
-    fn dot_lanes(&self, i: usize, x: &[[f64; 8]], scores: &mut [f64; 8]) {
-        let (indices, values) = self.row(i);
-        let nothing: f64 = std::iter::empty::<f64>().sum();
-        let mut whole = [nothing; 8];
-        for (&j, a) in indices.iter().zip(values) {
-            let b = &x[j as usize];
-            (0..8).for_each(|k| whole[k] += a * b[k]);
-        }
-        *scores = whole;
-    }
-
-    #[inline(always)]
-    fn add_lanes(&self, i: usize, t: &[f64; 8], sums: &mut [[f64; 8]]) {
-        let (indices, values) = self.row(i);
-        for (&j, a) in indices.iter().zip(values) {
-            let sum = &mut sums[j as usize];
-            for k in 0..8 {
-                sum[k] += nearest(t[k] * a);
-            }
         }
     }
 }

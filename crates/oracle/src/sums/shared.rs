@@ -18,12 +18,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
+use reticent_data::{Csr, Dense, Rows};
 use reticent_problem::losses::Loss;
 
 use super::grid::{self, Grid, nearest};
 use super::pass::finite;
 use super::private::Private;
-use super::rows::{RowAccess, with_rows};
+use super::rows::RowAccess;
 
 /// Parameters that are worked on together: one to a lane of the widest vectors.
 const LANES: usize = 8;
@@ -149,7 +150,12 @@ fn together(private: &Private, loss: &dyn Loss, asked: &[Asked]) -> Vec<Vec<i64>
         .into_par_iter()
         .map(|t| {
             let rows = (t * share).min(count)..((t + 1) * share).min(count);
-            with_rows!(private.rows(), access => part(private, loss, access, &groups, rows))
+            match private.native_table().map(|table| &table.rows) {
+                Some(Rows::Dense(table)) => part(private, loss, table, &groups, rows),
+                Some(Rows::Sparse(table)) => part(private, loss, table, &groups, rows),
+                // Rows that others stand in for are not asked about here.
+                None => groups.iter().map(|group| Sums::new(group.at.len())).collect(),
+            }
         })
         .collect();
     let len = asked.first().map_or(0, |asked| asked.at.len());
@@ -206,7 +212,7 @@ impl Sums {
 fn part(
     private: &Private,
     loss: &dyn Loss,
-    rows: &impl RowAccess,
+    rows: &impl Lanes,
     groups: &[Group],
     range: std::ops::Range<usize>,
 ) -> Vec<Sums> {
@@ -245,6 +251,76 @@ impl Default for Scratch {
     }
 }
 
+/// Rows for eight parameters at a time.
+trait Lanes: RowAccess {
+    /// `aᵢᵀx` for eight parameters, entry by entry, each as [`RowAccess::dot`] computes it.
+    fn dot_lanes(&self, i: usize, x: &[[f64; 8]], scores: &mut [f64; 8]);
+
+    /// `sums ← sums + nearest(t·aᵢ)` for eight parameters.
+    fn add_lanes(&self, i: usize, t: &[f64; 8], sums: &mut [[f64; 8]]);
+}
+
+impl Lanes for Dense {
+    #[inline(always)]
+    fn dot_lanes(&self, i: usize, x: &[[f64; 8]], scores: &mut [f64; 8]) {
+        // The eight running sums of `dot`, each for eight parameters.
+        let row = self.row(i);
+        let (head, tail) = row.as_chunks::<8>();
+        let (x_head, x_tail) = x[..row.len()].as_chunks::<8>();
+        let mut lanes = [[0.0; 8]; 8];
+        for (a, b) in head.iter().zip(x_head) {
+            for lane in 0..8 {
+                for k in 0..8 {
+                    lanes[lane][k] += a[lane] * b[lane][k];
+                }
+            }
+        }
+        let nothing: f64 = std::iter::empty::<f64>().sum();
+        let (mut whole, mut rest) = ([nothing; 8], [nothing; 8]);
+        for lane in &lanes {
+            (0..8).for_each(|k| whole[k] += lane[k]);
+        }
+        for (a, b) in tail.iter().zip(x_tail) {
+            (0..8).for_each(|k| rest[k] += a * b[k]);
+        }
+        (0..8).for_each(|k| scores[k] = whole[k] + rest[k]);
+    }
+
+    #[inline(always)]
+    fn add_lanes(&self, i: usize, t: &[f64; 8], sums: &mut [[f64; 8]]) {
+        for (sum, a) in sums.iter_mut().zip(self.row(i)) {
+            for k in 0..8 {
+                sum[k] += nearest(t[k] * a);
+            }
+        }
+    }
+}
+
+impl Lanes for Csr {
+    #[inline(always)]
+    fn dot_lanes(&self, i: usize, x: &[[f64; 8]], scores: &mut [f64; 8]) {
+        let (indices, values) = self.row(i);
+        let nothing: f64 = std::iter::empty::<f64>().sum();
+        let mut whole = [nothing; 8];
+        for (&j, a) in indices.iter().zip(values) {
+            let b = &x[j as usize];
+            (0..8).for_each(|k| whole[k] += a * b[k]);
+        }
+        *scores = whole;
+    }
+
+    #[inline(always)]
+    fn add_lanes(&self, i: usize, t: &[f64; 8], sums: &mut [[f64; 8]]) {
+        let (indices, values) = self.row(i);
+        for (&j, a) in indices.iter().zip(values) {
+            let sum = &mut sums[j as usize];
+            for k in 0..8 {
+                sum[k] += nearest(t[k] * a);
+            }
+        }
+    }
+}
+
 /// A block of records for a group: a type of its own because a closure would not be compiled for the
 /// vector instructions that it is dispatched to.
 struct Block<'a, R> {
@@ -257,7 +333,7 @@ struct Block<'a, R> {
     scratch: &'a mut Scratch,
 }
 
-impl<R: RowAccess> pulp::WithSimd for Block<'_, R> {
+impl<R: Lanes> pulp::WithSimd for Block<'_, R> {
     type Output = ();
 
     #[inline(always)]
@@ -301,7 +377,7 @@ mod tests {
     use super::*;
     use crate::sums::{Ask, Pass, Slopes};
     use proptest::prelude::*;
-    use reticent_data::{Csr, Dense, Rows, Table};
+    use reticent_data::Table;
     use reticent_problem::losses;
 
     /// A table of `n` rows of `d` numbers, of which some are 0; the same, sparse.

@@ -70,6 +70,22 @@ fn the_whole_second_moment_has_the_intercept() {
     close(gate("logistic", &OPENING).ask(&query).unwrap().get(), &expected, 1e-8);
 }
 
+/// Records are summed by the entries that they have, and users by whole matrices: where each user
+/// has one record it is the same sum, to the bit.
+#[test]
+fn a_user_of_one_record_counts_as_the_record() {
+    let query = SecondMoment { row_norm: 0.9, whole: true, noise_multiplier: 0.0 };
+    let sum = |unit| {
+        let mut table = example(false);
+        table.users = Some((0..COUNT as u32).collect());
+        let opening = Opening { unit, ..OPENING };
+        let mut gate =
+            Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(1)).unwrap();
+        gate.ask(&query).unwrap().into_inner()
+    };
+    assert_eq!(sum(Unit::Record), sum(Unit::User));
+}
+
 #[test]
 fn what_was_there_comes_back_to_the_bit() {
     let at = point(WIDTH, 1);

@@ -90,7 +90,7 @@ impl Row {
             Drawn::Poisson => notes.extend(["sampling", "poisson-gaussian"]),
             Drawn::WithoutReplacement => notes.extend(["sampling", "without-replacement-gaussian"]),
         }
-        if cell.procedure.has_graph() {
+        if cell.procedure.has_graph() && !notes.contains(&"second-moment") {
             notes.push("second-moment");
         }
         if cell.procedure.is_tuned() {

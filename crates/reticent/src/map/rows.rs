@@ -120,19 +120,28 @@ pub const MAP: &[Row] = &[
         proofs: EVALUATION,
         ..TABLE
     },
-    // One table, gradients.
-    Row { algorithms: &["auto", "dp-sgd", "sadmm"], procedures: ANY, drawn: SAMPLES, ..TABLE },
+    // One table, gradients. `auto` takes coordinates of its own where public numbers say so.
+    Row { algorithms: &["auto"], procedures: ANY, drawn: SAMPLES, proofs: WHITENED, ..TABLE },
+    Row { algorithms: &["dp-sgd", "sadmm"], procedures: ANY, drawn: SAMPLES, ..TABLE },
     Row { algorithms: &["vradmm"], procedures: ANY, drawn: SAMPLES, slack: PART, ..TABLE },
     Row { algorithms: &["ssadmm", "dp-cd", "dp-fw"], drawn: SAMPLES, ..TABLE },
     Row {
-        algorithms: &["auto", "dp-sgd", "sadmm"],
+        algorithms: &["auto"],
+        procedures: ANY,
+        adjacencies: &[AddRemove],
+        drawn: COUNTLESS,
+        proofs: WHITENED,
+        ..TABLE
+    },
+    Row {
+        algorithms: &["dp-sgd", "sadmm"],
         procedures: ANY,
         adjacencies: &[AddRemove],
         drawn: COUNTLESS,
         ..TABLE
     },
     Row {
-        algorithms: &["dp-sgd"],
+        algorithms: &["auto", "dp-sgd"],
         forms: &["preconditioned"],
         procedures: PLAIN,
         views: &[Central],
@@ -143,7 +152,7 @@ pub const MAP: &[Row] = &[
         slack: GRAPH,
     },
     Row {
-        algorithms: &["dp-sgd"],
+        algorithms: &["auto", "dp-sgd"],
         forms: &["preconditioned"],
         procedures: PLAIN,
         views: &[Central],
@@ -170,11 +179,13 @@ pub const MAP: &[Row] = &[
     Row { algorithms: &["mpadmm"], adjacencies: EITHER, ..TABLE },
     // The same with standard errors after it.
     Row {
-        algorithms: &["auto", "dp-sgd"],
+        algorithms: &["auto"],
         procedures: &[StandardErrors],
         adjacencies: EITHER,
+        proofs: WHITENED,
         ..TABLE
     },
+    Row { algorithms: &["dp-sgd"], procedures: &[StandardErrors], adjacencies: EITHER, ..TABLE },
     Row {
         algorithms: &["dp-sgd"],
         forms: &["preconditioned"],

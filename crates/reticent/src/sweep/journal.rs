@@ -145,7 +145,10 @@ impl Journal {
             }));
         }
         if on != hex(table) {
-            return Err(journal.other("the table is not what it was"));
+            return Err(journal.other(match kind {
+                Kind::Experiment => "the table is not what it was",
+                Kind::Paid => "the table, what its runs cost or the budget is not what it was",
+            }));
         }
         for (number, line) in lines.enumerate() {
             let read = serde_json::from_str(line).ok().and_then(|line| journal.take(line));
@@ -326,7 +329,7 @@ mod tests {
         let other = Journal::resume(&path, b"other", 4, Kind::Paid, b"table");
         assert!(refused(other).contains("another sweep"));
         let other = Journal::resume(&path, b"sweep", 4, Kind::Paid, b"other");
-        assert!(refused(other).contains("not what it was"));
+        assert!(refused(other).contains("or the budget is not what it was"));
         for line in ["{\"done\":1}\n", "nonsense\n", "{\"started\":9}\n"] {
             let text = std::fs::read_to_string(&path).unwrap();
             let head = text.lines().next().unwrap();

@@ -32,6 +32,9 @@ pub struct SweepTerms<'a> {
     pub test: Option<&'a Files>,
     /// Where every model is written to, in a folder of its own.
     pub models: Option<&'a Path>,
+    /// Stands for a private table, under a key that stays with its budget: a digest without one would
+    /// tell whoever guesses the table. A sweep goes on with the table that was paid for, and no other.
+    pub mark: Digest,
 }
 
 /// A sweep with its table read. Nothing was asked about it yet.
@@ -81,9 +84,8 @@ impl Sweep {
                 plans?
             }
         };
-        // A digest of a private table would tell whoever guesses it; a public one may be told.
         let fingerprint = match terms.kind {
-            Kind::Paid => [0; 32],
+            Kind::Paid => billed(&terms.mark, &plans)?,
             Kind::Experiment => contents(data)?,
         };
         let test = match (terms.kind, terms.test) {
@@ -119,11 +121,16 @@ impl ReadySweep<'_> {
     /// Begins the journal of this sweep, or goes on with it.
     ///
     /// # Errors
-    /// If there is one already and it is not to go on, or it is of another sweep or table.
+    /// If there is one already and it is not to go on, or it is of another sweep, table or bill. One
+    /// that could not be begun counts as begun: it may be there, and somebody may go on with it.
     pub fn journal(&self, path: &Path, resume: bool) -> Result<Journal, Error> {
         let (digest, count) = (self.sweep.digest(), self.sweep.len());
         let open = if resume { Journal::resume } else { Journal::create };
-        open(path, &digest, count, self.terms.kind, &self.fingerprint)
+        open(path, &digest, count, self.terms.kind, &self.fingerprint).map_err(|why| match why {
+            Error::Exists { .. } => why,
+            why if resume => why,
+            why => self.spent(why),
+        })
     }
 
     /// Does all that is left; `told` hears how many runs are over, and of how many.
@@ -360,6 +367,17 @@ fn named(quality: &Quality) -> Vec<(String, f64)> {
         }
     };
     all.map(|(name, value)| (name.to_owned(), value)).to_vec()
+}
+
+/// Stands for a private table and for what is paid for: the plan of every run.
+fn billed(mark: &Digest, plans: &[Ledger]) -> Result<Digest, Error> {
+    let mut hasher = Hasher::new("reticent paid sweep");
+    hasher.field(mark);
+    for plan in plans {
+        let text = serde_json::to_string(plan).map_err(Error::no_digest)?;
+        hasher.field(text.as_bytes());
+    }
+    Ok(hasher.finish())
 }
 
 /// Stands for what is in the files of a public table.

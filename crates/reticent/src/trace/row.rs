@@ -83,7 +83,7 @@ impl Trace {
         let stride = if cheap { 1 } else { count.div_ceil(EPSILONS).max(1) };
         let mut next = f64::INFINITY;
         for i in (0..count).rev() {
-            if (count - 1 - i) % stride == 0 {
+            if (count - 1 - i).is_multiple_of(stride) {
                 next = 0.0;
                 for plan in plans {
                     let front = plan.front(self.rows[i].events);

@@ -65,7 +65,7 @@ pub fn run(
 /// The numbers, for people and for programs.
 fn figures(model: &Model, quality: &Quality, threshold: Option<f64>) -> (String, Value) {
     match quality {
-        Quality::Classes { accuracy, auc, log_loss, confusion, n } => {
+        Quality::Classes { accuracy, auc, log_loss, calibration_error, confusion, n } => {
             let names = model.classes().unwrap_or_default();
             let several = names.len() > 2;
             let area = if several { format!("AUC ({AVERAGE})") } else { "AUC".to_owned() };
@@ -76,6 +76,9 @@ fn figures(model: &Model, quality: &Quality, threshold: Option<f64>) -> (String,
                 "not defined: the loss has no probabilities".to_owned()
             };
             rows.push(("log loss", loss));
+            if model.has_probabilities() {
+                rows.push(("calibration error", show(*calibration_error)));
+            }
             rows.extend(threshold.map(|threshold| ("threshold", show(threshold))));
             rows.push(("records", n.to_string()));
             let mut object = json!({
@@ -83,6 +86,7 @@ fn figures(model: &Model, quality: &Quality, threshold: Option<f64>) -> (String,
                 "auc": number::json(*auc),
                 "auc_average": several.then_some(AVERAGE),
                 "log_loss": number::json(*log_loss),
+                "calibration_error": number::json(*calibration_error),
                 "threshold": threshold,
                 "n": n,
             });

@@ -1,0 +1,114 @@
+//! Rows under a linear map: kept where they fit in memory, and otherwise made anew whenever they are
+//! looked at. Both are the same numbers to the bit, so that how many records there are shows in no
+//! answer; and no table has a copy that is larger than [`MOST_BYTES`].
+
+use rayon::prelude::*;
+use reticent_data::{Dense, Rows};
+
+use super::pass::finite;
+use super::rows::{RowAccess, Seen, add_slice, dot_slices, with_rows};
+
+/// The most that the images of a table may take.
+pub const MOST_BYTES: usize = 512 << 20;
+
+/// What stands in for the rows.
+#[derive(Debug)]
+pub enum Images {
+    /// All of them.
+    Kept(Dense),
+    /// The map, which has an image for each coordinate of a row, one after the other.
+    Made(Vec<f64>),
+}
+
+/// Images of rows that are made when they are asked for.
+#[derive(Debug)]
+pub struct Made<'a> {
+    rows: &'a Rows,
+    map: &'a [f64],
+    width: usize,
+    /// The constant behind the intercept, a last coordinate of the row; 0 when there is none.
+    intercept: f64,
+}
+
+impl Images {
+    /// The images of `rows` under `map`, kept if they take no more than `most` bytes.
+    pub fn new(rows: &Rows, map: &[f64], intercept: f64, most: usize) -> Self {
+        let made = Made::new(rows, map, intercept);
+        let (count, width) = (rows.len(), made.width);
+        if count.saturating_mul(width).saturating_mul(8) > most {
+            return Images::Made(map.to_vec());
+        }
+        let mut values = vec![0.0; count * width];
+        values
+            .par_chunks_exact_mut(width.max(1))
+            .enumerate()
+            .for_each(|(i, out)| made.write(i, out));
+        Images::Kept(Dense { rows: count, columns: width, values })
+    }
+
+    /// What is seen in place of `rows`.
+    pub fn seen<'a>(&'a self, rows: &'a Rows, intercept: f64) -> Seen<'a> {
+        match self {
+            Images::Kept(images) => Seen::Dense(images),
+            Images::Made(map) => Seen::Made(Made::new(rows, map, intercept)),
+        }
+    }
+}
+
+impl<'a> Made<'a> {
+    fn new(rows: &'a Rows, map: &'a [f64], intercept: f64) -> Self {
+        let width = rows.columns() + usize::from(intercept != 0.0);
+        Made { rows, map, width, intercept }
+    }
+
+    /// How many coordinates an image has.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The image of row `i`, over zeros.
+    fn write(&self, i: usize, out: &mut [f64]) {
+        let mut add = |k: usize, a: f64| {
+            let image = &self.map[k * self.width..][..self.width];
+            out.iter_mut().zip(image).for_each(|(out, image)| *out += a * image);
+        };
+        with_rows!(Seen::from(self.rows), rows => rows.for_each(i, &mut add));
+        if self.intercept != 0.0 {
+            add(self.width - 1, self.intercept);
+        }
+        // An image that overflows has no norm to clip; it counts as nothing.
+        out.iter_mut().for_each(finite);
+    }
+
+    fn image(&self, i: usize) -> Vec<f64> {
+        let mut image = vec![0.0; self.width];
+        self.write(i, &mut image);
+        image
+    }
+}
+
+impl RowAccess for Made<'_> {
+    fn bytes_per_row(&self) -> usize {
+        8 * self.width
+    }
+
+    fn dot(&self, i: usize, x: &[f64]) -> f64 {
+        dot_slices(&self.image(i), x)
+    }
+
+    fn dot_many(&self, i: usize, x: &[f64], scores: &mut [f64]) {
+        for (a, weights) in self.image(i).iter().zip(x.chunks_exact(scores.len())) {
+            for (score, weight) in scores.iter_mut().zip(weights) {
+                *score += a * weight;
+            }
+        }
+    }
+
+    fn for_each(&self, i: usize, mut f: impl FnMut(usize, f64)) {
+        self.image(i).into_iter().enumerate().for_each(|(feature, value)| f(feature, value));
+    }
+
+    fn add(&self, i: usize, t: f64, sums: &mut [f64], map: impl Fn(f64) -> f64) {
+        add_slice(&self.image(i), t, sums, map);
+    }
+}
