@@ -454,3 +454,48 @@ fn quiet_says_only_what_was_asked_for_and_what_must_be_said() {
     let said = folder.reticent(&format!("{line} --seed 1")).ok();
     assert!(said.err.starts_with("NOT PRIVATE") && said.out.is_empty(), "{said:?}");
 }
+
+/// A threshold by the shares that a fit was told, and a word about what weights do.
+#[test]
+fn shares_are_a_threshold_and_weights_are_remarked_on() {
+    let plain = fitted("--target ill");
+    let said = plain.reticent("predict m t.csv --threshold prior");
+    assert!(said.code == 2 && said.err.contains("trained without --class-prior"), "{said:?}");
+    let shares = "--target ill --class-prior no:0.6,yes:0.4";
+    let told = fitted(shares);
+    let by_share = told.reticent("predict m t.csv --threshold prior").ok();
+    assert_eq!(by_share.out, told.reticent("predict m t.csv --threshold 0.4").ok().out);
+    assert!(by_share.err.is_empty(), "{by_share:?}");
+    let evaluated = told.reticent("evaluate m t.csv --threshold prior --json").ok().json();
+    assert_eq!(evaluated["threshold"], 0.4);
+    let weighted = fitted(&format!("{shares} --class-weight balanced"));
+    let remarked = weighted.reticent("predict m t.csv").ok();
+    assert!(remarked.err.contains("trained with class weights"), "{remarked:?}");
+    let shown = weighted.reticent("inspect m").ok().out;
+    assert!(shown.contains("class weights  no 0.8333, yes 1.250"), "{shown}");
+}
+
+/// What was estimated is shown in the units of the table, or why it is not.
+#[test]
+fn standard_errors_are_shown_or_it_is_said_why_not() {
+    let folder = Folder::new();
+    folder.write("schema.toml", SCHEMA);
+    folder.write("t.csv", csv(4_000));
+    let poor = "--target ill --epsilon 0.01 --delta 1e-6 --standard-errors 0.3 --out poor";
+    folder.reticent(&format!("fit t.csv --schema schema.toml {poor}")).ok();
+    let hidden = folder.reticent("inspect poor").ok().out;
+    assert!(hidden.contains("No standard errors of the log-odds of ill = yes"), "{hidden}");
+    folder.reticent("demo --out clinic").ok();
+    let rich = "--epsilon 50 --delta 1e-6 --standard-errors 0.5 --seed 1 --out rich";
+    let line =
+        format!("fit clinic/patients.csv --schema clinic/schema.toml --target stroke {rich}");
+    folder.reticent(&line).ok();
+    let shown = folder.reticent("inspect rich").ok().out;
+    for words in [
+        "What moves the log-odds of stroke = yes in the population, estimated:",
+        "smoker=yes, not smoker=no",
+        "An interval covers sampling and the noise of privacy",
+    ] {
+        assert!(shown.contains(words), "{shown}");
+    }
+}

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent_data::{Dense, Rows, Table};
@@ -14,7 +15,7 @@ use reticent_oracle::{
     AggregatorKey, BlockTerms, EncryptedBlock, Gate, Keyed, OneRecord, Opening, Oracle, Refusal,
     Rehearsal, Sampling, Statistic, TrustedAggregator, WalkTerms,
 };
-use reticent_problem::losses;
+use reticent_problem::losses::{self, Loss};
 
 fn table(shift: f64) -> Table {
     let values = (0..20).map(|i| (f64::from(i) * 0.37 + shift).sin() / 2.0).collect();
@@ -96,6 +97,30 @@ fn whatever_differs_has_other_noise() {
     assert!(!close(&noise(gate_on(table(0.0), View::Local, 2, 1), 1, 0.5)));
     assert!(!close(&noise(gate_on(table(0.0), View::Local, 1, 2), 1, 0.5)));
     assert!(!close(&noise(gate_on(table(1e-12), View::Local, 1, 1), 1, 0.5)));
+}
+
+/// Weights of classes change what is answered, and no description of the loss says them: were their
+/// noise the same, the difference of two answers would have none.
+#[test]
+fn other_class_weights_have_other_noise() {
+    let opening = Opening {
+        adjacency: Adjacency::ReplaceOne,
+        unit: Unit::Record,
+        view: View::Central,
+        public_n: None,
+        intercept: 0.0,
+    };
+    let fingerprint = |weights: Option<[f64; 2]>| {
+        let mut loss: Arc<dyn Loss> = losses::parse("logistic", None).unwrap().into();
+        if let Some(weights) = weights {
+            loss = Arc::new(losses::Weighted::new(loss, weights.to_vec()).unwrap());
+        }
+        let key = NoiseKey::seeded(1);
+        let gate = Gate::open_keyed(table(0.0).into(), loss, &opening, key, &[1; 32]).unwrap();
+        gate.fingerprint().unwrap()
+    };
+    let all = [None, Some([1.0, 2.0]), Some([2.0, 1.0])].map(fingerprint);
+    assert!(all[0] != all[1] && all[0] != all[2] && all[1] != all[2]);
 }
 
 #[test]

@@ -102,7 +102,7 @@ impl Classes {
             Some(ClassWeights::Given(given)) => Some(in_order("class_weight", given, labels)?),
             Some(ClassWeights::Balanced) => {
                 let why = "the shares of the classes are private: give public ones with `class_prior = A:0.9,B:0.1`, or \
-                           buy them first with `reticent count --by-class` (docs/classes.md)";
+                           buy noisy ones first with `reticent count` (docs/classes.md)";
                 let prior =
                     prior.as_ref().ok_or_else(|| Error::value("class_weight", BALANCED, why))?;
                 Some(prior.iter().map(|share| 1.0 / (prior.len() as f64 * share)).collect())

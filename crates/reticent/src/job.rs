@@ -251,6 +251,12 @@ impl Ready<'_> {
         self.gate.share_passes(with);
     }
 
+    /// Notes that somebody looks at the table without paying, and may choose by it: no certificate
+    /// covers what comes of that.
+    pub(crate) fn read_freely(&mut self) {
+        self.gate.taint(Taint::UnpaidRead);
+    }
+
     /// Runs it.
     ///
     /// # Errors

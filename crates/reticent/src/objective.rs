@@ -128,13 +128,20 @@ impl Problem {
 
     /// Writes what it is into a digest, by what its parts are called.
     pub(crate) fn write(&self, hasher: &mut Hasher) {
-        let Problem { schema, loss, penalty, constraint, intercept, assumptions, .. } = self;
+        // Named one by one: what is left out of a digest has noise repeated for it.
+        let Problem { schema, loss, penalty, constraint, intercept, .. } = self;
+        let Problem { class_weights, class_prior, assumptions, .. } = self;
+        let weights = loss.as_ref().map(|loss| loss.weights().to_vec()).unwrap_or_default();
         let loss = loss.as_ref().map(|loss| loss.spec()).unwrap_or_default();
         let constraint = constraint.as_ref().map(Constraint::spec).unwrap_or_default();
         for text in [schema.to_toml(), loss, penalty.spec(), constraint.to_string()] {
             hasher.field(text.as_bytes());
         }
         hasher.number(u64::from(*intercept));
+        if !weights.is_empty() || class_weights.is_some() || class_prior.is_some() {
+            let classes = format!("{weights:?} {class_weights:?} {class_prior:?}");
+            hasher.field(b"class weights").field(classes.as_bytes());
+        }
         for assumption in assumptions {
             hasher.field(assumption.as_bytes());
         }

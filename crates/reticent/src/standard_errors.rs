@@ -87,7 +87,7 @@ pub(crate) fn check(
         );
         return refuse(&why);
     }
-    if objective.classes.weights.is_some() {
+    if !objective.loss.weights().is_empty() {
         return refuse("there are none for a model with class weights; leave one of the two out");
     }
     if tuned || graph {

@@ -174,7 +174,8 @@ impl Task {
             return Err(Error::value("as_published", "true", why));
         }
         let Objective { loss, regulariser, .. } = &self.objective;
-        if loss.spec() != first.objective.loss.spec() {
+        let other = &first.objective.loss;
+        if loss.spec() != other.spec() || loss.weights() != other.weights() {
             return Err(Error::value("loss", loss.spec(), ONE_LOSS));
         }
         // What the losing runs were told goes nowhere (proofs/selection.md), and a penalty is shown

@@ -128,11 +128,13 @@ impl Keyed {
         loss: &dyn Loss,
     ) -> Result<Self, EntropyError> {
         let mut hasher = Hasher::new("reticent gate");
-        hasher
-            .field(env!("CARGO_PKG_VERSION").as_bytes())
-            .field(run)
-            .canonical(&(opening, loss.spec()))?
-            .numbers(&table.targets);
+        hasher.field(env!("CARGO_PKG_VERSION").as_bytes()).field(run);
+        // The description of a loss does not say the weights of its classes.
+        match loss.weights() {
+            [] => hasher.canonical(&(opening, loss.spec()))?,
+            weights => hasher.canonical(&(opening, loss.spec(), weights))?,
+        };
+        hasher.numbers(&table.targets);
         match &table.rows {
             Rows::Dense(rows) => hasher.number(rows.columns as u64).numbers(&rows.values),
             Rows::Sparse(rows) => hasher

@@ -124,6 +124,12 @@ pub trait Loss: sealed::Sealed + fmt::Debug + Send + Sync {
     /// The description that [`parse`] reads back to the same loss.
     fn spec(&self) -> String;
 
+    /// The weights of the classes, in their order, which [`Loss::spec`] leaves out; empty where all
+    /// count alike. Two losses with the same description and the same weights are the same.
+    fn weights(&self) -> &[f64] {
+        &[]
+    }
+
     /// The targets it takes.
     fn target(&self) -> Target;
 

@@ -20,7 +20,8 @@ impl Weighted {
     /// `loss` with a weight for each class, in their order.
     ///
     /// # Errors
-    /// If it is no loss of so many classes, or a weight is not between 1e-6 and 1e6.
+    /// If it is no loss of so many classes or has weights already, or a weight is not between 1e-6
+    /// and 1e6.
     ///
     /// # Examples
     /// ```
@@ -31,6 +32,7 @@ impl Weighted {
     /// assert_eq!((weighted.lipschitz(), weighted.smoothness()), (3.0, 0.75));
     /// assert_eq!(weighted.value(&[0.0], -1.0), 0.5 * Logistic.value(&[0.0], -1.0));
     /// assert!(Weighted::new(Arc::new(Logistic), vec![1.0, 0.0]).is_err());
+    /// assert!(Weighted::new(Arc::new(weighted), vec![1.0, 2.0]).is_err());
     /// # Ok::<(), reticent_problem::ParseError>(())
     /// ```
     pub fn new(loss: Arc<dyn Loss>, weights: Vec<f64>) -> Result<Self, ParseError> {
@@ -44,6 +46,10 @@ impl Weighted {
             Target::Classes(classes) => classes,
             Target::Real => return refuse(number, count, "0: its target is a number"),
         };
+        // Weights of weights would be told by the outer ones alone.
+        if !loss.weights().is_empty() {
+            return refuse(number, count, "0: it has class weights already");
+        }
         if weights.len() != classes {
             return refuse(number, count, &format!("{classes}, one for each class"));
         }
@@ -77,6 +83,10 @@ impl Loss for Weighted {
 
     fn spec(&self) -> String {
         self.loss.spec()
+    }
+
+    fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     fn target(&self) -> Target {

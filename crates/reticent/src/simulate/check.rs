@@ -11,6 +11,7 @@ use reticent_runtime::{self as runtime, Entry, Failures, Recipe, Topology};
 
 use super::simulation::Simulation;
 use crate::budget::Budget;
+use crate::class_weights::Classes;
 use crate::error::Error;
 use crate::map::{self, Cell, Procedure};
 use crate::objective::Objective;
@@ -64,6 +65,10 @@ impl Simulation {
         let digest = self.digest()?;
         self.check_noise()?;
         let objective = self.problem.check()?;
+        if !objective.loss.weights().is_empty() || objective.classes != Classes::default() {
+            let why = "classes have no weights and no shares between parties; leave them out";
+            return Err(Error::value("class_weight", "given", why));
+        }
         // Who is dealt to the parties as records has no owner; where each party is a user, the user
         // is protected.
         let usual = if self.split.is_some() { Unit::Record } else { Unit::User };

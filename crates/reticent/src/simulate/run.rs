@@ -87,6 +87,12 @@ impl ReadySimulation<'_> {
         plans
     }
 
+    /// Notes that somebody looks at the table without paying, and may choose by it: no certificate
+    /// covers what comes of that.
+    pub(crate) fn read_freely(&mut self) {
+        self.unpaid = true;
+    }
+
     /// Runs it.
     ///
     /// # Errors

@@ -223,7 +223,8 @@ impl Simulation {
 mod tests {
     use super::*;
     use reticent_oracle::tables::Target;
-    use reticent_problem::losses::{Hinge, Logistic};
+    use reticent_problem::losses::{Hinge, Logistic, Weighted};
+    use std::sync::Arc;
 
     fn simulation() -> Simulation {
         let target = Target::classes(["no", "yes"]).unwrap();
@@ -248,6 +249,16 @@ mod tests {
             simulation().algorithm("dp-admm").unwrap(),
             simulation().party_per_owner(),
         ];
+        let weights =
+            |text: &str| Simulation::of(simulation().problem.class_weights(text.parse().unwrap()));
+        let by_hand = |second: f64| {
+            let weighted = Weighted::new(Arc::new(Logistic), vec![1.0, second]).unwrap();
+            simulation().loss(weighted).digest().unwrap()
+        };
+        assert_ne!(by_hand(2.0), by_hand(3.0));
+        assert_ne!(by_hand(2.0), simulation().loss(Logistic).digest().unwrap());
+        let typed = ["no:1,yes:2", "no:1,yes:3"].map(|text| weights(text).digest().unwrap());
+        assert_ne!(typed[0], typed[1]);
         let digest = simulation().digest().unwrap();
         assert_eq!(simulation().digest().unwrap(), digest);
         for other in others {
@@ -267,5 +278,10 @@ mod tests {
         let free = Simulation { budget: None, ..simulation() };
         assert!(refused(free).contains("budget"));
         assert!(simulation().algorithm("ssadmm").is_err());
+        // Neither typed nor as a loss of one's own.
+        let weighted = Weighted::new(Arc::new(Logistic), vec![1.0, 2.0]).unwrap();
+        assert!(refused(simulation().loss(weighted)).contains("no weights"));
+        let typed = simulation().problem.class_weights("no:1,yes:2".parse().unwrap());
+        assert!(refused(Simulation { problem: typed, ..simulation() }).contains("no weights"));
     }
 }

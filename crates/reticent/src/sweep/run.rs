@@ -312,7 +312,8 @@ impl Checked {
         }
     }
 
-    /// Does the run, which must be what was `planned`; `begin` keeps that it was begun, and nothing
+    /// Does the run, which must be what was `planned`, if it is paid for: otherwise models are compared
+    /// on the table itself, and none of them is certified. `begin` keeps that it was begun, and nothing
     /// is asked before it has.
     fn perform(
         &self,
@@ -335,13 +336,19 @@ impl Checked {
                 let mut ready = job.open(table, &mut unwatched)?;
                 same(ready.plan())?;
                 ready.share_passes(passes);
+                if planned.is_none() {
+                    ready.read_freely();
+                }
                 begin().map_err(Ended::Journal)?;
                 let fitted = ready.run(&mut unwatched)?;
                 Ok(Came { model: fitted.model, iterations: fitted.iterations })
             }
             Checked::Between(job) => {
-                let ready = job.open(table, Keep::default(), &mut unwatched)?;
+                let mut ready = job.open(table, Keep::default(), &mut unwatched)?;
                 same(ready.plans().first())?;
+                if planned.is_none() {
+                    ready.read_freely();
+                }
                 begin().map_err(Ended::Journal)?;
                 let done = ready.run(Keep::default(), &mut unwatched)?;
                 Ok(Came { model: done.model, iterations: done.rounds.into() })
@@ -392,4 +399,47 @@ fn contents(data: &Files) -> Result<Digest, Error> {
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SweepFile;
+    use super::*;
+
+    const SCHEMA: &str = "row_norm = 1.0\n[[column]]\nname = \"x\"\nkind = \"numeric\"\nlower = 0\nupper = 1\n\
+                          [[column]]\nname = \"y\"\nkind = \"target\"\nclasses = [\"a\", \"b\"]\n";
+
+    /// The attack: to look at a private table as a public one, and to keep the best model with its
+    /// certificate.
+    #[test]
+    fn no_model_that_was_compared_on_the_table_itself_is_certified() {
+        for parties in ["", "[parties]\nsplit = 3\n"] {
+            let folder = tempfile::tempdir().unwrap();
+            let at = |name: &str| folder.path().join(name);
+            let rows: String =
+                (0..60).map(|i| format!("0.{},{}\n", i % 10, ["a", "b"][i % 2])).collect();
+            std::fs::write(at("t.csv"), format!("x,y\n{rows}")).unwrap();
+            std::fs::write(at("s.toml"), SCHEMA).unwrap();
+            let job = "data = 't.csv'\nschema = 's.toml'\ndelta = 1e-5\niterations = 3\n";
+            let job = format!("{job}[sweep]\nepsilon = [1.0]\n{parties}");
+            std::fs::write(at("job.toml"), job).unwrap();
+            let file = SweepFile::read(&at("job.toml")).unwrap();
+            let models = at("models");
+            let kind = Kind::Experiment;
+            let mark = [0; 32];
+            let terms = SweepTerms { jobs: 1, kind, test: None, models: Some(&models), mark };
+            let ready = file.sweep.open(&file.data, terms).unwrap();
+            let mut journal = ready.journal(&at("journal"), false).unwrap();
+            ready.run(&mut journal, &mut |_, _| ()).unwrap();
+            let finished = journal.finished().get(&0).unwrap();
+            assert!(finished.failed.is_none() && finished.epsilon <= 1.0, "{finished:?}");
+            let text = std::fs::read_to_string(models.join("run-00000/model.json")).unwrap();
+            let model = Model::from_json(&text).unwrap();
+            assert!(!model.certificate().certified, "{parties}");
+            assert_eq!(
+                model.certificate().ledger.taints(),
+                [reticent_accountant::Taint::UnpaidRead]
+            );
+        }
+    }
 }
