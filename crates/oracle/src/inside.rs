@@ -6,7 +6,7 @@ use reticent_noise::Digest;
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
-use crate::sums::{Blocks, Descent, Pass, Private, Risk};
+use crate::sums::{Blocks, Descent, Member, Pass, Private, Risk};
 use crate::terms::Terms;
 
 /// What queries work on. It never leaves this crate: nothing gives one out, and outside it has no
@@ -17,6 +17,8 @@ pub struct Inside {
     pub loss: Arc<dyn Loss>,
     pub terms: Terms,
     pub pass: Pass,
+    /// A place where passes are shared with other gates on the table.
+    pub shared: Option<Member>,
     pub blocks: Option<Blocks>,
     /// Stands for the map that the rows are images under; all zero for rows as they came.
     pub basis: Digest,
@@ -34,6 +36,7 @@ impl Inside {
             loss,
             terms,
             pass: Pass::default(),
+            shared: None,
             blocks: None,
             basis: [0; 32],
             lineage: [0; 32],

@@ -40,7 +40,7 @@ pub use books::Books;
 pub use bug::Bug;
 pub use cipher::{AggregatorKey, EncryptedBlock};
 pub use claim::Claim;
-pub use gate::{Gate, Keyed, Listener, Opening, PrivateSelection, Selected, Stream};
+pub use gate::{Gate, Keyed, Listener, Opening, PrivateSelection, Selected, SharedPasses, Stream};
 pub use lattice::{Lattice, WalkTerms};
 pub use law::Law;
 pub use oracle::Oracle;

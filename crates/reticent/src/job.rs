@@ -3,7 +3,7 @@
 use reticent_accountant::{Adjacency, Ledger, Taint};
 use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
 use reticent_admm::{Choice, Iterate, Public};
-use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal, Terms};
+use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal, SharedPasses, Terms};
 use reticent_problem::Graph;
 
 use crate::budget::Budget;
@@ -244,6 +244,11 @@ impl Ready<'_> {
     /// Why the run would be no guarantee, as far as that is known before it.
     pub fn taints(&self) -> &[Taint] {
         self.gate.ledger().taints()
+    }
+
+    /// From here on, its passes over the table are shared with those of other runs on it.
+    pub(crate) fn share_passes(&mut self, with: &SharedPasses) {
+        self.gate.share_passes(with);
     }
 
     /// Notes that somebody looks at the table without paying, and may choose by it: no certificate

@@ -4,9 +4,10 @@ mod block;
 mod select;
 mod source;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
+use reticent_data::Table;
 use reticent_noise::{Digest, Entropy, Hasher, NoiseKey};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
@@ -19,7 +20,7 @@ use crate::oracle::{Asked, Oracle};
 use crate::queries::{Erased, Query, check_basis, check_point};
 use crate::refusal::Refusal;
 use crate::released::Released;
-use crate::sums::{Blocks, Private, Split};
+use crate::sums::{Blocks, Meeting, Private, Split};
 use crate::table::PrivateTable;
 use crate::terms::Terms;
 use block::Block;
@@ -54,6 +55,20 @@ pub struct Gate<S = Stream> {
     transcript: Option<Vec<Vec<f64>>>,
     listener: Option<Listener>,
     claim: Option<Claim>,
+}
+
+/// Where gates on one table meet, so that one pass over it answers several of them: each with its
+/// own books, its own noise, and the sum that it would have had by itself, to the bit.
+#[derive(Default)]
+pub struct SharedPasses {
+    meetings: Mutex<Vec<(Arc<Table>, u64, String, Arc<Meeting>)>>,
+}
+
+/// Not derived: it would show the rows.
+impl std::fmt::Debug for SharedPasses {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SharedPasses(..)")
+    }
 }
 
 /// What hears every answer: the answer, and how many events the books have with it.
@@ -184,6 +199,30 @@ impl<S: Source> Gate<S> {
     /// The answers since [`Gate::keep_transcript`], in their order.
     pub fn take_transcript(&mut self) -> Vec<Vec<f64>> {
         self.transcript.take().unwrap_or_default()
+    }
+
+    /// From here on, gradients over all records of a loss with one score are computed together with
+    /// those of the other gates on the same table that were told so. Everything else is as it was.
+    pub fn share_passes(&mut self, with: &SharedPasses) {
+        let Inside { private, loss, shared, .. } = &mut self.inside;
+        let Some(table) = private.native_table() else { return };
+        if loss.outputs() != 1 || private.users().is_some() {
+            return;
+        }
+        let (constant, spec) = (private.intercept().to_bits(), loss.spec());
+        let mut all = with.meetings.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = all
+            .iter()
+            .find(|(own, c, name, _)| Arc::ptr_eq(own, table) && *c == constant && *name == spec);
+        let meeting = match there {
+            Some((.., meeting)) => Arc::clone(meeting),
+            None => {
+                let meeting = Arc::<Meeting>::default();
+                all.push((Arc::clone(table), constant, spec, Arc::clone(&meeting)));
+                meeting
+            }
+        };
+        *shared = Some(meeting.join());
     }
 
     /// From here on, `listener` hears every answer as it is released.

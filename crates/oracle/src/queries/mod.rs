@@ -45,7 +45,7 @@ use serde::Serialize;
 
 use crate::inside::Inside;
 use crate::refusal::Refusal;
-use crate::sums::{Ask, Grid, Slopes, grid};
+use crate::sums::{Ask, Grid, Member, Slopes, grid};
 use crate::terms::Terms;
 
 /// Noise of so many clips still fits, with room for 60 standard deviations, beside the largest sum.
@@ -103,11 +103,21 @@ fn noisy_mean(
     #[cfg(feature = "seeded-bugs")]
     let (params, normaliser) = &crate::bug::spoiled(inside, &slopes, params, normaliser);
     let Mean { clip, noise_multiplier, sampling } = *params;
-    let Inside { private, loss, pass, .. } = inside;
+    let Inside { private, loss, pass, shared, .. } = inside;
     let mut chosen = Vec::new();
     let sampled = sampling.draw(private.units(), entropy, &mut chosen)?;
-    let ask = Ask { private, loss: &**loss, slopes, clip, chosen: sampled.then_some(&*chosen) };
-    pass.clipped_sum(&ask, &mut sum);
+    match (shared, slopes) {
+        // The same integers as from a pass of its own, in one pass with others' (sums/shared.rs).
+        (Some(shared), Slopes::At(at)) if !sampled && private.native_table().is_some() => {
+            sum = shared.sum(private, &**loss, at, clip);
+        }
+        (shared, slopes) => {
+            shared.iter_mut().for_each(Member::leave);
+            let chosen = sampled.then_some(&*chosen);
+            let ask = Ask { private, loss: &**loss, slopes, clip, chosen };
+            pass.clipped_sum(&ask, &mut sum);
+        }
+    }
     add_noise(entropy, noise_multiplier, &mut sum)?;
     let step = Grid::new(sum.len()).step(clip) / normaliser;
     Ok(sum.iter().map(|&steps| steps as f64 * step).collect())

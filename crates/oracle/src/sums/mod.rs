@@ -19,6 +19,7 @@ mod prox;
 mod rows;
 #[cfg(test)]
 mod sensitivity_tests;
+mod shared;
 mod solver;
 mod square;
 mod statistic;
@@ -33,6 +34,7 @@ pub use private::TableError;
 pub(crate) use private::{Private, length_above};
 pub(crate) use prox::Prox;
 pub(crate) use rows::{Seen, with_rows};
+pub(crate) use shared::{Meeting, Member};
 pub use solver::Quadratic;
 pub(crate) use solver::Unsolvable;
 #[cfg(test)]

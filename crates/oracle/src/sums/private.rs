@@ -141,6 +141,11 @@ impl Private {
         }
     }
 
+    /// The table, while its rows are as they came.
+    pub fn native_table(&self) -> Option<&Arc<Table>> {
+        self.images.is_none().then_some(&self.table)
+    }
+
     /// The rows, or what stands in for them.
     pub fn rows(&self) -> Seen<'_> {
         match &self.images {

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError, mpsc};
 
 use reticent_accountant::{Ledger, epsilon};
 use reticent_noise::Hasher;
-use reticent_oracle::{Digest, PrivateTable, Refusal};
+use reticent_oracle::{Digest, PrivateTable, Refusal, SharedPasses};
 
 use super::grid::{Checked, Run, Sweep};
 use super::journal::{Finished, Journal, Kind};
@@ -47,7 +47,11 @@ pub struct ReadySweep<'s> {
     /// What each run will do, where it is paid for.
     plans: Vec<Ledger>,
     fingerprint: Digest,
+    passes: SharedPasses,
 }
+
+/// Fits that go over the table together: more cost memory and gain nothing.
+const TOGETHER: usize = 64;
 
 impl Sweep {
     /// Reads the table and, where its models are paid for, plans every run.
@@ -88,7 +92,8 @@ impl Sweep {
             (Kind::Experiment, Some(files)) => Some(first.job.load(Source::from(files))?),
             _ => None,
         };
-        Ok(ReadySweep { sweep: self, terms, table, test, plans, fingerprint })
+        let passes = SharedPasses::default();
+        Ok(ReadySweep { sweep: self, terms, table, test, plans, fingerprint, passes })
     }
 }
 
@@ -145,7 +150,7 @@ impl ReadySweep<'_> {
         let stop = AtomicBool::new(false);
         let (tell, heard) = mpsc::channel();
         std::thread::scope(|scope| {
-            for _ in 0..self.terms.jobs.clamp(1, count.max(1)) {
+            for _ in 0..self.at_a_time().clamp(1, count.max(1)) {
                 let (queue, journal, stop, tell) = (&queue, &journal, &stop, tell.clone());
                 scope.spawn(move || {
                     while !stop.load(Ordering::Relaxed)
@@ -169,6 +174,13 @@ impl ReadySweep<'_> {
         .map_err(|why| self.spent(why))
     }
 
+    /// Fits mostly wait for the pass that they share, and are more than there are cores; `jobs = 1`
+    /// is one after the other all the same.
+    fn at_a_time(&self) -> usize {
+        let fits = self.sweep.runs.iter().all(|run| matches!(run.job, Checked::Fit(_)));
+        if fits && self.terms.jobs > 1 { self.terms.jobs.max(TOGETHER) } else { self.terms.jobs }
+    }
+
     /// What is said of a sweep that ended on its way: models may be out, and all of it counts.
     fn spent(&self, why: Error) -> Error {
         match (self.terms.kind, self.sweep.at_most()) {
@@ -187,7 +199,7 @@ impl ReadySweep<'_> {
         let run = &self.sweep.runs[number];
         let planned = self.plans.get(number);
         let begin = || locked(journal).start(number);
-        let came = match run.job.perform(self.table.share(), planned, begin) {
+        let came = match run.job.perform(self.table.share(), planned, &self.passes, begin) {
             Ok(came) => came,
             Err(Ended::Journal(error)) => return Err(error),
             Err(Ended::Run(error)) => {
@@ -307,6 +319,7 @@ impl Checked {
         &self,
         table: PrivateTable,
         planned: Option<&Ledger>,
+        passes: &SharedPasses,
         begin: impl FnOnce() -> Result<(), Error>,
     ) -> Result<Came, Ended> {
         let same = |plan: Option<&Ledger>| {
@@ -322,6 +335,7 @@ impl Checked {
             Checked::Fit(job) => {
                 let mut ready = job.open(table, &mut unwatched)?;
                 same(ready.plan())?;
+                ready.share_passes(passes);
                 if planned.is_none() {
                     ready.read_freely();
                 }
