@@ -19,7 +19,9 @@ fn no_default_feature_and_no_dependency_brings_a_defect() {
         for line in
             manifest.lines().filter(|line| line.contains("seeded-bugs") && !line.starts_with('#'))
         {
-            assert!(line.starts_with("seeded-bugs = ["), "{line}");
+            // A program of tests may ask for it: it is then left out where it is not there.
+            let asks = line == "required-features = [\"seeded-bugs\"]";
+            assert!(asks || line.starts_with("seeded-bugs = ["), "{line}");
         }
     }
     assert!(seen > 8);

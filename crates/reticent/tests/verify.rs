@@ -324,14 +324,24 @@ fn a_forger_without_a_key_cannot_change_what_follows() {
             let mut edited = good.clone();
             *edited.pointer_mut(place).unwrap() = new.clone();
             let edited = resealed_certificate(edited, &digest);
-            // More may be assumed; in the last digit machines may differ, on either side; and what
-            // is read as the same says the same.
+            // More may be assumed; in the last digit machines may differ, on either side; what is
+            // read as the same says the same; and all orders of the entries cost the same.
             let more = place == "/assumptions" && new.as_array().unwrap().len() > 6;
             let last_digit = close(good.pointer(place).unwrap(), &new);
             let immaterial = || same(&edited, model.certificate());
-            assert!(more || last_digit || fails(&edited) || immaterial(), "{place} = {new}");
+            let reordered =
+                place == "/ledger/entries" && sorted(&new) == sorted(good.pointer(place).unwrap());
+            let allowed = more || last_digit || reordered;
+            assert!(allowed || fails(&edited) || immaterial(), "{place} = {new}");
         }
     }
+}
+
+/// The elements in an order of their own.
+fn sorted(list: &Value) -> Vec<String> {
+    let mut all: Vec<String> = list.as_array().unwrap().iter().map(Value::to_string).collect();
+    all.sort();
+    all
 }
 
 /// Whether a file is read as this certificate, but for its digest.

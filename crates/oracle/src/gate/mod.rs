@@ -61,7 +61,24 @@ pub struct Gate<S = Stream> {
 /// own books, its own noise, and the sum that it would have had by itself, to the bit.
 #[derive(Default)]
 pub struct SharedPasses {
-    meetings: Mutex<Vec<(Arc<Table>, u64, String, Arc<Meeting>)>>,
+    meetings: Mutex<Vec<(Alike, Arc<Meeting>)>>,
+}
+
+/// What gates have in common whose gradients are of one kind: a pass shows the rows to one loss.
+struct Alike {
+    table: Arc<Table>,
+    /// The constant behind the intercept, by its bits.
+    constant: u64,
+    loss: String,
+    weights: Vec<u64>,
+}
+
+impl PartialEq for Alike {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.table, &other.table)
+            && (self.constant, &self.loss, &self.weights)
+                == (other.constant, &other.loss, &other.weights)
+    }
 }
 
 /// Not derived: it would show the rows.
@@ -209,16 +226,19 @@ impl<S: Source> Gate<S> {
         if loss.outputs() != 1 || private.users().is_some() {
             return;
         }
-        let (constant, spec) = (private.intercept().to_bits(), loss.spec());
+        let alike = Alike {
+            table: Arc::clone(table),
+            constant: private.intercept().to_bits(),
+            loss: loss.spec(),
+            // Not in the name of a loss.
+            weights: loss.weights().iter().map(|weight| weight.to_bits()).collect(),
+        };
         let mut all = with.meetings.lock().unwrap_or_else(PoisonError::into_inner);
-        let there = all
-            .iter()
-            .find(|(own, c, name, _)| Arc::ptr_eq(own, table) && *c == constant && *name == spec);
-        let meeting = match there {
-            Some((.., meeting)) => Arc::clone(meeting),
+        let meeting = match all.iter().find(|(own, _)| *own == alike) {
+            Some((_, meeting)) => Arc::clone(meeting),
             None => {
                 let meeting = Arc::<Meeting>::default();
-                all.push((Arc::clone(table), constant, spec, Arc::clone(&meeting)));
+                all.push((alike, Arc::clone(&meeting)));
                 meeting
             }
         };
