@@ -115,12 +115,14 @@ impl Bar {
 }
 
 /// A line that says what is being done, in words that change.
+#[cfg(feature = "reproduce")]
 #[derive(Debug)]
 pub struct Line {
     start: Instant,
     line: Option<ProgressBar>,
 }
 
+#[cfg(feature = "reproduce")]
 impl Line {
     /// Starts the clock.
     pub fn new() -> Self {
@@ -142,6 +144,7 @@ impl Line {
     }
 }
 
+#[cfg(feature = "reproduce")]
 impl Drop for Line {
     fn drop(&mut self) {
         if let Some(line) = &self.line {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use reticent::{Error, NewFile, write_text};
+use reticent::write_text;
 
 use crate::failure::Failure;
 
@@ -81,6 +81,7 @@ mod parquet {
     use ::parquet::errors::ParquetError;
     use ::parquet::file::writer::SerializedFileWriter;
     use ::parquet::schema::types::Type;
+    use reticent::{Error, NewFile};
 
     use super::*;
 
