@@ -98,22 +98,6 @@ fn a_run_of_a_sweep_is_the_fit_that_it_names() {
     assert_eq!(swept["intercept"], read("one/model.json")["intercept"]);
 }
 
-/// Class weights are not in the name of a loss: runs with others must not share a pass.
-#[test]
-fn runs_of_a_sweep_with_other_class_weights_are_their_own_fits() {
-    let sweep = "iterations = 15\nalgorithm = 'dp-sgd'\nepsilon = 2.0\n[sweep]\n\
-                 class_weight = ['no:1,yes:1', 'no:1,yes:4', 'no:4,yes:1']\nseeds = [1]\n";
-    let folder = folder(300, sweep);
-    folder.reticent("sweep job.toml --public-data --models --out out -j 3").ok();
-    for (run, weight) in ["no:1,yes:1", "no:1,yes:4", "no:4,yes:1"].iter().enumerate() {
-        let fit = "fit t.csv --schema s.toml --delta 1e-5 --penalty l2:0.01 --iterations 15";
-        let rest = format!("--algorithm dp-sgd --epsilon 2.0 --class-weight {weight} --seed 1");
-        folder.reticent(&format!("{fit} {rest} --out fit-{run}")).ok();
-        let swept = json(&folder, &format!("out/models/run-{run:05}/model.json"));
-        assert_eq!(swept["weights"], json(&folder, &format!("fit-{run}/model.json"))["weights"]);
-    }
-}
-
 /// The attack on a sweep over private data: to have it done without paying for all of it.
 #[test]
 fn a_sweep_on_private_data_is_charged_in_full_or_refused() {
