@@ -354,3 +354,37 @@ impl<S: Source> Oracle for Gate<S> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_accountant::{Adjacency, Unit, View};
+    use reticent_data::{Dense, Rows};
+    use reticent_problem::losses::{self, Weighted};
+
+    /// Weights are not in the name of a loss, and a pass shows the rows to one loss.
+    #[test]
+    fn gates_with_other_class_weights_do_not_share_a_pass() {
+        let table = PrivateTable::from(Table {
+            rows: Rows::Dense(Dense { rows: 2, columns: 1, values: vec![0.5, -0.5] }),
+            targets: vec![1.0, -1.0],
+            users: None,
+            names: Vec::new(),
+        });
+        let opening = Opening {
+            adjacency: Adjacency::ReplaceOne,
+            unit: Unit::Record,
+            view: View::Central,
+            public_n: None,
+            intercept: 0.0,
+        };
+        let passes = SharedPasses::default();
+        for weights in [[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]] {
+            let plain: Arc<dyn Loss> = losses::parse("logistic", Some(2)).unwrap().into();
+            let loss: Arc<dyn Loss> = Arc::new(Weighted::new(plain, weights.to_vec()).unwrap());
+            let mut gate = Gate::open(table.share(), loss, &opening, Entropy::seeded(1)).unwrap();
+            gate.share_passes(&passes);
+        }
+        assert_eq!(passes.meetings.lock().unwrap().len(), 2);
+    }
+}
