@@ -45,8 +45,12 @@ fn choice(model: &Model) -> Choice {
 #[test]
 fn what_auto_chose_by_hand_is_the_same_run_to_the_bit() {
     let folder = tempfile::tempdir().unwrap();
-    for (epsilon, share) in [(1.0, Some(0.1)), (0.02, None)] {
-        let spec = Spec { epsilon: Some(epsilon), ..job(folder.path(), 300, |i| i % 3 == 0) };
+    for (epsilon, share, constraint) in
+        [(1.0, Some(0.1), None), (0.02, None, None), (1.0, Some(0.1), Some("chain".to_owned()))]
+    {
+        let penalty = constraint.as_ref().map(|_| "l1:0.01".to_owned());
+        let job = job(folder.path(), 300, |i| i % 3 == 0);
+        let spec = Spec { epsilon: Some(epsilon), penalty, constraint, ..job };
         let model = fit(&folder, &spec).unwrap();
         assert_eq!(model.certificate().algorithm, "auto");
         let chosen = choice(&model);
@@ -87,7 +91,7 @@ fn the_choice_reads_no_data() {
 
 /// A second moment is asked for where there is signal for it and something that it is of use for.
 #[test]
-fn coordinates_of_its_own_are_for_convex_problems_without_a_constraint() {
+fn coordinates_of_its_own_are_for_convex_problems() {
     let folder = tempfile::tempdir().unwrap();
     let share = |change: &dyn Fn(&mut Spec)| {
         let mut spec = job(folder.path(), 300, |i| i % 3 == 0);
@@ -102,7 +106,7 @@ fn coordinates_of_its_own_are_for_convex_problems_without_a_constraint() {
             spec.penalty = Some("l1:0.01".to_owned());
             spec.constraint = Some("chain".to_owned());
         }),
-        None
+        Some(0.1)
     );
     assert_eq!(share(&|spec| spec.settings.precondition = Some(0.0)), Some(0.0));
     assert_eq!(share(&|spec| spec.settings.precondition = Some(0.3)), Some(0.3));
