@@ -41,8 +41,9 @@ const DAMPING: f64 = 0.5;
 /// Inner steps of a prox in these coordinates; each goes on from the last.
 const STEPS: usize = 30;
 
-/// What is so much smaller than the largest number of a decomposition is rounding.
-const ROUNDING: f64 = 1e-9;
+/// The least part of the largest s that the pace of a prox is set by: directions that a constraint
+/// hardly sees would hold up all others.
+const LEAST: f64 = 1e-2;
 
 /// P by its eigenvectors, and where the prox behind it ended.
 #[derive(Debug)]
@@ -186,13 +187,10 @@ impl Basis {
         through(&self.axes, &weights, g, self.outputs)
     }
 
-    /// The largest s and, of those that are none by rounding, the least.
-    pub fn extremes(&self) -> (f64, f64) {
+    /// The largest s; 1 for a constraint that sees nothing.
+    pub fn most(&self) -> f64 {
         let most = self.stretch.iter().fold(0.0_f64, |most, &s| most.max(s));
-        let above = self.stretch.iter().filter(|s| **s > ROUNDING * most);
-        let least = above.fold(most, |least, &s| least.min(s));
-        // A constraint that sees nothing.
-        if most > 0.0 { (most, least) } else { (1.0, 1.0) }
+        if most > 0.0 { most } else { 1.0 }
     }
 
     /// `argmin_v { r(y) + ‖v − v₀‖²/(2η) : A P v + B y = c }` in place of `v₀`, by ADMM on
@@ -204,7 +202,8 @@ impl Basis {
             self.x = start;
             return;
         }
-        let (most, least) = self.extremes();
+        let most = self.most();
+        let least = self.stretch.iter().fold(most, |least, &s| least.min(s)).max(LEAST * most);
         let rho = 1.0 / (eta * (most * least).sqrt());
         let regulariser = Arc::clone(&self.regulariser);
         let (mut residual, mut pull) = (self.y.clone(), start.clone());

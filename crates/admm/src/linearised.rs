@@ -48,7 +48,7 @@ impl Linearised {
     /// unless it is `given`.
     pub fn enter(&mut self, basis: Basis, eta: f64, given: bool) {
         if !given {
-            self.rho = STIFFNESS / (eta * basis.extremes().0);
+            self.rho = STIFFNESS / (eta * basis.most());
         }
         self.basis = Some(basis);
     }

@@ -160,7 +160,7 @@ impl Splitting {
     pub fn enter(&mut self, basis: Basis, step: StepSize, per_epoch: f64) {
         if !self.step.beta {
             let eta = step.at(1, per_epoch);
-            self.beta = stiffness(&self.regulariser) / (eta * basis.extremes().0);
+            self.beta = stiffness(&self.regulariser) / (eta * basis.most());
         }
         self.step.eta = Some(step);
         self.basis = Some(basis);

@@ -113,6 +113,40 @@ fn coordinates_of_its_own_are_for_convex_problems() {
     assert_eq!(share(&|spec| spec.settings.step = "constant:0.1".parse().ok()), None);
 }
 
+/// The algorithms with a name have the same means: the second moment is an event before those of
+/// the gradients, mpADMM is ssADMM to the bit there too, and a constraint is obeyed.
+#[test]
+fn algorithms_with_a_name_take_coordinates_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let named = |algorithm: &str, change: &dyn Fn(&mut Spec)| {
+        let mut spec = job(folder.path(), 300, |i| i % 3 == 0);
+        spec.algorithm = Some(algorithm.to_owned());
+        spec.settings.precondition = Some(0.1);
+        change(&mut spec);
+        fit(&folder, &spec).unwrap()
+    };
+    for algorithm in ["ssadmm", "mpadmm", "sadmm", "dp-sgd"] {
+        let model = named(algorithm, &|_| {});
+        let ledger = &model.certificate().ledger;
+        assert_eq!(ledger.total_events(), 1 + 96, "{algorithm}");
+        assert!(ledger.entries().len() > 1, "{algorithm}: two kinds of events");
+        assert!(model.coefficients().iter().flat_map(|c| &c.values).all(|v| v.is_finite()));
+        let few = named(algorithm, &|spec| spec.settings.iterations = Some(7));
+        assert_eq!(few.certificate().ledger.total_events(), 1 + 7, "{algorithm}");
+    }
+    let rho = |spec: &mut Spec| spec.settings.rho = Some(0.01);
+    let (one, other) = (named("ssadmm", &rho), named("mpadmm", &rho));
+    assert_eq!(one.coefficients(), other.coefficients());
+    for algorithm in ["sadmm", "dp-sgd", "auto"] {
+        let fused = named(algorithm, &|spec| {
+            spec.penalty = Some("l1:10".to_owned());
+            spec.constraint = Some("chain".to_owned());
+        });
+        let values: Vec<f64> = fused.coefficients().iter().map(|c| c.values[0]).collect();
+        assert!((values[0] - values[1]).abs() < 0.02, "{algorithm}: {values:?}");
+    }
+}
+
 #[test]
 fn what_the_user_sets_stays() {
     let folder = tempfile::tempdir().unwrap();
