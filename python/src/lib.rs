@@ -31,7 +31,7 @@ mod _reticent {
     #[pymodule_export]
     use crate::evaluation::evaluate;
     #[pymodule_export]
-    use crate::fit::{fit, tune};
+    use crate::fit::{check, fit, tune};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

@@ -79,7 +79,7 @@ fn weights_in_order(given: &[(String, f64)], labels: &Labels) -> Result<Vec<f64>
     match weights.iter().find(|weight| !Weighted::WEIGHTS.contains(weight)) {
         None => Ok(weights),
         Some(weight) => {
-            let why = "a weight from 1e-6 to 1e6 is needed for every class";
+            let why = "a weight between 1e-6 and 1e6 is needed for every class";
             Err(Error::value("class_weight", weight, why))
         }
     }

@@ -170,7 +170,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "fit none.csv GOOD --class-weight no:1,yes:0",
-        "class-weight = 0: a weight from 1e-6 to 1e6 is needed for every class",
+        "class-weight = 0: a weight between 1e-6 and 1e6 is needed for every class",
     ),
     case(
         "fit none.csv GOOD --trace run.csv --tune clip=[0.5,1]",
