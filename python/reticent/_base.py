@@ -294,7 +294,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         hidden = None if native.standard_errors is None else native.standard_errors[1]
         if hidden is not None:
             warnings.warn(
-                f"there are no standard errors, though their share of the budget is spent: {hidden}",
+                "there are no standard errors, though their share of the budget is spent: "
+                f"{hidden}",
                 RuntimeWarning,
                 stacklevel=4,
             )
@@ -371,6 +372,37 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "model_")
         return pathlib.Path(self.model_.write(os.fspath(folder)))
+
+    def report(
+        self, path: str | os.PathLike[str] = "report.html", *, overwrite: bool = False
+    ) -> pathlib.Path:
+        """Write a page about it: what is promised, what the budget stands at, and the weights.
+
+        The page stands alone: it loads nothing, needs no script and can be passed on as it is. It is
+        what ``reticent report`` writes. The ``budget`` of the estimator is on it, if it has one.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        overwrite : bool
+            Whether a file that is there is written over.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        FileExistsError
+            If there is a file of that name, and nothing is said of writing over it.
+        """
+        check_is_fitted(self, "model_")
+        page = pathlib.Path(path)
+        budget = None if self.budget is None else self.budget.path
+        _reticent.report(self.model_, type(self).__name__, budget, page, bool(overwrite))
+        return page
 
     # scikit-learn's ways.
 

@@ -29,8 +29,8 @@ WAYS_OUT = (
 BALANCED = (
     "class_weight='balanced' needs the shares of the classes, which are private, and are not read "
     "off the data: give public ones with `class_prior={class: share}`, or the weights themselves "
-    "with `class_weight={class: weight}`; where nothing is public, noisy shares can be bought first "
-    "(docs/classes.md)"
+    "with `class_weight={class: weight}`; where nothing is public, pay for noisy ones first with "
+    "`reticent.class_counts`"
 )
 
 PUBLIC_CLASSES = (
@@ -135,7 +135,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         table = self._table(X, reset=True)
         labels = self._checked(y)
         self.classes_, codes = self._classes(labels)
-        names = None if self._declared() else [_name(label) for label in self.classes_]
+        names = None if self._declared() else [name_of(label) for label in self.classes_]
         schema = self._schema(table, X, y, classes=names, range=None)
         if len(schema.classes) < 2:
             raise ValueError(
@@ -171,11 +171,11 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
             classes = np.unique(np.asarray(self.classes))
             if len(classes) != len(np.asarray(self.classes)):
                 raise ValueError("classes has a class twice")
-        return classes, _places(classes, labels)
+        return classes, places_of(classes, labels)
 
     def _targets(self, y: Any) -> NDArray[np.uint32]:
         order = np.argsort(self.classes_)
-        places = _places(self.classes_[order], self._checked(y))
+        places = places_of(self.classes_[order], self._checked(y))
         return np.ascontiguousarray(order[places], dtype=np.uint32)
 
     def _set_weights(self, weights: Any, intercept: Any) -> None:
@@ -202,14 +202,14 @@ def _finite(labels: NDArray[Any]) -> Any:
     return np.isfinite(labels) if labels.dtype.kind == "f" else True
 
 
-def _name(label: Any) -> str:
+def name_of(label: Any) -> str:
     """How a class is spelt in files: 1.0 is 1, as other programs have it."""
     if isinstance(label, (float, np.floating)) and float(label).is_integer():
         return str(int(label))
     return str(label)
 
 
-def _places(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.uint32]:
+def places_of(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.uint32]:
     """The place of each label; one that is no class is refused without being shown."""
     try:
         places = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
@@ -231,7 +231,8 @@ def _under(declared: list[str], labels: NDArray[Any]) -> tuple[NDArray[Any], NDA
             raise DataError("y has numbers, and the classes of the schema are none") from None
         codes = np.ascontiguousarray(labels, dtype=np.float64)
         order = np.argsort(numbers)
-        return numbers.astype(labels.dtype), order[_places(numbers[order], codes)].astype(np.uint32)
+        places = order[places_of(numbers[order], codes)]
+        return numbers.astype(labels.dtype), places.astype(np.uint32)
     order = np.argsort(names)
     texts = labels.astype(str)
-    return names, order[_places(names[order], texts)].astype(np.uint32)
+    return names, order[places_of(names[order], texts)].astype(np.uint32)

@@ -191,6 +191,21 @@ def evaluate(
     groups: NDArray[np.uint64] | None = None,
     budget: dict[str, str] | None = None,
 ) -> tuple[str, Certificate, str | None]: ...
+def class_counts(
+    question: dict[str, Any],
+    x: Any,
+    *,
+    y: NDArray[Any] | None = None,
+    groups: NDArray[np.uint64] | None = None,
+    budget: dict[str, str] | None = None,
+) -> tuple[list[float], float, Certificate, str | None]: ...
+def report(
+    model: Model,
+    name: str,
+    budget: str | None,
+    path: os.PathLike[str],
+    overwrite: bool,
+) -> None: ...
 def simulate(
     request: dict[str, Any],
     parties: dict[str, Any],

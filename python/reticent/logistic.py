@@ -52,7 +52,7 @@ class PrivateLogisticRegression(PrivateClassifier):
         "attributes": """\
     standard_errors_ : pandas.DataFrame
         With ``standard_errors``: ``estimate``, ``standard_error`` and the 95 % interval from
-        ``lower`` to ``upper`` for each column, in its units, the intercept first (docs/uncertainty.md).
+        ``lower`` to ``upper`` for each column, in its units, the intercept first.
         ``against`` is the category that one is compared with; ``encoded`` says that it is about the
         encoded column. Without rows where the noise hides them, which is warned of. They are no
         ``coef_``: clips, penalty and noise have moved those. A dict of arrays where there is no

@@ -83,7 +83,9 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         points = list(ParameterGrid(self.param_grid))
         if any("budget" in point for point in points):
-            raise ValueError("param_grid has budget: one pays for the search, and the estimator has it")
+            raise ValueError(
+                "param_grid has budget: one pays for the search, and the estimator has it"
+            )
         prepared = []
         seed: int | None = None
         for place, params in enumerate(points):

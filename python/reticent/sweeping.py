@@ -161,7 +161,7 @@ def sweep(
         # What was done and paid for is not lost, whatever ended it.
         error.done = done  # type: ignore[attr-defined]
         if runs.rows and hasattr(error, "add_note"):
-            error.add_note(f"{len(runs.rows)} runs of the sweep were done: see `done` of this error")
+            error.add_note(f"{len(runs.rows)} runs of the sweep were done: `done` of this error")
         raise
     return runs.sweep()
 

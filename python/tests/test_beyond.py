@@ -145,7 +145,7 @@ def test_a_trace_is_of_what_is_released(patients, bounds):
     # Nobody can tell from the model that it was watched.
     plain = seeded(PrivateLogisticRegression(**arguments), X, y)
     assert np.array_equal(plain.coef_, model.coef_) and not hasattr(plain, "trace_")
-    assert not hasattr(model.set_params(trace=False).fit(X, y), "trace_")
+    assert not hasattr(model.set_params(trace=False, random_state=None).fit(X, y), "trace_")
     federated = PrivateLogisticRegression(
         **{**arguments, "algorithm": "federated"}, trace=True, unit="record"
     )
@@ -163,3 +163,75 @@ def test_what_cannot_be_traced_is_refused(patients, bounds):
     )
     with pytest.raises(ValueError, match="only the best run is released"):
         search.fit(X, y)
+
+
+def test_counts_of_classes_are_paid_for(patients, bounds):
+    X, y = patients
+    labels = np.where(y == 1, "ill", "well")
+    classes, budget = ["well", "ill"], reticent.Budget(2.0, 1e-5)
+    found = reticent.class_counts(labels, classes=classes, epsilon=0.5, delta=1e-6, budget=budget)
+    assert list(found.classes) == ["ill", "well"] and found.certificate.verify().certified
+    # Eight deviations: the chance of more is below 1e-14.
+    assert abs(found.counts[0] - y.sum()) < 8 * found.deviation < 200
+    # Under replace-one the number of all is public.
+    assert np.isclose(found.counts.sum(), 2000)
+    shares = found.shares()
+    assert np.isclose(sum(shares.values()), 1.0) and abs(shares["ill"] - y.mean()) < 0.1
+    model = PrivateLogisticRegression(
+        epsilon=1.0, delta=1e-6, bounds=bounds, classes=classes, budget=budget,
+        class_weight="balanced", class_prior=shares,
+    ).fit(X, labels)
+    weights = 0.5 / np.array([shares["ill"], shares["well"]])
+    assert np.allclose(kept(model)["class_weights"], weights)
+    assert [job["label"] for job in budget.jobs] == ["class_counts", "PrivateLogisticRegression"]
+    with pytest.raises(reticent.BudgetExceeded):
+        reticent.class_counts(labels, classes=classes, epsilon=2.0, delta=1e-6, budget=budget)
+    assert "ill" in repr(found)
+
+
+def test_counts_of_persons_of_three_classes_and_of_tables_whose_size_is_private(patients):
+    labels = np.arange(2000) // 2 % 3
+    groups = np.arange(2000) // 2
+    found = reticent.class_counts(labels, groups, classes=[0, 1, 2], epsilon=1.0, delta=1e-6)
+    assert found.certificate.unit == "user" and np.isclose(found.counts.sum(), 1000)
+    assert (abs(found.counts - 1000 / 3) < 8 * np.sqrt(2) * found.deviation).all()
+    found = reticent.class_counts(
+        labels, classes=[0, 1, 2], epsilon=1.0, delta=1e-6, adjacency="add-remove"
+    )
+    assert found.certificate.adjacency == "add-remove" and found.counts.sum() != 2000
+    # A class that is behind the noise is not taken for smaller than the noise.
+    found = reticent.class_counts(np.zeros(50, int), classes=[0, 1], epsilon=0.01, delta=1e-6)
+    assert min(found.shares().values()) > 1e-3
+
+
+def test_counts_that_cannot_be_are_refused():
+    labels = np.array(["a", "b", "SECRET"])
+    usual = {"classes": ["a", "b"], "epsilon": 1.0, "delta": 1e-6}
+    with pytest.raises(reticent.DataError) as error:
+        reticent.class_counts(labels, **usual)
+    assert "SECRET" not in str(error.value)
+    for option in ({"classes": ["a", "a"]}, {"classes": ["a"]}, {"epsilon": 0.0}, {"delta": 0.0},
+                   {"adjacency": "near"}):
+        with pytest.raises(ValueError):
+            reticent.class_counts(labels[:2], **{**usual, **option})
+    with pytest.raises(ValueError, match="one column"):
+        reticent.class_counts(labels[:2].reshape(1, 2), **usual)
+    with pytest.warns(reticent.NotPrivateWarning):
+        found = reticent.class_counts(labels[:2], **usual, random_state=1)
+    assert not found.certificate.certified
+
+
+def test_a_page_about_a_model_and_its_budget(patients, bounds, tmp_path):
+    X, y = patients
+    budget = reticent.Budget(2.0, 1e-5, dataset="the clinic")
+    model = PrivateLogisticRegression(
+        epsilon=1.0, delta=1e-6, bounds=bounds, classes=[0, 1], budget=budget
+    ).fit(X, y)
+    page = model.report(tmp_path / "page.html")
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>") and "PrivateLogisticRegression" in text
+    assert "The budget of" in text and "the clinic" in text and "<script" not in text
+    with pytest.raises(FileExistsError):
+        model.report(page)
+    alone = model.set_params(budget=None).report(page, overwrite=True)
+    assert "The budget of" not in alone.read_text(encoding="utf-8")
