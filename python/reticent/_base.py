@@ -378,8 +378,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     ) -> pathlib.Path:
         """Write a page about it: what is promised, what the budget stands at, and the weights.
 
-        The page stands alone: it loads nothing, needs no script and can be passed on as it is. It is
-        what ``reticent report`` writes. The ``budget`` of the estimator is on it, if it has one.
+        The page stands alone: it loads nothing, needs no script and can be passed on as it is. The
+        command line writes the same. The ``budget`` of the estimator is on it, if it has one.
 
         Parameters
         ----------

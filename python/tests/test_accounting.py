@@ -162,7 +162,7 @@ def test_what_cannot_be_is_refused(wrong):
 
 def test_threads_spend_of_one_filter_what_one_would():
     def spend_all(count):
-        budget, step = acc.Filter(1.0, 1e-6), acc.gaussian(20.0)
+        budget, step = acc.Filter(4.0, 1e-6), acc.gaussian(20.0)
 
         def spend():
             try:

@@ -81,8 +81,11 @@ def test_standard_errors_are_in_the_units_of_the_columns(tmp_path):
     rng = np.random.default_rng(4)
     X = pandas.DataFrame({"age": rng.uniform(20, 90, 20_000), "dose": rng.uniform(0, 2, 20_000)})
     y = 3.0 + 0.5 * X["age"] - 4.0 * X["dose"] + rng.normal(0, 2, 20_000)
-    arguments = {"delta": 1e-6, "bounds": {"age": (20, 90), "dose": (0, 2)}, "target_bounds": (0, 60)}
-    model = seeded(PrivateRidge(epsilon=8, standard_errors=0.4, **arguments), X, y)
+    bounds = {"age": (20, 90), "dose": (0, 2)}
+    model = PrivateRidge(
+        epsilon=8, delta=1e-6, bounds=bounds, target_bounds=(0, 60), standard_errors=0.4
+    )
+    seeded(model, X, y)
     table = model.standard_errors_
     assert list(table.index) == ["(intercept)", "age", "dose"] and not table["encoded"].any()
     # Six standard errors, of one draw that is always the same.
@@ -139,7 +142,8 @@ def test_a_trace_is_of_what_is_released(patients, bounds):
                  "settings": {"iterations": 12}}
     model = seeded(PrivateLogisticRegression(**arguments, trace=True), X, y)
     table = model.trace_
-    assert list(table["iteration"]) == list(range(1, 13)) and (table["epsilon"].diff()[1:] > 0).all()
+    assert list(table["iteration"]) == list(range(1, 13))
+    assert (table["epsilon"].diff()[1:] > 0).all()
     assert table["epsilon"].iloc[-1] <= 2.0 and table["released_norm"].notna().all()
     assert not [name for name in table if name.startswith("nonprivate")]
     # Nobody can tell from the model that it was watched.

@@ -101,9 +101,10 @@ def test_what_cannot_be_is_refused_in_words(model, patients):
         reticent.simulate("a model", X, y, 4)
 
 
-def test_more_parties_than_records_can_fill_are_refused_before_they_fill_the_memory(model, patients):
+def test_more_parties_than_records_are_refused_before_they_fill_the_memory(model, patients):
     X, y = patients
-    for count, word in [(10**9, "at most 10000000"), (10**12, "give fewer"), (2001, "2000 records")]:
+    refused = {10**9: "at most 10000000", 10**12: "give fewer", 2001: "2000 records"}
+    for count, word in refused.items():
         with pytest.raises(ValueError, match=word) as error:
             reticent.simulate(model, X, y, count)
         assert f"parties = {count}" in str(error.value)
