@@ -337,9 +337,9 @@ impl<R> Block<'_, R> {
         for (lane, &clip) in group.clips.iter().enumerate() {
             let slopes = &mut scratch.slopes[lane][..count];
             loss.derivatives(&scratch.scores[lane][..count], &scratch.targets[..count], slopes);
-            for (slope, i) in slopes.iter_mut().zip(records.clone()) {
+            for (slope, norm) in slopes.iter_mut().zip(private.norms_above(records.clone())) {
                 finite(slope);
-                *slope *= grid.factor(slope.abs() * private.norm_above(i), clip);
+                *slope *= grid.factor(slope.abs() * norm, clip);
             }
         }
         for (r, t) in scratch.rows[..count].iter_mut().enumerate() {
