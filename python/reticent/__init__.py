@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .auditing import Audit, audit, audit_all
     from .budget import Budget
     from .certificate import Certificate
+    from .counting import ClassCounts, class_counts
     from .evaluation import Estimate, Evaluation, evaluate
     from .files import load
     from .generalized import PrivateFusedLasso, PrivateGeneralizedLasso
@@ -54,6 +55,7 @@ _LATER = {
     "Audit": "auditing",
     "Budget": "budget",
     "Certificate": "certificate",
+    "ClassCounts": "counting",
     "Estimate": "evaluation",
     "Evaluation": "evaluation",
     "PrivateElasticNet": "lasso",
@@ -70,6 +72,7 @@ _LATER = {
     "Sweep": "sweeping",
     "audit": "auditing",
     "audit_all": "auditing",
+    "class_counts": "counting",
     "evaluate": "evaluation",
     "experiments": "reproduction",
     "load": "files",
@@ -88,6 +91,7 @@ __all__ = [
     "BudgetExceeded",
     "BudgetSpent",
     "Certificate",
+    "ClassCounts",
     "DataError",
     "Estimate",
     "Evaluation",
@@ -111,6 +115,7 @@ __all__ = [
     "Sweep",
     "audit",
     "audit_all",
+    "class_counts",
     "evaluate",
     "experiments",
     "load",

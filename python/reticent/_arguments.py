@@ -26,6 +26,7 @@ class Arguments(TypedDict, total=False):
     algorithm: str
     settings: dict[str, Any] | None
     fit_intercept: bool
+    trace: bool
     random_state: Any
 
 
@@ -33,6 +34,8 @@ class ClassifierArguments(Arguments, total=False):
     """Of every classifier."""
 
     classes: Any
+    class_weight: Any
+    class_prior: Any
 
 
 class RegressorArguments(Arguments, total=False):

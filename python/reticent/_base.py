@@ -7,7 +7,7 @@ import os
 import pathlib
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from . import _reticent, _tables
 from ._documented import complete
+from ._frames import frame
 from ._reticent import Model
 from ._schema import read_schema, schema_for
 from ._whole import whole
@@ -61,6 +62,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         Settings of the algorithm, for example ``{"iterations": 100}``.
     fit_intercept : bool
         Whether there is an intercept.
+    trace : bool
+        Whether ``trace_`` is kept: what the run releases, iteration by iteration. It costs nothing.
     random_state : int or RandomState, optional
         A seed for tests. The result is then NOT PRIVATE, and says so.
 """,
@@ -71,6 +74,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         Iterations made.
     certificate_ : Certificate
         What is guaranteed.
+    trace_ : pandas.DataFrame
+        With ``trace=True``: a row for each iteration, with the norms of what was released and the ε
+        of a run planned to end there. The certificate covers it, at the ε of the whole run. A dict
+        of arrays where there is no pandas.
     n_features_in_ : int
         Columns seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -104,6 +111,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         algorithm: str = "auto",
         settings: dict[str, Any] | None = None,
         fit_intercept: bool = True,
+        trace: bool = False,
         random_state: Any = None,
     ) -> None:
         self.epsilon = epsilon
@@ -118,6 +126,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         self.algorithm = algorithm
         self.settings = settings
         self.fit_intercept = fit_intercept
+        self.trace = trace
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
@@ -161,6 +170,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _assumptions(self) -> list[str]:
         """What the caller takes as given, for the certificate."""
         return []
+
+    def _share(self) -> float | None:
+        """The share of the budget that standard errors get."""
+        return None
 
     # Fitting.
 
@@ -230,6 +243,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             "public_n": self._public_n(),
             "seed": seed,
             "assumptions": self._assumptions(),
+            "class_weight": None,
+            "class_prior": None,
+            "standard_errors": self._share(),
+            "trace": bool(self.trace),
         }
 
     def _public_n(self) -> int | None:
@@ -256,7 +273,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, table: _tables.Columns, schema: Any, y: Any, groups: Any) -> None:
         request = self._request(schema, groups is not None, self._seed())
-        native, iterations, converged, remark = _reticent.fit(
+        native, iterations, converged, trace, remark = _reticent.fit(
             request,
             table.x,
             names=table.names if schema.features else None,
@@ -274,6 +291,21 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             )
         self.n_iter_ = int(iterations)
         self._adopt(native)
+        hidden = None if native.standard_errors is None else native.standard_errors[1]
+        if hidden is not None:
+            warnings.warn(
+                "there are no standard errors, though their share of the budget is spent: "
+                f"{hidden}",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        self._keep_trace(trace)
+
+    def _keep_trace(self, columns: Any) -> None:
+        """Keeps what a run came to, and nothing of one before it."""
+        self.__dict__.pop("trace_", None)
+        if columns is not None:
+            self.trace_ = traced(columns)
 
     def _adopt(self, native: Model) -> None:
         """Takes a model for its own."""
@@ -282,6 +314,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         names, weights, intercept = native.weights(False)
         self.coef_names_ = names
         self._set_weights(weights, intercept)
+        self.__dict__.pop("standard_errors_", None)
+        if native.standard_errors is not None:
+            self.standard_errors_ = errors_of(native.standard_errors[2])
 
     def _set_weights(self, weights: Any, intercept: Any) -> None:
         raise NotImplementedError
@@ -304,15 +339,15 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         *,
         epsilon: float,
         delta: float,
-        budget: Budget | None = None,
+        budget: Budget | Literal["model"] | None = "model",
         **options: Any,
     ) -> Evaluation:
         """Say what it is worth on a table, as a question that is paid for.
 
         ``score`` reads the table as it is, and what it says is NOT PRIVATE. This asks with noise,
         and gives every figure with an interval: ``private_score(...).score.value`` is the accuracy
-        of a classifier, or R² of a regressor. Parameters and result are those of
-        :func:`reticent.evaluate`.
+        of a classifier, or R² of a regressor. It is paid from the ``budget`` of the estimator where
+        nothing else is said. Parameters and result are those of :func:`reticent.evaluate`.
         """
         from .evaluation import evaluate
 
@@ -337,6 +372,37 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "model_")
         return pathlib.Path(self.model_.write(os.fspath(folder)))
+
+    def report(
+        self, path: str | os.PathLike[str] = "report.html", *, overwrite: bool = False
+    ) -> pathlib.Path:
+        """Write a page about it: what is promised, what the budget stands at, and the weights.
+
+        The page stands alone: it loads nothing, needs no script and can be passed on as it is. The
+        command line writes the same. The ``budget`` of the estimator is on it, if it has one.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        overwrite : bool
+            Whether a file that is there is written over.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        FileExistsError
+            If there is a file of that name, and nothing is said of writing over it.
+        """
+        check_is_fitted(self, "model_")
+        page = pathlib.Path(path)
+        budget = None if self.budget is None else self.budget.path
+        _reticent.report(self.model_, type(self).__name__, budget, page, bool(overwrite))
+        return page
 
     # scikit-learn's ways.
 
@@ -376,6 +442,27 @@ def seed_of(random_state: Any, who: str, stacklevel: int = 3) -> int | None:
             raise ValueError(f"random_state={random_state}: it must be 0 or greater")
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def errors_of(rows: list[Any]) -> Any:
+    """Estimates with their standard errors as a table."""
+    return frame(
+        {
+            "coefficient": [row[0] for row in rows],
+            "estimate": [row[1] for row in rows],
+            "standard_error": [row[2] for row in rows],
+            "lower": [row[3][0] for row in rows],
+            "upper": [row[3][1] for row in rows],
+            "against": [row[4] for row in rows],
+            "encoded": [row[5] for row in rows],
+        },
+        index="coefficient",
+    )
+
+
+def traced(columns: list[tuple[str, list[float | None]]]) -> Any:
+    """The columns of a trace as a table; NaN where there is nothing to say."""
+    return frame({name: np.asarray(cells, dtype=np.float64) for name, cells in columns})
 
 
 def owners(groups: Any) -> Any:

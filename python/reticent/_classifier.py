@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from ._base import PrivateEstimator
+from ._penalties import number
 from ._schema import read_schema
 from .errors import DataError
 
@@ -22,6 +24,13 @@ WAYS_OUT = (
     "which classes there are must be public, and is not read off the data: give `classes=[...]`, "
     "or a schema whose target declares them; if the labels that occur in y are known to everybody "
     "anyway, say so with classes='public'"
+)
+
+BALANCED = (
+    "class_weight='balanced' needs the shares of the classes, which are private, and are not read "
+    "off the data: give public ones with `class_prior={class: share}`, or the weights themselves "
+    "with `class_weight={class: weight}`; where nothing is public, pay for noisy ones first with "
+    "`reticent.class_counts`"
 )
 
 PUBLIC_CLASSES = (
@@ -39,6 +48,13 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         The classes. They are not read off ``y``, unless "public" says that everybody knows which
         labels occur in it; the certificate then says that it relies on that. A schema may declare
         them as well.
+    class_weight : dict or "balanced", optional
+        How much a record of each class counts, by class; 1 for those that are not named. "balanced"
+        makes all classes count alike, by their ``class_prior``. The largest weight multiplies the
+        noise.
+    class_prior : dict or array, optional
+        The shares of the classes, by class or in the order of ``classes_``. They must be public:
+        they are not taken from ``y``.
 """,
         "attributes": """\
     classes_ : ndarray of shape (n_classes,)
@@ -50,16 +66,76 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
 """,
     }
 
-    def __init__(self, *, classes: Any = None, **others: Unpack[Arguments]) -> None:
+    def __init__(
+        self,
+        *,
+        classes: Any = None,
+        class_weight: Any = None,
+        class_prior: Any = None,
+        **others: Unpack[Arguments],
+    ) -> None:
         super().__init__(**others)
         self.classes = classes
+        self.class_weight = class_weight
+        self.class_prior = class_prior
+
+    def _request(self, schema: Any, grouped: bool, seed: int | None) -> dict[str, Any]:
+        request = super()._request(schema, grouped, seed)
+        names = schema.classes
+        request["class_weight"] = self._weights(names)
+        request["class_prior"] = self._prior(names)
+        return request
+
+    def _weights(self, names: list[str]) -> Any:
+        """The weights by the names of the classes, or the word for them."""
+        given = self.class_weight
+        if given is None:
+            return None
+        if isinstance(given, str):
+            if given != "balanced":
+                raise ValueError(f"class_weight={given!r}: give 'balanced', or a dict by class")
+            if self.class_prior is None:
+                raise ValueError(BALANCED)
+            return given
+        if not isinstance(given, Mapping):
+            raise ValueError("class_weight must be 'balanced', or a dict by class")
+        return self._by_class("class_weight", names, given, 1.0)
+
+    def _prior(self, names: list[str]) -> list[tuple[str, float]] | None:
+        """The shares by the names of the classes."""
+        given = self.class_prior
+        if given is None:
+            return None
+        if not isinstance(given, Mapping):
+            if len(given) != len(names):
+                raise ValueError(
+                    f"class_prior has {len(given)} shares, and there are {len(names)} classes"
+                )
+            given = dict(zip(self.classes_.tolist(), given))
+        return self._by_class("class_prior", names, given, None)
+
+    def _by_class(
+        self, name: str, names: list[str], given: Mapping[Any, Any], usual: float | None
+    ) -> list[tuple[str, float]]:
+        """A number for each class, by its name."""
+        classes = self.classes_.tolist()
+        strange = [label for label in given if label not in classes]
+        if strange:
+            raise ValueError(f"{name} names {strange[0]!r}, which is none of the classes {classes}")
+        missing = [label for label in classes if label not in given]
+        if missing and usual is None:
+            raise ValueError(f"{name} has no number for the class {missing[0]!r}")
+        return [
+            (spelt, float(number(name, given.get(label, usual))))
+            for spelt, label in zip(names, classes)
+        ]
 
     def _prepared(self, X: Any, y: Any) -> tuple[Any, Any, Any]:
         """The table, its schema and the places of the labels."""
         table = self._table(X, reset=True)
         labels = self._checked(y)
         self.classes_, codes = self._classes(labels)
-        names = None if self._declared() else [_name(label) for label in self.classes_]
+        names = None if self._declared() else [name_of(label) for label in self.classes_]
         schema = self._schema(table, X, y, classes=names, range=None)
         if len(schema.classes) < 2:
             raise ValueError(
@@ -95,11 +171,11 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
             classes = np.unique(np.asarray(self.classes))
             if len(classes) != len(np.asarray(self.classes)):
                 raise ValueError("classes has a class twice")
-        return classes, _places(classes, labels)
+        return classes, places_of(classes, labels)
 
     def _targets(self, y: Any) -> NDArray[np.uint32]:
         order = np.argsort(self.classes_)
-        places = _places(self.classes_[order], self._checked(y))
+        places = places_of(self.classes_[order], self._checked(y))
         return np.ascontiguousarray(order[places], dtype=np.uint32)
 
     def _set_weights(self, weights: Any, intercept: Any) -> None:
@@ -126,14 +202,14 @@ def _finite(labels: NDArray[Any]) -> Any:
     return np.isfinite(labels) if labels.dtype.kind == "f" else True
 
 
-def _name(label: Any) -> str:
+def name_of(label: Any) -> str:
     """How a class is spelt in files: 1.0 is 1, as other programs have it."""
     if isinstance(label, (float, np.floating)) and float(label).is_integer():
         return str(int(label))
     return str(label)
 
 
-def _places(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.uint32]:
+def places_of(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.uint32]:
     """The place of each label; one that is no class is refused without being shown."""
     try:
         places = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
@@ -155,7 +231,8 @@ def _under(declared: list[str], labels: NDArray[Any]) -> tuple[NDArray[Any], NDA
             raise DataError("y has numbers, and the classes of the schema are none") from None
         codes = np.ascontiguousarray(labels, dtype=np.float64)
         order = np.argsort(numbers)
-        return numbers.astype(labels.dtype), order[_places(numbers[order], codes)].astype(np.uint32)
+        places = order[places_of(numbers[order], codes)]
+        return numbers.astype(labels.dtype), places.astype(np.uint32)
     order = np.argsort(names)
     texts = labels.astype(str)
-    return names, order[_places(names[order], texts)].astype(np.uint32)
+    return names, order[places_of(names[order], texts)].astype(np.uint32)

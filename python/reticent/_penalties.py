@@ -1,4 +1,4 @@
-"""Penalties in the words of the library."""
+"""Numbers and penalties in the words of the library."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ def number(name: str, value: Any) -> str:
         return repr(float(value))
     except (TypeError, ValueError):
         raise ValueError(f"{name}={value!r}: a number is needed") from None
+
+
+def share_of(standard_errors: Any) -> float | None:
+    """A share of the budget; the library says which are allowed."""
+    if standard_errors is None:
+        return None
+    return float(number("standard_errors", standard_errors))
 
 
 def penalty_word(penalty: Any, alpha: Any, l1_ratio: Any) -> str:

@@ -122,6 +122,14 @@ class Model:
     @property
     def graph(self) -> list[tuple[str, str, float]] | None: ...
     @property
+    def standard_errors(
+        self,
+    ) -> tuple[
+        str,
+        str | None,
+        list[tuple[str, float, float, tuple[float, float], str | None, bool]],
+    ] | None: ...
+    @property
     def has_probabilities(self) -> bool: ...
     def weights(
         self, encoded: bool
@@ -158,7 +166,10 @@ def fit(
     y: NDArray[Any] | None = None,
     groups: NDArray[np.uint64] | None = None,
     budget: dict[str, str] | None = None,
-) -> tuple[Model, int, bool | None, str | None]: ...
+) -> tuple[
+    Model, int, bool | None, list[tuple[str, list[float | None]]] | None, str | None
+]: ...
+def check(requests: list[dict[str, Any]]) -> None: ...
 def tune(
     requests: list[dict[str, Any]],
     runs: int | None,
@@ -180,6 +191,21 @@ def evaluate(
     groups: NDArray[np.uint64] | None = None,
     budget: dict[str, str] | None = None,
 ) -> tuple[str, Certificate, str | None]: ...
+def class_counts(
+    question: dict[str, Any],
+    x: Any,
+    *,
+    y: NDArray[Any] | None = None,
+    groups: NDArray[np.uint64] | None = None,
+    budget: dict[str, str] | None = None,
+) -> tuple[list[float], float, Certificate, str | None]: ...
+def report(
+    model: Model,
+    name: str,
+    budget: str | None,
+    path: os.PathLike[str],
+    overwrite: bool,
+) -> None: ...
 def simulate(
     request: dict[str, Any],
     parties: dict[str, Any],
@@ -190,7 +216,13 @@ def simulate(
     owners: NDArray[np.uint64] | None = None,
     budget: dict[str, str] | None = None,
 ) -> tuple[
-    Model, list[Certificate], int, tuple[int, int] | None, dict[str, int], str | None
+    Model,
+    list[Certificate],
+    int,
+    tuple[int, int] | None,
+    dict[str, int],
+    list[tuple[str, list[float | None]]] | None,
+    str | None,
 ]: ...
 def experiments() -> list[tuple[str, str, str, list[str], list[str]]]: ...
 def reproduce(

@@ -6,7 +6,7 @@ import html
 import json
 import math
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,7 +174,7 @@ def evaluate(
     *,
     epsilon: float,
     delta: float,
-    budget: Budget | None = None,
+    budget: Budget | Literal["model"] | None = "model",
     adjacency: str = "replace-one",
     unit: str | None = None,
     public_n: int | None = None,
@@ -200,8 +200,11 @@ def evaluate(
         Whose each record is; a person is then protected with all their records, and counts once.
     epsilon, delta : float
         What the evaluation may spend.
-    budget : Budget, optional
-        The budget of the data set, which pays.
+    budget : Budget, "model" or None
+        The budget of the data set that the table is from, which pays. "model" is the one that the
+        estimator has, if it has one: the people whom a model is tested on are usually those of the
+        data set that it was trained on. For people of another data set give its own budget, or None
+        if it has none.
     adjacency : {"replace-one", "add-remove"}
         Which tables are neighbours.
     unit : {"record", "user"}, optional
@@ -253,7 +256,10 @@ def evaluate(
         "confidence": float(confidence),
         "seed": seed_of(random_state, "evaluate"),
     }
-    payer = None if budget is None else {"path": budget.path, "label": "evaluate"}
+    if isinstance(budget, str) and budget != "model":
+        raise ValueError(f"budget={budget!r}: give a Budget, 'model' or None")
+    pays: Budget | None = model.budget if isinstance(budget, str) else budget
+    payer = None if pays is None else {"path": pays.path, "label": "evaluate"}
     columns = model._native_columns(X)
     said, certificate, remark = _reticent.evaluate(
         question,

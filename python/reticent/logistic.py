@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._classifier import PrivateClassifier
-from ._penalties import penalty_word
+from ._penalties import penalty_word, share_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -29,6 +29,9 @@ class PrivateLogisticRegression(PrivateClassifier):
         The penalty on the encoded weights.
     l1_ratio : float
         The share of the l1 penalty in an elastic net, from 0 to 1.
+    standard_errors : float, optional
+        A share of the budget, above 0 and below 1, for estimates of the coefficients of the
+        population with their standard errors; for two classes.
 
     Examples
     --------
@@ -45,18 +48,35 @@ class PrivateLogisticRegression(PrivateClassifier):
     True
     """
 
+    _SHARED = {
+        "attributes": """\
+    standard_errors_ : pandas.DataFrame
+        With ``standard_errors``: ``estimate``, ``standard_error`` and the 95 % interval from
+        ``lower`` to ``upper`` for each column, in its units, the intercept first.
+        ``against`` is the category that one is compared with; ``encoded`` says that it is about the
+        encoded column. Without rows where the noise hides them, which is warned of. They are no
+        ``coef_``: clips, penalty and noise have moved those. A dict of arrays where there is no
+        pandas.
+""",
+    }
+
     def __init__(
         self,
         alpha: float = 1e-3,
         *,
         penalty: str | None = "l2",
         l1_ratio: float = 0.5,
+        standard_errors: float | None = None,
         **others: Unpack[ClassifierArguments],
     ) -> None:
         super().__init__(**others)
         self.alpha = alpha
         self.penalty = penalty
         self.l1_ratio = l1_ratio
+        self.standard_errors = standard_errors
+
+    def _share(self) -> float | None:
+        return share_of(self.standard_errors)
 
     def _loss(self, outputs: int | None) -> str:
         return "logistic" if outputs == 2 else "multinomial"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._penalties import number
+from ._penalties import number, share_of
 from ._regressor import PrivateRegressor
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ class PrivateRidge(PrivateRegressor):
     ----------
     alpha : float
         The strength of the penalty, against the mean loss of a record.
+    standard_errors : float, optional
+        A share of the budget, above 0 and below 1, for estimates of the coefficients of the
+        population with their standard errors.
 
     Examples
     --------
@@ -38,13 +41,31 @@ class PrivateRidge(PrivateRegressor):
     True
     """
 
+    _SHARED = {
+        "attributes": """\
+    standard_errors_ : pandas.DataFrame
+        With ``standard_errors``: ``estimate``, ``standard_error`` and the 95 % interval from
+        ``lower`` to ``upper`` for each column, in its units, the intercept first.
+        ``against`` is the category that one is compared with; ``encoded`` says that it is about the
+        encoded column. Without rows where the noise hides them, which is warned of. They are no
+        ``coef_``: clips, penalty and noise have moved those. A dict of arrays where there is no
+        pandas.
+""",
+    }
+
     def __init__(
         self,
         alpha: float = 1e-3,
+        *,
+        standard_errors: float | None = None,
         **others: Unpack[RegressorArguments],
     ) -> None:
         super().__init__(**others)
         self.alpha = alpha
+        self.standard_errors = standard_errors
+
+    def _share(self) -> float | None:
+        return share_of(self.standard_errors)
 
     def _penalty(self) -> str:
         return f"l2:{number('alpha', self.alpha)}"

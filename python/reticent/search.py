@@ -82,6 +82,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "settings of a private estimator, which pays for the choice itself"
             )
         points = list(ParameterGrid(self.param_grid))
+        if any("budget" in point for point in points):
+            raise ValueError(
+                "param_grid has budget: one pays for the search, and the estimator has it"
+            )
         prepared = []
         seed: int | None = None
         for place, params in enumerate(points):
@@ -92,6 +96,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             prepared.append((one, table, schema, target))
         first, table, schema, target = prepared[0]
         requests = [one._request(under, groups is not None, seed) for one, _, under, _ in prepared]
+        if any(request["trace"] for request in requests):
+            raise ValueError(
+                "trace=True: of a search only the best run is released; trace a fit of its own"
+            )
         native, iterations, winner, score, expected, remark = _reticent.tune(
             requests,
             self.runs,

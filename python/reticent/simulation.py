@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -154,7 +154,8 @@ def simulate(
     table, schema, target = model._prepared(X, y)
     split = whole("parties", parties, 1) if np.ndim(parties) == 0 else None
     dealt = split is not None
-    names, holders = _holders(parties) if split is None else (list(range(split)), None)
+    # No list yet: so many parties may be refused.
+    names, holders = _holders(parties) if split is None else (range(split), None)
     if split is None and skew is not None:
         raise ValueError(
             f"skew={skew!r}: it says how records are dealt to a number of parties, and here each "
@@ -169,7 +170,7 @@ def simulate(
         request["algorithm"] = "federated"
     if request["algorithm"] == "admm-network":  # without noise, as "exact" is of one table
         request["epsilon"] = None
-    native, certificates, rounds, traffic, rejections, remark = _reticent.simulate(
+    native, certificates, rounds, traffic, rejections, trace, remark = _reticent.simulate(
         request,
         {
             "split": split,
@@ -190,11 +191,12 @@ def simulate(
         warnings.warn(remark, RuntimeWarning, stacklevel=2)
     model.n_iter_ = int(rounds)
     model._adopt(native)
+    model._keep_trace(trace)
     own = [Certificate(one) for one in certificates]
-    return Simulation(model, names, own, int(rounds), traffic, dict(rejections))
+    return Simulation(model, list(names), own, int(rounds), traffic, dict(rejections))
 
 
-def _holders(parties: Any) -> tuple[list[Any], NDArray[np.uint64]]:
+def _holders(parties: Any) -> tuple[Sequence[Any], NDArray[np.uint64]]:
     """Who holds records, in the order in which they first do, and the number of each holder."""
     labels, first, places = np.unique(np.asarray(parties), return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -203,7 +205,7 @@ def _holders(parties: Any) -> tuple[list[Any], NDArray[np.uint64]]:
     return labels[order].tolist(), number[places.ravel()]
 
 
-def _place(names: list[Any], who: Any) -> int:
+def _place(names: Sequence[Any], who: Any) -> int:
     """The number of a party."""
     if who not in names:
         raise ValueError(f"party_epsilon names {who!r}, and there is no such party")

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from . import _reticent
 from ._base import PrivateEstimator
 from ._frames import frame
 from .errors import BudgetExceeded, PrivacyCostWarning
@@ -109,6 +110,13 @@ def sweep(
     Sweep
         A row for each run, and their means.
 
+    Raises
+    ------
+    Exception
+        What a run raises; a point of the grid that cannot be is refused before the first. Whatever
+        ends a sweep early, Ctrl-C too, has the runs before it as ``done``, a ``Sweep``: what was
+        paid for is not lost.
+
     Examples
     --------
     >>> import numpy as np
@@ -133,32 +141,83 @@ def sweep(
     if int(repeats) < 1:
         raise ValueError(f"repeats={repeats}: at least one run of every point is needed")
     _payable(estimator, len(points) * int(repeats), test is not None, public)
-    varied = list(dict.fromkeys(name for point in points for name in point))
-    rows: list[dict[str, Any]] = []
-    models: list[Any] = []
-    for point in points:
-        for repeat in range(int(repeats)):
-            model = clone(estimator).set_params(**point)
-            try:
-                model.fit(X, y)
-            except BudgetExceeded as refused:
-                if not models:
-                    raise
-                warnings.warn(
-                    f"the sweep ends after {len(models)} runs: {refused}",
-                    PrivacyCostWarning,
-                    stacklevel=2,
-                )
-                return Sweep(varied, rows, models)
-            row = {name: point.get(name) for name in varied}
-            row |= {"repeat": repeat, "certified": model.certificate_.epsilon(),
-                    "iterations": model.n_iter_}
-            if test is not None:
-                row["score"] = float(model.score(*test))
-            rows.append(row)
-            if not public:
-                models.append(model)
-    return Sweep(varied, rows, models)
+    # What cannot be is found out before anything is paid.
+    settings = [clone(estimator).set_params(**point) for point in points]
+    _check(settings, X, y)
+    runs = _Runs(list(dict.fromkeys(name for point in points for name in point)), public)
+    try:
+        for point, model in zip(points, settings):
+            for repeat in range(int(repeats)):
+                runs.add(clone(model), X, y, point, repeat, test)
+    except BaseException as error:
+        done = runs.sweep()
+        if isinstance(error, BudgetExceeded) and done.models:
+            warnings.warn(
+                f"the sweep ends after {len(done.models)} runs: {error}",
+                PrivacyCostWarning,
+                stacklevel=2,
+            )
+            return done
+        # What was done and paid for is not lost, whatever ended it.
+        error.done = done  # type: ignore[attr-defined]
+        if runs.rows and hasattr(error, "add_note"):
+            error.add_note(f"{len(runs.rows)} runs of the sweep were done: `done` of this error")
+        raise
+    return runs.sweep()
+
+
+class _Runs:
+    """The runs of a sweep so far."""
+
+    def __init__(self, varied: list[str], public: bool) -> None:
+        self.varied = varied
+        self.public = public
+        self.rows: list[dict[str, Any]] = []
+        self.models: list[Any] = []
+
+    def add(
+        self,
+        model: PrivateEstimator,
+        X: Any,
+        y: Any,
+        point: dict[str, Any],
+        repeat: int,
+        test: tuple[Any, Any] | None,
+    ) -> None:
+        """Fits, and keeps what came of it."""
+        try:
+            model.fit(X, y)
+        finally:
+            # Ctrl-C may come when the fit is done, and before this line is.
+            if hasattr(model, "certificate_"):
+                self._keep(model, point, repeat, test is not None)
+        if test is not None:
+            self.rows[-1]["score"] = float(model.score(*test))
+
+    def _keep(
+        self, model: PrivateEstimator, point: dict[str, Any], repeat: int, tested: bool
+    ) -> None:
+        if not self.public:
+            self.models.append(model)
+        row = {name: point.get(name) for name in self.varied}
+        row |= {
+            "repeat": repeat,
+            "certified": model.certificate_.epsilon(),
+            "iterations": model.n_iter_,
+        }
+        self.rows.append(row | ({"score": math.nan} if tested else {}))
+
+    def sweep(self) -> Sweep:
+        return Sweep(self.varied, self.rows, self.models)
+
+
+def _check(settings: list[PrivateEstimator], X: Any, y: Any) -> None:
+    """Refuses a sweep of which one run cannot be."""
+    requests = []
+    for model in settings:
+        _, schema, _ = model._prepared(X, y)
+        requests.append(model._request(schema, False, None))
+    _reticent.check(requests)
 
 
 def _payable(estimator: PrivateEstimator, runs: int, tested: bool, public: bool) -> None:

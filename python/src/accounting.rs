@@ -1,6 +1,8 @@
 //! Events, what they cost together, and budgets that are spent as one goes: the accountant, as
 //! Python sees it.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use pyo3::prelude::*;
 use reticent::accountant::{
     self, Adjacency, Event, Mechanism, Refused, Unit, View, calibrate_rate, calibrate_steps,
@@ -157,59 +159,74 @@ pub fn calibrate_repetitions(
 }
 
 /// A budget that is spent as one goes, each step chosen after seeing the results of the others.
-#[pyclass(module = "reticent._reticent", name = "Filter")]
+/// Threads that spend of the same one wait for each other.
+#[pyclass(frozen, module = "reticent._reticent", name = "Filter")]
 #[derive(Debug)]
-pub struct Filter(accountant::Filter);
+pub struct Filter(Mutex<accountant::Filter>);
 
 #[pymethods]
 impl Filter {
     #[new]
     fn new(epsilon: f64, delta: f64) -> Result<Self, Failure> {
         let filter = accountant::Filter::new(epsilon, delta);
-        Ok(Filter(filter.map_err(|error| refused("budget", &error))?))
+        Ok(Filter(Mutex::new(filter.map_err(|error| refused("budget", &error))?)))
     }
 
     /// Whether all events of a ledger fit into what is left.
-    fn admits(&self, ledger: &Ledger) -> Result<bool, Failure> {
-        Ok(self.with(ledger)?.is_some())
+    fn admits(&self, py: Python<'_>, ledger: &Ledger) -> Result<bool, Failure> {
+        Ok(py.detach(|| with(&self.lock(), ledger))?.is_some())
     }
 
     /// Spends the events of a ledger; says no, and spends nothing, where they do not all fit.
-    fn spend(&mut self, ledger: &Ledger) -> Result<bool, Failure> {
-        let spent = self.with(ledger)?;
-        let fits = spent.is_some();
-        self.0 = spent.unwrap_or_else(|| self.0.clone());
-        Ok(fits)
+    fn spend(&self, py: Python<'_>, ledger: &Ledger) -> Result<bool, Failure> {
+        py.detach(|| {
+            let mut filter = self.lock();
+            let spent = with(&filter, ledger)?;
+            let fits = spent.is_some();
+            if let Some(spent) = spent {
+                *filter = spent;
+            }
+            Ok(fits)
+        })
     }
 
     /// What was spent.
-    fn spent(&self) -> Ledger {
-        Ledger(self.0.spent().clone())
+    fn spent(&self, py: Python<'_>) -> Ledger {
+        py.detach(|| Ledger(self.lock().spent().clone()))
     }
 
     /// What was spent so far, in ε at δ, at a step that may be chosen by looking.
     fn odometer(&self, py: Python<'_>, delta: f64) -> Result<(f64, f64), Failure> {
-        let bound = py.detach(|| self.0.odometer(delta))?;
+        let bound = py.detach(|| self.lock().odometer(delta))?;
         Ok((bound.lower, bound.upper))
     }
 }
 
 impl Filter {
-    /// The filter after a ledger; nothing where that does not fit.
-    fn with(&self, ledger: &Ledger) -> Result<Option<accountant::Filter>, Failure> {
-        if let Some(taint) = ledger.0.taints().first() {
-            return Err(refused("ledger", taint).into());
-        }
-        let mut filter = self.0.clone();
-        for entry in ledger.0.entries() {
-            match filter.spend(entry.event().clone(), entry.count()) {
-                Ok(()) => {}
-                Err(accountant::FilterError::Exhausted { .. }) => return Ok(None),
-                Err(error) => return Err(refused("ledger", &error).into()),
-            }
-        }
-        Ok(Some(filter))
+    /// For this thread alone. Nobody waits here who holds the interpreter's lock, which the other may
+    /// need; and what broke off left what was there.
+    fn lock(&self) -> MutexGuard<'_, accountant::Filter> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The filter after a ledger; nothing where that does not fit.
+fn with(
+    filter: &accountant::Filter,
+    ledger: &Ledger,
+) -> Result<Option<accountant::Filter>, Failure> {
+    if let Some(taint) = ledger.0.taints().first() {
+        return Err(refused("ledger", taint).into());
+    }
+    let mut filter = filter.clone();
+    for entry in ledger.0.entries() {
+        match filter.spend(entry.event().clone(), entry.count()) {
+            Ok(()) => {}
+            Err(accountant::FilterError::Exhausted { .. }) => return Ok(None),
+            Err(error) => return Err(refused("ledger", &error).into()),
+        }
+    }
+    Ok(Some(filter))
 }
 
 /// Appends the events of another ledger so many times, and what is wrong with it. What they cost

@@ -1,14 +1,11 @@
 //! Attacks on the product, from Python.
 
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use pyo3::prelude::*;
 use reticent::Error;
 use reticent_audit::{AuditSpec, audit_map, run_told};
 
 use crate::error::Failure;
-use crate::watch::attended;
+use crate::watch::{attended, unless};
 
 /// What is attacked, and how hard; every key is there, as `None` where nothing is said.
 #[derive(FromPyObject)]
@@ -68,7 +65,8 @@ impl Attack {
 #[pyfunction]
 pub fn audit(py: Python<'_>, attack: Attack) -> PyResult<String> {
     let spec = attack.spec().map_err(Failure::from)?;
-    let report = attended(py, |stop| run_told(&spec, &told(stop)))?;
+    let report = attended(py, |stop| run_told(&spec, &|_, _| unless(stop)));
+    let report = report.map_err(Failure::from)?;
     text(&report)
 }
 
@@ -85,16 +83,9 @@ pub fn audit_all(
         let wanted = |cell: &reticent::map::Cell| {
             only.is_empty() || only.iter().any(|name| name == cell.algorithm)
         };
-        audit_map(runs, seed, wanted, &told(stop))
-    })?;
-    text(&reports)
-}
-
-fn told(stop: &AtomicBool) -> impl Fn(u64, u64) -> ControlFlow<()> + Sync + '_ {
-    |_, _| match stop.load(Ordering::Relaxed) {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
-    }
+        audit_map(runs, seed, wanted, &|_, _| unless(stop))
+    });
+    text(&reports.map_err(Failure::from)?)
 }
 
 fn text(report: &impl serde::Serialize) -> PyResult<String> {

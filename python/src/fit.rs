@@ -1,6 +1,7 @@
 //! A fit, or a choice among fits, on a table of Python's, with or without a budget of its data set.
 
 use pyo3::prelude::*;
+use reticent::trace::Tracing;
 use reticent::{Error, Fitted, Fitting, Tune};
 
 use crate::error::Failure;
@@ -9,8 +10,14 @@ use crate::model::Model;
 use crate::payment::{Bill, Payer, perform};
 use crate::table::Table;
 
-/// Fits, without holding the interpreter's lock. Gives the model, the number of iterations, whether
-/// an exact solver converged, and what must not be overlooked about the budget.
+/// What a run came to iteration by iteration: columns by their names, empty cells as `None`.
+pub type Columns = Vec<(String, Vec<Option<f64>>)>;
+
+/// The model, the number of iterations, whether an exact solver converged, the trace where one is
+/// wanted, and what must not be overlooked about the budget.
+type Made = (Model, u64, Option<bool>, Option<Columns>, Option<String>);
+
+/// Fits, without holding the interpreter's lock.
 #[pyfunction]
 #[pyo3(signature = (request, x, *, names=None, y=None, groups=None, budget=None))]
 pub fn fit<'py>(
@@ -21,17 +28,30 @@ pub fn fit<'py>(
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<Payer>,
-) -> PyResult<(Model, u64, Option<bool>, Option<String>)> {
+) -> PyResult<Made> {
     let table = Table::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some();
     let done: Result<_, Failure> = py.detach(|| {
         let job = request.fit()?.check()?;
+        if request.trace {
+            job.check_traceable()?;
+        }
         let bill = Bill::new(request.asked(), job.user_column(), grouped);
-        perform(budget, bill, |watch| Ok(Fitting(job.open(&dataset, watch)?, None)))
+        let tracing = request.trace.then(Tracing::default);
+        perform(budget, bill, |watch| Ok(Fitting(job.open(&dataset, watch)?, tracing)))
     });
-    let ((Fitted { model, iterations, converged, .. }, _), remark) = done?;
-    Ok((Model(model), iterations, converged, remark))
+    let ((Fitted { model, iterations, converged, .. }, trace), remark) = done?;
+    Ok((Model(model), iterations, converged, trace.map(|trace| trace.columns()), remark))
+}
+
+/// Refuses jobs that cannot be, before any table is read or anything is paid.
+#[pyfunction]
+pub fn check(requests: Vec<Request>) -> Result<(), Failure> {
+    for request in &requests {
+        request.fit()?.check()?;
+    }
+    Ok(())
 }
 
 /// Chooses among fits within one budget. Gives the model, the iterations, the number of the winner,

@@ -6,7 +6,8 @@ use reticent::penalties;
 use reticent::problem::{Edge, SparseMatrix};
 use reticent::tables::TargetKind;
 use reticent::{
-    Adjacency, Budget, Constraint, Error, Fit, Graph, PrivateGraph, Problem, Settings, Solver, Unit,
+    Adjacency, Budget, ClassWeights, Constraint, Error, Fit, Graph, PrivateGraph, Problem,
+    Settings, Solver, Unit,
 };
 
 use crate::schema::Schema;
@@ -30,10 +31,28 @@ pub struct Request {
     pub seed: Option<u64>,
     /// What the caller takes as given.
     pub assumptions: Vec<String>,
+    /// How much a record of each class counts, and the public shares of the classes, by name.
+    pub class_weight: Option<Weights>,
+    pub class_prior: Option<Vec<(String, f64)>>,
+    /// The share of the budget that standard errors get.
+    pub standard_errors: Option<f64>,
+    /// Whether the run is traced.
+    pub trace: bool,
 }
 
 /// Rows, columns and numbers of a matrix, or the ends and weights of edges.
 pub type Triplets = (Vec<usize>, Vec<usize>, Vec<f64>);
+
+/// How much a record of each class counts.
+#[derive(FromPyObject)]
+pub enum Weights {
+    /// So much.
+    #[pyo3(transparent)]
+    Given(Vec<(String, f64)>),
+    /// As a word says.
+    #[pyo3(transparent)]
+    Word(String),
+}
 
 /// What ties coefficients together.
 #[derive(FromPyObject)]
@@ -65,6 +84,14 @@ impl Request {
                 TargetKind::Range { .. } => None,
             });
             problem = problem.loss(losses::parse(loss, classes)?);
+        }
+        problem = match &self.class_weight {
+            None => problem,
+            Some(Weights::Given(all)) => problem.class_weights(ClassWeights::Given(all.clone())),
+            Some(Weights::Word(word)) => problem.class_weights(word.parse()?),
+        };
+        if let Some(shares) = &self.class_prior {
+            problem = problem.class_prior(shares.clone());
         }
         let width = schema.width();
         match &self.constraint {
@@ -104,6 +131,9 @@ impl Request {
         }
         if let Some(count) = self.public_n {
             fit = fit.public_n(count);
+        }
+        if let Some(share) = self.standard_errors {
+            fit = fit.standard_errors(share);
         }
         Ok(match self.seed {
             Some(seed) => fit.seed(seed),

@@ -5,12 +5,14 @@ mod accounting;
 mod audit;
 mod budget;
 mod certificate;
+mod counting;
 mod error;
 mod evaluation;
 mod fit;
 mod job;
 mod model;
 mod payment;
+mod report;
 mod reproduction;
 mod schema;
 mod simulation;
@@ -29,11 +31,15 @@ mod _reticent {
     #[pymodule_export]
     use crate::certificate::Certificate;
     #[pymodule_export]
+    use crate::counting::class_counts;
+    #[pymodule_export]
     use crate::evaluation::evaluate;
     #[pymodule_export]
-    use crate::fit::{fit, tune};
+    use crate::fit::{check, fit, tune};
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::report::report;
     #[pymodule_export]
     use crate::reproduction::{experiments, reproduce};
     #[pymodule_export]

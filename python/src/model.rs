@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use reticent::{Coefficient, write_model};
+use reticent::{Coefficient, CoefficientEstimate, StandardErrors, write_model};
 
 use crate::certificate::Certificate;
 use crate::error::Failure;
@@ -21,6 +21,13 @@ type Predictions<'py> = (Bound<'py, PyArray1<usize>>, Bound<'py, PyArray2<f64>>)
 
 /// Names of encoded columns, weights with a row for each output, intercepts.
 type Weights<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// Name, estimate, standard error, 95 % interval, what a category is compared with, and whether it is
+/// about the encoded column.
+type OneError = (String, f64, f64, (f64, f64), Option<String>, bool);
+
+/// What is explained, why nothing is said of it, and what is said.
+type Errors = (String, Option<String>, Vec<OneError>);
 
 #[pymethods]
 impl Model {
@@ -82,6 +89,18 @@ impl Model {
     #[getter]
     fn graph(&self) -> Option<Vec<(String, String, f64)>> {
         self.0.graph().map(<[_]>::to_vec)
+    }
+
+    /// Estimates of the coefficients of the population, where a share of the budget was spent on
+    /// them.
+    #[getter]
+    fn standard_errors(&self) -> Option<Errors> {
+        let StandardErrors { of, hidden, estimates, .. } = self.0.standard_errors()?.clone();
+        let told = |one: CoefficientEstimate| {
+            let ends = one.interval();
+            (one.name, one.estimate, one.standard_error, ends, one.against, one.encoded)
+        };
+        Some((of, hidden, estimates.into_iter().map(told).collect()))
     }
 
     /// Whether there are probabilities.

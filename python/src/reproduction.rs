@@ -1,15 +1,13 @@
 //! The experiments of the papers, run again from Python.
 
 use std::path::PathBuf;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use reticent_experiments::{CATALOGUE, Context, Error, Experiment, Report, find};
 
 use crate::error::Failure;
-use crate::watch::{PAUSE, raised};
+use crate::watch::{attended, unless};
 
 /// What came of one: claims (what is said, on which version, whether it held, the numbers), figures
 /// (name, title, caption, picture, numbers as CSV), what is to be known, and tables that stood in.
@@ -33,8 +31,7 @@ pub fn experiments() -> Vec<Listed> {
     CATALOGUE.iter().map(told).collect()
 }
 
-/// Runs one. An experiment hears of no stop: one that is interrupted goes on by itself until it is
-/// done, or the process is.
+/// Runs one. Who presses Ctrl-C stops it before its next run.
 #[pyfunction]
 pub fn reproduce(
     py: Python<'_>,
@@ -48,29 +45,12 @@ pub fn reproduce(
         let why = format!("there is no experiment {name}; there are {}", names.join(", "));
         return Err(PyValueError::new_err(why));
     };
-    let (send, heard) = mpsc::channel();
-    thread::spawn(move || {
-        let mut tell = |_: &str| {};
+    let done = attended(py, |stop| {
+        let mut tell = |_: &str| unless(stop);
         let mut context = Context { data_dir, quick, seeds, rows: None, tell: &mut tell };
-        // Nobody may be listening any more.
-        let _ = send.send(experiment.run(&mut context));
+        experiment.run(&mut context)
     });
-    let done = py.detach(move || {
-        loop {
-            match heard.recv_timeout(PAUSE) {
-                Err(RecvTimeoutError::Timeout) if !raised() => {}
-                other => return other,
-            }
-        }
-    });
-    match done {
-        Ok(Ok(report)) => Ok(told(report)),
-        Ok(Err(error)) => Err(in_python(error)),
-        Err(RecvTimeoutError::Timeout) => Err(PyKeyboardInterrupt::new_err("interrupted")),
-        Err(RecvTimeoutError::Disconnected) => {
-            Err(PyValueError::new_err(format!("{name} broke off, which it should not")))
-        }
-    }
+    done.map(told).map_err(in_python)
 }
 
 fn told(report: Report) -> Reproduced {
@@ -88,6 +68,7 @@ fn told(report: Report) -> Reproduced {
 fn in_python(error: Error) -> PyErr {
     let message = error.to_string();
     match error {
+        Error::Stopped => PyKeyboardInterrupt::new_err(message),
         Error::Missing { .. } => PyFileNotFoundError::new_err(message),
         Error::File { .. } => PyOSError::new_err(message),
         Error::Job(error) => Failure::from(error).into(),

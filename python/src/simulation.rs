@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use pyo3::prelude::*;
 use reticent::simulate::{Failures, Keep, PartyBooks, Simulated, Simulation, SimulationJob};
+use reticent::trace::Tracing;
 use reticent::{Adjacency, Between, Error, Unit};
 
 use crate::certificate::Certificate;
 use crate::error::Failure;
+use crate::fit::Columns;
 use crate::job::{Request, Tie};
 use crate::model::Model;
 use crate::payment::{Bill, Payer, perform};
@@ -18,7 +20,7 @@ use crate::table::Table;
 #[pyo3(from_item_all)]
 pub struct Parties {
     /// So many, to which the records are dealt; one for each owner without it.
-    split: Option<u32>,
+    split: Option<u64>,
     skew: Option<String>,
     trust: Option<String>,
     topology: Option<String>,
@@ -40,6 +42,10 @@ impl Parties {
                        is there; use replace-one";
             return Err(Error::value("adjacency", &request.adjacency, why));
         }
+        if let Some(share) = request.standard_errors {
+            let why = "there are none between parties; leave them out";
+            return Err(Error::value("standard_errors", share, why));
+        }
         let failures: Failures = serde_json::from_str(&self.failures)
             .map_err(|error| Error::value("failures", "the dict", error.to_string()))?;
         let mut simulation = Simulation::of(request.problem()?)
@@ -48,7 +54,9 @@ impl Parties {
             .public_seed(self.public_seed)
             .failures(failures);
         simulation = match self.split {
-            Some(count) => simulation.parties(count),
+            Some(count) => simulation.parties(u32::try_from(count).map_err(|_| {
+                Error::value("parties", count, "so many are not run in one process; give fewer")
+            })?),
             None => simulation.party_per_owner(),
         };
         if let Some(skew) = &self.skew {
@@ -77,9 +85,17 @@ impl Parties {
 }
 
 /// The model, every party's certificate, rounds, messages and bytes where they may be told,
-/// rejected messages by their reason, and what must not be overlooked about the budget.
-type Ran =
-    (Model, Vec<Py<Certificate>>, u32, Option<(u64, u64)>, BTreeMap<String, u64>, Option<String>);
+/// rejected messages by their reason, the trace where one is wanted, and what must not be overlooked
+/// about the budget.
+type Ran = (
+    Model,
+    Vec<Py<Certificate>>,
+    u32,
+    Option<(u64, u64)>,
+    BTreeMap<String, u64>,
+    Option<Columns>,
+    Option<String>,
+);
 
 /// Runs, without holding the interpreter's lock.
 #[pyfunction]
@@ -99,17 +115,32 @@ pub fn simulate<'py>(
     let dataset = table.dataset()?;
     let grouped = owners.is_some();
     let done: Result<_, Failure> = py.detach(|| {
-        let job = parties.simulation(&request)?.check()?;
+        let job = parties.simulation(&request)?.check().map_err(as_parties)?;
         if budget.is_some() {
             payable(&job)?;
         }
         let bill = Bill::new(request.asked(), job.user_column(), grouped);
         let keep = Keep::default();
-        perform(budget, bill, |watch| Ok(Between(job.open(&dataset, keep, watch)?, keep, None)))
+        let tracing = request.trace.then(Tracing::default);
+        perform(budget, bill, |watch| {
+            let ready = job.open(&dataset, keep, watch).map_err(as_parties)?;
+            Ok(Between(ready, keep, tracing))
+        })
     });
-    let ((Simulated { model, parties, rounds, traffic, rejections }, _), remark) = done?;
+    let ((Simulated { model, parties, rounds, traffic, rejections }, trace), remark) = done?;
     let traffic = traffic.map(|traffic| (traffic.messages, traffic.bytes));
-    Ok((Model(model), certificates(py, &parties)?, rounds, traffic, rejections, remark))
+    let trace = trace.map(|trace| trace.columns());
+    Ok((Model(model), certificates(py, &parties)?, rounds, traffic, rejections, trace, remark))
+}
+
+/// What the library calls `split` is called `parties` here.
+fn as_parties(error: Error) -> Error {
+    match error {
+        Error::Value(refused) if refused.name == "split" => {
+            Error::value("parties", refused.given, refused.allowed)
+        }
+        other => other,
+    }
 }
 
 /// Refuses what one budget of the whole table cannot count.

@@ -6,12 +6,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use reticent::{Error, Stage};
-
-use crate::error::Failure;
+use reticent::Stage;
 
 /// How often is looked: seldom enough to cost nothing, often enough for a person.
-pub const PAUSE: Duration = Duration::from_millis(20);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Looks for signals at every stage, and says stop when a handler raised.
 #[derive(Debug)]
@@ -35,16 +33,21 @@ impl Signals {
 
 /// Whether a handler of a signal raised. What it raised is not kept: the error that the stop becomes
 /// says what was spent.
-pub fn raised() -> bool {
+fn raised() -> bool {
     Python::attach(|py| py.check_signals()).is_err()
+}
+
+/// What whoever is told of progress says, by whether it is to stop.
+pub fn unless(stop: &AtomicBool) -> ControlFlow<()> {
+    match stop.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    }
 }
 
 /// Does work that many threads share, on a thread of its own, and looks for signals on this one,
 /// where alone Python shows them. `work` is told to stop through its argument.
-pub fn attended<T: Send>(
-    py: Python<'_>,
-    work: impl FnOnce(&AtomicBool) -> Result<T, Error> + Send,
-) -> Result<T, Failure> {
+pub fn attended<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + Send) -> T {
     let stop = AtomicBool::new(false);
     let done = py.detach(|| {
         thread::scope(|scope| {
@@ -59,7 +62,7 @@ pub fn attended<T: Send>(
         })
     });
     match done {
-        Ok(done) => Ok(done?),
+        Ok(done) => done,
         Err(panic) => std::panic::resume_unwind(panic),
     }
 }

@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -157,3 +158,24 @@ def test_ledgers_travel():
 def test_what_cannot_be_is_refused(wrong):
     with pytest.raises((ValueError, BudgetExceeded, OverflowError)):
         wrong()
+
+
+def test_threads_spend_of_one_filter_what_one_would():
+    def spend_all(count):
+        budget, step = acc.Filter(4.0, 1e-6), acc.gaussian(20.0)
+
+        def spend():
+            try:
+                while True:
+                    budget.spend(step)
+            except BudgetExceeded:
+                pass
+
+        threads = [threading.Thread(target=spend) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return len(budget.spent)
+
+    assert spend_all(4) == spend_all(1) > 5

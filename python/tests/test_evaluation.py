@@ -120,3 +120,29 @@ def test_what_the_noise_leaves_unknown_is_said_and_not_lost_when_paid_for(patien
     assert len(budget.jobs) == 1 and np.isnan(found.score.value)
     assert found.score.interval == (-np.inf, 1.0) and found.score.noise == np.inf
     assert "r2" in repr(found) and np.isneginf(found.to_frame().loc["r2", "lower"])
+
+
+def test_a_score_is_paid_from_the_budget_of_the_estimator(patients, bounds):
+    X, y = patients
+    budget, other = Budget(2.0, 1e-5), Budget(1.0, 1e-6)
+    model = PrivateLogisticRegression(
+        epsilon=1.0, delta=1e-6, bounds=bounds, classes=[0, 1], budget=budget
+    ).fit(X, y)
+    model.private_score(X, y, epsilon=0.5, delta=1e-7)
+    reticent.evaluate(model, X, y, epsilon=0.1, delta=1e-7)
+    labels = ["PrivateLogisticRegression", "evaluate", "evaluate"]
+    assert [job["label"] for job in budget.jobs] == labels
+    with pytest.raises(reticent.BudgetExceeded):
+        model.private_score(X, y, epsilon=2.0, delta=1e-6)
+    # People of another data set: their own budget, or none.
+    model.private_score(X, y, epsilon=0.5, delta=1e-7, budget=other)
+    model.private_score(X, y, epsilon=0.5, delta=1e-7, budget=None)
+    assert len(budget.jobs) == 3 and len(other.jobs) == 1
+    with pytest.raises(ValueError, match="'model' or None"):
+        model.private_score(X, y, epsilon=0.5, delta=1e-7, budget="mine")
+    search = reticent.PrivateSearchCV(model, {"alpha": [1e-3, 1e-2]})
+    with pytest.raises(ValueError, match="param_grid has budget"):
+        reticent.PrivateSearchCV(model, {"budget": [None, None]}).fit(X, y)
+    search.set_params(estimator__budget=Budget(3.0, 1e-5)).fit(X, y)
+    search.private_score(X, y, epsilon=0.5, delta=1e-7)
+    assert len(search.estimator.budget.jobs) == 2

@@ -1,5 +1,8 @@
 """The experiments of the papers, from Python."""
 
+import subprocess
+import sys
+
 import pytest
 
 import reticent
@@ -22,3 +25,20 @@ def test_an_experiment_is_run_and_its_claims_are_told():
 def test_what_is_not_there_is_said(monkeypatch):
     with pytest.raises(ValueError, match="there are"):
         reticent.reproduce("magic")
+
+
+CODE = """
+import os, signal, threading
+import reticent
+threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    reticent.reproduce("rdp20-fig4", seeds=100)
+except KeyboardInterrupt as stopped:
+    print(stopped)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_ctrl_c_stops_an_experiment():
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True)
+    assert done.stdout.strip() == "the experiment was stopped", done.stderr

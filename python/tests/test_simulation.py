@@ -99,3 +99,12 @@ def test_what_cannot_be_is_refused_in_words(model, patients):
         assert "--" not in said and "split" not in said, (params, options, said)
     with pytest.raises(TypeError):
         reticent.simulate("a model", X, y, 4)
+
+
+def test_more_parties_than_records_are_refused_before_they_fill_the_memory(model, patients):
+    X, y = patients
+    refused = {10**9: "at most 10000000", 10**12: "give fewer", 2001: "2000 records"}
+    for count, word in refused.items():
+        with pytest.raises(ValueError, match=word) as error:
+            reticent.simulate(model, X, y, count)
+        assert f"parties = {count}" in str(error.value)

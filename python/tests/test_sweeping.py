@@ -63,3 +63,59 @@ def test_no_point_of_the_grid_gets_by_without_paying(model, patients):
     with pytest.raises(ValueError, match="param_grid has budget"):
         reticent.sweep(model.set_params(budget=budget), *patients, {"budget": [None]}, repeats=1)
     assert not budget.jobs
+
+
+@pytest.mark.parametrize(
+    "error", [OSError("the disk is full"), KeyboardInterrupt(), reticent.FitStopped("stopped", 1.0)]
+)
+def test_what_was_paid_for_is_not_lost_whatever_ends_a_sweep(model, patients, monkeypatch, error):
+    budget = Budget(4.0, 1e-5)
+    fit = PrivateLogisticRegression.fit
+
+    def until_the_third(self, X, y, groups=None):
+        if len(budget.jobs) == 2:
+            raise error
+        return fit(self, X, y, groups)
+
+    monkeypatch.setattr(PrivateLogisticRegression, "fit", until_the_third)
+    model.set_params(budget=budget)
+    with pytest.raises(type(error)) as raised:
+        reticent.sweep(model, *patients, {"alpha": [1e-3, 1e-2]}, repeats=2)
+    done = raised.value.done
+    assert raised.value is error and len(done.models) == len(done.runs) == 2 == len(budget.jobs)
+    assert all(one.certificate_.certified for one in done.models)
+    assert "`done`" in "".join(getattr(error, "__notes__", ["`done`"]))
+
+
+def test_ctrl_c_right_after_a_fit_loses_nothing(model, patients, monkeypatch):
+    budget = Budget(4.0, 1e-5)
+    fit = PrivateLogisticRegression.fit
+
+    def and_then(self, X, y, groups=None):
+        fit(self, X, y, groups)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PrivateLogisticRegression, "fit", and_then)
+    with pytest.raises(KeyboardInterrupt) as raised:
+        reticent.sweep(model.set_params(budget=budget), *patients, {"alpha": [1e-3]}, repeats=2)
+    assert len(raised.value.done.models) == 1 == len(budget.jobs)
+
+
+def test_a_point_that_cannot_be_is_refused_before_anything_is_paid(model, patients):
+    budget = Budget(4.0, 1e-5)
+    model.set_params(budget=budget)
+    for grid in ({"alpha": [1e-3, -1.0]}, {"settings": [{"iterations": 5}, {"iterations": 0}]},
+                 {"epsilon": [1.0, None]}, {"nothing": [1]}):
+        with pytest.raises(ValueError):
+            reticent.sweep(model, *patients, grid, repeats=1)
+    assert not budget.jobs
+
+
+def test_an_experiment_that_is_stopped_has_its_rows(model, patients, monkeypatch):
+    X, y = patients
+    scores = iter([0.5])
+    monkeypatch.setattr(PrivateLogisticRegression, "score", lambda self, X, y: next(scores))
+    with pytest.raises(StopIteration) as raised:
+        reticent.sweep(model, X, y, {"alpha": [1e-3]}, test=(X, y), public=True)
+    done = raised.value.done
+    assert done.models == [] and done.runs["score"][0] == 0.5 and np.isnan(done.runs["score"][1])

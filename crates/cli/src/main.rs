@@ -7,7 +7,6 @@ mod answer;
 mod commands;
 mod event_text;
 mod failure;
-mod findings;
 mod flags;
 mod layout;
 mod number;

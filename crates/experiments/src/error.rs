@@ -25,6 +25,9 @@ pub enum Error {
     /// A job that was refused.
     #[error(transparent)]
     Job(#[from] reticent::Error),
+    /// Whoever was told what is being done stopped it.
+    #[error("the experiment was stopped")]
+    Stopped,
     /// An account that cannot be made.
     #[error("the privacy of the experiment cannot be counted: {0}")]
     Account(String),

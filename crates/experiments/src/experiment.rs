@@ -1,6 +1,7 @@
 //! What an experiment is, and what it runs with.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use crate::data::DataSet;
@@ -27,12 +28,13 @@ pub trait Experiment: fmt::Debug + Sync {
     /// Runs it.
     ///
     /// # Errors
-    /// If a data set is not there, or a job is refused.
+    /// If a data set is not there, a job is refused, or whoever is told stops it.
     fn run(&self, context: &mut Context<'_>) -> Result<Report, Error>;
 }
 
-/// Whoever is told what is being done.
-pub type Tell<'t> = dyn FnMut(&str) + 't;
+/// Whoever is told what is being done, before every run, and may stop it there by
+/// [`ControlFlow::Break`].
+pub type Tell<'t> = dyn FnMut(&str) -> ControlFlow<()> + 't;
 
 /// Fewer rows cannot be dealt to parties and split.
 const FEWEST: usize = 100;
@@ -78,8 +80,11 @@ impl<'t> Context<'t> {
         1..=self.seeds.unwrap_or(self.pick(full, quick)).max(1)
     }
 
-    /// Tells what is being done.
-    pub(crate) fn say(&mut self, what: &str) {
-        (self.tell)(what);
+    /// Tells what is being done next, unless it is to be stopped.
+    pub(crate) fn say(&mut self, what: &str) -> Result<(), Error> {
+        match (self.tell)(what) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::Stopped),
+        }
     }
 }

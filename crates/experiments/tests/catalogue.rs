@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
-use reticent_experiments::{CATALOGUE, Context, Experiment, Report, Verdict, find};
+use reticent_experiments::{CATALOGUE, Context, Error, Experiment, Report, Verdict, find};
 
 const EVERY_ROW: &[&str] = &[
     "ls22-fig1",
@@ -35,7 +36,22 @@ const EVERY_ROW: &[&str] = &[
 ];
 
 fn run(experiment: &dyn Experiment) -> Report {
-    experiment.run(&mut Context::quick(&mut |_| ())).unwrap()
+    experiment.run(&mut Context::quick(&mut |_| ControlFlow::Continue(()))).unwrap()
+}
+
+#[test]
+fn whoever_is_told_can_stop_it_before_the_next_run() {
+    let experiment = find("rdp20-fig4").unwrap();
+    for last in [1, 3] {
+        let mut told = 0;
+        let mut tell = |_: &str| {
+            told += 1;
+            if told == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let stopped = experiment.run(&mut Context::quick(&mut tell));
+        assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
+        assert_eq!(told, last);
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod coefficients;
 mod curves;
 pub mod live;
 mod page;
+mod paid;
 mod parts;
 mod report;
 mod section;
@@ -20,6 +21,7 @@ pub mod words;
 
 pub use budget::Account;
 pub use page::Page;
+pub use paid::Paid;
 pub use report::report;
 pub use shell::policy;
-pub use subject::{Finding, Findings, Outcome, Paid, Subject};
+pub use subject::{Finding, Findings, Outcome, Subject};

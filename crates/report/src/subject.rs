@@ -1,8 +1,9 @@
 //! What a page says of one certificate: all of it is computed here, once.
 
 use reticent::accountant::{AccountError, trade_off};
-use reticent::{Certificate, Error, Model, Verdict};
+use reticent::{Certificate, Check, Document, Error, Model, Outcome as Checked, Standing, Verdict};
 
+use crate::paid::Paid;
 use crate::parts::{Parts, parts};
 
 /// What came of a check.
@@ -37,24 +38,30 @@ pub struct Findings {
 }
 
 impl Findings {
+    /// What is found when a file is verified.
+    #[must_use]
+    pub fn of(document: &Document) -> Self {
+        let finding = |Check { name, outcome, said }: Check| Finding {
+            outcome: match outcome {
+                Checked::Holds => Outcome::Holds,
+                Checked::Fails => Outcome::Fails,
+                Checked::Absent => Outcome::Absent,
+            },
+            words: format!("{name}: {said}"),
+        };
+        let verification = document.verify(None);
+        Findings {
+            verifiable: verification.standing() != Standing::Unverifiable,
+            signed: verification.signer.is_some(),
+            list: verification.checks.into_iter().map(finding).collect(),
+        }
+    }
+
     /// Whether nothing contradicts anything.
     #[must_use]
     pub fn hold(&self) -> bool {
         self.list.iter().all(|finding| finding.outcome != Outcome::Fails)
     }
-}
-
-/// What a budget planned for a run, and what the run did.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Paid {
-    /// The number of the job in the budget.
-    pub job: u64,
-    /// ε and δ that it asked for.
-    pub asked: (f64, f64),
-    /// How many events were planned.
-    pub planned: u64,
-    /// How many there are in the ledger.
-    pub used: u64,
 }
 
 /// A certificate, perhaps with its model, and what follows from its ledger.

@@ -73,6 +73,18 @@ fn in_order(
     }
 }
 
+/// Weights that a loss can be multiplied with.
+fn weights_in_order(given: &[(String, f64)], labels: &Labels) -> Result<Vec<f64>, Error> {
+    let weights = in_order("class_weight", given, labels)?;
+    match weights.iter().find(|weight| !Weighted::WEIGHTS.contains(weight)) {
+        None => Ok(weights),
+        Some(weight) => {
+            let why = "a weight between 1e-6 and 1e6 is needed for every class";
+            Err(Error::value("class_weight", weight, why))
+        }
+    }
+}
+
 /// The weights and the shares of the classes, in their order, where there are any.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Classes {
@@ -99,7 +111,7 @@ impl Classes {
         let prior = prior.map(|prior| shares(prior, labels)).transpose()?;
         let weights = match weights {
             None => None,
-            Some(ClassWeights::Given(given)) => Some(in_order("class_weight", given, labels)?),
+            Some(ClassWeights::Given(given)) => Some(weights_in_order(given, labels)?),
             Some(ClassWeights::Balanced) => {
                 let why = "the shares of the classes are private: give public ones with `class_prior = A:0.9,B:0.1`, or \
                            buy noisy ones first with `reticent count` (docs/classes.md)";

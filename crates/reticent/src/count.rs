@@ -11,6 +11,7 @@ use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Statistic, Terms};
 
 use crate::certificate::Certificate;
 use crate::error::Error;
+use crate::fit::Fit;
 use crate::source::Source;
 use crate::spec::Spec;
 use crate::stage::{Stage, Watch, enter};
@@ -19,7 +20,7 @@ use crate::task::Task;
 /// What a count divides by, which is nothing; a gate under add-remove wants a number.
 const UNUSED: u64 = 1;
 
-/// A checked count, made by [`Spec::count`].
+/// A checked count, made by [`Spec::count`] or [`Fit::count`].
 #[derive(Debug)]
 pub struct CountJob {
     task: Task,
@@ -59,9 +60,21 @@ impl Spec {
     /// If something is missing or cannot be.
     pub fn count(&self, by_class: bool) -> Result<CountJob, Error> {
         let usual = if by_class { Adjacency::ReplaceOne } else { Adjacency::AddRemove };
-        let adjacency = self.adjacency.unwrap_or(usual);
-        let spec = Spec { adjacency: Some(adjacency), public_n: Some(UNUSED), ..self.clone() };
-        let task = Task::new(spec.fit()?, false)?;
+        let adjacency = Some(self.adjacency.unwrap_or(usual));
+        Spec { adjacency, ..self.clone() }.fit()?.count(by_class)
+    }
+}
+
+impl Fit {
+    /// Checks a count of the records (or users) of a table in place of a fit of it; of each class
+    /// too, where that is said. What is to be minimised does not matter.
+    ///
+    /// # Errors
+    /// If something is missing or cannot be: under replace-one the number of all is public, and there
+    /// is nothing to ask but the classes.
+    pub fn count(self, by_class: bool) -> Result<CountJob, Error> {
+        let adjacency = self.adjacency;
+        let task = Task::new(self.public_n(UNUSED), false)?;
         if adjacency == Adjacency::ReplaceOne && !by_class {
             let why = "the number of all is then public, and there is nothing to ask: count each class, or use add-remove";
             return Err(Error::value("adjacency", adjacency, why));

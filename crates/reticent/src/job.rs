@@ -127,6 +127,15 @@ impl Job {
         }
     }
 
+    /// Refuses what has nothing to trace, before there is a table: the exact solver has no noise, and
+    /// of a choice among several runs only the best is released.
+    ///
+    /// # Errors
+    /// If [`Ready::run_traced`] would refuse.
+    pub fn check_traceable(&self) -> Result<(), Error> {
+        self.work.traceable().map(|_| ())
+    }
+
     /// The column that says whose row it is, if the schema declares one: its name, or its place in a
     /// file without a header, where names are anybody's choice.
     pub fn user_column(&self) -> Option<String> {
@@ -276,14 +285,8 @@ impl Ready<'_> {
         tracing: Tracing<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<(Fitted, Trace), Error> {
-        let (Some(plan), Some(budget)) = (self.plan().cloned(), self.work.task().budget) else {
-            let why = "it has no noise, and nothing is released iteration by iteration; choose another algorithm";
-            return Err(Error::value("trace", self.work.task().entry.name, why));
-        };
-        if matches!(self.work, Work::Best(_)) {
-            let why = "of a choice among several runs only the best is released; trace a fit without `tune`";
-            return Err(Error::value("trace", "a choice", why));
-        }
+        let budget = self.work.traceable()?;
+        let plan = self.plan().cloned().ok_or_else(|| self.work.noiseless())?;
         let mut recorder = Recorder::new(tracing, budget.delta());
         let fitted = self.perform(watch, Some(&mut recorder))?;
         let certified = fitted.model.certificate().certified;
@@ -322,6 +325,22 @@ impl Work {
             Work::One(task) => task,
             Work::Best(tuning) => tuning.first(),
         }
+    }
+
+    /// The budget of what releases something iteration by iteration; others have no trace.
+    fn traceable(&self) -> Result<Budget, Error> {
+        match self {
+            Work::One(task) => task.budget.ok_or_else(|| self.noiseless()),
+            Work::Best(_) => {
+                let why = "of a choice among several runs only the best is released; trace a fit without `tune`";
+                Err(Error::value("trace", "a choice", why))
+            }
+        }
+    }
+
+    fn noiseless(&self) -> Error {
+        let why = "it has no noise, and nothing is released iteration by iteration; choose another algorithm";
+        Error::value("trace", self.task().entry.name, why)
     }
 
     /// The least noise within the budget on these terms, for which no gate is needed.

@@ -242,6 +242,9 @@ impl Fit {
         check_folder(&out)?;
         check_results(&out, force)?;
         trace.check(purse.is_given(), force)?;
+        if trace.trace.is_some() {
+            job.check_traceable()?;
+        }
         let label = format!("fit to {}", out.display());
         let purse = purse.open(&file.job, &file.data, &label, || job.plan_beforehand())?;
         let mut bar = Bar::new("iteration");

@@ -3,15 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use reticent::accountant::Ledger;
-use reticent::{Certificate, Document, check_new, write_text};
-use reticent_budget::{BudgetError, Line, Store};
-use reticent_report::{Account, Paid, Subject, report};
+use reticent::{Document, check_new, write_text};
+use reticent_budget::{BudgetError, Store};
+use reticent_report::{Account, Findings, Paid, Subject, report};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::findings::findings;
 use crate::number;
 use crate::progress::waiting;
 
@@ -52,10 +50,10 @@ impl Report {
         for path in &self.models {
             let document = Document::read(path)?;
             let certificate = document.certificate();
-            let paid = paid(&lines, &mut taken, certificate).map_err(Failure::Budget)?;
+            let paid = Paid::of(&lines, &mut taken, certificate).map_err(Failure::Budget)?;
             let name = path.display().to_string();
             let count = || {
-                let found = findings(&document);
+                let found = Findings::of(&document);
                 match document.model() {
                     Some(model) => Subject::of_model(&name, model.clone(), found),
                     None => Subject::of_certificate(&name, certificate.clone(), found),
@@ -88,36 +86,4 @@ impl Report {
 pub fn account(store: &Store, file: &Path) -> Result<Account, BudgetError> {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
     Ok(Account::new(&name.unwrap_or_default(), store.summary()?, store.course(MOMENTS)?))
-}
-
-/// The job of a budget that planned just what a certificate's ledger has, if there is one that was
-/// not given back; no job is that of two models.
-fn paid(
-    lines: &[Line],
-    taken: &mut Vec<u64>,
-    certificate: &Certificate,
-) -> Result<Option<Paid>, BudgetError> {
-    let back: Vec<Option<u64>> =
-        lines.iter().filter(|line| line.kind() == "released").map(Line::job).collect();
-    let counts = |line: &&Line| {
-        line.kind() == "reserved"
-            && !back.contains(&Some(line.number()))
-            && !taken.contains(&line.number())
-    };
-    for line in lines.iter().rev().filter(counts) {
-        let exported = line.export()?;
-        let body = &exported["body"];
-        let Ok(plan) = serde_json::from_value::<Ledger>(body["ledger"].clone()) else { continue };
-        let of = |name: &str| body[name].as_f64().unwrap_or(f64::INFINITY);
-        if plan == certificate.ledger {
-            taken.push(line.number());
-            return Ok(Some(Paid {
-                job: line.number(),
-                asked: (of("epsilon"), of("delta")),
-                planned: plan.total_events(),
-                used: certificate.ledger.total_events(),
-            }));
-        }
-    }
-    Ok(None)
 }

@@ -1,5 +1,6 @@
 //! `reticent reproduce`: the experiments of the papers, run again, and their claims checked.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -64,7 +65,10 @@ impl Reproduce {
         let mut claims = Vec::new();
         for experiment in &chosen {
             let mut line = Line::new();
-            let mut tell = |what: &str| line.say(&format!("{}: {what}", experiment.id()));
+            let mut tell = |what: &str| {
+                line.say(&format!("{}: {what}", experiment.id()));
+                ControlFlow::Continue(())
+            };
             let mut context = Context {
                 data_dir: data_dir.clone(),
                 quick: self.quick,

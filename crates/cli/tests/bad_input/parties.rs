@@ -15,6 +15,14 @@ pub const CASES: &[Case] = &[
     ),
     case("simulate --data none.csv GOOD --split 0", "split = 0: at least one party is needed"),
     case(
+        "simulate --data none.csv GOOD --split 1000000000",
+        "split = 1000000000: at most 10000000 parties are run in one process; give fewer",
+    ),
+    case(
+        "simulate --data good.csv GOOD --split 41",
+        "split = 41: the table has 40 records, and a party without any has nothing to say; give at most so many parties",
+    ),
+    case(
         "simulate --data none.csv GOOD --split -1",
         "invalid value '-1' for '--split <N>': a whole number from 0 is needed, for example 5",
     ),

@@ -169,6 +169,18 @@ pub const CASES: &[Case] = &[
         "class-weight = heavy: balanced, or a number for each class is needed, as CLASS:NUMBER,CLASS:NUMBER",
     ),
     case(
+        "fit none.csv GOOD --class-weight no:1,yes:0",
+        "class-weight = 0: a weight between 1e-6 and 1e6 is needed for every class",
+    ),
+    case(
+        "fit none.csv GOOD --trace run.csv --tune clip=[0.5,1]",
+        "trace = a choice: of a choice among several runs only the best is released; trace a fit without --tune",
+    ),
+    case(
+        "fit none.csv GOOD --trace run.csv --algorithm exact",
+        "trace = exact: it has no noise, and nothing is released iteration by iteration; choose another algorithm",
+    ),
+    case(
         "fit none.csv GOOD --tune penalty=l1:[1e-4]",
         "tune = penalty=l1:[1e-4]: a grid of one leaves nothing to choose, and choosing costs budget: give --penalty l1:1e-4 itself, or more values",
     ),

@@ -110,7 +110,7 @@ impl DataSet {
             report.stand_ins.push(self.name().to_owned());
             return Ok(simulated::indicators(rows, self.columns(), 14));
         };
-        context.say(&format!("reading {}", self.name()));
+        context.say(&format!("reading {}", self.name()))?;
         let table = match self {
             DataSet::Adult => files::adult(&path)?,
             DataSet::Covtype => files::covtype(&path)?,
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said_with_where_to_get_it() {
-        let mut quiet = |_: &str| ();
+        let mut quiet = |_: &str| std::ops::ControlFlow::Continue(());
         let mut context =
             Context { data_dir: None, quick: false, seeds: None, rows: None, tell: &mut quiet };
         let mut report = Report::default();

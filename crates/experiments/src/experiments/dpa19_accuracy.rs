@@ -84,7 +84,7 @@ impl Experiment for Dpa19Accuracy {
         for seed in context.seeds(5, 2) {
             for &epsilon in epsilons {
                 for (k, (name, method, delta, times)) in curves.iter().enumerate() {
-                    context.say(&format!("seed {seed}, ε = {epsilon}, {name}"));
+                    context.say(&format!("seed {seed}, ε = {epsilon}, {name}"))?;
                     let price = price(epsilon, *delta, *times);
                     let x = problem.simulate(method, price, setting.among(), seed)?;
                     series[k].add(epsilon, setting.test.accuracy(&x));

@@ -61,7 +61,7 @@ impl Experiment for Dpa19Against {
                         (exact_steps(t), setting.printed()),
                     ];
                     for (k, (method, times)) in runs.iter().enumerate() {
-                        context.say(&format!("{t} rounds, seed {seed}, {}", names[k]));
+                        context.say(&format!("{t} rounds, seed {seed}, {}", names[k]))?;
                         let price = price(*epsilon, DELTA, *times);
                         let x = problem.simulate(method, price, setting.among(), seed)?;
                         let value = if self.objective {

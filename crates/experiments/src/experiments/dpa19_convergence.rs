@@ -59,7 +59,7 @@ impl Experiment for Dpa19Convergence {
             plain.add(t as f64, problem.objective(&x)?);
             for seed in context.seeds(5, 2) {
                 for (k, &epsilon) in epsilons.iter().enumerate() {
-                    context.say(&format!("{t} rounds, seed {seed}, ε = {epsilon}"));
+                    context.say(&format!("{t} rounds, seed {seed}, ε = {epsilon}"))?;
                     let price = price(epsilon, DELTA, 1.0);
                     let x = problem.simulate(&dp_admm(t), price, setting.among(), seed)?;
                     series[k].add(t as f64, problem.objective(&x)?);

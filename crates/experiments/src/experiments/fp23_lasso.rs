@@ -63,7 +63,7 @@ impl Experiment for Fp23Lasso {
             for &epsilon in epsilons {
                 zero.add(epsilon, nothing);
                 for (k, method) in methods.iter().enumerate() {
-                    context.say(&format!("seed {seed}, ε = {epsilon}, {}", method.name));
+                    context.say(&format!("seed {seed}, ε = {epsilon}, {}", method.name))?;
                     let x = problem.fit(method, Price::Budget(epsilon, DELTA), seed)?;
                     series[k].add(epsilon, problem.objective(&x)?);
                 }

@@ -47,7 +47,7 @@ impl Experiment for Fp23Tab {
         let mut series = names.map(Series::new);
         let (mut ordered, mut root) = (true, true);
         for &n in users {
-            context.say(&format!("{n} users"));
+            context.say(&format!("{n} users"))?;
             let users = n as f64;
             let share = share_of_noise(one, n, HONEST).map_err(Error::account)?;
             // The noise of one, of the shares of all, and of all, on an average of n.

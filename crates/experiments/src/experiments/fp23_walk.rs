@@ -91,7 +91,7 @@ impl Experiment for Fp23Walk {
         let local = local()?;
         let (mut theorem, mut points) = (Vec::new(), Vec::new());
         for &n in users {
-            context.say(&format!("{n} users"));
+            context.say(&format!("{n} users"))?;
             theorem.push((n as f64, ratio_in_regime(n)?));
             points.push((n as f64, network(n)? / local));
         }

@@ -107,7 +107,7 @@ impl Ls22Methods {
             }
             for &epsilon in epsilons {
                 for (k, method) in all.iter().enumerate() {
-                    context.say(&format!("{name}, seed {seed}, ε = {epsilon}, {}", method.name));
+                    context.say(&format!("{name}, seed {seed}, ε = {epsilon}, {}", method.name))?;
                     let x = problem.fit(method, Price::Budget(epsilon, DELTA), seed)?;
                     gaps[k].add(epsilon, problem.objective(&x)? - best);
                     accuracy[k].add(epsilon, test.accuracy(&x));

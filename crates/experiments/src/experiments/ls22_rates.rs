@@ -75,7 +75,7 @@ impl Experiment for Ls22Rates {
             for seed in context.seeds(5, 2) {
                 for &t in steps {
                     let method = &methods(t)[k];
-                    context.say(&format!("seed {seed}, {t} steps, {}", method.name));
+                    context.say(&format!("seed {seed}, {t} steps, {}", method.name))?;
                     let prices = [Price::Free, Price::Budget(1.0, 1e-5)];
                     for (series, price) in gaps.iter_mut().zip(prices) {
                         let x = problem.fit(method, price, seed)?;

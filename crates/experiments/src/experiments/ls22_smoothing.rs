@@ -68,7 +68,7 @@ impl Ls22Smoothing {
             let best = problem.objective(&problem.exact()?)?;
             for &epsilon in epsilons {
                 for (k, nu) in SMOOTHING.into_iter().enumerate() {
-                    context.say(&format!("{name}, seed {seed}, ε = {epsilon}, ν = {nu}"));
+                    context.say(&format!("{name}, seed {seed}, ε = {epsilon}, ν = {nu}"))?;
                     let x = self.train(&problem, case, (nu, false), epsilon, seed)?;
                     gaps[0][k].add(epsilon, problem.objective(&x)? - best);
                     accuracy[k].add(epsilon, test.accuracy(&x));

@@ -64,7 +64,7 @@ impl Experiment for Ra18Fig1 {
             let mut series = vec![Series::new("ADMM")];
             series.extend(gammas.iter().map(|gamma| Series::new(format!("R-ADMM, γ = {gamma}"))));
             for &t in points {
-                context.say(&format!("{} parties, {t} iterations", among.parties));
+                context.say(&format!("{} parties, {t} iterations", among.parties))?;
                 let plain = method("ADMM", "admm-network", format!("iterations={t} rho=0.5"));
                 let x = problem.simulate(&plain, Price::Free, *among, 1)?;
                 series[0].add(t as f64, problem.objective(&x)? - best);
@@ -140,7 +140,7 @@ impl Experiment for Ra18Fig3 {
             for seed in context.seeds(10, 2) {
                 for &epsilon in epsilons {
                     for (k, method) in methods.iter().enumerate() {
-                        context.say(&format!("seed {seed}, ε = {epsilon}, {}", method.name));
+                        context.say(&format!("seed {seed}, ε = {epsilon}, {}", method.name))?;
                         let price = Price::Budget(epsilon, 1e-5);
                         let x = problem.simulate(method, price, *among, seed)?;
                         series[k].add(epsilon, problem.loss_at(&x)?);

@@ -55,7 +55,7 @@ impl Experiment for Ra18Privacy {
             for seed in context.seeds(10, 2) {
                 for &epsilon in epsilons {
                     for (k, method) in methods.iter().enumerate() {
-                        context.say(&format!("seed {seed}, ε = {epsilon}, {}", method.name));
+                        context.say(&format!("seed {seed}, ε = {epsilon}, {}", method.name))?;
                         let price = Price::Budget(epsilon, 1e-5);
                         let x = problem.simulate(method, price, *among, seed)?;
                         series[k].add(epsilon, problem.loss_at(&x)?);

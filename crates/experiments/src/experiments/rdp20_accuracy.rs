@@ -96,7 +96,7 @@ impl Experiment for Rdp20Accuracy {
             plain.add(0.0, test.accuracy(&problem.exact()?));
             for &epsilon in epsilons {
                 for (k, method) in all.iter().enumerate() {
-                    context.say(&format!("seed {seed}, ε = {epsilon}, {}", method.name));
+                    context.say(&format!("seed {seed}, ε = {epsilon}, {}", method.name))?;
                     let x = self.train(&problem, method, epsilon, seed)?;
                     let (right, value) = measured(&problem, &test, &x)?;
                     accuracy[k].add(epsilon, right);

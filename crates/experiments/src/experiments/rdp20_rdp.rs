@@ -56,7 +56,7 @@ impl Experiment for Rdp20Rdp {
         let mut series = METHODS.map(|(_, name)| Series::new(name));
         let (mut least, mut crossed, mut worst) = (true, false, 0.0_f64);
         for &t in steps {
-            context.say(&format!("{t} iterations"));
+            context.say(&format!("{t} iterations"))?;
             let step = WithoutReplacementGaussian::new(NOISE, BATCH, ROWS);
             let ledger = repeated(step.map_err(Error::account)?, t, (Unit::Record, View::Central))?;
             let mut bounds = Vec::new();

@@ -62,7 +62,7 @@ impl Experiment for Rdp20Simulated {
             plain.add(0.0, test.accuracy(&problem.exact()?));
             for &epsilon in epsilons {
                 for (k, method) in all.iter().enumerate() {
-                    context.say(&format!("seed {seed}, ε = {epsilon}, {}", method.name));
+                    context.say(&format!("seed {seed}, ε = {epsilon}, {}", method.name))?;
                     let x = problem.fit(method, Price::Budget(epsilon, DELTA), seed)?;
                     accuracy[k].add(epsilon, test.accuracy(&x));
                     for (series, &selected) in found.iter_mut().zip(&SELECTED) {

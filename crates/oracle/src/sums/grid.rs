@@ -23,7 +23,7 @@ const CLIP: f64 = (1_u64 << BITS) as f64;
 
 /// Adding and subtracting it rounds a double below 2⁵¹ in magnitude to the nearest integer. A
 /// vector instruction each, where `f64::round` is a call.
-const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5 · 2⁵²
+pub const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5 · 2⁵²
 
 /// Rows that may be added up in doubles before an integer of 2³² steps a row could pass 2⁵³.
 pub const ROWS_PER_FLUSH: usize = 1 << 20;

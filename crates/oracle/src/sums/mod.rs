@@ -12,6 +12,7 @@
 mod blocks;
 pub(crate) mod grid;
 mod images;
+mod lanes;
 mod party_block;
 mod pass;
 mod private;

@@ -30,6 +30,7 @@ impl ScalarLoss for Logistic {
         -1.0 / (1.0 + u.exp())
     }
 
+    #[inline(always)]
     fn slopes(&self, us: &mut [f64]) {
         us.iter_mut().for_each(|u| *u = -1.0 / (1.0 + exp(*u)));
     }

@@ -29,7 +29,7 @@ pub trait ScalarLoss: Sealed + std::fmt::Debug + Send + Sync {
     fn slope(&self, u: f64) -> f64;
 
     /// `u ← φ'(u)` for many arguments.
-    #[inline]
+    #[inline(always)]
     fn slopes(&self, us: &mut [f64]) {
         us.iter_mut().for_each(|u| *u = self.slope(*u));
     }
@@ -81,13 +81,7 @@ impl<T: ScalarLoss> Loss for T {
     }
 
     fn derivatives(&self, scores: &[f64], targets: &[f64], out: &mut [f64]) {
-        for ((out, &score), &target) in out.iter_mut().zip(scores).zip(targets) {
-            *out = argument::<T>(score, target);
-        }
-        self.slopes(out);
-        if T::ARGUMENT == Argument::Margin {
-            out.iter_mut().zip(targets).for_each(|(slope, target)| *slope *= target);
-        }
+        pulp::Arch::new().dispatch(Slopes { loss: self, scores, targets, out });
     }
 
     fn curvature(&self, scores: &[f64], target: f64, out: &mut [f64]) {
@@ -115,6 +109,32 @@ impl<T: ScalarLoss> Loss for T {
     }
 }
 
+/// Many derivatives, with the widest vector instructions of this machine. The bits are the same with
+/// any: every operation is rounded on its own.
+struct Slopes<'a, T> {
+    loss: &'a T,
+    scores: &'a [f64],
+    targets: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl<T: ScalarLoss> pulp::WithSimd for Slopes<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let Slopes { loss, scores, targets, out } = self;
+        for ((out, &score), &target) in out.iter_mut().zip(scores).zip(targets) {
+            *out = argument::<T>(score, target);
+        }
+        loss.slopes(out);
+        if T::ARGUMENT == Argument::Margin {
+            out.iter_mut().zip(targets).for_each(|(slope, target)| *slope *= target);
+        }
+    }
+}
+
+#[inline(always)]
 fn argument<T: ScalarLoss>(score: f64, target: f64) -> f64 {
     match T::ARGUMENT {
         Argument::Margin => target * score,

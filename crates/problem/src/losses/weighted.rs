@@ -17,6 +17,9 @@ pub struct Weighted {
 }
 
 impl Weighted {
+    /// What a weight may be.
+    pub const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
+
     /// `loss` with a weight for each class, in their order.
     ///
     /// # Errors
@@ -53,8 +56,7 @@ impl Weighted {
         if weights.len() != classes {
             return refuse(number, count, &format!("{classes}, one for each class"));
         }
-        let fits = |weight: &f64| (1e-6..=1e6).contains(weight);
-        if let Some(weight) = weights.iter().find(|weight| !fits(weight)) {
+        if let Some(weight) = weights.iter().find(|weight| !Self::WEIGHTS.contains(weight)) {
             return refuse("class_weight", *weight, "between 1e-6 and 1e6");
         }
         let most = weights.iter().fold(0.0, |most: f64, weight| most.max(*weight));

@@ -24,6 +24,9 @@ pub(super) const NOBODY: Error = Error::Missing {
     todo: "say how many there are with `split = N`, or whose row each is with `users_from = COLUMN`",
 };
 
+/// More parties are not run in one process: each has a table, a key and books.
+const MOST_PARTIES: u32 = 10_000_000;
+
 /// Records of each party while there is no table yet: so many that no setting is refused for their
 /// number.
 const MANY: u64 = 1 << 20;
@@ -176,6 +179,11 @@ impl SimulationJob {
     fn try_out(&self) -> Result<(), Error> {
         match self.split {
             Some(0) => Err(Error::value("split", 0, "at least one party is needed")),
+            Some(parties) if parties > MOST_PARTIES => {
+                let why =
+                    format!("at most {MOST_PARTIES} parties are run in one process; give fewer");
+                Err(Error::value("split", parties, why))
+            }
             Some(parties) => {
                 let records = vec![MANY; parties as usize];
                 let topology = self.topology(parties)?;

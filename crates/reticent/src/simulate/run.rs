@@ -330,6 +330,17 @@ impl SimulationJob {
     fn deal(&self, table: PrivateTable) -> Result<Vec<PrivateTable>, Error> {
         match self.split {
             Some(parties) => {
+                // Where records are protected their number is public; otherwise nothing may hang on
+                // it.
+                let Opening { unit, adjacency, .. } = self.opening;
+                let records = table.public_count(unit, adjacency).unwrap_or(u64::MAX);
+                if u64::from(parties) > records {
+                    let why = format!(
+                        "the table has {records} records, and a party without any has nothing to say; give at most so \
+                         many parties"
+                    );
+                    return Err(Error::value("split", parties, why));
+                }
                 let dealt = table.split(parties as usize, self.skew, self.public_seed);
                 Ok(dealt.map_err(Refusal::from)?)
             }

@@ -15,6 +15,7 @@ mod grid;
 mod journal;
 mod run;
 mod summary;
+mod workers;
 
 pub use grid::{Point, Sweep, SweepFile};
 pub use journal::{Finished, Journal, Kind};

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::Mutex;
 
 use reticent_accountant::{Ledger, epsilon};
 use reticent_noise::Hasher;
@@ -11,6 +10,7 @@ use reticent_oracle::{Digest, PrivateTable, Refusal, SharedPasses};
 
 use super::grid::{Checked, Run, Sweep};
 use super::journal::{Finished, Journal, Kind};
+use super::workers::{in_parallel, locked};
 use crate::error::Error;
 use crate::model::Model;
 use crate::predict::Asked;
@@ -144,34 +144,9 @@ impl ReadySweep<'_> {
         told: &mut dyn FnMut(usize, usize),
     ) -> Result<(), Error> {
         let left = journal.left();
-        let (count, mut over) = (left.len(), 0);
-        let queue = Mutex::new(left.into_iter());
         let journal = Mutex::new(journal);
-        let stop = AtomicBool::new(false);
-        let (tell, heard) = mpsc::channel();
-        std::thread::scope(|scope| {
-            for _ in 0..self.at_a_time().clamp(1, count.max(1)) {
-                let (queue, journal, stop, tell) = (&queue, &journal, &stop, tell.clone());
-                scope.spawn(move || {
-                    while !stop.load(Ordering::Relaxed)
-                        && let Some(run) = locked(queue).next()
-                    {
-                        let done = self.one(run, journal);
-                        stop.fetch_or(done.is_err(), Ordering::Relaxed);
-                        let _ = tell.send(done);
-                    }
-                });
-            }
-            drop(tell);
-            let mut ended = Ok(());
-            for done in heard {
-                over += 1;
-                told(over, count);
-                ended = ended.and(done);
-            }
-            ended
-        })
-        .map_err(|why| self.spent(why))
+        let (at_a_time, one) = (self.at_a_time(), |run| self.one(run, &journal));
+        in_parallel(left, at_a_time, one, told).map_err(|why| self.spent(why))
     }
 
     /// Fits mostly wait for the pass that they share, and are more than there are cores; `jobs = 1`
@@ -395,10 +370,6 @@ fn contents(data: &Files) -> Result<Digest, Error> {
         hasher.field(&bytes);
     }
     Ok(hasher.finish())
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

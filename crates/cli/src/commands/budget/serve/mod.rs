@@ -6,6 +6,7 @@
 
 mod guard;
 mod routes;
+mod sent;
 mod server;
 mod token;
 

@@ -15,9 +15,9 @@ use reticent_report::{Account, Page, live};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 
 use super::guard::{Hosts, guard};
+use super::sent;
 use super::token::Token;
 use crate::commands::report::account;
-use crate::findings;
 
 /// The largest file that is verified, and the largest form.
 const LARGEST_FILE: usize = 16 * 1024 * 1024;
@@ -266,7 +266,7 @@ async fn verified(State(pages): State<Pages>, mut parts: Multipart) -> Result<Re
         .map_err(|error| refuse(error.status(), "The file is too large, or did not come whole."))?;
     let found = pages.verify(move || {
         let text = std::str::from_utf8(&bytes).map_err(|_| "it is not text".to_owned())?;
-        findings::subject(&name, text).map(|subject| live::verified(&subject))
+        sent::subject(&name, text).map(|subject| live::verified(&subject))
     });
     found.await?.map(page).map_err(|words| {
         refuse(

@@ -1,0 +1,423 @@
+//! Clipped sums at many parameters in one pass over the rows, eight parameters at a time.
+//!
+//! For each parameter every operation on doubles is the one that [`super::pass`] makes, in its
+//! order, and what is summed are integers: the sum is that of a pass of its own, to the bit. The
+//! vectors are written out, because a compiler that is left to itself puts rows into the lanes and
+//! gathers the parameters.
+
+use pulp::Simd;
+use rayon::prelude::*;
+use reticent_data::{Csr, Dense, Rows};
+use reticent_problem::losses::Loss;
+
+use super::grid::{Grid, MAGIC, nearest};
+use super::pass::{Ask, Pass, Slopes, finite};
+use super::private::Private;
+
+/// Parameters that are worked on together: one to a lane of the widest vectors.
+const LANES: usize = 8;
+
+/// Rows in a block.
+const BLOCK: usize = 32;
+
+/// Rows that are added to a column at once, so that its sums stay in a register.
+const AT_ONCE: usize = 8;
+
+/// What [`rounded`] makes of 0.
+const ZERO: u64 = MAGIC.to_bits();
+
+/// Parameters for which a pass of their own is faster than idle lanes.
+const FEW: usize = 2;
+
+/// What one gate asks: where, and how far a record may pull.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub at: Vec<f64>,
+    pub clip: f64,
+}
+
+/// The sums of all that is asked, in steps of the grid, in one pass.
+pub fn together(private: &Private, loss: &dyn Loss, asked: &[Asked]) -> Vec<Vec<i64>> {
+    let len = asked.first().map_or(0, |asked| asked.at.len());
+    let mut all = vec![vec![0; len]; asked.len()];
+    if asked.len() <= FEW {
+        for (Asked { at, clip }, sum) in asked.iter().zip(&mut all) {
+            let ask = Ask { private, loss, slopes: Slopes::At(at), clip: *clip, chosen: None };
+            Pass::default().clipped_sum(&ask, sum);
+        }
+        return all;
+    }
+    for part in in_lanes(private, loss, asked) {
+        for (k, sum) in all.iter_mut().enumerate() {
+            let own = &part[k / LANES];
+            sum.iter_mut().zip(own).for_each(|(s, lanes)| *s += lanes[k % LANES] as i64);
+        }
+    }
+    all
+}
+
+/// Integers for eight parameters, as the two's complement of what may be negative.
+type Sums = Vec<[u64; LANES]>;
+
+/// What each thread adds up, group by group.
+fn in_lanes(private: &Private, loss: &dyn Loss, asked: &[Asked]) -> Vec<Vec<Sums>> {
+    let groups: Vec<Group> = asked.chunks(LANES).map(Group::new).collect();
+    let count = private.records();
+    let threads = rayon::current_num_threads().clamp(1, count.max(1));
+    let share = count.div_ceil(threads).max(1);
+    let part = |t: usize| {
+        let rows = (t * share).min(count)..((t + 1) * share).min(count);
+        match private.native_table().map(|table| &table.rows) {
+            Some(Rows::Dense(table)) => part(private, loss, table, &groups, rows),
+            Some(Rows::Sparse(table)) => part(private, loss, table, &groups, rows),
+            // Rows that others stand in for are not asked about here.
+            None => groups.iter().map(Group::nothing).collect(),
+        }
+    };
+    (0..threads).into_par_iter().map(part).collect()
+}
+
+/// Up to eight parameters, entry by entry; lanes that nobody asked for are 0.
+#[derive(Debug)]
+struct Group {
+    at: Vec<[f64; LANES]>,
+    clips: Vec<f64>,
+}
+
+impl Group {
+    fn new(asked: &[Asked]) -> Self {
+        let len = asked.first().map_or(0, |asked| asked.at.len());
+        let mut at = vec![[0.0; LANES]; len];
+        for (lane, asked) in asked.iter().enumerate() {
+            at.iter_mut().zip(&asked.at).for_each(|(all, x)| all[lane] = *x);
+        }
+        Group { at, clips: asked.iter().map(|asked| asked.clip).collect() }
+    }
+
+    fn nothing(&self) -> Sums {
+        vec![[0; LANES]; self.at.len()]
+    }
+}
+
+/// The sums over some of the rows, for every group.
+fn part(
+    private: &Private,
+    loss: &dyn Loss,
+    rows: &impl Lanes,
+    groups: &[Group],
+    range: std::ops::Range<usize>,
+) -> Vec<Sums> {
+    let mut sums: Vec<Sums> = groups.iter().map(Group::nothing).collect();
+    let arch = pulp::Arch::new();
+    let mut scratch = Scratch::default();
+    for start in range.clone().step_by(BLOCK) {
+        let records = start..(start + BLOCK).min(range.end);
+        for (group, sums) in groups.iter().zip(&mut sums) {
+            let (records, scratch) = (records.clone(), &mut scratch);
+            arch.dispatch(Block { private, loss, rows, group, sums, records, scratch });
+        }
+    }
+    sums
+}
+
+/// The numbers of a block. A loss is shown one parameter's scores at a time, rows are eight
+/// parameters' slopes at a time.
+#[derive(Debug)]
+struct Scratch {
+    targets: [f64; BLOCK],
+    scores: [[f64; BLOCK]; LANES],
+    slopes: [[f64; BLOCK]; LANES],
+    rows: [[f64; LANES]; BLOCK],
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Scratch {
+            targets: [0.0; BLOCK],
+            scores: [[0.0; BLOCK]; LANES],
+            slopes: [[0.0; BLOCK]; LANES],
+            rows: [[0.0; LANES]; BLOCK],
+        }
+    }
+}
+
+/// Where the lanes of one vector are among those of a group: every `of`-th vector from `first` on.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    first: usize,
+    of: usize,
+}
+
+impl Part {
+    fn at(self, entry: usize) -> usize {
+        entry * self.of + self.first
+    }
+}
+
+/// Rows for several parameters at a time.
+trait Lanes {
+    /// `aᵢᵀx` for the parameters of a vector, each as
+    /// [`RowAccess::dot`](super::rows::RowAccess::dot) computes it.
+    fn dot_lanes<S: Simd>(&self, simd: S, i: usize, x: &[S::f64s], part: Part) -> S::f64s;
+
+    /// `sums ← sums + nearest(t·aᵢ)` for the parameters of a vector and each of `records`.
+    fn add_lanes<S: Simd>(
+        &self,
+        simd: S,
+        records: std::ops::Range<usize>,
+        t: &[S::f64s],
+        sums: &mut [S::u64s],
+        part: Part,
+    );
+}
+
+/// `nearest(t·a)` as an integer, and [`ZERO`] more: where doubles are one apart, their bits count.
+#[inline(always)]
+fn rounded<S: Simd>(simd: S, t: S::f64s, a: f64) -> S::u64s {
+    let steps = simd.mul_f64s(t, simd.splat_f64s(a));
+    simd.transmute_u64s_f64s(simd.add_f64s(steps, simd.splat_f64s(MAGIC)))
+}
+
+/// `sum + nearest(t·a)`.
+#[inline(always)]
+fn plus<S: Simd>(simd: S, sum: S::u64s, t: S::f64s, a: f64) -> S::u64s {
+    let less = simd.add_u64s(sum, simd.splat_u64s(ZERO.wrapping_neg()));
+    simd.add_u64s(less, rounded(simd, t, a))
+}
+
+/// What a sum of no doubles is.
+fn nothing() -> f64 {
+    std::iter::empty::<f64>().sum()
+}
+
+impl Lanes for Dense {
+    #[inline(always)]
+    fn dot_lanes<S: Simd>(&self, simd: S, i: usize, x: &[S::f64s], part: Part) -> S::f64s {
+        // The eight running sums of `dot`, each for the parameters of a vector.
+        let (head, tail) = self.row(i).as_chunks::<8>();
+        let mut running = [simd.splat_f64s(0.0); 8];
+        let add = |sum, a: f64, entry: usize| {
+            simd.add_f64s(sum, simd.mul_f64s(simd.splat_f64s(a), x[part.at(entry)]))
+        };
+        for (c, chunk) in head.iter().enumerate() {
+            for (k, (sum, a)) in running.iter_mut().zip(chunk).enumerate() {
+                *sum = add(*sum, *a, 8 * c + k);
+            }
+        }
+        let none = simd.splat_f64s(nothing());
+        let whole = running.iter().fold(none, |whole, sum| simd.add_f64s(whole, *sum));
+        let behind = 8 * head.len();
+        let rest = tail.iter().enumerate().fold(none, |sum, (k, a)| add(sum, *a, behind + k));
+        simd.add_f64s(whole, rest)
+    }
+
+    #[inline(always)]
+    fn add_lanes<S: Simd>(
+        &self,
+        simd: S,
+        records: std::ops::Range<usize>,
+        t: &[S::f64s],
+        sums: &mut [S::u64s],
+        part: Part,
+    ) {
+        let columns = sums.len() / part.of;
+        let zeros = simd.splat_u64s(ZERO.wrapping_mul(AT_ONCE as u64).wrapping_neg());
+        let many = records.len() - records.len() % AT_ONCE;
+        for start in (0..many).step_by(AT_ONCE) {
+            let rows: [&[f64]; AT_ONCE] =
+                std::array::from_fn(|r| &self.row(records.start + start + r)[..columns]);
+            let t: [S::f64s; AT_ONCE] = std::array::from_fn(|r| t[part.at(start + r)]);
+            for j in 0..columns {
+                let mut sum = simd.add_u64s(sums[part.at(j)], zeros);
+                for r in 0..AT_ONCE {
+                    sum = simd.add_u64s(sum, rounded(simd, t[r], rows[r][j]));
+                }
+                sums[part.at(j)] = sum;
+            }
+        }
+        for r in many..records.len() {
+            for (j, a) in self.row(records.start + r).iter().enumerate() {
+                let sum = &mut sums[part.at(j)];
+                *sum = plus(simd, *sum, t[part.at(r)], *a);
+            }
+        }
+    }
+}
+
+impl Lanes for Csr {
+    #[inline(always)]
+    fn dot_lanes<S: Simd>(&self, simd: S, i: usize, x: &[S::f64s], part: Part) -> S::f64s {
+        let (indices, values) = self.row(i);
+        indices.iter().zip(values).fold(simd.splat_f64s(nothing()), |sum, (&j, a)| {
+            simd.add_f64s(sum, simd.mul_f64s(simd.splat_f64s(*a), x[part.at(j as usize)]))
+        })
+    }
+
+    #[inline(always)]
+    fn add_lanes<S: Simd>(
+        &self,
+        simd: S,
+        records: std::ops::Range<usize>,
+        t: &[S::f64s],
+        sums: &mut [S::u64s],
+        part: Part,
+    ) {
+        for (r, i) in records.enumerate() {
+            let (indices, values) = self.row(i);
+            let t = t[part.at(r)];
+            for (&j, a) in indices.iter().zip(values) {
+                let sum = &mut sums[part.at(j as usize)];
+                *sum = plus(simd, *sum, t, *a);
+            }
+        }
+    }
+}
+
+/// A block of records for a group: a type of its own because a closure would not be compiled for the
+/// vector instructions that it is dispatched to.
+struct Block<'a, R> {
+    private: &'a Private,
+    loss: &'a dyn Loss,
+    rows: &'a R,
+    group: &'a Group,
+    sums: &'a mut Sums,
+    records: std::ops::Range<usize>,
+    scratch: &'a mut Scratch,
+}
+
+impl<R: Lanes> pulp::WithSimd for Block<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let of = LANES / S::F64_LANES;
+        let (at, _) = S::as_simd_f64s(self.group.at.as_flattened());
+        let weights = &at[..self.private.features() * of];
+        for first in 0..of {
+            let part = Part { first, of };
+            for (r, i) in self.records.clone().enumerate() {
+                let (scores, _) = S::as_mut_simd_f64s(&mut self.scratch.rows[r]);
+                scores[first] = self.rows.dot_lanes(simd, i, weights, part);
+            }
+        }
+        self.slopes();
+        let (t, _) = S::as_simd_f64s(self.scratch.rows.as_flattened());
+        let features = self.private.features();
+        let (sums, constant) = self.sums.split_at_mut(features);
+        let (sums, _) = S::as_mut_simd_u64s(sums.as_flattened_mut());
+        for first in 0..of {
+            self.rows.add_lanes(simd, self.records.clone(), t, sums, Part { first, of });
+        }
+        if let Some(sum) = constant.first_mut() {
+            let intercept = self.private.intercept();
+            for t in &self.scratch.rows[..self.records.len()] {
+                for (sum, t) in sum.iter_mut().zip(t) {
+                    *sum = sum.wrapping_add(nearest(t * intercept) as i64 as u64);
+                }
+            }
+        }
+    }
+}
+
+impl<R> Block<'_, R> {
+    /// From scores to clipped slopes in steps of the grid, in `scratch.rows`.
+    #[inline(always)]
+    fn slopes(&mut self) {
+        let Block { private, loss, group, records, scratch, .. } = self;
+        let count = records.len();
+        let last = group.at.get(private.features());
+        for (r, i) in records.clone().enumerate() {
+            scratch.targets[r] = private.target(i);
+            for lane in 0..LANES {
+                let constant = last.map_or(0.0, |b| b[lane] * private.intercept());
+                scratch.scores[lane][r] = scratch.rows[r][lane] + constant;
+            }
+        }
+        let grid = Grid::new(group.at.len());
+        for (lane, &clip) in group.clips.iter().enumerate() {
+            let slopes = &mut scratch.slopes[lane][..count];
+            loss.derivatives(&scratch.scores[lane][..count], &scratch.targets[..count], slopes);
+            for (slope, norm) in slopes.iter_mut().zip(private.norms_above(records.clone())) {
+                finite(slope);
+                *slope *= grid.factor(slope.abs() * norm, clip);
+            }
+        }
+        for (r, t) in scratch.rows[..count].iter_mut().enumerate() {
+            *t = std::array::from_fn(|lane| scratch.slopes[lane][r]);
+        }
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use reticent_data::Table;
+    use reticent_problem::losses;
+
+    /// A table of `n` rows of `d` numbers, of which some are 0; the same, sparse.
+    pub fn tables(n: usize, d: usize, seed: u64) -> [Table; 2] {
+        let mut state = seed;
+        let mut next = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+        };
+        let (mut dense, mut sparse) = (Dense::empty(d), Csr::empty(d));
+        for _ in 0..n {
+            let row: Vec<(u32, f64)> = (0..d as u32)
+                .map(|j| (j, next()))
+                .filter(|(j, a)| j % 3 == 0 || *a > 0.0)
+                .collect();
+            let (indices, values): (Vec<u32>, Vec<f64>) = row.into_iter().unzip();
+            dense.push_sparse(&indices, &values);
+            sparse.push(&indices, &values);
+        }
+        let targets: Vec<f64> = (0..n).map(|_| if next() > 0.0 { 1.0 } else { -1.0 }).collect();
+        let names: Vec<String> = (0..d).map(|j| j.to_string()).collect();
+        [Rows::Dense(dense), Rows::Sparse(sparse)].map(|rows| Table {
+            rows,
+            targets: targets.clone(),
+            users: None,
+            names: names.clone(),
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        /// Whoever else is there, a sum is the one of a pass of its own, to the bit.
+        #[test]
+        fn a_shared_sum_is_the_sum_of_a_pass_of_its_own(
+            (n, d, many, seed) in (0..120_usize, 1..30_usize, 1..20_usize, any::<u64>()),
+            loss in prop_oneof![Just("logistic"), Just("hinge"), Just("squared-hinge")],
+            intercept in prop_oneof![Just(0.0), Just(0.5)],
+            scale in prop_oneof![Just(1.0), Just(1e-200), Just(1e160), Just(1e308)],
+        ) {
+            let loss = losses::parse(loss, Some(2)).unwrap();
+            for table in tables(n, d, seed) {
+                let private = Private::by_record(table, intercept).unwrap();
+                let len = d + usize::from(intercept != 0.0);
+                let asked: Vec<Asked> = (0..many)
+                    .map(|k| Asked {
+                        at: (0..len).map(|j| scale * ((j * 7 + k * 3) % 11) as f64 - 0.3).collect(),
+                        clip: 0.1 + k as f64,
+                    })
+                    .collect();
+                let sums = together(&private, &*loss, &asked);
+                for (asked, sum) in asked.iter().zip(&sums) {
+                    let mut alone = vec![0; len];
+                    let ask = Ask {
+                        private: &private,
+                        loss: &*loss,
+                        slopes: Slopes::At(&asked.at),
+                        clip: asked.clip,
+                        chosen: None,
+                    };
+                    Pass::default().clipped_sum(&ask, &mut alone);
+                    prop_assert_eq!(sum, &alone);
+                }
+            }
+        }
+    }
+}

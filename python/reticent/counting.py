@@ -1,0 +1,143 @@
+"""How many there are of each class, as a question that is paid for."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _reticent
+from ._base import owners, seed_of
+from ._classifier import name_of, places_of
+from ._reticent import Schema
+from .certificate import Certificate
+
+if TYPE_CHECKING:
+    from .budget import Budget
+
+__all__ = ["ClassCounts", "class_counts"]
+
+
+class ClassCounts:
+    """How many there are of each class, with noise.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    counts : ndarray of shape (n_classes,)
+        How many records, or persons, each has; with noise, so that one may be negative.
+    deviation : float
+        The standard deviation of the noise of one answer; a class that is the difference of two has
+        √2 as much.
+    certificate : Certificate
+        What is guaranteed.
+    """
+
+    def __init__(
+        self,
+        classes: NDArray[Any],
+        counts: NDArray[np.float64],
+        deviation: float,
+        certificate: Certificate,
+    ) -> None:
+        self.classes = classes
+        self.counts = counts
+        self.deviation = deviation
+        self.certificate = certificate
+
+    def shares(self) -> dict[Any, float]:
+        """The share of each class, for ``class_prior``.
+
+        No class is taken for smaller than the noise of its count: what is behind the noise is not
+        known, and the weight of a class is one over its share.
+        """
+        least = np.maximum(self.counts, max(1.0, self.deviation))
+        return dict(zip(self.classes.tolist(), (least / least.sum()).tolist()))
+
+    def __repr__(self) -> str:
+        own = ", ".join(f"{name!r}: {count:.0f}" for name, count in
+                        zip(self.classes.tolist(), self.counts))
+        return f"ClassCounts({{{own}}}, deviation={self.deviation:.3g})"
+
+
+def class_counts(
+    y: Any,
+    groups: Any = None,
+    *,
+    classes: Any,
+    epsilon: float,
+    delta: float,
+    budget: Budget | None = None,
+    adjacency: str = "replace-one",
+    random_state: Any = None,
+) -> ClassCounts:
+    """Count the records of each class, within a budget.
+
+    It is for ``class_weight="balanced"`` where the shares of the classes are not public.
+
+    Parameters
+    ----------
+    y : array
+        The class of each record.
+    groups : array, optional
+        Whose each record is; a person is then protected with all their records, and counts once.
+    classes : list
+        The classes. They must be public.
+    epsilon, delta : float
+        What the counts may spend: little is enough, for the noise is about 1/ε records.
+    budget : Budget, optional
+        The budget of the data set, which pays.
+    adjacency : {"replace-one", "add-remove"}
+        Which tables are neighbours.
+    random_state : int or RandomState, optional
+        A seed for tests. The result is then NOT PRIVATE, and says so.
+
+    Returns
+    -------
+    ClassCounts
+        The counts, their noise and a certificate. It is about the people of this table: what a fit
+        shows of them adds up with it, and a budget adds it up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reticent
+    >>> y = np.repeat(["well", "ill"], [9000, 1000])
+    >>> found = reticent.class_counts(y, classes=["well", "ill"], epsilon=0.1, delta=1e-7)
+    >>> shares = found.shares()
+    >>> 0.05 < shares["ill"] < 0.15
+    True
+    >>> model = reticent.PrivateLogisticRegression(
+    ...     epsilon=1.0, delta=1e-6, bounds=(0, 1), classes=["well", "ill"],
+    ...     class_weight="balanced", class_prior=shares,
+    ... )
+    """
+    known = np.unique(np.asarray(classes))
+    if len(known) != len(np.asarray(classes)):
+        raise ValueError("classes has a class twice")
+    if len(known) < 2:
+        raise ValueError("classes must have at least 2 classes")
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must be one column of labels, and has {labels.ndim} dimensions")
+    counts, deviation, certificate, remark = _reticent.class_counts(
+        {
+            # A table has a column, of which nothing is asked.
+            "schema": Schema.bounded([(0.0, 1.0)], classes=[name_of(one) for one in known]),
+            "epsilon": float(epsilon),
+            "delta": float(delta),
+            "adjacency": adjacency,
+            "unit": "record" if groups is None else "user",
+            "seed": seed_of(random_state, "class_counts"),
+        },
+        np.zeros((len(labels), 1)),
+        y=places_of(known, labels),
+        groups=owners(groups),
+        budget=None if budget is None else {"path": budget.path, "label": "class_counts"},
+    )
+    if remark is not None:
+        warnings.warn(remark, RuntimeWarning, stacklevel=2)
+    return ClassCounts(known, np.asarray(counts), float(deviation), Certificate(certificate))
