@@ -76,8 +76,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         What is guaranteed.
     trace_ : pandas.DataFrame
         With ``trace=True``: a row for each iteration, with the norms of what was released and the ε
-        of a run planned to end there. The certificate covers it, at the ε of the whole run. A dict
-        of arrays where there is no pandas.
+        of a run planned to end there. The certificate covers it as it covers the model, at the ε of
+        the whole run. A dict of arrays where there is no pandas.
     n_features_in_ : int
         Columns seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)

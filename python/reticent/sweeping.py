@@ -79,6 +79,7 @@ def sweep(
     y: Any,
     param_grid: Any,
     *,
+    groups: Any = None,
     test: tuple[Any, Any] | None = None,
     repeats: int = 5,
     public: bool = False,
@@ -97,6 +98,8 @@ def sweep(
         The table.
     param_grid : dict or list of dict
         Lists of settings, as for ``GridSearchCV``: the privacy arguments may be among them.
+    groups : array, optional
+        Whose each record is; a person is then protected with all their records.
     test : (X, y), optional
         A public table that every model is scored on.
     repeats : int
@@ -143,12 +146,13 @@ def sweep(
     _payable(estimator, len(points) * int(repeats), test is not None, public)
     # What cannot be is found out before anything is paid.
     settings = [clone(estimator).set_params(**point) for point in points]
-    _check(settings, X, y)
+    _check(settings, X, y, groups is not None)
     runs = _Runs(list(dict.fromkeys(name for point in points for name in point)), public)
+    table = (X, y) if groups is None else (X, y, groups)
     try:
         for point, model in zip(points, settings):
             for repeat in range(int(repeats)):
-                runs.add(clone(model), X, y, point, repeat, test)
+                runs.add(clone(model), table, point, repeat, test)
     except BaseException as error:
         done = runs.sweep()
         if isinstance(error, BudgetExceeded) and done.models:
@@ -178,15 +182,14 @@ class _Runs:
     def add(
         self,
         model: PrivateEstimator,
-        X: Any,
-        y: Any,
+        table: tuple[Any, ...],
         point: dict[str, Any],
         repeat: int,
         test: tuple[Any, Any] | None,
     ) -> None:
         """Fits, and keeps what came of it."""
         try:
-            model.fit(X, y)
+            model.fit(*table)
         finally:
             # Ctrl-C may come when the fit is done, and before this line is.
             if hasattr(model, "certificate_"):
@@ -211,12 +214,12 @@ class _Runs:
         return Sweep(self.varied, self.rows, self.models)
 
 
-def _check(settings: list[PrivateEstimator], X: Any, y: Any) -> None:
+def _check(settings: list[PrivateEstimator], X: Any, y: Any, grouped: bool) -> None:
     """Refuses a sweep of which one run cannot be."""
     requests = []
     for model in settings:
         _, schema, _ = model._prepared(X, y)
-        requests.append(model._request(schema, False, None))
+        requests.append(model._request(schema, grouped, None))
     _reticent.check(requests)
 
 

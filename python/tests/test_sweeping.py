@@ -119,3 +119,16 @@ def test_an_experiment_that_is_stopped_has_its_rows(model, patients, monkeypatch
         reticent.sweep(model, X, y, {"alpha": [1e-3]}, test=(X, y), public=True)
     done = raised.value.done
     assert done.models == [] and done.runs["score"][0] == 0.5 and np.isnan(done.runs["score"][1])
+
+
+def test_a_sweep_protects_persons(model, patients):
+    budget = Budget(4.0, 1e-5, unit="user")
+    model.set_params(budget=budget)
+    found = reticent.sweep(
+        model, *patients, {"alpha": [1e-3]}, groups=np.arange(2000) // 4, repeats=1
+    )
+    assert found.models[0].certificate_.unit == "user" and len(budget.jobs) == 1
+    # Without them records would be protected, which is not what this budget promises.
+    with pytest.raises(reticent.BudgetError) as raised:
+        reticent.sweep(model, *patients, {"alpha": [1e-3]}, repeats=1)
+    assert len(raised.value.done.runs) == 0 and len(budget.jobs) == 1
