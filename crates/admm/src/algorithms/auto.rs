@@ -5,7 +5,7 @@
 //! p  parameters                      z₁ the noise, in clips, with which one answer spends the whole budget
 //! s = n̂/z₁ is the signal
 //!
-//! dp-sgd in coordinates of its own, where s ≥ 2p, there are no more than 1000 columns, a copy of
+//! dp-sgd in coordinates of its own, where s ≥ 1.2p, there are no more than 1000 columns, a copy of
 //! the table has no more than 512 MiB, and the penalty is convex:
 //!   a tenth of the budget for the second moment of the rows, 96 steps, the late average;
 //!   clip and step follow from what is released (see precondition.rs)
@@ -62,7 +62,7 @@ pub(crate) const ENTRY: Entry = Entry {
 const SHARE: f64 = 0.1;
 
 /// The least signal for each parameter with which a second moment is worth its price.
-const WORTH: f64 = 2.0;
+const WORTH: f64 = 1.2;
 
 /// More columns, or a larger copy of the table, are more time and memory than the gain is worth.
 const MOST_COLUMNS: usize = 1000;
