@@ -17,12 +17,21 @@
 //! curvature is that of the loss, because of t; `d̃`, from 1 to p, is the mean square of a row's
 //! norm: how many directions stand out of the noise.
 //!
+//! Seen from the table's own coordinates, x = Pv, nothing is changed but the measure of a step,
+//! `‖v‖² = xᵀMx` with `M = P⁻²`. Behind a constraint `A x + B y = c` a step then solves
+//!
+//! ```text
+//! (M/η + ρAᵀA) x = …,   T with TᵀMT = I and TᵀAᵀAT = diag(s):   (M/η + ρAᵀA)⁻¹ = T diag( 1/(1/η + ρs) ) Tᵀ
+//! ```
+//!
+//! for any η and ρ by one decomposition; for x = y it is that of M itself.
+//!
 //! All of it is arithmetic on the released M̂. Proof: proofs/change-of-basis.md.
 
 use std::sync::Arc;
 
 use faer::{MatRef, Side};
-use reticent_oracle::queries::SecondMoment;
+use reticent_oracle::queries::{Gradient, Mean, SecondMoment};
 use reticent_oracle::{Oracle, Refusal};
 use reticent_problem::Regulariser;
 
@@ -32,6 +41,10 @@ const DAMPING: f64 = 0.5;
 /// Inner steps of a prox in these coordinates; each goes on from the last.
 const STEPS: usize = 30;
 
+/// The least part of the largest s that the pace of a prox is set by: directions that a constraint
+/// hardly sees would hold up all others.
+const LEAST: f64 = 1e-2;
+
 /// P by its eigenvectors, and where the prox behind it ended.
 #[derive(Debug)]
 pub(crate) struct Basis {
@@ -39,6 +52,10 @@ pub(crate) struct Basis {
     vectors: Vec<f64>,
     /// `√(t·w)`: those of P⁻¹.
     roots: Vec<f64>,
+    /// Row j is column j of T.
+    axes: Vec<f64>,
+    /// s.
+    stretch: Vec<f64>,
     images: Vec<f64>,
     effective: f64,
     outputs: usize,
@@ -46,7 +63,25 @@ pub(crate) struct Basis {
     /// The parameter in the coordinates of the table.
     x: Vec<f64>,
     y: Vec<f64>,
+    /// The multiplier over ρ.
     dual: Vec<f64>,
+}
+
+/// The gradient in the coordinates of the table at `x`, a point in them, asked for in those of
+/// `basis` where there is one: there it is clipped, and there its noise is the same in all
+/// directions.
+pub(crate) fn gradient(
+    oracle: &mut dyn Oracle,
+    basis: Option<&Basis>,
+    x: &[f64],
+    mean: Mean,
+) -> Result<Vec<f64>, Refusal> {
+    let Some(basis) = basis else {
+        return Ok(oracle.ask(&Gradient { at: x, mean })?.into_inner());
+    };
+    let v = basis.without(x);
+    let g = oracle.ask(&Gradient { at: &v, mean })?.into_inner();
+    Ok(basis.without(&g))
 }
 
 impl Basis {
@@ -65,19 +100,12 @@ impl Basis {
             oracle.set_basis(Some(&moment))?;
             return Ok(None);
         }
-        let len = oracle.shape().len();
-        let basis = Basis::new(&moment, deviation, row_norm.powi(2), len, regulariser);
+        let basis = Basis::new(&moment, deviation, row_norm.powi(2), regulariser);
         oracle.set_basis(Some(basis.images()))?;
         Ok(Some(basis))
     }
 
-    fn new(
-        moment: &[f64],
-        deviation: f64,
-        most: f64,
-        len: usize,
-        regulariser: &Arc<Regulariser>,
-    ) -> Self {
+    fn new(moment: &[f64], deviation: f64, most: f64, regulariser: &Arc<Regulariser>) -> Self {
         let width = (moment.len() as f64).sqrt().round() as usize;
         let (vectors, mut values) = eigen(moment, width);
         // A trace that is lost in its noise may come out as next to nothing, and coordinates that
@@ -90,22 +118,47 @@ impl Basis {
             (DAMPING * deviation * (width as f64).sqrt()).max(1e-6 * trace / width as f64);
         let part = |value: f64| value / (value + damping);
         let top = values.iter().fold(0.0_f64, |top, &value| top.max(part(value)));
-        let roots: Vec<f64> = values.iter().map(|value| (top * (value + damping)).sqrt()).collect();
-        let mut basis = Basis {
-            effective: values.iter().map(|&value| part(value)).sum::<f64>() / top,
+        let roots = values.iter().map(|value| (top * (value + damping)).sqrt()).collect();
+        let effective = values.iter().map(|&value| part(value)).sum::<f64>() / top;
+        Basis::of((vectors, roots), effective, regulariser)
+    }
+
+    /// The coordinates of these eigenvectors, one a row, and eigenvalues of P⁻¹.
+    fn of(
+        (vectors, roots): (Vec<f64>, Vec<f64>),
+        effective: f64,
+        regulariser: &Arc<Regulariser>,
+    ) -> Self {
+        let (width, len) = (roots.len(), regulariser.shape().len());
+        let inverse: Vec<f64> = roots.iter().map(|root| 1.0 / root).collect();
+        let mut unit = vec![0.0; width * width];
+        unit.iter_mut().step_by(width + 1).for_each(|entry| *entry = 1.0);
+        let images = through(&vectors, &inverse, &unit, width);
+        let (axes, stretch) = if regulariser.constraint().is_identity() {
+            let scaled = |(vector, by): (&[f64], &f64)| vector.iter().map(|v| v * by).collect();
+            let rows: Vec<Vec<f64>> =
+                vectors.chunks_exact(width).zip(&inverse).map(scaled).collect();
+            (rows.concat(), inverse.iter().map(|by| by * by).collect())
+        } else {
+            let squares = gram_times(regulariser, &images, width);
+            let (turned, stretch) = eigen(&through(&vectors, &inverse, &squares, width), width);
+            let row = |turned: &[f64]| through(&vectors, &inverse, turned, 1);
+            let rows: Vec<Vec<f64>> = turned.chunks_exact(width).map(row).collect();
+            (rows.concat(), stretch.into_iter().map(|s| s.max(0.0)).collect())
+        };
+        Basis {
             vectors,
             roots,
-            images: Vec::new(),
+            axes,
+            stretch,
+            images,
+            effective,
             outputs: len / width,
             regulariser: Arc::clone(regulariser),
             x: vec![0.0; len],
-            y: vec![0.0; len],
-            dual: vec![0.0; len],
-        };
-        let mut unit = vec![0.0; width * width];
-        unit.iter_mut().step_by(width + 1).for_each(|entry| *entry = 1.0);
-        basis.images = basis.through(&unit, width, |root| 1.0 / root);
-        basis
+            y: vec![0.0; regulariser.y_len()],
+            dual: vec![0.0; regulariser.y_len()],
+        }
     }
 
     /// The images of the coordinates, for [`Oracle::set_basis`].
@@ -123,55 +176,83 @@ impl Basis {
         &self.x
     }
 
-    /// `argmin_v { r(Pv) + ‖v − v₀‖²/(2η) }` in place of `v₀`, by ADMM on
-    /// `r(y) + ‖P⁻¹(x − x₀)‖²/(2η)`, `x = y`.
+    /// `P⁻¹` times a point or, as P is symmetric, a gradient in these coordinates.
+    fn without(&self, x: &[f64]) -> Vec<f64> {
+        through(&self.vectors, &self.roots, x, self.outputs)
+    }
+
+    /// `(M/η + ρAᵀA)⁻¹` times a gradient in the coordinates of the table.
+    pub fn solve(&self, g: &[f64], eta: f64, rho: f64) -> Vec<f64> {
+        let weights: Vec<f64> = self.stretch.iter().map(|s| 1.0 / (1.0 / eta + rho * s)).collect();
+        through(&self.axes, &weights, g, self.outputs)
+    }
+
+    /// The largest s; 1 for a constraint that sees nothing.
+    pub fn most(&self) -> f64 {
+        let most = self.stretch.iter().fold(0.0_f64, |most, &s| most.max(s));
+        if most > 0.0 { most } else { 1.0 }
+    }
+
+    /// `argmin_v { r(y) + ‖v − v₀‖²/(2η) : A P v + B y = c }` in place of `v₀`, by ADMM on
+    /// `r(y) + (x − x₀)ᵀM(x − x₀)/(2η)`, `A x + B y = c`.
     pub fn prox(&mut self, v: &mut [f64], eta: f64) {
-        let start = self.through(v, self.outputs, |root| 1.0 / root);
+        let inverse: Vec<f64> = self.roots.iter().map(|root| 1.0 / root).collect();
+        let start = through(&self.vectors, &inverse, v, self.outputs);
         if self.regulariser.penalty().lipschitz(v.len(), 1) == 0.0 {
             self.x = start;
             return;
         }
-        let (least, most) = self
-            .roots
-            .iter()
-            .fold((f64::INFINITY, 0.0_f64), |(low, high), &root| (low.min(root), high.max(root)));
-        let rho = least * most / eta;
-        let pulled = self.through(&start, self.outputs, |root| root * root / eta);
+        let most = self.most();
+        let least = self.stretch.iter().fold(most, |least, &s| least.min(s)).max(LEAST * most);
+        let rho = 1.0 / (eta * (most * least).sqrt());
+        let regulariser = Arc::clone(&self.regulariser);
+        let (mut residual, mut pull) = (self.y.clone(), start.clone());
+        let mut x = start.clone();
         for _ in 0..STEPS {
-            let target: Vec<f64> = pulled
-                .iter()
-                .zip(self.y.iter().zip(&self.dual))
-                .map(|(pull, (y, dual))| pull + rho * (y - dual))
-                .collect();
-            let x = self.through(&target, self.outputs, |root| 1.0 / (root * root / eta + rho));
-            for ((y, x), dual) in self.y.iter_mut().zip(&x).zip(&self.dual) {
-                *y = x + dual;
-            }
-            self.regulariser.prox_y(&mut self.y, 1.0 / rho);
-            for ((dual, x), y) in self.dual.iter_mut().zip(&x).zip(&self.y) {
-                *dual += x - y;
-            }
+            regulariser.residual(&start, &self.y, &mut residual);
+            residual.iter_mut().zip(&self.dual).for_each(|(r, dual)| *r = rho * (*r + dual));
+            regulariser.apply_at(&residual, &mut pull);
+            let back = self.solve(&pull, eta, rho);
+            x.iter_mut().zip(start.iter().zip(&back)).for_each(|(x, (x0, d))| *x = x0 - d);
+            regulariser.apply_a(&x, &mut self.y);
+            regulariser.subtract_c(&mut self.y);
+            self.y.iter_mut().zip(&self.dual).for_each(|(y, dual)| *y += dual);
+            regulariser.argmin_y(&mut self.y, rho);
+            regulariser.residual(&x, &self.y, &mut residual);
+            self.dual.iter_mut().zip(&residual).for_each(|(dual, r)| *dual += r);
         }
-        self.x.clone_from(&self.y);
-        v.copy_from_slice(&self.through(&self.x, self.outputs, |root| root));
+        // For x = y the one that has the zeros of the penalty.
+        let native = if regulariser.constraint().is_identity() { &self.y } else { &x };
+        self.x.clone_from(native);
+        v.copy_from_slice(&self.without(&self.x));
     }
+}
 
-    /// `V diag(f) Vᵀ` times a row-major matrix with so many columns.
-    fn through(&self, matrix: &[f64], columns: usize, f: impl Fn(f64) -> f64) -> Vec<f64> {
-        let mut out = vec![0.0; matrix.len()];
-        let mut along = vec![0.0; columns];
-        for (vector, &root) in self.vectors.chunks_exact(self.roots.len()).zip(&self.roots) {
-            along.fill(0.0);
-            for (entry, row) in vector.iter().zip(matrix.chunks_exact(columns)) {
-                along.iter_mut().zip(row).for_each(|(sum, value)| *sum += entry * value);
-            }
-            let scale = f(root);
-            for (entry, row) in vector.iter().zip(out.chunks_exact_mut(columns)) {
-                row.iter_mut().zip(&along).for_each(|(sum, along)| *sum += entry * scale * along);
-            }
+/// `Σ_j w_j u_j u_jᵀ`, u_j the rows of a matrix, times a row-major matrix with so many columns.
+fn through(rows: &[f64], weights: &[f64], matrix: &[f64], columns: usize) -> Vec<f64> {
+    let mut out = vec![0.0; matrix.len()];
+    let mut along = vec![0.0; columns];
+    for (vector, &weight) in rows.chunks_exact(weights.len()).zip(weights) {
+        along.fill(0.0);
+        for (entry, row) in vector.iter().zip(matrix.chunks_exact(columns)) {
+            along.iter_mut().zip(row).for_each(|(sum, value)| *sum += entry * value);
         }
-        out
+        for (entry, row) in vector.iter().zip(out.chunks_exact_mut(columns)) {
+            row.iter_mut().zip(&along).for_each(|(sum, along)| *sum += entry * weight * along);
+        }
     }
+    out
+}
+
+/// `AᵀA`, which is 1 on the intercept, times a row-major matrix with so many columns.
+fn gram_times(regulariser: &Regulariser, matrix: &[f64], columns: usize) -> Vec<f64> {
+    let a = regulariser.constraint().a();
+    let seen = a.columns() * columns;
+    let mut image = vec![0.0; a.rows() * columns];
+    a.apply(&matrix[..seen], columns, &mut image);
+    let mut out = matrix.to_vec();
+    a.apply_transpose(&image, columns, &mut out[..seen]);
+    out
 }
 
 /// Eigenvectors, one a row, and eigenvalues of a symmetric matrix. Where they cannot be found, as
@@ -211,7 +292,17 @@ fn to_trace(values: &mut [f64], trace: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_problem::{Shape, penalties};
+    use reticent_problem::{Constraint, Shape, penalties};
+
+    impl Basis {
+        /// The coordinates of the table.
+        pub(crate) fn unchanged(regulariser: &Arc<Regulariser>) -> Self {
+            let shape = regulariser.shape();
+            let width = shape.features + usize::from(shape.intercept);
+            let (vectors, _) = eigen(&vec![f64::NAN; width * width], width);
+            Basis::of((vectors, vec![1.0; width]), width as f64, regulariser)
+        }
+    }
 
     fn regulariser(penalty: &str, features: usize) -> Arc<Regulariser> {
         let shape = Shape { features, outputs: 1, intercept: false };
@@ -233,7 +324,7 @@ mod tests {
     #[test]
     fn images_of_rows_are_white() {
         let moment = [2.0, 0.6, 0.6, 0.5];
-        let basis = Basis::new(&moment, 0.0, 4.0, 2, &regulariser("none", 2));
+        let basis = Basis::new(&moment, 0.0, 4.0, &regulariser("none", 2));
         let p = basis.images();
         let mut white = [0.0; 4];
         for (i, j, k, l) in (0..16).map(|at| (at >> 3 & 1, at >> 2 & 1, at >> 1 & 1, at & 1)) {
@@ -249,7 +340,7 @@ mod tests {
     #[test]
     fn noise_without_signal_changes_nothing() {
         let moment = [1.0, 0.1, 0.1, 0.2];
-        let basis = Basis::new(&moment, 1e6, 1.2, 2, &regulariser("none", 2));
+        let basis = Basis::new(&moment, 1e6, 1.2, &regulariser("none", 2));
         let p = basis.images();
         assert!((p[0] / p[3] - 1.0).abs() < 1e-5 && (p[1] / p[0]).abs() < 1e-5, "{p:?}");
     }
@@ -259,7 +350,7 @@ mod tests {
     #[test]
     fn a_moment_that_is_lost_in_noise_stretches_nothing() {
         let longest = |moment: [f64; 4]| {
-            let basis = Basis::new(&moment, 0.1, 4.0, 2, &regulariser("none", 2));
+            let basis = Basis::new(&moment, 0.1, 4.0, &regulariser("none", 2));
             basis.images().iter().fold(0.0_f64, |most, image| most.max(image.abs()))
         };
         let noise = 0.1 * 2.0_f64.sqrt();
@@ -273,7 +364,7 @@ mod tests {
     #[test]
     fn a_moment_that_is_none_makes_a_basis_all_the_same() {
         for moment in [[f64::NAN; 4], [0.0; 4], [-1.0, 0.0, 0.0, -1.0], [1e300; 4]] {
-            let basis = Basis::new(&moment, 0.1, 1.0, 2, &regulariser("none", 2));
+            let basis = Basis::new(&moment, 0.1, 1.0, &regulariser("none", 2));
             assert!(basis.images().iter().all(|v| v.is_finite()), "{moment:?}: {basis:?}");
             assert!((1.0..=2.0 + 1e-9).contains(&basis.effective()), "{moment:?}: {basis:?}");
         }
@@ -283,7 +374,7 @@ mod tests {
     #[test]
     fn a_prox_in_other_coordinates_minimises() {
         let penalty = regulariser("l1:0.3", 2);
-        let mut basis = Basis::new(&[2.0, 0.6, 0.6, 0.5], 0.0, 4.0, 2, &penalty);
+        let mut basis = Basis::new(&[2.0, 0.6, 0.6, 0.5], 0.0, 4.0, &penalty);
         let (start, eta) = ([0.9, -0.4], 0.8);
         let mut v = start;
         for _ in 0..20 {
@@ -291,11 +382,61 @@ mod tests {
             basis.prox(&mut v, eta);
         }
         let value = |v: &[f64]| {
-            let x = basis.through(v, 1, |root| 1.0 / root);
+            let inverse: Vec<f64> = basis.roots.iter().map(|root| 1.0 / root).collect();
+            let x = through(&basis.vectors, &inverse, v, 1);
             let far: f64 = v.iter().zip(&start).map(|(a, b)| (a - b).powi(2)).sum();
             penalty.value(&x) + far / (2.0 * eta)
         };
         let best = value(&v);
+        for at in 0..64 {
+            let angle = f64::from(at) * std::f64::consts::TAU / 64.0;
+            let near = [v[0] + 1e-3 * angle.cos(), v[1] + 1e-3 * angle.sin()];
+            assert!(value(&near) >= best - 1e-9, "{at}");
+        }
+    }
+
+    /// One decomposition solves for every step and every ρ, behind any constraint, and the
+    /// intercept is as free as it was.
+    #[test]
+    fn a_step_behind_a_constraint_solves_its_system() {
+        let shape = Shape { features: 3, outputs: 2, intercept: true };
+        let chain = Constraint::chain(3).unwrap();
+        let regulariser = Regulariser::plain(penalties::parse("l1:0.3").unwrap(), shape);
+        let regulariser = Arc::new(regulariser.with_constraint(chain).unwrap());
+        let moment =
+            [1.0, 0.5, 0.1, 0.2, 0.5, 0.7, 0.2, 0.1, 0.1, 0.2, 0.3, 0.0, 0.2, 0.1, 0.0, 0.2_f64];
+        let basis = Basis::new(&moment, 0.05, 4.0, &regulariser);
+        let g: Vec<f64> = (0..8).map(|i| f64::from(i).sin()).collect();
+        for (eta, rho) in [(0.3, 0.01), (2.0, 5.0)] {
+            let x = basis.solve(&g, eta, rho);
+            let metric = basis.without(&basis.without(&x));
+            let gram = gram_times(&regulariser, &x, 2);
+            for i in 0..8 {
+                let left = metric[i] / eta + rho * gram[i];
+                assert!((left - g[i]).abs() < 1e-10, "{left} {}", g[i]);
+            }
+        }
+    }
+
+    /// Behind a constraint it is a minimum as well.
+    #[test]
+    fn a_prox_behind_a_constraint_minimises() {
+        let chain = Constraint::chain(2).unwrap();
+        let penalty = Arc::new(regulariser("l1:0.3", 2).with_constraint(chain).unwrap());
+        let mut basis = Basis::new(&[2.0, 0.6, 0.6, 0.5], 0.0, 4.0, &penalty);
+        let (start, eta) = ([0.9, -0.4], 0.8);
+        let mut v = start;
+        for _ in 0..50 {
+            v = start;
+            basis.prox(&mut v, eta);
+        }
+        let inverse: Vec<f64> = basis.roots.iter().map(|root| 1.0 / root).collect();
+        let value = |v: &[f64]| {
+            let far: f64 = v.iter().zip(&start).map(|(a, b)| (a - b).powi(2)).sum();
+            penalty.value_at(&through(&basis.vectors, &inverse, v, 1)) + far / (2.0 * eta)
+        };
+        let best = value(&v);
+        assert!(best < value(&start) - 0.01);
         for at in 0..64 {
             let angle = f64::from(at) * std::f64::consts::TAU / 64.0;
             let near = [v[0] + 1e-3 * angle.cos(), v[1] + 1e-3 * angle.sin()];

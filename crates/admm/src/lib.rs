@@ -12,6 +12,7 @@ mod defaults;
 pub mod exact;
 mod linearised;
 mod momentum;
+mod precondition;
 mod prox;
 mod pseudo_inverse;
 mod release;

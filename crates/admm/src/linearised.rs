@@ -6,10 +6,15 @@
 //! z⁺ = prox_{r/ρ}( x⁺ + y/ρ )
 //! y⁺ = y + ρ (x⁺ − z⁺)
 //! ```
+//!
+//! In coordinates of its own (see [`crate::basis`]) the step of x is measured by M in place of the
+//! identity, `x⁺ = (ρI + M/η)⁻¹ ( −g − y + ρ z + Mx/η )`, and the rest stays as it is.
 
 use std::sync::Arc;
 
 use reticent_problem::Regulariser;
+
+use crate::basis::Basis;
 
 /// The iterates.
 #[derive(Debug)]
@@ -19,7 +24,12 @@ pub(crate) struct Linearised {
     x: Vec<f64>,
     z: Vec<f64>,
     y: Vec<f64>,
+    basis: Option<Basis>,
 }
+
+/// ρ over the least that M/η is, unless it is given: no direction then loses more than a part of
+/// its step to it.
+const STIFFNESS: f64 = 0.1;
 
 impl Linearised {
     pub fn new(rho: f64, regulariser: &Arc<Regulariser>) -> Self {
@@ -30,7 +40,22 @@ impl Linearised {
             x: zeros.clone(),
             z: zeros.clone(),
             y: zeros,
+            basis: None,
         }
+    }
+
+    /// Goes over to other coordinates, in which steps are about `eta` long; ρ follows from them
+    /// unless it is `given`.
+    pub fn enter(&mut self, basis: Basis, eta: f64, given: bool) {
+        if !given {
+            self.rho = STIFFNESS / (eta * basis.most());
+        }
+        self.basis = Some(basis);
+    }
+
+    /// The coordinates that gradients are asked for in.
+    pub fn basis(&self) -> Option<&Basis> {
+        self.basis.as_ref()
     }
 
     /// Where the next gradient is to be taken.
@@ -48,8 +73,8 @@ impl Linearised {
     }
 
     /// z, not the paper's x: the two agree in the limit, and z is the one that is sparse.
-    pub fn solution(&self) -> Vec<f64> {
-        self.z.clone()
+    pub fn solution(&self) -> &[f64] {
+        &self.z
     }
 
     /// How far x and z are apart.
@@ -58,10 +83,18 @@ impl Linearised {
     }
 
     pub fn step(&mut self, g: &[f64], eta: f64) {
-        let Linearised { rho, regulariser, x, z, y } = self;
+        let Linearised { rho, regulariser, x, z, y, basis } = self;
         let rho = *rho;
+        if let Some(basis) = basis {
+            let pull: Vec<f64> = (0..x.len()).map(|i| g[i] + y[i] + rho * (x[i] - z[i])).collect();
+            let step = basis.solve(&pull, eta, rho);
+            x.iter_mut().zip(&step).for_each(|(x, step)| *x -= step);
+        } else {
+            for i in 0..x.len() {
+                x[i] = (-g[i] - y[i] + rho * z[i] + x[i] / eta) / (rho + 1.0 / eta);
+            }
+        }
         for i in 0..x.len() {
-            x[i] = (-g[i] - y[i] + rho * z[i] + x[i] / eta) / (rho + 1.0 / eta);
             z[i] = x[i] + y[i] / rho;
         }
         regulariser.prox_y(z, 1.0 / rho);
@@ -74,4 +107,29 @@ impl Linearised {
 /// `‖a − b‖`.
 pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_problem::{Shape, penalties};
+
+    /// In the coordinates of the table it is the iteration that it was, to rounding.
+    #[test]
+    fn the_coordinates_of_the_table_change_nothing() {
+        let shape = Shape { features: 3, outputs: 2, intercept: true };
+        let regulariser = Regulariser::plain(penalties::parse("l1:0.05").unwrap(), shape);
+        let regulariser = Arc::new(regulariser);
+        let (mut plain, mut other) =
+            (Linearised::new(0.3, &regulariser), Linearised::new(0.3, &regulariser));
+        other.enter(Basis::unchanged(&regulariser), 0.7, true);
+        for k in 0..20 {
+            let g: Vec<f64> = (0..8).map(|i| f64::from(3 * k + i).sin() - plain.x()[0]).collect();
+            plain.step(&g, 0.7);
+            other.step(&g, 0.7);
+        }
+        assert!(distance(plain.x(), &[0.0; 8]) > 0.1);
+        assert!(distance(plain.x(), other.x()) < 1e-12);
+        assert!(distance(plain.solution(), other.solution()) < 1e-12);
+    }
 }

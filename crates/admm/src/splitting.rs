@@ -20,11 +20,16 @@
 //! ```text
 //! prox_{t(r − μ‖·‖²/2)}(v) = prox_{s r}( v/(1 − tμ) ),   s = t/(1 − tμ),   tμ < 1
 //! ```
+//!
+//! In coordinates of its own (see [`crate::basis`]) `γQ_ν` is `M + ηβAᵀA`: the step of x is measured
+//! by M, and what the constraint adds to it is not linearised, as there `‖AᵀA‖₂` is far above what
+//! it is in most directions. Nothing is lent.
 
 use std::sync::Arc;
 
 use reticent_problem::Regulariser;
 
+use crate::basis::Basis;
 use crate::catalogue::{Entry, Recipe};
 use crate::settings::{not_negative, positive};
 use crate::smoothing::Smoothing;
@@ -36,11 +41,16 @@ use reticent_oracle::Refused;
 /// obeyed too late.
 const STIFFNESS: f64 = 0.1;
 
+fn stiffness(regulariser: &Regulariser) -> f64 {
+    if regulariser.constraint().is_identity() { STIFFNESS } else { 1.0 }
+}
+
 /// The iterates, and what stays the same between steps.
 #[derive(Debug)]
 pub(crate) struct Splitting {
     regulariser: Arc<Regulariser>,
     smoothing: Smoothing,
+    basis: Option<Basis>,
     beta: f64,
     /// What the penalty has lent the loss.
     lent: f64,
@@ -59,6 +69,8 @@ pub(crate) struct Splitting {
 #[derive(Clone, Copy, Debug)]
 struct Step {
     eta: Option<StepSize>,
+    /// Whether β was given.
+    beta: bool,
     gamma: Option<f64>,
     /// `β‖AᵀA‖₂`.
     stiffness: f64,
@@ -90,8 +102,8 @@ impl Splitting {
         let smooth = if smooth.is_finite() { smooth } else { 0.0 };
         let gram = regulariser.gram_norm();
         let scale = if gram > 0.0 { gram } else { 1.0 };
-        let stiffness = if regulariser.constraint().is_identity() { STIFFNESS } else { 1.0 };
-        let beta = positive("rho", settings.rho.unwrap_or(stiffness * public.curvature() / scale))?;
+        let usual = stiffness(regulariser) * public.curvature() / scale;
+        let beta = positive("rho", settings.rho.unwrap_or(usual))?;
         let nu = match settings.smoothing {
             Some(nu) if nu > 0.0 && shape.outputs > 1 => {
                 return Err(Refused::new(
@@ -110,6 +122,7 @@ impl Splitting {
         };
         let asked =
             settings.strong_convexity.map(|mu| not_negative("strong_convexity", mu)).transpose()?;
+        let asked = if recipe.is_preconditioned(entry)? { Some(0.0) } else { asked };
         // At most β/2, so that the prox of what is left has a step.
         let lent = match asked {
             Some(0.0) => 0.0,
@@ -124,16 +137,38 @@ impl Splitting {
             regulariser: Arc::clone(regulariser),
             // The intercept has no neighbours and is left out of it.
             smoothing: Smoothing::new(nu, shape.features)?,
+            basis: None,
             beta,
             lent,
             mu: asked.unwrap_or(lent),
-            step: Step { eta: settings.step, gamma, stiffness: beta * gram, smooth: smooth + lent },
+            step: Step {
+                eta: settings.step,
+                beta: settings.rho.is_some(),
+                gamma,
+                stiffness: beta * gram,
+                smooth: smooth + lent,
+            },
             x: vec![0.0; shape.len()],
             y: vec![0.0; regulariser.y_len()],
             dual: vec![0.0; regulariser.y_len()],
             residual: vec![0.0; regulariser.y_len()],
             direction: vec![0.0; shape.len()],
         })
+    }
+
+    /// Goes over to other coordinates and their step; β follows from them unless it was given.
+    pub fn enter(&mut self, basis: Basis, step: StepSize, per_epoch: f64) {
+        if !self.step.beta {
+            let eta = step.at(1, per_epoch);
+            self.beta = stiffness(&self.regulariser) / (eta * basis.most());
+        }
+        self.step.eta = Some(step);
+        self.basis = Some(basis);
+    }
+
+    /// The coordinates that gradients are asked for in.
+    pub fn basis(&self) -> Option<&Basis> {
+        self.basis.as_ref()
     }
 
     /// Whether step sizes may count on strong convexity.
@@ -152,8 +187,11 @@ impl Splitting {
 
     /// `α = η_k/γ` of step `k`.
     pub fn alpha(&self, k: u64, per_epoch: f64, schedule: Schedule) -> f64 {
-        let Step { eta, gamma, stiffness, smooth } = self.step;
-        let over_gamma = |eta: f64| eta / gamma.unwrap_or(1.0 + eta * stiffness);
+        let Step { eta, gamma, stiffness, smooth, .. } = self.step;
+        let over_gamma = |eta: f64| match self.basis {
+            None => eta / gamma.unwrap_or(1.0 + eta * stiffness),
+            Some(_) => eta,
+        };
         if let Some(eta) = eta {
             return over_gamma(eta.at(k, per_epoch));
         }
@@ -184,7 +222,9 @@ impl Splitting {
 
     /// One step with `G = g`, the gradient of the loss and of what it was lent.
     pub fn step(&mut self, g: &[f64], alpha: f64) {
-        let Splitting { regulariser, smoothing, beta, x, y, dual, residual, direction, .. } = self;
+        let Splitting {
+            regulariser, smoothing, basis, beta, x, y, dual, residual, direction, ..
+        } = self;
         let beta = *beta;
         regulariser.apply_a(x, y);
         regulariser.subtract_c(y);
@@ -207,7 +247,12 @@ impl Splitting {
         if smoothing.nu() > 0.0 {
             smoothing.apply(&mut direction[..features]);
         }
-        x.iter_mut().zip(&*direction).for_each(|(x, d)| *x -= alpha * d);
+        if let Some(basis) = basis {
+            let step = basis.solve(direction, alpha, beta);
+            x.iter_mut().zip(&step).for_each(|(x, step)| *x -= step);
+        } else {
+            x.iter_mut().zip(&*direction).for_each(|(x, d)| *x -= alpha * d);
+        }
         regulariser.residual(x, y, residual);
         dual.iter_mut().zip(&*residual).for_each(|(l, r)| *l += r);
     }
@@ -221,5 +266,50 @@ impl Splitting {
     /// the zeros (and obeys the constraints) of the penalty, and else `x`.
     pub fn model<'a>(&self, x: &'a [f64], y: &'a [f64]) -> &'a [f64] {
         if self.regulariser.constraint().is_identity() { y } else { x }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::sadmm::ENTRY;
+    use crate::linearised::distance;
+    use crate::settings::{Public, Settings};
+    use reticent_problem::{Shape, penalties};
+
+    /// In the coordinates of the table it is the iteration that it was, to rounding.
+    #[test]
+    fn the_coordinates_of_the_table_change_nothing() {
+        let shape = Shape { features: 3, outputs: 2, intercept: true };
+        let regulariser = Regulariser::plain(penalties::parse("l1:0.05").unwrap(), shape);
+        let public = Public {
+            shape,
+            population: 100,
+            row_norm: 1.0,
+            lipschitz: 1.0,
+            smoothness: 1.0,
+            whole_budget: 1.0,
+        };
+        let settings = Settings { rho: Some(0.3), ..Settings::default() };
+        let regulariser = Arc::new(regulariser);
+        let recipe = Recipe {
+            settings: &settings,
+            public: &public,
+            regulariser: &regulariser,
+            noise_multiplier: 1.0,
+        };
+        let new = || Splitting::new(&recipe, &ENTRY).unwrap();
+        let (mut plain, mut other) = (new(), new());
+        let step = StepSize::Constant(0.7);
+        plain.step.eta = Some(step);
+        other.enter(Basis::unchanged(&regulariser), step, 1.0);
+        for k in 1..20 {
+            let g: Vec<f64> = (0..8).map(|i| (3.0 * k as f64 + f64::from(i)).sin()).collect();
+            for admm in [&mut plain, &mut other] {
+                admm.step(&g, admm.alpha(k, 1.0, Schedule::Smooth));
+            }
+        }
+        assert!(distance(&plain.x, &[0.0; 8]) > 0.1);
+        assert!(distance(&plain.x, &other.x) < 1e-12 && distance(&plain.y, &other.y) < 1e-12);
     }
 }

@@ -212,11 +212,19 @@ fn a_calibration_rehearses_twice_where_noise_is_in_proportion() {
 fn a_run_is_its_rehearsal() {
     let data = generators::logistic(100, generators::dense(6, 1.0, 5), 5);
     for (entry, build) in private() {
-        for sampling in ["full", "poisson:0.3", "wor:20"] {
+        let takes = |name: &&str| entry.takes.contains(name);
+        let shares =
+            ["0", "0.2"].into_iter().filter(|share| *share == "0" || takes(&"precondition"));
+        let samplings = ["full", "poisson:0.3", "wor:20"];
+        for (share, sampling) in shares.flat_map(|share| samplings.map(|drawn| (share, drawn))) {
             let mut case = Case::new(entry);
-            if entry.takes.contains(&"sampling") {
-                case.settings = one("sampling", &format!("\"{sampling}\""));
-            }
+            let (sampling, share) =
+                (format!("\"sampling\": \"{sampling}\""), format!("\"precondition\": {share}"));
+            let given: Vec<String> = [("sampling", sampling), ("precondition", share)]
+                .into_iter()
+                .filter_map(|(name, text)| takes(&name).then_some(text))
+                .collect();
+            case.settings = format!("{{{}}}", given.join(", "));
             let mut gate = gate(&data, case.loss, 1.0);
             let mut algorithm = case.build(build, 4.0).unwrap();
             let mut rehearsal = Rehearsal::new(Oracle::shape(&gate), *gate.terms());
@@ -253,6 +261,35 @@ fn constraints_are_for_those_that_can() {
         } else {
             assert!(case.refused(build).starts_with("constraint = chain: "), "{}", entry.name);
         }
+    }
+}
+
+/// What speaks of the coordinates of the table has no meaning in others.
+#[test]
+fn coordinates_of_its_own_are_refused_beside_what_they_take_the_place_of() {
+    for (entry, build) in private().filter(|(entry, _)| entry.takes.contains(&"precondition")) {
+        let mut case = Case::new(entry);
+        let others = [
+            ("smoothing", "2"),
+            ("strong_convexity", "0.1"),
+            ("proximal", "2"),
+            ("gamma", "2"),
+            ("as_published", "true"),
+        ];
+        for (name, value) in others.into_iter().filter(|(name, _)| entry.takes.contains(name)) {
+            case.settings = format!("{{\"precondition\": 0.1, \"{name}\": {value}}}");
+            let message = case.refused(build);
+            assert!(
+                message.starts_with("precondition = 0.1: ") && message.contains(name),
+                "{}: {message}",
+                entry.name
+            );
+            case.settings = format!("{{\"precondition\": 0, \"{name}\": {value}}}");
+            case.build(build, 1.0).map(|_| ()).unwrap();
+        }
+        case.settings = one("precondition", "0.1");
+        case.penalty = "mcp:0.1".to_owned();
+        assert!(case.refused(build).starts_with("penalty = mcp:"), "{}", entry.name);
     }
 }
 

@@ -26,6 +26,9 @@ const WIDE: (&str, &str) = ("clip", "1000");
 const LAST: (&str, &str) = ("average", r#""last""#);
 /// LS22's smoothing. It is a preconditioner: slower, and to the same optimum.
 const SMOOTH: (&str, &str) = ("smoothing", "2");
+/// Coordinates of its own, and the step there for a curvature of ¼.
+const OWN: (&str, &str) = ("precondition", "0.1");
+const SMOOTHEST: (&str, &str) = ("step", r#""4""#);
 const FULL: (&str, &str) = ("sampling", r#""full""#);
 /// Inner steps: the default is shorter where there is noise.
 const TEN: (&str, &str) = ("inner", "10");
@@ -68,6 +71,15 @@ const RUNS: &[Run] = &[
     ("sadmm", lasso, &[("iterations", "2500"), ("step", r#""0.5""#), LAST, SMOOTH, WIDE]),
     ("sadmm", graph, &[("iterations", "1200"), ("step", r#""4""#), LAST]),
     ("sadmm", graph, &[("iterations", "2500"), ("step", r#""4""#), LAST, SMOOTH]),
+    // In coordinates of their own, where all directions are equally curved.
+    ("ssadmm", logistic, &[("iterations", "300"), OWN, SMOOTHEST, LAST, WIDE]),
+    ("ssadmm", lasso, &[("iterations", "300"), OWN, ("step", r#""1""#), LAST, WIDE]),
+    ("mpadmm", logistic, &[("iterations", "300"), OWN, SMOOTHEST, LAST, WIDE]),
+    ("sadmm", logistic, &[("iterations", "300"), OWN, SMOOTHEST, LAST, WIDE]),
+    ("sadmm", elastic_net, &[("iterations", "300"), OWN, SMOOTHEST, LAST, WIDE]),
+    ("sadmm", graph, &[("iterations", "300"), OWN, SMOOTHEST, LAST, WIDE]),
+    ("dp-sgd", logistic, &[("iterations", "100"), OWN, SMOOTHEST, LAST, WIDE]),
+    ("dp-sgd", graph, &[("iterations", "100"), OWN, SMOOTHEST, LAST, WIDE]),
     // Outer loops of 20 inner steps on a tenth of the records: variance reduction converges from
     // samples too.
     ("vradmm", logistic, &[("outer", "120"), TWENTY, LAST, SMOOTH]),

@@ -108,6 +108,35 @@ fn perturbed_objectives() {
     }
 }
 
+/// The algorithms with a name, in coordinates of their own: the second moment stands in the books
+/// before the gradients, and lists say who has the setting.
+#[test]
+fn steps_in_coordinates_of_their_own() {
+    let folder = Folder::new();
+    folder.write("schema.toml", SCHEMA);
+    folder.write("t.csv", csv(600));
+    for flags in [
+        "--algorithm ssadmm --penalty l1:1e-3",
+        "--algorithm mpadmm",
+        "--algorithm sadmm --penalty l1:1e-3 --constraint chain",
+        "--algorithm dp-sgd --penalty l1:1e-3 --constraint chain",
+    ] {
+        let fit = format!(
+            "fit t.csv --schema schema.toml --target ill --epsilon 4 --delta 1e-5 --iterations 5 \
+             --precondition 0.2 --out m {flags} --json"
+        );
+        let said = folder.reticent(&fit).ok().json();
+        assert!(said["epsilon"].as_f64().unwrap() <= 4.0 && said["certified"] == true, "{said}");
+        folder.reticent("verify m").ok();
+        let certificate: Value = serde_json::from_str(&folder.read("m/certificate.json")).unwrap();
+        let entries = certificate["ledger"]["entries"].as_array().unwrap();
+        let counts: Vec<u64> = entries.iter().map(|e| e["count"].as_u64().unwrap()).collect();
+        assert_eq!(counts, [1, 5], "{flags}: {certificate}");
+    }
+    let listed = folder.reticent("list algorithms --json").ok().out;
+    assert!(listed.matches("precondition").count() >= 5, "{listed}");
+}
+
 #[test]
 fn packed_libsvm_files() {
     let folder = Folder::new();
@@ -500,7 +529,10 @@ fn the_help_fits_and_has_no_flags_of_other_commands() {
 fn lists_say_which_settings_there_are_and_how_events_are_typed() {
     let folder = Folder::new();
     let said = folder.reticent("list algorithms").ok().out;
-    assert!(said.contains("settings: iterations, sampling, clip, step, rho\n"), "{said}");
+    assert!(
+        said.contains("settings: iterations, sampling, clip, step, rho, average, precondition\n"),
+        "{said}"
+    );
     assert!(said.lines().all(|line| line.chars().count() <= 100), "{said}");
     for line in folder.reticent("list events").ok().out.lines() {
         let form = line.split_whitespace().next().unwrap();

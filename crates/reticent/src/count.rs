@@ -72,6 +72,24 @@ impl Fit {
     /// # Errors
     /// If something is missing or cannot be: under replace-one the number of all is public, and there
     /// is nothing to ask but the classes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent::tables::{Dataset, Schema, Target};
+    /// use reticent::{Budget, Fit, unwatched};
+    ///
+    /// # fn main() -> Result<(), reticent::Error> {
+    /// let (x, y): (Vec<f64>, Vec<u32>) = (0..400).map(|i| (0.0, u32::from(i % 4 == 0))).unzip();
+    /// let schema = Schema::bounded(&[(0.0, 1.0)], Target::classes(["no", "yes"])?)?;
+    /// let job = Fit::new(schema).budget(Budget::new(1.0, 1e-6)?).count(true)?;
+    /// let table = Dataset::dense(&x, 400, 1)?.with_targets(&y)?;
+    /// let counted = job.open(&table, &mut unwatched)?.run(&mut unwatched)?;
+    /// assert!(counted.certificate.certified && counted.total == 400.0);
+    /// assert_eq!(counted.classes[1].0, "yes");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn count(self, by_class: bool) -> Result<CountJob, Error> {
         let adjacency = self.adjacency;
         let task = Task::new(self.public_n(UNUSED), false)?;

@@ -45,8 +45,12 @@ fn choice(model: &Model) -> Choice {
 #[test]
 fn what_auto_chose_by_hand_is_the_same_run_to_the_bit() {
     let folder = tempfile::tempdir().unwrap();
-    for (epsilon, share) in [(1.0, Some(0.1)), (0.02, None)] {
-        let spec = Spec { epsilon: Some(epsilon), ..job(folder.path(), 300, |i| i % 3 == 0) };
+    for (epsilon, share, constraint) in
+        [(1.0, Some(0.1), None), (0.02, None, None), (1.0, Some(0.1), Some("chain".to_owned()))]
+    {
+        let penalty = constraint.as_ref().map(|_| "l1:0.01".to_owned());
+        let job = job(folder.path(), 300, |i| i % 3 == 0);
+        let spec = Spec { epsilon: Some(epsilon), penalty, constraint, ..job };
         let model = fit(&folder, &spec).unwrap();
         assert_eq!(model.certificate().algorithm, "auto");
         let chosen = choice(&model);
@@ -87,7 +91,7 @@ fn the_choice_reads_no_data() {
 
 /// A second moment is asked for where there is signal for it and something that it is of use for.
 #[test]
-fn coordinates_of_its_own_are_for_convex_problems_without_a_constraint() {
+fn coordinates_of_its_own_are_for_convex_problems() {
     let folder = tempfile::tempdir().unwrap();
     let share = |change: &dyn Fn(&mut Spec)| {
         let mut spec = job(folder.path(), 300, |i| i % 3 == 0);
@@ -102,11 +106,45 @@ fn coordinates_of_its_own_are_for_convex_problems_without_a_constraint() {
             spec.penalty = Some("l1:0.01".to_owned());
             spec.constraint = Some("chain".to_owned());
         }),
-        None
+        Some(0.1)
     );
     assert_eq!(share(&|spec| spec.settings.precondition = Some(0.0)), Some(0.0));
     assert_eq!(share(&|spec| spec.settings.precondition = Some(0.3)), Some(0.3));
     assert_eq!(share(&|spec| spec.settings.step = "constant:0.1".parse().ok()), None);
+}
+
+/// The algorithms with a name have the same means: the second moment is an event before those of
+/// the gradients, mpADMM is ssADMM to the bit there too, and a constraint is obeyed.
+#[test]
+fn algorithms_with_a_name_take_coordinates_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let named = |algorithm: &str, change: &dyn Fn(&mut Spec)| {
+        let mut spec = job(folder.path(), 300, |i| i % 3 == 0);
+        spec.algorithm = Some(algorithm.to_owned());
+        spec.settings.precondition = Some(0.1);
+        change(&mut spec);
+        fit(&folder, &spec).unwrap()
+    };
+    for algorithm in ["ssadmm", "mpadmm", "sadmm", "dp-sgd"] {
+        let model = named(algorithm, &|_| {});
+        let ledger = &model.certificate().ledger;
+        assert_eq!(ledger.total_events(), 1 + 96, "{algorithm}");
+        assert!(ledger.entries().len() > 1, "{algorithm}: two kinds of events");
+        assert!(model.coefficients().iter().flat_map(|c| &c.values).all(|v| v.is_finite()));
+        let few = named(algorithm, &|spec| spec.settings.iterations = Some(7));
+        assert_eq!(few.certificate().ledger.total_events(), 1 + 7, "{algorithm}");
+    }
+    let rho = |spec: &mut Spec| spec.settings.rho = Some(0.01);
+    let (one, other) = (named("ssadmm", &rho), named("mpadmm", &rho));
+    assert_eq!(one.coefficients(), other.coefficients());
+    for algorithm in ["sadmm", "dp-sgd", "auto"] {
+        let fused = named(algorithm, &|spec| {
+            spec.penalty = Some("l1:10".to_owned());
+            spec.constraint = Some("chain".to_owned());
+        });
+        let values: Vec<f64> = fused.coefficients().iter().map(|c| c.values[0]).collect();
+        assert!((values[0] - values[1]).abs() < 0.02, "{algorithm}: {values:?}");
+    }
 }
 
 #[test]

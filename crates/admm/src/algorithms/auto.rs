@@ -6,9 +6,9 @@
 //! s = n̂/z₁ is the signal
 //!
 //! dp-sgd in coordinates of its own, where s ≥ 1.2p, there are no more than 1000 columns, a copy of
-//! the table has no more than 512 MiB, and the penalty is convex and behind no constraint:
+//! the table has no more than 512 MiB, and the penalty is convex:
 //!   a tenth of the budget for the second moment of the rows, 96 steps, the late average;
-//!   clip and step follow from what is released (see dp_sgd.rs)
+//!   clip and step follow from what is released (see precondition.rs)
 //!
 //! dp-sgd with momentum in those of the table, elsewhere:
 //!   T  = min( 2s/√p, 3√s, 400 )           iterations; what is below 1 is the length of a single step
@@ -41,9 +41,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::Algorithm;
-use super::dp_sgd::whitened_steps;
 use crate::average::Average;
 use crate::catalogue::{Entry, Kind, Recipe, find};
+use crate::precondition::whitened_steps;
 use crate::settings::Settings;
 use crate::step_size::StepSize;
 use reticent_oracle::Refused;
@@ -137,7 +137,6 @@ fn is_whitened(recipe: &Recipe<'_>) -> bool {
     settings.clip.is_none()
         && settings.step.is_none()
         && regulariser.penalty().is_convex()
-        && regulariser.constraint().is_identity()
         && public.signal() >= WORTH * public.shape.len() as f64
         && columns <= MOST_COLUMNS
         && bytes <= MOST_BYTES

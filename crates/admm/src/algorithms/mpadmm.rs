@@ -20,16 +20,24 @@
 //! E4). As published: x, z and y from the mean without noise, each then with noise of σ = zC/(n(1 +
 //! ηρ)), and x is the solution.
 //!
-//! Released: the noisy mean gradient, once an iteration, as a plain Gaussian event.
-//! Requires: a penalty with a prox, convex or not; the identity constraint.
+//! With `precondition` the second moment of the rows is asked for first, and the gradient in
+//! coordinates in which it is near the identity, as in ssADMM: the noise on x⁺ is then that of
+//! equal noise there, and the ratio to its sensitivity is what it was.
+//!
+//! Released: the noisy mean gradient, once an iteration, as a plain Gaussian event, and before them
+//! the second moment, if it is asked for, as another. Requires: a penalty with a prox, convex or
+//! not, with `precondition` a convex one; the identity constraint.
 //! Reference: RDP20, Algorithm 2; sensitivity as in E4.
 
 use reticent_oracle::queries::{Gradient, Mean, Perturbed};
 use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
 
 use super::{Algorithm, Iterate, Tell, told};
+use crate::average::Running;
+use crate::basis::gradient;
 use crate::catalogue::{Entry, Kind, Recipe};
 use crate::linearised::Linearised;
+use crate::precondition::{Precondition, leave};
 use crate::settings::positive;
 use crate::step_size::StepSize;
 
@@ -37,7 +45,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "mpadmm",
     about: "one noisy model update from all the data in each iteration, a penalty with a prox",
     reference: "RDP20, Algorithm 2",
-    takes: &["iterations", "clip", "step", "rho", "as_published"],
+    takes: &["iterations", "clip", "step", "rho", "average", "precondition", "as_published"],
     penalty: "l2:0.1",
     needs_penalty: false,
     kind: Kind::Private(build),
@@ -51,7 +59,11 @@ struct MpAdmm {
     iterations: u64,
     params: Mean,
     step: StepSize,
+    /// Whether ρ was given.
+    rho: bool,
     admm: Linearised,
+    average: Running,
+    precondition: Option<Precondition>,
     as_published: bool,
     population: f64,
 }
@@ -60,15 +72,20 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
+    recipe.is_preconditioned(&ENTRY)?;
+    let iterations = settings.iterations_or(recipe.steps(1.0))?;
     let algorithm = MpAdmm {
-        iterations: settings.iterations_or(recipe.plain_steps(1.0))?,
+        iterations,
         params: Mean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling: Sampling::Full,
         },
         step: settings.step_or_smooth(public)?,
+        rho: settings.rho.is_some(),
         admm: Linearised::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
+        average: Running::new(recipe.average(), public.shape.len()),
+        precondition: Precondition::new(recipe, (iterations, 1.0)),
         as_published: recipe.as_published(),
         population: public.population as f64,
     };
@@ -77,11 +94,11 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
 
 impl Iterate for MpAdmm {
     fn running(&self) -> Vec<f64> {
-        self.published()
+        self.solution().to_vec()
     }
 
     fn published(&self) -> Vec<f64> {
-        if self.as_published { self.admm.x().to_vec() } else { self.admm.solution() }
+        self.average.mean().to_vec()
     }
 
     fn residual(&self) -> Option<f64> {
@@ -95,22 +112,45 @@ impl Algorithm for MpAdmm {
     }
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
-        for k in 1..=self.iterations {
-            let eta = self.step.at(k, 1.0);
-            if self.as_published {
-                self.as_in_the_paper(eta, oracle)?;
-            } else {
-                let query = Gradient { at: self.admm.x(), mean: self.params };
-                let g = oracle.ask(&query)?.into_inner();
-                self.admm.step(&g, eta);
-            }
-            told(tell, k, self.iterations, self)?;
-        }
+        self.change_basis(oracle)?;
+        let ended = self.iterate(oracle, tell);
+        leave(oracle, self.precondition.as_ref(), ended)?;
         Ok(self.published())
     }
 }
 
 impl MpAdmm {
+    /// The paper has x for the solution.
+    fn solution(&self) -> &[f64] {
+        if self.as_published { self.admm.x() } else { self.admm.solution() }
+    }
+
+    /// Goes over to coordinates of its own, where it is to.
+    fn change_basis(&mut self, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
+        let Some(precondition) = &self.precondition else { return Ok(()) };
+        if let Some(basis) = precondition.change(oracle, &mut self.params, &mut self.step)? {
+            self.admm.enter(basis, self.step.at(1, 1.0), self.rho);
+        }
+        Ok(())
+    }
+
+    /// The loop.
+    fn iterate(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<(), Refusal> {
+        for k in 1..=self.iterations {
+            let eta = self.step.at(k, 1.0);
+            if self.as_published {
+                self.as_in_the_paper(eta, oracle)?;
+            } else {
+                let g = gradient(oracle, self.admm.basis(), self.admm.x(), self.params)?;
+                self.admm.step(&g, eta);
+            }
+            let solution = self.solution().to_vec();
+            self.average.add(&solution);
+            told(tell, k, self.iterations, self)?;
+        }
+        Ok(())
+    }
+
     /// The paper's step; half of the sensitivities of equations 24–26 is its `bound` for x and z, ρ
     /// times that for y.
     fn as_in_the_paper(&mut self, eta: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {

@@ -18,18 +18,26 @@
 //! penalty lends the loss (see [`crate::splitting`]). ν = 0 unless it is given or the run is as
 //! published (see [`crate::Smoothing::NONE`]).
 //!
-//! Released: G, once an iteration, as a Gaussian event under its sampling. Requires: a convex
+//! With `precondition` the second moment of the rows is asked for first, and G in coordinates in
+//! which it is near the identity; `γQ_ν` is then `M + ηβAᵀA`, the solution the late average, and
+//! clip, step and β follow from it (see [`crate::precondition`], [`crate::splitting`]).
+//!
+//! Released: G, once an iteration, as a Gaussian event under its sampling, and before them the
+//! second moment, if it is asked for, as another. Requires: a convex
 //! penalty with a prox; smoothing is for one output. Reference: LS22, Algorithm 2, equation 7,
 //! Theorems 5 and 6; privacy is counted by the accountant and not by Theorem 2 (E11). As published:
 //! counted by the closed form of Lemma 2, 20q²/z² in zCDP, wherever its conditions fail.
 
-use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::queries::Mean;
 use reticent_oracle::{Claim, Oracle, Refusal, Refused};
 
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
+use crate::basis::gradient;
 use crate::catalogue::{Entry, Kind, Recipe};
+use crate::precondition::{Precondition, leave};
 use crate::splitting::{Schedule, Splitting};
+use crate::step_size::StepSize;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "sadmm",
@@ -46,6 +54,7 @@ pub(crate) const ENTRY: Entry = Entry {
         "smoothing",
         "strong_convexity",
         "average",
+        "precondition",
         "as_published",
     ],
     penalty: "l2:0.1",
@@ -63,6 +72,8 @@ struct Sadmm {
     admm: Splitting,
     x: Running,
     y: Running,
+    step: StepSize,
+    precondition: Option<Precondition>,
 }
 
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
@@ -80,12 +91,12 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let usual = match admm.is_strongly_convex() {
         true => Average::Weighted,
         false if published => Average::Uniform,
-        false => Average::Last,
+        false => recipe.average(),
     };
     let average = settings.average.unwrap_or(usual);
     let sampling = recipe.sampling();
     let per_epoch = recipe.per_epoch(sampling);
-    let iterations = settings.iterations_or(recipe.plain_steps(per_epoch))?;
+    let iterations = settings.iterations_or(recipe.steps(per_epoch))?;
     let algorithm = Sadmm {
         iterations,
         params: Mean {
@@ -99,6 +110,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         x: Running::new(average, admm.x.len()),
         y: Running::new(average, admm.y.len()),
         admm,
+        step: settings.step_or_smooth(public)?,
+        precondition: Precondition::new(recipe, (iterations, per_epoch)),
     };
     Ok(Box::new(algorithm))
 }
@@ -123,6 +136,25 @@ impl Algorithm for Sadmm {
     }
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
+        self.change_basis(oracle)?;
+        let ended = self.iterate(oracle, tell);
+        leave(oracle, self.precondition.as_ref(), ended)?;
+        Ok(self.published())
+    }
+}
+
+impl Sadmm {
+    /// Goes over to coordinates of its own, where it is to.
+    fn change_basis(&mut self, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
+        let Some(precondition) = &self.precondition else { return Ok(()) };
+        if let Some(basis) = precondition.change(oracle, &mut self.params, &mut self.step)? {
+            self.admm.enter(basis, self.step, self.per_epoch);
+        }
+        Ok(())
+    }
+
+    /// The loop.
+    fn iterate(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<(), Refusal> {
         for k in 1..=self.iterations {
             let Sadmm { params, per_epoch, schedule, admm, x, y, .. } = self;
             if self.as_published {
@@ -130,13 +162,13 @@ impl Algorithm for Sadmm {
                 let rho = 20.0 / (*per_epoch * params.noise_multiplier).powi(2);
                 oracle.claim(Claim::zcdp(11, rho));
             }
-            let mut g = oracle.ask(&Gradient { at: &admm.x, mean: *params })?.into_inner();
+            let mut g = gradient(oracle, admm.basis(), &admm.x, *params)?;
             admm.add_lent(&admm.x, &mut g);
             admm.step(&g, admm.alpha(k, *per_epoch, *schedule));
             x.add(&admm.x);
             y.add(&admm.y);
             told(tell, k, self.iterations, self)?;
         }
-        Ok(self.published())
+        Ok(())
     }
 }

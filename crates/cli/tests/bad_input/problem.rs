@@ -230,6 +230,18 @@ pub const CASES: &[Case] = &[
         "rho = 1: dp-sgd has no such setting; it takes iterations, sampling, clip, step, momentum, average, precondition; …",
     ),
     case(
+        "fit none.csv GOOD --algorithm sadmm --precondition 0.1 --nu 2",
+        "precondition = 0.1: steps in coordinates of their own have no smoothing; leave one of the two out",
+    ),
+    case(
+        "fit none.csv GOOD --algorithm ssadmm --precondition 1",
+        "precondition = 1: a number from 0 to below 1 is needed",
+    ),
+    case(
+        "fit none.csv GOOD --algorithm consensus --precondition 0.1",
+        "precondition = 0.1: consensus has no such setting; it takes …",
+    ),
+    case(
         "fit none.csv GOOD --algorithm amp --schema three.toml",
         "law = normal: it is proven to be private for a model with one output, and this one has 3: use spherical-laplace, …",
     ),

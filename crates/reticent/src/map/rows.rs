@@ -106,6 +106,8 @@ const TABLE: Row = Row {
     proofs: CLIPPED,
     slack: "",
 };
+/// The same in coordinates of its own.
+const OWN: Row = Row { forms: &["preconditioned"], proofs: WHITENED, slack: GRAPH, ..TABLE };
 /// The same for many parties: one run, each party looked at by all.
 const PARTIES: Row = Row { procedures: &[Alone], views: &[Local], ..TABLE };
 
@@ -140,28 +142,18 @@ pub const MAP: &[Row] = &[
         drawn: COUNTLESS,
         ..TABLE
     },
+    // Steps in coordinates of their own.
+    Row { algorithms: &["auto", "dp-sgd", "sadmm"], procedures: ANY, drawn: SAMPLES, ..OWN },
+    Row { algorithms: &["ssadmm"], drawn: SAMPLES, ..OWN },
     Row {
-        algorithms: &["auto", "dp-sgd"],
-        forms: &["preconditioned"],
-        procedures: PLAIN,
-        views: &[Central],
-        units: BOTH,
-        adjacencies: &[ReplaceOne],
-        drawn: SAMPLES,
-        proofs: WHITENED,
-        slack: GRAPH,
-    },
-    Row {
-        algorithms: &["auto", "dp-sgd"],
-        forms: &["preconditioned"],
-        procedures: PLAIN,
-        views: &[Central],
-        units: BOTH,
+        algorithms: &["auto", "dp-sgd", "sadmm"],
+        procedures: ANY,
         adjacencies: &[AddRemove],
         drawn: COUNTLESS,
-        proofs: WHITENED,
-        slack: GRAPH,
+        ..OWN
     },
+    Row { algorithms: &["ssadmm"], adjacencies: &[AddRemove], drawn: COUNTLESS, ..OWN },
+    Row { algorithms: &["mpadmm"], adjacencies: EITHER, ..OWN },
     Row {
         algorithms: &["vradmm"],
         procedures: ANY,
@@ -187,13 +179,10 @@ pub const MAP: &[Row] = &[
     },
     Row { algorithms: &["dp-sgd"], procedures: &[StandardErrors], adjacencies: EITHER, ..TABLE },
     Row {
-        algorithms: &["dp-sgd"],
-        forms: &["preconditioned"],
+        algorithms: &["auto", "dp-sgd"],
         procedures: &[StandardErrors],
         adjacencies: EITHER,
-        proofs: WHITENED,
-        slack: GRAPH,
-        ..TABLE
+        ..OWN
     },
     // One table, blocks inside the gate.
     Row { algorithms: &["consensus"], forms: &["all"], drawn: SAMPLES, proofs: BLOCKS, ..TABLE },

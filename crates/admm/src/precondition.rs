@@ -1,0 +1,160 @@
+//! `precondition`: a part of the budget buys the second moment of the rows, and the steps are taken
+//! in coordinates in which it is near the identity (see [`crate::basis`]).
+//!
+//! What an algorithm is then set to, unless it is given, with s the signal, d̃ the directions that
+//! stand out of the noise, L and S the loss's bounds:
+//!
+//! ```text
+//! C = c·L·√d̃,  c = 0.07·√(s/d̃), from 0.35 to 2     a clip in mean norms of a row
+//! η = a/S,     a = ν s/(c d̃ T), at most 1           ν = ¼·√(s/2p), at most ¼: the noise of a score,
+//!                                                   in its scale, by the end of steps of this length
+//! T = 96, the late average
+//! ```
+
+use std::sync::Arc;
+
+use reticent_oracle::queries::Mean;
+use reticent_oracle::{Oracle, Refusal, Refused};
+use reticent_problem::Regulariser;
+
+use crate::average::Average;
+use crate::basis::Basis;
+use crate::catalogue::{Entry, Recipe};
+use crate::settings::Public;
+use crate::step_size::StepSize;
+
+/// The clip over √(s/d̃), and its limits, in mean norms of a row.
+const CLIP: (f64, f64, f64) = (0.07, 0.35, 2.0);
+
+/// The noise of a score, in scales of the loss, that steps of full length may come to.
+const NOISE: f64 = 0.25;
+
+/// Iterations in coordinates of its own, where there is no long way to go.
+const ITERATIONS: f64 = 96.0;
+
+/// The same for a sample that needs so many to see everybody.
+pub(crate) fn whitened_steps(per_epoch: f64) -> u64 {
+    (ITERATIONS * per_epoch.max(1.0).sqrt()).round() as u64
+}
+
+/// What coordinates are chosen by, and what is chosen with them.
+#[derive(Debug)]
+pub(crate) struct Precondition {
+    /// The noise of the second moment, in clips.
+    noise_multiplier: f64,
+    public: Public,
+    regulariser: Arc<Regulariser>,
+    iterations: u64,
+    clip: bool,
+    step: bool,
+}
+
+impl Precondition {
+    /// For so many gradients of a sample that is seen `per_epoch` times; `None` where the setting
+    /// is not there.
+    pub fn new(recipe: &Recipe<'_>, (iterations, per_epoch): (u64, f64)) -> Option<Self> {
+        let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
+        let share = recipe.precondition()?;
+        // A sample of a fraction q costs about q² of what everything costs.
+        let over = per_epoch * ((1.0 - share) / (share * iterations as f64)).sqrt();
+        Some(Precondition {
+            noise_multiplier: noise_multiplier * over,
+            public: **public,
+            regulariser: Arc::clone(regulariser),
+            iterations,
+            clip: settings.clip.is_none(),
+            step: settings.step.is_none(),
+        })
+    }
+
+    /// Asks for the second moment, goes over to its coordinates, and sets what follows from them.
+    /// `None` in a rehearsal.
+    pub fn change(
+        &self,
+        oracle: &mut dyn Oracle,
+        mean: &mut Mean,
+        step: &mut StepSize,
+    ) -> Result<Option<Basis>, Refusal> {
+        let Public { row_norm, lipschitz, smoothness, shape, .. } = self.public;
+        let terms = (row_norm, self.noise_multiplier);
+        let Some(basis) = Basis::ask(oracle, terms, &self.regulariser)? else { return Ok(None) };
+        let (signal, directions) = (self.public.signal(), basis.effective());
+        let part = (CLIP.0 * (signal / directions).sqrt()).clamp(CLIP.1, CLIP.2);
+        let bound = |bound: f64| if bound.is_finite() && bound > 0.0 { bound } else { 1.0 };
+        if self.clip {
+            // It follows from an answer, so that no loss may make it one that is refused.
+            let clip = part * bound(lipschitz) * directions.sqrt();
+            mean.clip = clip.clamp(1e-100, 1e100);
+        }
+        if self.step {
+            let noise = NOISE * (signal / (2.0 * shape.len() as f64)).sqrt().min(1.0);
+            let time = noise * signal / (part * directions);
+            let length = (time / self.iterations as f64).min(1.0);
+            *step = StepSize::Constant(length / bound(smoothness));
+        }
+        Ok(Some(basis))
+    }
+}
+
+/// Gives the rows back, whatever came of the run: whoever asks next asks about them as they came.
+pub(crate) fn leave(
+    oracle: &mut dyn Oracle,
+    precondition: Option<&Precondition>,
+    ended: Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    if precondition.is_some() {
+        oracle.set_basis(None)?;
+    }
+    ended
+}
+
+impl Recipe<'_> {
+    /// The part of the budget for the coordinates; `None` for none.
+    fn precondition(&self) -> Option<f64> {
+        self.settings.precondition.filter(|share| *share != 0.0)
+    }
+
+    /// Whether steps are taken in coordinates of their own, where they can be.
+    ///
+    /// # Errors
+    /// A share that is none, a penalty that is not convex, and what speaks of the coordinates of
+    /// the table.
+    pub(crate) fn is_preconditioned(&self, entry: &Entry) -> Result<bool, Refused> {
+        let Some(share) = self.precondition() else { return Ok(false) };
+        let refuse = |why: &str| Err(Refused::new("precondition", share, why));
+        if !(share > 0.0 && share < 1.0) {
+            return refuse("a number from 0 to below 1 is needed");
+        }
+        self.needs_convex(entry)?;
+        let settings = self.settings;
+        let is_set = |number: Option<f64>| number.is_some_and(|number| number != 0.0);
+        let others = [
+            ("as_published", self.as_published()),
+            ("smoothing", is_set(settings.smoothing)),
+            ("strong_convexity", is_set(settings.strong_convexity)),
+            ("proximal", settings.proximal.is_some()),
+            ("gamma", settings.gamma.is_some()),
+        ];
+        match others.into_iter().find(|(_, given)| *given) {
+            Some((name, _)) => refuse(&format!(
+                "steps in coordinates of their own have no {name}; leave one of the two out"
+            )),
+            None => Ok(true),
+        }
+    }
+
+    /// Steps of a method without momentum, in either coordinates.
+    pub(crate) fn steps(&self, per_epoch: f64) -> u64 {
+        match self.precondition() {
+            None => self.plain_steps(per_epoch),
+            Some(_) => whitened_steps(per_epoch),
+        }
+    }
+
+    /// The average that was asked for, or in coordinates of their own the late one, and elsewhere
+    /// the last iterate, because an average of sparse vectors is not sparse.
+    pub(crate) fn average(&self) -> Average {
+        let usual = if self.precondition().is_some() { Average::Late } else { Average::Last };
+        self.settings.average.unwrap_or(usual)
+    }
+}
