@@ -20,7 +20,9 @@ build: ## Build the command line (target/release/reticent)
 demo: build ## Train a private model on built-in data, and say what its certificate means
 	"$${CARGO_TARGET_DIR:-target}/release/reticent" demo --out target/demo
 
-test: tools format lint features package docs unit exports pages python ## Install what the tests need, then check everything
+# The last three wait for a browser and for other people's programs, so they are done side by side.
+test: tools format lint features package docs unit ## Install what the tests need, then check everything
+	$(MAKE) --output-sync=target -j3 exports pages python
 
 # rustup may be absent where Rust came from a distribution; then its components come from there too.
 tools:
