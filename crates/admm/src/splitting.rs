@@ -45,6 +45,24 @@ fn stiffness(regulariser: &Regulariser) -> f64 {
     if regulariser.constraint().is_identity() { STIFFNESS } else { 1.0 }
 }
 
+/// ν: as it is given, and else none unless the run is as published.
+fn nu(recipe: &Recipe<'_>) -> Result<f64, Refused> {
+    let outputs = recipe.public.shape.outputs;
+    match recipe.settings.smoothing {
+        Some(nu) if nu > 0.0 && outputs > 1 => Err(Refused::new(
+            "smoothing",
+            nu,
+            format!(
+                "smoothing averages neighbouring features and is for one output; this model has {outputs} \
+                 outputs (classes): use smoothing = 0"
+            ),
+        )),
+        Some(nu) => Ok(nu),
+        None if recipe.as_published() && outputs == 1 => Ok(Smoothing::LS22),
+        None => Ok(Smoothing::NONE),
+    }
+}
+
 /// The iterates, and what stays the same between steps.
 #[derive(Debug)]
 pub(crate) struct Splitting {
@@ -104,22 +122,7 @@ impl Splitting {
         let scale = if gram > 0.0 { gram } else { 1.0 };
         let usual = stiffness(regulariser) * public.curvature() / scale;
         let beta = positive("rho", settings.rho.unwrap_or(usual))?;
-        let nu = match settings.smoothing {
-            Some(nu) if nu > 0.0 && shape.outputs > 1 => {
-                return Err(Refused::new(
-                    "smoothing",
-                    nu,
-                    format!(
-                        "smoothing averages neighbouring features and is for one output; this model has {} \
-                         outputs (classes): use smoothing = 0",
-                        shape.outputs
-                    ),
-                ));
-            }
-            Some(nu) => nu,
-            None if recipe.as_published() && shape.outputs == 1 => Smoothing::LS22,
-            None => Smoothing::NONE,
-        };
+        let nu = nu(recipe)?;
         let asked =
             settings.strong_convexity.map(|mu| not_negative("strong_convexity", mu)).transpose()?;
         let asked = if recipe.is_preconditioned(entry)? { Some(0.0) } else { asked };

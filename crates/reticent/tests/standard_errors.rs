@@ -113,6 +113,22 @@ fn it_is_paid_for_within_the_budget_and_read_back() {
     assert!(Model::from_json(&changed).is_err());
 }
 
+/// In coordinates of its own, asked for by hand: the rows are given back before the curvature is
+/// asked for, so that the estimates are about the columns of the table.
+#[test]
+fn coordinates_of_its_own_have_them_too() {
+    let model = classes(5, |fit| {
+        let settings = Settings { precondition: Some(0.2), ..Settings::default() };
+        fit.solver(Solver::auto().with(settings).unwrap()).standard_errors(0.3)
+    });
+    let told = model.standard_errors().unwrap();
+    assert_eq!((told.hidden.as_ref(), told.estimates.len()), (None, 3));
+    for (estimate, truth) in told.estimates.iter().zip(TRUTH) {
+        let off = (estimate.estimate - truth).abs() / estimate.standard_error;
+        assert!(off < 4.0, "{estimate:?}: {truth}");
+    }
+}
+
 #[test]
 fn what_the_noise_hides_is_not_told() {
     let poor = |fit: Fit| fit.budget(Budget::new(0.05, 1e-6).unwrap()).standard_errors(0.1);
