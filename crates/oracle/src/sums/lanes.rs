@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use reticent_data::{Csr, Dense, Rows};
 use reticent_problem::losses::Loss;
 
-use super::grid::{Grid, MAGIC, nearest};
+use super::grid::{Grid, MAGIC};
 use super::pass::{Ask, Pass, Slopes, finite};
 use super::private::Private;
 
@@ -402,8 +402,9 @@ impl<R: Lanes> Block<'_, R> {
         let slopes = &self.scratch.slopes[..self.records.len() * width];
         for slopes in slopes.chunks_exact(width) {
             for (sum, t) in sums.iter_mut().zip(slopes) {
-                let steps = nearest(t * self.private.intercept()) as i64;
-                *sum = sum.wrapping_add(steps as u64);
+                // As `plus`: a conversion to an integer is not made of vector instructions.
+                let rounded = (t * self.private.intercept() + MAGIC).to_bits();
+                *sum = sum.wrapping_add(rounded.wrapping_sub(ZERO));
             }
         }
     }
