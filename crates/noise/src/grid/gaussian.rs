@@ -19,6 +19,12 @@ impl GaussianGrid {
     pub fn new(noise_multiplier: f64, fraction_bits: u32) -> Result<Self, NoiseError> {
         Ok(Self { scale: Scale::new(noise_multiplier, fraction_bits)? })
     }
+
+    /// The first noise multiplier that is too large for a grid of step 2^−`fraction_bits`.
+    pub const fn limit(fraction_bits: u32) -> f64 {
+        // A power of two below 2⁶⁴, which is one in 64 bits of floating point.
+        (1_u64 << (Scale::MOST_BITS - fraction_bits)) as f64
+    }
 }
 
 impl Draw for GaussianGrid {

@@ -23,10 +23,13 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
+    /// The base-2 logarithm of the first scale that is too large, in steps of the grid.
+    pub(crate) const MOST_BITS: u32 = 53;
+
     /// `scale` · 2^`fraction_bits` exactly.
     pub(crate) fn new(scale: f64, fraction_bits: u32) -> Result<Self, NoiseError> {
         let bits = i64::from(fraction_bits);
-        let (least, most) = (52 - MOST_SHIFT - bits, 53 - bits);
+        let (least, most) = (52 - MOST_SHIFT - bits, i64::from(Self::MOST_BITS) - bits);
         let wrong = NoiseError::Scale { given: scale, fraction_bits, least, most };
         if !(scale.is_normal() && scale > 0.0) {
             return Err(wrong);

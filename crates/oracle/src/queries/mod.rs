@@ -48,8 +48,9 @@ use crate::refusal::Refusal;
 use crate::sums::{Ask, Grid, Member, Slopes, grid};
 use crate::terms::Terms;
 
-/// Noise of so many clips still fits, with room for 60 standard deviations, beside the largest sum.
-const MAX_NOISE: f64 = (1 << 24) as f64;
+/// Noise of so many clips, or more, is none that the grid has: what is refused is refused before it
+/// is entered.
+const MAX_NOISE: f64 = GaussianGrid::limit(grid::BITS);
 
 /// One use of the data: what is asked, as a value, with its answer's type, its event and how it is
 /// answered. It is put by `oracle.ask(&query)`.
@@ -156,11 +157,11 @@ fn check_clip(clip: f64) -> Result<(), Refusal> {
 
 /// Refuses a noise multiplier that is not a number of clips.
 fn check_noise(noise_multiplier: f64) -> Result<(), Refusal> {
-    if noise_multiplier == 0.0 || (1e-6..=MAX_NOISE).contains(&noise_multiplier) {
+    if noise_multiplier == 0.0 || (1e-6..MAX_NOISE).contains(&noise_multiplier) {
         return Ok(());
     }
     Err(Refusal::BadQuery(format!(
-        "noise multiplier = {noise_multiplier}: it must be between 1e-6 and {MAX_NOISE}, or 0 for no noise and no privacy"
+        "noise multiplier = {noise_multiplier}: it must be from 1e-6 to below {MAX_NOISE}, or 0 for no noise and no privacy"
     )))
 }
 

@@ -310,3 +310,25 @@ fn one_candidate_needs_no_data() {
     let params = Count { of: Statistic::Feature(3), at_most: 0.0, noise_multiplier: 1.0 };
     assert!(matches!(gate("logistic", &OPENING).ask(&params), Err(Refusal::BadQuery(_))));
 }
+
+/// More noise than the grid has is refused as a question, before anything is entered: 2²¹ clips and
+/// more. What is entered and then refused would be paid for, and look like something found out from
+/// the data.
+#[test]
+fn noise_that_the_grid_does_not_have_is_refused_before_it_is_entered() {
+    let limit = f64::from(1 << 21);
+    let mut gate = gate("logistic", &OPENING);
+    let at = point(4, 1);
+    for noise_multiplier in [limit, 3e6, f64::from(1 << 24), f64::INFINITY, f64::NAN] {
+        let mean = Mean { noise_multiplier, ..noiseless(2.0) };
+        let refused = gate.ask(&Gradient { at: &at, mean }).unwrap_err();
+        assert!(matches!(refused, Refusal::BadQuery(_)), "{noise_multiplier}: {refused:?}");
+        let moment = SecondMoment { row_norm: 1.0, whole: true, noise_multiplier };
+        let refused = gate.ask(&moment).unwrap_err();
+        assert!(matches!(refused, Refusal::BadQuery(_)), "{noise_multiplier}: {refused:?}");
+        assert_eq!(gate.ledger().total_events(), 0, "{noise_multiplier}");
+    }
+    let mean = Mean { noise_multiplier: limit.next_down(), ..noiseless(2.0) };
+    gate.ask(&Gradient { at: &at, mean }).unwrap();
+    assert_eq!(gate.ledger().total_events(), 1);
+}
