@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::queries::Mean;
+use reticent_oracle::queries::{Mean, SecondMoment};
 use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Regulariser;
 
@@ -28,6 +28,10 @@ const CLIP: (f64, f64, f64) = (0.07, 0.35, 2.0);
 
 /// The noise of a score, in scales of the loss, that steps of full length may come to.
 const NOISE: f64 = 0.25;
+
+/// A second moment with a smaller part of the budget is nothing but noise, and with next to nothing
+/// there is no such noise.
+const LEAST: f64 = 1e-6;
 
 /// Iterations in coordinates of its own, where there is no long way to go.
 const ITERATIONS: f64 = 96.0;
@@ -55,7 +59,8 @@ impl Precondition {
     pub fn new(recipe: &Recipe<'_>, (iterations, per_epoch): (u64, f64)) -> Option<Self> {
         let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
         let share = recipe.precondition()?;
-        // A sample of a fraction q costs about q² of what everything costs.
+        // A sample of a fraction q costs about q² of what everything costs; far from exactly so
+        // where q is small, so that the share is one of full batches alone.
         let over = per_epoch * ((1.0 - share) / (share * iterations as f64)).sqrt();
         Some(Precondition {
             noise_multiplier: noise_multiplier * over,
@@ -114,16 +119,46 @@ impl Recipe<'_> {
         self.settings.precondition.filter(|share| *share != 0.0)
     }
 
+    /// Why there can be no second moment of these rows, by what is public of them; `None` where
+    /// there can.
+    pub(crate) fn no_moment(&self) -> Option<String> {
+        let Public { shape, row_norm, .. } = *self.public;
+        let (columns, most) =
+            (shape.features + usize::from(shape.intercept), SecondMoment::MOST_COLUMNS);
+        let norms = SecondMoment::ROW_NORMS;
+        if columns > most {
+            return Some(format!(
+                "coordinates of their own are for at most {most} columns, the intercept among \
+                 them, and there are {columns}; leave it out"
+            ));
+        }
+        (!norms.contains(&row_norm)).then(|| {
+            format!(
+                "coordinates of their own are for rows of a norm from {:e} to {:e}, and the bound \
+                 here is {row_norm:.1e}; leave it out, or declare other units",
+                norms.start(),
+                norms.end()
+            )
+        })
+    }
+
     /// Whether steps are taken in coordinates of their own, where they can be.
     ///
     /// # Errors
-    /// A share that is none, a penalty that is not convex, and what speaks of the coordinates of
-    /// the table.
+    /// A share that is none, rows that can have no second moment, a penalty that is not convex, and
+    /// what speaks of the coordinates of the table.
     pub(crate) fn is_preconditioned(&self, entry: &Entry) -> Result<bool, Refused> {
         let Some(share) = self.precondition() else { return Ok(false) };
-        let refuse = |why: &str| Err(Refused::new("precondition", share, why));
+        let given = if share.abs() < LEAST { format!("{share:e}") } else { share.to_string() };
+        let refuse = |why: &str| Err(Refused::new("precondition", &given, why));
         if !(share > 0.0 && share < 1.0) {
             return refuse("a number from 0 to below 1 is needed");
+        }
+        if share < LEAST {
+            return refuse(&format!("0, or a part of at least {LEAST:e}, is needed"));
+        }
+        if let Some(why) = self.no_moment() {
+            return refuse(&why);
         }
         self.needs_convex(entry)?;
         let settings = self.settings;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use reticent::admm::Choice;
 use reticent::{Error, Model, Spec};
-use reticent_accountant::Adjacency;
+use reticent_accountant::{Adjacency, Ledger, gdp_mu};
 use tempfile::TempDir;
 
 const TABLE: &str = "table.libsvm";
@@ -67,6 +67,34 @@ fn what_auto_chose_by_hand_is_the_same_run_to_the_bit() {
         assert_eq!(again.certificate().ledger, model.certificate().ledger);
         assert_eq!(again.certificate().choice, None);
     }
+}
+
+/// Of full batches the printed shares are those of the books, in squares of μ; of samples they are
+/// not, and none are told.
+#[test]
+fn shares_are_told_where_they_are_those_of_the_books() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = fit(&folder, &job(folder.path(), 300, |i| i % 3 == 0)).unwrap();
+    let entries = model.certificate().ledger.entries();
+    let squares: Vec<f64> = entries
+        .iter()
+        .map(|entry| {
+            let mut ledger = Ledger::new();
+            ledger.append_many(entry.event().clone(), entry.count());
+            gdp_mu(&ledger).unwrap().powi(2)
+        })
+        .collect();
+    let parts = choice(&model).parts();
+    assert_eq!((parts.len(), squares.len()), (2, 2));
+    for (part, square) in parts.iter().zip(&squares) {
+        let share = square / squares.iter().sum::<f64>();
+        assert!((part.share.unwrap() - share).abs() < 1e-6, "{part:?}: {share}");
+    }
+    let mut sampled = choice(&model);
+    sampled.settings.sampling = Some("poisson:0.01".parse().unwrap());
+    assert!(sampled.parts().iter().all(|part| part.share.is_none()));
+    sampled.settings.precondition = None;
+    assert_eq!(sampled.parts().iter().map(|part| part.share).collect::<Vec<_>>(), [Some(1.0)]);
 }
 
 /// Neither a record more nor other labels change what is chosen: it is a function of what is

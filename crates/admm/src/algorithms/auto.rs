@@ -46,7 +46,7 @@ use crate::catalogue::{Entry, Kind, Recipe, find};
 use crate::precondition::whitened_steps;
 use crate::settings::Settings;
 use crate::step_size::StepSize;
-use reticent_oracle::Refused;
+use reticent_oracle::{Refused, Sampling};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "auto",
@@ -88,8 +88,9 @@ pub struct Part {
     pub what: &'static str,
     /// How often.
     pub answers: u64,
-    /// Its part of the budget of the run; for samples near enough.
-    pub share: f64,
+    /// Its part of the budget of the run; `None` for samples, of which what one costs beside the
+    /// others is not known beforehand.
+    pub share: Option<f64>,
 }
 
 /// What was chosen: typed by hand, it is the same run.
@@ -113,9 +114,13 @@ impl Choice {
     pub fn parts(&self) -> Vec<Part> {
         let share = self.settings.precondition.unwrap_or(0.0);
         let answers = self.settings.iterations.unwrap_or(0);
-        let moment = Part { what: "second moment of the rows", answers: 1, share };
-        let gradients = Part { what: "mean gradient", answers, share: 1.0 - share };
-        [moment, gradients].into_iter().filter(|part| part.share > 0.0).collect()
+        // A sample costs what it costs, and not the square of what is drawn.
+        let sampled = self.settings.sampling.is_some_and(|sampling| sampling != Sampling::Full);
+        let known = |part: f64| (share == 0.0 || !sampled).then_some(part);
+        let moment = Part { what: "second moment of the rows", answers: 1, share: known(share) };
+        let gradients = Part { what: "mean gradient", answers, share: known(1.0 - share) };
+        let moment = (share > 0.0).then_some(moment);
+        moment.into_iter().chain([gradients]).collect()
     }
 }
 
@@ -139,6 +144,7 @@ fn is_whitened(recipe: &Recipe<'_>) -> bool {
         && regulariser.penalty().is_convex()
         && public.signal() >= WORTH * public.shape.len() as f64
         && columns <= MOST_COLUMNS
+        && recipe.no_moment().is_none()
         && bytes <= MOST_BYTES
 }
 

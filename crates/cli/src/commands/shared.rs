@@ -203,7 +203,10 @@ pub fn certificate_rows(certificate: &Certificate) -> Vec<Vec<String>> {
 fn parts(choice: &Choice) -> String {
     let part = |part: Part| {
         let times = if part.answers == 1 { "once" } else { &format!("{} times", part.answers) };
-        format!("{:.0} % for the {}, {times}", 100.0 * part.share, part.what)
+        match part.share {
+            Some(share) => format!("{:.0} % for the {}, {times}", 100.0 * share, part.what),
+            None => format!("the {}, {times}", part.what),
+        }
     };
     choice.parts().into_iter().map(part).collect::<Vec<_>>().join("; ")
 }

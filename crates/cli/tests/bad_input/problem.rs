@@ -238,6 +238,19 @@ pub const CASES: &[Case] = &[
         "precondition = 1: a number from 0 to below 1 is needed",
     ),
     case(
+        "fit none.csv GOOD --algorithm ssadmm --precondition 1e-300",
+        "precondition = 1e-300: 0, or a part of at least 1e-6, is needed",
+    ),
+    case(
+        "fit none.svm --features 5000 --row-norm 1 SVM --algorithm dp-sgd --precondition 0.1",
+        "precondition = 0.1: coordinates of their own are for at most 4096 columns, the intercept among them, and there are \
+         5001; leave it out",
+    ),
+    case(
+        "fit none.svm --features 3 --row-norm 1e60 SVM --algorithm sadmm --precondition 0.1",
+        "precondition = 0.1: coordinates of their own are for rows of a norm from 1e-50 to 1e50, …",
+    ),
+    case(
         "fit none.csv GOOD --algorithm consensus --precondition 0.1",
         "precondition = 0.1: consensus has no such setting; it takes …",
     ),

@@ -17,7 +17,7 @@ use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::second_moment::{MOST_FEATURES, factor};
+use super::second_moment::{SecondMoment, factor};
 use super::{Query, add_noise, check_noise, check_point, check_range, wrong};
 use crate::inside::Inside;
 use crate::refusal::Refusal;
@@ -63,9 +63,10 @@ impl Query for Curvature<'_> {
         if shape.outputs != 1 {
             return Err(wrong("the curvature is that of a loss of one score"));
         }
-        if shape.len() > MOST_FEATURES {
+        let most = SecondMoment::MOST_COLUMNS;
+        if shape.len() > most {
             return Err(Refusal::BadQuery(format!(
-                "the curvature of {} coordinates is too large: at most {MOST_FEATURES}",
+                "the curvature of {} coordinates is too large: at most {most}",
                 shape.len()
             )));
         }

@@ -14,6 +14,7 @@
 //! proofs/noise-gaussian-grid.md.
 
 use std::f64::consts::FRAC_1_SQRT_2;
+use std::ops::RangeInclusive;
 
 use reticent_accountant::{Adjacency, Event};
 use reticent_noise::entropy::Entropy;
@@ -39,6 +40,12 @@ pub struct SecondMoment {
 }
 
 impl SecondMoment {
+    /// A matrix of more columns than this would not fit beside the data.
+    pub const MOST_COLUMNS: usize = 4096;
+
+    /// Row norms whose squares neither underflow nor overflow.
+    pub const ROW_NORMS: RangeInclusive<f64> = 1e-50..=1e50;
+
     /// How many coordinates a row has.
     fn width(&self, shape: Shape) -> usize {
         shape.features + usize::from(self.whole && shape.intercept)
@@ -61,20 +68,18 @@ pub(super) fn factor(terms: &Terms) -> f64 {
     }
 }
 
-/// A matrix of more columns than this would not fit beside the data.
-pub(super) const MOST_FEATURES: usize = 4096;
-
 impl Query for SecondMoment {
     const NAME: &'static str = "second-moment";
     type Answer = Vec<f64>;
 
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
         check_noise(self.noise_multiplier)?;
-        check_range("row norm", self.row_norm, 1e-50, 1e50)?;
-        let width = self.width(shape);
-        if width > MOST_FEATURES {
+        let (least, most) = (Self::ROW_NORMS.start(), Self::ROW_NORMS.end());
+        check_range("row norm", self.row_norm, *least, *most)?;
+        let (width, most) = (self.width(shape), Self::MOST_COLUMNS);
+        if width > most {
             return Err(Refusal::BadQuery(format!(
-                "the second-moment matrix of {width} features is too large: at most {MOST_FEATURES}"
+                "the second-moment matrix of {width} features is too large: at most {most}"
             )));
         }
         Ok(())
