@@ -64,6 +64,10 @@ pub struct AuditSpec {
     pub law: Option<Law>,
     /// The part of the budget for the second moment whose coordinates the steps are taken in.
     pub precondition: Option<f64>,
+    /// Columns of the tables, one or two; a learned graph has two in any case.
+    pub features: usize,
+    /// Whether the model has an intercept.
+    pub intercept: bool,
     /// Weights of the classes, as `CLASS:NUMBER,CLASS:NUMBER`.
     pub class_weight: Option<String>,
     /// The part of the budget for standard errors, where there are any.
@@ -113,6 +117,8 @@ impl Default for AuditSpec {
             as_published: false,
             law: None,
             precondition: None,
+            features: 1,
+            intercept: false,
             class_weight: None,
             standard_errors: None,
             schedule: None,
@@ -265,7 +271,17 @@ impl AuditSpec {
 
     /// Refuses what the algorithm has no use for, rather than pass over it.
     fn nothing_unused(&self) -> Result<(), Error> {
-        if crate::parties::knows(&self.algorithm) {
+        let many = crate::parties::knows(&self.algorithm);
+        let plain = many || self.algorithm == crate::evaluated::NAME;
+        let most = if plain || self.method == Method::OneRun { 1 } else { 2 };
+        if !(1..=most).contains(&self.features) {
+            let why = format!("tables that are attacked have from 1 to {most} columns here");
+            return Err(Error::value("features", self.features, why));
+        }
+        if plain && self.intercept {
+            return Err(Error::value("intercept", true, "only a fit of one table has one here"));
+        }
+        if many {
             return match &self.constraint {
                 Some(given) => Err(Error::value(
                     "constraint",
@@ -308,7 +324,7 @@ impl AuditSpec {
         let crowd = crate::parties::knows(&self.algorithm);
         Layout {
             parties: if crowd { self.parties as usize } else { 0 },
-            features: if self.procedure.has_graph() { 2 } else { 1 },
+            features: if self.procedure.has_graph() { 2 } else { self.features },
             whole: crowd && self.unit() == Unit::User,
         }
     }
@@ -357,8 +373,10 @@ impl AuditSpec {
         };
         let job = if self.procedure.is_tuned() {
             let kind = usual.split(':').next().unwrap_or(usual);
+            // Above what a gradient comes to, an L1 penalty leaves every model of dp-fw at zero.
+            let points = if kind == "l1" { ["1e-6", "2e-6"] } else { ["0.1", "0.2"] };
             let mut tune = Tune::new();
-            for point in ["0.1", "0.2"] {
+            for point in points {
                 tune = tune.point(point, fit(Some(format!("{kind}:{point}")))?);
             }
             tune.check()?
@@ -397,7 +415,7 @@ impl AuditSpec {
             class_weight: self.class_weight.clone(),
             standard_errors: self.standard_errors,
             constraint: self.constraint.clone(),
-            intercept: Some(false),
+            intercept: Some(self.intercept),
             settings: entry.map(|entry| self.settings(entry)).unwrap_or_default(),
             seed: self.seed,
             ..Spec::default()

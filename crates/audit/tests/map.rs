@@ -141,3 +141,30 @@ fn class_weights_leak_no_more_than_they_certify() {
         assert!(report.epsilon_lower >= found * report.epsilon_certified, "{report:?}");
     }
 }
+
+/// Coordinates that mix two columns and the constant behind the intercept, of which the tables of
+/// the map have one column alone.
+#[test]
+fn coordinates_that_mix_columns_leak_no_more_than_they_certify() {
+    for algorithm in ["dp-sgd", "ssadmm", "mpadmm", "sadmm"] {
+        for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
+            let cell = cells().into_iter().map(|(cell, _)| cell).find(|cell| {
+                (cell.algorithm, cell.form) == (algorithm, "preconditioned")
+                    && (cell.unit, cell.drawn) == (Unit::Record, Drawn::Full)
+                    && cell.procedure == Procedure::Alone
+                    && cell.adjacency == adjacency
+            });
+            let usual = AuditSpec::of(&cell.unwrap(), 2_000, Some(3));
+            // Once with most of the budget for the coordinates, and once for the gradients.
+            for share in [0.05, 0.9] {
+                let precondition = Some(share);
+                let report =
+                    run(&AuditSpec { features: 2, intercept: true, precondition, ..usual.clone() });
+                let report = report.unwrap();
+                println!("{algorithm} {adjacency} {share}: {:.2}", report.epsilon_lower);
+                assert!(!report.exceeded, "{report:?}");
+                assert!(report.epsilon_lower > 0.0, "nothing was seen: {report:?}");
+            }
+        }
+    }
+}
