@@ -1,4 +1,4 @@
-//! Clipped sums at many parameters in one pass over the rows, eight parameters at a time.
+//! Clipped sums at many parameters in one pass over the rows, sixteen parameters at a time.
 //!
 //! For each parameter every operation on doubles is the one that [`super::pass`] makes, in its
 //! order, and what is summed are integers: the sum is that of a pass of its own, to the bit. The
@@ -10,11 +10,15 @@ use rayon::prelude::*;
 use reticent_data::{Csr, Dense, Rows};
 use reticent_problem::losses::Loss;
 
-use super::grid::{Grid, MAGIC, nearest};
+use super::grid::{Grid, MAGIC};
 use super::pass::{Ask, Pass, Slopes, finite};
 use super::private::Private;
 
-/// Parameters that are worked on together: one to a lane of the widest vectors.
+/// Parameters that are worked on together, at most: two of the widest vectors, so that one waits
+/// for memory while the other is added to.
+const MOST: usize = 16;
+
+/// The number of parameters in a group is a multiple of it: the lanes of the widest vectors.
 const LANES: usize = 8;
 
 /// Rows in a block.
@@ -47,29 +51,31 @@ pub fn together(private: &Private, loss: &dyn Loss, asked: &[Asked]) -> Vec<Vec<
         }
         return all;
     }
-    for part in in_lanes(private, loss, asked) {
+    let groups: Vec<Group> = asked.chunks(MOST).map(Group::new).collect();
+    for part in in_lanes(private, loss, &groups) {
         for (k, sum) in all.iter_mut().enumerate() {
-            let own = &part[k / LANES];
-            sum.iter_mut().zip(own).for_each(|(s, lanes)| *s += lanes[k % LANES] as i64);
+            let (width, own) = (groups[k / MOST].width, &part[k / MOST]);
+            let lane = own.iter().skip(k % MOST).step_by(width);
+            sum.iter_mut().zip(lane).for_each(|(sum, part)| *sum += *part as i64);
         }
     }
     all
 }
 
-/// Integers for eight parameters, as the two's complement of what may be negative.
-type Sums = Vec<[u64; LANES]>;
+/// Integers for the parameters of a group, entry by entry, as the two's complement of what may be
+/// negative.
+type Sums = Vec<u64>;
 
 /// What each thread adds up, group by group.
-fn in_lanes(private: &Private, loss: &dyn Loss, asked: &[Asked]) -> Vec<Vec<Sums>> {
-    let groups: Vec<Group> = asked.chunks(LANES).map(Group::new).collect();
+fn in_lanes(private: &Private, loss: &dyn Loss, groups: &[Group]) -> Vec<Vec<Sums>> {
     let count = private.records();
     let threads = rayon::current_num_threads().clamp(1, count.max(1));
     let share = count.div_ceil(threads).max(1);
     let part = |t: usize| {
         let rows = (t * share).min(count)..((t + 1) * share).min(count);
         match private.native_table().map(|table| &table.rows) {
-            Some(Rows::Dense(table)) => part(private, loss, table, &groups, rows),
-            Some(Rows::Sparse(table)) => part(private, loss, table, &groups, rows),
+            Some(Rows::Dense(table)) => part(private, loss, table, groups, rows),
+            Some(Rows::Sparse(table)) => part(private, loss, table, groups, rows),
             // Rows that others stand in for are not asked about here.
             None => groups.iter().map(Group::nothing).collect(),
         }
@@ -77,25 +83,33 @@ fn in_lanes(private: &Private, loss: &dyn Loss, asked: &[Asked]) -> Vec<Vec<Sums
     (0..threads).into_par_iter().map(part).collect()
 }
 
-/// Up to eight parameters, entry by entry; lanes that nobody asked for are 0.
+/// Some parameters, entry by entry; lanes that nobody asked for are 0.
 #[derive(Debug)]
 struct Group {
-    at: Vec<[f64; LANES]>,
+    width: usize,
+    at: Vec<f64>,
     clips: Vec<f64>,
 }
 
 impl Group {
     fn new(asked: &[Asked]) -> Self {
+        let width = asked.len().next_multiple_of(LANES);
         let len = asked.first().map_or(0, |asked| asked.at.len());
-        let mut at = vec![[0.0; LANES]; len];
+        let (mut at, mut clips) = (vec![0.0; len * width], vec![1.0; width]);
         for (lane, asked) in asked.iter().enumerate() {
-            at.iter_mut().zip(&asked.at).for_each(|(all, x)| all[lane] = *x);
+            at.iter_mut().skip(lane).step_by(width).zip(&asked.at).for_each(|(to, x)| *to = *x);
+            clips[lane] = asked.clip;
         }
-        Group { at, clips: asked.iter().map(|asked| asked.clip).collect() }
+        Group { width, at, clips }
+    }
+
+    /// Coordinates of a parameter.
+    fn len(&self) -> usize {
+        self.at.len() / self.width
     }
 
     fn nothing(&self) -> Sums {
-        vec![[0; LANES]; self.at.len()]
+        vec![0; self.at.len()]
     }
 }
 
@@ -120,24 +134,18 @@ fn part(
     sums
 }
 
-/// The numbers of a block. A loss is shown one parameter's scores at a time, rows are eight
-/// parameters' slopes at a time.
+/// The numbers of a block, record by record, with one for each parameter of the group.
 #[derive(Debug)]
 struct Scratch {
-    targets: [f64; BLOCK],
-    scores: [[f64; BLOCK]; LANES],
-    slopes: [[f64; BLOCK]; LANES],
-    rows: [[f64; LANES]; BLOCK],
+    targets: [f64; BLOCK * MOST],
+    scores: [f64; BLOCK * MOST],
+    slopes: [f64; BLOCK * MOST],
 }
 
 impl Default for Scratch {
     fn default() -> Self {
-        Scratch {
-            targets: [0.0; BLOCK],
-            scores: [[0.0; BLOCK]; LANES],
-            slopes: [[0.0; BLOCK]; LANES],
-            rows: [[0.0; LANES]; BLOCK],
-        }
+        let zeros = [0.0; BLOCK * MOST];
+        Scratch { targets: zeros, scores: zeros, slopes: zeros }
     }
 }
 
@@ -149,6 +157,7 @@ struct Part {
 }
 
 impl Part {
+    #[inline(always)]
     fn at(self, entry: usize) -> usize {
         entry * self.of + self.first
     }
@@ -156,12 +165,18 @@ impl Part {
 
 /// Rows for several parameters at a time.
 trait Lanes {
-    /// `aᵢᵀx` for the parameters of a vector, each as
+    /// `aᵢᵀx` for `N` vectors of parameters from `part` on, each as
     /// [`RowAccess::dot`](super::rows::RowAccess::dot) computes it.
-    fn dot_lanes<S: Simd>(&self, simd: S, i: usize, x: &[S::f64s], part: Part) -> S::f64s;
+    fn dot_lanes<S: Simd, const N: usize>(
+        &self,
+        simd: S,
+        i: usize,
+        x: &[S::f64s],
+        part: Part,
+    ) -> [S::f64s; N];
 
-    /// `sums ← sums + nearest(t·aᵢ)` for the parameters of a vector and each of `records`.
-    fn add_lanes<S: Simd>(
+    /// `sums ← sums + nearest(t·aᵢ)` for `N` vectors of parameters and each of `records`.
+    fn add_lanes<S: Simd, const N: usize>(
         &self,
         simd: S,
         records: std::ops::Range<usize>,
@@ -192,27 +207,36 @@ fn nothing() -> f64 {
 
 impl Lanes for Dense {
     #[inline(always)]
-    fn dot_lanes<S: Simd>(&self, simd: S, i: usize, x: &[S::f64s], part: Part) -> S::f64s {
+    fn dot_lanes<S: Simd, const N: usize>(
+        &self,
+        simd: S,
+        i: usize,
+        x: &[S::f64s],
+        part: Part,
+    ) -> [S::f64s; N] {
         // The eight running sums of `dot`, each for the parameters of a vector.
         let (head, tail) = self.row(i).as_chunks::<8>();
-        let mut running = [simd.splat_f64s(0.0); 8];
-        let add = |sum, a: f64, entry: usize| {
-            simd.add_f64s(sum, simd.mul_f64s(simd.splat_f64s(a), x[part.at(entry)]))
-        };
-        for (c, chunk) in head.iter().enumerate() {
-            for (k, (sum, a)) in running.iter_mut().zip(chunk).enumerate() {
-                *sum = add(*sum, *a, 8 * c + k);
+        std::array::from_fn(|n| {
+            let part = Part { first: part.first + n, ..part };
+            let mut running = [simd.splat_f64s(0.0); 8];
+            let add = |sum, a: f64, entry: usize| {
+                simd.add_f64s(sum, simd.mul_f64s(simd.splat_f64s(a), x[part.at(entry)]))
+            };
+            for (c, chunk) in head.iter().enumerate() {
+                for (k, (sum, a)) in running.iter_mut().zip(chunk).enumerate() {
+                    *sum = add(*sum, *a, 8 * c + k);
+                }
             }
-        }
-        let none = simd.splat_f64s(nothing());
-        let whole = running.iter().fold(none, |whole, sum| simd.add_f64s(whole, *sum));
-        let behind = 8 * head.len();
-        let rest = tail.iter().enumerate().fold(none, |sum, (k, a)| add(sum, *a, behind + k));
-        simd.add_f64s(whole, rest)
+            let none = simd.splat_f64s(nothing());
+            let whole = running.iter().fold(none, |whole, sum| simd.add_f64s(whole, *sum));
+            let behind = 8 * head.len();
+            let rest = tail.iter().enumerate().fold(none, |sum, (k, a)| add(sum, *a, behind + k));
+            simd.add_f64s(whole, rest)
+        })
     }
 
     #[inline(always)]
-    fn add_lanes<S: Simd>(
+    fn add_lanes<S: Simd, const N: usize>(
         &self,
         simd: S,
         records: std::ops::Range<usize>,
@@ -223,22 +247,24 @@ impl Lanes for Dense {
         let columns = sums.len() / part.of;
         let zeros = simd.splat_u64s(ZERO.wrapping_mul(AT_ONCE as u64).wrapping_neg());
         let many = records.len() - records.len() % AT_ONCE;
-        for start in (0..many).step_by(AT_ONCE) {
-            let rows: [&[f64]; AT_ONCE] =
-                std::array::from_fn(|r| &self.row(records.start + start + r)[..columns]);
-            let t: [S::f64s; AT_ONCE] = std::array::from_fn(|r| t[part.at(start + r)]);
-            for j in 0..columns {
-                let mut sum = simd.add_u64s(sums[part.at(j)], zeros);
-                for r in 0..AT_ONCE {
-                    sum = simd.add_u64s(sum, rounded(simd, t[r], rows[r][j]));
+        for part in (0..N).map(|n| Part { first: part.first + n, ..part }) {
+            for start in (0..many).step_by(AT_ONCE) {
+                let rows: [&[f64]; AT_ONCE] =
+                    std::array::from_fn(|r| &self.row(records.start + start + r)[..columns]);
+                let t: [S::f64s; AT_ONCE] = std::array::from_fn(|r| t[part.at(start + r)]);
+                for j in 0..columns {
+                    let mut sum = simd.add_u64s(sums[part.at(j)], zeros);
+                    for r in 0..AT_ONCE {
+                        sum = simd.add_u64s(sum, rounded(simd, t[r], rows[r][j]));
+                    }
+                    sums[part.at(j)] = sum;
                 }
-                sums[part.at(j)] = sum;
             }
-        }
-        for r in many..records.len() {
-            for (j, a) in self.row(records.start + r).iter().enumerate() {
-                let sum = &mut sums[part.at(j)];
-                *sum = plus(simd, *sum, t[part.at(r)], *a);
+            for r in many..records.len() {
+                for (j, a) in self.row(records.start + r).iter().enumerate() {
+                    let sum = &mut sums[part.at(j)];
+                    *sum = plus(simd, *sum, t[part.at(r)], *a);
+                }
             }
         }
     }
@@ -246,15 +272,26 @@ impl Lanes for Dense {
 
 impl Lanes for Csr {
     #[inline(always)]
-    fn dot_lanes<S: Simd>(&self, simd: S, i: usize, x: &[S::f64s], part: Part) -> S::f64s {
+    fn dot_lanes<S: Simd, const N: usize>(
+        &self,
+        simd: S,
+        i: usize,
+        x: &[S::f64s],
+        part: Part,
+    ) -> [S::f64s; N] {
         let (indices, values) = self.row(i);
-        indices.iter().zip(values).fold(simd.splat_f64s(nothing()), |sum, (&j, a)| {
-            simd.add_f64s(sum, simd.mul_f64s(simd.splat_f64s(*a), x[part.at(j as usize)]))
-        })
+        let mut sums = [simd.splat_f64s(nothing()); N];
+        for (&j, a) in indices.iter().zip(values) {
+            let x = &x[part.at(j as usize)..][..N];
+            for (sum, x) in sums.iter_mut().zip(x) {
+                *sum = simd.add_f64s(*sum, simd.mul_f64s(simd.splat_f64s(*a), *x));
+            }
+        }
+        sums
     }
 
     #[inline(always)]
-    fn add_lanes<S: Simd>(
+    fn add_lanes<S: Simd, const N: usize>(
         &self,
         simd: S,
         records: std::ops::Range<usize>,
@@ -264,10 +301,12 @@ impl Lanes for Csr {
     ) {
         for (r, i) in records.enumerate() {
             let (indices, values) = self.row(i);
-            let t = t[part.at(r)];
+            let t: [S::f64s; N] = std::array::from_fn(|n| t[part.at(r) + n]);
             for (&j, a) in indices.iter().zip(values) {
-                let sum = &mut sums[part.at(j as usize)];
-                *sum = plus(simd, *sum, t, *a);
+                let sums = &mut sums[part.at(j as usize)..][..N];
+                for (sum, t) in sums.iter_mut().zip(&t) {
+                    *sum = plus(simd, *sum, *t, *a);
+                }
             }
         }
     }
@@ -290,60 +329,83 @@ impl<R: Lanes> pulp::WithSimd for Block<'_, R> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let of = LANES / S::F64_LANES;
-        let (at, _) = S::as_simd_f64s(self.group.at.as_flattened());
-        let weights = &at[..self.private.features() * of];
-        for first in 0..of {
-            let part = Part { first, of };
-            for (r, i) in self.records.clone().enumerate() {
-                let (scores, _) = S::as_mut_simd_f64s(&mut self.scratch.rows[r]);
-                scores[first] = self.rows.dot_lanes(simd, i, weights, part);
-            }
+        let of = self.group.width / S::F64_LANES;
+        let pairs = of - of % 2;
+        for first in (0..pairs).step_by(2) {
+            self.score::<S, 2>(simd, Part { first, of });
         }
-        self.slopes();
-        let (t, _) = S::as_simd_f64s(self.scratch.rows.as_flattened());
-        let features = self.private.features();
-        let (sums, constant) = self.sums.split_at_mut(features);
-        let (sums, _) = S::as_mut_simd_u64s(sums.as_flattened_mut());
-        for first in 0..of {
-            self.rows.add_lanes(simd, self.records.clone(), t, sums, Part { first, of });
+        for first in pairs..of {
+            self.score::<S, 1>(simd, Part { first, of });
         }
-        if let Some(sum) = constant.first_mut() {
-            let intercept = self.private.intercept();
-            for t in &self.scratch.rows[..self.records.len()] {
-                for (sum, t) in sum.iter_mut().zip(t) {
-                    *sum = sum.wrapping_add(nearest(t * intercept) as i64 as u64);
-                }
-            }
+        self.clip();
+        for first in (0..pairs).step_by(2) {
+            self.add::<S, 2>(simd, Part { first, of });
         }
+        for first in pairs..of {
+            self.add::<S, 1>(simd, Part { first, of });
+        }
+        self.add_constant();
     }
 }
 
-impl<R> Block<'_, R> {
-    /// From scores to clipped slopes in steps of the grid, in `scratch.rows`.
+impl<R: Lanes> Block<'_, R> {
+    /// The scores of `N` vectors of parameters, without the intercept.
     #[inline(always)]
-    fn slopes(&mut self) {
+    fn score<S: Simd, const N: usize>(&mut self, simd: S, part: Part) {
+        let (at, _) = S::as_simd_f64s(&self.group.at);
+        let weights = &at[..self.private.features() * part.of];
+        let (scores, _) = S::as_mut_simd_f64s(&mut self.scratch.scores);
+        for (r, i) in self.records.clone().enumerate() {
+            let own: [S::f64s; N] = self.rows.dot_lanes(simd, i, weights, part);
+            scores[part.at(r)..][..N].copy_from_slice(&own);
+        }
+    }
+
+    /// From scores to clipped slopes in steps of the grid.
+    #[inline(always)]
+    fn clip(&mut self) {
         let Block { private, loss, group, records, scratch, .. } = self;
-        let count = records.len();
-        let last = group.at.get(private.features());
-        for (r, i) in records.clone().enumerate() {
-            scratch.targets[r] = private.target(i);
-            for lane in 0..LANES {
-                let constant = last.map_or(0.0, |b| b[lane] * private.intercept());
-                scratch.scores[lane][r] = scratch.rows[r][lane] + constant;
+        let (width, count) = (group.width, records.len() * group.width);
+        let (scores, targets) = (&mut scratch.scores[..count], &mut scratch.targets[..count]);
+        let slopes = &mut scratch.slopes[..count];
+        let last = &group.at[private.features() * width..];
+        let rows = scores.chunks_exact_mut(width).zip(targets.chunks_exact_mut(width));
+        for ((scores, targets), i) in rows.zip(records.clone()) {
+            targets.fill(private.target(i));
+            for (score, b) in scores.iter_mut().zip(last) {
+                *score += b * private.intercept();
             }
         }
-        let grid = Grid::new(group.at.len());
-        for (lane, &clip) in group.clips.iter().enumerate() {
-            let slopes = &mut scratch.slopes[lane][..count];
-            loss.derivatives(&scratch.scores[lane][..count], &scratch.targets[..count], slopes);
-            for (slope, norm) in slopes.iter_mut().zip(private.norms_above(records.clone())) {
+        loss.derivatives(scores, targets, slopes);
+        let grid = Grid::new(group.len());
+        let norms = private.norms_above(records.clone());
+        for (slopes, norm) in slopes.chunks_exact_mut(width).zip(norms) {
+            for (slope, clip) in slopes.iter_mut().zip(&group.clips) {
                 finite(slope);
-                *slope *= grid.factor(slope.abs() * norm, clip);
+                *slope *= grid.factor(slope.abs() * norm, *clip);
             }
         }
-        for (r, t) in scratch.rows[..count].iter_mut().enumerate() {
-            *t = std::array::from_fn(|lane| scratch.slopes[lane][r]);
+    }
+
+    #[inline(always)]
+    fn add<S: Simd, const N: usize>(&mut self, simd: S, part: Part) {
+        let features = self.private.features() * self.group.width;
+        let (t, _) = S::as_simd_f64s(&self.scratch.slopes);
+        let (sums, _) = S::as_mut_simd_u64s(&mut self.sums[..features]);
+        self.rows.add_lanes::<S, N>(simd, self.records.clone(), t, sums, part);
+    }
+
+    #[inline(always)]
+    fn add_constant(&mut self) {
+        let width = self.group.width;
+        let sums = &mut self.sums[self.private.features() * width..];
+        let slopes = &self.scratch.slopes[..self.records.len() * width];
+        for slopes in slopes.chunks_exact(width) {
+            for (sum, t) in sums.iter_mut().zip(slopes) {
+                // As `plus`: a conversion to an integer is not made of vector instructions.
+                let rounded = (t * self.private.intercept() + MAGIC).to_bits();
+                *sum = sum.wrapping_add(rounded.wrapping_sub(ZERO));
+            }
         }
     }
 }
@@ -389,7 +451,7 @@ pub mod tests {
         /// Whoever else is there, a sum is the one of a pass of its own, to the bit.
         #[test]
         fn a_shared_sum_is_the_sum_of_a_pass_of_its_own(
-            (n, d, many, seed) in (0..120_usize, 1..30_usize, 1..20_usize, any::<u64>()),
+            (n, d, many, seed) in (0..120_usize, 1..30_usize, 1..40_usize, any::<u64>()),
             loss in prop_oneof![Just("logistic"), Just("hinge"), Just("squared-hinge")],
             intercept in prop_oneof![Just(0.0), Just(0.5)],
             scale in prop_oneof![Just(1.0), Just(1e-200), Just(1e160), Just(1e308)],
