@@ -78,7 +78,7 @@ pub fn perform<R: Payable>(
             (Ok(done), closed)
         }
         // Something was asked: the plan stays counted.
-        Err(error @ Error::Spent { .. }) => {
+        Err(error @ (Error::Spent { .. } | Error::Unfinished { .. })) => {
             (Err(error), store.settle(&reservation, &Ledger::new()))
         }
         Err(error) => (Err(error), store.release(reservation)),

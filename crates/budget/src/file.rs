@@ -19,21 +19,25 @@ use crate::error::BudgetError;
 const APPLICATION: i64 = 0x5274_4275;
 
 /// The format that this version writes. A migration is a line in [`MIGRATIONS`].
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// What brings a file of version n to version n + 1, from version 1 on.
-const MIGRATIONS: [&str; 1] = [PROGRESS];
+const MIGRATIONS: [&str; 2] = [PROGRESS, BEGUN];
 
 /// How far jobs are: no part of the history.
 const PROGRESS: &str = "CREATE TABLE progress (job INTEGER PRIMARY KEY, time TEXT NOT NULL, done INTEGER NOT NULL, steps INTEGER) STRICT";
 
+/// The parts of open jobs that were begun.
+const BEGUN: &str = "CREATE TABLE begun (job INTEGER NOT NULL, part INTEGER NOT NULL, PRIMARY KEY (job, part)) STRICT, WITHOUT ROWID";
+
 /// The objects of the database by name, with the version that has them first.
-const SCHEMA: [(&str, i64, &str); 8] = [
+const SCHEMA: [(&str, i64, &str); 9] = [
     (
         "balance",
         1,
         "CREATE TABLE balance (one INTEGER PRIMARY KEY CHECK (one = 1), body TEXT NOT NULL, seal BLOB NOT NULL) STRICT",
     ),
+    ("begun", 3, BEGUN),
     (
         "history",
         1,

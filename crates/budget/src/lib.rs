@@ -32,6 +32,7 @@
 //! ```
 
 mod balance;
+mod begun;
 mod books;
 mod course;
 mod draft;

@@ -4,6 +4,7 @@ use reticent_accountant::Ledger;
 use reticent_noise::Digest;
 
 use crate::error::BudgetError;
+use crate::line::hex;
 
 /// How a table goes together with those that the budget knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,6 +71,13 @@ impl Reservation {
     #[must_use]
     pub fn job(&self) -> u64 {
         self.number
+    }
+
+    /// What tells it from a job of the same number in another budget; with the number it finds the
+    /// reservation again ([`Store::reservation`](crate::Store::reservation)).
+    #[must_use]
+    pub fn hash(&self) -> String {
+        hex(&self.hash)
     }
 }
 

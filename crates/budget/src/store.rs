@@ -8,12 +8,13 @@ use reticent_accountant::{Filter, Ledger};
 use reticent_noise::{Digest, NoiseKey};
 use rusqlite::params;
 
+use crate::begun;
 use crate::books::Books;
 use crate::draft::{Draft, Next, body};
 use crate::error::BudgetError;
 use crate::file::File;
 use crate::history::{LINES, append, begin, digest_of_key, keep, line, recall};
-use crate::line::{Closed, Kind, Opened, Use};
+use crate::line::{Closed, Kind, Line, Opened, Use};
 use crate::plan::{fitting, within};
 use crate::progress;
 use crate::promise::{Promise, check_name};
@@ -191,17 +192,21 @@ impl Store {
 
     /// What a job planned that was reserved here, and not in another budget.
     fn reserved(&self, reservation: &Reservation) -> Result<Use, BudgetError> {
-        let elsewhere = || BudgetError::ReservedElsewhere(reservation.number);
-        let job = reservation.number;
+        let own = self.line_of(reservation.number)?;
+        let own = own.filter(|line| line.hash == reservation.hash);
+        own.ok_or(BudgetError::ReservedElsewhere(reservation.number))?.read::<Use>()
+    }
+
+    /// The hash of the line that began a job, if there is such a job.
+    pub(crate) fn hash_of(&self, job: u64) -> Result<Option<Digest>, BudgetError> {
+        Ok(self.line_of(job)?.map(|line| line.hash))
+    }
+
+    fn line_of(&self, job: u64) -> Result<Option<Line>, BudgetError> {
         let sql = format!("{LINES} WHERE number = ?1 AND job = ?1");
-        let found = self.file.connection.query_row(&sql, params![job as i64], line);
-        match found {
-            Ok(line) => {
-                let line = line?;
-                let own = line.hash == reservation.hash;
-                if own { line.read::<Use>() } else { Err(elsewhere()) }
-            }
-            Err(rusqlite::Error::QueryReturnedNoRows) => Err(elsewhere()),
+        match self.file.connection.query_row(&sql, params![job as i64], line) {
+            Ok(line) => line.map(Some),
+            Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
             Err(error) => Err(self.file.sqlite(&error)),
         }
     }
@@ -229,6 +234,7 @@ impl Store {
         for draft in next.drafts {
             if let (Some(job), true) = (draft.job, draft.kind.closes()) {
                 progress::forget(&transaction, job).map_err(failed)?;
+                begun::forget(&transaction, job).map_err(failed)?;
             }
             books.take(&append(&transaction, &books, draft).map_err(failed)?)?;
         }

@@ -394,3 +394,34 @@ fn a_file_that_is_put_back_is_noticed_by_who_has_it_open() {
     let summary = back.check().unwrap();
     assert!(summary.kept && summary.head != head && summary.lines == 1);
 }
+
+/// The attack: a copy of what a job of several parts left on the disk, to begin a part of it again.
+#[test]
+fn a_part_of_a_job_is_begun_once_while_it_is_open() {
+    let place = Place::new();
+    let mut store = place.store(3.0);
+    let job = reserve(&mut store, 1.0).unwrap();
+    let (number, hash) = (job.job(), job.hash());
+    assert!(store.begin_part(&job, 0).unwrap());
+    assert!(!store.begin_part(&job, 0).unwrap());
+    drop(store);
+    // Another process, and two at a time.
+    let mut one = Store::open(&place.path()).unwrap();
+    let mut two = Store::open(&place.path()).unwrap();
+    let found = one.reservation(number, &hash).unwrap();
+    assert_eq!(found, job);
+    assert!(!two.begin_part(&found, 0).unwrap());
+    assert!(one.begin_part(&found, 7).unwrap() && !two.begin_part(&found, 7).unwrap());
+    assert!(one.reservation(number, "00").is_err() && one.reservation(number + 1, &hash).is_err());
+    // Parts of another job are others.
+    let other = reserve(&mut one, 0.5).unwrap();
+    assert!(one.begin_part(&other, 7).unwrap());
+    one.settle(&found, &Ledger::new()).unwrap();
+    assert!(matches!(two.begin_part(&job, 1), Err(BudgetError::NotOpen(_))));
+    assert!(matches!(two.reservation(number, &hash), Err(BudgetError::NotOpen(_))));
+    let there = Place::new();
+    let mut elsewhere = there.store(3.0);
+    let _ = reserve(&mut elsewhere, 1.0).unwrap();
+    assert!(elsewhere.begin_part(&job, 1).is_err());
+    one.check().unwrap();
+}

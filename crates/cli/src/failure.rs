@@ -90,7 +90,7 @@ fn message(error: &Error) -> String {
             format!("{} = {}: {}", typed(refused.name), refused.given, in_flags(&refused.allowed))
         }
         Error::Missing { .. } | Error::Refused(_) | Error::Run(_) => in_flags(&error.to_string()),
-        Error::Spent { why, .. } => message(why),
+        Error::Spent { why, .. } | Error::Unfinished { why, .. } => message(why),
         other => other.to_string(),
     }
 }
@@ -115,6 +115,10 @@ fn hint(command: &str, error: &Error) -> String {
         Error::Parse(_) => {
             "`reticent list losses|penalties|constraints|algorithms` shows what there is".to_owned()
         }
+        Error::Unfinished { .. } => format!(
+            "{}; its job stays open in the budget until then, or until `reticent budget forfeit` closes it",
+            in_flags(&error.hint())
+        ),
         // Where nothing runs, nothing could have been released.
         Error::Account(_) if ["account", "audit"].contains(&command) => {
             format!("see `reticent {command} --help`")

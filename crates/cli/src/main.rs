@@ -10,6 +10,7 @@ mod failure;
 mod flags;
 mod layout;
 mod number;
+mod open_job;
 mod predictions;
 mod progress;
 mod purse;

@@ -1,7 +1,7 @@
 //! A job that is paid for from the budget of its data set: what its plan costs is reserved before
 //! anything is asked, and settled after. Whatever happens between leaves it counted in full.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -70,6 +70,11 @@ impl PurseFlags {
     /// Whether a budget was named.
     pub fn is_given(&self) -> bool {
         self.budget.is_some()
+    }
+
+    /// The budget that was named.
+    pub fn file(&self) -> Option<&Path> {
+        self.budget.as_deref()
     }
 
     /// Stands for a table, under the key of the budget that was named: for a job that goes on.
@@ -147,7 +152,7 @@ impl Purse {
                 return Err(unreadable(error));
             }
         };
-        let ready = open(&self.table, watch)?;
+        let mut ready = open(&self.table, watch)?;
         let key = self.store.key().map_err(Failure::Budget)?;
         let fingerprint = fingerprint(&self.table.paths, &key).map_err(unreadable)?;
         if stamps(&self.table.paths).map_err(unreadable)? != before {
@@ -167,6 +172,7 @@ impl Purse {
         let request = Request { label: &self.label, asked: self.asked, plan, table, user };
         let reservation = self.store.reserve_between(&request, others).map_err(Failure::Budget)?;
         let number = reservation.job();
+        ready.reserved(number, &reservation.hash());
         let (done, closed) = self.run(ready, reservation, &plans, watch);
         let done = done?;
         let open = closed.err().map(|error| {
@@ -198,6 +204,8 @@ impl Purse {
             Err(error @ Error::Spent { .. }) => {
                 (Err(error), self.store.settle(&reservation, &Ledger::new()))
             }
+            // It stays open, and counted in full, so that what was not begun can go on.
+            Err(error @ Error::Unfinished { .. }) => (Err(error), Ok(())),
             Err(error) => (Err(error), self.store.release(reservation)),
         }
     }

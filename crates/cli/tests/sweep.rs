@@ -138,18 +138,10 @@ fn a_sweep_on_private_data_is_charged_in_full_or_refused() {
 /// budget at all.
 #[test]
 fn a_sweep_on_private_data_goes_on_with_its_table_and_no_other() {
-    let grid = "iterations = 10\n[sweep]\nepsilon = [0.5, 1.0]\n";
-    let folder = folder(300, grid);
-    folder.reticent("budget new b.json --epsilon 4 --delta 1e-4").ok();
+    let folder = ended_on_its_way();
     folder.reticent("budget new other.json --epsilon 4 --delta 1e-4").ok();
-    folder.reticent("sweep job.toml --out out --budget b.json").ok();
     let table = folder.read("t.csv");
-    // As if it had been killed before the second run began.
-    let journal = folder.read("out/journal.jsonl");
-    let begun = |line: &&str| !line.contains("\"started\":1") && !line.contains("\"run\":1");
-    let killed: String = journal.lines().filter(begun).map(|line| line.to_owned() + "\n").collect();
-    folder.write("out/journal.jsonl", &killed);
-    std::fs::remove_dir_all(folder.path().join("out/models/run-00001")).unwrap();
+    let killed = folder.read("out/journal.jsonl");
     let refused = |command: &str, said: &str| {
         let answer = folder.reticent(command);
         assert!(answer.code == 2 && answer.err.contains(said), "{command}: {}", answer.err);
@@ -161,10 +153,75 @@ fn a_sweep_on_private_data_goes_on_with_its_table_and_no_other() {
     folder.write("t.csv", table.replacen("yes", "no", 1));
     refused("sweep job.toml --out out --resume --budget b.json", "not what it was");
     folder.write("t.csv", &table);
-    let before = folder.reticent("budget show b.json --json").ok().json();
+    let counted = || {
+        let summary = folder.reticent("budget show b.json --json").ok().json();
+        (summary["groups"][0]["counted"].clone(), summary["jobs"][0]["state"].clone())
+    };
+    let (before, open) = counted();
+    assert!(before.is_number() && open == "open", "{before} {open}");
     let on = folder.reticent("sweep job.toml --out out --resume --budget b.json --json").ok();
-    assert_eq!(on.json()["done"].as_u64(), Some(2));
-    assert_eq!(folder.reticent("budget show b.json --json").ok().json(), before);
+    let on = on.json();
+    assert_eq!((on["done"].as_u64(), on["lost"].as_u64()), (Some(2), Some(1)));
+    assert!(folder.path().join("out/models/run-00002/model.json").exists());
+    assert_eq!(counted(), (before, "settled".into()));
+    // It is over, and its results may be written again.
+    folder.reticent("sweep job.toml --out out --resume --budget b.json --parquet").ok();
+}
+
+/// A sweep on private data of which the first run is done, the second is lost, as its model could not
+/// be written, and the third was not begun.
+fn ended_on_its_way() -> Folder {
+    let folder = folder(300, "iterations = 10\n[sweep]\nepsilon = [0.3, 0.5, 1.0]\n");
+    folder.reticent("budget new b.json --epsilon 4 --delta 1e-4").ok();
+    std::fs::create_dir_all(folder.path().join("out/models")).unwrap();
+    folder.write("out/models/run-00001", "in the way");
+    let said = folder.reticent("sweep job.toml --out out --budget b.json -j 1");
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(said.err.contains("models may have been written"), "{}", said.err);
+    assert!(folder.path().join("out/models/run-00000/model.json").exists());
+    std::fs::remove_file(folder.path().join("out/models/run-00001")).unwrap();
+    folder
+}
+
+/// The attack: the first line of a journal in another folder, so that every model is written again
+/// with other noise and nothing is charged; while the job is open, and when it is over.
+#[test]
+fn a_copy_of_a_journal_begins_nothing_that_was_begun() {
+    let folder = ended_on_its_way();
+    let head = |into: &str| {
+        let journal = folder.read("out/journal.jsonl");
+        std::fs::create_dir_all(folder.path().join(into)).unwrap();
+        let first = journal.lines().next().unwrap().to_owned() + "\n";
+        folder.write(&format!("{into}/journal.jsonl"), first);
+    };
+    head("open");
+    let on = folder.reticent("sweep job.toml --out open --resume --budget b.json --json").ok();
+    let on = on.json();
+    assert_eq!((on["done"].as_u64(), on["failed"].as_u64()), (Some(3), Some(2)));
+    for (run, there) in [(0, false), (1, false), (2, true)] {
+        let model = format!("open/models/run-0000{run}/model.json");
+        assert_eq!(folder.path().join(model).exists(), there, "{run}");
+    }
+    // It is settled now: nothing is left for the folder that it was begun in, nor for a new one.
+    head("over");
+    for out in ["out", "over"] {
+        let command = format!("sweep job.toml --out {out} --resume --budget b.json");
+        let refused = folder.reticent(&command);
+        assert!(refused.code == 2 && refused.err.contains("that is open"), "{}", refused.err);
+        assert!(!folder.path().join(out).join("models/run-00002").exists());
+    }
+}
+
+/// A bill was charged and no model written, because the table to test on was not there.
+#[test]
+fn a_test_table_that_is_not_there_is_refused_before_anything_is_charged() {
+    let folder = folder(300, "iterations = 10\n[sweep]\nepsilon = [0.5, 1.0]\n");
+    folder.reticent("budget new b.json --epsilon 4 --delta 1e-4").ok();
+    let said = folder.reticent("sweep job.toml --out out --budget b.json --test nowhere.csv");
+    assert!(said.code == 2 && said.err.contains("nowhere.csv"), "{}", said.err);
+    let summary = folder.reticent("budget show b.json --json").ok().json();
+    assert_eq!(summary["jobs"].as_array().map(Vec::len), Some(0), "{summary}");
+    assert!(!folder.path().join("out/journal.jsonl").exists());
 }
 
 /// Models that are out when the disk fails stay counted.

@@ -113,6 +113,17 @@ pub enum Error {
         /// the run came, because that it ended may be the doing of an answer.
         books: Option<Box<Ledger>>,
     },
+    /// A sweep on private data that ended on its way: models may be out, all of it counts, and what is
+    /// left of it may go on.
+    #[error("{why}")]
+    Unfinished {
+        /// Why it ended.
+        why: Box<Error>,
+        /// What its runs may cost together at most.
+        epsilon: f64,
+        /// The same.
+        delta: f64,
+    },
     /// The books do not balance.
     #[error(transparent)]
     Account(#[from] AccountError),
@@ -183,6 +194,10 @@ impl Error {
                 "no model was written, but that the run did not get to its end was found out from the data: count \
                  epsilon = {epsilon} at delta = {delta:e} as spent"
             ),
+            Error::Unfinished { epsilon, delta, .. } => format!(
+                "models may have been written, and the whole sweep counts, at most epsilon = {epsilon} at \
+                 delta = {delta:e}; what was not begun goes on with `resume`"
+            ),
             Error::Refused(_) | Error::Account(_) | Error::Run(_) => "nothing was released".to_owned(),
         }
     }
@@ -190,7 +205,7 @@ impl Error {
     /// Whether the caller stopped it.
     pub fn is_stop(&self) -> bool {
         match self {
-            Error::Spent { why, .. } => why.is_stop(),
+            Error::Spent { why, .. } | Error::Unfinished { why, .. } => why.is_stop(),
             other => matches!(other, Error::Refused(Refusal::Stopped)),
         }
     }

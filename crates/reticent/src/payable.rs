@@ -19,11 +19,18 @@ pub trait Payable: Sized {
     /// What it will do: one plan, or several of which everybody in the table pays for one.
     fn plans(&self) -> Vec<Ledger>;
 
+    /// What it plans was reserved as job `number` of a budget, and `hash` tells that job from one
+    /// of the same number elsewhere. Only what may go on after a crash has to know.
+    fn reserved(&mut self, number: u64, hash: &str) {
+        let _ = (number, hash);
+    }
+
     /// Does it.
     ///
     /// # Errors
-    /// As the job itself; [`Error::Spent`] says that the budget was spent nevertheless, and any other
-    /// error came before anything was asked.
+    /// As the job itself; [`Error::Spent`] says that the budget was spent nevertheless,
+    /// [`Error::Unfinished`] that the job may go on and stays open, and any other error came before
+    /// anything was asked.
     fn run(self, watch: &mut Watch<'_>) -> Result<Self::Done, Error>;
 
     /// What was done.

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use reticent::accountant::Ledger;
 use reticent::sweep::{
-    Journal, Kind, Mean, ReadySweep, Summary, Sweep as Grid, SweepFile, SweepTerms, summary,
+    Journal, Kind, Mean, ReadySweep, Register, Reserved, Summary, Sweep as Grid, SweepFile,
+    SweepTerms, summary,
 };
 use reticent::{Error, Files, Payable, Progress, Spec, Stage, Watch, check_folder, write_text};
 use reticent_plot::{Axis, Curve, Plot};
@@ -17,6 +18,7 @@ use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
+use crate::open_job::{OpenJob, unwritten};
 use crate::progress::Bar;
 use crate::purse::{PurseFlags, Receipt};
 use crate::sheet::{Cells, Sheet};
@@ -48,7 +50,7 @@ pub struct Sweep {
     #[arg(long, value_name = "FILE")]
     test: Option<PathBuf>,
 
-    /// So many runs at a time [default: as many as the machine has cores]
+    /// So many runs at a time; a kill loses no more [default: as many as suits the machine]
     #[arg(short, long, value_name = "N", value_parser = number::whole::<u32>, allow_negative_numbers = true)]
     jobs: Option<u32>,
 
@@ -83,11 +85,10 @@ impl Sweep {
         self.allowed(sweep)?;
         let test = self.test.clone().or(file.test.clone());
         let test = test.map(|path| Files { paths: vec![path], reading: data.reading });
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let kind = if self.public_data { Kind::Experiment } else { Kind::Paid };
         let models = out.join("models");
         let terms = SweepTerms {
-            jobs: self.jobs.map_or(cores, |jobs| jobs as usize),
+            jobs: self.jobs.map(|jobs| jobs as usize),
             kind,
             test: test.as_ref(),
             models: (self.models || kind == Kind::Paid).then_some(&models),
@@ -135,27 +136,16 @@ impl Sweep {
         path: &Path,
         watch: &mut Watch<'_>,
     ) -> Result<(Journal, Option<Receipt>), Failure> {
-        let resume = self.resume;
-        let go_on = |terms, watch: &mut Watch<'_>| {
+        if self.public_data {
             let _ = watch(Stage::Reading);
             let ready = sweep.open(data, terms).map_err(of_sweep)?;
-            let begun = Sweeping { ready, path: path.to_owned(), resume };
-            Ok((begun.run(watch).map_err(of_sweep)?.0, None))
-        };
-        if self.public_data {
-            return go_on(terms, watch);
+            let begun = if self.resume { ready.resume(path) } else { ready.begin(path, None) };
+            let mut journal = begun.map_err(of_sweep)?;
+            all(&ready, &mut journal, &|_| Ok(true), watch).map_err(of_sweep)?;
+            return Ok((journal, None));
         }
-        if resume {
-            // What goes on has been paid for when it began, as its journal says; the budget has the
-            // key that shows whether the table is the one that was.
-            let Some(mark) = self.purse.mark(data)? else {
-                return Err(Failure::Usage {
-                    message: "a sweep on private data goes on beside the budget that paid for it"
-                        .to_owned(),
-                    hint: "give --budget FILE; nothing is charged again".to_owned(),
-                });
-            };
-            return go_on(SweepTerms { mark, ..terms }, watch);
+        if self.resume {
+            return self.go_on(sweep, data, terms, path, watch).map(|journal| (journal, None));
         }
         let asked = sweep.at_most();
         let spec = Spec {
@@ -166,16 +156,59 @@ impl Sweep {
         };
         let label = format!("sweep of {} runs to {}", sweep.len(), path.display());
         let purse = self.purse.open(&spec, data, &label, || None)?;
-        let (Some(purse), Some(mark)) = (purse, self.purse.mark(data)?) else {
+        let (Some(purse), Some(mark), Some(budget)) =
+            (purse, self.purse.mark(data)?, self.purse.file())
+        else {
             return self.allowed(sweep).and(Err(nothing_done()));
         };
         let terms = SweepTerms { mark, ..terms };
         let open = |table: &Files, _: &mut Watch<'_>| {
             let ready = sweep.open(table, terms)?;
-            Ok(Sweeping { ready, path: path.to_owned(), resume })
+            Ok(Sweeping { ready, path, budget, reserved: None })
         };
         let (done, receipt) = purse.pay(sweep.user_column().as_deref(), open, watch)?;
         Ok((done.0, Some(receipt)))
+    }
+
+    /// Goes on with a sweep on private data, as long as its job is open: it was paid for when it
+    /// began, and the budget keeps what was begun since, whatever is in the folder. It has the key,
+    /// too, that shows whether the table is the one that was paid for.
+    fn go_on(
+        &self,
+        sweep: &Grid,
+        data: &Files,
+        terms: SweepTerms<'_>,
+        path: &Path,
+        watch: &mut Watch<'_>,
+    ) -> Result<Journal, Failure> {
+        let Some((budget, mark)) = self.purse.file().zip(self.purse.mark(data)?) else {
+            return Err(Failure::Usage {
+                message: "a sweep on private data goes on beside the budget that paid for it"
+                    .to_owned(),
+                hint: "give --budget FILE; nothing is charged again".to_owned(),
+            });
+        };
+        let _ = watch(Stage::Reading);
+        let ready = sweep.open(data, SweepTerms { mark, ..terms }).map_err(of_sweep)?;
+        let mut journal = ready.resume(path).map_err(of_sweep)?;
+        let Some(reserved) = journal.reserved().cloned() else {
+            return Err(Failure::Usage {
+                message: "the journal does not say which job of the budget paid for the sweep"
+                    .to_owned(),
+                hint: "begin another sweep, in another folder".to_owned(),
+            });
+        };
+        match OpenJob::find(budget, &reserved) {
+            Ok(job) => {
+                let register = |run| job.begin(run);
+                all(&ready, &mut journal, &register, watch).map_err(of_sweep)?;
+                job.settle().map_err(Failure::Budget)?;
+            }
+            // Nothing is begun any more: its results are written again.
+            Err(_) if journal.left().is_empty() => (),
+            Err(error) => return Err(Failure::Budget(error)),
+        }
+        Ok(journal)
     }
 
     fn answer(&self, sweep: &Grid, journal: &Journal, out: &Path) -> Result<Answer, Failure> {
@@ -207,6 +240,13 @@ impl Sweep {
             remarks
                 .push(format!("{failed} runs ended without a model; {} says why.", runs.display()));
         }
+        let unmeasured = journal.finished().values().filter(|run| run.unmeasured.is_some()).count();
+        if unmeasured > 0 {
+            remarks.push(format!(
+                "{unmeasured} models could not be measured, and are there all the same; {} says why.",
+                runs.display()
+            ));
+        }
         let object = json!({
             "runs": sweep.len(), "done": over, "lost": lost.len(), "failed": failed,
             "points": points(sweep, &all),
@@ -236,8 +276,7 @@ impl Sweep {
         }
         if self.resume && !self.public_data {
             remarks.push(
-                "Nothing was charged: it was reserved when it began, and is counted in full. If its job is open in the \
-                 budget, close it with `reticent budget forfeit`."
+                "Nothing was charged: it was reserved when it began, and is counted in full."
                     .to_owned(),
             );
         }
@@ -251,11 +290,24 @@ impl Sweep {
     }
 }
 
-/// A sweep that was opened, and where its journal is.
+/// Does all that is left of a sweep.
+fn all(
+    ready: &ReadySweep<'_>,
+    journal: &mut Journal,
+    register: &Register<'_>,
+    watch: &mut Watch<'_>,
+) -> Result<(), Error> {
+    ready.run(journal, register, &mut |done, of| {
+        let _ = watch(Stage::Iteration(Progress { done: done as u64, of: of as u64 }));
+    })
+}
+
+/// A sweep on private data that was opened, where its journal will be and what pays for it.
 struct Sweeping<'s> {
     ready: ReadySweep<'s>,
-    path: PathBuf,
-    resume: bool,
+    path: &'s Path,
+    budget: &'s Path,
+    reserved: Option<Reserved>,
 }
 
 impl Payable for Sweeping<'_> {
@@ -265,11 +317,18 @@ impl Payable for Sweeping<'_> {
         vec![self.ready.plan()]
     }
 
+    fn reserved(&mut self, number: u64, hash: &str) {
+        self.reserved = Some(Reserved { job: number, hash: hash.to_owned() });
+    }
+
     fn run(self, watch: &mut Watch<'_>) -> Result<Self::Done, Error> {
-        let mut journal = self.ready.journal(&self.path, self.resume)?;
-        self.ready.run(&mut journal, &mut |done, of| {
-            let _ = watch(Stage::Iteration(Progress { done: done as u64, of: of as u64 }));
-        })?;
+        let Some(reserved) = &self.reserved else {
+            return Err(Error::Missing { what: "a reservation", todo: "reserve it in a budget" });
+        };
+        let job = OpenJob::find(self.budget, reserved);
+        let job = job.map_err(|error| unwritten(self.budget, &error))?;
+        let mut journal = self.ready.begin(self.path, Some(reserved))?;
+        all(&self.ready, &mut journal, &|run| job.begin(run), watch)?;
         Ok((journal, self.ready.plan()))
     }
 
@@ -319,6 +378,10 @@ fn raw(sweep: &Grid, journal: &Journal, names: &BTreeSet<String>) -> Sheet {
             format!("{NOT_PRIVATE}{name}"),
             numbers(&|i| all[i].metrics.get(name).copied()),
         ));
+    }
+    if all.iter().any(|run| run.unmeasured.is_some()) {
+        let why = all.iter().map(|run| run.unmeasured.clone().unwrap_or_default()).collect();
+        sheet.push(("unmeasured".to_owned(), Cells::Words(why)));
     }
     let why = all.iter().map(|run| run.failed.clone().unwrap_or_default()).collect();
     sheet.push(("failed".to_owned(), Cells::Words(why)));

@@ -7,6 +7,7 @@ use reticent_problem::Shape;
 use super::Query;
 use crate::inside::Inside;
 use crate::refusal::Refusal;
+use crate::sums::Member;
 use crate::terms::Terms;
 
 /// What a query may be answered with: a parameter or a number. Outside this crate it has no name.
@@ -82,6 +83,9 @@ impl<Q: Query> Erased for Q {
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+        if !Q::SHARES_PASS {
+            inside.shared.iter_mut().for_each(Member::leave);
+        }
         Query::answer(self, inside, entropy).map(Answer::into_values)
     }
 }

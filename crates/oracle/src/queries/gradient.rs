@@ -55,6 +55,7 @@ pub struct Gradient<'a> {
 
 impl Query for Gradient<'_> {
     const NAME: &'static str = "gradient";
+    const SHARES_PASS: bool = true;
     type Answer = Vec<f64>;
 
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {

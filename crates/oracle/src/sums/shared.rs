@@ -12,7 +12,8 @@
 //! its order, and sums are of integers: a sum is the same to the bit whoever else is there, so that
 //! neither sensitivity nor certificate depends on it (proofs/sensitivity-clipped-sum.md). Only how
 //! long it takes does. Nobody waits for ever: whoever is waited for has asked before and does
-//! arithmetic until it asks again, asks something else, or is gone.
+//! arithmetic until it asks again, asks something else, which every query but a gradient is
+//! (`Query::SHARES_PASS`), or is gone.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -50,6 +51,12 @@ impl Meeting {
     /// One more who may ask.
     pub fn join(self: &Arc<Self>) -> Member {
         Member { meeting: Arc::clone(self), counted: false }
+    }
+
+    /// How many are waited for.
+    #[cfg(test)]
+    pub fn members(&self) -> usize {
+        self.locked().members
     }
 
     fn locked(&self) -> MutexGuard<'_, State> {

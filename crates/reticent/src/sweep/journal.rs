@@ -2,7 +2,7 @@
 //! anything else happens.
 //!
 //! A line that was torn by a crash is the last one, and has no end: it never counted. Any other
-//! damage is refused. One process at a time writes.
+//! damage is refused. One process at a time writes, and after an error nobody does.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -38,17 +38,38 @@ pub struct Finished {
     /// ε of its books by themselves, at its δ.
     #[serde(with = "extended")]
     pub epsilon: f64,
-    /// What was measured, by name.
+    /// What was measured, by name; what is not finite is left out.
     pub metrics: BTreeMap<String, f64>,
+    /// Why nothing was measured, where that failed. The model is there all the same.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unmeasured: Option<String>,
     /// Why there is no model, where there is none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failed: Option<String>,
 }
 
+/// The job of a budget that pays for a sweep.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reserved {
+    /// Its number.
+    pub job: u64,
+    /// What tells it from a job of the same number in another budget.
+    pub hash: String,
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 enum Line {
-    Sweep { version: u32, digest: String, runs: usize, kind: Kind, table: String },
+    Sweep {
+        version: u32,
+        digest: String,
+        runs: usize,
+        kind: Kind,
+        table: String,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reserved: Option<Reserved>,
+    },
     Started(usize),
     Done(Finished),
 }
@@ -59,12 +80,24 @@ pub struct Journal {
     file: File,
     path: PathBuf,
     kind: Kind,
+    reserved: Option<Reserved>,
     started: Vec<bool>,
     done: BTreeMap<usize, Finished>,
+    /// Where the last whole line ends.
+    end: u64,
+    /// Whether a line could not be written: what is behind it would not be read.
+    torn: bool,
 }
 
 impl Journal {
-    /// Begins a journal where there is none.
+    /// Nothing in it yet.
+    fn empty(file: File, path: &Path, runs: usize, kind: Kind) -> Self {
+        let (path, started) = (path.to_owned(), vec![false; runs]);
+        let (reserved, done) = (None, BTreeMap::new());
+        Journal { file, path, kind, reserved, started, done, end: 0, torn: false }
+    }
+
+    /// Begins a journal where there is none; `reserved` is the job that pays for it, if any does.
     ///
     /// # Errors
     /// If there is one already, or it cannot be written.
@@ -74,6 +107,7 @@ impl Journal {
         runs: usize,
         kind: Kind,
         table: &[u8],
+        reserved: Option<&Reserved>,
     ) -> Result<Self, Error> {
         let fail = |error: std::io::Error| Error::write(path, &error);
         let opened = OpenOptions::new().read(true).write(true).create_new(true).open(path);
@@ -86,16 +120,11 @@ impl Journal {
             }
             opened => opened.map_err(fail)?,
         };
-        let mut journal = Journal {
-            file,
-            path: path.to_owned(),
-            kind,
-            started: vec![false; runs],
-            done: BTreeMap::new(),
-        };
+        let mut journal = Journal::empty(file, path, runs, kind);
         journal.lock()?;
-        let (digest, table) = (hex(digest), hex(table));
-        journal.append(&Line::Sweep { version: VERSION, digest, runs, kind, table })?;
+        journal.reserved = reserved.cloned();
+        let (digest, table, reserved) = (hex(digest), hex(table), reserved.cloned());
+        journal.append(&Line::Sweep { version: VERSION, digest, runs, kind, table, reserved })?;
         crate::results::sync(crate::results::parent(path)).map_err(fail)?;
         Ok(journal)
     }
@@ -113,13 +142,7 @@ impl Journal {
     ) -> Result<Self, Error> {
         let opened = OpenOptions::new().read(true).write(true).open(path);
         let file = opened.map_err(|error| Error::read(path, "the journal", &error))?;
-        let mut journal = Journal {
-            file,
-            path: path.to_owned(),
-            kind,
-            started: vec![false; runs],
-            done: BTreeMap::new(),
-        };
+        let mut journal = Journal::empty(file, path, runs, kind);
         journal.lock()?;
         let mut text = String::new();
         journal
@@ -130,26 +153,7 @@ impl Journal {
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         let mut lines = text[..whole].lines();
         let head = lines.next().and_then(|line| serde_json::from_str(line).ok());
-        let Some(Line::Sweep { version: VERSION, digest: own, runs: count, kind: is, table: on }) =
-            head
-        else {
-            return Err(journal.other("its first line is none of a sweep"));
-        };
-        if (own, count) != (hex(digest), runs) {
-            return Err(journal.other("it is of another sweep; give another folder"));
-        }
-        if is != kind {
-            return Err(journal.other(match is {
-                Kind::Paid => "it is of a sweep on private data, which is paid for and stays so",
-                Kind::Experiment => "it is of a sweep on public data, and nothing was paid for it",
-            }));
-        }
-        if on != hex(table) {
-            return Err(journal.other(match kind {
-                Kind::Experiment => "the table is not what it was",
-                Kind::Paid => "the table, what its runs cost or the budget is not what it was",
-            }));
-        }
+        journal.begins_with(head, (hex(digest), runs), &hex(table))?;
         for (number, line) in lines.enumerate() {
             let read = serde_json::from_str(line).ok().and_then(|line| journal.take(line));
             if read.is_none() {
@@ -159,7 +163,43 @@ impl Journal {
         let fail = |error: std::io::Error| Error::write(path, &error);
         journal.file.set_len(whole as u64).map_err(fail)?;
         journal.file.seek(SeekFrom::End(0)).map_err(fail)?;
+        journal.end = whole as u64;
         Ok(journal)
+    }
+
+    /// Refuses a first line that is not of this sweep, table and kind.
+    fn begins_with(
+        &mut self,
+        head: Option<Line>,
+        sweep: (String, usize),
+        table: &str,
+    ) -> Result<(), Error> {
+        let Some(Line::Sweep { version: VERSION, digest, runs, kind, table: on, reserved }) = head
+        else {
+            return Err(self.other("its first line is none of a sweep"));
+        };
+        if (digest, runs) != sweep {
+            return Err(self.other("it is of another sweep; give another folder"));
+        }
+        if kind != self.kind {
+            return Err(self.other(match kind {
+                Kind::Paid => "it is of a sweep on private data, which is paid for and stays so",
+                Kind::Experiment => "it is of a sweep on public data, and nothing was paid for it",
+            }));
+        }
+        if on != table {
+            return Err(self.other(match kind {
+                Kind::Experiment => "the table is not what it was",
+                Kind::Paid => "the table, what its runs cost or the budget is not what it was",
+            }));
+        }
+        self.reserved = reserved;
+        Ok(())
+    }
+
+    /// The job of the budget that pays for it.
+    pub fn reserved(&self) -> Option<&Reserved> {
+        self.reserved.as_ref()
     }
 
     fn take(&mut self, line: Line) -> Option<()> {
@@ -223,16 +263,28 @@ impl Journal {
     ///
     /// # Errors
     /// If the disk does not take it.
-    pub fn finish(&mut self, finished: Finished) -> Result<(), Error> {
+    pub fn finish(&mut self, mut finished: Finished) -> Result<(), Error> {
+        // JSON has no word for the others, and the line could not be read back.
+        finished.metrics.retain(|_, value| value.is_finite());
         self.append(&Line::Done(finished.clone()))?;
         self.done.insert(finished.run, finished);
         Ok(())
     }
 
     fn append(&mut self, line: &Line) -> Result<(), Error> {
+        if self.torn {
+            return Err(self.other("a line before could not be written, and none follows it"));
+        }
         let text = serde_json::to_string(line).map_err(Error::no_digest)? + "\n";
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
-        written.map_err(|error| Error::write(&self.path, &error))
+        if let Err(error) = written {
+            // Whoever goes on cuts off what has no end; where it can be done now, it is.
+            self.torn = true;
+            let _ = self.file.set_len(self.end);
+            return Err(Error::write(&self.path, &error));
+        }
+        self.end += text.len() as u64;
+        Ok(())
     }
 
     fn lock(&self) -> Result<(), Error> {
@@ -261,7 +313,14 @@ mod tests {
     use super::*;
 
     fn over(run: usize) -> Finished {
-        Finished { run, iterations: 3, epsilon: 1.0, metrics: BTreeMap::new(), failed: None }
+        let metrics = BTreeMap::new();
+        Finished { run, iterations: 3, epsilon: 1.0, metrics, unmeasured: None, failed: None }
+    }
+
+    fn begin(path: &Path, kind: Kind) -> Result<Journal, Error> {
+        let reserved = Reserved { job: 3, hash: "ab".to_owned() };
+        let reserved = (kind == Kind::Paid).then_some(&reserved);
+        Journal::create(path, b"sweep", 4, kind, b"table", reserved)
     }
 
     fn file() -> (tempfile::TempDir, PathBuf) {
@@ -279,7 +338,7 @@ mod tests {
     #[test]
     fn what_was_begun_is_never_begun_again_wherever_it_was_killed() {
         let (_folder, path) = file();
-        let mut journal = Journal::create(&path, b"sweep", 4, Kind::Paid, b"table").unwrap();
+        let mut journal = begin(&path, Kind::Paid).unwrap();
         journal.start(0).unwrap();
         journal.finish(over(0)).unwrap();
         journal.start(2).unwrap();
@@ -301,10 +360,41 @@ mod tests {
         }
     }
 
+    /// A metric that is not finite was written as `null`, and the journal was said to be damaged.
+    #[test]
+    fn a_metric_that_is_not_finite_is_left_out_and_the_journal_is_read_back() {
+        let (_folder, path) = file();
+        let mut journal = begin(&path, Kind::Paid).unwrap();
+        journal.start(0).unwrap();
+        let values = [("a", f64::NAN), ("b", f64::INFINITY), ("c", 0.5)];
+        let metrics = values.map(|(name, value)| (name.to_owned(), value)).into();
+        journal.finish(Finished { metrics, ..over(0) }).unwrap();
+        drop(journal);
+        let journal = again(&path, Kind::Paid).unwrap();
+        assert_eq!(journal.finished()[&0].metrics, BTreeMap::from([("c".to_owned(), 0.5)]));
+        assert_eq!(journal.reserved(), Some(&Reserved { job: 3, hash: "ab".to_owned() }));
+    }
+
+    /// A disk that takes half a line and then has room again: what was written behind the torn
+    /// bytes could not be read, and with it that its runs were begun.
+    #[test]
+    fn nothing_is_written_behind_a_line_that_could_not_be_written() {
+        let (_folder, path) = file();
+        let mut journal = begin(&path, Kind::Paid).unwrap();
+        journal.start(0).unwrap();
+        let good = std::mem::replace(&mut journal.file, File::open(&path).unwrap());
+        assert!(journal.start(1).is_err(), "it is open to be read only");
+        journal.file = good;
+        journal.file.write_all(b"{\"star").unwrap();
+        assert!(journal.start(2).is_err() && journal.finish(over(0)).is_err());
+        drop(journal);
+        assert_eq!(again(&path, Kind::Paid).unwrap().left(), [1, 2, 3]);
+    }
+
     #[test]
     fn an_experiment_repeats_what_was_lost() {
         let (_folder, path) = file();
-        let mut journal = Journal::create(&path, b"sweep", 4, Kind::Experiment, b"table").unwrap();
+        let mut journal = begin(&path, Kind::Experiment).unwrap();
         journal.start(0).unwrap();
         journal.start(1).unwrap();
         journal.finish(over(1)).unwrap();
@@ -320,10 +410,10 @@ mod tests {
     #[test]
     fn what_is_not_this_sweep_is_refused() {
         let (_folder, path) = file();
-        let journal = Journal::create(&path, b"sweep", 4, Kind::Paid, b"table").unwrap();
+        let journal = begin(&path, Kind::Paid).unwrap();
         assert!(again(&path, Kind::Paid).unwrap_err().to_string().contains("another process"));
         drop(journal);
-        assert!(Journal::create(&path, b"sweep", 4, Kind::Paid, b"table").is_err());
+        assert!(begin(&path, Kind::Paid).is_err());
         let refused = |journal: Result<Journal, Error>| journal.unwrap_err().to_string();
         assert!(refused(again(&path, Kind::Experiment)).contains("stays so"));
         let other = Journal::resume(&path, b"other", 4, Kind::Paid, b"table");

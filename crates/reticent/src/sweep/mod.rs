@@ -7,17 +7,19 @@
 //! ```
 //!
 //! On private data a sweep is a release of all its models: [`ReadySweep::plan`] is what they cost
-//! together, to be reserved before the first of them runs. A run that was begun is never begun again
-//! (proofs/sweep.md), so that a sweep that was killed and goes on releases no more than it was
-//! billed for. On a table that is public all of it is an experiment, and what was lost is repeated.
+//! together, to be reserved before the first of them runs. A run that was begun is never begun again,
+//! which is kept where no copy of a journal is ([`Register`], proofs/sweep.md), so that a sweep that
+//! was killed and goes on releases no more than it was billed for. On a table that is public all of it is an experiment, and what was lost is repeated.
 
 mod grid;
 mod journal;
 mod run;
+#[cfg(test)]
+mod run_tests;
 mod summary;
 mod workers;
 
 pub use grid::{Point, Sweep, SweepFile};
-pub use journal::{Finished, Journal, Kind};
-pub use run::{ReadySweep, SweepTerms};
+pub use journal::{Finished, Journal, Kind, Reserved};
+pub use run::{ReadySweep, Register, SweepTerms};
 pub use summary::{Mean, Summary, summary};

@@ -9,7 +9,7 @@ use reticent_noise::Hasher;
 use reticent_oracle::{Digest, PrivateTable, Refusal, SharedPasses};
 
 use super::grid::{Checked, Run, Sweep};
-use super::journal::{Finished, Journal, Kind};
+use super::journal::{Finished, Journal, Kind, Reserved};
 use super::workers::{in_parallel, locked};
 use crate::error::Error;
 use crate::model::Model;
@@ -24,8 +24,9 @@ use crate::trace::PublicData;
 /// How a sweep is run.
 #[derive(Clone, Debug)]
 pub struct SweepTerms<'a> {
-    /// So many runs at a time.
-    pub jobs: usize,
+    /// So many runs at a time; where nothing is said, as many as suits the machine. A kill loses no
+    /// more than these.
+    pub jobs: Option<usize>,
     /// Whether the table is public, or every model is paid for.
     pub kind: Kind,
     /// A public table to test every model on.
@@ -51,13 +52,17 @@ pub struct ReadySweep<'s> {
 }
 
 /// Fits that go over the table together: more cost memory and gain nothing.
-const TOGETHER: usize = 64;
+pub(super) const TOGETHER: usize = 64;
+
+/// Is asked before a run begins, with its number, and keeps that it does where no copy of a journal
+/// is, as `begin_part` of `reticent_budget` does; `false` says that the run was begun before.
+pub type Register<'a> = dyn Fn(usize) -> Result<bool, Error> + Sync + 'a;
 
 impl Sweep {
-    /// Reads the table and, where its models are paid for, plans every run.
+    /// Reads the table and the one to test on and, where its models are paid for, plans every run.
     ///
     /// # Errors
-    /// If the table cannot be read under the schema, the noise comes from seeds where it is paid
+    /// If a table cannot be read under the schema, the noise comes from seeds where it is paid
     /// for, a budget does not allow a run, or what the runs cost together is not one sum.
     pub fn open<'s>(
         &'s self,
@@ -88,10 +93,10 @@ impl Sweep {
             Kind::Paid => billed(&terms.mark, &plans)?,
             Kind::Experiment => contents(data)?,
         };
-        let test = match (terms.kind, terms.test) {
-            (Kind::Experiment, Some(files)) => Some(first.job.load(Source::from(files))?),
-            _ => None,
-        };
+        // Also where the models read it themselves: what is wrong with it is said before they are
+        // paid for.
+        let test = terms.test.map(|files| first.job.load(Source::from(files))).transpose()?;
+        let test = test.filter(|_| terms.kind == Kind::Experiment);
         let passes = SharedPasses::default();
         Ok(ReadySweep { sweep: self, terms, table, test, plans, fingerprint, passes })
     }
@@ -118,22 +123,32 @@ impl ReadySweep<'_> {
         Ok(epsilon(&self.plan(), delta)?.upper)
     }
 
-    /// Begins the journal of this sweep, or goes on with it.
+    /// Begins the journal of this sweep; `reserved` is the job that pays for it, if any does.
     ///
     /// # Errors
-    /// If there is one already and it is not to go on, or it is of another sweep, table or bill. One
-    /// that could not be begun counts as begun: it may be there, and somebody may go on with it.
-    pub fn journal(&self, path: &Path, resume: bool) -> Result<Journal, Error> {
-        let (digest, count) = (self.sweep.digest(), self.sweep.len());
-        let open = if resume { Journal::resume } else { Journal::create };
-        open(path, &digest, count, self.terms.kind, &self.fingerprint).map_err(|why| match why {
-            Error::Exists { .. } => why,
-            why if resume => why,
-            why => self.spent(why),
+    /// If there is one already. One that could not be begun counts as begun: it may be there, and
+    /// somebody may go on with it.
+    pub fn begin(&self, path: &Path, reserved: Option<&Reserved>) -> Result<Journal, Error> {
+        let (digest, count, kind) = (self.sweep.digest(), self.sweep.len(), self.terms.kind);
+        Journal::create(path, &digest, count, kind, &self.fingerprint, reserved).map_err(|why| {
+            match why {
+                Error::Exists { .. } => why,
+                why => self.unfinished(why),
+            }
         })
     }
 
-    /// Does all that is left; `told` hears how many runs are over, and of how many.
+    /// Goes on with the journal of this sweep.
+    ///
+    /// # Errors
+    /// If it is of another sweep, table or bill.
+    pub fn resume(&self, path: &Path) -> Result<Journal, Error> {
+        let (digest, count) = (self.sweep.digest(), self.sweep.len());
+        Journal::resume(path, &digest, count, self.terms.kind, &self.fingerprint)
+    }
+
+    /// Does all that is left; `told` hears how many runs are over, and of how many. What is paid for
+    /// begins as `register` allows, and what it has begun before is lost (proofs/sweep.md).
     ///
     /// # Errors
     /// If the disk does not take what came of a run. A run that ended without a model is no error:
@@ -141,39 +156,49 @@ impl ReadySweep<'_> {
     pub fn run(
         &self,
         journal: &mut Journal,
+        register: &Register<'_>,
         told: &mut dyn FnMut(usize, usize),
     ) -> Result<(), Error> {
         let left = journal.left();
         let journal = Mutex::new(journal);
-        let (at_a_time, one) = (self.at_a_time(), |run| self.one(run, &journal));
-        in_parallel(left, at_a_time, one, told).map_err(|why| self.spent(why))
+        let (at_a_time, one) = (self.at_a_time(), |run| self.one(run, register, &journal));
+        in_parallel(left, at_a_time, one, told).map_err(|why| self.unfinished(why))
     }
 
-    /// Fits mostly wait for the pass that they share, and are more than there are cores; `jobs = 1`
-    /// is one after the other all the same.
-    fn at_a_time(&self) -> usize {
+    /// What was asked for. Where nothing was: fits mostly wait for the pass that they share, and are
+    /// more than there are cores.
+    pub(super) fn at_a_time(&self) -> usize {
         let fits = self.sweep.runs.iter().all(|run| matches!(run.job, Checked::Fit(_)));
-        if fits && self.terms.jobs > 1 { self.terms.jobs.max(TOGETHER) } else { self.terms.jobs }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        self.terms.jobs.unwrap_or(if fits { TOGETHER } else { cores })
     }
 
-    /// What is said of a sweep that ended on its way: models may be out, and all of it counts.
-    fn spent(&self, why: Error) -> Error {
-        match (self.terms.kind, self.sweep.at_most()) {
-            (Kind::Paid, Some((epsilon, delta))) => Error::Spent {
-                why: Box::new(why),
-                epsilon,
-                delta,
-                books: Some(Box::new(self.plan())),
-            },
-            _ => why,
+    /// What is said of a sweep that ended on its way.
+    fn unfinished(&self, why: Error) -> Error {
+        if self.terms.kind == Kind::Experiment {
+            return why;
         }
+        let (epsilon, delta) = self.sweep.at_most().unwrap_or((f64::INFINITY, 1.0));
+        Error::Unfinished { why: Box::new(why), epsilon, delta }
     }
 
     /// One run, from its beginning in the journal to what came of it.
-    fn one(&self, number: usize, journal: &Mutex<&mut Journal>) -> Result<(), Error> {
+    fn one(
+        &self,
+        number: usize,
+        register: &Register<'_>,
+        journal: &Mutex<&mut Journal>,
+    ) -> Result<(), Error> {
         let run = &self.sweep.runs[number];
         let planned = self.plans.get(number);
-        let begin = || locked(journal).start(number);
+        // First where no copy of the journal is: a kill in between loses the run.
+        let begin = || {
+            let paid = self.terms.kind == Kind::Paid;
+            if paid && !register(number).map_err(Ended::Journal)? {
+                return Err(Ended::Run(begun_before()));
+            }
+            locked(journal).start(number).map_err(Ended::Journal)
+        };
         let came = match run.job.perform(self.table.share(), planned, &self.passes, begin) {
             Ok(came) => came,
             Err(Ended::Journal(error)) => return Err(error),
@@ -183,22 +208,26 @@ impl ReadySweep<'_> {
                     locked(journal).start(number)?;
                 }
                 let (iterations, metrics) = (0, BTreeMap::new());
+                let (epsilon, unmeasured) = (f64::INFINITY, None);
                 let failed = Some(error.to_string());
                 let finished =
-                    Finished { run: number, iterations, epsilon: f64::INFINITY, metrics, failed };
+                    Finished { run: number, iterations, epsilon, metrics, unmeasured, failed };
                 return locked(journal).finish(finished);
             }
         };
         let certificate = came.model.certificate();
         let counted = certificate.counted.or(certificate.claimed).unwrap_or(certificate.epsilon);
-        let metrics = self.measured(run, &came.model)?;
+        // What is paid for is kept before anything else is done with it.
         if let Some(folder) = self.terms.models {
             let own = folder.join(format!("run-{number:05}"));
             write_model(&came.model, &own)?;
         }
-        let Came { iterations, .. } = came;
-        let finished =
-            Finished { run: number, iterations, epsilon: counted, metrics, failed: None };
+        let (metrics, unmeasured) = match self.measured(run, &came.model) {
+            Ok(metrics) => (metrics, None),
+            Err(error) => (BTreeMap::new(), Some(error.to_string())),
+        };
+        let (iterations, epsilon, failed) = (came.iterations, counted, None);
+        let finished = Finished { run: number, iterations, epsilon, metrics, unmeasured, failed };
         locked(journal).finish(finished)
     }
 
@@ -295,7 +324,7 @@ impl Checked {
         table: PrivateTable,
         planned: Option<&Ledger>,
         passes: &SharedPasses,
-        begin: impl FnOnce() -> Result<(), Error>,
+        begin: impl FnOnce() -> Result<(), Ended>,
     ) -> Result<Came, Ended> {
         let same = |plan: Option<&Ledger>| {
             let entries = |ledger: &Ledger| ledger.entries().to_vec();
@@ -314,7 +343,7 @@ impl Checked {
                 if planned.is_none() {
                     ready.read_freely();
                 }
-                begin().map_err(Ended::Journal)?;
+                begin()?;
                 let fitted = ready.run(&mut unwatched)?;
                 Ok(Came { model: fitted.model, iterations: fitted.iterations })
             }
@@ -324,12 +353,17 @@ impl Checked {
                 if planned.is_none() {
                     ready.read_freely();
                 }
-                begin().map_err(Ended::Journal)?;
+                begin()?;
                 let done = ready.run(Keep::default(), &mut unwatched)?;
                 Ok(Came { model: done.model, iterations: done.rounds.into() })
             }
         }
     }
+}
+
+/// Why a run does not begin that was begun by another process, or by one that was killed.
+fn begun_before() -> Error {
+    Error::value("run", "one that was begun before", "it is spent, and is not begun again")
 }
 
 fn no_noise() -> Error {
@@ -370,47 +404,4 @@ fn contents(data: &Files) -> Result<Digest, Error> {
         hasher.field(&bytes);
     }
     Ok(hasher.finish())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::SweepFile;
-    use super::*;
-
-    const SCHEMA: &str = "row_norm = 1.0\n[[column]]\nname = \"x\"\nkind = \"numeric\"\nlower = 0\nupper = 1\n\
-                          [[column]]\nname = \"y\"\nkind = \"target\"\nclasses = [\"a\", \"b\"]\n";
-
-    /// The attack: to look at a private table as a public one, and to keep the best model with its
-    /// certificate.
-    #[test]
-    fn no_model_that_was_compared_on_the_table_itself_is_certified() {
-        for parties in ["", "[parties]\nsplit = 3\n"] {
-            let folder = tempfile::tempdir().unwrap();
-            let at = |name: &str| folder.path().join(name);
-            let rows: String =
-                (0..60).map(|i| format!("0.{},{}\n", i % 10, ["a", "b"][i % 2])).collect();
-            std::fs::write(at("t.csv"), format!("x,y\n{rows}")).unwrap();
-            std::fs::write(at("s.toml"), SCHEMA).unwrap();
-            let job = "data = 't.csv'\nschema = 's.toml'\ndelta = 1e-5\niterations = 3\n";
-            let job = format!("{job}[sweep]\nepsilon = [1.0]\n{parties}");
-            std::fs::write(at("job.toml"), job).unwrap();
-            let file = SweepFile::read(&at("job.toml")).unwrap();
-            let models = at("models");
-            let kind = Kind::Experiment;
-            let mark = [0; 32];
-            let terms = SweepTerms { jobs: 1, kind, test: None, models: Some(&models), mark };
-            let ready = file.sweep.open(&file.data, terms).unwrap();
-            let mut journal = ready.journal(&at("journal"), false).unwrap();
-            ready.run(&mut journal, &mut |_, _| ()).unwrap();
-            let finished = journal.finished().get(&0).unwrap();
-            assert!(finished.failed.is_none() && finished.epsilon <= 1.0, "{finished:?}");
-            let text = std::fs::read_to_string(models.join("run-00000/model.json")).unwrap();
-            let model = Model::from_json(&text).unwrap();
-            assert!(!model.certificate().certified, "{parties}");
-            assert_eq!(
-                model.certificate().ledger.taints(),
-                [reticent_accountant::Taint::UnpaidRead]
-            );
-        }
-    }
 }

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 
 /// Does `work` for each of `runs`, up to `at_a_time` of them at once; `told` hears how many are
-/// over, and of how many. After an error nothing more is begun, and what was begun ends.
+/// over, and of how many. After an error or a panic nothing more is begun, and what was begun ends.
+/// Where the system has no more threads, fewer are at work.
 ///
 /// Threads of their own and not rayon's: runs wait for each other where they share a pass.
 pub fn in_parallel<E: Send>(
@@ -20,18 +21,30 @@ pub fn in_parallel<E: Send>(
     // A function of its own gives the lock back before the run begins: in the condition of the loop
     // it would be held until the run is over, and everybody else would wait.
     let next = || locked(&queue).next();
+    let (stop, work, next) = (&stop, &work, &next);
+    let worker = move |tell: mpsc::Sender<Result<(), E>>| {
+        move || {
+            let _watched = StopOnPanic(stop);
+            while !stop.load(Ordering::Relaxed)
+                && let Some(run) = next()
+            {
+                let done = work(run);
+                stop.fetch_or(done.is_err(), Ordering::Relaxed);
+                let _ = tell.send(done);
+            }
+        }
+    };
     std::thread::scope(|scope| {
+        let mut at_work = 0;
         for _ in 0..at_a_time.clamp(1, count.max(1)) {
-            let (stop, work, next, tell) = (&stop, &work, &next, tell.clone());
-            scope.spawn(move || {
-                while !stop.load(Ordering::Relaxed)
-                    && let Some(run) = next()
-                {
-                    let done = work(run);
-                    stop.fetch_or(done.is_err(), Ordering::Relaxed);
-                    let _ = tell.send(done);
-                }
-            });
+            let thread = std::thread::Builder::new();
+            match thread.spawn_scoped(scope, worker(tell.clone())) {
+                Ok(_) => at_work += 1,
+                Err(_) => break,
+            }
+        }
+        if at_work == 0 {
+            worker(tell.clone())();
         }
         drop(tell);
         let mut ended = Ok(());
@@ -41,6 +54,15 @@ pub fn in_parallel<E: Send>(
         }
         ended
     })
+}
+
+/// Lets nobody begin anything more where a worker panics.
+struct StopOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_or(std::thread::panicking(), Ordering::Relaxed);
+    }
 }
 
 /// What is behind a lock, also after whoever held it panicked.
@@ -83,5 +105,27 @@ mod tests {
         let ended = in_parallel((0..9).collect(), 1, work, &mut |_, _| ());
         assert_eq!(ended, Err("the disk is full"));
         assert_eq!(*locked(&begun), [0, 1, 2]);
+    }
+
+    /// The others did all that was left.
+    #[test]
+    fn nothing_is_begun_after_a_panic() {
+        let (begun, panics) = (Mutex::new(Vec::new()), AtomicBool::new(false));
+        let work = |run: usize| -> Result<(), ()> {
+            locked(&begun).push(run);
+            if run == 0 {
+                panics.store(true, Ordering::Relaxed);
+                panic!("as a test");
+            }
+            // Nobody is over before the other is on its way out.
+            while !panics.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            std::thread::sleep(Duration::from_millis(300));
+            Ok(())
+        };
+        let all = || in_parallel((0..50).collect(), 2, work, &mut |_, _| ());
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(all)).is_err());
+        assert!(locked(&begun).len() < 10, "{:?}", locked(&begun));
     }
 }

@@ -1,0 +1,92 @@
+//! What a sweep keeps, begins and certifies.
+
+use super::run::TOGETHER;
+use super::{Kind, SweepFile, SweepTerms};
+use crate::model::Model;
+use crate::source::Files;
+
+const SCHEMA: &str = "row_norm = 1.0\n[[column]]\nname = \"x\"\nkind = \"numeric\"\nlower = 0\nupper = 1\n\
+                      [[column]]\nname = \"y\"\nkind = \"target\"\nclasses = [\"a\", \"b\"]\n";
+
+/// A small table, and a sweep on it.
+fn sweep(grid: &str) -> (tempfile::TempDir, SweepFile) {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let rows: String = (0..60).map(|i| format!("0.{},{}\n", i % 10, ["a", "b"][i % 2])).collect();
+    std::fs::write(at("t.csv"), format!("x,y\n{rows}")).unwrap();
+    std::fs::write(at("s.toml"), SCHEMA).unwrap();
+    let job = "data = 't.csv'\nschema = 's.toml'\ndelta = 1e-5\niterations = 3\n";
+    std::fs::write(at("job.toml"), format!("{job}[sweep]\n{grid}")).unwrap();
+    let file = SweepFile::read(&at("job.toml")).unwrap();
+    (folder, file)
+}
+
+/// `-j 2` was 64 at a time, and a kill lost so many runs that were paid for.
+#[test]
+fn so_many_runs_are_under_way_as_were_asked_for() {
+    let (_folder, file) = sweep("epsilon = [0.5, 1.0]\n");
+    for kind in [Kind::Paid, Kind::Experiment] {
+        for (jobs, expected) in [(Some(1), 1), (Some(2), 2), (None, TOGETHER)] {
+            let terms = SweepTerms { jobs, kind, test: None, models: None, mark: [0; 32] };
+            let ready = file.sweep.open(&file.data, terms).unwrap();
+            assert_eq!(ready.at_a_time(), expected, "{kind:?} {jobs:?}");
+        }
+    }
+}
+
+/// A paid sweep measured a model before it was kept: what was wrong with the table to test on lost
+/// all that was paid for.
+#[test]
+fn a_model_is_kept_though_it_cannot_be_measured() {
+    let (folder, file) = sweep("epsilon = [0.5]\n");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::copy(at("t.csv"), at("test.csv")).unwrap();
+    let test = Files { paths: vec![at("test.csv")], reading: file.data.reading };
+    let (models, kind, mark) = (at("models"), Kind::Paid, [0; 32]);
+    let (test, models) = (Some(&test), Some(&*models));
+    let terms = SweepTerms { jobs: None, kind, test, models, mark };
+    let ready = file.sweep.open(&file.data, terms.clone()).unwrap();
+    std::fs::remove_file(at("test.csv")).unwrap();
+    assert!(file.sweep.open(&file.data, terms).is_err(), "before it is paid for");
+    let mut journal = ready.begin(&at("journal"), None).unwrap();
+    ready.run(&mut journal, &|_| Ok(true), &mut |_, _| ()).unwrap();
+    let finished = &journal.finished()[&0];
+    assert!(finished.failed.is_none() && finished.unmeasured.is_some(), "{finished:?}");
+    assert!(at("models/run-00000/model.json").exists());
+}
+
+/// A journal that does not know that a run was begun: whoever keeps it elsewhere does.
+#[test]
+fn a_run_that_was_begun_elsewhere_is_lost() {
+    let (folder, file) = sweep("epsilon = [0.5, 1.0]\n");
+    let (kind, mark) = (Kind::Paid, [0; 32]);
+    let terms = SweepTerms { jobs: Some(1), kind, test: None, models: None, mark };
+    let ready = file.sweep.open(&file.data, terms).unwrap();
+    let mut journal = ready.begin(&folder.path().join("journal"), None).unwrap();
+    ready.run(&mut journal, &|run| Ok(run == 1), &mut |_, _| ()).unwrap();
+    let failed = |run: usize| journal.finished()[&run].failed.clone();
+    assert!(failed(0).unwrap().contains("not begun again") && failed(1).is_none());
+}
+
+/// The attack: to look at a private table as a public one, and to keep the best model with its
+/// certificate.
+#[test]
+fn no_model_that_was_compared_on_the_table_itself_is_certified() {
+    for parties in ["", "[parties]\nsplit = 3\n"] {
+        let (folder, file) = sweep(&format!("epsilon = [1.0]\n{parties}"));
+        let at = |name: &str| folder.path().join(name);
+        let models = at("models");
+        let kind = Kind::Experiment;
+        let mark = [0; 32];
+        let terms = SweepTerms { jobs: Some(1), kind, test: None, models: Some(&models), mark };
+        let ready = file.sweep.open(&file.data, terms).unwrap();
+        let mut journal = ready.begin(&at("journal"), None).unwrap();
+        ready.run(&mut journal, &|_| Ok(true), &mut |_, _| ()).unwrap();
+        let finished = journal.finished().get(&0).unwrap();
+        assert!(finished.failed.is_none() && finished.epsilon <= 1.0, "{finished:?}");
+        let text = std::fs::read_to_string(models.join("run-00000/model.json")).unwrap();
+        let model = Model::from_json(&text).unwrap();
+        assert!(!model.certificate().certified, "{parties}");
+        assert_eq!(model.certificate().ledger.taints(), [reticent_accountant::Taint::UnpaidRead]);
+    }
+}
