@@ -21,7 +21,7 @@ from ._reticent import Model
 from ._schema import read_schema, schema_for
 from ._whole import whole
 from .certificate import Certificate
-from .errors import NotPrivateWarning, PrivacyCostWarning
+from .errors import NotPrivateWarning, PrivacyCostWarning, warn_beside
 
 if TYPE_CHECKING:
     from .budget import Budget
@@ -208,7 +208,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return column_or_1d(y, warn=True)
 
     def _seed(self) -> int | None:
-        return seed_of(self.random_state, type(self).__name__, stacklevel=6)
+        return seed_of(self.random_state, type(self).__name__, stacklevel=5)
 
     def _request(self, schema: Any, grouped: bool, seed: int | None) -> dict[str, Any]:
         """The job, in the words of the library."""
@@ -273,7 +273,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, table: _tables.Columns, schema: Any, y: Any, groups: Any) -> None:
         request = self._request(schema, groups is not None, self._seed())
-        native, iterations, converged, trace, remark = _reticent.fit(
+        native, iterations, converged, trace, (job, remark) = _reticent.fit(
             request,
             table.x,
             names=table.names if schema.features else None,
@@ -281,25 +281,22 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             groups=owners(groups),
             budget=self._payer(),
         )
-        if remark is not None:
-            warnings.warn(remark, RuntimeWarning, stacklevel=4)
-        if converged is False:
-            warnings.warn(
-                f"the exact solver did not get to the optimum in {iterations} iterations: give it "
-                "more with settings={'iterations': N}",
-                stacklevel=4,
-            )
         self.n_iter_ = int(iterations)
-        self._adopt(native)
+        self._adopt(native, job)
+        self._keep_trace(trace)
+        # Last: where warnings are errors, what was paid for is there all the same.
+        if remark is not None:
+            warn_beside(self, remark, RuntimeWarning, stacklevel=3)
+        if converged is False:
+            slow = (
+                f"the exact solver did not get to the optimum in {iterations} iterations: give it "
+                "more with settings={'iterations': N}"
+            )
+            warn_beside(self, slow, UserWarning, stacklevel=3)
         hidden = None if native.standard_errors is None else native.standard_errors[1]
         if hidden is not None:
-            warnings.warn(
-                "there are no standard errors, though their share of the budget is spent: "
-                f"{hidden}",
-                RuntimeWarning,
-                stacklevel=4,
-            )
-        self._keep_trace(trace)
+            spent = "there are no standard errors, though their share of the budget is spent"
+            warn_beside(self, f"{spent}: {hidden}", RuntimeWarning, stacklevel=3)
 
     def _keep_trace(self, columns: Any) -> None:
         """Keeps what a run came to, and nothing of one before it."""
@@ -307,9 +304,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         if columns is not None:
             self.trace_ = traced(columns)
 
-    def _adopt(self, native: Model) -> None:
-        """Takes a model for its own."""
+    def _adopt(self, native: Model, job: int | None = None) -> None:
+        """Takes a model for its own, with the number of the job of its budget that paid for it."""
         self.model_ = native
+        self._paid_by = None if job is None else (self.budget, job)
         self.certificate_ = Certificate(native.certificate, native)
         names, weights, intercept = native.weights(False)
         self.coef_names_ = names
@@ -379,7 +377,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """Write a page about it: what is promised, what the budget stands at, and the weights.
 
         The page stands alone: it loads nothing, needs no script and can be passed on as it is. The
-        command line writes the same. The ``budget`` of the estimator is on it, if it has one.
+        command line writes the same. The ``budget`` of the estimator is on it, if it has one, and
+        the job that paid for this model, if it was this budget that did.
 
         Parameters
         ----------
@@ -401,7 +400,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         page = pathlib.Path(path)
         budget = None if self.budget is None else self.budget.path
-        _reticent.report(self.model_, type(self).__name__, budget, page, bool(overwrite))
+        # A budget that came later has paid nothing, whatever plans are in it.
+        payer, job = getattr(self, "_paid_by", None) or (None, None)
+        job = job if payer == self.budget else None
+        _reticent.report(self.model_, type(self).__name__, budget, job, page, bool(overwrite))
         return page
 
     # scikit-learn's ways.

@@ -167,9 +167,13 @@ def fit(
     groups: NDArray[np.uint64] | None = None,
     budget: dict[str, str] | None = None,
 ) -> tuple[
-    Model, int, bool | None, list[tuple[str, list[float | None]]] | None, str | None
+    Model,
+    int,
+    bool | None,
+    list[tuple[str, list[float | None]]] | None,
+    tuple[int | None, str | None],
 ]: ...
-def check(requests: list[dict[str, Any]]) -> None: ...
+def check(requests: list[dict[str, Any]], paid: bool) -> None: ...
 def tune(
     requests: list[dict[str, Any]],
     runs: int | None,
@@ -179,7 +183,7 @@ def tune(
     y: NDArray[Any] | None = None,
     groups: NDArray[np.uint64] | None = None,
     budget: dict[str, str] | None = None,
-) -> tuple[Model, int, int, float, float, str | None]: ...
+) -> tuple[Model, int, int, float, float, tuple[int | None, str | None]]: ...
 
 def evaluate(
     question: dict[str, Any],
@@ -190,7 +194,7 @@ def evaluate(
     y: NDArray[Any] | None = None,
     groups: NDArray[np.uint64] | None = None,
     budget: dict[str, str] | None = None,
-) -> tuple[str, Certificate, str | None]: ...
+) -> tuple[str, Certificate, tuple[int | None, str | None]]: ...
 def class_counts(
     question: dict[str, Any],
     x: Any,
@@ -198,11 +202,12 @@ def class_counts(
     y: NDArray[Any] | None = None,
     groups: NDArray[np.uint64] | None = None,
     budget: dict[str, str] | None = None,
-) -> tuple[list[float], float, Certificate, str | None]: ...
+) -> tuple[list[float], float, Certificate, tuple[int | None, str | None]]: ...
 def report(
     model: Model,
     name: str,
     budget: str | None,
+    job: int | None,
     path: os.PathLike[str],
     overwrite: bool,
 ) -> None: ...
@@ -222,7 +227,7 @@ def simulate(
     tuple[int, int] | None,
     dict[str, int],
     list[tuple[str, list[float | None]]] | None,
-    str | None,
+    tuple[int | None, str | None],
 ]: ...
 def experiments() -> list[tuple[str, str, str, list[str], list[str]]]: ...
 def reproduce(

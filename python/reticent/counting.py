@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ._base import owners, seed_of
 from ._classifier import name_of, places_of
 from ._reticent import Schema
 from .certificate import Certificate
+from .errors import warn_beside
 
 if TYPE_CHECKING:
     from .budget import Budget
@@ -123,7 +123,7 @@ def class_counts(
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must be one column of labels, and has {labels.ndim} dimensions")
-    counts, deviation, certificate, remark = _reticent.class_counts(
+    counts, deviation, certificate, (_, remark) = _reticent.class_counts(
         {
             # A table has a column, of which nothing is asked.
             "schema": Schema.bounded([(0.0, 1.0)], classes=[name_of(one) for one in known]),
@@ -138,6 +138,7 @@ def class_counts(
         groups=owners(groups),
         budget=None if budget is None else {"path": budget.path, "label": "class_counts"},
     )
+    found = ClassCounts(known, np.asarray(counts), float(deviation), Certificate(certificate))
     if remark is not None:
-        warnings.warn(remark, RuntimeWarning, stacklevel=2)
-    return ClassCounts(known, np.asarray(counts), float(deviation), Certificate(certificate))
+        warn_beside(found, remark, RuntimeWarning, stacklevel=2)
+    return found

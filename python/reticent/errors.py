@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 __all__ = [
     "BudgetError",
     "BudgetExceeded",
@@ -72,3 +75,11 @@ class NotPrivateWarning(UserWarning):
 
 class PrivacyCostWarning(UserWarning):
     """Something will spend the budget several times."""
+
+
+def warn_beside(result: Any, message: str, category: type[Warning], stacklevel: int) -> None:
+    """Warns of what is there already. Where warnings are errors it is raised, and has the result,
+    which may have been paid for, as ``result``."""
+    warning = category(message)
+    warning.result = result  # type: ignore[attr-defined]
+    warnings.warn(warning, stacklevel=stacklevel + 1)

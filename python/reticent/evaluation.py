@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import math
-import warnings
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from ._base import PrivateEstimator, owners, seed_of
 from ._frames import frame
 from ._whole import whole
 from .certificate import Certificate
+from .errors import warn_beside
 
 if TYPE_CHECKING:
     from .budget import Budget
@@ -261,7 +261,7 @@ def evaluate(
     pays: Budget | None = model.budget if isinstance(budget, str) else budget
     payer = None if pays is None else {"path": pays.path, "label": "evaluate"}
     columns = model._native_columns(X)
-    said, certificate, remark = _reticent.evaluate(
+    said, certificate, (_, remark) = _reticent.evaluate(
         question,
         model.model_,
         columns["x"],
@@ -270,7 +270,8 @@ def evaluate(
         groups=owners(groups),
         budget=payer,
     )
-    if remark is not None:
-        warnings.warn(remark, RuntimeWarning, stacklevel=2)
     classes = getattr(model, "classes_", None)
-    return Evaluation(json.loads(said), Certificate(certificate), float(confidence), classes)
+    found = Evaluation(json.loads(said), Certificate(certificate), float(confidence), classes)
+    if remark is not None:
+        warn_beside(found, remark, RuntimeWarning, stacklevel=2)
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _reticent
 from ._base import PrivateEstimator, owners
+from .errors import warn_beside
 
 __all__ = ["PrivateSearchCV"]
 
@@ -100,7 +100,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 "trace=True: of a search only the best run is released; trace a fit of its own"
             )
-        native, iterations, winner, score, expected, remark = _reticent.tune(
+        native, iterations, winner, score, expected, (job, remark) = _reticent.tune(
             requests,
             self.runs,
             table.x,
@@ -109,11 +109,9 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             groups=owners(groups),
             budget=first._payer(),
         )
-        if remark is not None:
-            warnings.warn(remark, RuntimeWarning, stacklevel=2)
         best = prepared[winner][0]
         best.n_iter_ = int(iterations)
-        best._adopt(native)
+        best._adopt(native, job)
         self.best_estimator_ = best
         self.best_params_ = points[winner]
         self.best_index_ = int(winner)
@@ -123,6 +121,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = best.n_features_in_
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
+        if remark is not None:
+            warn_beside(self, remark, RuntimeWarning, stacklevel=2)
         return self
 
     @property

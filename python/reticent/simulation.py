@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from ._base import PrivateEstimator
 from ._frames import frame
 from ._whole import whole
 from .certificate import Certificate
+from .errors import warn_beside
 
 __all__ = ["Simulation", "simulate"]
 
@@ -170,7 +170,7 @@ def simulate(
         request["algorithm"] = "federated"
     if request["algorithm"] == "admm-network":  # without noise, as "exact" is of one table
         request["epsilon"] = None
-    native, certificates, rounds, traffic, rejections, trace, remark = _reticent.simulate(
+    native, certificates, rounds, traffic, rejections, trace, paid = _reticent.simulate(
         request,
         {
             "split": split,
@@ -187,13 +187,15 @@ def simulate(
         owners=holders,
         budget=model._payer(),
     )
-    if remark is not None:
-        warnings.warn(remark, RuntimeWarning, stacklevel=2)
+    job, remark = paid
     model.n_iter_ = int(rounds)
-    model._adopt(native)
+    model._adopt(native, job)
     model._keep_trace(trace)
     own = [Certificate(one) for one in certificates]
-    return Simulation(model, list(names), own, int(rounds), traffic, dict(rejections))
+    found = Simulation(model, list(names), own, int(rounds), traffic, dict(rejections))
+    if remark is not None:
+        warn_beside(found, remark, RuntimeWarning, stacklevel=2)
+    return found
 
 
 def _holders(parties: Any) -> tuple[Sequence[Any], NDArray[np.uint64]]:

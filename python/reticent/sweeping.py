@@ -116,9 +116,9 @@ def sweep(
     Raises
     ------
     Exception
-        What a run raises; a point of the grid that cannot be is refused before the first. Whatever
-        ends a sweep early, Ctrl-C too, has the runs before it as ``done``, a ``Sweep``: what was
-        paid for is not lost.
+        What a run raises; a point of the grid that cannot be, or that no budget pays for, is
+        refused before the first. Whatever ends a sweep early, Ctrl-C and a warning that is an error
+        too, has the runs before it as ``done``, a ``Sweep``: what was paid for is not lost.
 
     Examples
     --------
@@ -146,7 +146,9 @@ def sweep(
     _payable(estimator, len(points) * int(repeats), test is not None, public)
     # What cannot be is found out before anything is paid.
     settings = [clone(estimator).set_params(**point) for point in points]
-    _check(settings, X, y, groups is not None)
+    _check(settings, X, y, groups is not None, public)
+    # The first table imports pandas, which may warn: not after something was paid.
+    frame({})
     runs = _Runs(list(dict.fromkeys(name for point in points for name in point)), public)
     table = (X, y) if groups is None else (X, y, groups)
     try:
@@ -154,16 +156,15 @@ def sweep(
             for repeat in range(int(repeats)):
                 runs.add(clone(model), table, point, repeat, test)
     except BaseException as error:
-        done = runs.sweep()
-        if isinstance(error, BudgetExceeded) and done.models:
-            warnings.warn(
-                f"the sweep ends after {len(done.models)} runs: {error}",
-                PrivacyCostWarning,
-                stacklevel=2,
-            )
-            return done
         # What was done and paid for is not lost, whatever ended it.
+        done = runs.sweep()
         error.done = done  # type: ignore[attr-defined]
+        if isinstance(error, BudgetExceeded) and done.models:
+            ends = PrivacyCostWarning(f"the sweep ends after {len(done.models)} runs: {error}")
+            # Where warnings are errors it is raised, and is then what ends the sweep.
+            ends.done = done  # type: ignore[attr-defined]
+            warnings.warn(ends, stacklevel=2)
+            return done
         if runs.rows and hasattr(error, "add_note"):
             error.add_note(f"{len(runs.rows)} runs of the sweep were done: `done` of this error")
         raise
@@ -214,13 +215,17 @@ class _Runs:
         return Sweep(self.varied, self.rows, self.models)
 
 
-def _check(settings: list[PrivateEstimator], X: Any, y: Any, grouped: bool) -> None:
+def _check(
+    settings: list[PrivateEstimator], X: Any, y: Any, grouped: bool, public: bool
+) -> None:
     """Refuses a sweep of which one run cannot be."""
     requests = []
     for model in settings:
         _, schema, _ = model._prepared(X, y)
-        requests.append(model._request(schema, grouped, None))
-    _reticent.check(requests)
+        # Any seed stands for the one of the run, which is not drawn yet.
+        seed = None if model.random_state is None else 0
+        requests.append(model._request(schema, grouped, seed))
+    _reticent.check(requests, not public)
 
 
 def _payable(estimator: PrivateEstimator, runs: int, tested: bool, public: bool) -> None:

@@ -5,7 +5,7 @@ use reticent::{Budget, Error, Fit, Unit};
 
 use crate::certificate::Certificate;
 use crate::error::Failure;
-use crate::payment::{Bill, Payer, perform};
+use crate::payment::{Bill, Payer, Receipt, perform};
 use crate::schema::Schema;
 use crate::table::Table;
 
@@ -35,7 +35,7 @@ impl Question {
 }
 
 /// Counts, without holding the interpreter's lock. Gives a number for each class, the deviation of the
-/// noise, the certificate, and what must not be overlooked about the budget.
+/// noise, the certificate, and the receipt.
 #[pyfunction]
 #[pyo3(signature = (question, x, *, y=None, groups=None, budget=None))]
 pub fn class_counts<'py>(
@@ -45,7 +45,7 @@ pub fn class_counts<'py>(
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<Payer>,
-) -> PyResult<(Vec<f64>, f64, Certificate, Option<String>)> {
+) -> PyResult<(Vec<f64>, f64, Certificate, Receipt)> {
     let table = Table::new(x, None, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some();
@@ -55,7 +55,7 @@ pub fn class_counts<'py>(
         let bill = Bill::new(asked, job.user_column(), grouped);
         perform(budget, bill, |watch| job.open(&dataset, watch))
     });
-    let (counted, remark) = done?;
+    let (counted, receipt) = done?;
     let counts = counted.classes.into_iter().map(|(_, count)| count).collect();
-    Ok((counts, counted.deviation, Certificate(counted.certificate), remark))
+    Ok((counts, counted.deviation, Certificate(counted.certificate), receipt))
 }

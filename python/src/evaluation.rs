@@ -6,7 +6,7 @@ use reticent::{Budget, Error, Evaluation, Unit};
 use crate::certificate::Certificate;
 use crate::error::Failure;
 use crate::model::Model;
-use crate::payment::{Bill, Payer, perform};
+use crate::payment::{Bill, Payer, Receipt, perform};
 use crate::table::Table;
 
 /// How it is to be evaluated; every key is there, as `None` where nothing is said.
@@ -49,7 +49,7 @@ impl Question {
 }
 
 /// Evaluates, without holding the interpreter's lock. Gives the figures as JSON, the certificate,
-/// and what must not be overlooked about the budget.
+/// and the receipt.
 #[pyfunction]
 #[pyo3(signature = (question, model, x, *, names=None, y=None, groups=None, budget=None))]
 #[allow(clippy::too_many_arguments)] // keywords of a private function of the package
@@ -62,7 +62,7 @@ pub fn evaluate<'py>(
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<Payer>,
-) -> PyResult<(String, Certificate, Option<String>)> {
+) -> PyResult<(String, Certificate, Receipt)> {
     let table = Table::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some();
@@ -72,8 +72,8 @@ pub fn evaluate<'py>(
         let evaluation = question.evaluation()?;
         perform(budget, bill, |watch| evaluation.open(&model.0, &dataset, watch))
     });
-    let (evaluated, remark) = done?;
+    let (evaluated, receipt) = done?;
     let figures = serde_json::to_string(&evaluated.quality)
         .map_err(|error| Failure::from(Error::value("figures", "", error.to_string())))?;
-    Ok((figures, Certificate(evaluated.certificate), remark))
+    Ok((figures, Certificate(evaluated.certificate), receipt))
 }

@@ -1,21 +1,26 @@
 //! A fit, or a choice among fits, on a table of Python's, with or without a budget of its data set.
 
 use pyo3::prelude::*;
+use reticent::accountant::Taint;
 use reticent::trace::Tracing;
-use reticent::{Error, Fitted, Fitting, Tune};
+use reticent::{Error, Fitted, Fitting, Job, Tune};
 
 use crate::error::Failure;
 use crate::job::Request;
 use crate::model::Model;
-use crate::payment::{Bill, Payer, perform};
+use crate::payment::{Bill, Payer, Receipt, perform, unpaid};
 use crate::table::Table;
 
 /// What a run came to iteration by iteration: columns by their names, empty cells as `None`.
 pub type Columns = Vec<(String, Vec<Option<f64>>)>;
 
 /// The model, the number of iterations, whether an exact solver converged, the trace where one is
-/// wanted, and what must not be overlooked about the budget.
-type Made = (Model, u64, Option<bool>, Option<Columns>, Option<String>);
+/// wanted, and the receipt.
+type Made = (Model, u64, Option<bool>, Option<Columns>, Receipt);
+
+/// The model, the iterations, the number of the winner, its noisy score, the expected number of
+/// runs, and the receipt.
+type Chosen = (Model, u64, usize, f64, f64, Receipt);
 
 /// Fits, without holding the interpreter's lock.
 #[pyfunction]
@@ -41,21 +46,41 @@ pub fn fit<'py>(
         let tracing = request.trace.then(Tracing::default);
         perform(budget, bill, |watch| Ok(Fitting(job.open(&dataset, watch)?, tracing)))
     });
-    let ((Fitted { model, iterations, converged, .. }, trace), remark) = done?;
-    Ok((Model(model), iterations, converged, trace.map(|trace| trace.columns()), remark))
+    let ((Fitted { model, iterations, converged, .. }, trace), receipt) = done?;
+    Ok((Model(model), iterations, converged, trace.map(|trace| trace.columns()), receipt))
 }
 
-/// Refuses jobs that cannot be, before any table is read or anything is paid.
+/// Refuses jobs that cannot be, and where they are to be `paid` those that no budget holds, before
+/// any table is read or anything is paid.
 #[pyfunction]
-pub fn check(requests: Vec<Request>) -> Result<(), Failure> {
+pub fn check(requests: Vec<Request>, paid: bool) -> Result<(), Failure> {
     for request in &requests {
-        request.fit()?.check()?;
+        let job = request.fit()?.check()?;
+        if request.trace {
+            job.check_traceable()?;
+        }
+        if paid {
+            payable(request, &job)?;
+        }
     }
     Ok(())
 }
 
-/// Chooses among fits within one budget. Gives the model, the iterations, the number of the winner,
-/// its noisy score, the expected number of runs, and what must not be overlooked about the budget.
+/// Refuses what is known to be no guarantee before there is a table.
+fn payable(request: &Request, job: &Job) -> Result<(), Failure> {
+    if job.budget().is_none() {
+        return Err(unpaid("it has no noise"));
+    }
+    if request.seed.is_some() {
+        return Err(unpaid(&Taint::SeededNoise.to_string()));
+    }
+    if request.settings()?.as_published == Some(true) {
+        return Err(unpaid("`as_published` is a paper's version, whose claim does not hold"));
+    }
+    Ok(())
+}
+
+/// Chooses among fits within one budget.
 #[pyfunction]
 #[pyo3(signature = (requests, runs, x, *, names=None, y=None, groups=None, budget=None))]
 #[allow(clippy::too_many_arguments)] // keywords of a private function of the package
@@ -68,7 +93,7 @@ pub fn tune<'py>(
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<Payer>,
-) -> PyResult<(Model, u64, usize, f64, f64, Option<String>)> {
+) -> PyResult<Chosen> {
     let table = Table::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some();
@@ -85,9 +110,9 @@ pub fn tune<'py>(
         let bill = Bill::new(asked, job.user_column(), grouped);
         perform(budget, bill, |watch| Ok(Fitting(job.open(&dataset, watch)?, None)))
     });
-    let ((Fitted { model, iterations, tuned, .. }, _), remark) = done?;
+    let ((Fitted { model, iterations, tuned, .. }, _), receipt) = done?;
     let tuned = tuned.ok_or_else(|| Error::value("param_grid", "", "nothing was chosen"));
     let tuned = tuned.map_err(Failure::from)?;
     let winner = tuned.chosen.parse().unwrap_or_default();
-    Ok((Model(model), iterations, winner, tuned.score, tuned.expected_runs, remark))
+    Ok((Model(model), iterations, winner, tuned.score, tuned.expected_runs, receipt))
 }

@@ -28,6 +28,10 @@ pub struct Payer {
     label: String,
 }
 
+/// The number of a job in the budget that paid for it, if one did, and what must not be overlooked
+/// about that budget.
+pub type Receipt = (Option<u64>, Option<String>);
+
 /// What a job asks of its budget.
 #[derive(Clone, Debug)]
 pub struct Bill {
@@ -45,16 +49,16 @@ impl Bill {
 }
 
 /// Does the job that `open` opens, and stops where somebody presses Ctrl-C. Gives what came of it,
-/// and what must not be overlooked about the budget.
+/// and the receipt.
 pub fn perform<R: Payable>(
     budget: Option<Payer>,
     bill: Bill,
     open: impl FnOnce(&mut Watch<'_>) -> Result<R, Error>,
-) -> Result<(R::Done, Option<String>), Failure> {
+) -> Result<(R::Done, Receipt), Failure> {
     let mut signals = Signals::new();
     let mut watch = |stage| signals.watch(stage);
     let Some(Payer { path, label }) = budget else {
-        return Ok((open(&mut watch)?.run(&mut watch)?, None));
+        return Ok((open(&mut watch)?.run(&mut watch)?, (None, None)));
     };
     let mut store = Store::open(&path).map_err(Failure::Budget)?;
     let ready = open(&mut watch)?;
@@ -82,10 +86,11 @@ pub fn perform<R: Payable>(
     // A result that was paid for is handed out though its job could not be closed.
     let open =
         |error| format!("job {number} stays open in the budget, and counted in full: {error}");
-    Ok((done?, closed.err().map(open)))
+    Ok((done?, (Some(number), closed.err().map(open))))
 }
 
-fn unpaid(why: &str) -> Failure {
+/// A job that no budget holds.
+pub fn unpaid(why: &str) -> Failure {
     Failure::NotCertified(format!(
         "no budget holds this job: {why}; nothing was reserved, and nothing was asked"
     ))

@@ -13,13 +13,15 @@ use crate::model::Model;
 /// So many moments of a budget are drawn.
 const MOMENTS: usize = 400;
 
-/// Writes the page, without holding the interpreter's lock.
+/// Writes the page, without holding the interpreter's lock. `job` is that of the budget that paid for
+/// the model, if it did: what has the same plan may be another's.
 #[pyfunction]
 pub fn report(
     py: Python<'_>,
     model: &Model,
     name: &str,
     budget: Option<PathBuf>,
+    job: Option<u64>,
     path: PathBuf,
     overwrite: bool,
 ) -> Result<(), Failure> {
@@ -30,7 +32,9 @@ pub fn report(
             let store = Store::open_to_read(file).map_err(Failure::Budget)?;
             let lines = store.lines().map_err(Failure::Budget)?;
             let certificate = model.0.certificate();
-            paid = Paid::of(&lines, &mut Vec::new(), certificate).map_err(Failure::Budget)?;
+            if let Some(job) = job {
+                paid = Paid::by(&lines, job, certificate).map_err(Failure::Budget)?;
+            }
             let summary = store.summary().map_err(Failure::Budget)?;
             let course = store.course(MOMENTS).map_err(Failure::Budget)?;
             let called = file.file_name().map(|name| name.to_string_lossy().into_owned());

@@ -12,7 +12,7 @@ use crate::error::Failure;
 use crate::fit::Columns;
 use crate::job::{Request, Tie};
 use crate::model::Model;
-use crate::payment::{Bill, Payer, perform};
+use crate::payment::{Bill, Payer, Receipt, perform};
 use crate::table::Table;
 
 /// Who takes part; every key is there, as `None` where nothing is said.
@@ -85,8 +85,7 @@ impl Parties {
 }
 
 /// The model, every party's certificate, rounds, messages and bytes where they may be told,
-/// rejected messages by their reason, the trace where one is wanted, and what must not be overlooked
-/// about the budget.
+/// rejected messages by their reason, the trace where one is wanted, and the receipt.
 type Ran = (
     Model,
     Vec<Py<Certificate>>,
@@ -94,7 +93,7 @@ type Ran = (
     Option<(u64, u64)>,
     BTreeMap<String, u64>,
     Option<Columns>,
-    Option<String>,
+    Receipt,
 );
 
 /// Runs, without holding the interpreter's lock.
@@ -127,10 +126,10 @@ pub fn simulate<'py>(
             Ok(Between(ready, keep, tracing))
         })
     });
-    let ((Simulated { model, parties, rounds, traffic, rejections }, trace), remark) = done?;
+    let ((Simulated { model, parties, rounds, traffic, rejections }, trace), receipt) = done?;
     let traffic = traffic.map(|traffic| (traffic.messages, traffic.bytes));
     let trace = trace.map(|trace| trace.columns());
-    Ok((Model(model), certificates(py, &parties)?, rounds, traffic, rejections, trace, remark))
+    Ok((Model(model), certificates(py, &parties)?, rounds, traffic, rejections, trace, receipt))
 }
 
 /// What the library calls `split` is called `parties` here.

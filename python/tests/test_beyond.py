@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -239,3 +240,45 @@ def test_a_page_about_a_model_and_its_budget(patients, bounds, tmp_path):
         model.report(page)
     alone = model.set_params(budget=None).report(page, overwrite=True)
     assert "The budget of" not in alone.read_text(encoding="utf-8")
+
+
+def test_a_budget_that_came_later_is_not_said_to_have_paid(patients, bounds, tmp_path):
+    budget = reticent.Budget(4.0, 1e-5)
+    usual = {"epsilon": 1.0, "delta": 1e-6, "bounds": bounds, "classes": [0, 1]}
+    first, second, unpaid = (
+        PrivateLogisticRegression(**usual, budget=pays).fit(*patients)
+        for pays in (budget, budget, None)
+    )
+
+    def job_of(model):
+        text = model.report(tmp_path / "page.html", overwrite=True).read_text(encoding="utf-8")
+        assert "The budget of" in text
+        found = re.search(r"The budget has a job with just this plan: job (\d+)", text)
+        return None if found is None else int(found[1])
+
+    # All three have the same plan, and each paid model has a job of its own.
+    numbers = [job["number"] for job in budget.jobs]
+    assert [job_of(first), job_of(second)] == numbers and len(set(numbers)) == 2
+    assert job_of(unpaid.set_params(budget=budget)) is None
+    assert job_of(pickle.loads(pickle.dumps(first))) == numbers[0]
+    # Nor is another budget, or one that was there when the model was read from its file.
+    other = reticent.Budget(4.0, 1e-5)
+    PrivateLogisticRegression(**usual, budget=other).fit(*patients)
+    assert job_of(first.set_params(budget=other)) is None
+    first.save(tmp_path / "model")
+    assert job_of(reticent.load(tmp_path / "model").set_params(budget=budget)) is None
+    assert job_of(second.set_params(budget=None).fit(*patients).set_params(budget=budget)) is None
+
+
+def test_a_certificate_says_that_class_weights_are_taken_for_public(patients, bounds):
+    usual = {"epsilon": 1.0, "delta": 1e-6, "bounds": bounds, "classes": [0, 1]}
+    for said, wanted in (
+        ({}, []),
+        ({"class_weight": {1: 3}}, ["the weights of the classes"]),
+        ({"class_weight": "balanced", "class_prior": {0: 0.4, 1: 0.6}},
+         ["the weights and the shares of the classes"]),
+    ):
+        model = PrivateLogisticRegression(**usual, **said).fit(*patients)
+        lines = [line for line in model.certificate_.assumptions if "classes are public" in line]
+        assert [line.split(" are public")[0] for line in lines] == wanted
+        model.certificate_.verify()

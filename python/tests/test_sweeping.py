@@ -111,6 +111,31 @@ def test_a_point_that_cannot_be_is_refused_before_anything_is_paid(model, patien
     assert not budget.jobs
 
 
+@pytest.mark.parametrize(
+    "grid",
+    [
+        {"algorithm": ["auto", "exact"]},
+        {"random_state": [None, 1]},
+        {"algorithm": ["mpadmm"], "settings": [{"iterations": 5}, {"as_published": True}]},
+    ],
+)
+def test_what_no_budget_holds_is_refused_before_the_first_run(model, patients, grid):
+    budget = Budget(4.0, 1e-5)
+    model.set_params(budget=budget, settings=None)
+    with pytest.raises(reticent.NotCertified, match="no budget holds this job") as raised:
+        reticent.sweep(model, *patients, grid, repeats=1)
+    assert not budget.jobs and not hasattr(raised.value, "done")
+
+
+@pytest.mark.parametrize("public", [True, False])
+def test_a_trace_of_what_has_none_is_refused_before_the_first_run(model, patients, public):
+    budget = None if public else Budget(4.0, 1e-5)
+    model.set_params(budget=budget, settings=None, trace=True)
+    with pytest.raises(ValueError, match="trace") as raised:
+        reticent.sweep(model, *patients, {"algorithm": ["auto", "exact"]}, repeats=1, public=public)
+    assert not hasattr(raised.value, "done") and (public or not budget.jobs)
+
+
 def test_an_experiment_that_is_stopped_has_its_rows(model, patients, monkeypatch):
     X, y = patients
     scores = iter([0.5])

@@ -93,15 +93,15 @@ settings! {
     sampling: Sampling,
     /// The blocks of a consensus that move in each iteration: all, permutation, single or blocks:M.
     schedule: BlockSchedule,
-    /// The largest norm of one unit's gradient.
+    /// The largest norm of one unit's gradient; beside precondition, in its coordinates.
     clip: f64,
-    /// The step size η_k: constant:η, sqrt:η or epoch:η.
+    /// The step size η_k: constant:η, sqrt:η or epoch:η; beside precondition, in its coordinates.
     step: StepSize,
     /// The largest momentum: iterate k is moved on by min((k − 1)/(k + 2), momentum) of its last
     /// change, or in Frank–Wolfe takes so much of its gradient from those before; 0 is none.
     momentum: f64,
-    /// The part of the budget that buys the second moment of the rows, in whose coordinates the
-    /// steps are then taken; 0, the default, is none.
+    /// The part of the budget that buys the second moment of the rows, in whose coordinates
+    /// gradients are then clipped and steps taken; 0, the default, is none.
     precondition: f64,
     /// The penalty parameter ρ of the augmented Lagrangian: β in LS22, η in RA18, 1/γ in FP23.
     rho ("beta", "eta"): f64,

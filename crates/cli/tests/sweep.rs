@@ -269,14 +269,44 @@ fn a_sweep_goes_on_after_a_kill() {
     let whole = folder(400, grid);
     let kept = whole.reticent("sweep job.toml --public-data --out out --json").ok().json();
     let killed = folder(400, grid);
+    kill_after_two_runs(&killed, "--public-data");
+    let on = killed.reticent("sweep job.toml --public-data --out out --resume --json").ok().json();
+    assert_eq!(on["points"], kept["points"], "to the bit");
+}
+
+/// What was begun stays begun after a kill, what was done stays as it is, and a kill loses no more
+/// runs than were under way.
+#[test]
+fn a_sweep_that_was_paid_for_goes_on_after_a_kill() {
+    let grid =
+        "iterations = 60\n[sweep]\nepsilon = [0.1, 0.2]\nalgorithm = ['general']\nrepeats = 6\n";
+    let folder = folder(400, grid);
+    folder.reticent("budget new b.json --epsilon 8 --delta 1e-3").ok();
+    kill_after_two_runs(&folder, "--budget=b.json");
+    let model = |run: usize| format!("out/models/run-{run:05}/model.json");
+    let first = folder.read(&model(0));
+    let on =
+        folder.reticent("sweep job.toml --budget b.json --out out --resume --json").ok().json();
+    let count = |name: &str| on[name].as_u64().unwrap();
+    assert_eq!(count("done") + count("lost"), 12);
+    assert!(count("lost") + count("failed") <= 1, "{on}");
+    assert_eq!(folder.read(&model(0)), first);
+    let made = (0..12).filter(|&run| folder.path().join(model(run)).exists()).count();
+    assert!(made >= 11, "{made}");
+    let summary = folder.reticent("budget show b.json --json").ok().json();
+    assert_eq!(summary["jobs"][0]["state"], "settled");
+}
+
+/// Begins a sweep, one run after the other, and kills it when two of them are done.
+fn kill_after_two_runs(folder: &Folder, on: &str) {
     let mut child = Command::new(common_program())
-        .args(["sweep", "job.toml", "--public-data", "--out", "out", "-j", "1"])
-        .current_dir(killed.path())
+        .args(["sweep", "job.toml", on, "--out", "out", "-j", "1"])
+        .current_dir(folder.path())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let journal = killed.path().join("out/journal.jsonl");
+    let journal = folder.path().join("out/journal.jsonl");
     let begun = Instant::now();
     let done =
         || std::fs::read_to_string(&journal).is_ok_and(|text| text.matches("done").count() >= 2);
@@ -285,8 +315,6 @@ fn a_sweep_goes_on_after_a_kill() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let on = killed.reticent("sweep job.toml --public-data --out out --resume --json").ok().json();
-    assert_eq!(on["points"], kept["points"], "to the bit");
 }
 
 fn common_program() -> std::path::PathBuf {

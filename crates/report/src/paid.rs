@@ -29,30 +29,51 @@ impl Paid {
         taken: &mut Vec<u64>,
         certificate: &Certificate,
     ) -> Result<Option<Self>, BudgetError> {
-        let back: Vec<Option<u64>> =
-            lines.iter().filter(|line| line.kind() == "released").map(Line::job).collect();
-        let counts = |line: &&Line| {
-            line.kind() == "reserved"
-                && !back.contains(&Some(line.number()))
-                && !taken.contains(&line.number())
-        };
-        for line in lines.iter().rev().filter(counts) {
-            let exported = line.export()?;
-            let body = &exported["body"];
-            let Ok(plan) = serde_json::from_value::<Ledger>(body["ledger"].clone()) else {
+        for line in reserved(lines).into_iter().rev() {
+            if taken.contains(&line.number()) {
                 continue;
-            };
-            let of = |name: &str| body[name].as_f64().unwrap_or(f64::INFINITY);
-            if plan == certificate.ledger {
-                taken.push(line.number());
-                return Ok(Some(Paid {
-                    job: line.number(),
-                    asked: (of("epsilon"), of("delta")),
-                    planned: plan.total_events(),
-                    used: certificate.ledger.total_events(),
-                }));
+            }
+            if let Some(paid) = Self::on(line, certificate)? {
+                taken.push(paid.job);
+                return Ok(Some(paid));
             }
         }
         Ok(None)
     }
+
+    /// The job of this number, for whoever knows which one paid: several may have the same plan. It
+    /// is none if it was given back, or planned something else than a certificate's ledger has.
+    ///
+    /// # Errors
+    /// A line that cannot be written out.
+    pub fn by(
+        lines: &[Line],
+        job: u64,
+        certificate: &Certificate,
+    ) -> Result<Option<Self>, BudgetError> {
+        let line = reserved(lines).into_iter().find(|line| line.number() == job);
+        line.map_or(Ok(None), |line| Self::on(line, certificate))
+    }
+
+    /// What a line reserved, if it is just what the ledger has.
+    fn on(line: &Line, certificate: &Certificate) -> Result<Option<Self>, BudgetError> {
+        let exported = line.export()?;
+        let body = &exported["body"];
+        let plan = serde_json::from_value::<Ledger>(body["ledger"].clone()).ok();
+        let of = |name: &str| body[name].as_f64().unwrap_or(f64::INFINITY);
+        Ok(plan.filter(|plan| *plan == certificate.ledger).map(|plan| Paid {
+            job: line.number(),
+            asked: (of("epsilon"), of("delta")),
+            planned: plan.total_events(),
+            used: certificate.ledger.total_events(),
+        }))
+    }
+}
+
+/// The lines of jobs that were not given back.
+fn reserved(lines: &[Line]) -> Vec<&Line> {
+    let back: Vec<Option<u64>> =
+        lines.iter().filter(|line| line.kind() == "released").map(Line::job).collect();
+    let counts = |line: &&Line| line.kind() == "reserved" && !back.contains(&Some(line.number()));
+    lines.iter().filter(counts).collect()
 }

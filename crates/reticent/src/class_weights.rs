@@ -123,6 +123,20 @@ impl Classes {
         Ok(Classes { weights, prior })
     }
 
+    /// What a guarantee takes as given of them, where anything was said; the loss may have brought
+    /// weights of its own.
+    pub fn assumption(&self, weighted: bool) -> Option<String> {
+        let what = match (weighted || self.weights.is_some(), self.prior.is_some()) {
+            (true, true) => "the weights and the shares of the classes",
+            (true, false) => "the weights of the classes",
+            (false, true) => "the shares of the classes",
+            (false, false) => return None,
+        };
+        Some(format!(
+            "{what} are public: they were not taken from the private data, or were bought with a certificate of their own"
+        ))
+    }
+
     /// The loss in which each class has its weight.
     pub fn weigh(&self, loss: Arc<dyn Loss>) -> Result<Arc<dyn Loss>, Error> {
         match &self.weights {

@@ -234,10 +234,11 @@ impl Objective {
         user_column(&self.schema)
     }
 
-    /// What a guarantee relies on beyond what every one does: where a drafted schema came from, and
-    /// what the caller takes as given.
+    /// What a guarantee relies on beyond what every one does: where a drafted schema came from, that
+    /// what was said of the classes is public, and what the caller takes as given.
     pub(crate) fn assumptions(&self) -> impl Iterator<Item = String> {
-        origin(&self.schema).into_iter().chain(self.assumptions.iter().cloned())
+        let classes = self.classes.assumption(!self.loss.weights().is_empty());
+        origin(&self.schema).into_iter().chain(classes).chain(self.assumptions.iter().cloned())
     }
 
     /// The loss of a record.

@@ -80,6 +80,37 @@ fn a_private_fit_with_weights_predicts_the_rare_class() {
     assert!(reticent_accountant::epsilon(ledger, 1e-6).unwrap().upper <= 4.0);
 }
 
+/// The largest weight is in the sensitivity, and the guarantee is nothing where the weights tell of
+/// the table themselves.
+#[test]
+fn a_certificate_says_that_weights_and_shares_are_taken_for_public() {
+    let budget = Budget::new(1.0, 1e-6).unwrap();
+    let fit = || fit().budget(budget).seed(1);
+    let given = || "no:1,yes:2".parse::<ClassWeights>().unwrap();
+    let said = |fit: Fit| {
+        let model = model(fit);
+        assert!(model.verify(None).unwrap().failures().next().is_none());
+        let all = model.certificate().assumptions.clone();
+        all.into_iter().filter(|line| line.contains("of the classes are public")).collect()
+    };
+    let lines: [Vec<String>; 4] = [
+        said(fit()),
+        said(fit().class_prior(prior())),
+        said(fit().class_weights(given())),
+        said(fit().class_prior(prior()).class_weights(ClassWeights::Balanced)),
+    ];
+    let wanted = [
+        None,
+        Some("the shares of the classes are public: "),
+        Some("the weights of the classes are public: "),
+        Some("the weights and the shares of the classes are public: "),
+    ];
+    for (lines, wanted) in lines.iter().zip(wanted) {
+        assert_eq!(lines.len(), usize::from(wanted.is_some()), "{lines:?}");
+        assert!(lines.iter().all(|line| line.starts_with(wanted.unwrap_or_default())), "{lines:?}");
+    }
+}
+
 #[test]
 fn the_share_of_a_class_is_a_threshold() {
     let exact = || fit().solver(Solver::exact()).class_prior(prior());

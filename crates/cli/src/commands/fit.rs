@@ -158,7 +158,8 @@ struct BudgetFlags {
     public_n: Option<u64>,
 
     /// This noise, in clips, in place of the least that the budget allows, which is then a limit; 0
-    /// is no noise, NO PRIVACY and no budget, for comparison
+    /// is no noise, NO PRIVACY and no budget, for comparison; beside --precondition that of the
+    /// gradients
     #[arg(long, value_name = "Z", value_parser = number::parse, allow_negative_numbers = true)]
     noise: Option<f64>,
 }

@@ -1,19 +1,21 @@
 //! `reticent sweep`: a job file with a table `[sweep]` → many runs on one table → results, mean and
 //! spread, and pictures.
 
+mod results;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reticent::accountant::Ledger;
 use reticent::sweep::{
-    Journal, Kind, Mean, ReadySweep, Register, Reserved, Summary, Sweep as Grid, SweepFile,
-    SweepTerms, summary,
+    Journal, Kind, ReadySweep, Register, Reserved, Sweep as Grid, SweepFile, SweepTerms, summary,
 };
 use reticent::{Error, Files, Payable, Progress, Spec, Stage, Watch, check_folder, write_text};
-use reticent_plot::{Axis, Curve, Plot};
-use serde_json::{Value, json};
+use reticent_budget::BudgetError;
+use serde_json::json;
 
+use self::results::{picture, points, raw, shown, table};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
@@ -21,10 +23,6 @@ use crate::number;
 use crate::open_job::{OpenJob, unwritten};
 use crate::progress::Bar;
 use crate::purse::{PurseFlags, Receipt};
-use crate::sheet::{Cells, Sheet};
-
-/// Before the name of what is measured without noise, on a table that is said to be public.
-const NOT_PRIVATE: &str = "nonprivate_";
 
 /// Where results go when nothing is said.
 const OUT: &str = "reticent-sweep";
@@ -206,6 +204,14 @@ impl Sweep {
             }
             // Nothing is begun any more: its results are written again.
             Err(_) if journal.left().is_empty() => (),
+            Err(BudgetError::NotOpen(job)) => {
+                return Err(Failure::Usage {
+                    message: format!("there is no job {job} that is open: the sweep is over"),
+                    hint: "to run it again is another sweep, with a bill of its own; give another \
+                           folder with --out, and leave out --resume"
+                        .to_owned(),
+                });
+            }
             Err(error) => return Err(Failure::Budget(error)),
         }
         Ok(journal)
@@ -344,172 +350,4 @@ fn of_sweep(error: Error) -> Failure {
 
 fn nothing_done() -> Failure {
     Failure::Usage { message: "nothing was done".to_owned(), hint: "give --budget".to_owned() }
-}
-
-/// The values of the points, a column for each key that is varied.
-fn varied(sweep: &Grid, of: impl Fn(usize) -> usize, count: usize) -> Vec<(String, Cells)> {
-    let Some(first) = sweep.points().first() else { return Vec::new() };
-    let column = |(k, (name, _)): (usize, &(String, String))| {
-        let texts: Vec<String> =
-            (0..count).map(|i| sweep.points()[of(i)].settings[k].1.clone()).collect();
-        let numbers: Option<Vec<Option<f64>>> =
-            texts.iter().map(|text| text.parse().ok().map(Some)).collect();
-        (name.clone(), numbers.map_or(Cells::Words(texts), Cells::Numbers))
-    };
-    first.settings.iter().enumerate().map(column).collect()
-}
-
-/// Every run that is over.
-fn raw(sweep: &Grid, journal: &Journal, names: &BTreeSet<String>) -> Sheet {
-    let all: Vec<_> = journal.finished().values().collect();
-    let place = |i: usize| sweep.run(all[i].run).unwrap_or_default();
-    let mut sheet = varied(sweep, |i| place(i).0, all.len());
-    let numbers =
-        |cell: &dyn Fn(usize) -> Option<f64>| Cells::Numbers((0..all.len()).map(cell).collect());
-    sheet.insert(0, ("run".to_owned(), numbers(&|i| Some(all[i].run as f64))));
-    sheet.push(("repeat".to_owned(), numbers(&|i| Some(place(i).1 as f64))));
-    sheet.push(("iterations".to_owned(), numbers(&|i| Some(all[i].iterations as f64))));
-    sheet.push((
-        "counted_epsilon".to_owned(),
-        numbers(&|i| Some(all[i].epsilon).filter(|e| e.is_finite())),
-    ));
-    for name in names {
-        sheet.push((
-            format!("{NOT_PRIVATE}{name}"),
-            numbers(&|i| all[i].metrics.get(name).copied()),
-        ));
-    }
-    if all.iter().any(|run| run.unmeasured.is_some()) {
-        let why = all.iter().map(|run| run.unmeasured.clone().unwrap_or_default()).collect();
-        sheet.push(("unmeasured".to_owned(), Cells::Words(why)));
-    }
-    let why = all.iter().map(|run| run.failed.clone().unwrap_or_default()).collect();
-    sheet.push(("failed".to_owned(), Cells::Words(why)));
-    Sheet(sheet)
-}
-
-/// Mean and spread of each point.
-fn table(sweep: &Grid, all: &[Summary], names: &BTreeSet<String>) -> Sheet {
-    let mut sheet = varied(sweep, |i| i, all.len());
-    let numbers =
-        |cell: &dyn Fn(&Summary) -> Option<f64>| Cells::Numbers(all.iter().map(cell).collect());
-    sheet.push(("runs".to_owned(), numbers(&|one| Some(one.runs as f64))));
-    sheet.push(("failed".to_owned(), numbers(&|one| Some(one.failed as f64))));
-    for name in names {
-        let own = |part: fn(&Mean) -> f64| numbers(&|one| one.metrics.get(name).map(part));
-        sheet.push((format!("{NOT_PRIVATE}{name}_mean"), own(|mean| mean.mean)));
-        sheet.push((format!("{NOT_PRIVATE}{name}_deviation"), own(|mean| mean.deviation)));
-        sheet.push((format!("{NOT_PRIVATE}{name}_standard_error"), own(Mean::error)));
-    }
-    Sheet(sheet)
-}
-
-/// The same for people: mean ± standard error.
-fn shown(sweep: &Grid, all: &[Summary], names: &BTreeSet<String>) -> Vec<Vec<String>> {
-    let keys = sweep.points().first().map_or(&[][..], |point| &point.settings);
-    let head = keys.iter().map(|(name, _)| name.clone()).chain(names.iter().cloned());
-    let row = |(point, one): (&reticent::sweep::Point, &Summary)| {
-        let values = point.settings.iter().map(|(_, value)| value.clone());
-        let means = names.iter().map(|name| {
-            one.metrics.get(name).map_or("-".to_owned(), |mean| {
-                format!("{} ± {}", number::show(mean.mean), number::show(mean.error()))
-            })
-        });
-        values.chain(means).collect()
-    };
-    std::iter::once(head.collect()).chain(sweep.points().iter().zip(all).map(row)).collect()
-}
-
-fn points(sweep: &Grid, all: &[Summary]) -> Value {
-    let one = |(point, own): (&reticent::sweep::Point, &Summary)| {
-        let metrics: serde_json::Map<String, Value> = own
-            .metrics
-            .iter()
-            .map(|(name, m)| {
-                (name.clone(), json!({"mean": m.mean, "deviation": m.deviation, "runs": m.runs}))
-            })
-            .collect();
-        let settings: serde_json::Map<String, Value> =
-            point.settings.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-        json!({ "settings": settings, "metrics": metrics, "runs": own.runs, "failed": own.failed })
-    };
-    Value::Array(sweep.points().iter().zip(all).map(one).collect())
-}
-
-/// The means of a metric along key `along`, for each combination of the other values.
-fn curves(
-    sweep: &Grid,
-    all: &[Summary],
-    along: usize,
-    metric: &str,
-) -> Vec<(String, Vec<(f64, Mean)>)> {
-    let mut curves: Vec<(String, Vec<(f64, Mean)>)> = Vec::new();
-    for (point, own) in sweep.points().iter().zip(all) {
-        let others: Vec<String> = point
-            .settings
-            .iter()
-            .enumerate()
-            .filter(|(k, _)| *k != along)
-            .map(
-                |(_, (name, value))| {
-                    if name == "algorithm" { value.clone() } else { format!("{name} {value}") }
-                },
-            )
-            .collect();
-        let label = if others.is_empty() { metric.to_owned() } else { others.join(", ") };
-        let (Ok(x), Some(mean)) = (point.settings[along].1.parse(), own.metrics.get(metric)) else {
-            continue;
-        };
-        match curves.iter_mut().find(|(own, _)| *own == label) {
-            Some((_, points)) => points.push((x, *mean)),
-            None => curves.push((label, vec![(x, *mean)])),
-        }
-    }
-    curves
-}
-
-/// A metric against ε, or against the first key whose values are numbers; a curve for each
-/// combination of the others.
-fn picture(
-    sweep: &Grid,
-    all: &[Summary],
-    names: &BTreeSet<String>,
-    metric: &str,
-) -> Result<Plot, Failure> {
-    let refuse = |message: String, hint: String| Err(Failure::Usage { message, hint });
-    let short = metric.trim_start_matches("nonprivate_");
-    let name =
-        [short.to_owned(), format!("test_{short}")].into_iter().find(|name| names.contains(name));
-    let Some(name) = name else {
-        let there: Vec<_> = names.iter().cloned().collect();
-        return refuse(
-            format!("--plot {metric}: it was not measured"),
-            format!("there are {}", there.join(", ")),
-        );
-    };
-    let keys = sweep.points().first().map_or(&[][..], |point| &point.settings);
-    let is_number =
-        |k: &usize| sweep.points().iter().all(|p| p.settings[*k].1.parse::<f64>().is_ok());
-    let epsilon = keys.iter().position(|(name, _)| name == "epsilon");
-    let Some(along) = epsilon.or_else(|| (0..keys.len()).find(is_number)) else {
-        return refuse(
-            format!("--plot {metric}: no key that is varied is a number"),
-            "vary epsilon".to_owned(),
-        );
-    };
-    let curves = curves(sweep, all, along, &name);
-    let x = if keys[along].0 == "epsilon" { "ε" } else { keys[along].0.as_str() };
-    let positive = curves.iter().flat_map(|(_, points)| points).all(|(x, _)| *x > 0.0);
-    let axis = if positive { Axis::log(x) } else { Axis::linear(x) };
-    let words = name.replace('_', " ");
-    let mut plot = Plot::new(&words, axis, Axis::linear(&words))
-        .described(&format!("{words} against {x}; the band is one standard error of the mean"));
-    for (label, mut points) in curves {
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let band =
-            points.iter().map(|(x, m)| (*x, m.mean - m.error(), m.mean + m.error())).collect();
-        let line = points.iter().map(|(x, m)| (*x, m.mean)).collect();
-        plot = plot.with(Curve::line(&label, line).with_band(band));
-    }
-    Ok(plot)
 }

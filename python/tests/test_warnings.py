@@ -1,0 +1,121 @@
+"""Where warnings are errors, what was paid for is not lost."""
+
+import warnings
+
+import numpy as np
+import pytest
+from conftest import BUDGET
+
+import reticent
+from reticent import Budget, PrivateLogisticRegression, _reticent
+
+REMARK = "job 1 stays open in the budget"
+
+
+@pytest.fixture
+def model(bounds):
+    return PrivateLogisticRegression(
+        **BUDGET, bounds=bounds, classes=[0, 1], settings={"iterations": 5}, budget=Budget(5, 1e-5)
+    )
+
+
+@pytest.fixture
+def remarked(monkeypatch):
+    """Has the library remark something about the budget after it has paid."""
+
+    def remark(name):
+        native = getattr(_reticent, name)
+
+        def remarking(*args, **kwargs):
+            *result, (job, nothing) = native(*args, **kwargs)
+            assert job is not None and nothing is None
+            return (*result, (job, REMARK))
+
+        monkeypatch.setattr(_reticent, name, remarking)
+
+    return remark
+
+
+def raised(ask):
+    """The warning that ends it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(Warning) as found:
+            ask()
+    return found.value
+
+
+def test_a_fit_is_adopted_before_it_warns(model, patients, remarked):
+    remarked("fit")
+    warning = raised(lambda: model.set_params(trace=True).fit(*patients))
+    assert isinstance(warning, RuntimeWarning) and str(warning) == REMARK
+    assert warning.result is model and model.certificate_.certified and model.n_iter_ == 5
+    assert len(model.trace_) == 5 and len(model.budget.jobs) == 1
+    # As a warning it says the same, where the caller stands.
+    with pytest.warns(RuntimeWarning, match=REMARK) as told:
+        model.fit(*patients)
+    assert told[0].filename == __file__
+
+
+def test_standard_errors_that_noise_hides_lose_no_model(patients, bounds):
+    hidden = PrivateLogisticRegression(
+        epsilon=0.001, delta=1e-6, bounds=bounds, classes=[0, 1], standard_errors=0.2,
+        budget=Budget(5, 1e-5), trace=True,
+    )
+    warning = raised(lambda: hidden.fit(*patients))
+    assert "no standard errors" in str(warning) and warning.result is hidden
+    assert hidden.certificate_.certified and len(hidden.trace_) == hidden.n_iter_
+
+
+def test_an_exact_model_that_is_not_exact_is_adopted(patients, bounds):
+    exact = PrivateLogisticRegression(
+        bounds=bounds, classes=[0, 1], algorithm="exact", settings={"iterations": 1}
+    )
+    assert "did not get to the optimum" in str(raised(lambda: exact.fit(*patients)))
+    assert exact.n_iter_ == 1 and exact.predict(patients[0]).shape == (2000,)
+
+
+def test_a_search_is_adopted_before_it_warns(model, patients, remarked):
+    remarked("tune")
+    search = reticent.PrivateSearchCV(model, {"alpha": [1e-3, 1e-2]})
+    assert raised(lambda: search.fit(*patients)).result is search
+    assert search.certificate_.certified and search.best_index_ in (0, 1)
+
+
+def test_a_simulation_comes_with_its_warning(model, patients, remarked):
+    remarked("simulate")
+    model.set_params(settings=None)
+    warning = raised(lambda: reticent.simulate(model, *patients, parties=4))
+    assert str(warning) == REMARK and len(warning.result.certificates) == 4
+    assert warning.result.model.certificate_.certified and len(model.budget.jobs) == 1
+
+
+def test_an_evaluation_comes_with_its_warning(model, patients, remarked):
+    model.fit(*patients)
+    remarked("evaluate")
+    warning = raised(lambda: model.private_score(*patients, **BUDGET))
+    assert str(warning) == REMARK and 0 <= warning.result.score.value <= 1
+
+
+def test_counts_come_with_their_warning(patients, remarked):
+    remarked("class_counts")
+    pays = {**BUDGET, "budget": Budget(5, 1e-5)}
+    warning = raised(lambda: reticent.class_counts(patients[1], classes=[0, 1], **pays))
+    assert str(warning) == REMARK and np.isclose(sum(warning.result.shares().values()), 1)
+
+
+def test_a_sweep_that_its_budget_ends_has_its_models(model, patients):
+    model.set_params(budget=Budget(4.0, 1e-5))
+    warning = raised(lambda: reticent.sweep(model, *patients, {"alpha": [1e-3]}, repeats=9))
+    assert isinstance(warning, reticent.PrivacyCostWarning)
+    paid = len(model.budget.jobs)
+    assert 0 < paid < 9 and len(warning.done.models) == len(warning.done.runs) == paid
+    # What it is raised from has them too.
+    assert warning.__context__.done is warning.done
+
+
+def test_a_sweep_keeps_the_model_whose_fit_warns(model, patients, remarked):
+    remarked("fit")
+    warning = raised(lambda: reticent.sweep(model, *patients, {"alpha": [1e-3]}, repeats=2))
+    assert str(warning) == REMARK and len(warning.done.models) == 1 == len(model.budget.jobs)
+    assert warning.result is warning.done.models[0]
