@@ -66,6 +66,8 @@ impl AuditSpec {
             },
             standard_errors: procedure.has_standard_errors().then_some(SHARE),
             precondition: (form == "preconditioned").then_some(SHARE),
+            // Coordinates of one column would be a matrix of one number.
+            features: if form == "preconditioned" { 2 } else { usual.features },
             procedure,
             records: Some(records(cell)),
             runs,

@@ -142,8 +142,8 @@ fn class_weights_leak_no_more_than_they_certify() {
     }
 }
 
-/// Coordinates that mix two columns and the constant behind the intercept, of which the tables of
-/// the map have one column alone.
+/// Coordinates that mix two columns and the constant behind the intercept, which the cells of the
+/// map do not have.
 #[test]
 fn coordinates_that_mix_columns_leak_no_more_than_they_certify() {
     for algorithm in ["dp-sgd", "ssadmm", "mpadmm", "sadmm"] {
@@ -158,8 +158,7 @@ fn coordinates_that_mix_columns_leak_no_more_than_they_certify() {
             // Once with most of the budget for the coordinates, and once for the gradients.
             for share in [0.05, 0.9] {
                 let precondition = Some(share);
-                let report =
-                    run(&AuditSpec { features: 2, intercept: true, precondition, ..usual.clone() });
+                let report = run(&AuditSpec { intercept: true, precondition, ..usual.clone() });
                 let report = report.unwrap();
                 println!("{algorithm} {adjacency} {share}: {:.2}", report.epsilon_lower);
                 assert!(!report.exceeded, "{report:?}");
