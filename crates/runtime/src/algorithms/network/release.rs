@@ -54,7 +54,7 @@ struct PublicPart {
 const ERRATUM: u8 = 7;
 
 /// More noise than this is asked for only by a search that will not end.
-const ENOUGH: f64 = 1e6;
+const ENOUGH: f64 = 1e5;
 
 const TOO_BENT: &str = "whatever the noise, one record of some party bends the objective of a step too much for the budget: \
                         set a larger rho, a larger penalty or fewer iterations, or choose release = gradient";
