@@ -41,7 +41,9 @@ def test_what_cannot_be_is_refused():
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send")
 def test_it_can_be_stopped():
     code = (
+        "import signal\n"
         "import reticent\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "print('begun', flush=True)\n"
         "try:\n"
         "    reticent.audit(epsilon=1.0, delta=1e-3, runs=100_000_000)\n"

@@ -15,6 +15,8 @@ CODE = """
 import os, signal, threading, time
 import numpy as np
 from reticent import Budget, FitStopped, PrivateLogisticRegression
+# As at a terminal: in the background it is ignored, and nothing would stop the fit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 X = rng.uniform(-1, 1, size=(20_000, 30))
 y = (X[:, 0] > 0).astype(int)

@@ -30,6 +30,7 @@ def test_what_is_not_there_is_said(monkeypatch):
 CODE = """
 import os, signal, threading
 import reticent
+signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     reticent.reproduce("rdp20-fig4", seeds=100)
