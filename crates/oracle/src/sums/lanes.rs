@@ -6,13 +6,13 @@
 //! gathers the parameters.
 
 use pulp::Simd;
-use rayon::prelude::*;
 use reticent_data::{Csr, Dense, Rows};
 use reticent_problem::losses::Loss;
 
 use super::grid::{Grid, MAGIC};
 use super::pass::{Ask, Pass, Slopes, finite};
 use super::private::Private;
+use super::threads;
 
 /// Parameters that are worked on together, at most: two of the widest vectors, so that one waits
 /// for memory while the other is added to.
@@ -69,18 +69,19 @@ type Sums = Vec<u64>;
 /// What each thread adds up, group by group.
 fn in_lanes(private: &Private, loss: &dyn Loss, groups: &[Group]) -> Vec<Vec<Sums>> {
     let count = private.records();
-    let threads = rayon::current_num_threads().clamp(1, count.max(1));
-    let share = count.div_ceil(threads).max(1);
-    let part = |t: usize| {
-        let rows = (t * share).min(count)..((t + 1) * share).min(count);
-        match private.native_table().map(|table| &table.rows) {
+    let entries = groups.iter().map(|group| group.at.len()).sum();
+    let threads = threads::for_pass(count, entries);
+    let mut parts = vec![Vec::new(); threads];
+    threads::for_each(&mut parts, |t, sums| {
+        let rows = threads::share(count, threads, t);
+        *sums = match private.native_table().map(|table| &table.rows) {
             Some(Rows::Dense(table)) => part(private, loss, table, groups, rows),
             Some(Rows::Sparse(table)) => part(private, loss, table, groups, rows),
             // Rows that others stand in for are not asked about here.
             None => groups.iter().map(Group::nothing).collect(),
-        }
-    };
-    (0..threads).into_par_iter().map(part).collect()
+        };
+    });
+    parts
 }
 
 /// Some parameters, entry by entry; lanes that nobody asked for are 0.

@@ -24,6 +24,7 @@ mod shared;
 mod solver;
 mod square;
 mod statistic;
+mod threads;
 mod unclipped;
 
 pub(crate) use blocks::{Blocks, Move};

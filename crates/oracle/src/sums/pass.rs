@@ -4,12 +4,12 @@
 //! from memory once: its score and its contribution to the sum are computed from the same fetch.
 //! The sum is made of integers (see [`super::grid`]), so threads may share the rows in any way.
 
-use rayon::prelude::*;
 use reticent_problem::losses::Loss;
 
 use super::grid::{self, Grid, nearest};
 use super::private::{Private, norm_above};
 use super::rows::{RowAccess, with_rows};
+use super::threads;
 
 /// Bytes of rows in a block.
 const BLOCK_BYTES: usize = 16 << 10;
@@ -239,13 +239,12 @@ impl Pass {
         add: impl Fn(&mut Part, &mut dyn Iterator<Item = usize>) + Sync,
     ) {
         let count = chosen.map_or(units, <[u32]>::len);
-        let threads = rayon::current_num_threads().clamp(1, count.max(1));
-        self.parts.resize_with(threads, Part::default);
-        let share = count.div_ceil(threads).max(1);
         let len = out.len();
-        self.parts.par_iter_mut().enumerate().for_each(|(t, part)| {
+        let threads = threads::for_pass(count, len);
+        self.parts.resize_with(threads, Part::default);
+        threads::for_each(&mut self.parts, |t, part| {
             part.reset(len);
-            let mut range = (t * share).min(count)..((t + 1) * share).min(count);
+            let mut range = threads::share(count, threads, t);
             match chosen {
                 None => add(part, &mut range),
                 Some(chosen) => add(part, &mut chosen[range].iter().map(|&i| i as usize)),
