@@ -21,7 +21,7 @@ except ImportError:  # scikit-learn 1.5
     from sklearn.utils._tags import _safe_tags
 
     def _requires_fit(step: Any) -> bool:
-        return bool(_safe_tags(step, "requires_fit"))
+        return bool(_safe_tags(step, "requires_fit")) and not _safe_tags(step, "stateless")
 
 else:
 
