@@ -75,7 +75,9 @@ pub(crate) fn beside(mut figure: Figure, bounds: &[Bound], notes: &mut Vec<Strin
             notes.push(note);
         }
         if !within.is_empty() {
-            figure.series.push(Series::exact(bound.theorem.clone(), within).quiet());
+            let constant = if bound.open { " × constant" } else { "" };
+            let name = format!("{}{constant}", bound.theorem);
+            figure.series.push(Series::exact(name, within).quiet());
         }
     }
     figure
