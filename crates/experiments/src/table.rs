@@ -74,6 +74,17 @@ impl Table {
         (self.take(train), self.take(test))
     }
 
+    /// The rows cut at random into so many parts, of sizes that differ by one at most: for each
+    /// part, the rest to train on and the part to test on. Other cuts for each seed.
+    pub fn folds(&self, parts: usize, seed: u64) -> impl Iterator<Item = (Table, Table)> + '_ {
+        let (order, n) = (Random::new(seed, 79).shuffled(self.len()), self.len());
+        (0..parts).map(move |part| {
+            let (from, to) = (part * n / parts, (part + 1) * n / parts);
+            let train: Vec<usize> = [&order[..from], &order[to..]].concat();
+            (self.take(&train), self.take(&order[from..to]))
+        })
+    }
+
     /// At most so many rows, chosen at random.
     pub fn at_most(self, rows: usize) -> Table {
         if self.len() <= rows {
@@ -171,6 +182,13 @@ mod tests {
         assert_eq!(table.majority(), 2.0 / 3.0);
         let (train, test) = table.split(0.67, 5);
         assert_eq!((train.len(), test.len()), (2, 1));
+        let folds: Vec<(Table, Table)> = table.folds(2, 1).collect();
+        let sizes: Vec<_> = folds.iter().map(|(train, test)| (train.len(), test.len())).collect();
+        assert_eq!(sizes, [(2, 1), (1, 2)]);
+        let mut tested: Vec<f64> =
+            folds.iter().flat_map(|(_, test)| test.targets.clone()).collect();
+        tested.sort_by(f64::total_cmp);
+        assert_eq!(tested, [-1.0, -1.0, 1.0], "every row is tested on once");
         assert_eq!(table.graph().unwrap().edges().len(), 1);
         assert_eq!(table.mean_square(&[0.0; 3]), 1.0);
     }

@@ -113,16 +113,25 @@ pub(super) fn covtype(path: &Path) -> Result<Table, Error> {
         let row = row.filter(|row| row.len() == 55);
         rows.push(row.ok_or_else(|| Error::file(path, "55 numbers a row were expected"))?);
     }
-    let mut most = vec![1.0_f32; 54];
-    for row in &rows {
+    Ok(scaled(54, rows.iter().map(|row| (&row[..54], if row[54] == 2.0 { 1.0 } else { -1.0 }))))
+}
+
+/// Columns divided by their largest absolute values (which are at least 1), rows by their norms
+/// where those are above 1.
+pub(super) fn scaled<'r>(
+    columns: usize,
+    rows: impl Iterator<Item = (&'r [f32], f64)> + Clone,
+) -> Table {
+    let mut most = vec![1.0_f32; columns];
+    for (row, _) in rows.clone() {
         most.iter_mut().zip(row).for_each(|(most, value)| *most = most.max(value.abs()));
     }
-    let mut table = Table::new(54, true);
-    for row in &rows {
-        let scaled = row[..54].iter().zip(&most).map(|(value, most)| f64::from(value / most));
-        table.push((0..).zip(scaled), if row[54] == 2.0 { 1.0 } else { -1.0 });
+    let mut table = Table::new(columns, true);
+    for (row, target) in rows {
+        let scaled = row.iter().zip(&most).map(|(value, most)| f64::from(value / most));
+        table.push((0..).zip(scaled), target);
     }
-    Ok(table)
+    table
 }
 
 #[cfg(test)]

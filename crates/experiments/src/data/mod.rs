@@ -1,9 +1,11 @@
 //! The tables: public sets that are read from a folder, and simulated ones.
 
+#[cfg(feature = "parquet")]
+mod columns;
 mod files;
 pub(crate) mod simulated;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::experiment::Context;
@@ -21,6 +23,8 @@ pub enum DataSet {
     Covtype,
     /// Web pages (w8a).
     W8a,
+    /// Protein homology (KDD Cup 2004).
+    BioTrain,
     /// Mushrooms.
     Mushrooms,
     /// Census of Brazil.
@@ -35,18 +39,21 @@ impl DataSet {
             DataSet::Adult => "Adult",
             DataSet::Covtype => "covtype",
             DataSet::W8a => "w8a",
+            DataSet::BioTrain => "bio-train",
             DataSet::Mushrooms => "mushrooms",
             DataSet::IpumsBr => "IPUMS-BR",
         }
     }
 
-    /// The file that it is read from, `.xz` or without; none where it cannot be had.
+    /// The file that it is read from, `.xz` or without (Parquet without); none where it cannot be
+    /// had.
     pub fn file(self) -> Option<&'static str> {
         match self {
             DataSet::AdultIndicators => Some("a9a"),
             DataSet::Adult => Some("adult.data"),
             DataSet::Covtype => Some("covtype.csv"),
             DataSet::W8a => Some("w8a"),
+            DataSet::BioTrain => Some("bio_train.parquet"),
             DataSet::Mushrooms => Some("mushrooms"),
             DataSet::IpumsBr => None,
         }
@@ -59,6 +66,7 @@ impl DataSet {
                 "the LIBSVM data sets for binary classification"
             }
             DataSet::Adult | DataSet::Covtype => "the UCI machine learning repository",
+            DataSet::BioTrain => "KDD Cup 2004 (protein homology), as a Parquet file",
             DataSet::IpumsBr => {
                 "IPUMS International, to those whom it has given access; it is not read here"
             }
@@ -71,6 +79,7 @@ impl DataSet {
             DataSet::Adult => 14,
             DataSet::Covtype => 54,
             DataSet::W8a => 300,
+            DataSet::BioTrain => 74,
             DataSet::Mushrooms => 112,
             DataSet::IpumsBr => 53,
         }
@@ -78,21 +87,41 @@ impl DataSet {
 
     fn missing(self) -> Error {
         let todo = match self.file() {
-            Some(file) => format!(
-                "get it from {} and put it as {file} or {file}.xz into the folder of `data_dir`",
-                self.collection()
+            Some(_) => format!(
+                "get it from {} and put it as {} into the folder of `data_dir`",
+                self.collection(),
+                self.names().join(" or ")
             ),
             None => format!("it can be had from {}", self.collection()),
         };
         Error::Missing { name: self.name(), todo }
     }
 
+    /// What its file may be called: Parquet is compressed as it is.
+    fn names(self) -> Vec<String> {
+        let file = self.file().map(str::to_owned);
+        let packed = file.clone().filter(|file| !file.ends_with(".parquet"));
+        file.into_iter().chain(packed.map(|file| format!("{file}.xz"))).collect()
+    }
+
     fn path(self, context: &Context<'_>) -> Option<PathBuf> {
-        let (folder, file) = (context.data_dir.as_ref()?, self.file()?);
-        [format!("{file}.xz"), file.to_owned()]
-            .into_iter()
-            .map(|name| folder.join(name))
-            .find(|path| path.exists())
+        let folder = context.data_dir.as_ref()?;
+        self.names().iter().rev().map(|name| folder.join(name)).find(|path| path.exists())
+    }
+
+    fn read(self, path: &Path) -> Result<Table, Error> {
+        match self {
+            DataSet::Adult => files::adult(path),
+            DataSet::Covtype => files::covtype(path),
+            #[cfg(feature = "parquet")]
+            DataSet::BioTrain => columns::bio_train(path),
+            #[cfg(not(feature = "parquet"))]
+            DataSet::BioTrain => Err(Error::file(
+                path,
+                "it is a Parquet file, and this program was built without the feature parquet",
+            )),
+            _ => files::libsvm(path, self.columns()),
+        }
     }
 
     /// Reads it; at most so many rows, chosen at random. Where it is not there, a small run has a
@@ -111,11 +140,7 @@ impl DataSet {
             return Ok(simulated::indicators(rows, self.columns(), 14));
         };
         context.say(&format!("reading {}", self.name()))?;
-        let table = match self {
-            DataSet::Adult => files::adult(&path)?,
-            DataSet::Covtype => files::covtype(&path)?,
-            _ => files::libsvm(&path, self.columns())?,
-        };
+        let table = self.read(&path)?;
         let all = table.len();
         if all > rows {
             report.notes.push(format!("{rows} rows of the {all} of {}.", self.name()));
@@ -136,6 +161,8 @@ mod tests {
         let mut report = Report::default();
         let error = DataSet::W8a.load(&mut context, 10, &mut report).unwrap_err().to_string();
         assert!(error.contains("w8a") && error.contains("LIBSVM data sets"), "{error}");
+        let error = DataSet::BioTrain.load(&mut context, 10, &mut report).unwrap_err().to_string();
+        assert!(error.contains("KDD Cup 2004") && !error.contains(".xz"), "{error}");
         context.quick = true;
         let table = DataSet::W8a.load(&mut context, 10, &mut report).unwrap();
         assert_eq!((table.len(), table.columns), (10, 300));

@@ -24,8 +24,13 @@ pub(super) struct Case {
 pub(super) const COVTYPE: Case =
     Case { data: DataSet::Covtype, batch: 50, lasso: 1e-4, ridge: 1e-4 };
 pub(super) const W8A: Case = Case { data: DataSet::W8a, batch: 20, lasso: 1e-4, ridge: 1e-5 };
+pub(super) const BIO_TRAIN: Case =
+    Case { data: DataSet::BioTrain, batch: 20, lasso: 1e-5, ridge: 1e-4 };
 pub(super) const MUSHROOMS: Case =
     Case { data: DataSet::Mushrooms, batch: 10, lasso: 1e-5, ridge: 1e-5 };
+
+/// λ₁ of the lasso (figure 4), the same for every table.
+const LASSO: f64 = 1e-4;
 
 /// Outer loops: the paper runs until its budget is spent and does not say how many.
 pub(super) const OUTER: usize = 3;
@@ -76,7 +81,8 @@ impl Kind {
         train: &'t Table,
         test: &Table,
     ) -> Result<Problem<'t>, Error> {
-        let mut problem = Problem::new(train, "logistic", format!("l1:{}", case.lasso));
+        let lasso = if self == Kind::Lasso { LASSO } else { case.lasso };
+        let mut problem = Problem::new(train, "logistic", format!("l1:{lasso}"));
         if self != Kind::Lasso {
             problem.constraint = Some(Constraint::graph(&test.graph()?));
         }

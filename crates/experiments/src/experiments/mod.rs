@@ -18,6 +18,7 @@ mod ls22_smoothing;
 mod ra18_acct;
 mod ra18_convergence;
 mod ra18_privacy;
+mod rdp20;
 mod rdp20_accuracy;
 mod rdp20_rdp;
 mod rdp20_simulated;

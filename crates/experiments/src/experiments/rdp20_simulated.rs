@@ -3,13 +3,14 @@
 
 use reticent_plot::Axis;
 
-use super::rdp20_accuracy::{DELTA, methods};
+use super::rdp20::{DELTA, PUBLISHED, curves, lambdas, methods, train};
 use crate::claim::{Claim, Version};
 use crate::data::{DataSet, simulated};
 use crate::error::Error;
 use crate::experiment::{Context, Experiment};
 use crate::report::{Figure, Report, Series};
-use crate::train::{Price, Problem};
+use crate::statistics::Mean;
+use crate::train::{Calibrations, Method, Problem};
 
 #[derive(Debug)]
 pub(super) struct Rdp20Simulated {
@@ -19,10 +20,17 @@ pub(super) struct Rdp20Simulated {
     pub attributes: bool,
 }
 
-const LAMBDA: f64 = 1e-4;
-
 /// How many attributes are selected; there are 20 that count.
 const SELECTED: [usize; 4] = [20, 25, 30, 40];
+
+/// What was measured with one λ: a curve for each method.
+struct Measured {
+    accuracy: Vec<Series>,
+    /// For each number of attributes that are selected.
+    found: Vec<Vec<Series>>,
+    /// The accuracy without noise, by seed.
+    plain: Vec<f64>,
+}
 
 impl Experiment for Rdp20Simulated {
     fn id(&self) -> &'static str {
@@ -53,64 +61,91 @@ impl Experiment for Rdp20Simulated {
         let rows = context.rows(40_000, 1_500);
         let epsilons: &[f64] = context.pick(&[0.1, 0.2, 0.5, 1.0, 2.0], &[0.5, 2.0]);
         let all = methods(rows);
-        let mut accuracy: Vec<Series> = all.iter().map(|method| Series::new(method.name)).collect();
-        let mut found: Vec<Vec<Series>> = SELECTED.iter().map(|_| accuracy.clone()).collect();
-        let mut plain = Series::new("non-private");
-        for seed in context.seeds(10, 2) {
-            let (train, test) = simulated::rdp20(rows * 10 / 9, seed).split(0.9, seed);
-            let problem = Problem::new(&train, "logistic", format!("l1:{LAMBDA}"));
-            plain.add(0.0, test.accuracy(&problem.exact()?));
-            for &epsilon in epsilons {
-                for (k, method) in all.iter().enumerate() {
-                    context.say(&format!("seed {seed}, ε = {epsilon}, {}", method.name))?;
-                    let x = problem.fit(method, Price::Budget(epsilon, DELTA), seed)?;
-                    accuracy[k].add(epsilon, test.accuracy(&x));
-                    for (series, &selected) in found.iter_mut().zip(&SELECTED) {
-                        series[k].add(epsilon, simulated::found(&x, selected));
-                    }
-                }
-            }
-        }
         let mut report = Report::default();
-        let (small, claim) = (epsilons[0], self.claims()[0]);
-        let claim = format!("{claim} (ε = {small})");
-        if self.attributes {
-            for (k, version) in [(2, Version::Certified), (3, Version::AsPublished)] {
-                let (mp, ss) = (found[0][k].at(small), found[0][0].at(small));
-                report.claims.push(Claim::more(&claim, version, mp, ss));
+        for &lambda in lambdas(context) {
+            let measured = measure(context, (rows, lambda, epsilons), &all)?;
+            self.check(&mut report, (lambda, epsilons[0]), &measured);
+            if self.attributes {
+                draw_found(&mut report, lambda, measured.found);
+            } else {
+                draw_accuracy(&mut report, lambda, measured);
             }
-            draw_found(&mut report, found);
-        } else {
-            let (ss, sgd) = (accuracy[0].at(small), accuracy[1].at(small));
-            report.claims.push(Claim::more(&claim, Version::Certified, ss, sgd));
-            let plain = plain.by_seed().iter().sum::<f64>() / plain.by_seed().len() as f64;
-            report.figures.push(
-                Figure::new(
-                    "accuracy",
-                    "RDP20: accuracy on simulated data",
-                    Axis::log("ε at δ = 1e-8"),
-                    Axis::linear("accuracy"),
-                )
-                .with(accuracy)
-                .with_rule(plain, "non-private")
-                .captioned(CAPTION),
-            );
         }
-        report.notes.push(format!("n = {rows}; the paper has 40,000. λ = {LAMBDA}."));
+        report.notes.push(format!("n = {rows}; the paper has 40,000."));
         Ok(report)
     }
 }
 
-const CAPTION: &str = "Mean and standard error over seeds, each with a table of its own. mpADMM (published) has at η = 4 less \
-                       noise than its ε needs (E4), so that it is NOT PRIVATE at the ε that it is drawn at; perturbed once, \
-                       it is ssADMM on all records.";
+fn measure(
+    context: &mut Context<'_>,
+    (rows, lambda, epsilons): (usize, f64, &[f64]),
+    all: &[Method],
+) -> Result<Measured, Error> {
+    let mut calibrations = Calibrations::default();
+    let found = SELECTED.iter().map(|_| curves(all)).collect();
+    let mut measured = Measured { accuracy: curves(all), found, plain: Vec::new() };
+    for seed in context.seeds(10, 2) {
+        let (train_on, test) = simulated::rdp20(rows * 10 / 9, seed).split(0.9, seed);
+        let problem = Problem::new(&train_on, "logistic", format!("l1:{lambda}"));
+        measured.plain.push(test.accuracy(&problem.exact()?));
+        for &epsilon in epsilons {
+            for (k, method) in all.iter().enumerate() {
+                let run = format!("λ = {lambda:e}, seed {seed}, ε = {epsilon}, {}", method.name);
+                context.say(&run)?;
+                let x = train(&mut calibrations, (&problem, lambda), method, epsilon, seed)?;
+                measured.accuracy[k].add(epsilon, test.accuracy(&x));
+                for (series, &selected) in measured.found.iter_mut().zip(&SELECTED) {
+                    series[k].add(epsilon, simulated::found(&x, selected));
+                }
+            }
+        }
+    }
+    Ok(measured)
+}
 
-fn draw_found(report: &mut Report, found: Vec<Vec<Series>>) {
+impl Rdp20Simulated {
+    fn check(&self, report: &mut Report, (lambda, small): (f64, f64), measured: &Measured) {
+        let claim = format!("{}, λ = {lambda:e} (ε = {small})", self.claims()[0]);
+        if self.attributes {
+            let found = &measured.found[0];
+            for (k, version) in [(2, Version::Certified), (3, Version::AsPublished)] {
+                let (mp, ss) = (found[k].at(small), found[0].at(small));
+                report.claims.push(Claim::more(&claim, version, mp, ss));
+            }
+        } else {
+            let (ss, sgd) = (measured.accuracy[0].at(small), measured.accuracy[1].at(small));
+            report.claims.push(Claim::more(&claim, Version::Certified, ss, sgd));
+        }
+    }
+}
+
+fn caption() -> String {
+    format!(
+        "Mean and standard error over seeds, each with a table of its own. {PUBLISHED} Perturbed once, it is ssADMM on all records."
+    )
+}
+
+fn axis() -> Axis {
+    Axis::log(&format!("ε at δ = {DELTA:e}"))
+}
+
+fn draw_accuracy(report: &mut Report, lambda: f64, measured: Measured) {
+    let name = format!("accuracy-{lambda:e}");
+    let title = format!("RDP20: accuracy on simulated data, λ = {lambda:e}");
+    report.figures.push(
+        Figure::new(&name, &title, axis(), Axis::linear("accuracy"))
+            .with(measured.accuracy)
+            .with_rule(Mean::of(&measured.plain).value, "non-private")
+            .captioned(caption()),
+    );
+}
+
+fn draw_found(report: &mut Report, lambda: f64, found: Vec<Vec<Series>>) {
     for (series, selected) in found.into_iter().zip(SELECTED) {
-        let title = format!("RDP20: true attributes among the first {selected}");
+        let name = format!("found-{selected}-{lambda:e}");
+        let title = format!("RDP20: true attributes among the first {selected}, λ = {lambda:e}");
         let y = Axis::linear(&format!("share of the 20 found among {selected}"));
-        let figure =
-            Figure::new(&format!("found-{selected}"), &title, Axis::log("ε at δ = 1e-8"), y);
-        report.figures.push(figure.with(series).captioned(CAPTION));
+        let figure = Figure::new(&name, &title, axis(), y);
+        report.figures.push(figure.with(series).captioned(caption()));
     }
 }
