@@ -112,6 +112,15 @@ struct KeepFlags {
     resume: bool,
 }
 
+impl KeepFlags {
+    /// Refuses a place where nothing can be saved, or something else is.
+    fn check(&self, force: bool) -> Result<(), Error> {
+        let Some(file) = &self.checkpoint else { return Ok(()) };
+        check_folder(file.parent().unwrap_or(file))?;
+        if self.resume { Ok(()) } else { check_new(file, force) }
+    }
+}
+
 /// What came of it, and its trace where one is wanted.
 type Run = (Simulated, Option<Trace>);
 
@@ -134,12 +143,7 @@ impl Simulate {
         if let Some(nodes) = &node_models {
             check_node_models(&file, nodes, force)?;
         }
-        if let Some(file) = &keep.checkpoint {
-            check_folder(file.parent().unwrap_or(file))?;
-            if !keep.resume {
-                check_new(file, force)?;
-            }
-        }
+        keep.check(force)?;
         let keep = Keep { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
         let ((mut simulated, traced), receipt) = train(&file, keep, &purse, &trace)?;
         if let Some(identity) = &identity {
