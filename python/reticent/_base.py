@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import pathlib
-import sys
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from . import _reticent, _tables
 from ._documented import complete
 from ._frames import frame
+from ._owners import owners
+from ._penalties import number
 from ._reticent import Model
 from ._schema import read_schema, schema_for
+from ._validation import one_column, validated
 from ._whole import whole
+from ._wrappers import fitted_before, warn_of_many, warn_of_steps
+from .budget import Budget
 from .certificate import Certificate
-from .errors import NotPrivateWarning, PrivacyCostWarning, warn_beside
+from .errors import NotPrivateWarning, warn_beside
 
 if TYPE_CHECKING:
-    from .budget import Budget
     from .evaluation import Evaluation
 
-try:
-    from sklearn.utils.validation import validate_data
-except ImportError:  # scikit-learn 1.5
-
-    def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
-        return estimator._validate_data(X, **options)
+# What a certificate rests on whose columns were made in a pipeline.
+FITTED_BEFORE = (
+    "what {} learned from the records, fitted to them before in a pipeline, is public: it is no part "
+    "of what is counted"
+)
 
 
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
@@ -147,7 +149,15 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         object
             Itself.
         """
-        self._fit(*self._prepared(X, y), groups)
+        before = dict(self.__dict__)
+        try:
+            self._fit(*self._prepared(X, y), groups)
+        except BaseException:
+            # A fit that was refused leaves the model of the fit before it, whole.
+            if self.__dict__.get("model_") is before.get("model_"):
+                self.__dict__.clear()
+                self.__dict__.update(before)
+            raise
         return self
 
     # What its heirs say.
@@ -187,13 +197,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                 self.n_features_in_ = table.width
                 self.feature_names_in_ = np.asarray(_tables.column_names(X), dtype=object)
             return table
+        matrix = validated(self, X, reset)
         names = _tables.column_names(X)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=np.float64, reset=reset, accept_large_sparse=True
-        )
         if names is None and not reset and hasattr(self, "feature_names_in_"):
             names = list(self.feature_names_in_)
-        return _tables.from_matrix(X, names)
+        return _tables.from_matrix(matrix, names)
 
     def _checked(self, y: Any) -> Any:
         """y as one column."""
@@ -202,10 +210,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y "
                 "is None."
             )
-        y = check_array(
-            y, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite=False
-        ) if _NEW else check_array(y, ensure_2d=False, dtype=None, force_all_finite=False)
-        return column_or_1d(y, warn=True)
+        return one_column(y)
 
     def _seed(self) -> int | None:
         return seed_of(self.random_state, type(self).__name__, stacklevel=5)
@@ -228,6 +233,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                 "kind 'user' in the schema"
             )
         outputs = None if schema.classes is None else len(schema.classes)
+        learned = fitted_before()
         return {
             "schema": schema,
             "loss": self._loss(outputs),
@@ -235,19 +241,25 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             "constraint": self._constraint(schema.encoded_names),
             "intercept": bool(self.fit_intercept),
             "algorithm": self.algorithm,
-            "settings": [(name, _word(value)) for name, value in (self.settings or {}).items()],
-            "epsilon": None if self.epsilon is None else float(self.epsilon),
-            "delta": None if self.delta is None else float(self.delta),
+            "settings": self._settings(),
+            "epsilon": None if self.epsilon is None else float(number("epsilon", self.epsilon)),
+            "delta": None if self.delta is None else float(number("delta", self.delta)),
             "adjacency": self.adjacency,
             "unit": unit,
             "public_n": self._public_n(),
             "seed": seed,
-            "assumptions": self._assumptions(),
+            "assumptions": self._assumptions() + [FITTED_BEFORE.format(one) for one in learned],
             "class_weight": None,
             "class_prior": None,
             "standard_errors": self._share(),
             "trace": bool(self.trace),
         }
+
+    def _settings(self) -> list[tuple[str, str]]:
+        given = {} if self.settings is None else self.settings
+        if not isinstance(given, Mapping):
+            raise ValueError(f"settings={given!r}: a dict is needed, such as {{'iterations': 100}}")
+        return [(str(name), _word(value)) for name, value in given.items()]
 
     def _public_n(self) -> int | None:
         return None if self.public_n is None else whole("public_n", self.public_n, 1)
@@ -267,13 +279,12 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         )
 
     def _payer(self) -> dict[str, str] | None:
-        if self.budget is None:
-            return None
-        return {"path": self.budget.path, "label": type(self).__name__}
+        return payer_of(self.budget, type(self).__name__)
 
     def _fit(self, table: _tables.Columns, schema: Any, y: Any, groups: Any) -> None:
         request = self._request(schema, groups is not None, self._seed())
-        native, iterations, converged, trace, (job, remark) = _reticent.fit(
+        warn_of_steps(type(self).__name__, stacklevel=3)
+        native, iterations, converged, trace, remark = _reticent.fit(
             request,
             table.x,
             names=table.names if schema.features else None,
@@ -282,7 +293,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             budget=self._payer(),
         )
         self.n_iter_ = int(iterations)
-        self._adopt(native, job)
+        self._adopt(native)
         self._keep_trace(trace)
         # Last: where warnings are errors, what was paid for is there all the same.
         if remark is not None:
@@ -304,10 +315,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         if columns is not None:
             self.trace_ = traced(columns)
 
-    def _adopt(self, native: Model, job: int | None = None) -> None:
-        """Takes a model for its own, with the number of the job of its budget that paid for it."""
+    def _adopt(self, native: Model) -> None:
+        """Takes a model for its own."""
         self.model_ = native
-        self._paid_by = None if job is None else (self.budget, job)
         self.certificate_ = Certificate(native.certificate, native)
         names, weights, intercept = native.weights(False)
         self.coef_names_ = names
@@ -400,10 +410,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         page = pathlib.Path(path)
         budget = None if self.budget is None else self.budget.path
-        # A budget that came later has paid nothing, whatever plans are in it.
-        payer, job = getattr(self, "_paid_by", None) or (None, None)
-        job = job if payer == self.budget else None
-        _reticent.report(self.model_, type(self).__name__, budget, job, page, bool(overwrite))
+        _reticent.report(self.model_, type(self).__name__, budget, page, bool(overwrite))
         return page
 
     # scikit-learn's ways.
@@ -416,17 +423,26 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def __sklearn_clone__(self) -> Any:
         from sklearn.base import _clone_parametrized
 
-        warn_of_search(self)
+        warn_of_many(self)
         return _clone_parametrized(self)
 
 
-_NEW = "ensure_all_finite" in inspect.signature(check_array).parameters
-
-
 def _word(value: Any) -> str:
-    if isinstance(value, bool):
+    if isinstance(value, (bool, np.bool_)):
         return str(value).lower()
-    return repr(value) if isinstance(value, float) else str(value)
+    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
+
+
+def payer_of(budget: Any, label: str) -> dict[str, str] | None:
+    """Who pays, and for what."""
+    if budget is None:
+        return None
+    if not isinstance(budget, Budget):
+        raise ValueError(
+            f"budget is a {type(budget).__name__}: a reticent.Budget is needed; Budget.open(path) is "
+            "the one in a file"
+        )
+    return {"path": budget.path, "label": label}
 
 
 def seed_of(random_state: Any, who: str, stacklevel: int = 3) -> int | None:
@@ -465,47 +481,3 @@ def errors_of(rows: list[Any]) -> Any:
 def traced(columns: list[tuple[str, list[float | None]]]) -> Any:
     """The columns of a trace as a table; NaN where there is nothing to say."""
     return frame({name: np.asarray(cells, dtype=np.float64) for name, cells in columns})
-
-
-def owners(groups: Any) -> Any:
-    """Whose each row is, as numbers."""
-    if groups is None:
-        return None
-    _, places = np.unique(np.asarray(groups), return_inverse=True)
-    return np.ascontiguousarray(places.ravel(), dtype=np.uint64)
-
-
-# What fits the same estimator many times.
-_MANY = {
-    "cross_validate",
-    "cross_val_predict",
-    "learning_curve",
-    "permutation_test_score",
-    "validation_curve",
-}
-
-
-def warn_of_search(estimator: PrivateEstimator) -> None:
-    """Says before a search of scikit-learn's begins that each of its fits is paid for.
-
-    Who clones is not told, so the callers are looked at; in the processes of a search it has been
-    said already.
-    """
-    frame = sys._getframe(1)
-    while frame is not None:
-        module, function = frame.f_globals.get("__name__", ""), frame.f_code.co_name
-        if function == "_fit_and_score":
-            return
-        searches = module == "sklearn.model_selection._search" and function == "fit"
-        if searches or (module == "sklearn.model_selection._validation" and function in _MANY):
-            who = type(frame.f_locals["self"]).__name__ if searches else function
-            warnings.warn(
-                f"{who} fits {type(estimator).__name__} many times, and every fit spends "
-                f"epsilon={estimator.epsilon}, delta={estimator.delta} of the data again; the "
-                "scores that it reports are not private either. reticent.PrivateSearchCV chooses "
-                "within one budget",
-                PrivacyCostWarning,
-                stacklevel=2,
-            )
-            return
-        frame = frame.f_back  # type: ignore[assignment]

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from ._base import PrivateEstimator
 from ._penalties import number
 from ._schema import read_schema
+from ._wrappers import warn_of_score
 from .errors import DataError
 
 if TYPE_CHECKING:
@@ -190,6 +191,28 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
     def model_scores(self, X: Any) -> Any:
         columns = self._native_columns(X)
         return self.model_.scores(columns["x"], names=columns["names"])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy on a table, which is read as it is: NOT PRIVATE.
+
+        :meth:`private_score` asks with noise, and pays; its figures may be published.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            The records.
+        y : array
+            The true class of each.
+        sample_weight : array, optional
+            How much each record counts.
+
+        Returns
+        -------
+        float
+            The share of records whose class is predicted.
+        """
+        warn_of_score(self)
+        return float(super().score(X, y, sample_weight))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each record."""

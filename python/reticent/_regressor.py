@@ -10,6 +10,8 @@ from sklearn.base import RegressorMixin
 
 from ._base import PrivateEstimator
 from ._schema import read_schema
+from ._validation import numbers_of
+from ._wrappers import warn_of_score
 from .errors import DataError
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         return table, self._ranged(table, X, y), numbers
 
     def _targets(self, y: Any) -> NDArray[np.float64]:
-        numbers = np.ascontiguousarray(self._checked(y), dtype=np.float64)
+        numbers = numbers_of(self._checked(y))
         if not np.all(np.isfinite(numbers)):
             raise DataError("Input y contains NaN or infinity, and a number is needed")
         return numbers
@@ -73,6 +75,28 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     def _set_weights(self, weights: Any, intercept: Any) -> None:
         self.coef_ = weights[0]
         self.intercept_ = float(intercept[0] if len(intercept) else self.model_.offsets()[0])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² on a table, which is read as it is: NOT PRIVATE.
+
+        :meth:`private_score` asks with noise, and pays; its figures may be published.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            The records.
+        y : array
+            The true number of each.
+        sample_weight : array, optional
+            How much each record counts.
+
+        Returns
+        -------
+        float
+            1 where every number is predicted, 0 where their mean would do as well.
+        """
+        warn_of_score(self)
+        return float(super().score(X, y, sample_weight))
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The number of each record, within ``target_bounds``."""

@@ -46,6 +46,7 @@ class Schema:
         range: tuple[float, float] | None = None,
     ) -> Schema: ...
     def named(self, names: list[str]) -> Schema: ...
+    def renamed(self, names: list[str] | None, target: str) -> Schema: ...
     def with_row_norm(self, row_norm: float) -> Schema: ...
     @property
     def row_norm(self) -> float: ...
@@ -171,9 +172,18 @@ def fit(
     int,
     bool | None,
     list[tuple[str, list[float | None]]] | None,
-    tuple[int | None, str | None],
+    str | None,
 ]: ...
 def check(requests: list[dict[str, Any]], paid: bool) -> None: ...
+def check_budget(
+    request: dict[str, Any],
+    x: Any,
+    *,
+    budget: dict[str, str],
+    names: list[str] | None = None,
+    y: Any = None,
+    groups: Any = None,
+) -> None: ...
 def tune(
     requests: list[dict[str, Any]],
     runs: int | None,
@@ -183,7 +193,7 @@ def tune(
     y: NDArray[Any] | None = None,
     groups: NDArray[np.uint64] | None = None,
     budget: dict[str, str] | None = None,
-) -> tuple[Model, int, int, float, float, tuple[int | None, str | None]]: ...
+) -> tuple[Model, int, int, float, float, str | None]: ...
 
 def evaluate(
     question: dict[str, Any],
@@ -194,7 +204,7 @@ def evaluate(
     y: NDArray[Any] | None = None,
     groups: NDArray[np.uint64] | None = None,
     budget: dict[str, str] | None = None,
-) -> tuple[str, Certificate, tuple[int | None, str | None]]: ...
+) -> tuple[str, Certificate, str | None]: ...
 def class_counts(
     question: dict[str, Any],
     x: Any,
@@ -202,12 +212,11 @@ def class_counts(
     y: NDArray[Any] | None = None,
     groups: NDArray[np.uint64] | None = None,
     budget: dict[str, str] | None = None,
-) -> tuple[list[float], float, Certificate, tuple[int | None, str | None]]: ...
+) -> tuple[list[float], float, Certificate, str | None]: ...
 def report(
     model: Model,
     name: str,
     budget: str | None,
-    job: int | None,
     path: os.PathLike[str],
     overwrite: bool,
 ) -> None: ...
@@ -227,7 +236,7 @@ def simulate(
     tuple[int, int] | None,
     dict[str, int],
     list[tuple[str, list[float | None]]] | None,
-    tuple[int | None, str | None],
+    str | None,
 ]: ...
 def experiments() -> list[tuple[str, str, str, list[str], list[str]]]: ...
 def reproduce(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -43,7 +44,7 @@ def _pairs(bounds: Any, columns: int, names: list[str] | None) -> list[tuple[flo
         missing = [name for name in names if name not in bounds]
         if missing:
             raise ValueError(f"bounds has nothing for the columns {', '.join(missing)}")
-        return [(float(bounds[name][0]), float(bounds[name][1])) for name in names]
+        return _ordered([_pair(bounds[name], name) for name in names], names)
     try:
         lower, upper = bounds
         ends = [np.asarray(end, dtype=np.float64) for end in (lower, upper)]
@@ -53,7 +54,29 @@ def _pairs(bounds: Any, columns: int, names: list[str] | None) -> list[tuple[flo
             f"bounds must be (lower, upper), each a number or one number for each of the {columns} "
             "columns, or a dict from names of columns to pairs"
         ) from None
-    return [(float(a), float(b)) for a, b in zip(lower, upper)]
+    return _ordered(list(zip(lower.tolist(), upper.tolist())), names)
+
+
+def _pair(given: Any, name: str) -> tuple[float, float]:
+    try:
+        lower, upper = given
+        return float(lower), float(upper)
+    except (TypeError, ValueError):
+        raise ValueError(f"bounds of {name!r} must be (lower, upper), two numbers") from None
+
+
+def _ordered(
+    pairs: list[tuple[float, float]], names: list[str] | None
+) -> list[tuple[float, float]]:
+    """The pairs, if each is two ends."""
+    for place, (lower, upper) in enumerate(pairs):
+        if not (-math.inf < lower < upper < math.inf):
+            which = f"column {place}" if names is None else repr(names[place])
+            raise ValueError(
+                f"bounds of {which} are {lower:g} and {upper:g}: two finite numbers are needed, the "
+                "lower one first"
+            )
+    return pairs
 
 
 def schema_for(
@@ -89,12 +112,9 @@ def schema_for(
         made = Schema.of_norm(columns, float(row_norm), **kind)
     else:
         raise ValueError(WAYS_OUT)
-    if names is not None:
-        if target in names:
-            target = next(name for name in _others(target) if name not in names)
-        made = made.with_target("\N{NO-BREAK SPACE}target", **kind)
-        made = made.named(names)
-    return made.with_target(target, **kind)
+    if names is not None and target in names:
+        target = next(name for name in _others(target) if name not in names)
+    return made.renamed(names, target)
 
 
 def _others(name: str) -> Any:

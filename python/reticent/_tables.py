@@ -52,8 +52,15 @@ def from_arrow(X: Any) -> Columns:
                 "a data frame of pandas whose columns are not all numbers goes through Arrow: "
                 "pip install pyarrow"
             ) from None
-        # The index is no column.
-        X = pyarrow.Table.from_pandas(X, preserve_index=False)
+        try:
+            # The index is no column.
+            X = pyarrow.Table.from_pandas(X, preserve_index=False)
+        except (pyarrow.ArrowException, TypeError, ValueError):
+            # What Arrow says shows the value that it stumbled over.
+            raise DataError(
+                "a column of X holds values of several types: make every column all numbers, all "
+                "text or categories"
+            ) from None
     if not hasattr(X, "__arrow_c_stream__"):
         raise DataError(
             "the schema has columns that are not numbers: give X as a data frame (pandas, polars) "
@@ -68,8 +75,10 @@ def from_arrow(X: Any) -> Columns:
 def from_matrix(X: Any, names: list[str] | None) -> Columns:
     """A dense or sparse matrix that scikit-learn has looked at; neither is copied."""
     if hasattr(X, "indptr"):
-        # Neither SciPy's flag nor its order matters; a column twice in a row does.
-        X.sum_duplicates()
+        # A column twice in a row is one number; the caller's matrix stays as it is.
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
         parts = (X.indptr, X.indices, X.data, X.shape[1])
         return Columns(parts, names, X.shape[1], True)
     if not (X.flags.c_contiguous or X.flags.f_contiguous):

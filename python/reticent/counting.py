@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _reticent
-from ._base import owners, seed_of
+from ._base import payer_of, seed_of
 from ._classifier import name_of, places_of
+from ._owners import owners
+from ._penalties import number
 from ._reticent import Schema
 from .certificate import Certificate
 from .errors import warn_beside
@@ -123,12 +125,12 @@ def class_counts(
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must be one column of labels, and has {labels.ndim} dimensions")
-    counts, deviation, certificate, (_, remark) = _reticent.class_counts(
+    counts, deviation, certificate, remark = _reticent.class_counts(
         {
             # A table has a column, of which nothing is asked.
             "schema": Schema.bounded([(0.0, 1.0)], classes=[name_of(one) for one in known]),
-            "epsilon": float(epsilon),
-            "delta": float(delta),
+            "epsilon": float(number("epsilon", epsilon)),
+            "delta": float(number("delta", delta)),
             "adjacency": adjacency,
             "unit": "record" if groups is None else "user",
             "seed": seed_of(random_state, "class_counts"),
@@ -136,7 +138,7 @@ def class_counts(
         np.zeros((len(labels), 1)),
         y=places_of(known, labels),
         groups=owners(groups),
-        budget=None if budget is None else {"path": budget.path, "label": "class_counts"},
+        budget=payer_of(budget, "class_counts"),
     )
     found = ClassCounts(known, np.asarray(counts), float(deviation), Certificate(certificate))
     if remark is not None:

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from . import _reticent
-from ._base import PrivateEstimator, owners, seed_of
+from ._base import PrivateEstimator, payer_of, seed_of
 from ._frames import frame
+from ._owners import owners
+from ._penalties import number
 from ._whole import whole
 from .certificate import Certificate
 from .errors import warn_beside
@@ -246,8 +248,8 @@ def evaluate(
     if unit is None and groups is not None:
         unit = "user"
     question = {
-        "epsilon": float(epsilon),
-        "delta": float(delta),
+        "epsilon": float(number("epsilon", epsilon)),
+        "delta": float(number("delta", delta)),
         "adjacency": adjacency,
         "unit": unit,
         "public_n": None if public_n is None else whole("public_n", public_n, 1),
@@ -259,9 +261,9 @@ def evaluate(
     if isinstance(budget, str) and budget != "model":
         raise ValueError(f"budget={budget!r}: give a Budget, 'model' or None")
     pays: Budget | None = model.budget if isinstance(budget, str) else budget
-    payer = None if pays is None else {"path": pays.path, "label": "evaluate"}
+    payer = payer_of(pays, "evaluate")
     columns = model._native_columns(X)
-    said, certificate, (_, remark) = _reticent.evaluate(
+    said, certificate, remark = _reticent.evaluate(
         question,
         model.model_,
         columns["x"],

@@ -11,7 +11,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _reticent
-from ._base import PrivateEstimator, owners
+from ._base import PrivateEstimator
+from ._owners import owners
+from ._whole import whole
+from ._wrappers import warn_of_steps
 from .errors import warn_beside
 
 __all__ = ["PrivateSearchCV"]
@@ -23,6 +26,32 @@ def _has(name: str) -> Any:
         return True
 
     return check
+
+
+# What all points have in common: what is promised, what is public, and what is predicted.
+_SHARED = (
+    "epsilon", "delta", "adjacency", "unit", "bounds", "schema", "row_norm", "public_n",
+    "fit_intercept", "random_state", "classes", "class_weight", "class_prior", "target_bounds",
+)
+
+
+def _points(param_grid: Any) -> list[dict[str, Any]]:
+    """The points of a grid, of which one can be chosen."""
+    points = list(ParameterGrid(param_grid))
+    if any("budget" in point for point in points):
+        raise ValueError("param_grid has budget: one pays for the search, and the estimator has it")
+    if len(points) < 2:
+        raise ValueError(
+            f"param_grid has {len(points)} point: at least 2 are needed to choose among; fit the "
+            "estimator itself where there is nothing to choose"
+        )
+    for name in _SHARED:
+        if len({repr(point.get(name, "as the estimator has it")) for point in points}) > 1:
+            raise ValueError(
+                f"param_grid varies {name}: it is the same for all points, so that their runs can "
+                "be compared within one budget; set it in the estimator"
+            )
+    return points
 
 
 class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -81,11 +110,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 f"estimator is a {type(self.estimator).__name__}: PrivateSearchCV chooses among "
                 "settings of a private estimator, which pays for the choice itself"
             )
-        points = list(ParameterGrid(self.param_grid))
-        if any("budget" in point for point in points):
-            raise ValueError(
-                "param_grid has budget: one pays for the search, and the estimator has it"
-            )
+        points = _points(self.param_grid)
         prepared = []
         seed: int | None = None
         for place, params in enumerate(points):
@@ -100,9 +125,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 "trace=True: of a search only the best run is released; trace a fit of its own"
             )
-        native, iterations, winner, score, expected, (job, remark) = _reticent.tune(
+        warn_of_steps(type(self).__name__, stacklevel=2)
+        native, iterations, winner, score, expected, remark = _reticent.tune(
             requests,
-            self.runs,
+            None if self.runs is None else whole("runs", self.runs, 1),
             table.x,
             names=table.names if schema.features else None,
             y=target,
@@ -111,7 +137,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         )
         best = prepared[winner][0]
         best.n_iter_ = int(iterations)
-        best._adopt(native, job)
+        best._adopt(native)
         self.best_estimator_ = best
         self.best_params_ = points[winner]
         self.best_index_ = int(winner)

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from . import _reticent
 from ._base import PrivateEstimator
 from ._frames import frame
+from ._owners import numbered
 from ._whole import whole
 from .certificate import Certificate
 from .errors import warn_beside
@@ -155,7 +155,8 @@ def simulate(
     split = whole("parties", parties, 1) if np.ndim(parties) == 0 else None
     dealt = split is not None
     # No list yet: so many parties may be refused.
-    names, holders = _holders(parties) if split is None else (range(split), None)
+    names: Sequence[Any]
+    names, holders = numbered("parties", parties) if split is None else (range(split), None)
     if split is None and skew is not None:
         raise ValueError(
             f"skew={skew!r}: it says how records are dealt to a number of parties, and here each "
@@ -170,7 +171,7 @@ def simulate(
         request["algorithm"] = "federated"
     if request["algorithm"] == "admm-network":  # without noise, as "exact" is of one table
         request["epsilon"] = None
-    native, certificates, rounds, traffic, rejections, trace, paid = _reticent.simulate(
+    native, certificates, rounds, traffic, rejections, trace, remark = _reticent.simulate(
         request,
         {
             "split": split,
@@ -187,24 +188,14 @@ def simulate(
         owners=holders,
         budget=model._payer(),
     )
-    job, remark = paid
     model.n_iter_ = int(rounds)
-    model._adopt(native, job)
+    model._adopt(native)
     model._keep_trace(trace)
     own = [Certificate(one) for one in certificates]
     found = Simulation(model, list(names), own, int(rounds), traffic, dict(rejections))
     if remark is not None:
         warn_beside(found, remark, RuntimeWarning, stacklevel=2)
     return found
-
-
-def _holders(parties: Any) -> tuple[Sequence[Any], NDArray[np.uint64]]:
-    """Who holds records, in the order in which they first do, and the number of each holder."""
-    labels, first, places = np.unique(np.asarray(parties), return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    number = np.empty(len(order), dtype=np.uint64)
-    number[order] = np.arange(len(order))
-    return labels[order].tolist(), number[places.ravel()]
 
 
 def _place(names: Sequence[Any], who: Any) -> int:

@@ -13,6 +13,8 @@ from sklearn.model_selection import ParameterGrid
 from . import _reticent
 from ._base import PrivateEstimator
 from ._frames import frame
+from ._owners import owners
+from ._whole import whole
 from .errors import BudgetExceeded, PrivacyCostWarning
 
 __all__ = ["Sweep", "sweep"]
@@ -141,19 +143,18 @@ def sweep(
     points = list(ParameterGrid(param_grid))
     if any("budget" in point for point in points):
         raise ValueError("param_grid has budget: one pays for all runs, and the estimator has it")
-    if int(repeats) < 1:
-        raise ValueError(f"repeats={repeats}: at least one run of every point is needed")
-    _payable(estimator, len(points) * int(repeats), test is not None, public)
+    repeats = whole("repeats", repeats, 1)
+    _payable(estimator, len(points) * repeats, test is not None, public)
     # What cannot be is found out before anything is paid.
     settings = [clone(estimator).set_params(**point) for point in points]
-    _check(settings, X, y, groups is not None, public)
+    _check(settings, X, y, groups, public)
     # The first table imports pandas, which may warn: not after something was paid.
     frame({})
     runs = _Runs(list(dict.fromkeys(name for point in points for name in point)), public)
     table = (X, y) if groups is None else (X, y, groups)
     try:
         for point, model in zip(points, settings):
-            for repeat in range(int(repeats)):
+            for repeat in range(repeats):
                 runs.add(clone(model), table, point, repeat, test)
     except BaseException as error:
         # What was done and paid for is not lost, whatever ended it.
@@ -216,16 +217,29 @@ class _Runs:
 
 
 def _check(
-    settings: list[PrivateEstimator], X: Any, y: Any, grouped: bool, public: bool
+    settings: list[PrivateEstimator], X: Any, y: Any, groups: Any, public: bool
 ) -> None:
-    """Refuses a sweep of which one run cannot be."""
-    requests = []
+    """Refuses a sweep of which one run cannot be, or cannot be counted by its budget."""
+    prepared, requests = [], []
     for model in settings:
-        _, schema, _ = model._prepared(X, y)
+        prepared.append(model._prepared(X, y))
         # Any seed stands for the one of the run, which is not drawn yet.
         seed = None if model.random_state is None else 0
-        requests.append(model._request(schema, grouped, seed))
+        requests.append(model._request(prepared[-1][1], groups is not None, seed))
     _reticent.check(requests, not public)
+    if public:
+        return
+    for model, request, (table, schema, target) in zip(settings, requests, prepared):
+        payer = model._payer()
+        assert payer is not None  # `_payable` has seen to it
+        _reticent.check_budget(
+            request,
+            table.x,
+            names=table.names if schema.features else None,
+            y=target,
+            groups=owners(groups),
+            budget=payer,
+        )
 
 
 def _payable(estimator: PrivateEstimator, runs: int, tested: bool, public: bool) -> None:

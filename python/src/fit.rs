@@ -8,8 +8,9 @@ use reticent::{Error, Fitted, Fitting, Job, Tune};
 use crate::error::Failure;
 use crate::job::Request;
 use crate::model::Model;
-use crate::payment::{Bill, Payer, Receipt, perform, unpaid};
+use crate::payment::{Bill, Payer, Receipt, countable, perform, unpaid};
 use crate::table::Table;
+use crate::watch::Signals;
 
 /// What a run came to iteration by iteration: columns by their names, empty cells as `None`.
 pub type Columns = Vec<(String, Vec<Option<f64>>)>;
@@ -64,6 +65,32 @@ pub fn check(requests: Vec<Request>, paid: bool) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Refuses a job that its budget cannot count, before anything is paid: its plan depends on the table,
+/// which is read, but of which nothing is asked.
+#[pyfunction]
+#[pyo3(signature = (request, x, *, budget, names=None, y=None, groups=None))]
+pub fn check_budget<'py>(
+    py: Python<'py>,
+    request: Request,
+    x: &Bound<'py, PyAny>,
+    budget: Payer,
+    names: Option<Vec<String>>,
+    y: Option<&Bound<'py, PyAny>>,
+    groups: Option<&Bound<'py, PyAny>>,
+) -> PyResult<()> {
+    let table = Table::new(x, names, y, groups)?;
+    let dataset = table.dataset()?;
+    let grouped = groups.is_some();
+    let done: Result<(), Failure> = py.detach(|| {
+        let job = request.fit()?.check()?;
+        let bill = Bill::new(request.asked(), job.user_column(), grouped);
+        let mut signals = Signals::new();
+        let ready = job.open(&dataset, &mut |stage| signals.watch(stage))?;
+        countable(&budget, &bill, &Fitting(ready, None))
+    });
+    Ok(done?)
 }
 
 /// Refuses what is known to be no guarantee before there is a table.

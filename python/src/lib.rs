@@ -35,7 +35,7 @@ mod _reticent {
     #[pymodule_export]
     use crate::evaluation::evaluate;
     #[pymodule_export]
-    use crate::fit::{check, fit, tune};
+    use crate::fit::{check, check_budget, fit, tune};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

@@ -28,9 +28,8 @@ pub struct Payer {
     label: String,
 }
 
-/// The number of a job in the budget that paid for it, if one did, and what must not be overlooked
-/// about that budget.
-pub type Receipt = (Option<u64>, Option<String>);
+/// What must not be overlooked about the budget that paid.
+pub type Receipt = Option<String>;
 
 /// What a job asks of its budget.
 #[derive(Clone, Debug)]
@@ -58,7 +57,7 @@ pub fn perform<R: Payable>(
     let mut signals = Signals::new();
     let mut watch = |stage| signals.watch(stage);
     let Some(Payer { path, label }) = budget else {
-        return Ok((open(&mut watch)?.run(&mut watch)?, (None, None)));
+        return Ok((open(&mut watch)?.run(&mut watch)?, None));
     };
     let mut store = Store::open(&path).map_err(Failure::Budget)?;
     let ready = open(&mut watch)?;
@@ -74,7 +73,8 @@ pub fn perform<R: Payable>(
     let number = reservation.job();
     let (done, closed) = match ready.run(&mut watch) {
         Ok(done) => {
-            let closed = store.settle(&reservation, &unplanned(&plans, R::ledgers(&done)));
+            let more = unplanned(&plans, R::ledgers(&done));
+            let closed = store.settle_for(&reservation, &more, R::digest(&done));
             (Ok(done), closed)
         }
         // Something was asked: the plan stays counted.
@@ -86,7 +86,7 @@ pub fn perform<R: Payable>(
     // A result that was paid for is handed out though its job could not be closed.
     let open =
         |error| format!("job {number} stays open in the budget, and counted in full: {error}");
-    Ok((done?, (Some(number), closed.err().map(open))))
+    Ok((done?, closed.err().map(open)))
 }
 
 /// A job that no budget holds.
@@ -94,4 +94,13 @@ pub fn unpaid(why: &str) -> Failure {
     Failure::NotCertified(format!(
         "no budget holds this job: {why}; nothing was reserved, and nothing was asked"
     ))
+}
+
+/// Refuses a job that its budget cannot count, however much is left in it; nothing is asked or paid.
+pub fn countable<R: Payable>(budget: &Payer, bill: &Bill, ready: &R) -> Result<(), Failure> {
+    let store = Store::open_to_read(&budget.path).map_err(Failure::Budget)?;
+    for plan in ready.plans() {
+        store.can_count(&plan, bill.user.as_deref()).map_err(Failure::Budget)?;
+    }
+    Ok(())
 }

@@ -13,15 +13,13 @@ use crate::model::Model;
 /// So many moments of a budget are drawn.
 const MOMENTS: usize = 400;
 
-/// Writes the page, without holding the interpreter's lock. `job` is that of the budget that paid for
-/// the model, if it did: what has the same plan may be another's.
+/// Writes the page, without holding the interpreter's lock.
 #[pyfunction]
 pub fn report(
     py: Python<'_>,
     model: &Model,
     name: &str,
     budget: Option<PathBuf>,
-    job: Option<u64>,
     path: PathBuf,
     overwrite: bool,
 ) -> Result<(), Failure> {
@@ -31,10 +29,9 @@ pub fn report(
         if let Some(file) = &budget {
             let store = Store::open_to_read(file).map_err(Failure::Budget)?;
             let lines = store.lines().map_err(Failure::Budget)?;
-            let certificate = model.0.certificate();
-            if let Some(job) = job {
-                paid = Paid::by(&lines, job, certificate).map_err(Failure::Budget)?;
-            }
+            let found = Paid::of(&lines, &mut Vec::new(), model.0.certificate());
+            // Here every budget names what it paid for: one that does not has paid for something else.
+            paid = found.map_err(Failure::Budget)?.filter(|paid| paid.exact);
             let summary = store.summary().map_err(Failure::Budget)?;
             let course = store.course(MOMENTS).map_err(Failure::Budget)?;
             let called = file.file_name().map(|name| name.to_string_lossy().into_owned());

@@ -114,6 +114,16 @@ impl Schema {
         Ok(Schema(self.0.clone().named(names)?))
     }
 
+    /// The same with these names for its features, if there are any, and this for its target.
+    fn renamed(&self, names: Option<Vec<String>>, target: &str) -> Result<Self, Failure> {
+        let schema = match names {
+            None => self.0.clone(),
+            // No column is called so, and until it has its own name the target is in nobody's way.
+            Some(names) => self.0.clone().with_target_named("\u{a0}target")?.named(names)?,
+        };
+        Ok(Schema(schema.with_target_named(target)?))
+    }
+
     /// The same with another row norm.
     fn with_row_norm(&self, row_norm: f64) -> Result<Self, Failure> {
         Ok(Schema(self.0.clone().with_row_norm(row_norm)?))

@@ -114,7 +114,7 @@ pub fn simulate<'py>(
     let dataset = table.dataset()?;
     let grouped = owners.is_some();
     let done: Result<_, Failure> = py.detach(|| {
-        let job = parties.simulation(&request)?.check().map_err(as_parties)?;
+        let job = parties.simulation(&request).and_then(Simulation::check).map_err(as_parties)?;
         if budget.is_some() {
             payable(&job)?;
         }
@@ -132,14 +132,15 @@ pub fn simulate<'py>(
     Ok((Model(model), certificates(py, &parties)?, rounds, traffic, rejections, trace, receipt))
 }
 
-/// What the library calls `split` is called `parties` here.
+/// What the library calls `split` is called `parties` here, and a view is whom one trusts.
 fn as_parties(error: Error) -> Error {
-    match error {
-        Error::Value(refused) if refused.name == "split" => {
-            Error::value("parties", refused.given, refused.allowed)
-        }
+    let Error::Value(refused) = error else { return error };
+    let name = match refused.name {
+        "split" => "parties",
+        "view" => "trust",
         other => other,
-    }
+    };
+    Error::value(name, refused.given, refused.allowed)
 }
 
 /// Refuses what one budget of the whole table cannot count.

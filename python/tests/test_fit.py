@@ -251,3 +251,35 @@ def test_a_choice_is_made_within_one_budget(patients, bounds):
     assert search.best_estimator_.alpha == search.best_params_["alpha"]
     assert search.predict(X).shape == (2000,) and list(search.classes_) == [0, 1]
     assert search.predict_proba(X).shape == (2000, 2)
+
+
+def test_a_fit_that_is_refused_leaves_the_model_before_it_whole(patients, bounds):
+    X, y = patients
+    budget = reticent.Budget(1.5, 1e-6)
+    model = PrivateLogisticRegression(
+        epsilon=1.0, delta=1e-6, bounds=bounds, classes=[0, 1], budget=budget
+    ).fit(X, y)
+    before = model.predict(X)
+    model.set_params(classes=["a", "b", "c"], bounds=(0, 200), epsilon=1.4)
+    with pytest.raises(reticent.BudgetExceeded):
+        model.fit(np.column_stack([X, X]), np.where(y == 1, "b", "a"))
+    assert model.classes_.tolist() == [0, 1] and model.n_features_in_ == 2
+    assert (model.predict(X) == before).all() and model.certificate_.verify()
+
+
+def test_a_private_search_refuses_a_grid_that_it_cannot_choose_from(patients, bounds):
+    budget = reticent.Budget(4.0, 1e-5)
+    model = PrivateLogisticRegression(**BUDGET, bounds=bounds, classes=[0, 1], budget=budget)
+    for grid, said in (
+        ({"alpha": [1e-3]}, "1 point"),
+        ({"epsilon": [1.0, 2.0]}, "varies epsilon"),
+        ({"classes": [[0, 1], [0, 1, 2]]}, "varies classes"),
+        # Its winner would not be what its settings say: one seed is for all runs.
+        ({"random_state": [None, 1]}, "varies random_state"),
+        ([{"alpha": [1e-3]}, {"unit": ["user"]}], "varies unit"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            reticent.PrivateSearchCV(model, grid).fit(*patients)
+    with pytest.raises(ValueError, match="runs"):
+        reticent.PrivateSearchCV(model, {"alpha": [1e-3, 1e-2]}, runs=2.5).fit(*patients)
+    assert not budget.jobs

@@ -158,3 +158,71 @@ def test_nothing_is_copied_but_into_the_encoded_table(kind):
         [sys.executable, "-c", code, kind], capture_output=True, text=True, check=True
     )
     assert float(done.stdout) < 1.4, done.stdout
+
+
+MISSING = {
+    "nan": lambda: np.where(np.arange(2000) % 7 == 0, np.nan, np.arange(2000) // 4),
+    "None": lambda: [None if i % 7 == 0 else f"p{i // 4}" for i in range(2000)],
+    "NaT": lambda: np.full(2000, "NaT", dtype="datetime64[D]"),
+    "masked": lambda: np.ma.masked_equal(np.arange(2000) // 4, 3),
+    "Int64": lambda: pytest.importorskip("pandas").Series([None, 1] * 1000, dtype="Int64"),
+    "polars": lambda: pytest.importorskip("polars").Series([None, "a"] * 1000),
+}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_a_record_that_is_nobodys_is_refused(kind, patients, bounds):
+    """Whoever it belongs to would be protected with a part of their records alone."""
+    groups = MISSING[kind]()
+    usual = {"epsilon": 1.0, "delta": 1e-6}
+    model = PrivateLogisticRegression(**usual, bounds=bounds, classes=[0, 1])
+    budget = reticent.Budget(4.0, 1e-5, unit="user")
+    with pytest.raises(reticent.DataError, match="whose it is"):
+        model.set_params(budget=budget).fit(*patients, groups)
+    with pytest.raises(reticent.DataError, match="whose it is"):
+        reticent.class_counts(patients[1], groups, classes=[0, 1], budget=budget, **usual)
+    with pytest.raises(reticent.DataError, match="whose it is"):
+        reticent.simulate(model.set_params(budget=None), *patients, groups)
+    assert not budget.jobs
+
+
+def test_persons_are_numbered_whatever_they_are_called():
+    from reticent._owners import numbered
+
+    for given, labels in (
+        (["b", "a", "b"], ["b", "a"]),
+        (np.array([7, 3, 7]), [7, 3]),
+        (np.array(["x", 1, "x"], dtype=object), ["x", 1]),
+    ):
+        found, places = numbered("groups", given)
+        assert found == labels and places.tolist() == [0, 1, 0] and places.dtype == np.uint64
+    with pytest.raises(ValueError, match="one column"):
+        numbered("groups", np.zeros((3, 2)))
+
+
+def test_sparse_rows_of_the_caller_stay_as_they_are(patients):
+    from scipy.sparse import csr_matrix
+
+    n = 2000
+    values = np.concatenate([[0.25, 0.25], np.full(n - 1, 0.5)])
+    columns = np.concatenate([[0, 0], np.ones(n - 1, dtype=int)])
+    rows = csr_matrix((values, columns, np.concatenate([[0], np.arange(2, n + 2)])), shape=(n, 2))
+    for part in (rows.data, rows.indices, rows.indptr):
+        part.flags.writeable = False
+    model = PrivateLogisticRegression(epsilon=1.0, delta=1e-6, row_norm=1.0, classes=[0, 1])
+    model.fit(rows, patients[1])
+    assert rows.nnz == n + 1
+    # Where SciPy was told that there is no column twice, it is refused and not believed.
+    rows.has_canonical_format = True
+    with pytest.raises(reticent.DataError, match="twice"):
+        model.fit(rows, patients[1])
+
+
+def test_what_is_no_table_yet_and_columns_of_one_name_are_refused(patients, bounds):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    X, y = patients
+    model = PrivateLogisticRegression(epsilon=1.0, delta=1e-6, bounds=bounds, classes=[0, 1])
+    with pytest.raises(reticent.DataError, match="collect"):
+        model.fit(polars.DataFrame(X, schema=["a", "b"]).lazy(), y)
+    with pytest.raises(reticent.DataError, match="same name"):
+        model.fit(pandas.DataFrame(X, columns=["a", "a"]), y)

@@ -4,6 +4,10 @@ import importlib
 import pathlib
 import pkgutil
 import re
+import traceback
+
+import numpy as np
+import pytest
 
 import reticent
 
@@ -28,3 +32,79 @@ def test_no_text_of_the_native_half_names_a_flag():
     assert b"`public_n" in text
     for word in words:
         assert b" --" + word not in text and b"`--" + word not in text, word
+
+
+SECRET = "Ms Secret"
+NUMBER = 0.123456789
+
+
+def _tables():
+    pandas = pytest.importorskip("pandas")
+    numbers = np.full(20, NUMBER)
+    text = np.full(20, SECRET)
+    mixed = pandas.DataFrame({"a": numbers, "b": [1, SECRET] * 10}, dtype=object)
+    yield "a column of text", pandas.DataFrame({"a": numbers, "b": text}), {}
+    yield "categories", pandas.DataFrame({"a": numbers, "b": pandas.Categorical(text)}), {}
+    yield "an array of objects", np.column_stack([numbers.astype(object), text]), {}
+    yield "one dimension", numbers, {}
+    yield "three dimensions", numbers.reshape(5, 2, 2), {}
+    yield "complex numbers", np.full((20, 2), NUMBER + 1j), {}
+    schema = {
+        "row_norm": 1.0,
+        "column": [
+            {"name": "a", "kind": "numeric", "lower": 0, "upper": 1},
+            {"name": "b", "kind": "categorical", "categories": ["x"]},
+        ],
+    }
+    yield "several types", mixed, {"schema": schema, "bounds": None}
+    yield "no data frame", np.column_stack([text, text]), {"schema": schema, "bounds": None}
+
+
+def _said(ask):
+    """The whole traceback that a user sees, without the lines of code in it."""
+    with pytest.raises((ValueError, TypeError)) as raised:
+        ask()
+    return "".join(traceback.format_exception_only(raised.value)), raised.value
+
+
+def test_no_message_shows_a_value_of_the_table():
+    usual = {"epsilon": 1.0, "delta": 1e-6, "bounds": (0, 1)}
+    classes, range_ = {"classes": ["x", "y"]}, {"target_bounds": (0, 1)}
+    y = np.array(["x", "y"] * 10)
+    for name, X, other in _tables():
+        model = reticent.PrivateLogisticRegression(**{**usual, **other}, **classes)
+        said, error = _said(lambda: model.fit(X, y))
+        assert SECRET not in said and str(NUMBER) not in said, name
+        # Nor is what scikit-learn or Arrow said before printed above it.
+        assert error.__cause__ is None and error.__suppress_context__, name
+    X = np.full((20, 2), 0.5)
+    for estimator, target in (
+        (reticent.PrivateRidge(**usual, **range_), np.full(20, SECRET)),
+        (reticent.PrivateRidge(**usual, **range_), np.full(20, NUMBER + 1j)),
+        (reticent.PrivateRidge(**usual, **range_), np.full((20, 2), NUMBER)),
+        (reticent.PrivateLogisticRegression(**usual, **classes), np.full(20, SECRET)),
+        (reticent.PrivateLogisticRegression(**usual, classes="public"), np.full(20, NUMBER)),
+    ):
+        said, _ = _said(lambda: estimator.fit(X, target))
+        assert SECRET not in said and str(NUMBER) not in said
+
+
+def test_arguments_that_cannot_be_are_named():
+    X, y = np.full((20, 2), 0.5), np.array([0, 1] * 10)
+    usual = {"epsilon": 1.0, "delta": 1e-6, "bounds": (0, 1), "classes": [0, 1]}
+    for wrong in (
+        {"epsilon": "much"},
+        {"delta": [1e-6]},
+        {"bounds": (1, 0)},
+        {"bounds": (0, np.nan)},
+        {"settings": ["iterations"]},
+        {"budget": "clinic.budget"},
+        {"public_n": 1.5},
+    ):
+        (name,) = wrong
+        with pytest.raises(ValueError, match=name):
+            reticent.PrivateLogisticRegression(**{**usual, **wrong}).fit(X, y)
+    # Numbers of NumPy are numbers, in settings too.
+    settings = {"iterations": np.float64(4), "average": np.bool_(False)}
+    model = reticent.PrivateLogisticRegression(**usual, settings=settings)
+    assert model._settings() == [("iterations", "4.0"), ("average", "false")]

@@ -156,4 +156,30 @@ def test_a_sweep_protects_persons(model, patients):
     # Without them records would be protected, which is not what this budget promises.
     with pytest.raises(reticent.BudgetError) as raised:
         reticent.sweep(model, *patients, {"alpha": [1e-3]}, repeats=1)
-    assert len(raised.value.done.runs) == 0 and len(budget.jobs) == 1
+    assert not hasattr(raised.value, "done") and len(budget.jobs) == 1
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        {"adjacency": ["add-remove", "replace-one"]},
+        {"unit": ["user", "record"]},
+        {"unit": ["record", "user"]},
+    ],
+)
+def test_what_the_budget_cannot_count_is_refused_before_the_first_run(model, patients, grid):
+    # The first point is what the budget promises, and the second is not.
+    budget = Budget(8.0, 1e-4, **{name: values[0] for name, values in grid.items()})
+    model.set_params(budget=budget, public_n=2000)
+    groups = np.arange(2000) // 4 if "unit" in grid else None
+    with pytest.raises(reticent.BudgetError) as raised:
+        reticent.sweep(model, *patients, grid, repeats=1, groups=groups)
+    assert not budget.jobs and not hasattr(raised.value, "done")
+
+
+def test_a_grid_that_the_budget_can_count_is_paid_for(model, patients):
+    budget = Budget(8.0, 1e-4)
+    model.set_params(budget=budget, public_n=2000)
+    grid = {"adjacency": ["replace-one", "add-remove"]}
+    found = reticent.sweep(model, *patients, grid, repeats=1)
+    assert len(found.models) == 2 == len(budget.jobs)

@@ -1,4 +1,4 @@
-"""Where warnings are errors, what was paid for is not lost."""
+"""What is worth a warning; and where warnings are errors, what was paid for is not lost."""
 
 import warnings
 
@@ -27,9 +27,9 @@ def remarked(monkeypatch):
         native = getattr(_reticent, name)
 
         def remarking(*args, **kwargs):
-            *result, (job, nothing) = native(*args, **kwargs)
-            assert job is not None and nothing is None
-            return (*result, (job, REMARK))
+            *result, nothing = native(*args, **kwargs)
+            assert nothing is None
+            return (*result, REMARK)
 
         monkeypatch.setattr(_reticent, name, remarking)
 
@@ -119,3 +119,94 @@ def test_a_sweep_keeps_the_model_whose_fit_warns(model, patients, remarked):
     warning = raised(lambda: reticent.sweep(model, *patients, {"alpha": [1e-3]}, repeats=2))
     assert str(warning) == REMARK and len(warning.done.models) == 1 == len(model.budget.jobs)
     assert warning.result is warning.done.models[0]
+
+
+@pytest.fixture
+def plain(bounds):
+    return PrivateLogisticRegression(
+        **BUDGET, bounds=bounds, classes=[0, 1], settings={"iterations": 5}
+    )
+
+
+def told(category, ask):
+    """What is warned of this, and what comes of it."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        result = ask()
+    return [str(one.message) for one in found if issubclass(one.category, category)], result
+
+
+def test_what_a_pipeline_learns_before_its_last_step_is_said_to_be_unpaid(plain, patients):
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
+
+    plain.set_params(bounds=(-1000, 1000))
+    steps = make_pipeline(StandardScaler(), plain)
+    said, steps = told(reticent.NotPrivateWarning, lambda: steps.fit(*patients))
+    assert len(said) == 1 and said[0].startswith("StandardScaler: fitted to the table")
+    assert any("StandardScaler" in line for line in steps[-1].certificate_.assumptions)
+    # And it goes with the certificate, which holds as it stands.
+    steps[-1].certificate_.verify()
+    for harmless in (FunctionTransformer(), PolynomialFeatures(1), "passthrough"):
+        steps = make_pipeline(harmless, plain)
+        said, steps = told(reticent.NotPrivateWarning, lambda: steps.fit(*patients))
+        assert not said
+        assert not any("pipeline" in line for line in steps[-1].certificate_.assumptions)
+
+
+def test_so_it_is_of_a_search_and_of_targets(plain, patients):
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    plain.set_params(bounds=(-1000, 1000))
+    search = reticent.PrivateSearchCV(plain, {"alpha": [1e-3, 1e-2]})
+    steps = make_pipeline(StandardScaler(), search)
+    said, steps = told(reticent.NotPrivateWarning, lambda: steps.fit(*patients))
+    assert len(said) == 1 and "PrivateSearchCV" in said[0]
+    assert any("StandardScaler" in line for line in steps[-1].certificate_.assumptions)
+    ridge = reticent.PrivateRidge(**BUDGET, bounds=(0, 200), target_bounds=(-3, 3))
+    whole = TransformedTargetRegressor(ridge, transformer=StandardScaler())
+    said, _ = told(reticent.NotPrivateWarning, lambda: whole.fit(*patients))
+    assert len(said) == 1 and said[0].startswith("StandardScaler")
+
+
+def test_wrappers_that_fit_copies_say_what_each_costs(plain, patients):
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.ensemble import VotingClassifier
+    from sklearn.multiclass import OneVsRestClassifier
+
+    for wrapped in (
+        OneVsRestClassifier(plain),
+        VotingClassifier([("one", plain), ("two", plain)]),
+        CalibratedClassifierCV(plain, cv=2),
+    ):
+        said, _ = told(reticent.PrivacyCostWarning, lambda: wrapped.fit(*patients))
+        assert said and said[0].startswith(f"{type(wrapped).__name__} fits copies of")
+
+
+def test_groups_that_reach_no_fit_are_told(plain, patients):
+    from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+
+    groups = np.arange(2000) // 4
+    search = GridSearchCV(plain, {"alpha": [1e-3]}, cv=GroupKFold(2))
+    for ask in (
+        lambda: search.fit(*patients, groups=groups),
+        lambda: cross_val_score(plain, *patients, cv=GroupKFold(2), groups=groups),
+    ):
+        said, _ = told(reticent.PrivacyCostWarning, ask)
+        assert "reach no fit" in said[0]
+    said, _ = told(reticent.PrivacyCostWarning, lambda: cross_val_score(plain, *patients, cv=2))
+    assert said and "reach no fit" not in said[0]
+
+
+def test_a_score_that_a_budget_does_not_pay_for_says_so(model, plain, patients):
+    paid = model.fit(*patients)
+    said, _ = told(reticent.NotPrivateWarning, lambda: paid.score(*patients))
+    assert len(said) == 1 and "private_score" in said[0]
+    assert len(paid.budget.jobs) == 1
+    # Without a budget nobody said that there is something to be paid from; the docstring says it.
+    said, _ = told(reticent.NotPrivateWarning, lambda: plain.fit(*patients).score(*patients))
+    assert not said
+    for kind in (PrivateLogisticRegression, reticent.PrivateRidge, reticent.PrivateSearchCV):
+        assert "NOT PRIVATE" in kind.score.__doc__

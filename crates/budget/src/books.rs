@@ -323,7 +323,7 @@ fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {
             }
         }
         Kind::Settled => {
-            let closed: Closed = line.read()?;
+            let closed = Closed::read(line)?;
             match closed.ledger {
                 Some(ledger) => costs(books.charge_of_done(&ledger)),
                 None if line.charge.is_none() => Ok(()),
@@ -331,7 +331,7 @@ fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {
             }
         }
         Kind::Released | Kind::Forfeited => match line.charge {
-            None => line.read::<Closed>().map(|_| ()),
+            None => Closed::read(line).map(|_| ()),
             Some(_) => Err(line.damaged("a charge without a ledger")),
         },
     }

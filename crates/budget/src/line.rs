@@ -245,4 +245,18 @@ pub(crate) struct Closed {
     /// What was done, where it is more than was planned.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ledger: Option<Ledger>,
+    /// The digest of the certificate of what came of it, by which its job is found again.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub certificate: Option<String>,
+}
+
+impl Closed {
+    /// What a line says that closes a job; its digest is fit to be shown.
+    pub(crate) fn read(line: &Line) -> Result<Self, BudgetError> {
+        let closed: Self = line.read()?;
+        if let Some(digest) = &closed.certificate {
+            check_name("certificate", digest).map_err(|error| line.damaged(error.to_string()))?;
+        }
+        Ok(closed)
+    }
 }

@@ -6,6 +6,7 @@ use reticent_noise::Hasher;
 
 use crate::books::{self, Books};
 use crate::course::{Moment, course};
+use crate::draft::Next;
 use crate::error::BudgetError;
 use crate::file::not_a_budget;
 use crate::history::{key, read, recall};
@@ -59,6 +60,18 @@ impl Store {
         check_events(plan)?;
         let books = Books::replay(&self.lines()?)?;
         fitting(&books, &[plan], books.known_people(), asked.1).map(|_| ())
+    }
+
+    /// Refuses what no reservation is made for, however much is left: a plan that cannot be counted
+    /// under the promise, or users by another column (`user`) than the budget knows.
+    ///
+    /// # Errors
+    /// As [`Store::reserve`], but for a job that does not fit.
+    pub fn can_count(&self, plan: &Ledger, user: Option<&str>) -> Result<(), BudgetError> {
+        check_events(plan)?;
+        let books = Books::replay(&self.lines()?)?;
+        Next::behind(books.lines).bind_users(&books, &[plan], user)?;
+        books.charge(plan).map(|_| ())
     }
 
     /// What a job of this plan would leave, whether it fits or not; the table is taken for the one

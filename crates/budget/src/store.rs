@@ -118,10 +118,27 @@ impl Store {
     /// A job that is not open, or a file that cannot be written; the job then stays open, and
     /// counted.
     pub fn settle(&mut self, reservation: &Reservation, done: &Ledger) -> Result<(), BudgetError> {
+        self.settle_for(reservation, done, None)
+    }
+
+    /// The same, and what came of it is written down by the digest of its certificate: two jobs may
+    /// have the same plan, and by this the one is found that paid for a model.
+    ///
+    /// # Errors
+    /// As [`Store::settle`].
+    pub fn settle_for(
+        &mut self,
+        reservation: &Reservation,
+        done: &Ledger,
+        certificate: Option<&str>,
+    ) -> Result<(), BudgetError> {
+        if let Some(digest) = certificate {
+            check_name("certificate", digest)?;
+        }
         let used = self.reserved(reservation)?;
         let planned = used.plans().any(|plan| within(done, plan));
         let ledger = if planned { None } else { Some(done.clone()) };
-        let body = body(&Closed { ledger })?;
+        let body = body(&Closed { ledger, certificate: certificate.map(str::to_owned) })?;
         self.change(|books, next| {
             let charge = (!planned).then(|| books.charge_of_done(done));
             let draft = Draft { charge, ..Draft::new(Kind::Settled, body) };

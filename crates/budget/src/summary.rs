@@ -112,7 +112,7 @@ impl Summary {
                     });
                 }
                 Kind::Settled if line.charge.is_some() => {
-                    let Closed { ledger } = line.read()?;
+                    let Closed { ledger, .. } = Closed::read(line)?;
                     done.extend(line.job.zip(ledger));
                 }
                 _ => (),

@@ -7,7 +7,9 @@ use reticent_accountant::{
     Adjacency, ApproximateDp, Event, Gaussian, Ledger, NonPrivate, ObjectivePerturbation,
     PoissonGaussian, PureDp, Taint, Unit, View, epsilon,
 };
-use reticent_budget::{BudgetError, Import, Promise, Relation, Request, Status, Store, Table};
+use reticent_budget::{
+    BudgetError, Import, Line, Promise, Relation, Request, Status, Store, Table, gaussian_job,
+};
 
 #[test]
 fn two_fits_come_to_less_than_their_sum() {
@@ -424,4 +426,41 @@ fn a_part_of_a_job_is_begun_once_while_it_is_open() {
     let _ = reserve(&mut elsewhere, 1.0).unwrap();
     assert!(elsewhere.begin_part(&job, 1).is_err());
     one.check().unwrap();
+}
+
+#[test]
+fn a_job_says_what_came_of_it() {
+    let place = Place::new();
+    let mut store = place.store(5.0);
+    let digests: [Option<&str>; 3] = [Some("sha256:00"), None, Some("two\nlines")];
+    for digest in digests {
+        let (job, plan) = (reserve(&mut store, 1.0).unwrap(), fit(1.0, 1e-6));
+        let done = store.settle_for(&job, &plan, digest);
+        assert_eq!(done.is_err(), digest == digests[2]);
+    }
+    let settled = |line: &Line| line.kind() == "settled";
+    let lines = store.lines().unwrap();
+    let said: Vec<_> =
+        lines.iter().filter(|line| settled(line)).map(|line| line.export().unwrap()).collect();
+    assert_eq!(said[0]["body"]["certificate"], "sha256:00");
+    assert_eq!(said[1]["body"], serde_json::json!({}));
+    // What could not be written down is open, and counted.
+    assert_eq!(store.check().unwrap().jobs.len(), 3);
+    assert_eq!(said.len(), 2);
+}
+
+#[test]
+fn what_cannot_be_counted_is_known_before_anything_is_reserved() {
+    let place = Place::new();
+    let store = place.store(0.5);
+    let of = |adjacency, unit| gaussian_job((1.0, 1e-6), adjacency, unit, View::Central).unwrap();
+    // That it does not fit is another question.
+    store.can_count(&of(Adjacency::ReplaceOne, Unit::Record), None).unwrap();
+    store.can_count(&of(Adjacency::AddRemove, Unit::Record), None).unwrap();
+    let users = of(Adjacency::ReplaceOne, Unit::User);
+    for user in [None, Some("patient")] {
+        let error = store.can_count(&users, user).unwrap_err();
+        assert!(matches!(error, BudgetError::Scope(_)), "{error}");
+    }
+    assert_eq!(store.lines().unwrap().len(), 1);
 }

@@ -197,7 +197,8 @@ impl Purse {
         });
         match ran {
             Ok(done) => {
-                let closed = self.store.settle(&reservation, &unplanned(plans, R::ledgers(&done)));
+                let more = unplanned(plans, R::ledgers(&done));
+                let closed = self.store.settle_for(&reservation, &more, R::digest(&done));
                 (Ok(done), closed)
             }
             // Something was asked: the plan stays counted.

@@ -3,6 +3,7 @@
 use reticent::Certificate;
 use reticent::accountant::Ledger;
 use reticent_budget::{BudgetError, Line};
+use serde_json::Value;
 
 /// What a budget planned for a run, and what the run did.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,11 +16,15 @@ pub struct Paid {
     pub planned: u64,
     /// How many there are in the ledger.
     pub used: u64,
+    /// Whether the budget names the certificate; otherwise it has a job with just this plan, and
+    /// another model of the same plan may be the one that it paid for.
+    pub exact: bool,
 }
 
 impl Paid {
-    /// The job among the lines of a budget that planned just what a certificate's ledger has, if
-    /// there is one that was not given back; no job is that of two models: those that were `taken`
+    /// The job of a budget that paid for what a certificate is about: the one whose last line names
+    /// the certificate, or, of jobs that name none, one that planned just what its ledger has. Jobs
+    /// that were given back are none, and no job is that of two models: those that were `taken`
     /// already are passed over.
     ///
     /// # Errors
@@ -29,45 +34,57 @@ impl Paid {
         taken: &mut Vec<u64>,
         certificate: &Certificate,
     ) -> Result<Option<Self>, BudgetError> {
+        let named = named(lines)?;
+        let digest = certificate.digest.as_ref();
+        let same: Vec<u64> =
+            named.iter().filter(|(_, known)| Some(known) == digest).map(|&(job, _)| job).collect();
+        // What has no model may have the very certificate of another: then either job may be its own.
+        let exact = same.len() == 1;
+        let names_it = |line: &Line| match same.is_empty() {
+            true => named.iter().all(|&(job, _)| job != line.number()),
+            false => same.contains(&line.number()),
+        };
         for line in reserved(lines).into_iter().rev() {
-            if taken.contains(&line.number()) {
+            if taken.contains(&line.number()) || !names_it(line) {
                 continue;
             }
             if let Some(paid) = Self::on(line, certificate)? {
                 taken.push(paid.job);
-                return Ok(Some(paid));
+                return Ok(Some(Paid { exact, ..paid }));
             }
         }
         Ok(None)
     }
 
-    /// The job of this number, for whoever knows which one paid: several may have the same plan. It
-    /// is none if it was given back, or planned something else than a certificate's ledger has.
-    ///
-    /// # Errors
-    /// A line that cannot be written out.
-    pub fn by(
-        lines: &[Line],
-        job: u64,
-        certificate: &Certificate,
-    ) -> Result<Option<Self>, BudgetError> {
-        let line = reserved(lines).into_iter().find(|line| line.number() == job);
-        line.map_or(Ok(None), |line| Self::on(line, certificate))
-    }
-
-    /// What a line reserved, if it is just what the ledger has.
+    /// What a line reserved, if one of its plans is just what the ledger has.
     fn on(line: &Line, certificate: &Certificate) -> Result<Option<Self>, BudgetError> {
-        let exported = line.export()?;
-        let body = &exported["body"];
-        let plan = serde_json::from_value::<Ledger>(body["ledger"].clone()).ok();
+        let body = body(line)?;
+        let read = |plan: &Value| serde_json::from_value::<Ledger>(plan.clone()).ok();
+        let others = body["between"].as_array().map_or(&[][..], Vec::as_slice);
+        let mut plans = std::iter::once(&body["ledger"]).chain(others).filter_map(read);
         let of = |name: &str| body[name].as_f64().unwrap_or(f64::INFINITY);
-        Ok(plan.filter(|plan| *plan == certificate.ledger).map(|plan| Paid {
+        Ok(plans.find(|plan| *plan == certificate.ledger).map(|plan| Paid {
             job: line.number(),
             asked: (of("epsilon"), of("delta")),
             planned: plan.total_events(),
             used: certificate.ledger.total_events(),
+            exact: false,
         }))
     }
+}
+
+fn body(line: &Line) -> Result<Value, BudgetError> {
+    Ok(line.export()?["body"].take())
+}
+
+/// The jobs that name what came of them, each with the digest of its certificate.
+fn named(lines: &[Line]) -> Result<Vec<(u64, String)>, BudgetError> {
+    let mut found = Vec::new();
+    for line in lines.iter().filter(|line| line.kind() == "settled") {
+        let digest = body(line)?["certificate"].as_str().map(str::to_owned);
+        found.extend(line.job().zip(digest));
+    }
+    Ok(found)
 }
 
 /// The lines of jobs that were not given back.

@@ -158,7 +158,11 @@ fn plan(subject: &Subject) -> Markup {
         h3 { "The plan against what was used" }
         @if let Some(paid) = &subject.paid {
             p {
-                "The budget has a job with just this plan: job " (paid.job) ". It asked for ε = " (given(paid.asked.0)) " at δ = "
+                @if paid.exact { "Job " (paid.job) " of the budget paid for it." } @else {
+                    "The budget has a job with just this plan: job " (paid.job) ". It does not say what came of that job, so "
+                    "that it may have paid for another model of the same plan."
+                }
+                " It asked for ε = " (given(paid.asked.0)) " at δ = "
                 (delta(paid.asked.1)) ", planned " (paid.planned) " releases before the first was made, and made "
                 (paid.used) "."
                 @if subject.is_sound() {

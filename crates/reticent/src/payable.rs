@@ -35,6 +35,13 @@ pub trait Payable: Sized {
 
     /// What was done.
     fn ledgers(done: &Self::Done) -> Vec<&Ledger>;
+
+    /// The digest of the certificate of what came of it, by which a budget knows again what it paid
+    /// for; `None` where several things came of it.
+    fn digest(done: &Self::Done) -> Option<&str> {
+        let _ = done;
+        None
+    }
 }
 
 /// A fit, and how it is traced.
@@ -62,6 +69,10 @@ impl Payable for Fitting<'_> {
     fn ledgers((fitted, _): &Self::Done) -> Vec<&Ledger> {
         vec![&fitted.model.certificate().ledger]
     }
+
+    fn digest((fitted, _): &Self::Done) -> Option<&str> {
+        fitted.model.certificate().digest.as_deref()
+    }
 }
 
 impl Payable for ReadyCount<'_> {
@@ -78,6 +89,10 @@ impl Payable for ReadyCount<'_> {
     fn ledgers(done: &Counted) -> Vec<&Ledger> {
         vec![&done.certificate.ledger]
     }
+
+    fn digest(done: &Counted) -> Option<&str> {
+        done.certificate.digest.as_deref()
+    }
 }
 
 impl Payable for ReadyEvaluation {
@@ -93,6 +108,10 @@ impl Payable for ReadyEvaluation {
 
     fn ledgers(done: &Evaluated) -> Vec<&Ledger> {
         vec![&done.certificate.ledger]
+    }
+
+    fn digest(done: &Evaluated) -> Option<&str> {
+        done.certificate.digest.as_deref()
     }
 }
 
@@ -120,6 +139,10 @@ impl Payable for Between<'_> {
     fn ledgers((done, _): &Self::Done) -> Vec<&Ledger> {
         let of = |party| done.parties.party(party).map(|own| &own.ledger);
         (0..done.parties.len()).filter_map(of).collect()
+    }
+
+    fn digest((done, _): &Self::Done) -> Option<&str> {
+        done.model.certificate().digest.as_deref()
     }
 }
 

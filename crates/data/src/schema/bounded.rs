@@ -86,6 +86,18 @@ impl Schema {
         self.checked()
     }
 
+    /// The same schema with another name for its target, if it has one.
+    ///
+    /// # Errors
+    /// If another column has that name.
+    pub fn with_target_named(mut self, name: &str) -> Result<Self, SchemaError> {
+        let is_target = |column: &&mut Column| matches!(column.role, Role::Target(_));
+        if let Some(target) = self.columns.iter_mut().find(is_target) {
+            target.name = name.into();
+        }
+        self.checked()
+    }
+
     /// The same schema, under which NaN is a missing number, encoded as the middle of the bounds;
     /// otherwise it is refused.
     pub fn with_nan_missing(mut self) -> Self {
