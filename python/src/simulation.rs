@@ -126,7 +126,7 @@ pub fn simulate<'py>(
             Ok(Between(ready, keep, tracing))
         })
     });
-    let ((Simulated { model, parties, rounds, traffic, rejections }, trace), receipt) = done?;
+    let ((Simulated { model, parties, rounds, traffic, rejections, .. }, trace), receipt) = done?;
     let traffic = traffic.map(|traffic| (traffic.messages, traffic.bytes));
     let trace = trace.map(|trace| trace.columns());
     Ok((Model(model), certificates(py, &parties)?, rounds, traffic, rejections, trace, receipt))

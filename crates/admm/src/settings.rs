@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::average::Average;
 use crate::block_schedule::BlockSchedule;
+use crate::noise_schedule::NoiseSchedule;
+use crate::per_party::{PartyRho, PerParty};
 use crate::release::Release;
 use crate::step_size::StepSize;
 use crate::walk::Walk;
@@ -115,6 +117,18 @@ settings! {
     dual_step ("theta", "dual-step"): f64,
     /// The factor by which the penalty parameters grow with every iteration.
     growth: f64,
+    /// The penalty parameter of each party on a graph, in place of rho: one number for each, as
+    /// 0.5,1,2, or degree:C for C over the number of its neighbours: η_i.
+    party_rho ("party-rho"): PartyRho,
+    /// The noise of each party on a graph, in times of what its budget asks for: one number of at
+    /// least 1 for each, as 1,2,4.
+    party_noise ("party-noise"): PerParty,
+    /// How the noise of a step on a graph changes from one that touches data to the next: constant
+    /// or geometric:Q, 1/Q being the growth of α_i(k) in RA18.
+    noise_schedule ("noise-schedule"): NoiseSchedule,
+    /// Where parties on a graph begin: at numbers drawn evenly from −start to start by the public
+    /// seed; 0, the default, is zero.
+    start: f64,
     /// What a step on a graph releases: gradient, minimiser, objective or normal-objective.
     release: Release,
     /// Laplacian smoothing, for columns whose order means something (time, frequency, place): ν in

@@ -38,7 +38,9 @@ pub(crate) struct PartiesSubject {
     /// A world of the kind that it was calibrated for.
     like: Vec<Table>,
     seed: Option<u64>,
+    /// That of the victim, and how many times the noise of a budget it is.
     noise: f64,
+    share: f64,
     plan: Ledger,
     delta: f64,
     #[cfg(feature = "seeded-bugs")]
@@ -90,6 +92,7 @@ impl PartiesSubject {
             like,
             seed: spec.seed,
             noise: 0.0,
+            share: 1.0,
             plan: Ledger::new(),
             delta: spec.delta,
             #[cfg(feature = "seeded-bugs")]
@@ -99,6 +102,7 @@ impl PartiesSubject {
         let price = Price::Within(budget, std::collections::BTreeMap::new());
         let simulation = crowd.prepare(&crowd.like, u64::MAX, price)?;
         crowd.noise = simulation.noise()[VICTIM.index()];
+        crowd.share = simulation.protocol().noise_share(VICTIM);
         crowd.plan = crowd.planned(&simulation, crowd.noise)?;
         Ok(crowd)
     }
@@ -110,8 +114,13 @@ impl PartiesSubject {
 
     /// The same with so many times the noise.
     pub fn plan_at(&self, scale: f64) -> Result<Ledger, Error> {
-        let simulation = self.prepare(&self.like, u64::MAX, Price::Noise(self.noise))?;
+        let simulation = self.prepare(&self.like, u64::MAX, self.price())?;
         self.planned(&simulation, scale * self.noise)
+    }
+
+    /// What gives the victim its noise once more.
+    fn price(&self) -> Price {
+        Price::Noise(self.noise / self.share)
     }
 
     fn prepare(&self, world: &[Table], number: u64, price: Price) -> Result<Simulation, Error> {
@@ -123,6 +132,7 @@ impl PartiesSubject {
             topology: &self.topology,
             view: self.opening.view,
             unit: self.opening.unit,
+            public_seed: 1,
         };
         let key = match self.seed {
             Some(seed) => NoiseKey::seeded(seed).child(number),
@@ -147,7 +157,7 @@ impl PartiesSubject {
 
     /// One run.
     pub fn run(&self, world: &[Table], number: u64) -> Result<Seen, Error> {
-        let mut simulation = self.prepare(world, number, Price::Noise(self.noise))?;
+        let mut simulation = self.prepare(world, number, self.price())?;
         let heard = Arc::new(Mutex::new(Vec::new()));
         let ours = Arc::clone(&heard);
         simulation.listen(Box::new(move |_, bytes| {
@@ -195,6 +205,6 @@ fn settings(spec: &AuditSpec, entry: &Entry) -> Settings {
         release: spec.release,
         relaxation: spec.relaxation.filter(|_| has("relaxation")),
         as_published: spec.as_published.then_some(true),
-        ..Settings::default()
+        ..spec.others.clone()
     }
 }

@@ -76,6 +76,8 @@ pub struct AuditSpec {
     pub schedule: Option<BlockSchedule>,
     /// The averaging parameter, where it matters.
     pub relaxation: Option<f64>,
+    /// Further settings of the algorithm.
+    pub others: Settings,
     /// Whether the run is one of several to choose among, and whether it learns a graph first.
     pub procedure: Procedure,
     /// The pair of worlds; the worst of a family when it is not given.
@@ -123,6 +125,7 @@ impl Default for AuditSpec {
             standard_errors: None,
             schedule: None,
             relaxation: None,
+            others: Settings::default(),
             procedure: Procedure::Alone,
             pair: None,
             records: None,
@@ -440,7 +443,7 @@ impl AuditSpec {
             schedule: self.schedule,
             relaxation: self.relaxation.filter(|_| has("relaxation")),
             as_published: self.as_published.then_some(true),
-            ..Settings::default()
+            ..self.others.clone()
         }
     }
 

@@ -53,6 +53,39 @@ fn a_run_has_a_certificate_and_every_party_its_own() {
     assert!(folder.reticent("simulate job.toml --party 10").err.contains("numbered from 0 to 9"));
 }
 
+/// Every neighbour has heard a peer's model: each is one, with the certificate of the run.
+#[test]
+fn every_peer_has_a_model_of_its_own() {
+    let folder = folder();
+    folder.reticent("identity new me").ok();
+    let peers = "simulate job.toml --algorithm r-admm --topology ring --node-models nodes --out m";
+    let own = "--split 3 --party-rho 0.1,0.2,0.4 --party-noise 1,1,2 --noise-schedule geometric:0.9 --start 0.1";
+    let said = folder.reticent(&format!("{peers} {own} --sign me --json")).ok().json();
+    assert_eq!((&said["node_models"], &said["certified"]), (&"nodes".into(), &true.into()));
+    let model = |name: &str| -> Value {
+        serde_json::from_str(&folder.read(&format!("{name}/model.json"))).unwrap()
+    };
+    let [run, first, last] = ["m", "nodes/0", "nodes/2"].map(model);
+    assert_ne!(first["coefficients"], last["coefficients"]);
+    for node in [&first, &last] {
+        for key in ["epsilon", "ledger", "parties", "view", "certified"] {
+            assert_eq!(node["certificate"][key], run["certificate"][key], "{key}");
+        }
+    }
+    // Ten rounds, of which five touch data: five entries, each with its own noise.
+    assert_eq!(run["certificate"]["ledger"]["entries"].as_array().unwrap().len(), 5);
+    let each: Value = serde_json::from_str(&folder.read("m/parties.json")).unwrap();
+    assert!(each[2]["epsilon"].as_f64() < each[0]["epsilon"].as_f64(), "{each}");
+    folder.reticent("verify nodes/2 --key me.pub").ok();
+    assert_eq!(folder.reticent("predict nodes/1 t.csv").ok().out.lines().count(), 301);
+    let again = folder.reticent(peers);
+    assert!(again.err.contains("a folder with files in it"), "{}", again.err);
+    assert!(folder.reticent(&format!("{peers} --force")).ok().out.contains("folders 0 to 9"));
+    let secret = folder.reticent("simulate job.toml --node-models other --out n");
+    assert!(secret.err.contains("no models of single parties"), "{}", secret.err);
+    assert!(["n", "other"].iter().all(|name| !folder.path().join(name).exists()));
+}
+
 #[test]
 fn trust_decides_what_is_counted() {
     let folder = folder();

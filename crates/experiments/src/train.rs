@@ -74,19 +74,38 @@ impl Calibrations {
         price: Price,
         seed: u64,
     ) -> Result<Vec<f64>, Error> {
+        let (job, repeat) = self.calibrated(problem, method, price)?;
+        let table = job.load(&problem.train.dataset()?)?;
+        Ok(repeat.run(table, seed - FIRST)?.parameter)
+    }
+
+    /// What the books of such a run have.
+    pub fn plan(
+        &mut self,
+        problem: &Problem<'_>,
+        method: &Method,
+        price: Price,
+    ) -> Result<&Ledger, Error> {
+        Ok(self.calibrated(problem, method, price)?.1.plan())
+    }
+
+    fn calibrated(
+        &mut self,
+        problem: &Problem<'_>,
+        method: &Method,
+        price: Price,
+    ) -> Result<&(Job, Repeat), Error> {
         let Problem { train, loss, penalty, constraint, own } = problem;
         let said = (train.len(), train.columns, train.classes, loss, penalty, constraint, own);
         let key = format!("{said:?} {} {} {price:?}", method.algorithm, method.settings);
-        let (job, repeat) = match self.0.entry(key) {
+        Ok(match self.0.entry(key) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
                 let job = problem.job(method, price, FIRST)?;
                 let like = job.load(&train.dataset()?)?;
                 entry.insert((job, problem.job(method, price, FIRST)?.repeat(like)?))
             }
-        };
-        let table = job.load(&train.dataset()?)?;
-        Ok(repeat.run(table, seed - FIRST)?.parameter)
+        })
     }
 }
 

@@ -115,6 +115,22 @@ impl Model {
         model.sealed()
     }
 
+    /// The same with other coefficients; an unsigned certificate is bound to them.
+    pub(crate) fn with_parameter(
+        mut self,
+        parameter: &[f64],
+        constant: f64,
+    ) -> Result<Self, Error> {
+        let outputs = self.outputs.len().max(1);
+        let (weights, intercept) = parameter.split_at(self.coefficients.len() * outputs);
+        for (coefficient, values) in self.coefficients.iter_mut().zip(weights.chunks_exact(outputs))
+        {
+            coefficient.values = values.to_vec();
+        }
+        self.intercept = intercept.iter().map(|b| b * constant).collect();
+        self.sealed()
+    }
+
     /// The same with its certificate bound to it.
     fn sealed(mut self) -> Result<Self, Error> {
         let value = serde_json::to_value(&self).map_err(Error::no_digest)?;

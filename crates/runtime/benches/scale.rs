@@ -67,6 +67,7 @@ fn run(users: usize, rounds: u64, columns: usize) {
         topology: &topology,
         view: View::Local,
         unit: Unit::User,
+        public_seed: 1,
     };
     let opening = Opening {
         adjacency: Adjacency::ReplaceOne,

@@ -30,7 +30,8 @@ pub struct Budget {
 /// How much noise there is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Price {
-    /// The least with which the whole plan of a party is within the budget; parties that have a
+    /// The least with which the whole plan of a party is within the budget, times the party's share
+    /// of it ([`Protocol::noise_share`]); parties that have a
     /// smaller budget of their own stop when that is spent.
     Within(Budget, BTreeMap<u32, f64>),
     /// A noise multiplier, for tests and experiments; 0 is none, and no privacy.
@@ -214,7 +215,17 @@ impl Agreement {
                     calibrate(budget.epsilon, budget.delta, plan)?.noise_multiplier
                 }
             };
+            let share = self.protocol.noise_share(party);
+            let noise = noise * share;
             let plan = plan(noise)?;
+            // More noise costs less; whoever would make an exception is refused.
+            if let Price::Within(budget, _) = &self.price
+                && share > 1.0
+                && epsilon(&plan, budget.delta)?.upper > budget.epsilon
+            {
+                let allowed = "with more noise the plan of a party costs more than its budget";
+                return Err(Refused::new("party_noise", share, allowed).into());
+            }
             self.classes.insert(class, (noise, plan));
         }
         Ok(&self.classes[&class])

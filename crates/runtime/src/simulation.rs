@@ -44,6 +44,8 @@ pub struct Traffic {
 pub struct Outcome {
     /// The parameter.
     pub parameter: Vec<f64>,
+    /// That of each party, where each has one to show ([`Protocol::node_models`]).
+    pub nodes: Vec<Vec<f64>>,
     /// The books of each party.
     pub parties: Vec<PartyReport>,
     /// What was moved; `None` where that would say something of a secret sample.
@@ -227,9 +229,11 @@ impl Simulation {
         let parameter = self.finish()?;
         settled(&self);
         let parties = self.reports();
+        let nodes = self.protocol().node_models(&self.nodes);
         let told = self.protocol().traffic_is_public();
         Ok(Outcome {
             parameter,
+            nodes,
             parties,
             traffic: told.then_some(self.traffic),
             rejections: if told { self.rejections.clone() } else { BTreeMap::new() },

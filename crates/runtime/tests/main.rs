@@ -9,6 +9,7 @@ mod failures;
 mod federated;
 mod network;
 mod network_failures;
+mod network_own;
 mod trust;
 mod views;
 mod walk;

@@ -1,6 +1,6 @@
 //! `reticent simulate`: a job file and flags → parties, messages, rounds → model and certificates.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reticent::accountant::View;
@@ -10,8 +10,8 @@ use reticent::simulate::{
 };
 use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{
-    Between, Certificate, Error, Files, JobFile, Spec, Stage, Watch, check_folder, check_new,
-    check_results, write_results,
+    Between, Certificate, Error, Files, Identity, JobFile, Spec, Stage, Watch, check_folder,
+    check_new, check_results, write_model, write_results,
 };
 use serde_json::{Value, json};
 
@@ -49,6 +49,11 @@ pub struct Simulate {
 
     #[command(flatten)]
     keep: KeepFlags,
+
+    /// Also write the last model of each party to folders 0, 1, 2, … in this one, each with the
+    /// certificate of the run; for algorithms of peers on a graph
+    #[arg(long, value_name = "FOLDER")]
+    node_models: Option<PathBuf>,
 
     #[command(flatten)]
     purse: PurseFlags,
@@ -107,13 +112,22 @@ struct KeepFlags {
     resume: bool,
 }
 
+impl KeepFlags {
+    /// Refuses a place where nothing can be saved, or something else is.
+    fn check(&self, force: bool) -> Result<(), Error> {
+        let Some(file) = &self.checkpoint else { return Ok(()) };
+        check_folder(file.parent().unwrap_or(file))?;
+        if self.resume { Ok(()) } else { check_new(file, force) }
+    }
+}
+
 /// What came of it, and its trace where one is wanted.
 type Run = (Simulated, Option<Trace>);
 
 impl Simulate {
     /// Does it.
     pub fn run(self) -> Result<Answer, Failure> {
-        let Simulate { job, data, parties, keep, purse, trace, flags } = self;
+        let Simulate { job, data, parties, keep, node_models, purse, trace, flags } = self;
         let (party, force) = (parties.party, flags.force());
         let identity = flags.identity()?;
         let file = described(job, flags.file(data.into_iter().collect())?, parties)?;
@@ -126,12 +140,10 @@ impl Simulate {
         check_folder(&out)?;
         check_results(&out, force)?;
         trace.check(purse.is_given(), force)?;
-        if let Some(file) = &keep.checkpoint {
-            check_folder(file.parent().unwrap_or(file))?;
-            if !keep.resume {
-                check_new(file, force)?;
-            }
+        if let Some(nodes) = &node_models {
+            check_node_models(&file, nodes, force)?;
         }
+        keep.check(force)?;
         let keep = Keep { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
         let ((mut simulated, traced), receipt) = train(&file, keep, &purse, &trace)?;
         if let Some(identity) = &identity {
@@ -150,6 +162,9 @@ impl Simulate {
         let beside = path.with_file_name("parties.json");
         let mut answer =
             answer(&simulated, &path.display().to_string(), &beside.display().to_string());
+        if let Some(nodes) = &node_models {
+            write_node_models(&simulated, nodes, identity.as_ref(), &mut answer)?;
+        }
         answer.remarks.extend(before.as_ref().map(replaces));
         if let Some(traced) = &traced {
             trace.write(traced, &mut answer)?;
@@ -167,6 +182,57 @@ impl Simulate {
         }
         Ok(answer)
     }
+}
+
+/// Refuses, before anything is spent, what has no models of single parties, and a folder in which
+/// something else is already.
+fn check_node_models(
+    file: &JobFile<SimulationSpec>,
+    folder: &Path,
+    force: bool,
+) -> Result<(), Failure> {
+    let job = file.job.check().map_err(|error| Failure::of("simulate", error))?;
+    if !job.has_node_models() {
+        return Err(Failure::Usage {
+            message: "what a party keeps in this algorithm is its secret: there are no models of single parties"
+                .to_owned(),
+            hint: "leave out --node-models, or choose an algorithm of peers, such as --algorithm r-admm"
+                .to_owned(),
+        });
+    }
+    check_folder(folder)?;
+    let filled = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    if filled && !force {
+        return Err(Error::Exists { file: folder.to_owned(), what: "a folder with files in it" })?;
+    }
+    Ok(())
+}
+
+/// The model of each party, in a folder of its own.
+fn write_node_models(
+    simulated: &Simulated,
+    folder: &Path,
+    identity: Option<&Identity>,
+    answer: &mut Answer,
+) -> Result<(), Failure> {
+    for party in 0..simulated.nodes.len() {
+        let mut model = simulated.nodes.model(party)?;
+        if let Some(identity) = identity {
+            model.sign(identity)?;
+        }
+        write_model(&model, &folder.join(party.to_string()))?;
+    }
+    let last = simulated.nodes.len().saturating_sub(1);
+    let said = format!(
+        "{}: folders 0 to {last} have the last model of each party. Every neighbour has heard it, and the certificate of \
+         the run covers all of them together.",
+        folder.display()
+    );
+    answer.text += &format!("\n{}", wrapped(&said));
+    if let Value::Object(fields) = &mut answer.object {
+        fields.insert("node_models".to_owned(), json!(folder));
+    }
+    Ok(())
 }
 
 /// The run, paid for where a budget is named.
@@ -316,7 +382,7 @@ fn spent(simulated: &Simulated) -> Value {
 }
 
 fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
-    let Simulated { model, parties, rounds, traffic, rejections } = simulated;
+    let Simulated { model, parties, rounds, traffic, rejections, .. } = simulated;
     let certificate: &Certificate = model.certificate();
     let moved = |traffic: &Traffic| {
         format!("; {} messages, {:.1} MB", traffic.messages, traffic.bytes as f64 / 1e6)

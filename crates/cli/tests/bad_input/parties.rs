@@ -51,6 +51,18 @@ pub const CASES: &[Case] = &[
         "cannot read the graph of the parties none.txt: no such file",
     ),
     case(
+        "simulate --data none.csv GOOD --split 9 --algorithm r-admm --party-rho 1,2",
+        "party-rho = 1,2: there are 9 parties, and one number for each is needed: 2 are given",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --algorithm r-admm --party-noise 1,0",
+        "party-noise = 1,0: one number above 0 for each party is needed, with commas between: 0.5,1,2",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --node-models nodes",
+        "what a party keeps in this algorithm is its secret: there are no models of single parties",
+    ),
+    case(
         "simulate --data none.csv GOOD --split 9 --fail after=2",
         "after = 2: a chance from 0 to 1 is needed",
     ),

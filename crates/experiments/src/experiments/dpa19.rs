@@ -2,6 +2,7 @@
 //! the iteration.
 
 use super::acct_dpa19::noise_of_iteration;
+use crate::bounds::{self, Bound};
 use crate::data::DataSet;
 use crate::error::Error;
 use crate::experiment::Context;
@@ -14,6 +15,9 @@ const LAMBDA: f64 = 0.17;
 
 /// ρ.
 const RHO: f64 = 1.0;
+
+/// D of the step sizes, which is public; the paper has the norm of a model that it has trained (E9).
+const DIAMETER: f64 = 10.0;
 
 /// Training and test rows, and the providers.
 pub(super) struct Setting {
@@ -46,6 +50,35 @@ impl Setting {
         Problem::new(&self.train, "logistic", format!("{penalty}:{}", self.strength()))
     }
 
+    /// The bound of Theorem 3 (l1) or Theorem 4 (l2) on the objective, over rounds at (ε, δ) an
+    /// iteration, above the optimum `best`.
+    pub fn bound(&self, penalty: &str, budget: (f64, f64), best: f64, rounds: &[u64]) -> Bound {
+        let (epsilon, delta) = budget;
+        let (features, own) = (self.train.columns, self.strength());
+        let rows = self.train.len() as f64 / f64::from(self.parties);
+        let (diameter, rho, slope) = (DIAMETER, RHO, 1.0);
+        let theory = bounds::dpa19::Setting { features, rows, diameter, rho, slope };
+        let noise = noise_of_iteration(epsilon, delta);
+        // Logistic loss on rows of norm 1 has slopes of at most 1 and curvatures of at most ¼.
+        let (number, at): (u8, &dyn Fn(f64) -> f64) = match penalty {
+            "l1" => (3, &|t| theory.convex(t, own * (features as f64).sqrt(), noise)),
+            _ => (4, &|t| theory.smooth(t, 0.25 + own, noise)),
+        };
+        let points = rounds.iter().map(|&t| (t as f64, best + at(t as f64))).collect();
+        Bound::new(format!("Theorem {number}, ε = {epsilon}"), points)
+    }
+
+    /// Whether what the theorems ask for is so, with the optimum.
+    pub fn conditions(&self, optimum: &[f64]) -> String {
+        let norm = optimum.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let held = if norm <= DIAMETER { "held" } else { "not held" };
+        format!(
+            "What the theorems ask for: a D of at least the norm of the optimum, which is {norm:.2}, where the steps have \
+             {DIAMETER}: {held}. The steps are the theorems'. They bound the average of the iterates, where the last is drawn, \
+             and are taken with noise in all coordinates, where Theorem 3 as printed has none and Theorem 4 that of one (E10)."
+        )
+    }
+
     /// How many times the noise of ours Algorithm 2 has as it is printed: its sensitivity is that
     /// of a λ/N-strongly convex objective, which is (λ/N + ρ)-strongly convex (erratum E15).
     pub fn printed(&self) -> f64 {
@@ -55,7 +88,7 @@ impl Setting {
 
 /// DP-ADMM, Algorithm 3.
 pub(super) fn dp_admm(rounds: u64) -> Method {
-    method("DP-ADMM", "dp-admm", format!("iterations={rounds} rho={RHO}"))
+    method("DP-ADMM", "dp-admm", format!("iterations={rounds} rho={RHO} diameter={DIAMETER}"))
 }
 
 /// Algorithm 2, and without noise Algorithm 1.

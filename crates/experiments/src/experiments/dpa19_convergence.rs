@@ -4,6 +4,7 @@
 use reticent_plot::Axis;
 
 use super::dpa19::{Setting, dp_admm, notes, price};
+use crate::bounds::{Bound, beside};
 use crate::claim::{Claim, Version};
 use crate::data::DataSet;
 use crate::error::Error;
@@ -75,10 +76,16 @@ impl Experiment for Dpa19Convergence {
         series.push(plain.quiet());
         let (x, y) = (Axis::linear("iterations"), Axis::linear("objective"));
         let title = format!("DPA19: convergence of DP-ADMM, {}", self.penalty);
-        report.figures.push(Figure::new("convergence", &title, x, y).with(series).captioned(
+        let optimum = problem.exact()?;
+        let best = problem.objective(&optimum)?;
+        let of = |e: &f64| setting.bound(self.penalty, (*e, DELTA), best, &points);
+        let bounds: Vec<Bound> = epsilons.iter().map(of).collect();
+        let figure = Figure::new("convergence", &title, x, y).with(series);
+        report.figures.push(beside(figure, &bounds, &mut report.notes).captioned(
             "δ = 1e-3. Mean and standard error over seeds. Certified at the ε of acct-dpa19.",
         ));
         notes(&mut report, &setting);
+        report.notes.push(setting.conditions(&optimum));
         Ok(report)
     }
 }

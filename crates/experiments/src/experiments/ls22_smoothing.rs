@@ -3,18 +3,27 @@
 
 use reticent_plot::Axis;
 
-use super::ls22::{COVTYPE, Case, DELTA, Kind, W8A};
+use super::ls22::{COVTYPE, Case, DELTA, Kind, NOTE, W8A, axis};
+use crate::bounds::{Bound, beside};
 use crate::claim::{Claim, Version};
 use crate::data::DataSet;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment};
 use crate::report::{Figure, Report, Series};
+use crate::table::Table;
 use crate::train::{Price, Problem, method};
 
 #[derive(Debug)]
 pub(super) struct Ls22Smoothing;
 
 const SMOOTHING: [f64; 3] = [0.0, 2.0, 3.0];
+
+/// Theorem 3 on half of the rows.
+fn bound(case: &Case, table: &Table, nu: f64, epsilons: &[f64]) -> Bound {
+    let half = (table.len() / 2, table.columns);
+    let theorem = format!("Theorem 3, ν = {nu}");
+    Bound { theorem, ..Kind::General.bound(case, half, nu, epsilons) }
+}
 
 impl Experiment for Ls22Smoothing {
     fn id(&self) -> &'static str {
@@ -45,7 +54,7 @@ impl Experiment for Ls22Smoothing {
         for case in Case::of(context, &[COVTYPE, W8A]) {
             self.on(case, context, &mut report)?;
         }
-        report.notes.push(super::ls22_methods::NOTE.to_owned());
+        report.notes.extend([NOTE, Kind::General.conditions()].map(str::to_owned));
         Ok(report)
     }
 }
@@ -84,8 +93,9 @@ impl Ls22Smoothing {
                 report.claims.push(Claim::less(&text, version, &smooth, &plain));
             }
         }
+        let bounds: Vec<Bound> =
+            SMOOTHING.iter().map(|nu| bound(case, &table, *nu, epsilons)).collect();
         let [certified, published] = gaps;
-        let x = || Axis::log("ε at δ = 5e-4");
         for (file, series, words) in [
             ("gap", certified, "Certified."),
             (
@@ -96,13 +106,14 @@ impl Ls22Smoothing {
         ] {
             let title = format!("LS22: objective gap by smoothing, {name}");
             let figure =
-                Figure::new(&format!("{file}-{name}"), &title, x(), Axis::log("objective gap"));
+                Figure::new(&format!("{file}-{name}"), &title, axis(), Axis::log("objective gap"));
             let words = format!("{words} Mean and standard error over seeds.");
-            report.figures.push(figure.with(series).captioned(words));
+            let figure = beside(figure.with(series), &bounds, &mut report.notes);
+            report.figures.push(figure.captioned(words));
         }
         let title = format!("LS22: accuracy by smoothing, {name}");
         let figure =
-            Figure::new(&format!("accuracy-{name}"), &title, x(), Axis::linear("accuracy"));
+            Figure::new(&format!("accuracy-{name}"), &title, axis(), Axis::linear("accuracy"));
         report
             .figures
             .push(figure.with(accuracy).captioned("Certified; half of the rows to test on."));

@@ -211,6 +211,7 @@ impl SimulationJob {
             topology,
             view: self.opening.view,
             unit: self.opening.unit,
+            public_seed: self.public_seed,
         }
     }
 

@@ -2,12 +2,14 @@
 
 mod books;
 mod check;
+mod nodes;
 mod run;
 mod simulation;
 mod spec;
 
 pub use books::{PartyBooks, Spread};
 pub use check::SimulationJob;
+pub use nodes::NodeModels;
 pub use reticent_oracle::Skew;
 pub use reticent_runtime::Failures;
 pub use run::{Keep, ReadySimulation, Simulated};

@@ -9,8 +9,8 @@ use reticent_admm::Progress;
 use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal};
 use reticent_runtime::{self as runtime, Checkpoint, Price, RunError, Setup, Traffic};
 
-use super::PartyBooks;
 use super::check::{NOBODY, SimulationJob};
+use super::{NodeModels, PartyBooks};
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::model::Model;
@@ -44,6 +44,8 @@ pub struct Keep<'a> {
 pub struct Simulated {
     /// The model; its certificate is that of the party who spent most.
     pub model: Model,
+    /// The model of each party, where each has one to show: in a run between peers.
+    pub nodes: NodeModels,
     /// Every party's books.
     pub parties: PartyBooks,
     /// Rounds made.
@@ -185,6 +187,11 @@ impl SimulationJob {
         Ok(ReadySimulation { job: self, run, checkpoint, unpaid })
     }
 
+    /// Whether each party ends with a model of its own to show ([`Simulated::nodes`]).
+    pub fn has_node_models(&self) -> bool {
+        self.entry.along_graph
+    }
+
     /// The column that says whose row it is, where every party is one of its values.
     pub fn user_column(&self) -> Option<String> {
         self.objective.user_column()
@@ -304,8 +311,9 @@ impl SimulationJob {
         let parties = PartyBooks::new(name, delta, &assumptions, &outcome.parties)?;
         let model =
             Model::new(name, &self.objective, outcome.parameter, (None, None), parties.run()?)?;
+        let nodes = NodeModels::new(model.clone(), self.objective.constant, outcome.nodes);
         let (traffic, rejections) = (outcome.traffic, outcome.rejections);
-        Ok(Simulated { model, parties, rounds, traffic, rejections })
+        Ok(Simulated { model, nodes, parties, rounds, traffic, rejections })
     }
 
     /// The key of the run, and the checkpoint that it comes from.

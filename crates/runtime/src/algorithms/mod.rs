@@ -67,6 +67,8 @@ pub struct Recipe<'a> {
     pub view: View,
     /// What is protected.
     pub unit: Unit,
+    /// The seed of what is random and public, as where peers begin.
+    pub public_seed: u64,
 }
 
 /// Every algorithm.
@@ -110,6 +112,11 @@ pub trait Protocol: Faulty + Watched + fmt::Debug + Send + Sync {
     /// the party's gate is held to it; which part of it the run uses, and in which order, is free.
     fn plan(&self, party: PartyId, noise: f64, own: Terms) -> Result<Ledger, RunError>;
 
+    /// How many times the noise that its budget asks for a party takes: at least 1, and public.
+    fn noise_share(&self, _party: PartyId) -> f64 {
+        1.0
+    }
+
     /// How many events of its plan a party can have used when so many rounds are over: one a round,
     /// where nothing else is said.
     fn events_by(&self, rounds: u32) -> u64 {
@@ -145,6 +152,13 @@ pub trait Protocol: Faulty + Watched + fmt::Debug + Send + Sync {
     /// it is here: the server's.
     fn published(&self, nodes: &[Box<dyn Node>]) -> Option<Vec<f64>> {
         Some(nodes.last()?.model()?.parameter)
+    }
+
+    /// The parameter of each party that has one of its own to show: a function of what was
+    /// broadcast, as its books count it. Empty where what a party keeps is its secret, or is not
+    /// counted for everybody.
+    fn node_models(&self, _nodes: &[Box<dyn Node>]) -> Vec<Vec<f64>> {
+        Vec::new()
     }
 
     /// Whether the number of messages, their bytes and what was rejected may be told: not where

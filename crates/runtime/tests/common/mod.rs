@@ -174,6 +174,7 @@ impl World {
             topology: &topology,
             view: job.view,
             unit: job.unit,
+            public_seed: 1,
         };
         with(Setup {
             entry: find(job.algorithm).unwrap(),

@@ -4,11 +4,15 @@
 //! ```text
 //! minimise Σ_i O(f_i, D_i)  subject to  f_i = f_j along every edge,   O(f, D_i) = mean of the losses of D_i + r(f)
 //!
-//! fresh step     f_i = argmin { O(f, D_i) + (2λ_i + ε_i)ᵀf + η Σ_{j∈V_i} ‖½(f_i + f_j) − f‖² }
-//! recycled step  f_i = argmin { gᵀf + r(f) + 2λ_iᵀf + η Σ_{j∈V_i} ‖½(f_i + f_j) − f‖² + (γ/2)‖f − f_i‖² }
+//! fresh step     f_i = argmin { O(f, D_i) + (2λ_i + ε_i)ᵀf + η_i Σ_{j∈V_i} ‖½(f_i + f_j) − f‖² }
+//! recycled step  f_i = argmin { gᵀf + r(f) + 2λ_iᵀf + η_i Σ_{j∈V_i} ‖½(f_i + f_j) − f‖² + (γ/2)‖f − f_i‖² }
 //!                g the noisy gradient of the losses that the fresh step before it has made public
-//! dual           λ_i ← λ_i + (θ/2) Σ_{j∈V_i} (f_i − f_j),   after a fresh step alone;  θ = η unless said otherwise
+//! dual           λ_i ← λ_i + (θ/2) Σ_{j∈V_i} (f_i − f_j),   after a fresh step alone;  θ = min η_i unless said otherwise
 //! ```
+//!
+//! One θ for all keeps Σ λ_i = 0, so that where nothing moves any more the f_i agree and the sum of
+//! the gradients is 0, whatever the η_i are. Everybody begins at λ_i = 0 and at an f_i that is
+//! public: 0, or drawn from the public seed.
 //!
 //! Everybody broadcasts f_i to its neighbours after every step. With one broadcast goes s_i = Σ θ
 //! f_i over the steps that had a dual update, and λ_i = ½ Σ_j (s_i − s_j): the same λ_i, and one
@@ -18,7 +22,8 @@
 //! What is released: f_i of a fresh step, through the party's own gate, in one of the ways of
 //! [`release`]. All the rest is arithmetic on it: r is kept whole in a recycled step, where RA18
 //! (equation 10) puts its gradient; the fixed points are the same and r need not be smooth. The
-//! model is the mean of the last f_i of all peers.
+//! model is the mean of the last f_i of all peers; a peer's own model is its last f_i, which it has
+//! broadcast.
 //!
 //! A party whose own budget is spent goes on with recycled steps, which cost nothing; one that
 //! never released anything passes on what it hears, with r alone for an objective.
@@ -32,17 +37,17 @@ pub(crate) mod m_admm;
 pub(crate) mod mr_admm;
 pub(crate) mod r_admm;
 
+mod own;
 mod peer;
 mod release;
 mod rule;
 mod state;
 
-use std::sync::Arc;
-
 use reticent_accountant::{Ledger, Unit};
 use reticent_admm::Refused;
 use reticent_oracle::Terms;
 
+use self::own::Own;
 use self::peer::Peer;
 use self::rule::StepRule;
 use self::state::{PeerState, Share, Step};
@@ -85,7 +90,9 @@ impl Variant {
 /// An algorithm of this family with its settings.
 #[derive(Debug)]
 struct Peers {
-    rule: Arc<StepRule>,
+    /// That of a peer with the least η.
+    rule: StepRule,
+    own: Own,
     topology: Topology,
     /// The number of records of each party; empty where it may not be known.
     records: Vec<u64>,
@@ -99,14 +106,23 @@ fn build(
     recipe.only(entry)?;
     recipe.needs_plain_convex(entry)?;
     let records = if recipe.unit == Unit::Record { recipe.records.to_vec() } else { Vec::new() };
-    let rule = Arc::new(StepRule::new(recipe, entry, variant)?);
-    Ok(Box::new(Peers { rule, topology: recipe.topology.clone(), records }))
+    let own = Own::new(recipe)?;
+    let rule = StepRule::new(recipe, entry, variant, own.least_eta())?;
+    Ok(Box::new(Peers { rule, own, topology: recipe.topology.clone(), records }))
 }
 
 impl Peers {
     /// Where a peer begins.
-    fn begun(&self, peer: PartyId) -> PeerState {
-        PeerState::new(self.rule.len(), &self.topology.neighbours(peer.0))
+    fn begun(&self, peer: PartyId) -> Result<PeerState, RunError> {
+        let start = |id: u32| self.own.start(id, self.rule.len(), self.rule.radius());
+        let near: Result<Vec<_>, RunError> =
+            self.topology.neighbours(peer.0).iter().map(|&id| Ok((id, start(id)?))).collect();
+        Ok(PeerState::new(start(peer.0)?, near?))
+    }
+
+    /// By what it steps.
+    fn rule_of(&self, peer: PartyId) -> StepRule {
+        self.rule.with_eta(self.own.eta(peer))
     }
 }
 
@@ -119,8 +135,12 @@ impl Protocol for Peers {
         16 * self.rule.len() + 20
     }
 
-    /// The price of a step may depend on the number of neighbours and of records.
+    /// The price of a step may depend on the number of neighbours and of records, and on what is
+    /// said of each peer.
     fn plan_class(&self, party: PartyId) -> u64 {
+        if self.own.is_listed() {
+            return party.0.into();
+        }
         if !self.rule.price_depends_on_party() {
             return 0;
         }
@@ -130,11 +150,11 @@ impl Protocol for Peers {
     }
 
     fn plan(&self, party: PartyId, noise: f64, own: Terms) -> Result<Ledger, RunError> {
-        let mut state = self.begun(party);
-        rehearsed(self.rule.shape(), own, |oracle| {
-            for k in (1..=self.rule.rounds()).filter(|&k| self.rule.is_fresh(k)) {
-                let step = self.rule.fresh(k, noise, &state, oracle)?;
-                state.take(step, &self.rule, k);
+        let (rule, mut state) = (self.rule_of(party), self.begun(party)?);
+        rehearsed(rule.shape(), own, |oracle| {
+            for k in (1..=rule.rounds()).filter(|&k| rule.is_fresh(k)) {
+                let step = rule.fresh(k, noise, &state, oracle)?;
+                state.take(step, &rule, k);
             }
             Ok(())
         })
@@ -145,9 +165,19 @@ impl Protocol for Peers {
     }
 
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
-        let (run, state) = (RunId::from(start.run), self.begun(party.id()));
+        let (run, state) = (RunId::from(start.run), self.begun(party.id())?);
+        let rule = self.rule_of(party.id());
         let endpoint = Endpoint::new(run, party);
-        Ok(Box::new(Peer::new(endpoint, Arc::clone(&self.rule), start.noise, state)))
+        Ok(Box::new(Peer::new(endpoint, rule, start.noise, state)))
+    }
+
+    fn noise_share(&self, party: PartyId) -> f64 {
+        self.own.noise_share(party)
+    }
+
+    /// The last f of each, which was broadcast.
+    fn node_models(&self, nodes: &[Box<dyn Node>]) -> Vec<Vec<f64>> {
+        nodes.iter().filter_map(|node| Some(node.model()?.parameter)).collect()
     }
 
     /// The mean of all peers' last f.
@@ -166,7 +196,8 @@ impl Watched for Peers {
     /// is its noisy gradient.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
         let Witness { heard, victim, .. } = *witness;
-        let mut state = self.begun(victim);
+        let Ok(mut state) = self.begun(victim) else { return Vec::new() };
+        let rule = self.rule_of(victim);
         let (mut seen, mut waiting) = (Vec::new(), Vec::new());
         for envelope in heard {
             let Ok(share) = wire::unpack::<Share>(&envelope.payload) else { continue };
@@ -179,12 +210,12 @@ impl Watched for Peers {
                     waiting.into_iter().partition(|(.., round)| *round < k);
                 waiting = rest;
                 for (from, share, round) in before {
-                    state.hear(from, share, &self.rule, round);
+                    state.hear(from, share, &rule, round);
                 }
-                if self.rule.is_fresh(k) {
-                    seen.push(self.rule.made_public(k, &state, &share.f));
+                if rule.is_fresh(k) {
+                    seen.push(rule.made_public(k, &state, &share.f));
                 }
-                state.take(Step { f: share.f, gradient: None }, &self.rule, k);
+                state.take(Step { f: share.f, gradient: None }, &rule, k);
                 state.round = k;
             }
         }

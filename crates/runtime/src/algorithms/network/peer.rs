@@ -1,7 +1,6 @@
 //! A peer: its records behind its own gate, its neighbours, and nobody else.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use reticent_noise::{Digest, Hasher};
 
@@ -17,7 +16,7 @@ use crate::wire;
 
 pub(super) struct Peer {
     endpoint: Endpoint,
-    rule: Arc<StepRule>,
+    rule: StepRule,
     noise: f64,
     attempt: u16,
     state: PeerState,
@@ -27,7 +26,7 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    pub fn new(endpoint: Endpoint, rule: Arc<StepRule>, noise: f64, state: PeerState) -> Self {
+    pub fn new(endpoint: Endpoint, rule: StepRule, noise: f64, state: PeerState) -> Self {
         Peer { endpoint, rule, noise, attempt: 0, state, early: BTreeMap::new() }
     }
 

@@ -28,7 +28,7 @@ use super::state::{PeerState, Step};
 use crate::algorithms::{Entry, Recipe};
 
 /// How a fresh step is released, with what that takes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum ReleaseKind {
     Gradient { clip: f64 },
     Minimiser { ridge: Ridge },

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reticent_admm::{Refused, Release, not_negative, positive};
+use reticent_admm::{NoiseSchedule, Refused, Release, not_negative, positive};
 use reticent_oracle::{Oracle, Refusal};
 use reticent_problem::{Regulariser, Shape};
 
@@ -20,31 +20,31 @@ const REACH: f64 = 1e3;
 /// More than any run can use, and far from where sums lose their digits.
 const MOST_GROWN: f64 = 1e9;
 
-/// What all steps of all peers of a run have in common. Public.
-#[derive(Debug)]
+/// What the steps of a peer are made by. Public, and the same for all peers but for η.
+#[derive(Clone, Debug)]
 pub(super) struct StepRule {
     variant: Variant,
     way: ReleaseKind,
     regulariser: Arc<Regulariser>,
     rounds: u32,
+    /// η_i, the peer's own.
     eta: f64,
+    /// The dual step of everybody: the λ_i of all must add up to 0.
     theta: f64,
     gamma: f64,
     growth: f64,
     radius: f64,
-}
-
-/// The mean number of neighbours, or 1 where there are none. With η = L/(2V) the pull of the
-/// neighbours is about as stiff as the loss can be, and a linearised step with γ = L has length
-/// 1/(2L).
-fn mean_degree(recipe: &Recipe<'_>) -> f64 {
-    let parties = recipe.parties();
-    let ends: usize = (0..parties).map(|party| recipe.topology.degree(party)).sum();
-    (ends as f64 / f64::from(parties.max(1))).max(1.0)
+    schedule: NoiseSchedule,
 }
 
 impl StepRule {
-    pub fn new(recipe: &Recipe<'_>, entry: &Entry, variant: Variant) -> Result<Self, Refused> {
+    /// The rule of a peer with this η; `least` is the smallest η of all.
+    pub fn new(
+        recipe: &Recipe<'_>,
+        entry: &Entry,
+        variant: Variant,
+        least: f64,
+    ) -> Result<Self, Refused> {
         let settings = recipe.settings;
         // A loss with kinks has no curvature; its slopes change by 2 at most over scores of 1.
         let smooth = recipe.public.curvature();
@@ -56,24 +56,30 @@ impl StepRule {
             );
             return Err(Refused::new("growth", growth, allowed));
         }
-        let eta = positive("rho", settings.rho.unwrap_or(0.5 * smooth / mean_degree(recipe)))?;
         let release = settings.release.unwrap_or(match settings.as_published {
             Some(true) => Release::Objective,
             _ if variant.private => Release::Gradient,
             _ => Release::Minimiser,
         });
         let (name, gamma) = settings.proximal_weight()?.unwrap_or(("proximal", smooth));
+        let steps = if variant.recycles { rounds.div_ceil(2) } else { rounds };
         Ok(StepRule {
             variant,
             way: ReleaseKind::new(recipe, entry, release)?,
             regulariser: Arc::clone(recipe.regulariser),
             rounds,
-            eta,
-            theta: positive("dual_step", settings.dual_step.unwrap_or(eta))?,
+            eta: least,
+            theta: positive("dual_step", settings.dual_step.unwrap_or(least))?,
             gamma: not_negative(name, gamma)?,
             growth,
             radius: positive("radius", settings.radius.unwrap_or(REACH / recipe.public.row_norm))?,
+            schedule: settings.noise_schedule.unwrap_or_default().over(steps)?,
         })
+    }
+
+    /// The same for a peer with this η.
+    pub fn with_eta(&self, eta: f64) -> Self {
+        StepRule { eta, ..self.clone() }
     }
 
     pub fn rounds(&self) -> u32 {
@@ -108,7 +114,7 @@ impl StepRule {
 
     /// θ of step `k`.
     pub fn theta(&self, k: u32) -> f64 {
-        if self.variant.fixed_dual { self.theta } else { self.eta(k) }
+        if self.variant.fixed_dual { self.theta } else { self.theta * self.grown(k) }
     }
 
     /// The largest norm of an honest s after step `k`.
@@ -151,6 +157,8 @@ impl StepRule {
             Variant { noise_on_penalty: true, .. } => noise * self.grown(k),
             _ => noise,
         };
+        let number = if self.variant.recycles { k.div_ceil(2) } else { k };
+        let noise = noise * self.schedule.at(number);
         self.way.ask(self, k, noise, state, oracle)
     }
 

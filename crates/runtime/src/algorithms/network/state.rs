@@ -23,7 +23,7 @@ pub(super) struct PeerState {
     pub round: u32,
     /// What it has broadcast last.
     pub own: Share,
-    /// What it has heard last from each neighbour. All begin at 0.
+    /// What it has heard last from each neighbour; where they begin is public.
     pub near: BTreeMap<u32, Share>,
     /// g, from its last fresh step.
     pub gradient: Option<Vec<f64>>,
@@ -38,10 +38,11 @@ pub(super) struct Step {
 }
 
 impl PeerState {
-    pub fn new(len: usize, neighbours: &[u32]) -> Self {
-        let zero = Share { f: vec![0.0; len], s: vec![0.0; len] };
-        let near = neighbours.iter().map(|&id| (id, zero.clone())).collect();
-        PeerState { round: 0, own: zero, near, gradient: None }
+    /// Where all begin: with these f, and λ = 0.
+    pub fn new(own: Vec<f64>, neighbours: impl IntoIterator<Item = (u32, Vec<f64>)>) -> Self {
+        let begun = |f: Vec<f64>| Share { s: vec![0.0; f.len()], f };
+        let near = neighbours.into_iter().map(|(id, f)| (id, begun(f))).collect();
+        PeerState { round: 0, own: begun(own), near, gradient: None }
     }
 
     /// V_i.

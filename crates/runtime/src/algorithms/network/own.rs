@@ -1,0 +1,133 @@
+//! What public settings say of each peer by itself: its penalty η_i, how much more noise it takes
+//! than its budget asks for, and where it begins.
+
+use reticent_admm::{PartyRho, Refused, not_negative, positive};
+use reticent_noise::{Entropy, Hasher};
+
+use crate::algorithms::{Recipe, shorten};
+use crate::error::RunError;
+use crate::message::PartyId;
+
+/// Public.
+#[derive(Debug)]
+pub(super) struct Own {
+    etas: Etas,
+    /// In times of what the budget asks for; empty where everybody takes that.
+    noise: Vec<f64>,
+    /// Everybody begins within so much of zero.
+    start: f64,
+    seed: u64,
+}
+
+#[derive(Debug)]
+enum Etas {
+    Same(f64),
+    /// One for each.
+    Listed(Vec<f64>),
+    /// One for each, which follows from the number of its neighbours.
+    ByDegree(Vec<f64>),
+}
+
+/// The mean number of neighbours, or 1 where there are none. With η = L/(2V) the pull of the
+/// neighbours is about as stiff as the loss can be, and a linearised step with γ = L has length
+/// 1/(2L).
+fn mean_degree(recipe: &Recipe<'_>) -> f64 {
+    let parties = recipe.parties();
+    let ends: usize = (0..parties).map(|party| recipe.topology.degree(party)).sum();
+    (ends as f64 / f64::from(parties.max(1))).max(1.0)
+}
+
+impl Etas {
+    fn new(recipe: &Recipe<'_>) -> Result<Self, Refused> {
+        let settings = recipe.settings;
+        let degree = |party: u32| recipe.topology.degree(party).max(1) as f64;
+        match &settings.party_rho {
+            Some(given) if settings.rho.is_some() => {
+                let allowed = "it is rho of each party, and rho is given too; give one of the two";
+                Err(Refused::new("party_rho", given, allowed))
+            }
+            Some(PartyRho::Each(each)) => {
+                Ok(Etas::Listed(each.of("party_rho", recipe.parties())?.to_vec()))
+            }
+            Some(PartyRho::Degree(number)) => {
+                let eta = |party| positive("party_rho", number / degree(party));
+                Ok(Etas::ByDegree((0..recipe.parties()).map(eta).collect::<Result<_, _>>()?))
+            }
+            None => {
+                let usual = || 0.5 * recipe.public.curvature() / mean_degree(recipe);
+                Ok(Etas::Same(positive("rho", settings.rho.unwrap_or_else(usual))?))
+            }
+        }
+    }
+}
+
+impl Own {
+    pub fn new(recipe: &Recipe<'_>) -> Result<Self, Refused> {
+        let noise = match &recipe.settings.party_noise {
+            None => Vec::new(),
+            Some(each) => {
+                let noise = each.of("party_noise", recipe.parties())?;
+                if noise.iter().any(|share| *share < 1.0) {
+                    let allowed = "at least 1 is needed: with less noise a party would spend more than its budget";
+                    return Err(Refused::new("party_noise", each, allowed));
+                }
+                noise.to_vec()
+            }
+        };
+        Ok(Own {
+            etas: Etas::new(recipe)?,
+            noise,
+            start: not_negative("start", recipe.settings.start.unwrap_or(0.0))?,
+            seed: recipe.public_seed,
+        })
+    }
+
+    /// η_i.
+    pub fn eta(&self, peer: PartyId) -> f64 {
+        match &self.etas {
+            Etas::Same(eta) => *eta,
+            Etas::Listed(etas) | Etas::ByDegree(etas) => {
+                etas.get(peer.index()).copied().unwrap_or(f64::NAN)
+            }
+        }
+    }
+
+    /// The smallest η of all. The dual step of everybody is this one unless it is said: a larger
+    /// one need not converge for who is pulled less.
+    pub fn least_eta(&self) -> f64 {
+        match &self.etas {
+            Etas::Same(eta) => *eta,
+            Etas::Listed(etas) | Etas::ByDegree(etas) => {
+                etas.iter().copied().fold(f64::INFINITY, f64::min)
+            }
+        }
+    }
+
+    /// Whether peers with as many neighbours and records may differ still.
+    pub fn is_listed(&self) -> bool {
+        matches!(self.etas, Etas::Listed(_)) || !self.noise.is_empty()
+    }
+
+    /// How many times the noise that its budget asks for a peer takes, at least 1.
+    pub fn noise_share(&self, peer: PartyId) -> f64 {
+        self.noise.get(peer.index()).copied().unwrap_or(1.0).max(1.0)
+    }
+
+    /// f_i(0), which follows from the public seed and from nothing else.
+    pub fn start(&self, peer: u32, len: usize, radius: f64) -> Result<Vec<f64>, RunError> {
+        if self.start == 0.0 {
+            return Ok(vec![0.0; len]);
+        }
+        let digest =
+            Hasher::new("reticent random start").number(self.seed).number(u64::from(peer)).finish();
+        let (first, _) = digest.split_first_chunk().unwrap_or((&[0; 8], &[]));
+        let mut entropy = Entropy::seeded(u64::from_le_bytes(*first));
+        let mut start = Vec::with_capacity(len);
+        for _ in 0..len {
+            let uniform = entropy.below(1 << 53)? as f64 / (1_u64 << 52) as f64 - 1.0;
+            start.push(self.start * uniform);
+        }
+        shorten(&mut start, radius);
+        Ok(start)
+    }
+}
