@@ -5,8 +5,10 @@
 //! n̂ the public number of units   z₁ the noise of one answer that spends the whole budget   s = n̂/z₁   d parameters
 //!
 //! T = s/4, from 20 to 400                             steps of 1/L from all records, nothing clipped
+//! where s is below 2√d                                T = s/4 · s/(2√d)
+//! where T is below 20                                 20 steps of T/20 times the length
 //! a sample that needs e steps to see everybody        T√e steps
-//! slow steps, of which no more than M are affordable  M steps of T/M times the length, at least 1
+//! slow steps, of which no more than M are affordable  M steps of T/M times the length
 //! a partial derivative a step                         sweeps for a time of 2T/(c√d), clipped at c = ¼ of the bound
 //! variance reduction                                  T/m loops of m steps, m as far as noise lets x go from x̃
 //! ```
@@ -15,6 +17,9 @@
 //! length η is that of a walk of ηT·z₁/n̂ clips: what must be chosen is the time ηT, and however it
 //! is cut into steps, the noise is the same. In directions that the loss has hardly curved by then,
 //! the noise of a score is about ηL·T/s times the scale of the loss; a quarter is little enough.
+//! Where the gradient does not stand out of its noise, which is s/√d of it, a quarter is too much:
+//! the less there is to be learnt the shorter the way, and a model with hardly any budget is the one
+//! of zeros and not one of noise.
 //!
 //! Everything is in units of 1/L and of the largest gradient: a table in other units gives the same
 //! model in them.
@@ -28,6 +33,9 @@ pub(crate) const CLIP: f64 = 0.25;
 /// The noise of a score, in scales of the loss, that a run may end with.
 const NOISE: f64 = 0.25;
 
+/// The signal for each √d below which a gradient is mostly noise.
+const FAINT: f64 = 2.0;
+
 /// Fewer steps have not begun, and more are time and no accuracy.
 const STEPS: (f64, f64) = (20.0, 400.0);
 
@@ -40,9 +48,22 @@ const SWEEP: f64 = 2.0;
 const DRIFT: f64 = 1.0 / 3.0;
 
 impl Recipe<'_> {
-    /// T.
+    /// The time that the noise allows at a rate of `pace` for each unit of signal, in steps of 1/L.
+    fn allowed(&self, pace: f64) -> f64 {
+        let signal = self.public.signal();
+        let clear = signal / (FAINT * (self.public.shape.len() as f64).sqrt());
+        (pace * signal * clear.min(1.0)).min(STEPS.1)
+    }
+
+    /// T, in steps of 1/L.
     fn time(&self) -> f64 {
-        (NOISE * self.public.signal()).clamp(STEPS.0, STEPS.1)
+        self.allowed(NOISE).max(STEPS.0)
+    }
+
+    /// The length of a step in 1/L: what is allowed may be less than the fewest steps of that
+    /// length. A published version has the paper's step.
+    pub(crate) fn step_length(&self) -> f64 {
+        if self.as_published() { 1.0 } else { (self.allowed(NOISE) / STEPS.0).min(1.0) }
     }
 
     /// Steps of 1/L, for a sample that is seen `per_epoch` times: one of a fraction q costs about q
@@ -53,16 +74,20 @@ impl Recipe<'_> {
 
     /// The length in 1/L of so many steps of a method that is stable at any length.
     pub(crate) fn length(&self, steps: f64) -> f64 {
-        (self.time() / steps).max(1.0)
+        match self.as_published() {
+            true => (self.time() / steps).max(1.0),
+            false => self.allowed(NOISE) / steps,
+        }
     }
 
-    /// Sweeps through the coordinates in steps of `step`/L, clipped at [`CLIP`] of the bound, no
-    /// more than `most`. A sweep is d answers, so that its noise is √d times that of one gradient.
-    pub(crate) fn sweeps(&self, step: f64, most: f64) -> u64 {
+    /// Sweeps through the coordinates, clipped at [`CLIP`] of the bound, no more than `most`, and
+    /// how much shorter than `step`/L each of their steps is to be. A sweep is d answers, so that
+    /// its noise is √d times that of one gradient.
+    pub(crate) fn sweeps(&self, step: f64, most: f64) -> (u64, f64) {
         let d = self.public.shape.len() as f64;
-        let time =
-            (SWEEP * NOISE * self.public.signal() / (CLIP * d.sqrt())).clamp(STEPS.0, STEPS.1);
-        (time / step).clamp(1.0, most).round() as u64
+        let allowed = self.allowed(SWEEP * NOISE / (CLIP * d.sqrt()));
+        let sweeps = (allowed.max(STEPS.0) / step).clamp(1.0, most).round();
+        (sweeps as u64, (allowed / STEPS.0).min(1.0))
     }
 
     /// Loops and inner steps m of variance reduction, m at most `most`. After m steps from a

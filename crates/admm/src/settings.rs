@@ -317,14 +317,9 @@ impl Settings {
         positive("clip", self.clip.unwrap_or(part * bound * public.row_norm))
     }
 
-    /// η_k, or 1/L: the step of gradient descent on a loss whose gradient is L-Lipschitz. A loss
-    /// with kinks has no L and needs a step that decays; its gradients are at most the row norm
-    /// long, so 1/R is a step of about 1 in the scores.
-    pub(crate) fn step_or_smooth(&self, public: &Public) -> Result<StepSize, Refused> {
-        self.step_or_times(public, 1.0)
-    }
-
-    /// η_k, or so many times what gradient descent has.
+    /// η_k, or so many times 1/L, the step of gradient descent on a loss whose gradient is
+    /// L-Lipschitz. A loss with kinks has no L and needs a step that decays; its gradients are at
+    /// most the row norm long, so 1/R is a step of about 1 in the scores.
     pub(crate) fn step_or_times(&self, public: &Public, times: f64) -> Result<StepSize, Refused> {
         let smooth = public.gradient_lipschitz();
         let default = if smooth.is_finite() && smooth > 0.0 {

@@ -94,6 +94,8 @@ struct Step {
     stiffness: f64,
     /// `L`, or 0 for a loss without one: then nothing holds η back but its own decay.
     smooth: f64,
+    /// What of the usual η_k the noise allows.
+    length: f64,
 }
 
 /// What η_k is when the user did not say.
@@ -150,6 +152,7 @@ impl Splitting {
                 gamma,
                 stiffness: beta * gram,
                 smooth: smooth + lent,
+                length: recipe.step_length(),
             },
             x: vec![0.0; shape.len()],
             y: vec![0.0; regulariser.y_len()],
@@ -190,7 +193,7 @@ impl Splitting {
 
     /// `α = η_k/γ` of step `k`.
     pub fn alpha(&self, k: u64, per_epoch: f64, schedule: Schedule) -> f64 {
-        let Step { eta, gamma, stiffness, smooth, .. } = self.step;
+        let Step { eta, gamma, stiffness, smooth, length, .. } = self.step;
         let over_gamma = |eta: f64| match self.basis {
             None => eta / gamma.unwrap_or(1.0 + eta * stiffness),
             Some(_) => eta,
@@ -200,16 +203,16 @@ impl Splitting {
         }
         // LS22's theorems want η of the order of 1/L; a longer step would not converge even without
         // noise.
-        let longest = if smooth > 0.0 { 1.0 / smooth } else { f64::INFINITY };
+        let longest = if smooth > 0.0 { length / smooth } else { f64::INFINITY };
         match schedule {
             Schedule::Sqrt => over_gamma(1.0 / (k as f64).sqrt()),
-            Schedule::Smooth if smooth == 0.0 => over_gamma(1.0 / (k as f64).sqrt()),
+            Schedule::Smooth if smooth == 0.0 => over_gamma(length / (k as f64).sqrt()),
             Schedule::Smooth => over_gamma(longest),
             // η/γ is what counts, and γ cancels.
             Schedule::Harmonic => (2.0 * self.smoothing.norm() / (self.mu * k as f64))
                 .min(1.0 / (1.0 / longest + stiffness)),
             // A loss with kinks and a constant step: 1 in the scores, as for the other algorithms.
-            Schedule::Constant if smooth == 0.0 => over_gamma(1.0),
+            Schedule::Constant if smooth == 0.0 => over_gamma(length),
             Schedule::Constant => over_gamma(longest),
         }
     }

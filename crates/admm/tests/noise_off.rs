@@ -193,7 +193,7 @@ impl Problem {
             row_norm: (1.0 + self.constant.powi(2)).sqrt(),
             lipschitz: loss.lipschitz(),
             smoothness: loss.smoothness(),
-            whole_budget: 1.0,
+            whole_budget: 0.0,
         }
     }
 

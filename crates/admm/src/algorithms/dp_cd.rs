@@ -78,7 +78,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let sampling = recipe.sampling();
     let len = public.shape.len();
     let step = (0.5 * (len as f64).sqrt()).clamp(1.0, STEP);
-    let rounds = recipe.sweeps(step, ROUNDS);
+    let (rounds, shorter) = recipe.sweeps(step, ROUNDS);
     let algorithm = DpCd {
         iterations: settings.iterations_or(rounds * len as u64)?,
         params: Mean {
@@ -86,7 +86,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
             noise_multiplier: *noise_multiplier,
             sampling,
         },
-        step: settings.step_or_times(public, step)?,
+        step: settings.step_or_times(public, shorter * step)?,
         per_epoch: recipe.per_epoch(sampling) * len as f64,
         regulariser: Arc::clone(regulariser),
         u: vec![0.0; len],

@@ -45,6 +45,10 @@ pub(crate) const ENTRY: Entry = Entry {
 /// Each is a whole minimisation, and the error falls by a constant factor in each.
 const ITERATIONS: u64 = 20;
 
+/// The longest step, in 1/L: the curvature of a loss is mostly far below its bound, and a prox is
+/// stable at any step.
+const STEP: f64 = 4.0;
+
 /// Douglas–Rachford as it is usually run.
 const LAMBDA: f64 = 0.5;
 
@@ -77,9 +81,12 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_convex(&ENTRY)?;
     recipe.needs_bounded_smooth(&ENTRY)?;
-    // 4/L: the curvature of a loss is mostly far below its bound, and a prox is stable at any step.
-    // A longer one needs fewer iterations, but the noise is in proportion to it.
-    let gamma = settings.prox_step_or(4.0 / public.gradient_lipschitz())?;
+    // A longer step needs fewer iterations, but the noise is in proportion to it.
+    let step = match recipe.as_published() {
+        true => STEP,
+        false => recipe.length(ITERATIONS as f64).min(STEP),
+    };
+    let gamma = settings.prox_step_or(step / public.gradient_lipschitz())?;
     let lambda = fraction("relaxation", settings.relaxation.unwrap_or(LAMBDA))?;
     let algorithm = General {
         iterations: settings.iterations_or(ITERATIONS)?,

@@ -110,7 +110,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         x: Running::new(average, admm.x.len()),
         y: Running::new(average, admm.y.len()),
         admm,
-        step: settings.step_or_smooth(public)?,
+        step: settings.step_or_times(public, recipe.step_length())?,
         precondition: Precondition::new(recipe, (iterations, per_epoch)),
     };
     Ok(Box::new(algorithm))
