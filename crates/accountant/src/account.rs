@@ -5,6 +5,7 @@ use crate::events::Mechanism;
 use crate::gdp;
 use crate::ledger::Ledger;
 use crate::methods;
+use crate::outward::{Lower, Upper};
 use crate::pld::{self, Query};
 use crate::rdp;
 use crate::tally::Tally;
@@ -179,6 +180,21 @@ pub(crate) fn epsilon_with(
     }
     consistent(ledger)?;
     Ok(methods::best(&Tally::of(ledger), Query::Epsilon(delta), precision, lower))
+}
+
+/// The same by one method; infinite where it does not apply.
+pub(crate) fn epsilon_by(
+    method: Method,
+    ledger: &Ledger,
+    delta: f64,
+) -> Result<Bound, AccountError> {
+    if delta == 0.0 {
+        return pure(ledger);
+    }
+    check_delta(delta)?;
+    consistent(ledger)?;
+    let nothing = || Bound::new(Lower::ZERO, Upper::INFINITE, Method::Trivial);
+    Ok(methods::epsilon(method, &Tally::of(ledger), delta).unwrap_or_else(|_| nothing()))
 }
 
 /// ε at δ = 0: for events that are pure, and for those alone.

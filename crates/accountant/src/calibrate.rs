@@ -7,7 +7,7 @@
 //! Nothing is random: the same plan gives the same answer.
 
 use crate::account::{self, AccountError};
-use crate::bound::Bound;
+use crate::bound::{Bound, Method};
 use crate::ledger::Ledger;
 use crate::outward::{Upper, at_least, at_most};
 use crate::pld;
@@ -86,6 +86,8 @@ struct Search<P> {
     target: f64,
     delta: f64,
     what: &'static str,
+    /// Counted by this one, and not by the best.
+    method: Option<Method>,
 }
 
 impl<E: std::fmt::Display, P: FnMut(f64) -> Result<Ledger, E>> Search<P> {
@@ -94,13 +96,16 @@ impl<E: std::fmt::Display, P: FnMut(f64) -> Result<Ledger, E>> Search<P> {
         if !(target > 0.0 && target.is_finite()) {
             return Err(CalibrationError::Target { given: target });
         }
-        Ok(Search { plan, target, delta, what })
+        Ok(Search { plan, target, delta, what, method: None })
     }
 
     fn cost(&mut self, at: f64, precision: f64, lower: bool) -> Result<Bound, CalibrationError> {
         let ledger =
             (self.plan)(at).map_err(|e| CalibrationError::Plan { at, reason: e.to_string() })?;
-        Ok(account::epsilon_with(&ledger, self.delta, precision, lower)?)
+        Ok(match self.method {
+            None => account::epsilon_with(&ledger, self.delta, precision, lower)?,
+            Some(method) => account::epsilon_by(method, &ledger, self.delta)?,
+        })
     }
 
     fn coarse(&mut self, at: f64) -> Result<Upper, CalibrationError> {
@@ -279,6 +284,23 @@ pub fn calibrate<E: std::fmt::Display>(
         return Ok(found);
     }
     least_noise(target, delta, plan)
+}
+
+/// The smallest noise multiplier for which a plan fits as one method counts it: the noise of a paper
+/// that counts by a looser one. Never less than [`calibrate`] finds, but by rounding.
+///
+/// # Errors
+/// As [`calibrate`]; a method that does not apply reaches no target.
+pub fn calibrate_by<E: std::fmt::Display>(
+    method: Method,
+    target: f64,
+    delta: f64,
+    plan: impl FnMut(f64) -> Result<Ledger, E>,
+) -> Result<Calibration, CalibrationError> {
+    let mut search = Search::new(plan, target, delta, "noise multiplier")?;
+    search.method = Some(method);
+    let noise_multiplier = search.smallest(1e-4, 1.0, 1e9)?;
+    Ok(Calibration { noise_multiplier, epsilon: search.found(noise_multiplier)? })
 }
 
 fn least_noise<E: std::fmt::Display>(

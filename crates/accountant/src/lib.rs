@@ -46,8 +46,8 @@ pub use account::{
 };
 pub use bound::{Bound, Method};
 pub use calibrate::{
-    Calibration, CalibrationError, RateCalibration, StepsCalibration, calibrate, calibrate_rate,
-    calibrate_steps,
+    Calibration, CalibrationError, RateCalibration, StepsCalibration, calibrate, calibrate_by,
+    calibrate_rate, calibrate_steps,
 };
 pub use charge::Charge;
 pub use event::Event;

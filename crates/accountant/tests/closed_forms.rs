@@ -65,3 +65,22 @@ fn a_contribution_to_a_walk_is_counted_for_all_that_it_moves() {
     let said = views::network_contribution(0.25, 4.0, 8.0, 10).unwrap();
     assert_eq!(said, Iteration::new(0.5, 10).unwrap());
 }
+
+/// DPA19: 100 iterations with noise of 2√(2 ln(1.25/δ))/0.05 clips are ε̄ = 0.5009 by its moments
+/// accountant at δ = 1e-3.
+#[test]
+fn the_noise_of_a_paper_is_found_by_its_own_accountant() {
+    let plan =
+        |z: f64| -> Result<Ledger, EventError> { Ok(ledger(&[(Gaussian::new(z)?.into(), 100)])) };
+    let paper = 2.0 * (2.0 * (1.25_f64 / 1e-3).ln()).sqrt() / 0.05;
+    let theirs = calibrate_by(Method::Moments, 0.5009, 1e-3, plan).unwrap();
+    assert!((theirs.noise_multiplier / paper - 1.0).abs() < 5e-4, "{theirs:?} {paper}");
+    assert!(theirs.epsilon.upper <= 0.5009 && theirs.epsilon.method == Method::Moments);
+    let ours = calibrate(0.5009, 1e-3, plan).unwrap();
+    assert!(ours.noise_multiplier < theirs.noise_multiplier);
+    // A method that does not apply promises nothing.
+    let pure =
+        |z: f64| -> Result<Ledger, EventError> { Ok(ledger(&[(PureDp::new(1.0 / z)?.into(), 1)])) };
+    let none = calibrate_by(Method::Exact, 1.0, 1e-3, pure);
+    assert!(matches!(none, Err(CalibrationError::OutOfReach { .. })), "{none:?}");
+}

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reticent_accountant::{Ledger, Refused, Unit, calibrate, epsilon};
+use reticent_accountant::{Ledger, Refused, Unit, calibrate, calibrate_by, epsilon};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{AggregatorKey, Gate, Opening, Oracle, PrivateTable, Terms};
 use reticent_problem::losses::Loss;
@@ -212,7 +212,11 @@ impl Agreement {
                     // Once before the search, so that a plan that cannot be is refused as itself and
                     // not for its price.
                     plan(1.0)?;
-                    calibrate(budget.epsilon, budget.delta, plan)?.noise_multiplier
+                    let Budget { epsilon, delta } = *budget;
+                    match self.protocol.counted_by() {
+                        None => calibrate(epsilon, delta, plan)?.noise_multiplier,
+                        Some(by) => calibrate_by(by, epsilon, delta, plan)?.noise_multiplier,
+                    }
                 }
             };
             let share = self.protocol.noise_share(party);

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 
 use crate::common::{Job, World};
-use reticent_accountant::{Event, Ledger, Method, Taint, Unit, View, Zcdp, epsilon, report};
+use reticent_accountant::{
+    Event, Ledger, Mechanism, Method, Taint, Unit, View, Zcdp, epsilon, report,
+};
 use reticent_runtime::{Budget, Failures, Price};
 
 const BUDGET: Budget = Budget { epsilon: 2.0, delta: 1e-5 };
@@ -171,6 +173,16 @@ fn as_published_the_books_hold_the_papers_claim_and_say_so() {
         );
         let exact = moments(&theirs);
         assert!((claimed - exact).abs() < 1e-9);
+        // The ε̄ of the paper asked for, the noise is the paper's; its ε̄ has four digits.
+        let price = Price::Within(Budget { epsilon: total, delta: 1e-3 }, BTreeMap::new());
+        let job =
+            Job { algorithm: "dp-admm", settings, price, unit: Unit::Record, ..Job::default() };
+        let asked = world.run(&job).parties[0].ledger.clone();
+        assert_eq!(asked.total_events(), 100);
+        let found = moments(&asked);
+        assert!(found <= total && found > total - 1e-4, "{found} {total}");
+        let Mechanism::Zcdp(found) = asked.entries()[0].event().mechanism() else { panic!() };
+        assert!((found.rho() / rho - 1.0).abs() < 1e-3, "{} {rho}", found.rho());
     }
 }
 

@@ -75,7 +75,7 @@ pub(crate) fn beside(mut figure: Figure, bounds: &[Bound], notes: &mut Vec<Strin
             notes.push(note);
         }
         if !within.is_empty() {
-            let constant = if bound.open { " × constant" } else { "" };
+            let constant = if bound.open { " (constant 1)" } else { "" };
             let name = format!("{}{constant}", bound.theorem);
             figure.series.push(Series::exact(name, within).quiet());
         }

@@ -28,11 +28,12 @@
 //!
 //! Released: one w̃_i⁺ a round, as a Gaussian event of the provider's own gate. `as-published`
 //! claims for each round what the paper's moments accountant counts, ρ = 2/z² (zero-concentrated),
+//! and has the noise with which that accountant comes to the ε that is asked for,
 //! with erratum E10: its Theorem 2 prints a σ without ε. Requires: a convex penalty with a
 //! subgradient (no constraint set); the identity constraint. Any convex loss. Reference: DPA19,
 //! Algorithm 3, Lemma 1, Theorems 1, 3 and 4.
 
-use reticent_accountant::View;
+use reticent_accountant::{Method, View};
 use reticent_admm::{Refused, StepSize, positive};
 use reticent_oracle::queries::{Gradient, Mean};
 use reticent_oracle::{Claim, Oracle, Refusal, Sampling};
@@ -186,6 +187,10 @@ impl Respond for DpAdmm {
 impl Provider for DpAdmm {
     fn common(&self) -> &Common {
         &self.common
+    }
+
+    fn counted_by(&self) -> Option<Method> {
+        self.published.then_some(Method::Moments)
     }
 
     fn request(&self, trainer: &Trainer, round: u32, party: usize) -> Linearised {

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use reticent_accountant::{Ledger, Unit, View};
+use reticent_accountant::{Ledger, Method, Unit, View};
 use reticent_admm::{Public, Refused, Settings};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{AggregatorKey, Oracle, Refusal, Rehearsal, Terms};
@@ -111,6 +111,12 @@ pub trait Protocol: Faulty + Watched + fmt::Debug + Send + Sync {
     /// noise multiplier; every query has a fixed multiple of it. The noise is calibrated to it and
     /// the party's gate is held to it; which part of it the run uses, and in which order, is free.
     fn plan(&self, party: PartyId, noise: f64, own: Terms) -> Result<Ledger, RunError>;
+
+    /// The accountant of the paper, for a run as published: the noise is then the paper's for the ε
+    /// that is asked for. `None` is the best there is.
+    fn counted_by(&self) -> Option<Method> {
+        None
+    }
 
     /// How many times the noise that its budget asks for a party takes: at least 1, and public.
     fn noise_share(&self, _party: PartyId) -> f64 {

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use reticent_accountant::Ledger;
+use reticent_accountant::{Ledger, Method};
 use reticent_admm::{Refused, positive};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::Terms;
@@ -64,6 +64,11 @@ pub(super) trait Provider:
 {
     fn common(&self) -> &Common;
 
+    /// See [`Protocol::counted_by`].
+    fn counted_by(&self) -> Option<Method> {
+        None
+    }
+
     /// What `party` is asked in `round` (from 1).
     fn request(&self, trainer: &Trainer, round: u32, party: usize) -> Self::Request;
 
@@ -86,6 +91,10 @@ pub(super) struct Star<P>(pub P);
 impl<P: Provider> Protocol for Star<P> {
     fn rounds(&self) -> u32 {
         self.0.common().rounds
+    }
+
+    fn counted_by(&self) -> Option<Method> {
+        self.0.counted_by()
     }
 
     /// A request of three vectors and a few numbers.
