@@ -47,12 +47,20 @@ const SWEEP: f64 = 2.0;
 /// correction's bound is over a run without noise.
 const DRIFT: f64 = 1.0 / 3.0;
 
+/// T for so much signal and so many parameters, in steps of 1/L; what is below 1 is the length of one.
+pub fn time(signal: f64, parameters: usize) -> f64 {
+    paced(NOISE, signal, parameters)
+}
+
+/// The same at a rate of `pace` for each unit of signal.
+fn paced(pace: f64, signal: f64, parameters: usize) -> f64 {
+    let clear = signal / (FAINT * (parameters as f64).sqrt());
+    (pace * signal * clear.min(1.0)).min(STEPS.1)
+}
+
 impl Recipe<'_> {
-    /// The time that the noise allows at a rate of `pace` for each unit of signal, in steps of 1/L.
     fn allowed(&self, pace: f64) -> f64 {
-        let signal = self.public.signal();
-        let clear = signal / (FAINT * (self.public.shape.len() as f64).sqrt());
-        (pace * signal * clear.min(1.0)).min(STEPS.1)
+        paced(pace, self.public.signal(), self.public.shape.len())
     }
 
     /// T, in steps of 1/L.

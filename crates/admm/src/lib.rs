@@ -8,7 +8,7 @@ mod average;
 mod basis;
 mod block_schedule;
 pub mod catalogue;
-mod defaults;
+pub mod defaults;
 pub mod exact;
 mod linearised;
 mod momentum;

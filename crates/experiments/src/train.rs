@@ -8,7 +8,8 @@ use reticent::accountant::Ledger;
 use reticent::problem::{Loss, Penalty, Regulariser, Shape};
 use reticent::simulate::{Keep, Parties, SimulationSpec};
 use reticent::{
-    Constraint, Job, Repeat, Settings, Spec, losses, penalties, read_settings, unwatched,
+    Constraint, Job, Model, Repeat, Settings, Spec, Unit, losses, penalties, read_settings,
+    unwatched,
 };
 
 use crate::error::Error;
@@ -57,6 +58,38 @@ pub(crate) enum Price {
 pub(crate) struct Among {
     pub parties: u32,
     pub topology: Option<&'static str>,
+}
+
+/// The models that a run between peers ends with. Row `i` of the table is with party `i` modulo
+/// their number.
+#[derive(Clone, Debug)]
+pub(crate) struct Nodes {
+    pub each: Vec<Vec<f64>>,
+    pub mean: Vec<f64>,
+}
+
+impl Nodes {
+    /// RA18, section V: the mean over the nodes of the mean loss of each one's model on its own
+    /// rows.
+    pub fn average_loss(&self, problem: &Problem<'_>) -> Result<f64, Error> {
+        let loss: Box<dyn Loss> =
+            losses::parse(problem.loss, None).map_err(reticent::Error::from)?;
+        let (table, count) = (problem.train, self.each.len());
+        let own = |(party, x): (usize, &Vec<f64>)| {
+            let rows = (party..table.len()).step_by(count);
+            let values = rows.clone().map(|i| loss.value(&[table.score(i, x)], table.targets[i]));
+            values.sum::<f64>() / rows.len() as f64
+        };
+        Ok(self.each.iter().enumerate().map(own).sum::<f64>() / count as f64)
+    }
+
+    /// The largest distance of a node's model from the mean of all.
+    pub fn consensus_error(&self) -> f64 {
+        let apart = |x: &Vec<f64>| {
+            x.iter().zip(&self.mean).map(|(x, mean)| (x - mean).powi(2)).sum::<f64>().sqrt()
+        };
+        self.each.iter().map(apart).fold(0.0, f64::max)
+    }
 }
 
 /// Jobs that are calibrated once for all tables of as many rows: the noise depends on what is
@@ -214,6 +247,27 @@ impl<'t> Problem<'t> {
         Ok(run.model.coefficients().iter().map(|c| c.values[0]).collect())
     }
 
+    /// The models of all nodes of a run between peers, to whom rows are dealt in turn, so that it is
+    /// known whose each is.
+    pub fn nodes(
+        &self,
+        method: &Method,
+        price: Price,
+        among: Among,
+        seed: u64,
+    ) -> Result<Nodes, Error> {
+        let mut spec = self.between(method, price, among, seed)?;
+        spec.parties.split = None;
+        let job = spec.simulation()?.party_per_owner().unit(Unit::Record).check()?;
+        let owners: Vec<u64> =
+            (0..self.train.len() as u64).map(|row| row % u64::from(among.parties)).collect();
+        let table = self.train.dataset()?.with_owners(&owners).map_err(reticent::Error::from)?;
+        let run = job.run(&table, Keep::default(), &mut unwatched)?;
+        let parameter = |model: &Model| model.coefficients().iter().map(|c| c.values[0]).collect();
+        let each = (0..run.nodes.len()).map(|party| Ok(parameter(&run.nodes.model(party)?)));
+        Ok(Nodes { each: each.collect::<Result<_, Error>>()?, mean: parameter(&run.model) })
+    }
+
     /// What the books of a party will have.
     pub fn plan(&self, method: &Method, price: Price, among: Among) -> Result<Ledger, Error> {
         let job = self.between(method, price, among, 1)?.check()?;
@@ -250,6 +304,28 @@ impl<'t> Problem<'t> {
 mod tests {
     use super::*;
     use crate::data::simulated;
+
+    /// The numbers by hand, of rows that are known to be whose.
+    #[test]
+    fn the_average_loss_is_that_of_each_node_on_its_own_rows() {
+        let mut table = Table::new(1, false);
+        for target in [0.5, -0.5, 0.25, 0.0] {
+            table.push([(0, 1.0)], target);
+        }
+        let problem = Problem::new(&table, "squared", "none");
+        // Residuals of node 0: 0.5 and 0.75; of node 1: −0.5 and −1. Half of their squares.
+        let nodes = Nodes { each: vec![vec![1.0], vec![-1.0]], mean: vec![0.0] };
+        let expected = ((0.25 + 0.5625) / 4.0 + (0.25 + 1.0) / 4.0) / 2.0;
+        assert!((nodes.average_loss(&problem).unwrap() - expected).abs() < 1e-15);
+        assert_eq!(nodes.consensus_error(), 1.0);
+        // And the run deals them so: each node, left to itself by a small η, fits its own rows.
+        let among = Among { parties: 2, topology: None };
+        let problem = Problem::new(&table, "huber:2", "none");
+        let alone = method("ADMM", "admm-network", "iterations=1 rho=0.01 release=minimiser");
+        let nodes = problem.nodes(&alone, Price::Free, among, 1).unwrap();
+        assert!((nodes.each[0][0] - 0.375).abs() < 0.01, "{nodes:?}");
+        assert!((nodes.each[1][0] + 0.25).abs() < 0.01, "{nodes:?}");
+    }
 
     /// Bit for bit, also on the second table of as many rows; and noise that is another one for
     /// another seed.

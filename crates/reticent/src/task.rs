@@ -41,6 +41,25 @@ pub(crate) struct Task {
     pub standard_errors: Option<f64>,
 }
 
+/// The noise, in clips, of one answer that spends the whole budget; none without a budget.
+pub(crate) fn whole_budget(budget: Option<Budget>, opening: Opening) -> Result<f64, Error> {
+    let Opening { adjacency, unit, view, .. } = opening;
+    let Some(budget) = budget else { return Ok(0.0) };
+    let one = |noise| {
+        // Without a δ it is Laplace noise that is measured by.
+        let mechanism: Mechanism = match budget.delta() > 0.0 {
+            true => Gaussian::new(noise)?.into(),
+            false => Laplace::new(noise)?.into(),
+        };
+        Event::new(mechanism, adjacency, unit, view).map(|event| {
+            let mut ledger = Ledger::new();
+            ledger.append(event);
+            ledger
+        })
+    };
+    Ok(calibrate(budget.epsilon(), budget.delta(), one)?.noise_multiplier)
+}
+
 impl Task {
     /// Checks a fit, which is one of several to choose among or not.
     pub fn new(fit: Fit, tuned: bool) -> Result<Self, Error> {
@@ -166,26 +185,7 @@ impl Task {
 
     /// The public facts, once the public number of units is known.
     pub fn public(&self, population: u64) -> Result<Public, Error> {
-        let Opening { adjacency, unit, view, .. } = self.opening;
-        let whole_budget = match self.budget {
-            Some(budget) => {
-                let one = |noise| {
-                    // Without a δ it is Laplace noise that is measured by.
-                    let mechanism: Mechanism = match budget.delta() > 0.0 {
-                        true => Gaussian::new(noise)?.into(),
-                        false => Laplace::new(noise)?.into(),
-                    };
-                    Event::new(mechanism, adjacency, unit, view).map(|event| {
-                        let mut ledger = Ledger::new();
-                        ledger.append(event);
-                        ledger
-                    })
-                };
-                calibrate(budget.epsilon(), budget.delta(), one)?.noise_multiplier
-            }
-            None => 0.0,
-        };
-        Ok(self.objective.public(population, whole_budget))
+        Ok(self.objective.public(population, whole_budget(self.budget, self.opening)?))
     }
 
     /// Refuses a sample that is larger than what it is drawn from.

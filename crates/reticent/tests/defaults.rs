@@ -7,8 +7,10 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use reticent::accountant::View;
 use reticent::admm::catalogue::{CATALOGUE, Kind};
-use reticent::{Quality, Spec};
+use reticent::simulate::{Keep, Parties, SimulationSpec};
+use reticent::{Quality, Spec, unwatched};
 
 const RECORDS: u32 = 4000;
 /// Attributes of five categories each, one column for each category.
@@ -104,4 +106,29 @@ fn where_nothing_can_be_learnt_the_model_is_about_zero() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// The same between parties, whoever is trusted.
+#[test]
+fn where_nothing_can_be_learnt_a_federation_learns_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (job, _) = table(folder.path(), 400);
+    let data = folder.path().join(TABLE);
+    for trust in [View::Local, View::SecureAggregation, View::Central] {
+        let once = |seed| {
+            let job = SimulationSpec {
+                job: Spec { epsilon: Some(0.02), seed: Some(seed), ..job.clone() },
+                parties: Parties { split: Some(20), trust: Some(trust), ..Parties::default() },
+                ..SimulationSpec::default()
+            };
+            let job = job.check().unwrap();
+            let run = job.run(&*data, Keep::default(), &mut unwatched).unwrap();
+            match run.model.evaluate(&data, None).unwrap() {
+                Quality::Classes { log_loss, .. } => log_loss,
+                _ => panic!("the target has classes"),
+            }
+        };
+        let mean = (1..=3).map(once).sum::<f64>() / 3.0;
+        assert!(mean < 1.25 * 2_f64.ln(), "{trust}: {mean}");
+    }
 }

@@ -15,6 +15,7 @@ mod ls22;
 mod ls22_methods;
 mod ls22_rates;
 mod ls22_smoothing;
+mod ra18;
 mod ra18_acct;
 mod ra18_convergence;
 mod ra18_privacy;
@@ -110,7 +111,7 @@ pub const CATALOGUE: &[&dyn Experiment] = &[
     &fp23_tab::Fp23Tab,
     &ra18_convergence::Ra18Fig1,
     &ra18_privacy::Ra18Privacy,
-    &ra18_convergence::Ra18Fig3,
+    &ra18_privacy::Ra18Fig3,
     &ra18_acct::Ra18Acct,
 ];
 

@@ -1,7 +1,8 @@
-//! RA18, figures 1 and 3: R-ADMM without noise beside ADMM, and with noise and penalties that grow.
+//! RA18, figure 1: R-ADMM without noise beside ADMM, from a random start.
 
 use reticent_plot::Axis;
 
+use super::ra18::{NOTE, PENALTY, networks};
 use crate::claim::{Claim, Version};
 use crate::data::DataSet;
 use crate::error::Error;
@@ -9,27 +10,88 @@ use crate::experiment::{Context, Experiment};
 use crate::report::{Figure, Report, Series};
 use crate::train::{Among, Price, Problem, method};
 
-/// Figure 1.
 #[derive(Debug)]
 pub(super) struct Ra18Fig1;
 
-/// Figure 3.
-#[derive(Debug)]
-pub(super) struct Ra18Fig3;
-
-pub(super) const PENALTY: &str = "l2:1e-3";
-
-/// The parties: 5, and 20 where there is time.
-pub(super) fn networks(context: &Context<'_>) -> &'static [Among] {
-    const ALL: &[Among] = &[
-        Among { parties: 5, topology: Some("erdos-renyi:0.6") },
-        Among { parties: 20, topology: Some("erdos-renyi:0.3") },
-    ];
-    if context.quick { &ALL[..1] } else { ALL }
+/// The curves of one network: ADMM, then R-ADMM for each γ.
+struct Curves {
+    /// Over odd iterations.
+    gap: Vec<Series>,
+    /// Over all iterations.
+    loss: Vec<Series>,
+    apart: Vec<Series>,
 }
 
-/// What is to be known of all of RA18's figures.
-pub(super) const NOTE: &str = "Adult as a9a has it, 123 columns; the paper has 45,223 rows of 105. The graph of the parties is random and connected.";
+impl Curves {
+    fn new(gammas: &[f64]) -> Self {
+        let mut named = vec![Series::new("ADMM")];
+        named.extend(gammas.iter().map(|gamma| Series::new(format!("R-ADMM, γ = {gamma}"))));
+        Curves { gap: named.clone(), loss: named.clone(), apart: named }
+    }
+
+    /// How far the average loss goes up or down from an odd iteration to the even one after it, in
+    /// the mean over the odd iterations `points`.
+    fn swing(&self, curve: usize, points: &[u64]) -> f64 {
+        let at = |iteration: u64| {
+            self.loss[curve].at(iteration as f64).first().copied().unwrap_or(f64::NAN)
+        };
+        let swings = points.iter().map(|t| (at(2 * t) - at(2 * t - 1)).abs());
+        swings.sum::<f64>() / points.len() as f64
+    }
+
+    fn measure(
+        &mut self,
+        problem: &Problem<'_>,
+        among: Among,
+        gammas: &[f64],
+        (t, best): (u64, f64),
+    ) -> Result<(), Error> {
+        let common = "rho=0.5 start=0.1 release=minimiser";
+        for (k, gamma) in std::iter::once(None).chain(gammas.iter().map(Some)).enumerate() {
+            // Of 2t − 1 iterations of R-ADMM t are odd.
+            let last = gamma.map_or(vec![t], |_| vec![2 * t - 1, 2 * t]);
+            for iterations in last {
+                let method = match gamma {
+                    None => {
+                        method("ADMM", "admm-network", format!("iterations={iterations} {common}"))
+                    }
+                    Some(gamma) => method(
+                        "R-ADMM",
+                        "r-admm",
+                        format!("iterations={iterations} {common} proximal={gamma}"),
+                    ),
+                };
+                let nodes = problem.nodes(&method, Price::Free, among, 1)?;
+                self.loss[k].add(iterations as f64, nodes.average_loss(problem)?);
+                self.apart[k].add(iterations as f64, nodes.consensus_error());
+                if gamma.is_none() || iterations % 2 == 1 {
+                    self.gap[k].add(t as f64, problem.objective(&nodes.mean)? - best);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn draw(self, parties: u32, report: &mut Report) {
+        let without = "Without noise: NOT PRIVATE. All nodes begin at random, within 0.1 of zero.";
+        for (name, what, x, y, series) in [
+            ("convergence", "convergence", "odd iterations", Axis::log("objective gap"), self.gap),
+            ("loss", "average loss", "iterations", Axis::linear("average loss"), self.loss),
+            ("consensus", "consensus", "iterations", Axis::log("consensus error"), self.apart),
+        ] {
+            let caption = match x {
+                "odd iterations" => {
+                    "R-ADMM at its odd iterations, of which each is a step on the data."
+                }
+                _ => "R-ADMM at odd iterations and at the even ones after them.",
+            };
+            let (file, title) =
+                (format!("{name}-{parties}"), format!("RA18: {what}, {parties} parties"));
+            let figure = Figure::new(&file, &title, Axis::linear(x), y).with(series);
+            report.figures.push(figure.captioned(format!("{without} {caption}")));
+        }
+    }
+}
 
 impl Experiment for Ra18Fig1 {
     fn id(&self) -> &'static str {
@@ -49,7 +111,10 @@ impl Experiment for Ra18Fig1 {
     }
 
     fn claims(&self) -> &'static [&'static str] {
-        &["After as many odd iterations, R-ADMM is within a tenth of the gap of ADMM"]
+        &[
+            "After as many odd iterations, R-ADMM is within a tenth of the gap of ADMM",
+            "With a larger γ the average loss changes less from odd to even iterations",
+        ]
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
@@ -59,104 +124,33 @@ impl Experiment for Ra18Fig1 {
         let problem = Problem::new(&table, "logistic", PENALTY);
         let best = problem.objective(&problem.exact()?)?;
         let points: &[u64] = context.pick(&[1, 2, 5, 10, 25, 50], &[1, 5, 10]);
-        let gammas: &[f64] = context.pick(&[0.1, 0.5, 2.0], &[0.5]);
+        let gammas: &[f64] = context.pick(&[0.1, 0.5, 2.0], &[0.1, 2.0]);
         for among in networks(context) {
-            let mut series = vec![Series::new("ADMM")];
-            series.extend(gammas.iter().map(|gamma| Series::new(format!("R-ADMM, γ = {gamma}"))));
+            let mut curves = Curves::new(gammas);
             for &t in points {
                 context.say(&format!("{} parties, {t} iterations", among.parties))?;
-                let plain = method("ADMM", "admm-network", format!("iterations={t} rho=0.5"));
-                let x = problem.simulate(&plain, Price::Free, *among, 1)?;
-                series[0].add(t as f64, problem.objective(&x)? - best);
-                for (k, gamma) in gammas.iter().enumerate() {
-                    // 2t − 1 iterations, of which t are odd.
-                    let settings = format!(
-                        "iterations={} rho=0.5 proximal={gamma} release=minimiser",
-                        2 * t - 1
-                    );
-                    let recycled = method("R-ADMM", "r-admm", settings);
-                    let x = problem.simulate(&recycled, Price::Free, *among, 1)?;
-                    series[k + 1].add(t as f64, problem.objective(&x)? - best);
-                }
+                curves.measure(&problem, *among, gammas, (t, best))?;
             }
-            let last = points[points.len() - 1] as f64;
-            let (admm, ours) = (series[0].at(last)[0], series[1].at(last)[0]);
-            let text = format!("{}, {} parties", self.claims()[0], among.parties);
+            let parties = among.parties;
+            let mut claim = |k: usize, holds: bool, numbers: String| {
+                let text = format!("{}, {parties} parties", self.claims()[k]);
+                let mut claim = Claim::fact(&text, holds, numbers);
+                claim.version = Version::WithoutNoise;
+                report.claims.push(claim);
+            };
+            let last = points[points.len() - 1];
+            let (admm, ours) = (curves.gap[0].at(last as f64)[0], curves.gap[1].at(last as f64)[0]);
             let numbers = format!("gap {ours:.2e} against {admm:.2e} after {last} odd iterations");
-            let mut claim = Claim::fact(&text, ours <= 1.1 * admm, numbers);
-            claim.version = Version::WithoutNoise;
-            report.claims.push(claim);
-            let (x, y) = (Axis::linear("odd iterations"), Axis::log("objective gap"));
-            let file = format!("convergence-{}", among.parties);
-            let title = format!("RA18: convergence, {} parties", among.parties);
-            report.figures.push(Figure::new(&file, &title, x, y).with(series).captioned(
-                "Without noise: NOT PRIVATE. R-ADMM at its odd iterations, of which each is a step on the data.",
-            ));
-        }
-        report.notes.push(NOTE.to_owned());
-        Ok(report)
-    }
-}
-
-impl Experiment for Ra18Fig3 {
-    fn id(&self) -> &'static str {
-        "ra18-fig3"
-    }
-
-    fn paper(&self) -> &'static str {
-        "RA18"
-    }
-
-    fn about(&self) -> &'static str {
-        "R-ADMM with growing penalties, η = 1.01ᵗ and γ = 0.2 × 1.01ᵗ"
-    }
-
-    fn needs(&self) -> &'static [DataSet] {
-        &[DataSet::AdultIndicators]
-    }
-
-    fn claims(&self) -> &'static [&'static str] {
-        &["Growing penalties lower the average loss"]
-    }
-
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
-        let mut report = Report::default();
-        let rows = context.rows(usize::MAX, 600);
-        let table = DataSet::AdultIndicators.load(context, rows, &mut report)?;
-        let problem = Problem::new(&table, "logistic", PENALTY);
-        let epsilons: &[f64] = context.pick(&[0.5, 1.0, 2.0, 5.0], &[1.0, 5.0]);
-        let rounds = context.pick(50, 10);
-        let methods = [
-            method("R-ADMM", "r-admm", format!("iterations={rounds} rho=1 proximal=0.2")),
-            method(
-                "growing",
-                "mr-admm",
-                format!("iterations={rounds} rho=1 proximal=0.2 growth=1.01"),
-            ),
-        ];
-        for among in networks(context) {
-            let mut series: Vec<Series> =
-                methods.iter().map(|method| Series::new(method.name)).collect();
-            for seed in context.seeds(10, 2) {
-                for &epsilon in epsilons {
-                    for (k, method) in methods.iter().enumerate() {
-                        context.say(&format!("seed {seed}, ε = {epsilon}, {}", method.name))?;
-                        let price = Price::Budget(epsilon, 1e-5);
-                        let x = problem.simulate(method, price, *among, seed)?;
-                        series[k].add(epsilon, problem.loss_at(&x)?);
-                    }
-                }
-            }
-            let text = format!("{}, {} parties", self.claims()[0], among.parties);
-            let (grown, plain) = (series[1].by_seed(), series[0].by_seed());
-            report.claims.push(Claim::less(&text, Version::Certified, &grown, &plain));
-            let (x, y) = (Axis::log("ε at δ = 1e-5"), Axis::linear("average loss"));
-            let file = format!("loss-{}", among.parties);
-            let title = format!("RA18: growing penalties, {} parties", among.parties);
-            let caption = format!(
-                "{rounds} iterations at equal certified ε; mean and standard error over seeds."
+            claim(0, ours <= 1.1 * admm, numbers);
+            let swings: Vec<f64> = (1..=gammas.len()).map(|k| curves.swing(k, points)).collect();
+            let listed: Vec<String> = swings.iter().map(|swing| format!("{swing:.1e}")).collect();
+            let numbers = format!(
+                "by {} for γ = {gammas:?}, mean over {} pairs of iterations",
+                listed.join(", "),
+                points.len()
             );
-            report.figures.push(Figure::new(&file, &title, x, y).with(series).captioned(caption));
+            claim(1, swings.windows(2).all(|pair| pair[1] < pair[0]), numbers);
+            curves.draw(parties, &mut report);
         }
         report.notes.push(NOTE.to_owned());
         Ok(report)

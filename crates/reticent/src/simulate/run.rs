@@ -17,7 +17,7 @@ use crate::model::Model;
 use crate::objective::Objective;
 use crate::source::Source;
 use crate::stage::{Stage, Watch, enter};
-use crate::task::no_pure;
+use crate::task::{no_pure, whole_budget};
 use crate::trace::{Rounds, Trace, Tracing};
 
 /// What every guarantee between parties relies on: proofs/derived-noise.md and proofs/trust.md.
@@ -252,7 +252,8 @@ impl SimulationJob {
             |table: &PrivateTable| table.public_count(opening.unit, opening.adjacency).unwrap_or(1);
         let records: Vec<u64> = tables.iter().map(count).collect();
         let topology = self.topology(records.len() as u32)?;
-        let public = self.objective.public(records.len() as u64, 0.0);
+        let whole = whole_budget(self.budget, opening)?;
+        let public = self.objective.public(records.len() as u64, whole);
         let setup = Setup {
             entry: self.entry,
             recipe: self.recipe(&public, &records, &topology),

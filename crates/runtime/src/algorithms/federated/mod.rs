@@ -24,6 +24,7 @@ mod trajectory;
 use std::sync::Arc;
 
 use reticent_accountant::{Unit, View};
+use reticent_admm::defaults::time;
 use reticent_admm::{Refused, fraction, positive};
 use reticent_oracle::queries::ResidualTerms;
 use reticent_oracle::{BlockTerms, Claim, OneRecord, Sampling};
@@ -111,6 +112,19 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     Ok(Box::new(masked))
 }
 
+/// The length of a step in 1/L, at most 1, by the rule of the algorithms of one party: noise that
+/// each user adds is √parties times that of one sum.
+fn length(recipe: &Recipe<'_>, rounds: u32) -> f64 {
+    if recipe.settings.as_published == Some(true) {
+        return 1.0;
+    }
+    let parties = f64::from(recipe.parties());
+    let noises = if recipe.view == View::Local { parties.sqrt() } else { 1.0 };
+    let units: u64 = recipe.units().iter().sum();
+    let signal = units as f64 / (recipe.public.whole_budget * noises);
+    (time(signal, recipe.public.shape.len()) / f64::from(rounds)).min(1.0)
+}
+
 /// What does not depend on who is trusted.
 fn in_common(recipe: &Recipe<'_>) -> Result<Federated, Refused> {
     let settings = recipe.settings;
@@ -121,11 +135,12 @@ fn in_common(recipe: &Recipe<'_>) -> Result<Federated, Refused> {
         let allowed = format!("there are {} users; choose at most as many", recipe.parties());
         return Err(Refused::new("sampling", sampling, allowed));
     }
-    let gamma = recipe.gamma()?;
+    let rounds = settings.iterations_or(ROUNDS)? as u32;
+    let gamma = settings.prox_step_or(length(recipe, rounds) / recipe.public.curvature())?;
     let clip = settings.clip_or_bound(recipe.public)?;
     Ok(Federated {
         parties: recipe.parties(),
-        rounds: settings.iterations_or(ROUNDS)? as u32,
+        rounds,
         sampling,
         lambda: fraction("relaxation", settings.relaxation.unwrap_or(LAMBDA))?,
         regulariser: Arc::clone(recipe.regulariser),

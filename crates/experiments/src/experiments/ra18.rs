@@ -1,0 +1,86 @@
+//! What RA18's figures have in common: the networks, and the average loss of the nodes.
+
+use reticent_plot::Axis;
+
+use crate::claim::{Claim, Version};
+use crate::data::DataSet;
+use crate::error::Error;
+use crate::experiment::Context;
+use crate::report::{Figure, Report, Series};
+use crate::train::{Among, Method, Price, Problem};
+
+pub(super) const PENALTY: &str = "l2:1e-3";
+
+/// δ of the budgets.
+const DELTA: f64 = 1e-5;
+
+/// The parties: 5, and 20 where there is time.
+pub(super) fn networks(context: &Context<'_>) -> &'static [Among] {
+    const ALL: &[Among] = &[
+        Among { parties: 5, topology: Some("erdos-renyi:0.6") },
+        Among { parties: 20, topology: Some("erdos-renyi:0.3") },
+    ];
+    if context.quick { &ALL[..1] } else { ALL }
+}
+
+/// What is to be known of all of RA18's figures.
+pub(super) const NOTE: &str = "Adult as a9a has it, 123 columns; the paper has 45,223 rows of 105. The graph of the parties is random and connected, \
+                               and rows are dealt to them in turn. The average loss is the paper's: the mean over the nodes of the loss of each node's own \
+                               model on its own rows. The consensus error is the largest distance of a node's model from the mean of all.";
+
+/// How figures 2 and 3 compare methods.
+#[derive(Debug)]
+pub(super) struct Comparison<'a> {
+    pub methods: &'a [Method],
+    /// Which method is claimed to have a lower loss than which other, and the words for it.
+    pub claims: &'a [(usize, usize, &'static str)],
+    pub title: &'static str,
+    pub caption: String,
+}
+
+impl Comparison<'_> {
+    /// The average loss of all methods at equal certified ε, and how far their nodes are apart.
+    pub fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
+        let mut report = Report::default();
+        let rows = context.rows(usize::MAX, 600);
+        let table = DataSet::AdultIndicators.load(context, rows, &mut report)?;
+        let problem = Problem::new(&table, "logistic", PENALTY);
+        let epsilons: &[f64] = context.pick(&[0.5, 1.0, 2.0, 5.0], &[1.0, 5.0]);
+        for among in networks(context) {
+            let named = || self.methods.iter().map(|method| Series::new(method.name)).collect();
+            let (mut losses, mut apart): (Vec<Series>, Vec<Series>) = (named(), named());
+            for seed in context.seeds(10, 2) {
+                for &epsilon in epsilons {
+                    for (k, method) in self.methods.iter().enumerate() {
+                        context.say(&format!("seed {seed}, ε = {epsilon}, {}", method.name))?;
+                        let price = Price::Budget(epsilon, DELTA);
+                        let nodes = problem.nodes(method, price, *among, seed)?;
+                        losses[k].add(epsilon, nodes.average_loss(&problem)?);
+                        apart[k].add(epsilon, nodes.consensus_error());
+                    }
+                }
+            }
+            for &(ours, other, words) in self.claims {
+                let text = format!("{words}, {} parties", among.parties);
+                let (ours, other) = (losses[ours].by_seed(), losses[other].by_seed());
+                report.claims.push(Claim::less(&text, Version::Certified, &ours, &other));
+            }
+            self.draw(among.parties, losses, apart, &mut report);
+        }
+        report.notes.push(NOTE.to_owned());
+        Ok(report)
+    }
+
+    fn draw(&self, parties: u32, losses: Vec<Series>, apart: Vec<Series>, report: &mut Report) {
+        let x = || Axis::log("total ε at δ = 1e-5");
+        for (name, what, y, series) in [
+            ("loss", "", Axis::linear("average loss"), losses),
+            ("consensus", ", consensus", Axis::log("consensus error"), apart),
+        ] {
+            let (file, title) =
+                (format!("{name}-{parties}"), format!("{}{what}, {parties} parties", self.title));
+            let figure = Figure::new(&file, &title, x(), y).with(series);
+            report.figures.push(figure.captioned(&self.caption));
+        }
+    }
+}
