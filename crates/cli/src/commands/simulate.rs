@@ -203,7 +203,7 @@ fn check_node_models(
     check_folder(folder)?;
     let filled = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     if filled && !force {
-        return Err(Error::Exists { file: folder.to_owned(), what: "a folder with files in it" })?;
+        Err(Error::Exists { file: folder.to_owned(), what: "a folder with files in it" })?;
     }
     Ok(())
 }
