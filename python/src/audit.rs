@@ -65,7 +65,7 @@ impl Attack {
 #[pyfunction]
 pub fn audit(py: Python<'_>, attack: Attack) -> PyResult<String> {
     let spec = attack.spec().map_err(Failure::from)?;
-    let report = attended(py, |stop| run_told(&spec, &|_, _| unless(stop)));
+    let report = attended(py, |stop| run_told(&spec, &|_, _| unless(stop)))?;
     let report = report.map_err(Failure::from)?;
     text(&report)
 }
@@ -84,7 +84,7 @@ pub fn audit_all(
             only.is_empty() || only.iter().any(|name| name == cell.algorithm)
         };
         audit_map(runs, seed, wanted, &|_, _| unless(stop))
-    });
+    })?;
     text(&reports.map_err(Failure::from)?)
 }
 

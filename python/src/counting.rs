@@ -8,6 +8,7 @@ use crate::error::Failure;
 use crate::payment::{Bill, Payer, Receipt, perform};
 use crate::schema::Schema;
 use crate::table::Table;
+use crate::threads::detached;
 
 /// What is to be counted; every key is there, as `None` where nothing is said.
 #[derive(FromPyObject)]
@@ -49,12 +50,12 @@ pub fn class_counts<'py>(
     let table = Table::new(x, None, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some();
-    let done: Result<_, Failure> = py.detach(|| {
+    let done: Result<_, Failure> = detached(py, || {
         let job = question.fit()?.count(true)?;
         let asked = Some((question.epsilon, question.delta));
         let bill = Bill::new(asked, job.user_column(), grouped);
         perform(budget, bill, |watch| job.open(&dataset, watch))
-    });
+    })?;
     let (counted, receipt) = done?;
     let counts = counted.classes.into_iter().map(|(_, count)| count).collect();
     Ok((counts, counted.deviation, Certificate(counted.certificate), receipt))

@@ -8,6 +8,7 @@ use crate::error::Failure;
 use crate::model::Model;
 use crate::payment::{Bill, Payer, Receipt, perform};
 use crate::table::Table;
+use crate::threads::detached;
 
 /// How it is to be evaluated; every key is there, as `None` where nothing is said.
 #[derive(FromPyObject)]
@@ -66,12 +67,12 @@ pub fn evaluate<'py>(
     let table = Table::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some();
-    let done: Result<_, Failure> = py.detach(|| {
+    let done: Result<_, Failure> = detached(py, || {
         let asked = Some((question.epsilon, question.delta));
         let bill = Bill::new(asked, Evaluation::user_column(&model.0), grouped);
         let evaluation = question.evaluation()?;
         perform(budget, bill, |watch| evaluation.open(&model.0, &dataset, watch))
-    });
+    })?;
     let (evaluated, receipt) = done?;
     let figures = serde_json::to_string(&evaluated.quality)
         .map_err(|error| Failure::from(Error::value("figures", "", error.to_string())))?;

@@ -10,6 +10,7 @@ use crate::job::Request;
 use crate::model::Model;
 use crate::payment::{Bill, Payer, Receipt, countable, perform, unpaid};
 use crate::table::Table;
+use crate::threads::detached;
 use crate::watch::Signals;
 
 /// What a run came to iteration by iteration: columns by their names, empty cells as `None`.
@@ -38,7 +39,7 @@ pub fn fit<'py>(
     let table = Table::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some();
-    let done: Result<_, Failure> = py.detach(|| {
+    let done: Result<_, Failure> = detached(py, || {
         let job = request.fit()?.check()?;
         if request.trace {
             job.check_traceable()?;
@@ -46,7 +47,7 @@ pub fn fit<'py>(
         let bill = Bill::new(request.asked(), job.user_column(), grouped);
         let tracing = request.trace.then(Tracing::default);
         perform(budget, bill, |watch| Ok(Fitting(job.open(&dataset, watch)?, tracing)))
-    });
+    })?;
     let ((Fitted { model, iterations, converged, .. }, trace), receipt) = done?;
     Ok((Model(model), iterations, converged, trace.map(|trace| trace.columns()), receipt))
 }
@@ -83,13 +84,13 @@ pub fn check_budget<'py>(
     let table = Table::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some();
-    let done: Result<(), Failure> = py.detach(|| {
+    let done: Result<(), Failure> = detached(py, || {
         let job = request.fit()?.check()?;
         let bill = Bill::new(request.asked(), job.user_column(), grouped);
         let mut signals = Signals::new();
         let ready = job.open(&dataset, &mut |stage| signals.watch(stage))?;
         countable(&budget, &bill, &Fitting(ready, None))
-    });
+    })?;
     Ok(done?)
 }
 
@@ -124,7 +125,7 @@ pub fn tune<'py>(
     let table = Table::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some();
-    let done: Result<_, Failure> = py.detach(|| {
+    let done: Result<_, Failure> = detached(py, || {
         let mut tune = Tune::new();
         for (i, request) in requests.iter().enumerate() {
             tune = tune.point(i.to_string(), request.fit()?);
@@ -136,7 +137,7 @@ pub fn tune<'py>(
         let asked = requests.first().and_then(Request::asked);
         let bill = Bill::new(asked, job.user_column(), grouped);
         perform(budget, bill, |watch| Ok(Fitting(job.open(&dataset, watch)?, None)))
-    });
+    })?;
     let ((Fitted { model, iterations, tuned, .. }, _), receipt) = done?;
     let tuned = tuned.ok_or_else(|| Error::value("param_grid", "", "nothing was chosen"));
     let tuned = tuned.map_err(Failure::from)?;

@@ -17,6 +17,7 @@ mod reproduction;
 mod schema;
 mod simulation;
 mod table;
+mod threads;
 mod watch;
 
 /// The module `reticent._reticent`. It keeps no state of its own, so it runs without a global lock.

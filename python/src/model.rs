@@ -10,6 +10,7 @@ use crate::certificate::Certificate;
 use crate::error::Failure;
 use crate::schema::Schema;
 use crate::table::Table;
+use crate::threads::detached;
 
 /// A trained model with its certificate inside.
 #[pyclass(frozen, eq, skip_from_py_object, module = "reticent._reticent", name = "Model")]
@@ -140,7 +141,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let table = Table::new(x, names, None, None)?;
         let dataset = table.dataset()?;
-        let scores = py.detach(|| self.0.score_dataset(&dataset)).map_err(Failure::from)?;
+        let scores = detached(py, || self.0.score_dataset(&dataset))?.map_err(Failure::from)?;
         let outputs = self.0.outputs().len();
         let records = scores.len() / outputs;
         scores.into_pyarray(py).reshape([records, outputs])
@@ -157,7 +158,7 @@ impl Model {
     ) -> PyResult<Predictions<'py>> {
         let table = Table::new(x, names, None, None)?;
         let dataset = table.dataset()?;
-        let predicted = py.detach(|| self.0.predict_whole(&dataset)).map_err(Failure::from)?;
+        let predicted = detached(py, || self.0.predict_whole(&dataset))?.map_err(Failure::from)?;
         let (columns, records) = (predicted.numbers.len(), predicted.records);
         let numbers: Vec<f64> = predicted.numbers.concat();
         // Column by column, as the library has them.

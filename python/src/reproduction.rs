@@ -49,7 +49,7 @@ pub fn reproduce(
         let mut tell = |_: &str| unless(stop);
         let mut context = Context { data_dir, quick, seeds, rows: None, tell: &mut tell };
         experiment.run(&mut context)
-    });
+    })?;
     done.map(told).map_err(in_python)
 }
 

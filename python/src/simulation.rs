@@ -14,6 +14,7 @@ use crate::job::{Request, Tie};
 use crate::model::Model;
 use crate::payment::{Bill, Payer, Receipt, perform};
 use crate::table::Table;
+use crate::threads::detached;
 
 /// Who takes part; every key is there, as `None` where nothing is said.
 #[derive(FromPyObject)]
@@ -113,7 +114,7 @@ pub fn simulate<'py>(
     let table = Table::new(x, names, y, owners)?;
     let dataset = table.dataset()?;
     let grouped = owners.is_some();
-    let done: Result<_, Failure> = py.detach(|| {
+    let done: Result<_, Failure> = detached(py, || {
         let job = parties.simulation(&request).and_then(Simulation::check).map_err(as_parties)?;
         if budget.is_some() {
             payable(&job)?;
@@ -125,7 +126,7 @@ pub fn simulate<'py>(
             let ready = job.open(&dataset, keep, watch).map_err(as_parties)?;
             Ok(Between(ready, keep, tracing))
         })
-    });
+    })?;
     let ((Simulated { model, parties, rounds, traffic, rejections, .. }, trace), receipt) = done?;
     let traffic = traffic.map(|traffic| (traffic.messages, traffic.bytes));
     let trace = trace.map(|trace| trace.columns());

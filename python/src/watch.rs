@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 use reticent::Stage;
 
+use crate::threads::with_threads;
+
 /// How often is looked: seldom enough to cost nothing, often enough for a person.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -47,11 +49,14 @@ pub fn unless(stop: &AtomicBool) -> ControlFlow<()> {
 
 /// Does work that many threads share, on a thread of its own, and looks for signals on this one,
 /// where alone Python shows them. `work` is told to stop through its argument.
-pub fn attended<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + Send) -> T {
+pub fn attended<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> T + Send,
+) -> PyResult<T> {
     let stop = AtomicBool::new(false);
     let done = py.detach(|| {
         thread::scope(|scope| {
-            let worker = scope.spawn(|| work(&stop));
+            let worker = scope.spawn(|| with_threads(|| work(&stop)));
             while !worker.is_finished() {
                 thread::sleep(PAUSE);
                 if raised() {

@@ -4,6 +4,8 @@ import copy
 import os
 import pickle
 import stat
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -114,6 +116,42 @@ def test_joblib(budget, patients, backend):
         delayed(fit_once)(clone(model), *patients) for _ in range(10)
     )
     assert sum(done) == FIT == paid(budget)
+
+
+FORKED = """
+import multiprocessing, warnings
+import numpy as np
+from reticent import Budget, BudgetExceeded, PrivateLogisticRegression
+X = np.random.default_rng(0).uniform(0, 1, size=(2000, 3))
+y = (X[:, 0] > 0.5).astype(int)
+budget = Budget(2.0, 1e-6)
+model = PrivateLogisticRegression(
+    epsilon=1.0, delta=1e-6, bounds=(0, 1), classes=[0, 1], budget=budget
+).fit(X, y)
+
+def again(_):
+    try:
+        model.fit(X, y)
+    except BudgetExceeded:
+        return None
+    assert len(model.predict(X)) == 2000
+    return tuple(model.coef_.ravel())
+
+warnings.simplefilter("ignore")  # that a process with threads is forked
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    found = [one for one in pool.map(again, range(4), chunksize=1) if one]
+assert len(budget.jobs) == 3 and len(found) == 2 == len(set(found)), found
+print("done")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing is forked there")
+def test_a_forked_process_pays_draws_noise_of_its_own_and_does_not_wait_for_ever():
+    """The threads that the first fit has started are not in it."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout == "done\n", done.stderr
 
 
 def test_grid_search_in_processes(budget, patients):

@@ -7,6 +7,7 @@
 pub(crate) mod dpa19;
 pub(crate) mod fp23;
 pub(crate) mod ls22;
+pub(crate) mod ra18;
 pub(crate) mod rdp20;
 
 use crate::report::{Figure, Series};

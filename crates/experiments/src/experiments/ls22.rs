@@ -127,8 +127,9 @@ impl Kind {
                  They bound R, the gap less its linear part, and leave a constant open."
             }
             _ => {
-                "What the theorems ask for: steps of at most 1/(2g) (Theorem 3): not held, they are 1/g. Steps of 1/√k \
-                 (Theorem 5): held as published; the certified version has 1/g. They bound R, the gap less its linear part, \
+                "What the theorems ask for: steps of at most 1/(2g) (Theorem 3): not held as published, they are 1/g; \
+                 the certified version has shorter ones where there is little signal. Steps of 1/√k (Theorem 5): held as \
+                 published, and not by the certified version. They bound R, the gap less its linear part, \
                  and leave a constant open."
             }
         }
