@@ -195,7 +195,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             table = _tables.from_arrow(X)
             if reset:
                 self.n_features_in_ = table.width
-                self.feature_names_in_ = np.asarray(_tables.column_names(X), dtype=object)
+                self.feature_names_in_ = np.asarray(_tables.column_names(table.x), dtype=object)
             return table
         matrix = validated(self, X, reset)
         names = _tables.column_names(X)
@@ -264,8 +264,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _public_n(self) -> int | None:
         return None if self.public_n is None else whole("public_n", self.public_n, 1)
 
-    def _schema(self, table: _tables.Columns, X: Any, y: Any, **kind: Any) -> Any:
-        names = table.names if table.names is not None else _tables.column_names(X)
+    def _schema(self, table: _tables.Columns, y: Any, **kind: Any) -> Any:
+        names = table.names if table.names is not None else _tables.column_names(table.x)
         target = getattr(y, "name", None)
         return schema_for(
             bounds=self.bounds,

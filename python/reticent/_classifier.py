@@ -137,7 +137,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         labels = self._checked(y)
         self.classes_, codes = self._classes(labels)
         names = None if self._declared() else [name_of(label) for label in self.classes_]
-        schema = self._schema(table, X, y, classes=names, range=None)
+        schema = self._schema(table, y, classes=names, range=None)
         if len(schema.classes) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least 2 classes, and there is one class"

@@ -52,7 +52,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         """The table, its schema and the numbers to predict."""
         table = self._table(X, reset=True)
         numbers = self._targets(y)
-        return table, self._ranged(table, X, y), numbers
+        return table, self._ranged(table, y), numbers
 
     def _targets(self, y: Any) -> NDArray[np.float64]:
         numbers = numbers_of(self._checked(y))
@@ -60,17 +60,17 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
             raise DataError("Input y contains NaN or infinity, and a number is needed")
         return numbers
 
-    def _ranged(self, table: Any, X: Any, y: Any) -> Any:
+    def _ranged(self, table: Any, y: Any) -> Any:
         if self.target_bounds is None:
             declared = None if self.schema is None else read_schema(self.schema).range
             if declared is None:
                 raise ValueError(WAYS_OUT)
-            return self._schema(table, X, y, classes=None, range=None)
+            return self._schema(table, y, classes=None, range=None)
         try:
             lower, upper = (float(end) for end in self.target_bounds)
         except (TypeError, ValueError):
             raise ValueError("target_bounds must be (lower, upper), two numbers") from None
-        return self._schema(table, X, y, classes=None, range=(lower, upper))
+        return self._schema(table, y, classes=None, range=(lower, upper))
 
     def _set_weights(self, weights: Any, intercept: Any) -> None:
         self.coef_ = weights[0]

@@ -20,7 +20,8 @@ class Columns(NamedTuple):
 
 def speaks_arrow(X: Any) -> bool:
     """Whether it is a table that is not NumPy's and not pandas', and can be had through Arrow."""
-    return hasattr(X, "__arrow_c_stream__") and not is_pandas(X)
+    speaks = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
+    return speaks and not is_pandas(X)
 
 
 def is_pandas(X: Any) -> bool:
@@ -44,32 +45,39 @@ def column_names(X: Any) -> list[str] | None:
 
 def from_arrow(X: Any) -> Columns:
     """A table through Arrow's C interface."""
-    if is_pandas(X):
-        try:
-            import pyarrow
-        except ModuleNotFoundError:
-            raise ImportError(
-                "a data frame of pandas whose columns are not all numbers goes through Arrow: "
-                "pip install pyarrow"
-            ) from None
-        try:
-            # The index is no column.
-            X = pyarrow.Table.from_pandas(X, preserve_index=False)
-        except (pyarrow.ArrowException, TypeError, ValueError):
-            # What Arrow says shows the value that it stumbled over.
-            raise DataError(
-                "a column of X holds values of several types: make every column all numbers, all "
-                "text or categories"
-            ) from None
-    if not hasattr(X, "__arrow_c_stream__"):
+    if not (is_pandas(X) or speaks_arrow(X)):
         raise DataError(
             "the schema has columns that are not numbers: give X as a data frame (pandas, polars) "
             "or an Arrow table"
         )
-    names = column_names(X)
+    names = None if is_pandas(X) else column_names(X)
+    if names is None or not hasattr(X, "__arrow_c_stream__"):
+        X = _arrow_table(X)
+        names = column_names(X)
     if names is None:
         raise DataError("the columns of an Arrow table need names")
     return Columns(X, None, len(names), False)
+
+
+def _arrow_table(X: Any) -> Any:
+    """Pandas, or something that speaks Arrow and does not say what its columns are called."""
+    try:
+        import pyarrow
+    except ModuleNotFoundError:
+        raise ImportError(
+            f"a {type(X).__name__} goes through Arrow where its columns are not all numbers, or "
+            "have names that only Arrow knows: pip install pyarrow"
+        ) from None
+    try:
+        # The index is no column.
+        pandas = is_pandas(X)
+        return pyarrow.Table.from_pandas(X, preserve_index=False) if pandas else pyarrow.table(X)
+    except (pyarrow.ArrowException, TypeError, ValueError):
+        # What Arrow says shows the value that it stumbled over.
+        raise DataError(
+            "X cannot be read as an Arrow table: make every column all numbers, all text or "
+            "categories, and give all of them names"
+        ) from None
 
 
 def from_matrix(X: Any, names: list[str] | None) -> Columns:
@@ -81,6 +89,6 @@ def from_matrix(X: Any, names: list[str] | None) -> Columns:
             X.sum_duplicates()
         parts = (X.indptr, X.indices, X.data, X.shape[1])
         return Columns(parts, names, X.shape[1], True)
-    if not (X.flags.c_contiguous or X.flags.f_contiguous):
-        X = np.ascontiguousarray(X)
+    if not (X.flags.aligned and (X.flags.c_contiguous or X.flags.f_contiguous)):
+        X = np.require(X, requirements=["A", "C"])
     return Columns(X, names, X.shape[1], False)

@@ -59,6 +59,7 @@ def validated(estimator: Any, X: Any, reset: bool) -> Any:
     """X as a matrix of float64 or sparse rows, with scikit-learn's attributes of it."""
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise DataError("X is a query that was not made yet: give X.collect(), its data frame")
+    _not_masked(X, "X")
     if _is_plain(X):
         _remember(estimator, X, reset)
         return X
@@ -76,6 +77,17 @@ def validated(estimator: Any, X: Any, reset: bool) -> Any:
         )
     except ValueError as error:
         raise _silent(error, "X", TEXT) from None
+    except TypeError as error:
+        # Days and numbers have no type in common. What else scikit-learn says shows no value.
+        if type(error).__name__ != "DTypePromotionError":
+            raise
+        raise DataError(TEXT) from None
+
+
+def _not_masked(given: Any, name: str) -> None:
+    """What is behind a mask would be read."""
+    if np.ma.is_masked(given):
+        raise DataError(f"{name} has masked values: fill them in, or leave those records out")
 
 
 def _is_plain(X: Any) -> bool:
@@ -98,6 +110,7 @@ def one_column(y: Any) -> NDArray[Any]:
     """y as one column."""
     if type(y) is np.ndarray and y.ndim == 1 and y.size > 0 and y.dtype.kind in "biufU":
         return y
+    _not_masked(y, "y")
     try:
         y = check_array(y, ensure_2d=False, dtype=None, input_name="y", **{_FINITE: False})
         return np.asarray(column_or_1d(y, warn=True))

@@ -226,3 +226,54 @@ def test_what_is_no_table_yet_and_columns_of_one_name_are_refused(patients, boun
         model.fit(polars.DataFrame(X, schema=["a", "b"]).lazy(), y)
     with pytest.raises(reticent.DataError, match="same name"):
         model.fit(pandas.DataFrame(X, columns=["a", "a"]), y)
+
+
+class Stream:
+    """Speaks Arrow, and says nothing else."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+class Batch:
+    """One batch, and no stream."""
+
+    def __init__(self, batch):
+        self.batch = batch
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self.batch.__arrow_c_array__(requested_schema)
+
+
+def test_whatever_speaks_arrow_is_read(patients, bounds):
+    X, y = patients
+    table = pyarrow.table({"age": X[:, 0], "pressure": X[:, 1]})
+    model = PrivateLogisticRegression(**BUDGET, bounds=bounds, classes=[0, 1])
+    for given in (Stream(table), Batch(table.to_batches()[0]), table.to_reader()):
+        fitted = model.fit(given, y)
+        assert fitted.feature_names_in_.tolist() == ["age", "pressure"] == fitted.coef_names_
+        assert (fitted.predict(Stream(table)) == fitted.predict(table)).all()
+    with pytest.raises(reticent.DataError):
+        model.fit(Stream(polars.Series([0.5] * 2000)), y)
+
+
+def test_what_is_masked_is_not_read(patients, bounds):
+    X, y = patients
+    model = PrivateLogisticRegression(**BUDGET, bounds=bounds, classes=[0, 1])
+    with pytest.raises(reticent.DataError, match="X has masked"):
+        model.fit(np.ma.masked_greater(X, 100), y)
+    with pytest.raises(reticent.DataError, match="y has masked"):
+        model.fit(X, np.ma.masked_equal(y, 1))
+
+
+def test_days_without_a_schema_and_arrays_out_of_step(patients, bounds):
+    X, y = patients
+    model = PrivateLogisticRegression(**BUDGET, bounds=bounds, classes=[0, 1])
+    days = pandas.DataFrame({"a": X[:, 0], "b": pandas.Timestamp("2020-01-01")})
+    with pytest.raises(reticent.DataError, match="schema"):
+        model.fit(days, y)
+    odd = np.frombuffer(b"\0" + X.tobytes(), dtype=np.float64, offset=1).reshape(X.shape)
+    assert model.fit(odd, y).score(X, y) > 0.7

@@ -51,7 +51,7 @@ pub struct Simulate {
     keep: KeepFlags,
 
     /// Also write the last model of each party to folders 0, 1, 2, … in this one, each with the
-    /// certificate of the run; for algorithms of peers on a graph
+    /// certificate of the run. A new folder, for algorithms of peers on a graph
     #[arg(long, value_name = "FOLDER")]
     node_models: Option<PathBuf>,
 
@@ -141,7 +141,7 @@ impl Simulate {
         check_results(&out, force)?;
         trace.check(purse.is_given(), force)?;
         if let Some(nodes) = &node_models {
-            check_node_models(&file, nodes, force)?;
+            check_node_models(&file, nodes)?;
         }
         keep.check(force)?;
         let keep = Keep { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
@@ -186,11 +186,7 @@ impl Simulate {
 
 /// Refuses, before anything is spent, what has no models of single parties, and a folder in which
 /// something else is already.
-fn check_node_models(
-    file: &JobFile<SimulationSpec>,
-    folder: &Path,
-    force: bool,
-) -> Result<(), Failure> {
+fn check_node_models(file: &JobFile<SimulationSpec>, folder: &Path) -> Result<(), Failure> {
     let job = file.job.check().map_err(|error| Failure::of("simulate", error))?;
     if !job.has_node_models() {
         return Err(Failure::Usage {
@@ -202,8 +198,12 @@ fn check_node_models(
     }
     check_folder(folder)?;
     let filled = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
-    if filled && !force {
-        Err(Error::Exists { file: folder.to_owned(), what: "a folder with files in it" })?;
+    if filled {
+        return Err(Failure::Usage {
+            message: format!("{} has files in it already", folder.display()),
+            hint: "give a new folder with --node-models: models of another run would stay beside these"
+                .to_owned(),
+        });
     }
     Ok(())
 }

@@ -42,10 +42,12 @@ impl Experiment for Ra18Privacy {
 
     fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
         let rounds = context.pick(50, 10);
+        // With gradients released every step is a linearised one: γ sets its length, and is the same
+        // for all.
         let methods = [
             method("R-ADMM", "r-admm", format!("iterations={rounds} rho=1 proximal=0.2")),
-            method("DVP", "dvp", format!("iterations={rounds} rho=1")),
-            method("M-ADMM", "m-admm", format!("iterations={rounds} rho=1")),
+            method("DVP", "dvp", format!("iterations={rounds} rho=1 proximal=0.2")),
+            method("M-ADMM", "m-admm", format!("iterations={rounds} rho=1 proximal=0.2")),
             method(
                 "R-ADMM, growing α",
                 "r-admm",
