@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pathlib
 import warnings
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,9 +19,10 @@ from ._owners import owners
 from ._penalties import number
 from ._reticent import Model
 from ._schema import read_schema, schema_for
+from ._settings import in_words
 from ._validation import one_column, validated
 from ._whole import whole
-from ._wrappers import fitted_before, warn_of_many, warn_of_steps
+from ._wrappers import fitted_before, is_in_worker, warn_of_many, warn_of_steps
 from .budget import Budget
 from .certificate import Certificate
 from .errors import NotPrivateWarning, warn_beside
@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 FITTED_BEFORE = (
     "what {} learned from the records, fitted to them before in a pipeline, is public: it is no part "
     "of what is counted"
+)
+
+# What it rests on where nobody can look for such steps.
+FITTED_UNSEEN = (
+    "fitted by a worker of joblib (n_jobs), from where the steps of a pipeline that were fitted before "
+    "are not seen: that none of them has learned from the records is taken as given"
 )
 
 
@@ -61,7 +67,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     algorithm : str
         ``"auto"``, or a name of ``reticent list algorithms``.
     settings : dict, optional
-        Settings of the algorithm, for example ``{"iterations": 100}``.
+        Settings of the algorithm, for example ``{"iterations": 100}``; several numbers are a list.
     fit_intercept : bool
         Whether there is an intercept.
     trace : bool
@@ -233,7 +239,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                 "kind 'user' in the schema"
             )
         outputs = None if schema.classes is None else len(schema.classes)
-        learned = fitted_before()
+        before = [FITTED_BEFORE.format(one) for one in fitted_before()]
+        if is_in_worker():
+            before.append(FITTED_UNSEEN)
         return {
             "schema": schema,
             "loss": self._loss(outputs),
@@ -241,25 +249,19 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             "constraint": self._constraint(schema.encoded_names),
             "intercept": bool(self.fit_intercept),
             "algorithm": self.algorithm,
-            "settings": self._settings(),
+            "settings": in_words(self.settings),
             "epsilon": None if self.epsilon is None else float(number("epsilon", self.epsilon)),
             "delta": None if self.delta is None else float(number("delta", self.delta)),
             "adjacency": self.adjacency,
             "unit": unit,
             "public_n": self._public_n(),
             "seed": seed,
-            "assumptions": self._assumptions() + [FITTED_BEFORE.format(one) for one in learned],
+            "assumptions": self._assumptions() + before,
             "class_weight": None,
             "class_prior": None,
             "standard_errors": self._share(),
             "trace": bool(self.trace),
         }
-
-    def _settings(self) -> list[tuple[str, str]]:
-        given = {} if self.settings is None else self.settings
-        if not isinstance(given, Mapping):
-            raise ValueError(f"settings={given!r}: a dict is needed, such as {{'iterations': 100}}")
-        return [(str(name), _word(value)) for name, value in given.items()]
 
     def _public_n(self) -> int | None:
         return None if self.public_n is None else whole("public_n", self.public_n, 1)
@@ -425,12 +427,6 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
         warn_of_many(self)
         return _clone_parametrized(self)
-
-
-def _word(value: Any) -> str:
-    if isinstance(value, (bool, np.bool_)):
-        return str(value).lower()
-    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
 
 
 def payer_of(budget: Any, label: str) -> dict[str, str] | None:

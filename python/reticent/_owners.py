@@ -10,6 +10,11 @@ from numpy.typing import NDArray
 from .errors import DataError
 
 
+# What can be told apart, and of which it is known what is missing. Text with a word of its own for
+# that (numpy.dtypes.StringDType) is not among it.
+_KINDS = "biufUSMmO"
+
+
 def owners(groups: Any) -> NDArray[np.uint64] | None:
     """Whose each row is, as numbers."""
     if groups is None:
@@ -23,9 +28,14 @@ def numbered(name: str, given: Any) -> tuple[list[Any], NDArray[np.uint64]]:
     A row that is nobody's is refused: whoever it belongs to would be protected with a part of what
     is theirs.
     """
-    column = np.asarray(given)
+    column = _column(given)
     if column.ndim != 1:
         raise ValueError(f"{name} must be one column, and has {column.ndim} dimensions")
+    if column.dtype.kind not in _KINDS:
+        raise ValueError(
+            f"{name} must be numbers, text or times, and is of the type {type(column.dtype).__name__}: "
+            "give astype(object) of it"
+        )
     if np.ma.is_masked(given) or _any_missing(column):
         raise DataError(
             f"{name} does not say of every record whose it is: fill in what is missing, or leave "
@@ -40,8 +50,16 @@ def numbered(name: str, given: Any) -> tuple[list[Any], NDArray[np.uint64]]:
     return labels[order].tolist(), number[places.ravel()]
 
 
+def _column(given: Any) -> NDArray[Any]:
+    """The owners as they are: NumPy makes text of a list of text and NaN, and a person of "nan"."""
+    if not isinstance(given, (list, tuple)):
+        return np.asarray(given)
+    # One that is masked would be taken for a number.
+    return np.asarray([None if one is np.ma.masked else one for one in given], dtype=object)
+
+
 def _any_missing(column: NDArray[Any]) -> bool:
-    if column.dtype.kind in "fc":
+    if column.dtype.kind == "f":
         return bool(np.isnan(column).any())
     if column.dtype.kind in "mM":
         return bool(np.isnat(column).any())
@@ -53,7 +71,7 @@ def _is_missing(one: Any) -> bool:
         return True
     try:
         return bool(one != one)
-    except (TypeError, ValueError):  # pandas.NA says neither yes nor no
+    except (ArithmeticError, TypeError, ValueError):  # pandas.NA says neither yes nor no
         return True
 
 
@@ -64,4 +82,9 @@ def _by_hash(name: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[np.uin
         places = [numbers.setdefault(one, len(numbers)) for one in column]
     except TypeError:
         raise ValueError(f"{name} must be numbers or text") from None
+    if len({str(one) for one in numbers}) < len(numbers):
+        raise DataError(
+            f"{name} has owners that read the same and are not, such as the number 7 and the text "
+            "'7': whoever that is would be protected as two; make all of them text, or all numbers"
+        )
     return list(numbers), np.asarray(places, dtype=np.uint64)

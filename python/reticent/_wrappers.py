@@ -48,16 +48,19 @@ _COPYING = (
     "sklearn.semi_supervised",
 )
 
+# Picks a threshold by the records.
+_TUNES = "TunedThresholdClassifierCV"
+
 # Of a table these take the number of columns alone.
 _LEARN_NOTHING = {"PolynomialFeatures"}
 
 
-def _callers() -> Iterator[tuple[str, str, FrameType]]:
-    """The callers that are scikit-learn's, the last first: their modules, functions and frames."""
+def _callers(package: str = "sklearn.") -> Iterator[tuple[str, str, FrameType]]:
+    """The callers that are a package's, the last first: their modules, functions and frames."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if module.startswith("sklearn."):
+        if module.startswith(package):
             yield module, frame.f_code.co_name, frame
         frame = frame.f_back
 
@@ -79,6 +82,15 @@ def warn_of_many(estimator: PrivateEstimator) -> None:
                 f"{caller} fits {who} many times, and every fit spends {spends}; the scores that "
                 "it reports are not private either. reticent.PrivateSearchCV chooses within one "
                 f"budget{_lost(estimator, frame)}"
+            )
+            warnings.warn(said, PrivacyCostWarning, stacklevel=3)
+            return
+        if _class_of(frame) == _TUNES:
+            said = (
+                f"{_TUNES} fits copies of {who}, and every fit spends {spends}; the threshold that "
+                "it picks, and its scores, are read off the table: they are NOT PRIVATE, nobody pays "
+                "for them, and no certificate covers them. A threshold that is given costs nothing "
+                "(FixedThresholdClassifier)"
             )
             warnings.warn(said, PrivacyCostWarning, stacklevel=3)
             return
@@ -121,6 +133,20 @@ def fitted_before() -> list[str]:
             continue
         found = [type(step).__name__ for step in steps if _learns(step)] + found
     return list(dict.fromkeys(found))
+
+
+def is_in_worker() -> bool:
+    """Whether joblib has this fit done by another process or thread, which sees no caller.
+
+    What is run where it was asked for has the `Parallel` that was asked among its callers; what is
+    run elsewhere begins with the calls that were sent there.
+    """
+    last = None
+    for _, function, frame in _callers("joblib.parallel"):
+        owner = _class_of(frame)
+        if function == "__call__" and owner in ("BatchedCalls", "Parallel"):
+            last = owner
+    return last == "BatchedCalls"
 
 
 def _learns(step: Any) -> bool:

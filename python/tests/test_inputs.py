@@ -1,5 +1,6 @@
 """The same values give the same model, whatever they come in."""
 
+import decimal
 import json
 import subprocess
 import sys
@@ -167,7 +168,20 @@ MISSING = {
     "masked": lambda: np.ma.masked_equal(np.arange(2000) // 4, 3),
     "Int64": lambda: pytest.importorskip("pandas").Series([None, 1] * 1000, dtype="Int64"),
     "polars": lambda: pytest.importorskip("polars").Series([None, "a"] * 1000),
+    "nan in a list of text": lambda: NAMED,
+    "nan in a tuple of text": lambda: tuple(NAMED),
+    "nan in a list of numbers": lambda: [float("nan"), 1] * 1000,
+    "NaT in a list": lambda: [np.datetime64("NaT"), np.datetime64("2020-01-01")] * 1000,
+    "NA in a list": lambda: [pandas.NA, "a"] * 1000,
+    "sNaN in a list": lambda: [decimal.Decimal("sNaN"), decimal.Decimal(1)] * 1000,
+    "masked in a list": lambda: [np.ma.masked, 1] * 1000,
+    "pandas string": lambda: pandas.Series([None, "a"] * 1000, dtype="string"),
+    "pandas category": lambda: pandas.Series([None, "a"] * 1000, dtype="category"),
+    "arrow": lambda: pyarrow.array([None, "a"] * 1000),
+    "arrow dictionary": lambda: pyarrow.array([None, "a"] * 1000).dictionary_encode(),
 }
+
+NAMED = [float("nan") if i % 7 == 0 else f"p{i // 4}" for i in range(2000)]
 
 
 @pytest.mark.parametrize("kind", MISSING)
@@ -186,6 +200,29 @@ def test_a_record_that_is_nobodys_is_refused(kind, patients, bounds):
     assert not budget.jobs
 
 
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="NumPy 1 has no such text")
+def test_text_that_may_say_nan_is_no_name(patients, bounds):
+    """NumPy compares its missing text as if it were a name."""
+    groups = np.array(NAMED, dtype=np.dtypes.StringDType(na_object=np.nan))
+    usual = {"epsilon": 1.0, "delta": 1e-6}
+    model = PrivateLogisticRegression(**usual, bounds=bounds, classes=[0, 1])
+    for ask in (
+        lambda: model.fit(*patients, groups),
+        lambda: reticent.class_counts(patients[1], groups, classes=[0, 1], **usual),
+        lambda: reticent.simulate(model, *patients, groups),
+    ):
+        with pytest.raises(ValueError, match="StringDType.*object"):
+            ask()
+    with pytest.raises(reticent.DataError, match="whose it is"):
+        model.fit(*patients, groups.astype(object))
+
+
+def test_a_number_and_a_text_that_read_the_same_are_not_two_persons(patients, bounds):
+    model = PrivateLogisticRegression(**BUDGET, bounds=bounds, classes=[0, 1])
+    with pytest.raises(reticent.DataError, match="read the same"):
+        model.fit(*patients, [7, "7"] * 1000)
+
+
 def test_persons_are_numbered_whatever_they_are_called():
     from reticent._owners import numbered
 
@@ -193,6 +230,8 @@ def test_persons_are_numbered_whatever_they_are_called():
         (["b", "a", "b"], ["b", "a"]),
         (np.array([7, 3, 7]), [7, 3]),
         (np.array(["x", 1, "x"], dtype=object), ["x", 1]),
+        ([2.5, 1, 2.5], [2.5, 1]),
+        (("nan", "a", "nan"), ["nan", "a"]),
     ):
         found, places = numbered("groups", given)
         assert found == labels and places.tolist() == [0, 1, 0] and places.dtype == np.uint64

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import reticent
+from reticent._settings import in_words
 
 FOLDER = pathlib.Path(reticent.__file__).parent
 # What a shell would take, as in --epsilon; a dash between words is not.
@@ -107,4 +108,4 @@ def test_arguments_that_cannot_be_are_named():
     # Numbers of NumPy are numbers, in settings too.
     settings = {"iterations": np.float64(4), "average": np.bool_(False)}
     model = reticent.PrivateLogisticRegression(**usual, settings=settings)
-    assert model._settings() == [("iterations", "4.0"), ("average", "false")]
+    assert in_words(model.settings) == [("iterations", "4.0"), ("average", "false")]

@@ -57,6 +57,21 @@ def test_peers_without_a_server(model, patients):
     assert run.model.certificate_.algorithm == "r-admm" and run.model.certificate_.certified
 
 
+def test_several_numbers_are_a_list_a_tuple_or_an_array(model, patients):
+    X, y = patients
+    model.set_params(algorithm="r-admm", unit="record", random_state=1)
+    found = []
+    for given in ("1,2,3", [1, 2, 3], (1.0, 2, 3), np.array([1, 2, 3.0]), [np.float64(1), 2, 3]):
+        several = {"iterations": 4, "party_rho": given, "party_noise": given}
+        model.set_params(settings={**several, "noise_schedule": "geometric:0.5"})
+        with pytest.warns(reticent.NotPrivateWarning):
+            found.append(reticent.simulate(model, X, y, 3).model.coef_)
+    assert all(np.array_equal(one, found[0]) for one in found)
+    model.set_params(settings={"party_rho": np.ones((2, 2))})
+    with pytest.warns(reticent.NotPrivateWarning), pytest.raises(ValueError, match="party_rho"):
+        reticent.simulate(model, X, y, 3)
+
+
 def test_a_budget_pays_for_all_parties_at_once(model, patients):
     X, y = patients
     budget = Budget(2.0, 1e-6)

@@ -185,6 +185,58 @@ def test_wrappers_that_fit_copies_say_what_each_costs(plain, patients):
         assert said and said[0].startswith(f"{type(wrapped).__name__} fits copies of")
 
 
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_workers_do_not_see_the_pipeline_and_their_certificates_say_so(backend, plain, patients):
+    import joblib
+    from sklearn.ensemble import VotingClassifier
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    plain.set_params(bounds=(-5, 5))
+    X, y = patients
+    y = np.where(X[:, 0] < 30, 2, y)
+    for jobs in (None, 2):
+        for wrapped, target in (
+            (OneVsRestClassifier(plain, n_jobs=jobs), y),
+            (VotingClassifier([("one", plain), ("two", plain)], n_jobs=jobs), patients[1]),
+        ):
+            steps = make_pipeline(StandardScaler(), wrapped)
+            with joblib.parallel_config(backend, n_jobs=1):
+                told(Warning, lambda: steps.fit(X, target))
+            for one in steps[-1].estimators_:
+                said = one.certificate_.assumptions
+                word = "StandardScaler" if jobs is None else "are not seen"
+                assert any(word in line for line in said), (jobs, said)
+                one.certificate_.verify()
+    # Where all is seen, nothing is taken as given.
+    _, alone = told(Warning, lambda: OneVsRestClassifier(plain).fit(X, y))
+    assert not any("seen" in line for line in alone.estimators_[0].certificate_.assumptions)
+
+
+def test_a_threshold_that_is_picked_by_the_records_is_said_to_be_not_private(plain, patients):
+    from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+
+    tuned = TunedThresholdClassifierCV(plain, cv=2)
+    said, _ = told(reticent.PrivacyCostWarning, lambda: tuned.fit(*patients))
+    assert said and said[0].startswith("TunedThresholdClassifierCV fits copies of")
+    assert "threshold that it picks" in said[0] and "NOT PRIVATE" in said[0]
+    # One that is given is no question.
+    fixed = FixedThresholdClassifier(plain, threshold=0.3)
+    said, _ = told(reticent.PrivacyCostWarning, lambda: fixed.fit(*patients))
+    assert not said
+
+
+def test_a_function_that_reads_all_records_is_not_seen(plain, patients):
+    """The documentation says so: a function may do anything, and nobody can look into it."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    steps = make_pipeline(FunctionTransformer(lambda X: X - X.mean(0)), plain)
+    said, steps = told(reticent.NotPrivateWarning, lambda: steps.fit(*patients))
+    assert not said
+
+
 def test_groups_that_reach_no_fit_are_told(plain, patients):
     from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
