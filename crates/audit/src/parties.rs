@@ -13,7 +13,7 @@ use reticent::runtime::{
     Budget, Entry, PartyId, Price, Recipe, RunError, Setup, Simulation, Topology, find, prepare,
     wire,
 };
-use reticent::{Error, Seen};
+use reticent::{Error, Seen, whole_budget};
 use reticent_data::Table;
 use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal, Sampling};
 
@@ -74,20 +74,23 @@ impl PartiesSubject {
         let view = spec.trust.unwrap_or(entry.views[0]);
         let objective = spec.problem()?.check()?;
         let like = spec.pairs()[0].world(true, &spec.layout());
+        let opening = Opening {
+            adjacency: Adjacency::ReplaceOne,
+            unit: spec.unit(),
+            view,
+            public_n: None,
+            intercept: 0.0,
+        };
+        // As the product has it: what is left to the algorithm may follow from the budget.
+        let whole = whole_budget(Some(reticent::Budget::new(spec.epsilon, spec.delta)?), opening)?;
         let mut crowd = PartiesSubject {
             entry,
             settings: settings(spec, entry),
-            public: objective.public(u64::from(spec.parties), 0.0),
+            public: objective.public(u64::from(spec.parties), whole),
             regulariser: Arc::clone(objective.regulariser()),
             topology: Topology::complete(spec.parties),
             loss: Arc::clone(objective.loss()),
-            opening: Opening {
-                adjacency: Adjacency::ReplaceOne,
-                unit: spec.unit(),
-                view,
-                public_n: None,
-                intercept: 0.0,
-            },
+            opening,
             records: like.iter().map(|table| table.len() as u64).collect(),
             like,
             seed: spec.seed,

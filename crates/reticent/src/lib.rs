@@ -128,6 +128,8 @@ pub use source::{Files, Source};
 pub use spec::Spec;
 pub use stage::{Stage, Watch, unwatched};
 pub use standard_errors::{CoefficientEstimate, StandardErrors};
+#[doc(hidden)] // for audits, which build what the product builds
+pub use task::whole_budget;
 pub use tune::{Tune, Tuned};
 pub use units::Units;
 pub use verdict::{Scope, Verdict};

@@ -42,7 +42,10 @@ pub(crate) struct Task {
 }
 
 /// The noise, in clips, of one answer that spends the whole budget; none without a budget.
-pub(crate) fn whole_budget(budget: Option<Budget>, opening: Opening) -> Result<f64, Error> {
+///
+/// # Errors
+/// If no noise is enough for the budget.
+pub fn whole_budget(budget: Option<Budget>, opening: Opening) -> Result<f64, Error> {
     let Opening { adjacency, unit, view, .. } = opening;
     let Some(budget) = budget else { return Ok(0.0) };
     let one = |noise| {

@@ -30,7 +30,7 @@ use crate::tracing::TraceFlags;
 const OUT: &str = "reticent-model";
 
 /// Above the flags that say what becomes of a model.
-const RESULT: &str = "The result";
+pub(super) const RESULT: &str = "The result";
 
 #[derive(Debug, Args)]
 #[command(

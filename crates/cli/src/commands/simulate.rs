@@ -15,7 +15,7 @@ use reticent::{
 };
 use serde_json::{Value, json};
 
-use super::fit::{JobFlags, folder};
+use super::fit::{JobFlags, RESULT, folder};
 use super::shared::{
     certificate_before, certificate_fields, certificate_rows, not_private, one_of, problem_fields,
     problem_rows, replaces, row, weak,
@@ -52,7 +52,7 @@ pub struct Simulate {
 
     /// Also write the last model of each party to folders 0, 1, 2, … in this one, each with the
     /// certificate of the run. A new folder, for algorithms of peers on a graph
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", help_heading = RESULT)]
     node_models: Option<PathBuf>,
 
     #[command(flatten)]
@@ -130,7 +130,8 @@ impl Simulate {
         let Simulate { job, data, parties, keep, node_models, purse, trace, flags } = self;
         let (party, force) = (parties.party, flags.force());
         let identity = flags.identity()?;
-        let file = described(job, flags.file(data.into_iter().collect())?, parties)?;
+        let flags = flags.file(data.into_iter().collect()).map_err(Failure::of_parties)?;
+        let file = described(job, flags, parties).map_err(Failure::of_parties)?;
         if let (Some(party), Some(count)) = (party, file.job.parties.split)
             && party >= count
         {

@@ -59,6 +59,9 @@ const ENOUGH: f64 = 1e5;
 const TOO_BENT: &str = "whatever the noise, one record of some party bends the objective of a step too much for the budget: \
                         set a larger rho, a larger penalty or fewer iterations, or choose release = gradient";
 
+const TOO_LOUD: &str = "with this noise_schedule a step would need a noise multiplier above 1e5: set a factor \
+                        nearer to 1, fewer iterations, or a larger rho or penalty, or choose release = gradient";
+
 impl ReleaseKind {
     pub fn new(recipe: &Recipe<'_>, entry: &Entry, release: Release) -> Result<Self, Refused> {
         let as_published = recipe.settings.as_published == Some(true);
@@ -124,7 +127,8 @@ impl ReleaseKind {
             }
             ReleaseKind::Objective { ridge, law, smoothness, as_published } => {
                 if noise_multiplier > ENOUGH {
-                    return Err(Refusal::BadQuery(TOO_BENT.to_owned()));
+                    let why = if rule.has_schedule() { TOO_LOUD } else { TOO_BENT };
+                    return Err(Refusal::BadQuery(why.to_owned()));
                 }
                 let part = ridge.public_part(rule.eta(k), state);
                 let (row_norm, public) = (ridge.row_norm, part.quadratic());

@@ -130,6 +130,11 @@ impl StepRule {
         self.way.price_depends_on_party()
     }
 
+    /// Whether steps differ in their noise because that is asked for.
+    pub fn has_schedule(&self) -> bool {
+        self.schedule != NoiseSchedule::Constant
+    }
+
     /// The most events that a fresh step writes.
     pub fn events_of_a_step(&self) -> u64 {
         self.way.events()
