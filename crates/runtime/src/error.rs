@@ -38,6 +38,17 @@ pub enum RunError {
         /// What is wrong.
         reason: String,
     },
+    /// A plan with more events than the rounds are said to use: what a trace says of the rounds
+    /// before the last would be too little.
+    #[error(
+        "a defect of the algorithm: a plan has {planned} events, and its rounds count {counted}; nothing was asked"
+    )]
+    Uncounted {
+        /// The events of the plan.
+        planned: u64,
+        /// Those that all rounds are said to use.
+        counted: u64,
+    },
     /// A snapshot that does not fit the nodes.
     #[error("the checkpoint does not fit this run: {0}; start anew, without `resume`")]
     Snapshot(&'static str),

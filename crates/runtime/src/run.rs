@@ -127,7 +127,13 @@ impl Agreement {
 
     /// The plan of a party with this noise.
     pub fn plan(&self, party: PartyId, noise: f64) -> Result<Ledger, RunError> {
-        self.protocol.plan(party, noise, self.terms(party))
+        let plan = self.protocol.plan(party, noise, self.terms(party))?;
+        let planned = plan.total_events();
+        let counted = self.protocol.events_by(self.protocol.rounds());
+        if planned > counted {
+            return Err(RunError::Uncounted { planned, counted });
+        }
+        Ok(plan)
     }
 
     /// The calibrated noise multiplier of a party.

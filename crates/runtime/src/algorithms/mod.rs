@@ -124,7 +124,8 @@ pub trait Protocol: Faulty + Watched + fmt::Debug + Send + Sync {
     }
 
     /// How many events of its plan a party can have used when so many rounds are over: one a round,
-    /// where nothing else is said.
+    /// where nothing else is said. When all rounds are, no plan may have more: one that has is
+    /// refused before the run.
     fn events_by(&self, rounds: u32) -> u64 {
         rounds.into()
     }

@@ -161,7 +161,8 @@ impl Protocol for Peers {
     }
 
     fn events_by(&self, rounds: u32) -> u64 {
-        (1..=rounds).filter(|&k| self.rule.is_fresh(k)).count() as u64
+        let fresh = (1..=rounds).filter(|&k| self.rule.is_fresh(k)).count() as u64;
+        fresh * self.rule.events_of_a_step()
     }
 
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {

@@ -94,6 +94,12 @@ impl ReleaseKind {
         matches!(self, ReleaseKind::Objective { .. })
     }
 
+    /// The most events that one release writes: with a normal linear term, one for it and one for
+    /// the noise that covers the radius.
+    pub fn events(&self) -> u64 {
+        if matches!(self, ReleaseKind::Objective { law: Law::Normal, .. }) { 2 } else { 1 }
+    }
+
     /// The fresh step `k`.
     pub fn ask(
         &self,

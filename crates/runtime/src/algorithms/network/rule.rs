@@ -130,6 +130,11 @@ impl StepRule {
         self.way.price_depends_on_party()
     }
 
+    /// The most events that a fresh step writes.
+    pub fn events_of_a_step(&self) -> u64 {
+        self.way.events()
+    }
+
     /// `2ηV_i + γ`, the curvature of a linearised step.
     pub fn stiffness(&self, k: u32, state: &PeerState) -> f64 {
         2.0 * self.eta(k) * state.degree() + self.gamma * self.grown(k)
