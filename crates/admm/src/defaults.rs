@@ -6,8 +6,8 @@
 //!
 //! T = s/4, from 20 to 400                             steps of 1/L from all records, nothing clipped
 //! where s is below 2√d                                T = s/4 · s/(2√d)
-//! where T is below 20                                 20 steps of T/20 times the length
 //! a sample that needs e steps to see everybody        T√e steps
+//! more steps than the time allows                     shorter ones, so that their time is what is allowed
 //! slow steps, of which no more than M are affordable  M steps of T/M times the length
 //! a partial derivative a step                         sweeps for a time of 2T/(c√d), clipped at c = ¼ of the bound
 //! variance reduction                                  T/m loops of m steps, m as far as noise lets x go from x̃
@@ -47,7 +47,8 @@ const SWEEP: f64 = 2.0;
 /// correction's bound is over a run without noise.
 const DRIFT: f64 = 1.0 / 3.0;
 
-/// T for so much signal and so many parameters, in steps of 1/L; what is below 1 is the length of one.
+/// The time that the noise allows for so much signal and so many parameters, in steps of 1/L; what is
+/// below 1 is the length of one.
 pub fn time(signal: f64, parameters: usize) -> f64 {
     paced(NOISE, signal, parameters)
 }
@@ -55,7 +56,7 @@ pub fn time(signal: f64, parameters: usize) -> f64 {
 /// The same at a rate of `pace` for each unit of signal.
 fn paced(pace: f64, signal: f64, parameters: usize) -> f64 {
     let clear = signal / (FAINT * (parameters as f64).sqrt());
-    (pace * signal * clear.min(1.0)).min(STEPS.1)
+    pace * signal * clear.min(1.0)
 }
 
 impl Recipe<'_> {
@@ -65,13 +66,13 @@ impl Recipe<'_> {
 
     /// T, in steps of 1/L.
     fn time(&self) -> f64 {
-        self.allowed(NOISE).max(STEPS.0)
+        self.allowed(NOISE).clamp(STEPS.0, STEPS.1)
     }
 
-    /// The length of a step in 1/L: what is allowed may be less than the fewest steps of that
-    /// length. A published version has the paper's step.
-    pub(crate) fn step_length(&self) -> f64 {
-        if self.as_published() { 1.0 } else { (self.allowed(NOISE) / STEPS.0).min(1.0) }
+    /// The length in 1/L of so many steps: the noise may allow less time than that of steps of 1/L.
+    /// A published version has the paper's step.
+    pub(crate) fn step_length(&self, steps: f64) -> f64 {
+        if self.as_published() { 1.0 } else { (self.allowed(NOISE) / steps).min(1.0) }
     }
 
     /// Steps of 1/L, for a sample that is seen `per_epoch` times: one of a fraction q costs about q
@@ -80,12 +81,19 @@ impl Recipe<'_> {
         (self.time() * per_epoch.max(1.0).sqrt()).round() as u64
     }
 
-    /// The length in 1/L of so many steps of a method that is stable at any length.
-    pub(crate) fn length(&self, steps: f64) -> f64 {
-        match self.as_published() {
-            true => (self.time() / steps).max(1.0),
-            false => self.allowed(NOISE) / steps,
+    /// The same for the T steps of [`Recipe::loops`].
+    pub(crate) fn loop_step_length(&self) -> f64 {
+        self.step_length(STEPS.0)
+    }
+
+    /// The length in 1/L of so many steps of a method that is stable at any length, √e times as many
+    /// for a sample.
+    pub(crate) fn length(&self, steps: f64, per_epoch: f64) -> f64 {
+        if self.as_published() {
+            return (self.time() / steps).max(1.0);
         }
+        let sampled = per_epoch.max(1.0).sqrt();
+        (self.allowed(NOISE) / (steps * sampled)).min(STEPS.1 / steps)
     }
 
     /// Sweeps through the coordinates, clipped at [`CLIP`] of the bound, no more than `most`, and
@@ -94,7 +102,7 @@ impl Recipe<'_> {
     pub(crate) fn sweeps(&self, step: f64, most: f64) -> (u64, f64) {
         let d = self.public.shape.len() as f64;
         let allowed = self.allowed(SWEEP * NOISE / (CLIP * d.sqrt()));
-        let sweeps = (allowed.max(STEPS.0) / step).clamp(1.0, most).round();
+        let sweeps = (allowed.clamp(STEPS.0, STEPS.1) / step).clamp(1.0, most).round();
         (sweeps as u64, (allowed / STEPS.0).min(1.0))
     }
 

@@ -37,6 +37,7 @@ impl Prox {
         Ok(Prox::Inner(Box::new(Splitting::new(
             &Recipe { settings: &settings, ..*recipe },
             entry,
+            1.0,
         )?)))
     }
 

@@ -113,7 +113,7 @@ pub(crate) enum Schedule {
 }
 
 impl Splitting {
-    pub fn new(recipe: &Recipe<'_>, entry: &Entry) -> Result<Self, Refused> {
+    pub fn new(recipe: &Recipe<'_>, entry: &Entry, length: f64) -> Result<Self, Refused> {
         let Recipe { settings, public, regulariser, .. } = recipe;
         recipe.needs_convex(entry)?;
         let shape = public.shape;
@@ -152,7 +152,7 @@ impl Splitting {
                 gamma,
                 stiffness: beta * gram,
                 smooth: smooth + lent,
-                length: recipe.step_length(),
+                length,
             },
             x: vec![0.0; shape.len()],
             y: vec![0.0; regulariser.y_len()],
@@ -304,7 +304,7 @@ mod tests {
             regulariser: &regulariser,
             noise_multiplier: 1.0,
         };
-        let new = || Splitting::new(&recipe, &ENTRY).unwrap();
+        let new = || Splitting::new(&recipe, &ENTRY, 1.0).unwrap();
         let (mut plain, mut other) = (new(), new());
         let step = StepSize::Constant(0.7);
         plain.step.eta = Some(step);

@@ -109,7 +109,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
             clip: settings.clip_or_bound(public)?,
             // 1/L is the step at which the noise is that of gradient descent; a prox is stable at
             // any other.
-            step: settings.prox_step_or(recipe.length(ITERATIONS) / public.curvature())?,
+            step: settings.prox_step_or(recipe.length(ITERATIONS, per_epoch) / public.curvature())?,
             relaxation,
             noise_multiplier: if as_published { 0.0 } else { *noise_multiplier },
             sampling,

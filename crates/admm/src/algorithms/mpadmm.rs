@@ -81,7 +81,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
             noise_multiplier: *noise_multiplier,
             sampling: Sampling::Full,
         },
-        step: settings.step_or_times(public, recipe.step_length())?,
+        step: settings.step_or_times(public, recipe.step_length(iterations as f64))?,
         rho: settings.rho.is_some(),
         admm: Linearised::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
         average: Running::new(recipe.average(), public.shape.len()),

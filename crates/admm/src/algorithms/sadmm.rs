@@ -79,7 +79,11 @@ struct Sadmm {
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
-    let admm = Splitting::new(recipe, &ENTRY)?;
+    let sampling = recipe.sampling();
+    let per_epoch = recipe.per_epoch(sampling);
+    let iterations = settings.iterations_or(recipe.steps(per_epoch))?;
+    let length = recipe.step_length(iterations as f64);
+    let admm = Splitting::new(recipe, &ENTRY, length)?;
     let published = recipe.as_published();
     let schedule = match admm.is_strongly_convex() {
         true => Schedule::Harmonic,
@@ -94,9 +98,6 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         false => recipe.average(),
     };
     let average = settings.average.unwrap_or(usual);
-    let sampling = recipe.sampling();
-    let per_epoch = recipe.per_epoch(sampling);
-    let iterations = settings.iterations_or(recipe.steps(per_epoch))?;
     let algorithm = Sadmm {
         iterations,
         params: Mean {
@@ -110,7 +111,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         x: Running::new(average, admm.x.len()),
         y: Running::new(average, admm.y.len()),
         admm,
-        step: settings.step_or_times(public, recipe.step_length())?,
+        step: settings.step_or_times(public, length)?,
         precondition: Precondition::new(recipe, (iterations, per_epoch)),
     };
     Ok(Box::new(algorithm))

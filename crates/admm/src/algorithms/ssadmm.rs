@@ -73,7 +73,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
             noise_multiplier: *noise_multiplier,
             sampling,
         },
-        step: settings.step_or_times(public, recipe.step_length())?,
+        step: settings.step_or_times(public, recipe.step_length(iterations as f64))?,
         per_epoch,
         rho: settings.rho.is_some(),
         admm: Linearised::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),

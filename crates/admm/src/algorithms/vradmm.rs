@@ -111,7 +111,7 @@ struct Vradmm {
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
-    let admm = Splitting::new(recipe, &ENTRY)?;
+    let admm = Splitting::new(recipe, &ENTRY, recipe.loop_step_length())?;
     let restart = admm
         .is_strongly_convex()
         .then(|| TransposedPseudoInverse::new(regulariser, ENTRY.name))
