@@ -215,7 +215,7 @@ fn what_cannot_be_is_refused_in_words() {
     let many = Job { price: within(), ..job("r-admm", r#"{"release": "objective"}"#, "ring") };
     let error = world.try_prepare(&many).err().unwrap().to_string();
     assert!(error.contains("set a larger rho, a larger penalty or fewer iterations"), "{error}");
-    let steep = r#"{"release": "objective", "iterations": 9, "noise_schedule": "geometric:10"}"#;
+    let steep = r#"{"release": "objective", "noise_schedule": "geometric:1.1"}"#;
     let steep = Job { price: within(), ..job("r-admm", steep, "ring") };
     let error = world.try_prepare(&steep).err().unwrap().to_string();
     assert!(error.contains("with this noise_schedule a step would need"), "{error}");
