@@ -81,7 +81,7 @@ impl Experiment for Dpa19Accuracy {
         let mut series: Vec<Series> = curves.iter().map(|curve| Series::new(curve.0)).collect();
         let plain = problem.simulate(&dp_admm(setting.rounds), Price::Free, setting.among(), 1)?;
         let plain = setting.test.accuracy(&plain);
-        for seed in context.seeds(5, 2) {
+        for seed in context.seeds(10, 2) {
             for &epsilon in epsilons {
                 for (k, (name, method, delta, times)) in curves.iter().enumerate() {
                     context.say(&format!("seed {seed}, ε = {epsilon}, {name}"))?;

@@ -54,7 +54,7 @@ impl Experiment for Dpa19Against {
         for epsilon in context.pick(&EPSILONS[..], &EPSILONS[..1]) {
             let mut series = names.map(Series::new);
             for &t in &points {
-                for seed in context.seeds(5, 2) {
+                for seed in context.seeds(10, 2) {
                     let runs = [
                         (dp_admm(t), 1.0),
                         (exact_steps(t), 1.0),

@@ -58,7 +58,7 @@ impl Experiment for Dpa19Convergence {
         for &t in &points {
             let x = problem.simulate(&dp_admm(t), Price::Free, setting.among(), 1)?;
             plain.add(t as f64, problem.objective(&x)?);
-            for seed in context.seeds(5, 2) {
+            for seed in context.seeds(10, 2) {
                 for (k, &epsilon) in epsilons.iter().enumerate() {
                     context.say(&format!("{t} rounds, seed {seed}, ε = {epsilon}"))?;
                     let price = price(epsilon, DELTA, 1.0);
