@@ -59,6 +59,12 @@ fn paced(pace: f64, signal: f64, parameters: usize) -> f64 {
     pace * signal * clear.min(1.0)
 }
 
+/// How far, in steps, so many steps of loops go: one that starts from the average of the last goes
+/// half as far.
+pub(crate) fn ahead(steps: f64, restarts: bool) -> f64 {
+    if restarts { 0.5 * steps } else { steps }
+}
+
 impl Recipe<'_> {
     fn allowed(&self, pace: f64) -> f64 {
         paced(pace, self.public.signal(), self.public.shape.len())
@@ -79,11 +85,6 @@ impl Recipe<'_> {
     /// of what everything costs, and 1/q² steps of it about as much as one.
     pub(crate) fn plain_steps(&self, per_epoch: f64) -> u64 {
         (self.time() * per_epoch.max(1.0).sqrt()).round() as u64
-    }
-
-    /// The same for the T steps of [`Recipe::loops`].
-    pub(crate) fn loop_step_length(&self) -> f64 {
-        self.step_length(STEPS.0)
     }
 
     /// The length in 1/L of so many steps of a method that is stable at any length, √e times as many
@@ -109,13 +110,11 @@ impl Recipe<'_> {
     /// Loops and inner steps m of variance reduction, m at most `most`. After m steps from a
     /// snapshot with noise of √(T/m)·z₁ clips, x is about m√(T/m)·√d/s clips, in gradients, from
     /// where it would be: the bound of a correction grows with that distance and its noise with the
-    /// bound, so m must be short where there is little signal. A loop that starts from the average
-    /// of the last one goes half as far.
+    /// bound, so m must be short where there is little signal.
     pub(crate) fn loops(&self, inner: Option<u64>, most: f64, restarts: bool) -> (u64, u64) {
         let drift = DRIFT * self.public.signal();
         let far = drift.powi(2) / (self.time() * self.public.shape.len() as f64);
         let inner = inner.unwrap_or_else(|| far.min(most).max(1.0) as u64);
-        let ahead = inner.max(1) as f64 * if restarts { 0.5 } else { 1.0 };
-        ((self.time() / ahead).ceil() as u64, inner)
+        ((self.time() / ahead(inner.max(1) as f64, restarts)).ceil() as u64, inner)
     }
 }

@@ -37,7 +37,6 @@ impl Prox {
         Ok(Prox::Inner(Box::new(Splitting::new(
             &Recipe { settings: &settings, ..*recipe },
             entry,
-            1.0,
         )?)))
     }
 

@@ -113,7 +113,7 @@ pub(crate) enum Schedule {
 }
 
 impl Splitting {
-    pub fn new(recipe: &Recipe<'_>, entry: &Entry, length: f64) -> Result<Self, Refused> {
+    pub fn new(recipe: &Recipe<'_>, entry: &Entry) -> Result<Self, Refused> {
         let Recipe { settings, public, regulariser, .. } = recipe;
         recipe.needs_convex(entry)?;
         let shape = public.shape;
@@ -152,7 +152,7 @@ impl Splitting {
                 gamma,
                 stiffness: beta * gram,
                 smooth: smooth + lent,
-                length,
+                length: 1.0,
             },
             x: vec![0.0; shape.len()],
             y: vec![0.0; regulariser.y_len()],
@@ -160,6 +160,11 @@ impl Splitting {
             residual: vec![0.0; regulariser.y_len()],
             direction: vec![0.0; shape.len()],
         })
+    }
+
+    /// Takes steps of so much of the usual length.
+    pub fn shorten(&mut self, length: f64) {
+        self.step.length = length;
     }
 
     /// Goes over to other coordinates and their step; β follows from them unless it was given.
@@ -304,7 +309,7 @@ mod tests {
             regulariser: &regulariser,
             noise_multiplier: 1.0,
         };
-        let new = || Splitting::new(&recipe, &ENTRY, 1.0).unwrap();
+        let new = || Splitting::new(&recipe, &ENTRY).unwrap();
         let (mut plain, mut other) = (new(), new());
         let step = StepSize::Constant(0.7);
         plain.step.eta = Some(step);

@@ -83,7 +83,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let per_epoch = recipe.per_epoch(sampling);
     let iterations = settings.iterations_or(recipe.steps(per_epoch))?;
     let length = recipe.step_length(iterations as f64);
-    let admm = Splitting::new(recipe, &ENTRY, length)?;
+    let mut admm = Splitting::new(recipe, &ENTRY)?;
+    admm.shorten(length);
     let published = recipe.as_published();
     let schedule = match admm.is_strongly_convex() {
         true => Schedule::Harmonic,

@@ -45,6 +45,7 @@ use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
 use crate::catalogue::{Entry, Kind, Recipe};
+use crate::defaults::ahead;
 use crate::pseudo_inverse::TransposedPseudoInverse;
 use crate::settings::at_least_one;
 use crate::splitting::{Schedule, Splitting};
@@ -111,7 +112,7 @@ struct Vradmm {
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
-    let admm = Splitting::new(recipe, &ENTRY, recipe.loop_step_length())?;
+    let mut admm = Splitting::new(recipe, &ENTRY)?;
     let restart = admm
         .is_strongly_convex()
         .then(|| TransposedPseudoInverse::new(regulariser, ENTRY.name))
@@ -127,10 +128,11 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         recipe.loops(settings.inner, (2.0 * per_epoch).max(FEW_INNER), restart.is_some());
     let (outer, inner) =
         (at_least_one("outer", settings.outer.unwrap_or(outer))?, at_least_one("inner", inner)?);
-    if outer.checked_mul(inner).is_none() {
+    let Some(steps) = outer.checked_mul(inner) else {
         let allowed = format!("with outer = {outer} it is too many steps to count");
         return Err(Refused::new("inner", inner, allowed));
-    }
+    };
+    admm.shorten(recipe.step_length(ahead(steps as f64, restart.is_some())));
     let clip = settings.clip_or_bound(public)?;
     let shrinks = settings.shrink.unwrap_or(!as_published);
     if shrinks && as_published {
