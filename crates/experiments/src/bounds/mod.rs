@@ -53,6 +53,7 @@ impl Bound {
         let meaning = match drawn {
             0 if least > top => "above everything that is drawn: no help here",
             0 => "below everything that is drawn",
+            1 => "within the picture at one point alone, and not drawn",
             all if all == self.points.len() => "drawn",
             _ => "drawn where it is within the picture",
         };
@@ -75,8 +76,9 @@ pub(crate) fn beside(mut figure: Figure, bounds: &[Bound], notes: &mut Vec<Strin
         if !notes.contains(&note) {
             notes.push(note);
         }
-        if !within.is_empty() {
-            let constant = if bound.open { " (constant 1)" } else { "" };
+        // One point is no line.
+        if within.len() > 1 {
+            let constant = if bound.open { ", c = 1" } else { "" };
             let name = format!("{}{constant}", bound.theorem);
             figure.series.push(Series::exact(name, within).quiet());
         }
@@ -98,19 +100,21 @@ mod tests {
         };
         let mut notes = Vec::new();
         let bounds = [
-            Bound::new("Theorem 1", vec![(1.0, 9.0), (2.0, 3.0)]),
+            Bound::new("Theorem 1", vec![(0.5, 9.0), (1.0, 4.0), (2.0, 3.0)]),
             Bound::open("Theorem 2", vec![(1.0, 3.1e4)]),
             Bound::new("Theorem 3", vec![(1.0, f64::INFINITY)]),
             Bound::new("Theorem 4", vec![(1.0, 1.0)]),
+            Bound::new("Theorem 5", vec![(1.0, 3.0), (2.0, 9.0)]),
         ];
         let with = beside(figure(), &bounds, &mut notes);
         assert_eq!(with.series.len(), 2, "only the first is within the picture");
-        assert_eq!(with.series[1].points, [(2.0, vec![3.0])]);
+        assert_eq!(with.series[1].points, [(1.0, vec![4.0]), (2.0, vec![3.0])]);
         assert!(notes[0].contains("drawn where it is within"), "{}", notes[0]);
         assert!(notes[1].contains("open constant") && notes[1].contains("3.10e4: above"));
         assert!(notes[2].contains("infinite"));
         assert!(notes[3].contains("below everything"));
+        assert!(notes[4].contains("one point alone"), "{}", notes[4]);
         beside(figure(), &bounds, &mut notes);
-        assert_eq!(notes.len(), 4, "nothing is said twice");
+        assert_eq!(notes.len(), 5, "nothing is said twice");
     }
 }
