@@ -80,6 +80,8 @@ fn job(algorithm: &str, records: usize, as_published: bool) -> Repeat {
         ..Spec::default()
     };
     spec.settings.iterations = Some(1);
+    // 1/L: noise is in proportion to it, and by itself each version would have its own.
+    spec.settings.gamma = Some(0.01);
     spec.settings.as_published = as_published.then_some(true);
     spec.check().unwrap().repeat(column(&vec![(0.0, 1.0); records]).into()).unwrap()
 }
