@@ -26,7 +26,7 @@ pub use numbers::PrivateNumbers;
 pub use repeat::RepeatEvaluation;
 
 use crate::budget::Budget;
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, told_apart};
 use crate::error::Error;
 use crate::map::{self, Cell, Drawn, Procedure};
 use crate::model::Model;
@@ -111,6 +111,8 @@ pub struct ReadyEvaluation {
     gate: Gate,
     /// Whether the model has a guarantee of its own.
     certified: bool,
+    /// How persons are told apart, where they are protected.
+    told_apart: Option<String>,
 }
 
 impl Evaluation {
@@ -209,7 +211,8 @@ impl Evaluation {
         enter(Stage::Calibrating, watch)?;
         let asking = question.calibrate(gate.terms())?;
         let certified = model.certificate().certified;
-        Ok(ReadyEvaluation { question, asking, gate, certified })
+        let told_apart = told_apart(schema, question.opening.unit);
+        Ok(ReadyEvaluation { question, asking, gate, certified, told_apart })
     }
 
     /// Refuses what cannot be without reading a table.
@@ -323,7 +326,7 @@ impl ReadyEvaluation {
     /// # Errors
     /// If noise cannot be drawn. [`Error::Spent`] says that the budget was spent nevertheless.
     pub fn run(self) -> Result<Evaluated, Error> {
-        let ReadyEvaluation { question, asking, mut gate, certified } = self;
+        let ReadyEvaluation { question, asking, mut gate, certified, told_apart } = self;
         let Evaluation { budget, confidence, .. } = question.evaluation;
         let terms = *gate.terms();
         gate.bind(asking.plan.clone());
@@ -339,6 +342,7 @@ impl ReadyEvaluation {
             Certificate::of(NAME, budget.delta(), &terms, ledger).map_err(spent)?;
         let model = if certified { PUBLIC_MODEL } else { UNBOUNDED_MODEL };
         certificate.assumptions.push(model.to_owned());
+        certificate.assumptions.extend(told_apart);
         let certificate = certificate.sealed(None).map_err(spent)?;
         let quality = question.read(&asking, &terms, &answer);
         Ok(Evaluated { quality, confidence, certificate })

@@ -301,7 +301,7 @@ impl SimulationJob {
         let mut assumptions = run.protocol().assumptions();
         assumptions.extend(BETWEEN_PARTIES.map(str::to_owned));
         assumptions.extend(self.dealt(self.opening.unit));
-        assumptions.extend(self.objective.assumptions());
+        assumptions.extend(self.objective.assumptions(self.opening.unit));
         let mut outcome =
             run.close_after(|run| trace.iter_mut().for_each(|trace| trace.note(run)))?;
         if unpaid {
