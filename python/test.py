@@ -3,7 +3,8 @@
     python3 python/test.py --target target/debug --venv target/python-venv [--keep] [pytest's arguments]
 
 The wheel is packed from what cargo has built. The tests run with the newest scikit-learn that there is for this Python; then
-scikit-learn's own checks once more with the oldest that is supported. What pip cannot get is skipped, and it says so.
+scikit-learn's own checks, and the tests of what it wraps around an estimator, once more with the oldest that is supported.
+What pip cannot get is skipped, and it says so.
 """
 
 import argparse

@@ -58,7 +58,7 @@ _SAID = {
     "function": "{}: nobody can look into a function, and if it reads more than one record at a time, "
     "what it takes from the table before {who} is neither private nor paid for; the certificate says "
     "that this is taken as given. reticent.PublicTransform takes public constants in its place",
-    "unknown": "{}: fits {who}, and what it learns from the table itself is not known here; that would "
+    "unknown": "{}: calls the fit of {who}, and what it learns from the table itself is not known here; that would "
     "be neither private nor paid for, and the certificate says that it is taken as given that there "
     "is nothing",
     "chosen": "{}: what it chose by scores of the table before this fit of {who} is neither private "

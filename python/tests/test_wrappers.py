@@ -195,7 +195,7 @@ def test_every_meta_estimator_has_a_verdict(patients):
         # A release of scikit-learn with one more: it is named as any other caller is.
         made = type(name, (Foreign,), {"__module__": found[name].__module__})
         said, model = told(lambda: made(CLASSIFIER).fit(*patients))
-        assert any(line.startswith(f"{name}: fits") for line in said), name
+        assert any(line.startswith(f"{name}: calls the fit") for line in said), name
         assert assumed(model.estimator_, WORDS["unknown"]), name
     assert set(WRAPPED) | NOT_FITTED == set(VERDICTS)
     for name, does in VERDICTS.items():
@@ -393,13 +393,13 @@ class Sampler(BaseEstimator):
 
 def test_a_caller_that_is_not_known_is_named(patients):
     said, model = told(lambda: Foreign(CLASSIFIER).fit(*patients))
-    assert len(said) == 1 and said[0].startswith("Foreign: fits PrivateLogisticRegression")
+    assert len(said) == 1 and said[0].startswith("Foreign: calls the fit of PrivateLogisticRegression")
     assert assumed(model.estimator_, "Foreign called this fit")
     said, (_, lines) = told(lambda: Sampler().fit_resample(*patients))
-    assert len(said) == 1 and said[0].startswith("Sampler: fits")
+    assert len(said) == 1 and said[0].startswith("Sampler: calls the fit")
     assert any("Sampler called this fit" in line for line in lines)
     said, model = told(lambda: Chosen([("one", CLASSIFIER)]).fit(*patients))
-    assert said and said[0].startswith("Chosen: fits")
+    assert said and said[0].startswith("Chosen: calls the fit")
     assert assumed(model.estimators_[0], "Chosen called this fit")
     centred = Centred(**BUDGET, bounds=(-99, 99), classes=[0, 1], settings=FEW)
     said, centred = told(lambda: centred.fit(*patients))
@@ -425,10 +425,10 @@ def test_what_imbalanced_learn_does_is_named(patients):
     assert not said
     sampler = InstanceHardnessThreshold(estimator=CLASSIFIER, cv=2)
     said, _ = told(lambda: sampler.fit_resample(*patients))
-    assert any(line.startswith("InstanceHardnessThreshold: fits") for line in said)
+    assert any(line.startswith("InstanceHardnessThreshold: calls the fit") for line in said)
     bag = BalancedBaggingClassifier(CLASSIFIER, n_estimators=2)
     said, _ = told(lambda: bag.fit(*patients))
-    assert any("BalancedBaggingClassifier" in line and ": fits" in line for line in said)
+    assert any("BalancedBaggingClassifier" in line and ": calls the fit" in line for line in said)
 
 
 # And who is not to be named.
