@@ -1,6 +1,6 @@
 """Who called a fit or a prediction. An estimator is not told, so the stack is looked at.
 
-What cannot be seen there: the processes and threads of joblib begin a stack of their own
+What cannot be seen there: other processes and threads begin a stack of their own
 (``is_in_worker``), and what a function did before it called a fit has left no frame.
 """
 
@@ -95,13 +95,17 @@ def self_of(frame: FrameType) -> Any:
 
 
 def is_in_worker() -> bool:
-    """Whether joblib has this done by another process or thread, which sees no caller.
+    """Whether this is done in another process or thread, which sees no caller.
 
-    What is run where it was asked for has the `Parallel` that was asked among its callers; what is
-    run elsewhere begins with the calls that were sent there.
+    Of joblib, what is run where it was asked for has the `Parallel` that was asked among its
+    callers; what is run elsewhere begins with the calls that were sent there.
     """
     last = None
-    for _, function, frame in frames("joblib.parallel"):
+    for module, function, frame in frames():
+        if function == "_bootstrap" and module in ("threading", "multiprocessing.process"):
+            return True
+        if module != "joblib.parallel":
+            continue
         owner = type(self_of(frame)).__name__
         if function == "__call__" and owner in ("BatchedCalls", "Parallel"):
             last = owner

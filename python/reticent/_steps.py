@@ -65,6 +65,14 @@ def is_ours(step: Any) -> bool:
     return any(each.__module__.startswith("reticent.") for each in type(step).__mro__)
 
 
+def pays(step: Any) -> bool:
+    """Whether all that it learns is paid for: one of ours, alone or behind constants."""
+    if isinstance(step, Pipeline):
+        steps = [one for _, one in step.steps]
+        return pays(steps[-1]) and not any(True for one in steps[:-1] for _ in taken(one))
+    return is_ours(step)
+
+
 def name_of(function: Any) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn import get_config
 
 from ._callers import Caller, callers, frames, is_in_worker, self_of
-from ._steps import LEARNS, function_of, is_ours, taken
+from ._steps import LEARNS, function_of, pays, taken
 from ._verdicts import LEARNED_AFTER, Does, verdict_of
 from .errors import NotPrivateWarning, PrivacyCostWarning
 
@@ -47,8 +47,9 @@ _ASSUMED = {
 
 # What is taken as given where nobody can look for callers.
 _UNSEEN = (
-    "fitted by a worker of joblib (n_jobs), from where the steps of a pipeline that were fitted before "
-    "are not seen: that none of them has learned from the records is taken as given"
+    "fitted in a thread or process of its own, such as a worker of joblib (n_jobs), from where callers "
+    "and the steps of their pipelines are not seen: that none has learned from the records is taken as "
+    "given"
 )
 
 _SAID = {
@@ -130,7 +131,7 @@ def _before(caller: Caller) -> Iterator[tuple[str, str]]:
     elif caller.kind.startswith("Stacking"):
         if _is_final(caller):
             for step in _bases(owner):
-                if not is_ours(step):
+                if not pays(step):
                     yield LEARNS, f"{type(step).__name__} in {caller.name}"
     elif caller.kind.endswith("Chain"):
         links = getattr(owner, "estimators_", [])
@@ -156,7 +157,7 @@ def _learns_after(caller: Caller) -> bool:
     if does is None:
         return False
     if caller.kind.startswith("Stacking"):
-        return not (_is_final(caller) or is_ours(owner.final_estimator))
+        return not (_is_final(caller) or pays(owner.final_estimator))
     return Does.AFTER in does or bool(caller.kind.startswith("Bagging") and owner.oob_score)
 
 
@@ -214,7 +215,7 @@ def _of_copies(owner: Any, found: tuple[str, Does], who: str, spends: str) -> st
     """What is to be said of a class that fits copies."""
     (kind, does), name = found, type(owner).__name__
     said = f"{name} fits copies of {who}, and every fit spends {spends}"
-    stacked = kind.startswith("Stacking") and is_ours(owner.final_estimator)
+    stacked = kind.startswith("Stacking") and pays(owner.final_estimator)
     if Does.AFTER in does and not stacked:
         said += (
             f"; {LEARNED_AFTER[kind]}, and its scores, are read off the table: they are NOT PRIVATE, "

@@ -8,6 +8,7 @@ import inspect
 import math
 import unittest
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
@@ -286,10 +287,11 @@ def test_a_stack_above_a_certified_fit_is_named(patients):
 
 
 def test_a_stack_of_private_estimators_pays_for_all_that_it_learns(patients):
-    stack = StackingClassifier([("ours", CLASSIFIER)], CLASSIFIER, cv=2)
+    ours = make_pipeline(PublicTransform(), CLASSIFIER)
+    stack = StackingClassifier([("ours", ours)], ours, cv=2)
     said, stack = told(lambda: stack.fit(*patients))
     assert not said
-    for one in (stack.estimators_[0], stack.final_estimator_):
+    for one in (stack.estimators_[0][-1], stack.final_estimator_[-1]):
         assert not assumed(one, WORDS["before"]) and not assumed(one, WORDS["after"])
 
 
@@ -472,6 +474,18 @@ def test_functions_threads_and_our_own_are_not_named(patients):
     paid = clone(CLASSIFIER).set_params(budget=reticent.Budget(9, 1e-3))
     said, done = told(lambda: reticent.sweep(paid, *patients, grid))
     assert not said and not assumed(done.models[0], "taken as given")
+
+
+def test_a_thread_does_not_see_its_caller_and_the_certificate_says_so(patients):
+    class Elsewhere(Foreign):
+        def fit(self, X, y):
+            with ThreadPoolExecutor(1) as pool:
+                self.estimator_ = pool.submit(self.estimator.fit, X, y).result()
+            return self
+
+    _, model = told(lambda: Elsewhere(clone(CLASSIFIER)).fit(*patients))
+    assert assumed(model.estimator_, "are not seen")
+    assert not assumed(clone(CLASSIFIER).fit(*patients), "are not seen")
 
 
 def test_folds_are_said_to_be_taken_as_given(patients):
