@@ -188,6 +188,8 @@ fn no_peer_leaks_more_by_what_it_has_for_itself() {
         ("r-admm", Release::Objective, "10,1", "geometric:0.1", 1.2),
         ("r-admm", Release::Objective, "10,1", "geometric:10", 1.2),
         ("mr-admm", Release::Objective, "10,0.1", "geometric:10", 0.0),
+        // The same with determinants that are little of the budget.
+        ("mr-admm", Release::Objective, "10,10", "geometric:10", 0.0),
         ("m-admm", Release::Gradient, "10,0.1", "geometric:0.1", 1.2),
     ];
     for (algorithm, release, rho, noise_schedule, least) in cases {
@@ -225,6 +227,7 @@ fn no_peer_leaks_more_by_what_it_has_for_itself() {
 fn no_peer_leaks_more_by_a_normal_linear_term_of_its_own() {
     for (algorithm, release, rho, noise_schedule) in [
         ("r-admm", Release::NormalObjective, "10,1", "geometric:0.5"),
+        ("mr-admm", Release::NormalObjective, "10,10", "geometric:2"),
         ("dvp", Release::NormalObjective, "10,10", "geometric:2"),
         ("dvp", Release::Gradient, "10,0.1", "geometric:0.1"),
     ] {
@@ -237,7 +240,7 @@ fn no_peer_leaks_more_by_a_normal_linear_term_of_its_own() {
         let report = report(&AuditSpec {
             release: Some(release),
             unit: Some(Unit::Record),
-            loss: "logistic".to_owned(),
+            loss: "huberised-hinge:0.5".to_owned(),
             iterations: 3,
             runs: 4_000,
             others,
