@@ -104,7 +104,10 @@ WRAPPED = {
     "OneVsOneClassifier": (lambda: OneVsOneClassifier(CLASSIFIER), "dealt"),
     "OneVsRestClassifier": (lambda: OneVsRestClassifier(CLASSIFIER), ""),
     "OutputCodeClassifier": (
-        lambda: OutputCodeClassifier(clone(CLASSIFIER).set_params(classes=[-1, 1])),
+        # The seed is of the codes: of some, every class has the same, and nothing is fitted.
+        lambda: OutputCodeClassifier(
+            clone(CLASSIFIER).set_params(classes=[-1, 1]), code_size=4, random_state=1
+        ),
         "",
     ),
     "Pipeline": (lambda: make_pipeline(StandardScaler(), CLASSIFIER), "before"),
