@@ -360,14 +360,16 @@ fn raw_missing(missing: MissingNumber, value: impl FnOnce(f64) -> Word) -> Word 
     }
 }
 
+fn raw_user(name: String, form: IdForm) -> RawColumn {
+    let form = (form == IdForm::Text).then(|| "text".to_owned());
+    RawColumn { form, ..RawColumn::blank(name, Kind::User) }
+}
+
 fn raw_column(column: Column) -> RawColumn {
     let name = column.name;
     match column.role {
         Role::Ignored => RawColumn::blank(name, Kind::Ignored),
-        Role::User(form) => RawColumn {
-            form: (form == IdForm::Text).then(|| "text".to_owned()),
-            ..RawColumn::blank(name, Kind::User)
-        },
+        Role::User(form) => raw_user(name, form),
         Role::Numeric(n) => RawColumn {
             lower: Some(Bound::Number(n.lower)),
             upper: Some(Bound::Number(n.upper)),
