@@ -10,7 +10,7 @@ const SCHEMA: &str = "row_norm = 1\n\
 /// A hundred persons, one record each.
 fn month(shift: u32, spell: fn(u32) -> String) -> String {
     let line = |i: u32| {
-        let ill = if (i + shift) % 3 == 0 { "yes" } else { "no" };
+        let ill = if (i + shift).is_multiple_of(3) { "yes" } else { "no" };
         format!("{},{},{ill}\n", (i * 7 + shift) % 100, spell(i))
     };
     "age,who,ill\n".to_owned() + &(0..100).map(line).collect::<String>()

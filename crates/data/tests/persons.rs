@@ -52,7 +52,7 @@ fn records() -> Vec<(usize, String)> {
 
 /// Some other order of a list.
 fn shuffled<T: Clone>(all: &[T], step: usize) -> Vec<T> {
-    assert!(all.len() % step != 0);
+    assert!(!all.len().is_multiple_of(step));
     (0..all.len()).map(|i| all[(i * step + 5) % all.len()].clone()).collect()
 }
 
