@@ -326,7 +326,7 @@ fn a_run_between_parties_is_paid_by_the_budget_of_the_whole_table() {
         ("--epsilon 0.5 --split 5 --seed 1", "no noise"),
         ("--epsilon 0.5 --split 5 --skew label:1", "no budget holds"),
         ("--epsilon 0.5 --split 5 --checkpoint c --resume", "has reserved when it began"),
-        ("--epsilon 0.5 --split 5 --unit user", "which column"),
+        ("--epsilon 0.5 --split 5 --unit user", "a share of the records is no person"),
     ] {
         let said = folder.reticent(&format!("{run} {flags} --out n"));
         assert!(said.code == 2 && said.err.contains(word), "{flags}: {}", said.err);

@@ -53,8 +53,20 @@ pub struct Verdict {
 const NOTHING: Bound = Bound { lower: 0.0, upper: f64::INFINITY, method: Method::Trivial };
 
 /// What a walk's guarantee says of the model.
+const FOR_OBSERVER: &str = " Only the observer may see the model: it is the token that this seat without data saw last, and \
+                            whoever else is shown it sees more than was counted.";
+
+/// The same before the observer had a seat of its own: certificates of then still verify.
 const FOR_PARTY_0: &str = " Only party 0 may see the model: it is the token that party 0 saw last, and whoever else is shown \
                            it sees more than was counted.";
+
+/// What a certificate says, in the words of the version that wrote it.
+pub(crate) fn worded_as(meaning: String, stated: &str) -> String {
+    match meaning.strip_suffix(FOR_OBSERVER) {
+        Some(promise) if stated.ends_with(FOR_PARTY_0) => format!("{promise}{FOR_PARTY_0}"),
+        _ => meaning,
+    }
+}
 
 impl Verdict {
     /// The verdict on `ledger` at `delta`; `otherwise` is whom it is about if it has no event that
@@ -217,7 +229,7 @@ impl Verdict {
         format!(
             "For {seen}: {change} changes the probability of any outcome by a factor of at most e^{}{factor}, {but}.{}",
             up(epsilon),
-            if self.scope.view == View::Network { FOR_PARTY_0 } else { "" }
+            if self.scope.view == View::Network { FOR_OBSERVER } else { "" }
         )
     }
 }
