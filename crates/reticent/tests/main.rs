@@ -13,6 +13,7 @@ mod map;
 mod memory;
 mod model;
 mod results;
+mod seats;
 mod simulate;
 mod standard_errors;
 mod sums;

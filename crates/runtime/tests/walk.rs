@@ -75,7 +75,8 @@ fn every_user_keeps_to_its_cap_and_its_budget() {
         (r#"{"iterations": 600, "walk": "stateful"}"#, View::Local),
     ] {
         let outcome = world.run(&Job { price: within(4.0), ..walk(settings, view) });
-        let most = u64::from(cap(reticent_oracle::Sampling::WithoutReplacement(1), seats(30, view), 600));
+        let most =
+            u64::from(cap(reticent_oracle::Sampling::WithoutReplacement(1), seats(30, view), 600));
         for party in &outcome.parties {
             let spent = epsilon(&party.ledger, BUDGET.delta).unwrap().upper;
             let allowed = if party.id.0 == 2 { 1.2 } else { 4.0 };
