@@ -322,7 +322,11 @@ fn a_run_between_parties_is_paid_by_the_budget_of_the_whole_table() {
     folder.reticent("simulate none.toml --budget b.budget --out none").ok();
     folder.write("nobody.toml", uneven.replace("1 = 0.5", "0 = 1e-9, 1 = 1e-9, 2 = 1e-9"));
     let said = folder.reticent("simulate nobody.toml --budget b.budget --out n");
-    assert!(said.code == 2 && said.err.contains("no party has room for one answer"), "{}", said.err);
+    assert!(
+        said.code == 2 && said.err.contains("no party has room for one answer"),
+        "{}",
+        said.err
+    );
     let after = show(&folder);
     folder.reticent("budget check b.budget").ok();
     let said = folder.reticent(&format!("{run} --epsilon 2.9 --split 5 --out n"));

@@ -96,7 +96,8 @@ fn fit(entry: &catalogue::Entry, settings: &Settings) -> Option<Job> {
 fn a_fit_of_persons_gives_the_same_bits_however_their_rows_are_interleaved() {
     let rows = persons();
     let mut fitted = BTreeMap::<&str, usize>::new();
-    for entry in catalogue::CATALOGUE {
+    // What has no noise promises nothing, and its sums are rounded in the order of the rows.
+    for entry in catalogue::CATALOGUE.iter().filter(|entry| entry.name != "exact") {
         for settings in orders(entry.takes) {
             let Some(job) = fit(entry, &settings) else { continue };
             let model = |rows: &[Row]| bits(&tabled(rows, |table| job.fit(table)).unwrap().model);
@@ -108,7 +109,7 @@ fn a_fit_of_persons_gives_the_same_bits_however_their_rows_are_interleaved() {
         }
     }
     println!("{fitted:?}");
-    assert!(fitted.len() >= 10 && fitted["consensus"] == 4, "{fitted:?}");
+    assert!(fitted.len() >= 11 && fitted["consensus"] == 6, "{fitted:?}");
 }
 
 /// A run between persons; `None` where it is not offered.
@@ -220,7 +221,15 @@ fn where_a_person_stands_does_not_show_in_what_comes_out() {
 fn described(text: &str) -> Result<SimulationJob, Error> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("job.toml");
-    let head = "epsilon = 1.0\ndelta = 1e-5\nfeatures = 2\nrow_norm = 1.0\n";
+    let head = "epsilon = 1.0\ndelta = 1e-5\nschema = 's.toml'\n";
+    let column = |name: &str, what: &str| format!("[[column]]\nname = '{name}'\n{what}\n");
+    let mut schema = "row_norm = 1\n".to_owned();
+    schema += &column("x", "kind = 'numeric'\nlower = 0\nupper = 1");
+    schema += &column("y", "kind = 'target'\nclasses = ['no', 'yes']");
+    if text.contains("users_from") {
+        schema += &column("who", "kind = 'ignored'");
+    }
+    std::fs::write(folder.path().join("s.toml"), schema).unwrap();
     std::fs::write(&file, format!("{head}{text}")).unwrap();
     JobFile::<SimulationSpec>::read(&file)?.job.check()
 }
