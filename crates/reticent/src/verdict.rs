@@ -261,3 +261,25 @@ fn unbounded(ledger: &Ledger, (at, value): (&str, f64)) -> String {
         format!("no {what} is proven for these events at {at} = {value:e}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_accountant::{Event, Iteration};
+
+    /// The sentence of a walk was another one once, and certificates of then hold.
+    #[test]
+    fn a_certificate_keeps_the_words_of_its_version() {
+        let scope =
+            Scope { adjacency: Adjacency::ReplaceOne, unit: Unit::User, view: View::Network };
+        let mut ledger = Ledger::new();
+        let event = Iteration::new(0.1, 20).unwrap();
+        ledger.append(Event::new(event, scope.adjacency, scope.unit, scope.view).unwrap());
+        let meaning = Verdict::of(&ledger, 1e-6, scope).unwrap().meaning;
+        assert!(meaning.ends_with(FOR_OBSERVER), "{meaning}");
+        let former = meaning.replace(FOR_OBSERVER, FOR_PARTY_0);
+        assert_eq!(worded_as(meaning.clone(), &former), former);
+        assert_eq!(worded_as(meaning.clone(), &meaning), meaning);
+        assert_eq!(worded_as(meaning.clone(), "Perfectly private."), meaning);
+    }
+}
