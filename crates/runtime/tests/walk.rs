@@ -120,7 +120,7 @@ fn the_observer_has_no_data_and_the_model_is_the_token_it_saw_last() {
     assert_eq!(outcome.parties.len(), 5);
     let tokens = tokens.lock().unwrap();
     let to_observer = |said: &&BTreeSet<(u32, u32, Vec<u8>)>| said.iter().any(|one| one.1 == 5);
-    let last = tokens.values().filter(to_observer).last().unwrap().first().unwrap();
+    let last = tokens.values().rfind(to_observer).unwrap().first().unwrap();
     assert_eq!(wire::unpack::<Vec<f64>>(&last.2).unwrap(), outcome.parameter);
     // It passes on what it got, unless that came last.
     for (number, said) in tokens.iter().filter(|(_, said)| to_observer(said)) {

@@ -214,7 +214,12 @@ impl Protocol for Walk {
 
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
         let endpoint = Endpoint::new(RunId::from(start.run), party);
-        Ok(Box::new(Walker::new(self.clone(), Seat::User(endpoint), start.key, start.noise)))
+        Ok(Box::new(Walker::new(
+            self.clone(),
+            Seat::User(Box::new(endpoint)),
+            start.key,
+            start.noise,
+        )))
     }
 
     /// The observer, at the seat behind the users'.

@@ -33,7 +33,7 @@ pub(super) struct Walker {
 /// Who sits there.
 pub(super) enum Seat {
     /// A user, with its gate.
-    User(Endpoint),
+    User(Box<Endpoint>),
     /// Who has no data, and passes the token on as it is.
     Observer(Inbox),
 }
@@ -106,7 +106,8 @@ impl Walker {
 
     /// What is added to the token; `None` where it stays as it is.
     fn message(&mut self, token: &[f64], label: &Digest) -> Result<Option<Vec<f64>>, Rejected> {
-        let Seat::User(Endpoint { party, .. }) = &mut self.seat else { return Ok(None) };
+        let Seat::User(endpoint) = &mut self.seat else { return Ok(None) };
+        let party = &mut endpoint.party;
         let z = self.config.consensus(token);
         let v = self.config.point(&z, &self.visits.u);
         let answer = self.config.contribute(&v, &z, self.noise, party.begin(label));
