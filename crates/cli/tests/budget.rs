@@ -316,6 +316,18 @@ fn a_run_between_parties_is_paid_by_the_budget_of_the_whole_table() {
     folder.reticent("simulate uneven.toml --budget b.budget --out u").ok();
     let after = show(&folder);
     assert!(after["groups"][0]["counted"].as_f64().unwrap() > counted);
+    // A party that has no room for an answer pays nothing, and the others pay.
+    let uneven = folder.read("uneven.toml").replace("epsilon = 1.0", "epsilon = 0.1");
+    folder.write("none.toml", uneven.replace("1 = 0.5", "1 = 1e-9"));
+    folder.reticent("simulate none.toml --budget b.budget --out none").ok();
+    folder.write("nobody.toml", uneven.replace("1 = 0.5", "0 = 1e-9, 1 = 1e-9, 2 = 1e-9"));
+    let said = folder.reticent("simulate nobody.toml --budget b.budget --out n");
+    assert!(
+        said.code == 2 && said.err.contains("no party has room for one answer"),
+        "{}",
+        said.err
+    );
+    let after = show(&folder);
     folder.reticent("budget check b.budget").ok();
     let said = folder.reticent(&format!("{run} --epsilon 2.9 --split 5 --out n"));
     assert_eq!(said.code, 3, "{}", said.err);
@@ -326,7 +338,7 @@ fn a_run_between_parties_is_paid_by_the_budget_of_the_whole_table() {
         ("--epsilon 0.5 --split 5 --seed 1", "no noise"),
         ("--epsilon 0.5 --split 5 --skew label:1", "no budget holds"),
         ("--epsilon 0.5 --split 5 --checkpoint c --resume", "has reserved when it began"),
-        ("--epsilon 0.5 --split 5 --unit user", "which column"),
+        ("--epsilon 0.5 --split 5 --unit user", "a share of the records is no person"),
     ] {
         let said = folder.reticent(&format!("{run} {flags} --out n"));
         assert!(said.code == 2 && said.err.contains(word), "{flags}: {}", said.err);
