@@ -28,6 +28,7 @@ pub use libsvm::parse_libsvm;
 pub use parquet::parse_parquet;
 use reading::Limits;
 pub use reading::Reading;
+pub use open::visit_bytes;
 pub use skeleton::skeleton;
 pub use stream::{Head, Kept, KeptKind, Visitor, visit};
 
