@@ -166,7 +166,7 @@ def fit(
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
     groups: NDArray[np.uint64] | None = None,
-    budget: dict[str, str] | None = None,
+    budget: dict[str, Any] | None = None,
 ) -> tuple[
     Model,
     int,
@@ -179,7 +179,7 @@ def check_budget(
     request: dict[str, Any],
     x: Any,
     *,
-    budget: dict[str, str],
+    budget: dict[str, Any],
     names: list[str] | None = None,
     y: Any = None,
     groups: Any = None,
@@ -192,7 +192,7 @@ def tune(
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
     groups: NDArray[np.uint64] | None = None,
-    budget: dict[str, str] | None = None,
+    budget: dict[str, Any] | None = None,
 ) -> tuple[Model, int, int, float, float, str | None]: ...
 
 def evaluate(
@@ -203,7 +203,7 @@ def evaluate(
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
     groups: NDArray[np.uint64] | None = None,
-    budget: dict[str, str] | None = None,
+    budget: dict[str, Any] | None = None,
 ) -> tuple[str, Certificate, str | None]: ...
 def class_counts(
     question: dict[str, Any],
@@ -211,7 +211,7 @@ def class_counts(
     *,
     y: NDArray[Any] | None = None,
     groups: NDArray[np.uint64] | None = None,
-    budget: dict[str, str] | None = None,
+    budget: dict[str, Any] | None = None,
 ) -> tuple[list[float], float, Certificate, str | None]: ...
 def report(
     model: Model,
@@ -228,7 +228,7 @@ def simulate(
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
     owners: NDArray[np.uint64] | None = None,
-    budget: dict[str, str] | None = None,
+    budget: dict[str, Any] | None = None,
 ) -> tuple[
     Model,
     list[Certificate],

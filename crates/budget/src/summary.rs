@@ -76,9 +76,6 @@ pub struct Summary {
     pub users: Option<String>,
     /// How many files, and tables in memory that were said to be of other people, are bound.
     pub tables: usize,
-    /// How many times it was said that nobody in a table is in another of the budget. Taken as given:
-    /// what is promised to a person in two of them is not kept.
-    pub said_disjoint: usize,
     /// How many lines the history has.
     pub lines: u64,
     /// The hash of the last of them: who writes it down notices if the history is cut short.
@@ -138,7 +135,6 @@ impl Summary {
             jobs,
             users: books.users.clone(),
             tables: books.tables.iter().filter(|known| !known.part).count(),
-            said_disjoint: books.groups() as usize - 1,
             lines: books.lines,
             head: hex(&books.head),
             promise: books.promise,

@@ -42,11 +42,6 @@ pub fn answer(file: &Path, summary: &Summary) -> Answer {
         row("view", view.to_string()),
         row("kept", if summary.kept { "yes" } else { "NO" }.to_owned()),
     ];
-    if summary.said_disjoint > 0 {
-        let groups = summary.groups.len();
-        let said = format!("nobody is in two of the tables of people 1 to {groups}");
-        rows.push(row("taken as given", said));
-    }
     for group in &summary.groups {
         rows.extend(group_rows(group, summary));
     }
