@@ -24,7 +24,8 @@ fuzz_target!(|bytes: &[u8]| {
         plan.append(event);
     }
     let table = Table::file([1; 32], Relation::NewEdition);
-    let request = Request { label: "a fit", asked: (0.5, 1e-6), plan: &plan, table: &table, user: None };
+    let request =
+        Request { label: "a fit", asked: (0.5, 1e-6), plan: &plan, table: &table, user: None };
     if store.reserve(&request).is_ok() && checked {
         let after = store.check().expect("what checked still does");
         assert!(after.kept && after.groups.iter().all(|g| g.counted <= after.promise.epsilon));

@@ -97,7 +97,9 @@ impl Books {
         let groups = self.closed.len();
         let people = self.tables.iter().map(|known| People::of(known.people));
         (1..=self.tables.len().max(1)).contains(&groups)
-            && people.chain(self.open.values().map(|job| job.people.clone())).all(|own| self.knows(&own))
+            && people
+                .chain(self.open.values().map(|job| job.people.clone()))
+                .all(|own| self.knows(&own))
             && self.apart
             && self.open.keys().all(|number| (2..=self.lines).contains(number))
     }

@@ -199,11 +199,12 @@ impl Store {
         check_asked((if epsilon == f64::INFINITY { 0.0 } else { epsilon }, delta))?;
         check_events(import.ledger)?;
         self.change(|books, next| {
-            let (charge, beyond) = match fitting(books, &[import.ledger], &People::Everybody, import.asked.1) {
-                Ok(charge) => (charge, false),
-                Err(_) if import.beyond => (books.charge_of_done(import.ledger), true),
-                Err(error) => return Err(error),
-            };
+            let (charge, beyond) =
+                match fitting(books, &[import.ledger], &People::Everybody, import.asked.1) {
+                    Ok(charge) => (charge, false),
+                    Err(_) if import.beyond => (books.charge_of_done(import.ledger), true),
+                    Err(error) => return Err(error),
+                };
             let body = body(&Use::of(import.label, import.asked, import.ledger, beyond))?;
             Ok(next.write_own(Draft { charge: Some(charge), ..Draft::new(Kind::Imported, body) }))
         })

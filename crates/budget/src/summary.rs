@@ -156,8 +156,9 @@ impl Summary {
 
 /// `done` is what each job did, where that is one ledger.
 fn group(books: &Books, people: u64, jobs: &[Job], done: Option<&[(u64, Ledger)]>) -> Group {
-    let counts =
-        |job: &&Job| job.status != Status::Released && job.people.as_ref().is_none_or(|of| of.contains(&people));
+    let counts = |job: &&Job| {
+        job.status != Status::Released && job.people.as_ref().is_none_or(|of| of.contains(&people))
+    };
     let own: Vec<&Job> = jobs.iter().filter(counts).collect();
     let numbers: BTreeSet<u64> = own.iter().map(|job| job.number).collect();
     let mine = done.iter().copied().flatten().filter(|(number, _)| numbers.contains(number));

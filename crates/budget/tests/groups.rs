@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use reticent_accountant::{Adjacency, Unit, View, gdp_mu};
-use reticent_budget::{BudgetError, Piece, Promise, Relation, Request, Status, Store, Table, gaussian_job};
+use reticent_budget::{
+    BudgetError, Piece, Promise, Relation, Request, Status, Store, Table, gaussian_job,
+};
 use reticent_noise::Hasher;
 
 use crate::common::{Place, fit, request};
@@ -49,9 +51,8 @@ fn a_table_in_memory_has_a_group_of_its_own_only_if_that_is_said() {
     let place = Place::new();
     let mut store = place.store(1.0);
     let plan = fit(0.4, 1e-6);
-    let piece = |whole: u8, part: u8| {
-        Piece { whole: [whole; 32], older: None, parts: vec![[part; 32]] }
-    };
+    let piece =
+        |whole: u8, part: u8| Piece { whole: [whole; 32], older: None, parts: vec![[part; 32]] };
     let mut people = |table: &Table| {
         let _ = store.reserve(&request(&plan, 0.4, table)).unwrap();
         let summary = store.check().unwrap();
@@ -187,7 +188,8 @@ fn the_tables_of_a_budget_of_format_4_are_known_again() {
         parts: Vec::new(),
     };
     let mut people = |table: Table| {
-        let request = Request { label: "again", asked: (0.1, 1e-6), plan: &plan, table: &table, user: None };
+        let request =
+            Request { label: "again", asked: (0.1, 1e-6), plan: &plan, table: &table, user: None };
         store.reserve(&request).map(|_| store.check().unwrap().jobs.last().unwrap().people.clone())
     };
     let apart = Relation::DisjointPeople;

@@ -50,9 +50,7 @@ impl Failure {
         match error {
             PaymentError::Budget(error) => Failure::Budget(error),
             PaymentError::Job(error) => error.into(),
-            other => {
-                Failure::Usage { message: other.to_string(), hint: other.hint().to_owned() }
-            }
+            other => Failure::Usage { message: other.to_string(), hint: other.hint().to_owned() },
         }
     }
 

@@ -184,12 +184,8 @@ fn people_who_are_known_are_not_said_to_be_others() {
     let said = count("u.csv", "--disjoint-people").ok();
     assert!(said.out.contains("Taken as given: nobody in this table"), "{}", said.out);
     count("t.csv u.csv", "").ok();
-    let people: Vec<Value> = show(&folder)["jobs"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|job| job["people"].clone())
-        .collect();
+    let people: Vec<Value> =
+        show(&folder)["jobs"].as_array().unwrap().iter().map(|job| job["people"].clone()).collect();
     assert_eq!(Value::from(people), serde_json::json!([[1], [1], [2], [1, 2]]));
     let said = count("t.csv copy.csv", "");
     assert!(said.code == 2 && said.err.contains("the same file twice"), "{}", said.err);

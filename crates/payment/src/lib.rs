@@ -106,9 +106,8 @@ fn check(plans: &[Ledger], table: &Table) -> Result<(), PaymentError> {
     if let Some(taint) = plans.iter().find_map(|plan| plan.taints().first()) {
         return Err(PaymentError::NoGuarantee(taint.to_string()));
     }
-    let of_records = |plan: &Ledger| {
-        plan.entries().iter().any(|entry| entry.event().unit() == Unit::Record)
-    };
+    let of_records =
+        |plan: &Ledger| plan.entries().iter().any(|entry| entry.event().unit() == Unit::Record);
     // A person's record that is there twice is two records, and a budget counts one.
     if table.repeats() && plans.iter().any(of_records) {
         return Err(PaymentError::Twice);

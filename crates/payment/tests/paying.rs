@@ -141,7 +141,8 @@ fn a_table_in_memory_is_charged_to_everybody_or_to_its_own_people() {
     let b = clinic.write("b.csv", B);
     let rows = |values: &[f64]| Dataset::dense(values.to_vec(), values.len(), 1).unwrap();
     let (in_memory, other) = (rows(&[3.0, 4.0]), rows(&[1.0, 2.0]));
-    let people = |clinic: &Clinic| clinic.store.check().unwrap().jobs.last().unwrap().people.clone();
+    let people =
+        |clinic: &Clinic| clinic.store.check().unwrap().jobs.last().unwrap().people.clone();
     let _ = clinic.pay(Paid::Memory(&other), Relation::Same, ask()).unwrap();
     assert_eq!(people(&clinic), None);
     assert_eq!(clinic.groups(&[&b], Relation::DisjointPeople), Some(vec![1]));
@@ -187,8 +188,7 @@ fn a_table_that_is_written_while_it_is_read_reserves_nothing() {
     let mut clinic = Clinic::new();
     let a = clinic.write("a.csv", A);
     let files = [a.clone()];
-    let bill =
-        Bill { label: "a job", asked: (0.1, 1e-6), user: None, relation: Relation::Same };
+    let bill = Bill { label: "a job", asked: (0.1, 1e-6), user: None, relation: Relation::Same };
     let mut watch = |_| ControlFlow::Continue(());
     let open = |_: &mut Watch<'_>| {
         std::fs::write(&a, [A, B].concat()).unwrap();

@@ -90,7 +90,9 @@ mod tests {
 
     fn content(dataset: &Dataset<'_>) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut rows = Vec::new();
-        visit_content(dataset, &mut |columns, target| rows.push((columns.to_vec(), target.to_vec())));
+        visit_content(dataset, &mut |columns, target| {
+            rows.push((columns.to_vec(), target.to_vec()))
+        });
         rows
     }
 
