@@ -232,6 +232,7 @@ def test_groups_do_not_stand_in_for_the_column_of_the_schema():
     table = pandas.DataFrame({"age": rng.uniform(20, 90, 400)})
     y = pandas.Series((table["age"] > 50).astype(int), name="ill")
     schema = {
+        "row_norm": 1.0,
         "column": [
             {"name": "age", "kind": "numeric", "lower": 20, "upper": 90},
             {"name": "patient", "kind": "user"},
