@@ -165,10 +165,11 @@ class Budget:
     def for_disjoint_people(self) -> Budget:
         """The same budget for a table of people who are in no other table of it.
 
-        Taken as given, and recorded, as the same statement is on the command line. The table then has a budget of the same size of its own. It is known again by its rows, in any
-        order, and columns as they are given: a fold, a sample or other columns of it are another
-        table, of the same people, and must not be said to be disjoint; nor must a table that was read
-        from a file of the budget. Leave the statement out for those: they count for everybody.
+        Taken as given, and recorded, as the same statement is on the command line. The table then
+        has a budget of the same size of its own. It is known again by its rows, in any order, and
+        columns as they are given: a fold, a sample or other columns of it are another table, of
+        the same people, and must not be said to be disjoint; nor must a table that was read from
+        a file of the budget. Leave the statement out for those: they count for everybody.
         """
         return Budget._at(self._path, disjoint_people=True, users=self._users)
 
