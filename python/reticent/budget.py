@@ -71,7 +71,7 @@ class Budget:
     """
 
     _path: str
-    _disjoint_people: bool = False
+    _disjoint_people: str | None = None
     _users: str | None = None
 
     def __init__(
@@ -138,7 +138,7 @@ class Budget:
     def _at(
         cls,
         path: str | os.PathLike[str],
-        disjoint_people: bool = False,
+        disjoint_people: str | None = None,
         users: str | None = None,
     ) -> Budget:
         budget = cls.__new__(cls)
@@ -153,8 +153,8 @@ class Budget:
         return self._path
 
     @property
-    def disjoint_people(self) -> bool:
-        """Whether this handle says that nobody in its tables is in another table of the budget."""
+    def disjoint_people(self) -> str | None:
+        """What this handle calls the people of its tables, who are in no other table of the budget."""
         return self._disjoint_people
 
     @property
@@ -162,16 +162,18 @@ class Budget:
         """What this handle calls the unit that ``groups`` name."""
         return self._users
 
-    def for_disjoint_people(self) -> Budget:
-        """The same budget for a table of people who are in no other table of it.
+    def for_disjoint_people(self, name: str) -> Budget:
+        """The same budget for people who are in no other table of it.
 
-        Taken as given, and recorded, as the same statement is on the command line. The table then
-        has a budget of the same size of its own. It is known again by its rows, in any order, and
-        columns as they are given: a fold, a sample or other columns of it are another table, of
-        the same people, and must not be said to be disjoint; nor must a table that was read from
-        a file of the budget. Leave the statement out for those: they count for everybody.
+        Taken as given, and recorded, as the same statement is on the command line. These people then
+        have a budget of the same size of their own. ``name`` is what the budget knows them by, such
+        as "south": whatever is asked under it adds up, the whole table, its folds, other columns.
+        Rows that the budget knows under another name count for everybody; that a table was read from
+        a file of the budget it does not see.
         """
-        return Budget._at(self._path, disjoint_people=True, users=self._users)
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError("name must say who these people are, such as 'south'")
+        return Budget._at(self._path, disjoint_people=name, users=self._users)
 
     def of_users(self, name: str) -> Budget:
         """The same budget for groups that have no name of their own, such as an array.

@@ -21,9 +21,10 @@ pub struct Payer {
     path: PathBuf,
     #[pyo3(item("label"))]
     label: String,
-    /// Whether nobody in the table is in another table of the budget.
+    /// What the people in the table are called, where nobody of them is in another table of the
+    /// budget.
     #[pyo3(item("disjoint_people"))]
-    disjoint_people: bool,
+    disjoint_people: Option<String>,
     /// What the groups beside the table are called.
     #[pyo3(item("users"))]
     users: Option<String>,
@@ -89,17 +90,14 @@ pub fn perform<R: Payable>(
     };
     let mut store = Store::open(&payer.path).map_err(Failure::Budget)?;
     let user = bill.user(&payer, &store)?;
-    let relation = match payer.disjoint_people {
-        true => Relation::DisjointPeople,
-        false => Relation::Same,
-    };
+    let table = Paid::Memory { rows, people: payer.disjoint_people.as_deref() };
     let bill = payment::Bill {
         label: &payer.label,
         asked: bill.asked.unwrap_or_default(),
         user: user.as_deref(),
-        relation,
+        relation: Relation::Same,
     };
-    let paid = payment::pay(&mut store, &bill, Paid::Memory(rows), open, &mut watch);
+    let paid = payment::pay(&mut store, &bill, table, open, &mut watch);
     let paid = paid.map_err(refused)?;
     // A result that was paid for is handed out though its job could not be closed.
     let number = paid.job;

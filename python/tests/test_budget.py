@@ -252,31 +252,42 @@ def test_a_table_in_memory_is_not_charged_to_another_tables_people(tmp_path, pat
     X, y = patients
     budget = Budget.create(tmp_path / "clinic.budget", *CEILING)
     north, south = slice(0, 1000), slice(1000, 2000)
-    estimator(budget.for_disjoint_people()).fit(X[north], y[north])
-    estimator(budget.for_disjoint_people()).fit(X[south], y[south])
+    estimator(budget.for_disjoint_people("north")).fit(X[north], y[north])
+    estimator(budget.for_disjoint_people("south")).fit(X[south], y[south])
     people = [job["people"] for job in budget.jobs]
     assert people == [[1], [2]]
     counted = budget.counted
     estimator(budget).fit(X[south], y[south])
     assert budget.jobs[2]["people"] is None
     assert budget.counted > counted
-    # Known again, in any order; another target of the same rows may be the same people.
+    # Other targets and orders are of the same people; the same rows under another name perhaps.
+    small = estimator(budget.for_disjoint_people("south")).set_params(epsilon=0.3)
+    small.fit(X[south], 1 - np.asarray(y[south]))
     order = np.random.default_rng(0).permutation(1000)
-    half = estimator(budget.for_disjoint_people()).set_params(epsilon=0.3)
-    half.fit(np.asarray(X[south])[order], np.asarray(y[south])[order])
-    half.fit(X[south], 1 - np.asarray(y[south]))
+    other = small.set_params(budget=budget.for_disjoint_people("east"))
+    other.fit(np.asarray(X[south])[order], np.asarray(y[south])[order])
     assert [job["people"] for job in budget.jobs[3:]] == [[2], None]
     assert len(budget.check()["jobs"]) == 5
 
 
+def test_folds_of_disjoint_people_have_one_budget(patients):
+    budget = Budget(*CEILING)
+    model = estimator(budget.for_disjoint_people("south"))
+    scores = quietly(lambda: cross_val_score(model, *patients, cv=10))
+    assert np.isfinite(scores).sum() == FIT == paid(budget)
+    assert all(job["people"] == [1] for job in budget.jobs)
+
+
 def test_a_statement_about_a_table_is_the_handles(tmp_path):
     budget = Budget.create(tmp_path / "clinic.budget", *CEILING)
-    apart = budget.for_disjoint_people().of_users("patient")
+    apart = budget.for_disjoint_people("south").of_users("patient")
     for same in (copy.deepcopy(apart), pickle.loads(pickle.dumps(apart)), clone(apart, safe=False)):
-        assert same == apart and same.disjoint_people and same.users == "patient"
+        assert same == apart and same.disjoint_people == "south" and same.users == "patient"
     assert apart != budget and not budget.disjoint_people and budget.users is None
     with pytest.raises(ValueError, match="who a user is"):
         budget.of_users(" ")
+    with pytest.raises(ValueError, match="who these people are"):
+        budget.for_disjoint_people(" ")
 
 
 def test_a_budget_is_for_its_owner_and_opens_again(tmp_path, patients):

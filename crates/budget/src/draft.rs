@@ -134,19 +134,24 @@ enum Found {
     Bound(Option<u64>),
     /// It is bound by the digest of an earlier version.
     Older(Option<u64>),
-    /// A part of it is known, and all of it is not.
+    /// A part of it is known, and not as a part of it.
     Part,
     New,
 }
 
 impl Found {
     fn of(books: &Books, piece: &Piece, together: Option<Option<u64>>) -> Self {
-        let part = |digest: &Digest| books.tables.iter().any(|one| one.fingerprint == *digest);
+        // A part that is known for others than the whole is: nobody can say whose it is.
+        let own = known(books, &piece.whole);
+        let strange = |digest: &Digest| {
+            let mut same = books.tables.iter().filter(|one| one.fingerprint == *digest);
+            same.any(|one| own != Some(one.people))
+        };
         let older = piece.older.and_then(|digest| known(books, &digest)).or(together);
-        match (known(books, &piece.whole), older) {
+        match (own, older) {
+            _ if piece.parts.iter().any(strange) => Found::Part,
             (Some(people), _) => Found::Bound(people),
             (None, Some(people)) => Found::Older(people),
-            (None, None) if piece.parts.iter().any(part) => Found::Part,
             (None, None) => Found::New,
         }
     }

@@ -22,7 +22,8 @@ pub enum Relation {
 /// [`Store::key`](crate::Store::key), and none of them is all zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The digest of all that it holds, unpacked.
+    /// The digest of all that a file holds, unpacked; of rows in memory, the digest of what the people
+    /// in them are called ([`Store::fingerprint`](crate::Store::fingerprint)).
     pub whole: [u8; 32],
     /// The digest by which a budget of format 4 or before knows it.
     pub older: Option<[u8; 32]>,

@@ -62,7 +62,9 @@ fn a_table_in_memory_has_a_group_of_its_own_only_if_that_is_said() {
     assert_eq!(people(&on(1, Relation::Same)), (Some(vec![1]), 1, 1));
     assert_eq!(people(&Table::in_memory(piece(2, 12), apart)), (Some(vec![2]), 2, 2));
     assert_eq!(people(&Table::in_memory(piece(2, 12), apart)), (Some(vec![2]), 2, 2));
-    // The same columns with another target are perhaps the same people: no third group.
+    // A fold of them has the same name, and its content is another.
+    assert_eq!(people(&Table::in_memory(piece(2, 13), apart)), (Some(vec![2]), 2, 2));
+    // The same content under another name is perhaps the same people: no third group.
     assert_eq!(people(&Table::in_memory(piece(3, 12), apart)), (None, 2, 2));
     // Known by its content, and nobody says so: a fold could be of anybody.
     assert_eq!(people(&Table::in_memory(piece(2, 12), Relation::Same)), (None, 2, 2));

@@ -38,7 +38,7 @@ pub struct Bill<'a> {
     /// What says whose row it is, by the name that the budget keeps: a column, or what a caller
     /// calls the unit.
     pub user: Option<&'a str>,
-    /// How its table goes together with those that the budget knows.
+    /// How its files go together with those that the budget knows.
     pub relation: Relation,
 }
 

@@ -13,8 +13,14 @@ use crate::error::PaymentError;
 pub enum Paid<'a> {
     /// Files, one behind the other.
     Files(&'a [PathBuf]),
-    /// Rows in memory.
-    Memory(&'a Dataset<'a>),
+    /// Rows in memory. Where nobody in them is in another table of the budget, its people have a
+    /// name, and whatever has this name is of the same people: folds, samples, other columns.
+    Memory {
+        /// The rows.
+        rows: &'a Dataset<'a>,
+        /// What the budget calls their people; `None` for anybody.
+        people: Option<&'a str>,
+    },
 }
 
 impl<'a> Paid<'a> {
@@ -22,7 +28,7 @@ impl<'a> Paid<'a> {
     pub(crate) fn at_rest(&self) -> Result<AtRest<'a>, PaymentError> {
         match self {
             Paid::Files(files) => AtRest::new(files),
-            Paid::Memory(_) => Ok(AtRest { files: &[], before: Vec::new() }),
+            Paid::Memory { .. } => Ok(AtRest { files: &[], before: Vec::new() }),
         }
     }
 
@@ -44,11 +50,12 @@ impl<'a> Paid<'a> {
                 Ok(Table::files(pieces, together, relation))
             }
             // Whose they are nobody says, and no content tells.
-            Paid::Memory(_) if relation != Relation::DisjointPeople => Ok(Table::of_anybody()),
-            Paid::Memory(rows) => {
-                let (whole, columns) = contents(rows, &key);
-                let piece = Piece { whole, older: None, parts: vec![columns] };
-                Ok(Table::in_memory(piece, relation))
+            Paid::Memory { people: None, .. } => Ok(Table::of_anybody()),
+            Paid::Memory { rows, people: Some(name) } => {
+                let whole = store.fingerprint(&[b"people", name.trim().as_bytes()])?;
+                let (all, columns) = contents(rows, &key);
+                let piece = Piece { whole, older: None, parts: vec![all, columns] };
+                Ok(Table::in_memory(piece, Relation::DisjointPeople))
             }
         }
     }

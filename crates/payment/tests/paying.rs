@@ -143,28 +143,38 @@ fn a_table_in_memory_is_charged_to_everybody_or_to_its_own_people() {
     let (in_memory, other) = (rows(&[3.0, 4.0]), rows(&[1.0, 2.0]));
     let people =
         |clinic: &Clinic| clinic.store.check().unwrap().jobs.last().unwrap().people.clone();
-    let _ = clinic.pay(Paid::Memory(&other), Relation::Same, ask()).unwrap();
+    let memory = |rows, people| Paid::Memory { rows, people };
+    let _ = clinic.pay(memory(&other, None), Relation::Same, ask()).unwrap();
     assert_eq!(people(&clinic), None);
     assert_eq!(clinic.groups(&[&b], Relation::DisjointPeople), Some(vec![1]));
     let before = clinic.store.summary().unwrap().groups[0].counted;
-    let _ = clinic.pay(Paid::Memory(&in_memory), Relation::Same, ask()).unwrap();
+    let _ = clinic.pay(memory(&in_memory, None), Relation::Same, ask()).unwrap();
     assert_eq!(people(&clinic), None);
     assert!(clinic.store.summary().unwrap().groups[0].counted > before);
-    // Said to be of other people, it has a group, and is known again in any order.
-    let apart = Relation::DisjointPeople;
-    let _ = clinic.pay(Paid::Memory(&other), apart, ask()).unwrap();
-    assert_eq!(people(&clinic), Some(vec![2]));
-    let _ = clinic.pay(Paid::Memory(&rows(&[2.0, 1.0])), apart, ask()).unwrap();
-    assert_eq!(people(&clinic), Some(vec![2]));
-    // The same columns with targets may be the same people.
+    // Said to be of other people, it has a group, and so have its folds and its other targets.
+    let north = Some("north");
     let fitted = rows(&[1.0, 2.0]).with_targets(&[0.0, 1.0]).unwrap();
-    let _ = clinic.pay(Paid::Memory(&fitted), apart, ask()).unwrap();
+    let (fold, shuffled) = (rows(&[2.0]), rows(&[2.0, 1.0]));
+    for table in [&other, &fold, &fitted] {
+        let _ = clinic.pay(memory(table, north), Relation::Same, ask()).unwrap();
+        assert_eq!(people(&clinic), Some(vec![2]));
+    }
+    // The same rows under another name, in any order, may be the same people.
+    for table in [&shuffled, &fitted] {
+        let _ = clinic.pay(memory(table, Some("south")), Relation::Same, ask()).unwrap();
+        assert_eq!(people(&clinic), None);
+    }
+    let _ = clinic.pay(memory(&in_memory, Some("south")), Relation::Same, ask()).unwrap();
+    assert_eq!(people(&clinic), Some(vec![3]));
+    // North's rows, said to be south's.
+    let _ = clinic.pay(memory(&other, Some("south")), Relation::Same, ask()).unwrap();
     assert_eq!(people(&clinic), None);
 }
 
 #[test]
 fn what_ends_on_its_way_is_settled_left_open_or_given_back() {
-    let spent = |why: Error| Error::Spent { why: Box::new(why), epsilon: 0.1, delta: 1e-6 };
+    let spent =
+        |why: Error| Error::Spent { why: Box::new(why), epsilon: 0.1, delta: 1e-6, books: None };
     let open = |why: Error| Error::Unfinished { why: Box::new(why), epsilon: 0.1, delta: 1e-6 };
     let missing = || Error::Missing { what: "a model", todo: "give one" };
     for (end, status) in [
@@ -175,7 +185,8 @@ fn what_ends_on_its_way_is_settled_left_open_or_given_back() {
         let mut clinic = Clinic::new();
         let rows = Dataset::dense(vec![1.0], 1, 1).unwrap();
         let job = Ask { plan: plan(Unit::Record), end: Some(end) };
-        let ended = clinic.pay(Paid::Memory(&rows), Relation::Same, job);
+        let table = Paid::Memory { rows: &rows, people: None };
+        let ended = clinic.pay(table, Relation::Same, job);
         assert!(matches!(ended, Err(PaymentError::Job(_))));
         let summary = clinic.store.check().unwrap();
         assert_eq!(summary.jobs[0].status, status);
