@@ -13,6 +13,7 @@ from . import _reticent
 from ._base import PrivateEstimator
 from ._frames import frame
 from ._owners import ids
+from ._units import check_stand_in
 from ._whole import whole
 from .certificate import Certificate
 from .errors import warn_beside
@@ -170,6 +171,8 @@ def simulate(
     for place, small in epsilons.items():
         if not small > 0.0:
             raise ValueError(f"party_epsilon of {names[place]!r} is {small}: it must be above 0")
+    if not dealt:
+        check_stand_in("parties", parties, schema.user)
     request = model._request(schema, not dealt, model._seed())
     if not dealt and request["unit"] == "user":
         if epsilons:
@@ -198,7 +201,7 @@ def simulate(
         names=table.names if schema.features else None,
         y=target,
         owners=holders,
-        budget=model._payer(),
+        budget=model._payer(None if dealt else parties),
     )
     model.n_iter_ = int(rounds)
     model._adopt(native)

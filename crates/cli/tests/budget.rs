@@ -165,6 +165,35 @@ fn a_budget_knows_its_table_again() {
     assert_eq!(counted(&show(&folder), 1), counted(&before, 0));
 }
 
+/// A file of a list was not known by itself, and a packed copy was another table.
+#[test]
+fn people_who_are_known_are_not_said_to_be_others() {
+    let folder = folder();
+    folder.write("u.csv", csv(150));
+    folder.write("copy.csv", csv(200));
+    let count = |files: &str, flags: &str| {
+        let line = format!("count {files} --schema s.toml --epsilon 0.3 --delta 1e-6");
+        folder.reticent(&format!("{line} --budget b.budget {flags}"))
+    };
+    count("t.csv", "").ok();
+    for list in ["t.csv u.csv", "u.csv t.csv", "u.csv copy.csv"] {
+        let said = count(list, "--disjoint-people");
+        assert!(said.code == 2 && said.err.contains("belongs to the budget"), "{}", said.err);
+    }
+    count("copy.csv", "--disjoint-people").ok();
+    let said = count("u.csv", "--disjoint-people").ok();
+    assert!(said.out.contains("Taken as given: nobody in this table"), "{}", said.out);
+    count("t.csv u.csv", "").ok();
+    let people: Vec<Value> =
+        show(&folder)["jobs"].as_array().unwrap().iter().map(|job| job["people"].clone()).collect();
+    assert_eq!(Value::from(people), serde_json::json!([[1], [1], [2], [1, 2]]));
+    let said = count("t.csv copy.csv", "");
+    assert!(said.code == 2 && said.err.contains("the same file twice"), "{}", said.err);
+    let line = "count t.csv t.csv --schema s.toml --epsilon 0.3 --delta 1e-6";
+    assert!(folder.reticent(line).ok().err.contains("is given twice"));
+    folder.reticent("budget check b.budget").ok();
+}
+
 /// Every row a user of its own would be charged as if it were a person.
 #[test]
 fn users_of_another_column_are_refused() {
