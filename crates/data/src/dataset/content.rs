@@ -62,13 +62,15 @@ pub fn visit_content(dataset: &Dataset<'_>, row: &mut dyn FnMut(&[u8], &[u8])) {
 fn put(bytes: &mut Vec<u8>, column: usize, cell: Cell<'_>) {
     let number = |x: f64| if x.is_nan() { f64::NAN } else { x };
     let (kind, value): (u8, [u8; 16]) = match cell {
-        Cell::Number(0.0) | Cell::Whole(0) | Cell::Flag(false) => return,
+        Cell::Number(0.0) | Cell::Single(0.0) | Cell::Whole(0) | Cell::Flag(false) => return,
         Cell::Missing => (0, wide(f64::NAN)),
         Cell::Number(x) => (0, wide(number(x))),
+        Cell::Single(x) => (0, wide(number(x.into()))),
         Cell::Flag(true) => (0, wide(1.0)),
         Cell::Whole(n) if n as f64 as i128 == n => (0, wide(n as f64)),
         Cell::Whole(n) => (1, n.to_le_bytes()),
         Cell::Day(day) => (2, i128::from(day).to_le_bytes()),
+        Cell::Moment(moment) => (4, i128::from(moment).to_le_bytes()),
         Cell::Text(text) => (3, (text.len() as i128).to_le_bytes()),
     };
     // Writing to a vector cannot fail.
