@@ -9,6 +9,7 @@
 
 mod bounds;
 mod claim;
+mod colours;
 mod data;
 mod error;
 mod experiment;
