@@ -15,6 +15,7 @@ mod momentum;
 mod noise_schedule;
 mod per_party;
 mod precondition;
+mod printed;
 mod prox;
 mod pseudo_inverse;
 mod release;
