@@ -10,6 +10,7 @@ mod block_schedule;
 pub mod catalogue;
 pub mod defaults;
 pub mod exact;
+pub mod fixed_point;
 mod linearised;
 mod momentum;
 mod noise_schedule;

@@ -65,11 +65,11 @@ fn e07_objective_perturbation_needs_the_exact_minimiser() {
 /// than the ε that it was set for.
 #[test]
 fn e18_the_accountant_of_rdp20_is_sound_and_loose() {
-    let spec = AuditSpec { runs: 8_000, ..spec("ssadmm") };
-    let published = run(&spec).unwrap();
+    let published = run(&spec("ssadmm")).unwrap();
     println!(
         "E18: asked for 1, has {:.4}, measured at least {:.4}",
         published.epsilon_certified, published.epsilon_lower
     );
     assert!(!published.exceeded && published.epsilon_certified < 0.9, "{published:?}");
+    assert!(published.epsilon_lower > 0.2, "{published:?}");
 }
