@@ -90,8 +90,8 @@ impl Comparison<'_> {
             }
             for &(ours, other, words) in self.claims {
                 let text = format!("{words}, {} parties", among.parties);
-                let (ours, other) = (losses[ours].by_seed(), losses[other].by_seed());
-                report.claims.push(Claim::less(&text, Version::Certified, &ours, &other));
+                let (ours, other) = (&losses[ours], &losses[other]);
+                report.claims.push(Claim::lower(&text, Version::Certified, ours, other));
             }
             report.notes.push(what_decides(among.parties, &losses));
             self.draw(among.parties, losses, apart, &mut report);
