@@ -11,8 +11,8 @@ use reticent_admm::fixed_point::{
     ConsensusStep, CoordinateStep, FixedPoint, GradientStep, Operator, Reflections, Relaxations,
 };
 use reticent_admm::{Algorithm, Public, Settings, unwatched};
-use reticent_oracle::queries::{ConsensusTerms, Mean};
 use reticent_oracle::Sampling;
+use reticent_oracle::queries::{ConsensusTerms, Mean};
 use reticent_problem::{Regulariser, Shape, losses, penalties};
 use reticent_testkit::generators;
 
@@ -75,8 +75,9 @@ fn mean(sampling: &str) -> Mean {
 #[test]
 fn dp_sgd_without_a_penalty_is_an_instance() {
     for sampling in ["full", "poisson:0.3", "wor:20"] {
-        let settings =
-            format!(r#"{{"iterations": 9, "step": 0.3, "clip": 0.8, "sampling": "{sampling}", "average": "last"}}"#);
+        let settings = format!(
+            r#"{{"iterations": 9, "step": "0.3", "clip": 0.8, "sampling": "{sampling}", "average": "last"}}"#
+        );
         let operator = GradientStep::new(mean(sampling), BETA).unwrap();
         let relaxations = Relaxations::constant(9, 0.3 * BETA / 2.0).unwrap();
         same(run(&mut engine(operator, relaxations)), named("dp-sgd", "none", &settings));
@@ -96,7 +97,7 @@ fn relaxations_that_shrink_are_steps_that_do() {
 /// Proposition 2: one block a step.
 #[test]
 fn dp_cd_without_a_penalty_is_an_instance() {
-    let settings = r#"{"iterations": 20, "step": 0.3, "clip": 0.8}"#;
+    let settings = r#"{"iterations": 20, "step": "0.3", "clip": 0.8}"#;
     let operator = CoordinateStep::new(mean("full"), BETA).unwrap();
     let relaxations = Relaxations::constant(20, 0.3 * BETA / 2.0).unwrap();
     same(run(&mut engine(operator, relaxations)), named("dp-cd", "none", settings));

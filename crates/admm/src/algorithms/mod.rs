@@ -103,7 +103,12 @@ pub fn unwatched(_: Progress, _: &dyn Iterate) -> ControlFlow<()> {
 }
 
 /// Tells that `done` of `of` iterations are done, and where they have come to.
-fn told(tell: &mut Tell<'_>, done: u64, of: u64, at: &dyn Iterate) -> Result<(), Refusal> {
+pub(crate) fn told(
+    tell: &mut Tell<'_>,
+    done: u64,
+    of: u64,
+    at: &dyn Iterate,
+) -> Result<(), Refusal> {
     match tell(Progress { done, of }, at) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Refusal::Stopped),

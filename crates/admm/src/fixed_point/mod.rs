@@ -102,14 +102,21 @@ pub struct FixedPoint {
 impl fmt::Debug for FixedPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let FixedPoint { operator, relaxations, u, .. } = self;
-        f.debug_struct("FixedPoint").field("operator", operator).field("relaxations", relaxations)
-            .field("u", u).finish_non_exhaustive()
+        f.debug_struct("FixedPoint")
+            .field("operator", operator)
+            .field("relaxations", relaxations)
+            .field("u", u)
+            .finish_non_exhaustive()
     }
 }
 
 impl FixedPoint {
     /// From `start`, with as many iterations as there are λ_k.
-    pub fn new(operator: impl Operator + 'static, relaxations: Relaxations, start: Vec<f64>) -> Self {
+    pub fn new(
+        operator: impl Operator + 'static,
+        relaxations: Relaxations,
+        start: Vec<f64>,
+    ) -> Self {
         FixedPoint { operator: Box::new(operator), relaxations, errors: None, u: start }
     }
 

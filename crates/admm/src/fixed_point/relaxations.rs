@@ -14,7 +14,10 @@ impl Relaxations {
     /// # Errors
     /// A λ_k that does not lie above 0 and at most at 1.
     pub fn new(iterations: u64, at: impl Fn(u64) -> f64) -> Result<Self, Refused> {
-        (1..=iterations).map(|k| fraction("relaxation", at(k))).collect::<Result<_, _>>().map(Relaxations)
+        (1..=iterations)
+            .map(|k| fraction("relaxation", at(k)))
+            .collect::<Result<_, _>>()
+            .map(Relaxations)
     }
 
     /// The same λ in every iteration.

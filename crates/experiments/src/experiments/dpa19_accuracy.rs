@@ -107,16 +107,16 @@ impl Experiment for Dpa19Accuracy {
         let problem = setting.problem(self.penalty);
         let (epsilons, deltas) = (epsilons(context), deltas(context));
         let lines = self.lines(&setting, deltas);
-        let plain = problem.simulate(&exact_steps(setting.rounds), Price::Free, setting.among(), 1)?;
+        let plain =
+            problem.simulate(&exact_steps(setting.rounds), Price::Free, setting.among(), 1)?;
         let plain = setting.test.accuracy(&plain);
         let mut cells: Vec<(usize, f64, u64)> = Vec::new();
         for seed in context.seeds(10, 2) {
             let of = |&e: &f64| (0..lines.len()).map(move |k| (k, e, seed));
             cells.extend(epsilons.iter().flat_map(of));
         }
-        let named = |&(k, e, seed): &(usize, f64, u64)| {
-            format!("seed {seed}, ε = {e}, {}", lines[k].name)
-        };
+        let named =
+            |&(k, e, seed): &(usize, f64, u64)| format!("seed {seed}, ε = {e}, {}", lines[k].name);
         let found = context.each(&cells, named, |&(k, epsilon, seed)| {
             let Line { method, delta, times, .. } = &lines[k];
             let price = price(epsilon, *delta, *times);

@@ -117,9 +117,8 @@ fn measure(
         let seeds: Vec<u64> = seeds.collect();
         cells.extend(points.iter().flat_map(|&t| seeds.iter().map(move |&seed| (k, t, seed))));
     }
-    let named = |&(k, t, seed): &(usize, u64, u64)| {
-        format!("{t} rounds, seed {seed}, {}", curves[k].0)
-    };
+    let named =
+        |&(k, t, seed): &(usize, u64, u64)| format!("{t} rounds, seed {seed}, {}", curves[k].0);
     let values = context.each(&cells, named, |&(k, t, seed)| {
         let nodes = match curves[k].1 {
             Some((epsilon, delta)) => {

@@ -96,7 +96,11 @@ impl Case {
 
     /// The strong convexity that is counted on.
     fn strong(&self, kind: Kind) -> String {
-        if kind == Kind::Strong { format!(" strong_convexity={}", self.ridge) } else { String::new() }
+        if kind == Kind::Strong {
+            format!(" strong_convexity={}", self.ridge)
+        } else {
+            String::new()
+        }
     }
 }
 

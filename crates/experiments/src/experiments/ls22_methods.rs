@@ -25,7 +25,8 @@ pub(super) struct Ls22Methods {
 fn private(case: &Case, rows: usize, kind: Kind) -> Vec<Method> {
     let mut all = Vec::new();
     for published in [false, true] {
-        let named = |ours: &'static str, theirs: &'static str| if published { theirs } else { ours };
+        let named =
+            |ours: &'static str, theirs: &'static str| if published { theirs } else { ours };
         all.push(method(
             named("VRADMM", "VRADMM (published)"),
             "vradmm",
@@ -201,9 +202,10 @@ fn draw(
         ..Series::new(series.name.clone()).quiet()
     };
     let gaps = gaps.into_iter().chain(without.iter().map(across)).collect();
-    report.figures.push(beside(figure.with(gaps), &[bound], &mut report.notes).captioned(
-        "SVRG-ADMM and STOC-ADMM have no noise.",
-    ));
+    report.figures.push(
+        beside(figure.with(gaps), &[bound], &mut report.notes)
+            .captioned("SVRG-ADMM and STOC-ADMM have no noise."),
+    );
     let title = format!("LS22: accuracy, {name}");
     let figure = Figure::new(&format!("accuracy-{name}"), &title, axis(), Axis::linear("accuracy"));
     report.figures.push(figure.with(accuracy).captioned("On the half of the rows to test on."));

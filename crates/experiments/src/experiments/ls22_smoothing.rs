@@ -115,17 +115,7 @@ impl Ls22Smoothing {
                 accuracy[k].add(epsilon, right);
             }
         }
-        let count = SMOOTHING.len();
-        for (first, version) in [(0, Version::Certified), (count, Version::AsPublished)] {
-            for k in [1, 2] {
-                let text = |claim: usize| format!("{}, on {name}", self.claims()[claim]);
-                let of = |series: &[Series]| (series[first + k].clone(), series[first].clone());
-                let (smooth, plain) = of(&gaps);
-                report.claims.push(Claim::lower(&text(k - 1), version, &smooth, &plain));
-                let (smooth, plain) = of(&accuracy);
-                report.claims.push(Claim::higher(&text(k + 1), version, &smooth, &plain));
-            }
-        }
+        self.check(report, name, &gaps, &accuracy);
         let bounds: Vec<Bound> =
             SMOOTHING.iter().map(|nu| bound(case, &table, *nu, epsilons)).collect();
         let title = format!("LS22: objective gap by smoothing, {name}");
@@ -137,5 +127,19 @@ impl Ls22Smoothing {
             Figure::new(&format!("accuracy-{name}"), &title, axis(), Axis::linear("accuracy"));
         report.figures.push(figure.with(accuracy).captioned("On the half of the rows to test on."));
         Ok(())
+    }
+
+    fn check(&self, report: &mut Report, name: &str, gaps: &[Series], accuracy: &[Series]) {
+        let count = SMOOTHING.len();
+        for (first, version) in [(0, Version::Certified), (count, Version::AsPublished)] {
+            for k in [1, 2] {
+                let text = |claim: usize| format!("{}, on {name}", self.claims()[claim]);
+                let of = |series: &[Series]| (series[first + k].clone(), series[first].clone());
+                let (smooth, plain) = of(gaps);
+                report.claims.push(Claim::lower(&text(k - 1), version, &smooth, &plain));
+                let (smooth, plain) = of(accuracy);
+                report.claims.push(Claim::higher(&text(k + 1), version, &smooth, &plain));
+            }
+        }
     }
 }

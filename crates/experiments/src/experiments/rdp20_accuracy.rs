@@ -117,8 +117,7 @@ impl Rdp20Accuracy {
                 cut.iter().map(|(on, _)| Problem::new(on, self.loss, &*penalty)).collect();
             if measured.bound.is_none() {
                 let (first, exact) = (&problems[0], problems[0].exact()?);
-                measured.bound =
-                    Some(bound(&calibrations, first, (&all[SS], &exact), epsilons)?);
+                measured.bound = Some(bound(&calibrations, first, (&all[SS], &exact), epsilons)?);
             }
             let mut cells: Vec<(usize, Option<(usize, f64)>)> =
                 (0..tested).map(|fold| (fold, None)).collect();
@@ -198,12 +197,7 @@ fn average(
     }
 }
 
-fn draw(
-    report: &mut Report,
-    (data, lambda): (DataSet, f64),
-    measured: Measured,
-    majority: f64,
-) {
+fn draw(report: &mut Report, (data, lambda): (DataSet, f64), measured: Measured, majority: f64) {
     let x = || Axis::log(&format!("ε at δ = {DELTA:e}"));
     let figure = |what: &str| {
         let name = format!("{what}-{}-{lambda:e}", data.short());
@@ -221,7 +215,9 @@ fn draw(
     let bounds: Vec<Bound> = measured.bound.into_iter().collect();
     let objective =
         beside(figure("objective").with(measured.objective), &bounds, &mut report.notes);
-    report.figures.push(objective.captioned("Loss on the rows that are tested on, and L1 penalty."));
+    report
+        .figures
+        .push(objective.captioned("Loss on the rows that are tested on, and L1 penalty."));
 }
 
 fn notes(report: &mut Report, folds: usize) {

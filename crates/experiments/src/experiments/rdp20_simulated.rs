@@ -93,7 +93,9 @@ impl Experiment for Rdp20Simulated {
             }
         }
         report.notes.push(format!("n = {rows}; the paper has 40,000."));
-        report.notes.push(format!("ADMM-objP has a ridge of {RIDGE} beside its L1: its proof needs one."));
+        report
+            .notes
+            .push(format!("ADMM-objP has a ridge of {RIDGE} beside its L1: its proof needs one."));
         Ok(report)
     }
 }

@@ -230,7 +230,8 @@ mod tests {
         let shape = Shape { features: 2, outputs: 1, intercept: false };
         let penalty = penalties::parse("l1:0.1").unwrap();
         let regulariser = Arc::new(Regulariser::plain(penalty, shape));
-        let common = Common { rounds: 3, rho: 0.5, regulariser, units: vec![4, 4], averaged: false };
+        let common =
+            Common { rounds: 3, rho: 0.5, regulariser, units: vec![4, 4], averaged: false };
         DpAdmm { common, clip: 1.0, steps, published: false }
     }
 

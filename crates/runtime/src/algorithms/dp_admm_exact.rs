@@ -146,8 +146,8 @@ impl Respond for Exact {
         let shape = self.common.regulariser.shape();
         let origin = vec![0.0; shape.features * shape.outputs];
         let ridge = self.r.ridge();
-        let penalty = (ridge > 0.0)
-            .then(|| (self.common.regulariser.constraint(), 1.0 / ridge, &*origin));
+        let penalty =
+            (ridge > 0.0).then(|| (self.common.regulariser.constraint(), 1.0 / ridge, &*origin));
         let params = Minimiser {
             row_norm: self.row_norm,
             public: Quadratic { ridge: self.common.rho, linear: &linear, penalty },
