@@ -155,6 +155,9 @@ settings! {
     law: Law,
     /// The fraction of all parties that is assumed honest, where sums are masked.
     honest: f64,
+    /// The constant that the noise of a published version leaves open: c₂ in LS22's Theorem 1; 1,
+    /// the default, beside as_published alone.
+    noise_constant ("c2", "noise-constant"): f64,
     /// Run the paper's own version, whose privacy claim does not hold; the result is not certified.
     as_published ("as-published"): bool,
 }

@@ -355,6 +355,11 @@ impl<'t> Problem<'t> {
 
     /// The objective: mean loss and penalty.
     pub fn objective(&self, x: &[f64]) -> Result<f64, Error> {
+        Ok(self.loss_at(x)? + self.penalty_at(x)?)
+    }
+
+    /// The penalty alone.
+    pub fn penalty_at(&self, x: &[f64]) -> Result<f64, Error> {
         let penalty: Arc<dyn Penalty> = match &self.own {
             Some(own) => Arc::new(own.clone()),
             None => penalties::parse(&self.penalty).map_err(reticent::Error::from)?.into(),
@@ -364,7 +369,7 @@ impl<'t> Problem<'t> {
             self.constraint.clone().unwrap_or_else(|| Constraint::identity(shape.features));
         let regulariser =
             Regulariser::new(penalty, constraint, shape).map_err(reticent::Error::from)?;
-        Ok(self.loss_at(x)? + regulariser.value_at(x))
+        Ok(regulariser.value_at(x))
     }
 }
 

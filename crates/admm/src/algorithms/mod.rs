@@ -49,6 +49,12 @@ pub trait Algorithm {
     /// What the oracle refuses, and [`Refusal::Stopped`] when `tell` says so. What was asked until
     /// then is spent.
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal>;
+
+    /// The noise multiplier that the paper has for this (ε, δ), for a run as published whose paper
+    /// counts otherwise than the accountant; `None` is the least noise by the claims in the books.
+    fn printed_noise(&self, _epsilon: f64, _delta: f64) -> Option<f64> {
+        None
+    }
 }
 
 /// Where a run is after an iteration. All of it follows from released values and costs nothing; it
@@ -97,7 +103,12 @@ pub fn unwatched(_: Progress, _: &dyn Iterate) -> ControlFlow<()> {
 }
 
 /// Tells that `done` of `of` iterations are done, and where they have come to.
-fn told(tell: &mut Tell<'_>, done: u64, of: u64, at: &dyn Iterate) -> Result<(), Refusal> {
+pub(crate) fn told(
+    tell: &mut Tell<'_>,
+    done: u64,
+    of: u64,
+    at: &dyn Iterate,
+) -> Result<(), Refusal> {
     match tell(Progress { done, of }, at) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Refusal::Stopped),

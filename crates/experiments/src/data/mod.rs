@@ -17,6 +17,8 @@ use crate::table::Table;
 pub enum DataSet {
     /// Adult with its columns as indicators, as LIBSVM has it (a9a).
     AdultIndicators,
+    /// The same with the rows that LIBSVM sets apart to test on (a9a.t), and a column of ones.
+    AdultWhole,
     /// Adult with its 14 columns as numbers, complete rows alone.
     Adult,
     /// Forest cover, class 2 against the others.
@@ -27,61 +29,74 @@ pub enum DataSet {
     BioTrain,
     /// Mushrooms.
     Mushrooms,
-    /// Census of Brazil.
+    /// What stands for the census of Brazil, which is not public: 38,000 rows of forest cover, as many
+    /// as RDP20 has of it, with a column of ones.
     IpumsBr,
 }
+
+/// Rows of what stands for the census of Brazil.
+const CENSUS: usize = 38_000;
 
 impl DataSet {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             DataSet::AdultIndicators => "a9a",
+            DataSet::AdultWhole => "a9a and a9a.t",
             DataSet::Adult => "Adult",
             DataSet::Covtype => "covtype",
             DataSet::W8a => "w8a",
             DataSet::BioTrain => "bio-train",
             DataSet::Mushrooms => "mushrooms",
-            DataSet::IpumsBr => "IPUMS-BR",
+            DataSet::IpumsBr => "covtype for IPUMS-BR",
         }
     }
 
-    /// The file that it is read from, `.xz` or without (Parquet without); none where it cannot be
-    /// had.
+    /// Its name in the names of files.
+    pub(crate) fn short(self) -> &'static str {
+        match self {
+            DataSet::AdultWhole => "adult",
+            DataSet::IpumsBr => "ipums-br",
+            other => other.name(),
+        }
+    }
+
+    /// The file that it is read from, `.xz` or without (Parquet without).
     pub fn file(self) -> Option<&'static str> {
         match self {
             DataSet::AdultIndicators => Some("a9a"),
+            DataSet::AdultWhole => Some("a9a.t"),
             DataSet::Adult => Some("adult.data"),
-            DataSet::Covtype => Some("covtype.csv"),
+            DataSet::Covtype | DataSet::IpumsBr => Some("covtype.csv"),
             DataSet::W8a => Some("w8a"),
             DataSet::BioTrain => Some("bio_train.parquet"),
             DataSet::Mushrooms => Some("mushrooms"),
-            DataSet::IpumsBr => None,
         }
     }
 
     /// The public collection that has it.
     pub fn collection(self) -> &'static str {
         match self {
-            DataSet::AdultIndicators | DataSet::W8a | DataSet::Mushrooms => {
+            DataSet::AdultIndicators | DataSet::AdultWhole | DataSet::W8a | DataSet::Mushrooms => {
                 "the LIBSVM data sets for binary classification"
             }
-            DataSet::Adult | DataSet::Covtype => "the UCI machine learning repository",
-            DataSet::BioTrain => "KDD Cup 2004 (protein homology), as a Parquet file",
-            DataSet::IpumsBr => {
-                "IPUMS International, to those whom it has given access; it is not read here"
+            DataSet::Adult | DataSet::Covtype | DataSet::IpumsBr => {
+                "the UCI machine learning repository"
             }
+            DataSet::BioTrain => "KDD Cup 2004 (protein homology), as a Parquet file",
         }
     }
 
     fn columns(self) -> usize {
         match self {
             DataSet::AdultIndicators => 123,
+            DataSet::AdultWhole => 124,
             DataSet::Adult => 14,
             DataSet::Covtype => 54,
             DataSet::W8a => 300,
             DataSet::BioTrain => 74,
             DataSet::Mushrooms => 112,
-            DataSet::IpumsBr => 53,
+            DataSet::IpumsBr => 55,
         }
     }
 
@@ -109,10 +124,23 @@ impl DataSet {
         self.names().iter().rev().map(|name| folder.join(name)).find(|path| path.exists())
     }
 
+    /// Its file in the folder of another one.
+    fn beside(self, path: &Path) -> Result<PathBuf, Error> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let names = self.names();
+        let found = names.iter().rev().map(|name| folder.join(name)).find(|path| path.exists());
+        found.ok_or_else(|| self.missing())
+    }
+
     fn read(self, path: &Path) -> Result<Table, Error> {
         match self {
             DataSet::Adult => files::adult(path),
-            DataSet::Covtype => files::covtype(path),
+            DataSet::AdultWhole => {
+                let first = DataSet::AdultIndicators.beside(path)?;
+                files::adult_whole(&first, path)
+            }
+            DataSet::Covtype => files::covtype(path, false),
+            DataSet::IpumsBr => Ok(files::covtype(path, true)?.at_most(CENSUS)),
             #[cfg(feature = "parquet")]
             DataSet::BioTrain => columns::bio_train(path),
             #[cfg(not(feature = "parquet"))]

@@ -45,7 +45,7 @@ pub(crate) fn rdp20(rows: usize, seed: u64) -> Table {
 }
 
 /// The coefficients behind [`rdp20`]: 20 that are not 0.
-fn rdp20_truth() -> impl Iterator<Item = f64> {
+pub(crate) fn rdp20_truth() -> impl Iterator<Item = f64> {
     (0..100).map(|j| match j {
         0..10 => 0.5 * f64::from(j + 1),
         10..20 => -0.5 * f64::from(j - 9),
