@@ -69,6 +69,15 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
+    /// These models, and their mean.
+    pub fn new(each: Vec<Vec<f64>>) -> Self {
+        let mut mean = vec![0.0; each.first().map_or(0, Vec::len)];
+        for x in &each {
+            mean.iter_mut().zip(x).for_each(|(mean, x)| *mean += x / each.len() as f64);
+        }
+        Nodes { each, mean }
+    }
+
     /// RA18, section V: the mean over the nodes of the mean loss of each one's model on its own
     /// rows.
     pub fn average_loss(&self, problem: &Problem<'_>) -> Result<f64, Error> {
@@ -169,7 +178,7 @@ impl<'t> Problem<'t> {
         Problem { train, loss, penalty: penalty.into(), constraint: None, own: None }
     }
 
-    fn spec(&self, method: &Method, price: Price, seed: u64) -> Result<Spec, Error> {
+    pub fn spec(&self, method: &Method, price: Price, seed: u64) -> Result<Spec, Error> {
         let (epsilon, delta, noise) = match price {
             Price::Budget(epsilon, delta) => (Some(epsilon), Some(delta), None),
             Price::Noise(noise, delta) => (Some(NO_LIMIT), Some(delta), Some(noise)),
@@ -215,7 +224,7 @@ impl<'t> Problem<'t> {
         self.fit(&method("exact", "exact", ""), Price::Free, 1)
     }
 
-    fn between(
+    pub fn between(
         &self,
         method: &Method,
         price: Price,
