@@ -73,7 +73,7 @@ impl PrivateTable {
         }
     }
 
-    /// A table for each owner in the user column, in order of first appearance; `None` without such
+    /// A table for each owner in the user column, in byte order of the ids; `None` without such
     /// a column.
     pub fn split_by_user(self) -> Option<Vec<PrivateTable>> {
         let (drafted_from, schema) = (self.drafted_from, self.schema);
