@@ -16,31 +16,37 @@ impl Problem<'_> {
         among: Among,
         seed: u64,
     ) -> Result<Vec<Nodes>, Error> {
-        let mut spec = self.between(method, price, among, seed)?;
-        spec.parties.split = None;
-        let job = spec.simulation()?.party_per_owner().unit(Unit::Record).check()?;
-        let owners: Vec<u64> =
-            (0..self.train.len() as u64).map(|row| row % u64::from(among.parties)).collect();
-        let table = self.train.dataset()?.with_owners(&owners).map_err(reticent::Error::from)?;
-        let mut shown = Vec::new();
-        let mut show = |_: u32, each: &[Vec<f64>]| shown.push(Nodes::new(each.to_vec()));
-        let ready = job.open(&table, Keep::default(), &mut unwatched)?;
-        ready.run_followed(Keep::default(), &mut unwatched, &mut show)?;
-        Ok(shown)
+        let models = self.all_kept(&("followed", method.key(), price, among, seed), || {
+            let mut spec = self.between(method, price, among, seed)?;
+            spec.parties.split = None;
+            let job = spec.simulation()?.party_per_owner().unit(Unit::Record).check()?;
+            let owners: Vec<u64> =
+                (0..self.train.len() as u64).map(|row| row % u64::from(among.parties)).collect();
+            let table =
+                self.train.dataset()?.with_owners(&owners).map_err(reticent::Error::from)?;
+            let mut shown = Vec::new();
+            let mut show = |_: u32, each: &[Vec<f64>]| shown.extend_from_slice(each);
+            let ready = job.open(&table, Keep::default(), &mut unwatched)?;
+            ready.run_followed(Keep::default(), &mut unwatched, &mut show)?;
+            Ok(shown)
+        })?;
+        Ok(models.chunks(among.parties as usize).map(|each| Nodes::new(each.to_vec())).collect())
     }
 
     /// The model of a run in which every row is a user of its own, whom the server is trusted by.
     pub fn users(&self, method: &Method, price: Price, seed: u64) -> Result<Vec<f64>, Error> {
-        let job = Spec { unit: Some(Unit::User), ..self.spec(method, price, seed)? };
-        let parties = Parties {
-            split: Some(self.train.len() as u32),
-            trust: Some(View::Central),
-            seed: Some(1),
-            ..Parties::default()
-        };
-        let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check()?;
-        let run = job.run(&self.train.dataset()?, Keep::default(), &mut unwatched)?;
-        Ok(run.model.coefficients().iter().map(|c| c.values[0]).collect())
+        self.kept(&("users", method.key(), price, seed), || {
+            let job = Spec { unit: Some(Unit::User), ..self.spec(method, price, seed)? };
+            let parties = Parties {
+                split: Some(self.train.len() as u32),
+                trust: Some(View::Central),
+                seed: Some(1),
+                ..Parties::default()
+            };
+            let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check()?;
+            let run = job.run(&self.train.dataset()?, Keep::default(), &mut unwatched)?;
+            Ok(run.model.coefficients().iter().map(|c| c.values[0]).collect())
+        })
     }
 }
 

@@ -18,11 +18,12 @@ pub struct Axis {
     scale: Scale,
     from_zero: bool,
     reach: Option<f64>,
+    within: Option<(f64, f64)>,
 }
 
 impl Axis {
     fn new(label: &str, scale: Scale) -> Self {
-        Self { label: label.to_owned(), scale, from_zero: false, reach: None }
+        Self { label: label.to_owned(), scale, from_zero: false, reach: None, within: None }
     }
 
     /// Equal steps are equally long.
@@ -61,8 +62,17 @@ impl Axis {
         Self { reach: value.is_finite().then_some(value), ..self }
     }
 
+    /// Has no numbers but those between these two; others are left out.
+    #[must_use]
+    pub fn within(self, low: f64, high: f64) -> Self {
+        Self { within: (low < high).then_some((low, high)), ..self }
+    }
+
     /// Whether a number can be on it.
     pub(crate) fn takes(&self, value: f64) -> bool {
+        if self.within.is_some_and(|(low, high)| !(low..=high).contains(&value)) {
+            return false;
+        }
         match self.scale {
             Scale::Log => value > 0.0 && value.is_finite(),
             Scale::Share => (0.0..=1.0).contains(&value),

@@ -137,7 +137,8 @@ impl DataSet {
                 return Err(self.missing());
             }
             report.stand_ins.push(self.name().to_owned());
-            return Ok(simulated::indicators(rows, self.columns(), 14));
+            let table = simulated::indicators(rows, self.columns(), 14);
+            return Ok(table.kept_in(context.store.as_ref()));
         };
         context.say(&format!("reading {}", self.name()))?;
         let table = self.read(&path)?;
@@ -145,7 +146,7 @@ impl DataSet {
         if all > rows {
             report.notes.push(format!("{rows} rows of the {all} of {}.", self.name()));
         }
-        Ok(table.at_most(rows))
+        Ok(table.kept_in(context.store.as_ref()).at_most(rows))
     }
 }
 
@@ -156,8 +157,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_said_with_where_to_get_it() {
         let mut quiet = |_: &str| std::ops::ControlFlow::Continue(());
-        let mut context =
-            Context { data_dir: None, quick: false, seeds: None, rows: None, tell: &mut quiet };
+        let mut context = Context { quick: false, ..Context::quick(&mut quiet) };
         let mut report = Report::default();
         let error = DataSet::W8a.load(&mut context, 10, &mut report).unwrap_err().to_string();
         assert!(error.contains("w8a") && error.contains("LIBSVM data sets"), "{error}");

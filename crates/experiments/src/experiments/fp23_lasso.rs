@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::experiment::{Context, Experiment};
 use crate::report::{Figure, Report, Series};
 use crate::statistics::Mean;
+use crate::store::Store;
 use crate::table::Table;
 use crate::train::{Method, Price, Problem, method};
 
@@ -86,22 +87,19 @@ impl Experiment for Fp23Lasso {
         for grid in Grid::ALL {
             methods.push(study.tuned(context, grid, epsilons[0])?);
         }
-        let names = Grid::ALL.map(Grid::name);
-        let mut series: Vec<Series> = names.iter().map(|name| Series::new(*name)).collect();
+        let seeds: Vec<u64> = context.seeds(10, 2).collect();
+        let found = context.each(
+            &seeds,
+            |seed| format!("seed {seed}, all ε"),
+            |&seed| study.measured(&methods, epsilons, seed),
+        )?;
+        let mut series = Grid::ALL.map(|grid| Series::new(grid.name())).to_vec();
         let (mut zero, mut best) = (Series::new("zero"), Series::new("optimum"));
-        for seed in context.seeds(10, 2) {
-            let (train, test) = (simulated::fp23(ROWS, seed), simulated::fp23(ROWS, TEST + seed));
-            let problem = study.problem(&train);
-            let worth = |x: &[f64]| study.problem(&test).objective(x);
-            best.add(0.0, worth(&problem.exact()?)?);
-            let nothing = worth(&vec![0.0; train.columns])?;
-            for &epsilon in epsilons {
+        for Measured { worth, nothing, optimum } in found {
+            best.add(0.0, optimum);
+            for (e, &epsilon) in epsilons.iter().enumerate() {
                 zero.add(epsilon, nothing);
-                for (k, (method, _)) in methods.iter().enumerate() {
-                    context.say(&format!("seed {seed}, ε = {epsilon}, {}", method.name))?;
-                    let x = fit(&problem, method, epsilon, seed)?;
-                    series[k].add(epsilon, worth(&x)?);
-                }
+                (0..series.len()).for_each(|k| series[k].add(epsilon, worth[k][e]));
             }
         }
         let mut report = Report::default();
@@ -110,11 +108,12 @@ impl Experiment for Fp23Lasso {
         let optimum = Mean::of(best.at(0.0)).value;
         series.push(zero.quiet());
         let (x, y) = (Axis::log("ε at δ = 1e-6"), Axis::log("objective on the test table"));
-        report.figures.push(
+        report.figures.extend(
             Figure::new("objective", "FP23: the lasso, private ADMM and DP-SGD", x, y)
                 .with(series)
                 .with_rule(optimum, "optimum")
-                .captioned(study.caption(epsilons[0])),
+                .captioned(study.caption(epsilons[0]))
+                .apart(),
         );
         report.notes.push(format!("Chosen at ε = {}: {}.", epsilons[0], chosen.join("; ")));
         report.notes.push(theorem(epsilons[epsilons.len() - 1]));
@@ -148,17 +147,53 @@ struct Study {
     rounds: u64,
     repeats: u64,
     coarse: bool,
+    store: Option<Store>,
+}
+
+/// What one table comes to: for each method its objective on the test table at each ε, that of zero
+/// and that of the exact solution.
+struct Measured {
+    worth: Vec<Vec<f64>>,
+    nothing: f64,
+    optimum: f64,
 }
 
 impl Study {
     fn new(context: &mut Context<'_>) -> Result<Self, Error> {
         context.say("κ by cross-validation")?;
-        let kappa = cross_validated(&simulated::fp23(ROWS, TUNED_ON), context.quick)?;
+        let store = context.store.clone();
+        let table = simulated::fp23(ROWS, TUNED_ON).kept_in(store.as_ref());
+        let kappa = cross_validated(&table, context.quick)?;
         Ok(Study {
             penalty: format!("l1:{kappa:e}"),
             rounds: context.pick(50, 10),
             repeats: context.pick(3, 1),
             coarse: context.quick,
+            store,
+        })
+    }
+
+    fn table(&self, seed: u64) -> Table {
+        simulated::fp23(ROWS, seed).kept_in(self.store.as_ref())
+    }
+
+    /// All methods at all ε on the table of one seed.
+    fn measured(
+        &self,
+        methods: &[(Method, String)],
+        epsilons: &[f64],
+        seed: u64,
+    ) -> Result<Measured, Error> {
+        let (train, test) = (self.table(seed), self.table(TEST + seed));
+        let (problem, on_test) = (self.problem(&train), self.problem(&test));
+        let of = |(method, _): &(Method, String)| -> Result<Vec<f64>, Error> {
+            let worth = |epsilon: &f64| on_test.objective(&fit(&problem, method, *epsilon, seed)?);
+            epsilons.iter().map(worth).collect()
+        };
+        Ok(Measured {
+            worth: methods.iter().map(of).collect::<Result<_, _>>()?,
+            nothing: on_test.objective(&vec![0.0; train.columns])?,
+            optimum: on_test.objective(&problem.exact()?)?,
         })
     }
 
@@ -174,17 +209,20 @@ impl Study {
         grid: Grid,
         epsilon: f64,
     ) -> Result<(Method, String), Error> {
-        let train = simulated::fp23(ROWS, TUNED_ON);
-        let test = simulated::fp23(ROWS, TEST + TUNED_ON);
+        let (train, test) = (self.table(TUNED_ON), self.table(TEST + TUNED_ON));
         let (problem, on_test) = (self.problem(&train), self.problem(&test));
+        let methods = grid.methods(self.rounds, self.coarse);
+        let values = context.each(
+            &methods,
+            |method| format!("tuning {} with {}", grid.name(), method.settings),
+            |method| {
+                let worth = |seed| on_test.objective(&fit(&problem, method, epsilon, seed)?);
+                let values = (1..=self.repeats).map(worth).collect::<Result<Vec<_>, _>>()?;
+                Ok(Mean::of(&values).value)
+            },
+        )?;
         let mut best: Option<(f64, Method)> = None;
-        for method in grid.methods(self.rounds, self.coarse) {
-            context.say(&format!("tuning {} with {}", grid.name(), method.settings))?;
-            let mut values = Vec::new();
-            for seed in 1..=self.repeats {
-                values.push(on_test.objective(&fit(&problem, &method, epsilon, seed)?)?);
-            }
-            let value = Mean::of(&values).value;
+        for (value, method) in values.into_iter().zip(methods) {
             if best.as_ref().is_none_or(|(least, _)| value < *least) {
                 best = Some((value, method));
             }

@@ -130,14 +130,14 @@ impl Ls22Methods {
 
     fn check(&self, report: &mut Report, name: &str, gaps: &[Series]) {
         let text = |k: usize| format!("{}, on {name}", self.claims()[k]);
-        let of = |k: usize| gaps[k].by_seed();
+        let of = |k: usize| &gaps[k];
         let (ours, theirs) = (Version::Certified, Version::AsPublished);
-        report.claims.push(Claim::less(&text(0), ours, &of(0), &of(1)));
-        report.claims.push(Claim::less(&text(0), theirs, &of(2), &of(3)));
+        report.claims.push(Claim::lower(&text(0), ours, of(0), of(1)));
+        report.claims.push(Claim::lower(&text(0), theirs, of(2), of(3)));
         if self.kind == Kind::Lasso {
             for (k, published) in [(0, 2), (1, 3)] {
-                report.claims.push(Claim::less(&text(k + 1), ours, &of(k), &of(4)));
-                report.claims.push(Claim::less(&text(k + 1), theirs, &of(published), &of(4)));
+                report.claims.push(Claim::lower(&text(k + 1), ours, of(k), of(4)));
+                report.claims.push(Claim::lower(&text(k + 1), theirs, of(published), of(4)));
             }
         }
     }

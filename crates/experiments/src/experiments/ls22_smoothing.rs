@@ -89,8 +89,7 @@ impl Ls22Smoothing {
         for (gaps, version) in gaps.iter().zip([Version::Certified, Version::AsPublished]) {
             for k in [1, 2] {
                 let text = format!("{}, on {name}", self.claims()[k - 1]);
-                let (smooth, plain) = (gaps[k].by_seed(), gaps[0].by_seed());
-                report.claims.push(Claim::less(&text, version, &smooth, &plain));
+                report.claims.push(Claim::lower(&text, version, &gaps[k], &gaps[0]));
             }
         }
         let bounds: Vec<Bound> =

@@ -8,7 +8,7 @@ use crate::claim::{Claim, Version};
 use crate::data::DataSet;
 use crate::error::Error;
 use crate::experiment::Context;
-use crate::report::{Figure, Report, Series};
+use crate::report::{Band, Figure, Report, Series};
 use crate::train::{Among, Method, Price, Problem, method};
 
 /// (ρ/N) R of equation 1, of which the paper prints no number.
@@ -139,22 +139,26 @@ impl Comparison<'_> {
         among: Among,
         ((version, extra, word), epsilon, rounds): ((Version, &str, &str), f64, u64),
     ) -> Result<Vec<Series>, Error> {
-        let mut series = Vec::new();
-        for method in self.methods(extra, rounds) {
-            let name = method.name;
-            let price = Price::Budget(epsilon, delta_of(version));
-            let mut curve = Series::new(format!("{name} ({word})"));
-            for seed in context.seeds(10, 2) {
-                context.say(&format!(
-                    "{} parties, {word}, ε = {epsilon}, {name}, seed {seed}",
-                    among.parties
-                ))?;
-                let nodes = problem.followed(&method, price, among, seed)?;
-                for (t, nodes) in (1_u32..).zip(&nodes) {
-                    curve.add(f64::from(t), nodes.average_loss(problem)?);
-                }
+        let methods = self.methods(extra, rounds);
+        let seeds = context.seeds(10, 2);
+        let cells: Vec<(usize, u64)> =
+            (0..methods.len()).flat_map(|k| seeds.clone().map(move |seed| (k, seed))).collect();
+        let what = format!("{} parties, {word}, ε = {epsilon}", among.parties);
+        let price = Price::Budget(epsilon, delta_of(version));
+        let losses = context.each(
+            &cells,
+            |&(k, seed)| format!("{what}, {}, seed {seed}", methods[k].name),
+            |&(k, seed)| {
+                let nodes = problem.followed(&methods[k], price, among, seed)?;
+                nodes.iter().map(|nodes| nodes.average_loss(problem)).collect::<Result<Vec<_>, _>>()
+            },
+        )?;
+        let named = |method: &Method| Series::new(format!("{} ({word})", method.name));
+        let mut series: Vec<Series> = methods.iter().map(named).collect();
+        for ((k, _), losses) in cells.into_iter().zip(losses) {
+            for (t, loss) in (1_u32..).zip(losses) {
+                series[k].add(f64::from(t), loss);
             }
-            series.push(curve);
         }
         Ok(series)
     }
@@ -193,7 +197,9 @@ impl Comparison<'_> {
         let caption = format!(
             "C = {WEIGHT}, η = 1, γ = 0.2, α one for all nodes and iterations; mean over runs of the average loss. {privacy}"
         );
-        report.figures.push(Figure::new(&name, &title, x, y).with(series).captioned(caption));
+        report.figures.push(
+            Figure::new(&name, &title, x, y).with(series).banded(Band::Range).captioned(caption),
+        );
     }
 }
 

@@ -105,6 +105,7 @@ impl Curves {
             let (file, title) =
                 (format!("{name}-{parties}"), format!("RA18: {what}, {parties} parties"));
             let figure = Figure::new(&file, &title, Axis::linear(x), y).with(series);
+            let figure = figure.of(Version::WithoutNoise);
             report.figures.push(figure.captioned(format!("{without} {caption}")));
         }
     }

@@ -30,7 +30,7 @@ pub(super) const CONDITIONS: &str = "What Theorem 2 asks for: iterates within a 
 
 /// Theorem 2 on the objective of ssADMM, over ε.
 pub(super) fn bound(
-    calibrations: &mut Calibrations,
+    calibrations: &Calibrations,
     problem: &Problem<'_>,
     (method, optimum): (&Method, &[f64]),
     epsilons: &[f64],
@@ -87,7 +87,7 @@ pub(super) const RIDGE: f64 = 0.01;
 
 /// The model of a method with penalty λ at ε.
 pub(super) fn train(
-    calibrations: &mut Calibrations,
+    calibrations: &Calibrations,
     (problem, lambda): (&Problem<'_>, f64),
     method: &Method,
     epsilon: f64,

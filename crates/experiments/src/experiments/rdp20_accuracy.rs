@@ -94,7 +94,7 @@ impl Rdp20Accuracy {
         let folds = folds(context);
         // ADMM-objP takes ten times as long as all others together.
         let share = |method: &Method| if method.algorithm == "objp" { 1 } else { tested };
-        let mut calibrations = Calibrations::default();
+        let calibrations = Calibrations::default();
         let mut measured =
             Measured { accuracy: curves(all), objective: curves(all), plain: vec![], bound: None };
         for seed in context.seeds(10, 2) {
@@ -105,7 +105,7 @@ impl Rdp20Accuracy {
                 let exact = problem.exact()?;
                 plain += test.accuracy(&exact) / tested as f64;
                 if measured.bound.is_none() {
-                    let theorem = bound(&mut calibrations, &problem, (&all[0], &exact), epsilons)?;
+                    let theorem = bound(&calibrations, &problem, (&all[0], &exact), epsilons)?;
                     measured.bound = Some(theorem);
                 }
                 // Other noise in each fold, and not that of another repetition.
@@ -117,7 +117,7 @@ impl Rdp20Accuracy {
                     for (k, method) in all.iter().enumerate().filter(|(_, m)| fold_has(m)) {
                         context.say(&format!("{run}, {}", method.name))?;
                         let on = (&problem, lambda);
-                        let x = train(&mut calibrations, on, method, epsilon, noise)?;
+                        let x = train(&calibrations, on, method, epsilon, noise)?;
                         let sum = &mut sums[e * all.len() + k];
                         sum.0 += test.accuracy(&x) / share(method) as f64;
                         sum.1 += problem.objective(&x)? / share(method) as f64;
@@ -144,12 +144,12 @@ impl Rdp20Accuracy {
             accuracy[0].at(small),
             accuracy[1].at(small),
         ));
-        let whole = |k: usize| accuracy[k].by_seed();
-        report.claims.push(Claim::more(&text(1), ours, &whole(0), &whole(4)));
-        report.claims.push(Claim::more(&text(2), ours, &whole(0), &whole(5)));
+        let whole = |k: usize| &accuracy[k];
+        report.claims.push(Claim::higher(&text(1), ours, whole(0), whole(4)));
+        report.claims.push(Claim::higher(&text(2), ours, whole(0), whole(5)));
         for (k, version) in [(2, ours), (3, Version::AsPublished)] {
-            let (mp, sgd) = (objective[k].by_seed(), objective[1].by_seed());
-            report.claims.push(Claim::less(&text(3), version, &mp, &sgd));
+            let (mp, sgd) = (&objective[k], &objective[1]);
+            report.claims.push(Claim::lower(&text(3), version, mp, sgd));
         }
     }
 }

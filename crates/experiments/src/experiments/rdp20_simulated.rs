@@ -81,7 +81,7 @@ fn measure(
     (rows, lambda, epsilons): (usize, f64, &[f64]),
     all: &[Method],
 ) -> Result<Measured, Error> {
-    let mut calibrations = Calibrations::default();
+    let calibrations = Calibrations::default();
     let found = SELECTED.iter().map(|_| curves(all)).collect();
     let mut measured = Measured { accuracy: curves(all), found, plain: Vec::new() };
     for seed in context.seeds(10, 2) {
@@ -92,7 +92,7 @@ fn measure(
             for (k, method) in all.iter().enumerate() {
                 let run = format!("λ = {lambda:e}, seed {seed}, ε = {epsilon}, {}", method.name);
                 context.say(&run)?;
-                let x = train(&mut calibrations, (&problem, lambda), method, epsilon, seed)?;
+                let x = train(&calibrations, (&problem, lambda), method, epsilon, seed)?;
                 measured.accuracy[k].add(epsilon, test.accuracy(&x));
                 for (series, &selected) in measured.found.iter_mut().zip(&SELECTED) {
                     series[k].add(epsilon, simulated::found(&x, selected));
