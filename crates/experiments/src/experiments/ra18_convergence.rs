@@ -161,6 +161,11 @@ impl Experiment for Ra18Fig1 {
         ]
     }
 
+    fn changes(&self) -> &'static str {
+        "Adult is a9a, 123 columns; the paper has 45,223 rows of 105. The paper prints neither C of its equation 1 nor ρ: \
+         C = 1000 and ρ/N = 1e-3 here. The graphs are other random ones."
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
         let mut report = Report::default();
         let rows = context.rows(usize::MAX, 600);

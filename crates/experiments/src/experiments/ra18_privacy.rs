@@ -1,7 +1,7 @@
 //! RA18, figures 2 and 3: the average loss of R-ADMM, DVP and M-ADMM over iterations at equal total
 //! privacy loss, and of R-ADMM with penalties that grow.
 
-use super::ra18::Comparison;
+use super::ra18::{CHANGES, Comparison};
 use crate::data::DataSet;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment};
@@ -38,6 +38,10 @@ impl Experiment for Ra18Privacy {
             "R-ADMM has a lower average loss than M-ADMM at equal total ε",
             "The smaller the total ε, the further R-ADMM is ahead of DVP",
         ]
+    }
+
+    fn changes(&self) -> &'static str {
+        CHANGES
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
@@ -77,6 +81,10 @@ impl Experiment for Ra18Fig3 {
 
     fn claims(&self) -> &'static [&'static str] {
         &["Growing penalties lower the average loss"]
+    }
+
+    fn changes(&self) -> &'static str {
+        CHANGES
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
