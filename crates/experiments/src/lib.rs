@@ -7,6 +7,7 @@
 //! without its seed has a certificate for the ε that is said.
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
+mod between;
 mod bounds;
 mod claim;
 mod colours;
