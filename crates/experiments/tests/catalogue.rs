@@ -91,7 +91,7 @@ fn looks_right(experiment: &dyn Experiment, figure: &Figure) {
     for method in published(true) {
         assert!(published(false).all(|other| other != method), "{name}: {method} in both versions");
     }
-    for by_hand in ["NOT PRIVATE", "tandard error", "tandard deviation"] {
+    for by_hand in ["standard error over", "standard deviation over"] {
         assert!(!figure.caption.contains(by_hand), "{name} says {by_hand}; the picture does");
     }
 }

@@ -292,7 +292,7 @@ fn names_beside(svg: &mut Svg, plot: &Plot, frame: &Frame, axes: (&Drawn, &Drawn
     for (Ending { name, class, fill, at }, place) in named.into_iter().zip(places) {
         // A thin line leads from where it ends to its name, unless that stands there.
         if frame.end() - at.0 > 12.0 || (place - at.1).abs() > frame.font / 2.0 {
-            svg.line(at, (frame.end() + 5.0, place), "grid", GRID);
+            svg.line(at, (frame.end() + 5.0, place), "rule", FAINT);
         }
         let at = (frame.end() + 8.0, place + 4.0);
         let words = Words { at, anchor: Anchor::Start, class: &class, fill, more: &more };
