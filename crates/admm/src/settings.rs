@@ -117,6 +117,9 @@ settings! {
     dual_step ("theta", "dual-step"): f64,
     /// The factor by which the penalty parameters grow with every iteration.
     growth: f64,
+    /// The weight of the mean loss of a party on a graph beside the penalty, at most the number of its
+    /// records: C in RA18; 1 by default.
+    loss_weight ("C", "loss-weight"): f64,
     /// The penalty parameter of each party on a graph, in place of rho: one number for each, as
     /// 0.5,1,2, or degree:C for C over the number of its neighbours: η_i.
     party_rho ("party-rho"): PartyRho,

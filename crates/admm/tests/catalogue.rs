@@ -29,6 +29,7 @@ const VALUES: &[(&str, &str, Option<&str>)] = &[
     ("gamma", "1.5", Some("-2")),
     ("dual_step", "0.5", Some("0")),
     ("growth", "1.01", Some("0.5")),
+    ("loss_weight", "2", Some("0")),
     ("party_rho", r#""0.5,1""#, None),
     ("party_noise", r#""1,2""#, None),
     ("noise_schedule", r#""geometric:0.9""#, None),

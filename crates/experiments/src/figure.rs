@@ -8,8 +8,12 @@ use std::fmt::Write as _;
 use reticent_plot::{Axis, Plot};
 
 use crate::claim::Version;
+use crate::colours::hues;
 use crate::series::{Band, Series};
 use crate::statistics::Mean;
+
+/// At the end of the name of a certified method in a picture of published ones.
+const CERTIFIED: &str = " (certified)";
 
 /// A picture and the numbers in it.
 #[derive(Clone, Debug)]
@@ -28,6 +32,8 @@ pub struct Figure {
     pub rules: Vec<(f64, String)>,
     /// What bands are.
     pub band: Band,
+    /// Bounds that are not within the picture, whose numbers are written all the same.
+    pub unseen: Vec<Series>,
 }
 
 impl Figure {
@@ -41,6 +47,7 @@ impl Figure {
             series: Vec::new(),
             rules: Vec::new(),
             band: Band::default(),
+            unseen: Vec::new(),
         }
     }
 
@@ -122,14 +129,16 @@ impl Figure {
         let published = |series: &Series| series.version == Version::AsPublished && !series.quiet;
         let (theirs, ours): (Vec<Series>, Vec<Series>) =
             self.series.iter().cloned().partition(published);
-        if theirs.is_empty() || ours.iter().all(|series| series.quiet) {
+        // What stands beside published curves says that it is certified: such a picture is apart.
+        let beside = |series: &Series| series.quiet || series.name.ends_with(CERTIFIED);
+        if theirs.is_empty() || ours.iter().all(beside) {
             return vec![self];
         }
         let names: Vec<String> = theirs.iter().map(|series| series.name.clone()).collect();
         let beside = ours.iter().filter(|series| !names.contains(&series.name)).cloned();
         let beside = beside.map(|series| match series.quiet {
             true => series,
-            false => Series { name: format!("{} (certified)", series.name), ..series },
+            false => Series { name: format!("{}{CERTIFIED}", series.name), ..series },
         });
         let series = theirs.into_iter().chain(beside).collect();
         let title = |what: &str| format!("{}, {what}", self.title);
@@ -146,8 +155,18 @@ impl Figure {
     pub fn svg(&self) -> String {
         let (x, y) = self.axes.clone();
         let mut plot = Plot::new(&self.title, x, y).described(&self.caption);
-        for series in &self.series {
-            plot = plot.with(series.curve(self.band));
+        if let Some(stamp) = self.version().stamp() {
+            plot = plot.stamped(stamp);
+        }
+        if let Some(note) = self.note() {
+            plot = plot.noted(&note);
+        }
+        for (series, hue) in self.series.iter().zip(self.hues()) {
+            let curve = series.curve(self.band);
+            plot = plot.with(match hue {
+                Some(hue) => curve.coloured(hue),
+                None => curve,
+            });
         }
         for (y, name) in &self.rules {
             plot = plot.with_rule(*y, name);
@@ -155,14 +174,38 @@ impl Figure {
         plot.to_file()
     }
 
+    /// The colour of each curve; nothing for a name that the table of colours lacks.
+    fn hues(&self) -> Vec<Option<usize>> {
+        hues(self.series.iter().map(|series| series.name.as_str()))
+    }
+
+    /// The curves whose names the table of colours lacks.
+    pub fn uncoloured(&self) -> Vec<&str> {
+        let loud = self.series.iter().zip(self.hues()).filter(|(series, _)| !series.quiet);
+        loud.filter(|(_, hue)| hue.is_none()).map(|(series, _)| series.name.as_str()).collect()
+    }
+
+    /// How many runs there are and what the bands are; nothing where no chance is in it.
+    fn note(&self) -> Option<String> {
+        let loud = || self.series.iter().filter(|series| !series.quiet).map(Series::runs);
+        let (least, most) = (loud().min()?, loud().max()?);
+        let runs =
+            if least == most { format!("{most} runs") } else { format!("{least} to {most} runs") };
+        (most > 1).then(|| format!("{runs}, band {}", self.band.words()))
+    }
+
     /// The numbers: a line for each point.
     pub fn csv(&self) -> String {
         let mut text = "series,x,mean,standard_deviation,standard_error,runs\n".to_owned();
         let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
         let known = |value: f64| if value.is_nan() { String::new() } else { value.to_string() };
-        for series in &self.series {
+        let unseen = |series: &Series| Series {
+            name: format!("{} (not drawn)", series.name),
+            ..series.clone()
+        };
+        for series in self.series.iter().cloned().chain(self.unseen.iter().map(unseen)) {
             let name = quoted(&series.full_name());
-            for (x, values) in &series.points {
+            for (x, values) in series.points.iter().filter(|(_, values)| values[0].is_finite()) {
                 let Mean { value, deviation, error, runs } = Mean::of(values);
                 let (deviation, error) = (known(deviation), known(error));
                 let _ = writeln!(text, "{name},{x},{value},{deviation},{error},{runs}");
@@ -213,10 +256,33 @@ mod tests {
         );
         assert_eq!(pictures[0].version(), Version::Certified);
         assert_eq!(pictures[1].version(), Version::AsPublished);
+        for picture in &pictures {
+            assert_eq!(picture.clone().apart().len(), 1, "apart is apart: {}", picture.name);
+        }
         assert_eq!(figure(&["VRADMM", "ssADMM"]).apart().len(), 1);
         assert_eq!(figure(&["VRADMM (published)"]).apart().len(), 1);
         let free = figure(&["ADMM"]).of(Version::WithoutNoise);
         assert_eq!(free.version(), Version::WithoutNoise);
+    }
+
+    #[test]
+    fn what_is_not_private_says_so_in_the_picture() {
+        let svg = |version| figure(&["VRADMM"]).of(version).svg();
+        assert!(svg(Version::AsPublished).contains(">NOT PRIVATE: as published</text>"));
+        assert!(svg(Version::WithoutNoise).contains(">NOT PRIVATE: without noise</text>"));
+        for private in [Version::Certified, Version::Printed, Version::Accounting] {
+            assert!(!svg(private).contains("NOT PRIVATE"), "{private:?}");
+        }
+    }
+
+    #[test]
+    fn bands_are_named_in_the_picture() {
+        let mut noisy = figure(&["VRADMM"]);
+        assert_eq!(noisy.note(), None, "one run has no band");
+        noisy.series[0].add(1.0, 3.0);
+        noisy.series[0].add(2.0, 3.0);
+        assert_eq!(noisy.note().unwrap(), "2 runs, band ± 1 standard deviation");
+        assert!(noisy.banded(Band::Range).svg().contains("2 runs, band least to largest"));
     }
 
     #[test]

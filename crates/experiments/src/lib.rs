@@ -7,8 +7,10 @@
 //! without its seed has a certificate for the ε that is said.
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
+mod between;
 mod bounds;
 mod claim;
+mod colours;
 mod data;
 mod error;
 mod experiment;

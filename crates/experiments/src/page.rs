@@ -38,21 +38,37 @@ pub fn page(all: &[Done], before: &str) -> String {
             );
         }
     }
-    for (experiment, results) in all {
-        let _ = write!(text, "\n{}", section(*experiment, results));
+    for (k, (experiment, results)) in all.iter().enumerate() {
+        let paper = experiment.paper();
+        let of_paper = || all.iter().filter(move |(one, _)| one.paper() == paper);
+        let shared = repeated(of_paper().map(|(one, results)| words(*one, results)));
+        if !all[..k].iter().any(|(one, _)| one.paper() == paper) {
+            let _ = write!(text, "\n## {paper}\n");
+            if !shared.is_empty() {
+                let _ = write!(text, "\n{}\n", shared.join(" "));
+            }
+        }
+        let _ = write!(text, "\n{}", without(*experiment, results, &shared));
     }
     text
 }
 
 /// One experiment: what differs from the paper, its claims, its pictures.
 pub fn section(experiment: &dyn Experiment, results: &Results) -> String {
+    without(experiment, results, &[])
+}
+
+/// The same, without what is said of all experiments of the paper. What two captions have in common
+/// is said once, above them.
+fn without(experiment: &dyn Experiment, results: &Results, said: &[String]) -> String {
     let Results { claims, pictures, notes, stand_ins, .. } = results;
     let id = experiment.id();
-    let mut text = format!("## {id}\n\n{}: {}.", experiment.paper(), experiment.about());
-    if !experiment.changes().is_empty() {
-        let _ = write!(text, " {}", experiment.changes());
-    }
-    text.push('\n');
+    let shared = repeated(pictures.iter().map(|picture| sentences(&picture.caption)));
+    let own = sentences(experiment.changes()).into_iter().chain(shared.iter().cloned());
+    let own: Vec<String> = own.filter(|sentence| !said.contains(sentence)).collect();
+    let about = format!("{}: {}.", experiment.paper(), experiment.about());
+    let about: Vec<String> = std::iter::once(about).chain(own).collect();
+    let mut text = format!("### {id}\n\n{}\n", about.join(" "));
     for name in stand_ins {
         let _ = write!(
             text,
@@ -69,14 +85,55 @@ pub fn section(experiment: &dyn Experiment, results: &Results) -> String {
     }
     for Picture { name, title, caption } in pictures {
         let _ = write!(text, "\n![{title}]({id}/{name}.svg)\n");
+        let caption = sentences(caption).into_iter();
+        let caption = caption.filter(|words| !shared.contains(words) && !said.contains(words));
+        let caption: Vec<String> = caption.collect();
         if !caption.is_empty() {
-            let _ = write!(text, "\n{caption}\n");
+            let _ = write!(text, "\n{}\n", caption.join(" "));
         }
     }
+    let notes = notes.iter().flat_map(|note| sentences(note));
+    let notes: Vec<String> = notes.filter(|sentence| !said.contains(sentence)).collect();
     if !notes.is_empty() {
         let _ = write!(text, "\n{}\n", notes.join(" "));
     }
     text
+}
+
+/// The sentences of a text, each with its end.
+fn sentences(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for part in text.split_inclusive(". ") {
+        // A sentence begins with a capital, and what does not goes on.
+        let begins = part.chars().next().is_some_and(|c| !c.is_lowercase());
+        match found.last_mut() {
+            Some(last) if !begins => *last = format!("{last} {}", part.trim_end()),
+            _ => found.push(part.trim_end().to_owned()),
+        }
+    }
+    found.retain(|sentence| !sentence.is_empty());
+    found
+}
+
+/// All that an experiment has in words.
+fn words(experiment: &dyn Experiment, results: &Results) -> Vec<String> {
+    let captions = results.pictures.iter().map(|picture| picture.caption.as_str());
+    let notes = results.notes.iter().map(String::as_str);
+    let all = std::iter::once(experiment.changes()).chain(captions).chain(notes);
+    all.flat_map(sentences).collect()
+}
+
+/// The sentences that two or more of these have, once each and in order.
+fn repeated(groups: impl Iterator<Item = Vec<String>>) -> Vec<String> {
+    let groups: Vec<Vec<String>> = groups.collect();
+    let mut found: Vec<String> = Vec::new();
+    for sentence in groups.iter().flatten() {
+        let times = groups.iter().filter(|group| group.contains(sentence)).count();
+        if times > 1 && !found.contains(sentence) {
+            found.push(sentence.clone());
+        }
+    }
+    found
 }
 
 fn stand_in(results: &Results) -> &'static str {
@@ -218,6 +275,27 @@ mod tests {
         let found = first.replace("<!-- findings -->\n", "<!-- findings -->\nSmoothing helps.\n");
         assert_ne!(first, found);
         assert_eq!(page(&[made()], &found), found);
+    }
+
+    #[test]
+    fn no_sentence_is_said_twice() {
+        let mut done = made();
+        let picture = |name: &str, caption: &str| Picture {
+            name: name.to_owned(),
+            title: name.to_owned(),
+            caption: caption.to_owned(),
+        };
+        done.1.pictures = vec![
+            picture("one", "On test rows. The paper has more rows. This is w8a."),
+            picture("two", "On test rows. This is covtype, e.g. trees."),
+        ];
+        let text = page(&[done.clone(), done], "");
+        for sentence in ["The paper has more rows.", "On test rows.", "This is w8a."] {
+            assert_eq!(text.matches(sentence).count(), 1, "{sentence}\n{text}");
+        }
+        assert!(text.contains("## XY99\n\nThe paper has more rows. On test rows."), "{text}");
+        let alone = section(&Made, &made().1);
+        assert!(alone.contains("XY99: something. The paper has more rows.\n"), "{alone}");
     }
 
     #[test]

@@ -69,6 +69,15 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
+    /// These models, and their mean.
+    pub fn new(each: Vec<Vec<f64>>) -> Self {
+        let mut mean = vec![0.0; each.first().map_or(0, Vec::len)];
+        for x in &each {
+            mean.iter_mut().zip(x).for_each(|(mean, x)| *mean += x / each.len() as f64);
+        }
+        Nodes { each, mean }
+    }
+
     /// RA18, section V: the mean over the nodes of the mean loss of each one's model on its own
     /// rows.
     pub fn average_loss(&self, problem: &Problem<'_>) -> Result<f64, Error> {
@@ -182,7 +191,7 @@ pub(crate) fn method(
 
 impl Method {
     /// All of it that decides a model.
-    fn key(&self) -> impl Debug + '_ {
+    pub fn key(&self) -> impl Debug + '_ {
         let Method { name: _, algorithm, settings } = self;
         (algorithm, settings)
     }
@@ -211,7 +220,7 @@ impl<'t> Problem<'t> {
     }
 
     /// The models of this run: those that are kept where the table says, or new ones.
-    fn all_kept(
+    pub fn all_kept(
         &self,
         run: &dyn Debug,
         train: impl FnOnce() -> Result<Vec<Vec<f64>>, Error>,
@@ -223,7 +232,7 @@ impl<'t> Problem<'t> {
     }
 
     /// The same of a run that has one model.
-    fn kept(
+    pub fn kept(
         &self,
         run: &dyn Debug,
         train: impl FnOnce() -> Result<Vec<f64>, Error>,
@@ -232,7 +241,7 @@ impl<'t> Problem<'t> {
         Ok(models.into_iter().next().unwrap_or_default())
     }
 
-    fn spec(&self, method: &Method, price: Price, seed: u64) -> Result<Spec, Error> {
+    pub fn spec(&self, method: &Method, price: Price, seed: u64) -> Result<Spec, Error> {
         let (epsilon, delta, noise) = match price {
             Price::Budget(epsilon, delta) => (Some(epsilon), Some(delta), None),
             Price::Noise(noise, delta) => (Some(NO_LIMIT), Some(delta), Some(noise)),
@@ -280,7 +289,7 @@ impl<'t> Problem<'t> {
         self.fit(&method("exact", "exact", ""), Price::Free, 1)
     }
 
-    fn between(
+    pub fn between(
         &self,
         method: &Method,
         price: Price,

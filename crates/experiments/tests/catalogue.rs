@@ -6,8 +6,10 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use reticent_experiments::{
-    CATALOGUE, Context, Error, Experiment, Report, Results, Verdict, find, section,
+    CATALOGUE, Context, Done, Error, Experiment, Figure, Report, Results, Verdict, Version, find,
+    page, section,
 };
+use reticent_plot::overlaps;
 
 const EVERY_ROW: &[&str] = &[
     "ls22-fig1",
@@ -73,9 +75,42 @@ fn every_row_of_the_list_is_there_and_says_what_it_is() {
     assert!(find("ls23-fig1").is_none());
 }
 
+/// What every picture is held to: a colour for each method, certified and published apart, no label
+/// upon another, and a warning on what is not private.
+fn looks_right(experiment: &dyn Experiment, figure: &Figure) {
+    let (id, svg) = (experiment.id(), figure.svg());
+    let name = format!("{id}/{}", figure.name);
+    assert_eq!(figure.uncoloured(), Vec::<&str>::new(), "{name}: no colour in colours.rs");
+    assert_eq!(overlaps(&svg), [], "{name}");
+    let open = matches!(figure.version(), Version::AsPublished | Version::WithoutNoise);
+    assert_eq!(svg.contains(">NOT PRIVATE"), open, "{name}");
+    let loud = || figure.series.iter().filter(|series| !series.quiet);
+    let published = |of: bool| {
+        loud().filter(move |s| (s.version == Version::AsPublished) == of).map(|s| s.name.as_str())
+    };
+    for method in published(true) {
+        assert!(published(false).all(|other| other != method), "{name}: {method} in both versions");
+    }
+    for by_hand in ["standard error over", "standard deviation over"] {
+        assert!(!figure.caption.contains(by_hand), "{name} says {by_hand}; the picture does");
+    }
+}
+
+/// A sentence of the page that is there more than once.
+fn twice(text: &str) -> Option<String> {
+    let prose = text.lines().filter(|line| !line.starts_with(['|', '!', '#', '-', '*']));
+    let mut seen = BTreeSet::new();
+    prose
+        .flat_map(|line| line.split_inclusive(". "))
+        .map(|sentence| sentence.trim().to_owned())
+        .filter(|sentence| sentence.split_whitespace().count() > 3)
+        .find(|sentence| !seen.insert(sentence.clone()))
+}
+
 #[test]
 fn every_experiment_comes_to_its_end_and_checks_its_claims() {
     let folder = tempfile::tempdir().unwrap();
+    let mut done: Vec<Done> = Vec::new();
     for experiment in CATALOGUE {
         let report = run(*experiment);
         for claim in experiment.claims() {
@@ -91,13 +126,40 @@ fn every_experiment_comes_to_its_end_and_checks_its_claims() {
         let files = std::fs::read_dir(&at).unwrap().count();
         assert_eq!(files, 1 + 2 * report.pictures().len());
         assert!(!report.figures.is_empty(), "{} draws nothing", experiment.id());
-        for figure in &report.figures {
+        for figure in report.pictures() {
+            looks_right(*experiment, &figure);
             let finite = |values: &Vec<f64>| values.iter().all(|value| value.is_finite());
             let good = figure.series.iter().all(|series| {
                 !series.points.is_empty() && series.points.iter().all(|(_, values)| finite(values))
             });
             assert!(good, "{}: {}", experiment.id(), figure.csv());
         }
+        done.push((*experiment, results));
+    }
+    let text = page(&done, "");
+    assert_eq!(twice(&text), None, "a sentence is there twice");
+}
+
+/// Every reason is about a claim that there is, and is one sentence.
+#[test]
+fn every_reason_is_of_a_claim_and_a_sentence() {
+    for experiment in CATALOGUE {
+        for reason in experiment.reasons() {
+            let (id, why) = (experiment.id(), reason.why);
+            let about = |claim: &&str| reason.of.iter().any(|part| claim.contains(part));
+            assert!(experiment.claims().iter().any(|claim| about(&claim)), "{id}: {why}");
+            let sentence = why.ends_with('.') && why.starts_with(|c: char| !c.is_lowercase());
+            assert!(sentence && !why.contains(". "), "{id}: {why}");
+        }
+    }
+}
+
+/// What differs from the paper is said for every figure and table that the paper has.
+#[test]
+fn every_figure_says_what_it_changes() {
+    for experiment in CATALOGUE.iter().filter(|one| one.id().contains("-fig")) {
+        let changes = experiment.changes();
+        assert!(changes.ends_with('.'), "{} says nothing: '{changes}'", experiment.id());
     }
 }
 
