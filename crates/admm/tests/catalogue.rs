@@ -357,7 +357,7 @@ fn the_open_constant_is_for_the_published_version() {
     let mut printed = |constant: &str| {
         let sampling = r#""sampling": "wor:20", "outer": 3, "inner": 10, "as_published": true"#;
         case.settings = format!("{{\"noise_constant\": {constant}, {sampling}}}");
-        case.build(build, 1.0).unwrap().printed_noise(0.5, 1e-3).unwrap()
+        case.build(build, 1.0).unwrap().printed_noise(0.5, 1e-3).unwrap().unwrap()
     };
     // z = (b/2n)√(c₂ S m ln(1/δ))/ε, with b = 20 of n = 100.
     let by_hand = 0.1 * (30.0 * 1e3_f64.ln()).sqrt() / 0.5;

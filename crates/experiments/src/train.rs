@@ -136,6 +136,21 @@ impl Calibrations {
         Ok(self.calibrated(problem, method, price)?.1.plan().clone())
     }
 
+    /// Whether a published version has noise for this price: RDP20's accountant has a least ε that no
+    /// noise is below (E18).
+    pub fn reaches(
+        &self,
+        problem: &Problem<'_>,
+        method: &Method,
+        price: Price,
+    ) -> Result<bool, Error> {
+        match self.calibrated(problem, method, price) {
+            Ok(_) => Ok(true),
+            Err(why) if why.to_string().contains("Lemma 2") => Ok(false),
+            Err(why) => Err(why),
+        }
+    }
+
     fn calibrated(
         &self,
         problem: &Problem<'_>,

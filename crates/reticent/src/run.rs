@@ -136,7 +136,7 @@ impl Task {
     fn printed_noise(&self, public: &Public, budget: Budget) -> Result<Option<f64>, Error> {
         let Kind::Private(build) = self.entry.kind else { return Err(self.not_private()) };
         let algorithm = build(&self.recipe(public, 1.0))?;
-        Ok(algorithm.printed_noise(budget.epsilon(), budget.delta()))
+        Ok(algorithm.printed_noise(budget.epsilon(), budget.delta())?)
     }
 
     /// The shares of the graph, of the score and of standard errors.

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use reticent_oracle::{Oracle, Refusal};
+use reticent_oracle::{Oracle, Refusal, Refused};
 
 use crate::catalogue::Entry;
 
@@ -52,8 +52,11 @@ pub trait Algorithm {
 
     /// The noise multiplier that the paper has for this (ε, δ), for a run as published whose paper
     /// counts otherwise than the accountant; `None` is the least noise by the claims in the books.
-    fn printed_noise(&self, _epsilon: f64, _delta: f64) -> Option<f64> {
-        None
+    ///
+    /// # Errors
+    /// If the paper has no noise for it.
+    fn printed_noise(&self, _epsilon: f64, _delta: f64) -> Result<Option<f64>, Refused> {
+        Ok(None)
     }
 }
 

@@ -114,9 +114,9 @@ impl Algorithm for MpAdmm {
 
     /// RDP20, Theorem 3: the divergences of x, z and y add up to 2 + ρ² times that of x, and
     /// Proposition 1 converts them.
-    fn printed_noise(&self, epsilon: f64, delta: f64) -> Option<f64> {
+    fn printed_noise(&self, epsilon: f64, delta: f64) -> Result<Option<f64>, Refused> {
         let releases = self.iterations as f64 * (2.0 + self.admm.rho().powi(2));
-        self.as_published.then(|| rdp20_noise(1.0, releases, (epsilon, delta)))
+        self.as_published.then(|| rdp20_noise(1.0, releases, (epsilon, delta))).transpose()
     }
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {

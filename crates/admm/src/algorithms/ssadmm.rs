@@ -111,9 +111,10 @@ impl Algorithm for SsAdmm {
         self.iterations
     }
 
-    fn printed_noise(&self, epsilon: f64, delta: f64) -> Option<f64> {
+    fn printed_noise(&self, epsilon: f64, delta: f64) -> Result<Option<f64>, Refused> {
         let steps = self.iterations as f64;
-        self.as_published.then(|| rdp20_noise(1.0 / self.per_epoch, steps, (epsilon, delta)))
+        let noise = || rdp20_noise(1.0 / self.per_epoch, steps, (epsilon, delta));
+        self.as_published.then(noise).transpose()
     }
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {

@@ -237,10 +237,13 @@ impl Algorithm for Vradmm {
         self.outer * self.inner
     }
 
-    fn printed_noise(&self, epsilon: f64, delta: f64) -> Option<f64> {
-        let Theorem1 { constant, population, share } = self.published?;
+    fn printed_noise(&self, epsilon: f64, delta: f64) -> Result<Option<f64>, Refused> {
+        let Some(Theorem1 { constant, population, share }) = self.published else {
+            return Ok(None);
+        };
         let steps = (self.outer * self.inner) as f64;
-        Some(theorem_1(constant, steps, population, (epsilon, delta)) * population * share)
+        let sigma = theorem_1(constant, steps, population, (epsilon, delta));
+        Ok(Some(sigma * population * share))
     }
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {

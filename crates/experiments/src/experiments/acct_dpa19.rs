@@ -27,9 +27,10 @@ pub(super) fn noise_of_iteration(epsilon: f64, delta: f64) -> f64 {
     2.0 * (2.0 * (1.25 / delta).ln()).sqrt() / epsilon
 }
 
-/// ε̄: what the paper's moments accountant has for so many iterations of (ε, δ).
+/// ε̄: what the paper's moments accountant has for so many iterations of (ε, δ), to four digits as in
+/// the paper.
 pub(super) fn moments(epsilon: f64, delta: f64, iterations: u64) -> Result<f64, Error> {
-    total((epsilon, delta), iterations, Method::Moments)
+    Ok((total((epsilon, delta), iterations, Method::Moments)? * 1e4).round() / 1e4)
 }
 
 /// The total of so many iterations by a method.

@@ -4,8 +4,8 @@
 use reticent_plot::Axis;
 
 use super::rdp20::{
-    BOTH, CHANGES, CONDITIONS, DELTA, DP_ADMM, MP, MP_PUBLISHED, OBJP, REASONS, RIDGE, SGD,
-    SGD_PRINTED, SS, bound, curves, lambdas, methods, train,
+    CHANGES, CONDITIONS, DELTA, DP_ADMM, MP, MP_PUBLISHED, OBJP, REASONS, RIDGE, SGD, SGD_PRINTED,
+    SS, bound, cells, curves, drawn, lambdas, methods, train, versions,
 };
 use crate::bounds::{Bound, beside};
 use crate::claim::{Claim, Reason, Version};
@@ -15,7 +15,7 @@ use crate::experiment::{Context, Experiment};
 use crate::report::{Figure, Report, Series};
 use crate::statistics::Mean;
 use crate::table::Table;
-use crate::train::{Calibrations, Method, Problem};
+use crate::train::{Calibrations, Problem};
 
 #[derive(Debug)]
 pub(super) struct Rdp20Accuracy {
@@ -78,7 +78,7 @@ impl Experiment for Rdp20Accuracy {
                 // All folds for the first λ, and one of each repetition for the other.
                 let tested = if k == 0 { folds(context) } else { 1 };
                 let measured = self.measure(context, (&table, tested), (lambda, epsilons))?;
-                self.check(&mut report, (*data, lambda, epsilons[0]), &measured);
+                self.check(&mut report, (*data, lambda), &measured);
                 draw(&mut report, (*data, lambda), measured, table.majority());
             }
         }
@@ -119,13 +119,13 @@ impl Rdp20Accuracy {
                 let (first, exact) = (&problems[0], problems[0].exact()?);
                 measured.bound = Some(bound(&calibrations, first, (&all[SS], &exact), epsilons)?);
             }
-            let mut cells: Vec<(usize, Option<(usize, f64)>)> =
-                (0..tested).map(|fold| (fold, None)).collect();
-            for (fold, &epsilon) in (0..tested).flat_map(|f| epsilons.iter().map(move |e| (f, e))) {
-                let of_fold = (0..all.len()).filter(|k| fold < share(*k));
-                cells.extend(of_fold.map(|k| (fold, Some((k, epsilon)))));
+            let private = cells(&calibrations, &problems[0], &all, epsilons)?;
+            let mut cells: Vec<Cell> = (0..tested).map(|fold| (fold, None)).collect();
+            for fold in 0..tested {
+                let of_fold = private.iter().filter(|(k, _)| fold < share(*k));
+                cells.extend(of_fold.map(|cell| (fold, Some(*cell))));
             }
-            let named = |&(fold, what): &(usize, Option<(usize, f64)>)| {
+            let named = |&(fold, what): &Cell| {
                 let what = what.map(|(k, e)| format!("ε = {e}, {}", all[k].name));
                 let what = what.unwrap_or_else(|| "without noise".to_owned());
                 format!("λ = {lambda:e}, seed {seed}, fold {}, {what}", fold + 1)
@@ -143,20 +143,15 @@ impl Rdp20Accuracy {
                 let tested = Problem::new(test, self.loss, &*penalty);
                 Ok((test.accuracy(&x), tested.objective(&x)?))
             })?;
-            average(&mut measured, (&cells, found), (&all, epsilons), &share);
+            average(&mut measured, &cells, &found, &private);
         }
         Ok(measured)
     }
 
-    fn check(
-        &self,
-        report: &mut Report,
-        (data, lambda, small): (DataSet, f64, f64),
-        measured: &Measured,
-    ) {
+    fn check(&self, report: &mut Report, (data, lambda): (DataSet, f64), measured: &Measured) {
         let Measured { accuracy, objective, .. } = measured;
         let text = |k: usize| format!("{}, on {}, λ = {lambda:e}", self.claims()[k], data.name());
-        for (ss, sgd, version) in BOTH {
+        for (ss, sgd, version, small) in versions(accuracy) {
             report.claims.push(Claim::more(
                 &format!("{} (ε = {small})", text(0)),
                 version,
@@ -168,32 +163,35 @@ impl Rdp20Accuracy {
                 report.claims.push(claim);
             }
         }
-        let published = (MP_PUBLISHED, SGD_PRINTED, Version::AsPublished);
+        // Where the paper has no noise for DP-SGD, that of ours is less, and stands for it.
+        let printed = if objective[SGD_PRINTED].points.is_empty() { SGD } else { SGD_PRINTED };
+        let published = (MP_PUBLISHED, printed, Version::AsPublished);
         for (mp, sgd, version) in [(MP, SGD, Version::Certified), published] {
             report.claims.push(Claim::lower(&text(3), version, &objective[mp], &objective[sgd]));
         }
     }
 }
 
+/// A fold, and a method at an ε or none for the optimum.
+type Cell = (usize, Option<(usize, f64)>);
+
 /// Adds the mean over the folds of a repetition.
 fn average(
     measured: &mut Measured,
-    (cells, found): (&[(usize, Option<(usize, f64)>)], Vec<(f64, f64)>),
-    (all, epsilons): (&[Method], &[f64]),
-    share: &dyn Fn(usize) -> usize,
+    cells: &[Cell],
+    found: &[(f64, f64)],
+    private: &[(usize, f64)],
 ) {
     let of = |what: Option<(usize, f64)>| {
-        let these = cells.iter().zip(&found).filter(|(cell, _)| cell.1 == what);
+        let these = cells.iter().zip(found).filter(|(cell, _)| cell.1 == what);
         let count = these.clone().count() as f64;
         these.fold((0.0, 0.0), |sum, (_, one)| (sum.0 + one.0 / count, sum.1 + one.1 / count))
     };
     measured.plain.push(of(None).0);
-    for &epsilon in epsilons {
-        for k in (0..all.len()).filter(|k| share(*k) > 0) {
-            let (right, value) = of(Some((k, epsilon)));
-            measured.accuracy[k].add(epsilon, right);
-            measured.objective[k].add(epsilon, value);
-        }
+    for &(k, epsilon) in private {
+        let (right, value) = of(Some((k, epsilon)));
+        measured.accuracy[k].add(epsilon, right);
+        measured.objective[k].add(epsilon, value);
     }
 }
 
@@ -207,14 +205,14 @@ fn draw(report: &mut Report, (data, lambda): (DataSet, f64), measured: Measured,
     let plain = Mean::of(&measured.plain).value;
     report.figures.push(
         figure("accuracy")
-            .with(measured.accuracy)
+            .with(drawn(measured.accuracy))
             .with_rule(plain, "non-private")
             .with_rule(majority, "the larger class alone")
             .captioned("Mean over folds of the rows that are tested on."),
     );
     let bounds: Vec<Bound> = measured.bound.into_iter().collect();
     let objective =
-        beside(figure("objective").with(measured.objective), &bounds, &mut report.notes);
+        beside(figure("objective").with(drawn(measured.objective)), &bounds, &mut report.notes);
     report
         .figures
         .push(objective.captioned("Loss on the rows that are tested on, and L1 penalty."));
