@@ -2,7 +2,7 @@
 
 use crate::claim::Claim;
 pub(crate) use crate::figure::Figure;
-pub(crate) use crate::series::{Band, Series};
+pub(crate) use crate::series::Series;
 
 /// What came of an experiment.
 #[derive(Clone, Debug, Default)]
