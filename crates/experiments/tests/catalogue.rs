@@ -166,7 +166,7 @@ fn every_reason_is_of_a_claim_and_a_sentence() {
             // The experiments of a paper may have the same list.
             let of_paper = CATALOGUE.iter().filter(|one| one.paper() == experiment.paper());
             let mut claims = of_paper.flat_map(|one| one.claims());
-            assert!(claims.any(|claim| about(&claim)), "{id}: {why}");
+            assert!(claims.any(about), "{id}: {why}");
             let sentence = why.ends_with('.') && why.starts_with(|c: char| !c.is_lowercase());
             assert!(sentence && !why.contains(". "), "{id}: {why}");
         }

@@ -297,15 +297,24 @@ fn names_beside(svg: &mut Svg, plot: &Plot, frame: &Frame, axes: (&Drawn, &Drawn
     let wanted: Vec<f64> = named.iter().map(|ending| ending.at.1).collect();
     let places = spread(&wanted, frame.font + 4.0, frame.top, frame.floor());
     let more = format!(" font-size=\"{}\" font-weight=\"600\"", frame.font);
-    for (Ending { name, class, fill, at }, place) in named.into_iter().zip(places) {
+    for (Ending { name, class, fill, at }, row) in named.into_iter().zip(places) {
         // A thin line leads from where it ends to its name, unless that stands there.
-        if frame.end() - at.0 > 12.0 || (place - at.1).abs() > frame.font / 2.0 {
-            svg.line(at, (frame.end() + 5.0, place), "rule", FAINT);
+        if frame.end() - at.0 > 12.0 || (row - at.1).abs() > frame.font / 2.0 {
+            lead(svg, at, (frame.end() + 5.0, row));
         }
-        let at = (frame.end() + 8.0, place + 4.0);
+        let at = (frame.end() + 8.0, row + 4.0);
         let words = Words { at, anchor: Anchor::Start, class: &class, fill, more: &more };
         svg.text(&words, &cut(name, frame.font, frame.right - 10.0));
     }
+}
+
+/// A thin dotted line, which is no curve.
+fn lead(svg: &mut Svg, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+    let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(place);
+    svg.raw(&format!(
+        "<line class=\"rule\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" stroke=\"{FAINT}\" \
+         stroke-dasharray=\"1 3\"/>\n"
+    ));
 }
 
 fn names_above(svg: &mut Svg, plot: &Plot, frame: &Frame) {
