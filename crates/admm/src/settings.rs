@@ -117,6 +117,9 @@ settings! {
     dual_step ("theta", "dual-step"): f64,
     /// The factor by which the penalty parameters grow with every iteration.
     growth: f64,
+    /// The weight of the mean loss of a party on a graph beside the penalty, at most the number of its
+    /// records: C in RA18; 1 by default.
+    loss_weight ("C", "loss-weight"): f64,
     /// The penalty parameter of each party on a graph, in place of rho: one number for each, as
     /// 0.5,1,2, or degree:C for C over the number of its neighbours: η_i.
     party_rho ("party-rho"): PartyRho,
@@ -155,6 +158,9 @@ settings! {
     law: Law,
     /// The fraction of all parties that is assumed honest, where sums are masked.
     honest: f64,
+    /// The constant that the noise of a published version leaves open: c₂ in LS22's Theorem 1; 1,
+    /// the default, beside as_published alone.
+    noise_constant ("c2", "noise-constant"): f64,
     /// Run the paper's own version, whose privacy claim does not hold; the result is not certified.
     as_published ("as-published"): bool,
 }

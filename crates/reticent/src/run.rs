@@ -113,7 +113,8 @@ impl Task {
         Ok(Calibrated { public, noise, plan })
     }
 
-    /// The noise with which the algorithm alone spends the budget.
+    /// The noise with which the algorithm alone spends the budget; as published, what the paper
+    /// prints for it, where it counts otherwise than the accountant.
     pub(crate) fn calibrate_alone(
         &self,
         terms: Terms,
@@ -124,8 +125,18 @@ impl Task {
         // its price.
         let plan = self.rehearse(terms, public, &Noise::alone(1.0))?;
         self.refuse_impure(&plan, budget.delta())?;
+        if let Some(noise) = self.printed_noise(public, budget)? {
+            return Ok(noise);
+        }
         let plan = |noise| self.rehearse(terms, public, &Noise::alone(noise));
         Ok(calibrate(budget.epsilon(), budget.delta(), plan)?.noise_multiplier)
+    }
+
+    /// What the paper prints for this budget, where it says another noise than the accountant.
+    fn printed_noise(&self, public: &Public, budget: Budget) -> Result<Option<f64>, Error> {
+        let Kind::Private(build) = self.entry.kind else { return Err(self.not_private()) };
+        let algorithm = build(&self.recipe(public, 1.0))?;
+        Ok(algorithm.printed_noise(budget.epsilon(), budget.delta())?)
     }
 
     /// The shares of the graph, of the score and of standard errors.

@@ -267,7 +267,7 @@ impl Task {
         Ok(())
     }
 
-    fn recipe<'a>(&'a self, public: &'a Public, noise_multiplier: f64) -> Recipe<'a> {
+    pub fn recipe<'a>(&'a self, public: &'a Public, noise_multiplier: f64) -> Recipe<'a> {
         Recipe {
             settings: &self.settings,
             public,

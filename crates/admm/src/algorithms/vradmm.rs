@@ -31,13 +31,19 @@
 //! correction has 2 clips at least, however small the sample.
 //!
 //! The paper's p̃ has no noise and λ₀ hands it on; ours is a released value wherever it appears
-//! (E5). As published: p̃ without noise, corrections with noise in proportion to 2C, and only these
-//! counted.
+//! (E5). As published: p̃ without noise, and every correction with the σ of Theorem 1,
+//!
+//! ```text
+//! σ² = c₂ l² S m ln(1/δ)/(n²ε²),   l = C,   c₂ the open `noise_constant`, 1 unless it is given
+//! ```
+//!
+//! claimed as the Rényi divergence that a theorem of this form is made from (E16). (Aᵀ)† is that of
+//! any A of full rank; Theorem 4 asks for independent rows, which its own A = [φ; I] has not (E17).
 //!
 //! Released: S snapshots as plain Gaussian events, S·m corrections as Gaussian events under their
-//! sampling. Requires: a convex penalty with a prox; A of full row rank in the strongly convex
-//! case; smoothing is for one output. Reference: LS22, Algorithm 1, Theorems 3 and 4, with the
-//! privacy of E5.
+//! sampling. Requires: a convex penalty with a prox; A of full rank in the strongly convex case;
+//! smoothing is for one output. Reference: LS22, Algorithm 1, Theorems 1, 3 and 4, with the privacy
+//! of E5.
 
 use reticent_oracle::queries::{Correction, Gradient, Mean};
 use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
@@ -46,8 +52,9 @@ use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
 use crate::catalogue::{Entry, Kind, Recipe};
 use crate::defaults::ahead;
+use crate::printed::{divergence_of_theorem_1, theorem_1};
 use crate::pseudo_inverse::TransposedPseudoInverse;
-use crate::settings::at_least_one;
+use crate::settings::{at_least_one, positive};
 use crate::splitting::{Schedule, Splitting};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -67,6 +74,7 @@ pub(crate) const ENTRY: Entry = Entry {
         "strong_convexity",
         "average",
         "shrink",
+        "noise_constant",
         "as_published",
     ],
     penalty: "l2:0.1",
@@ -94,7 +102,7 @@ struct Vradmm {
     corrections: Mean,
     /// `L`, ∞ for a loss with kinks and where nothing is to shrink.
     smooth: f64,
-    as_published: bool,
+    published: Option<Theorem1>,
     outer: u64,
     inner: u64,
     per_epoch: f64,
@@ -107,6 +115,42 @@ struct Vradmm {
     inner_y: Running,
     outer_x: Running,
     outer_y: Running,
+}
+
+/// What Theorem 1 knows.
+#[derive(Clone, Copy, Debug)]
+struct Theorem1 {
+    /// c₂.
+    constant: f64,
+    /// n.
+    population: f64,
+    /// The fraction sampled over 2, which is σ/l over z: corrections have clip 2C.
+    share: f64,
+}
+
+impl Theorem1 {
+    fn new(recipe: &Recipe<'_>, per_epoch: f64) -> Result<Option<Self>, Refused> {
+        let given = recipe.settings.noise_constant;
+        if !recipe.as_published() {
+            return match given {
+                None => Ok(None),
+                Some(constant) => Err(Refused::new(
+                    "noise_constant",
+                    constant,
+                    "it is a part of the published noise; give as_published too, or leave it out",
+                )),
+            };
+        }
+        let constant = positive("noise_constant", given.unwrap_or(1.0))?;
+        let population = recipe.public.population as f64;
+        Ok(Some(Theorem1 { constant, population, share: 0.5 / per_epoch.max(1.0) }))
+    }
+
+    /// That a correction with noise of `z` times its clip costs what the theorem says.
+    fn claim(&self, z: f64) -> Claim {
+        let sigma = z / (self.population * self.share);
+        Claim::zcdp(16, divergence_of_theorem_1(self.constant, self.population, sigma))
+    }
 }
 
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
@@ -123,6 +167,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         settings.average.unwrap_or(if uniform { Average::Uniform } else { Average::Last });
     let sampling = settings.sampling.unwrap_or(SAMPLING);
     let per_epoch = recipe.per_epoch(sampling);
+    let published = Theorem1::new(recipe, per_epoch)?;
     // m = 2n/b is LS22's, and here the most.
     let (outer, inner) =
         recipe.loops(settings.inner, (2.0 * per_epoch).max(FEW_INNER), restart.is_some());
@@ -154,7 +199,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
             sampling,
         },
         smooth: if shrinks { public.gradient_lipschitz() } else { f64::INFINITY },
-        as_published,
+        published,
         outer,
         inner,
         per_epoch,
@@ -192,6 +237,15 @@ impl Algorithm for Vradmm {
         self.outer * self.inner
     }
 
+    fn printed_noise(&self, epsilon: f64, delta: f64) -> Result<Option<f64>, Refused> {
+        let Some(Theorem1 { constant, population, share }) = self.published else {
+            return Ok(None);
+        };
+        let steps = (self.outer * self.inner) as f64;
+        let sigma = theorem_1(constant, steps, population, (epsilon, delta));
+        Ok(Some(sigma * population * share))
+    }
+
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
         let mut k = 0;
         for _ in 0..self.outer {
@@ -221,7 +275,7 @@ impl Vradmm {
     /// p̃, without what the penalty has lent; in the strongly convex case x and λ follow from it.
     fn snapshot(&mut self, oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal> {
         let Vradmm { admm, snapshot, .. } = self;
-        if self.as_published {
+        if self.published.is_some() {
             oracle.claim(Claim::nothing(5));
         }
         let p = oracle.ask(&Gradient { at: snapshot, mean: self.snapshots })?.into_inner();
@@ -241,8 +295,8 @@ impl Vradmm {
         let Vradmm { corrections, admm, snapshot, .. } = self;
         let clip = shrunk(corrections.clip, self.smooth, &admm.x, snapshot);
         let mean = Mean { clip, ..*corrections };
-        if self.as_published {
-            oracle.claim(Claim::gaussian(5, mean.sampling, mean.noise_multiplier));
+        if let Some(theorem) = self.published {
+            oracle.claim(theorem.claim(mean.noise_multiplier));
         }
         Ok(oracle.ask(&Correction { at: &admm.x, from: snapshot, mean })?.into_inner())
     }
