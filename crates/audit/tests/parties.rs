@@ -261,10 +261,10 @@ fn no_peer_leaks_more_by_the_weight_of_its_loss() {
     // that is looked at through the determinants of its objectives shows less of it.
     let cases = [
         ("r-admm", Release::Gradient, "huber:0.01", 1.2),
-        ("mr-admm", Release::Minimiser, "huber:1", 1.2),
-        ("m-admm", Release::Objective, "huber:1", 0.4),
-        ("r-admm", Release::Objective, "huber:1", 0.4),
-        ("dvp", Release::NormalObjective, "logistic", 0.2),
+        ("mr-admm", Release::Minimiser, "huber:1", 0.8),
+        ("m-admm", Release::Objective, "huber:1", 0.1),
+        ("r-admm", Release::Objective, "huber:1", 0.1),
+        ("dvp", Release::NormalObjective, "logistic", 0.05),
     ];
     for ((algorithm, release, loss, least), weight) in
         cases.into_iter().flat_map(|case| [(case, 0.25), (case, 8.0)])

@@ -2,7 +2,7 @@
 //! iteration, and users of a server that is trusted.
 
 use reticent::simulate::{Keep, Parties, SimulationSpec};
-use reticent::{Spec, Unit, View, unwatched};
+use reticent::{Unit, View, unwatched};
 
 use crate::error::Error;
 use crate::train::{Among, Method, Nodes, Price, Problem};
@@ -36,15 +36,16 @@ impl Problem<'_> {
     /// The model of a run in which every row is a user of its own, whom the server is trusted by.
     pub fn users(&self, method: &Method, price: Price, seed: u64) -> Result<Vec<f64>, Error> {
         self.kept(&("users", method.key(), price, seed), || {
-            let job = Spec { unit: Some(Unit::User), ..self.spec(method, price, seed)? };
-            let parties = Parties {
-                split: Some(self.train.len() as u32),
-                trust: Some(View::Central),
-                seed: Some(1),
-                ..Parties::default()
-            };
-            let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check()?;
-            let run = job.run(&self.train.dataset()?, Keep::default(), &mut unwatched)?;
+            // Nobody else's row: every one is its own party.
+            let owners: Vec<u64> = (0..self.train.len() as u64).collect();
+            let table =
+                self.train.dataset()?.with_owners(&owners).map_err(reticent::Error::from)?;
+            let parties =
+                Parties { trust: Some(View::Central), seed: Some(1), ..Parties::default() };
+            let job = self.spec(method, price, seed)?;
+            let spec = SimulationSpec { job, parties, ..SimulationSpec::default() };
+            let job = spec.simulation()?.party_per_owner().unit(Unit::User).check()?;
+            let run = job.run(&table, Keep::default(), &mut unwatched)?;
             Ok(run.model.coefficients().iter().map(|c| c.values[0]).collect())
         })
     }

@@ -233,6 +233,14 @@ fn draw_curve(svg: &mut Svg, plot: &Plot, curve: &Curve, k: usize, (x, y): (&Dra
     if path.is_empty() {
         return;
     }
+    // One point is no line, and is seen all the same.
+    if let [only] = path.as_slice()
+        && let Some((x, y)) = only.split_once(',')
+    {
+        svg.raw(&format!(
+            "<circle class=\"f{class}\" cx=\"{x}\" cy=\"{y}\" r=\"3.5\" fill=\"{colour}\"/>\n"
+        ));
+    }
     let mut more = String::new();
     let dash = dash(k);
     if !dash.is_empty() {

@@ -110,6 +110,15 @@ fn steps_hold_their_value_until_the_next() {
 }
 
 #[test]
+fn one_point_is_seen() {
+    let drawn = |points: Vec<(f64, f64)>| {
+        Plot::new("", Axis::linear(""), Axis::linear("")).with(Curve::line("a", points)).to_file()
+    };
+    assert_eq!(drawn(vec![(1.0, 1.0)]).matches("<circle").count(), 1);
+    assert!(!drawn(vec![(1.0, 1.0), (2.0, 1.0)]).contains("<circle"));
+}
+
+#[test]
 fn what_is_not_finite_or_not_on_the_axis_is_left_out() {
     let points = vec![(1e-3, 1.0), (1e-2, f64::INFINITY), (0.0, 1.0), (1e-1, 0.5)];
     let svg = Plot::new("t", Axis::log("x"), Axis::linear("y"))

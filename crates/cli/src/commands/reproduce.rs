@@ -14,7 +14,7 @@ use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
-use crate::progress::Line;
+use crate::progress::{self, Line};
 
 /// The folder of results by default.
 const OUT: &str = "reproduction";
@@ -78,6 +78,11 @@ impl Reproduce {
             match self.one(*experiment, &folder, (&store, &build)) {
                 Ok((results, before)) => {
                     let done = if before { " (done before)" } else { "" };
+                    // Hours may be between the first and the last.
+                    if chosen.len() > 1 {
+                        let (id, seconds) = (experiment.id(), results.seconds);
+                        progress::said(&format!("{id}: {seconds:.0} s{done}"));
+                    }
                     text.push_str(&said(*experiment, &results, done));
                     objects.push(object(*experiment, &results));
                 }

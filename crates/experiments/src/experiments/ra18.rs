@@ -8,7 +8,8 @@ use crate::claim::{Claim, Version};
 use crate::data::DataSet;
 use crate::error::Error;
 use crate::experiment::Context;
-use crate::report::{Band, Figure, Report, Series};
+use crate::report::{Figure, Report, Series};
+use crate::series::Band;
 use crate::train::{Among, Method, Price, Problem, method};
 
 /// (ρ/N) R of equation 1, of which the paper prints no number.
