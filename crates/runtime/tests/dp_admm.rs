@@ -190,7 +190,8 @@ fn as_published_the_books_hold_the_papers_claim_and_say_so() {
 fn what_cannot_be_is_refused_in_words() {
     let world = World { penalty: "l1:1e-3", ..World::even(40, 3, 4) };
     let error = |job: &Job<'_>| world.try_prepare(job).err().unwrap().to_string();
-    let exact = Job { algorithm: "dp-admm-exact", ..Job::default() };
+    let price = Price::Within(BUDGET, BTreeMap::new());
+    let exact = Job { algorithm: "dp-admm-exact", price, ..Job::default() };
     assert!(error(&exact).contains("use dp-admm"), "{}", error(&exact));
     let central = Job { algorithm: "dp-admm", view: View::Central, ..Job::default() };
     assert!(error(&central).contains("local"), "{}", error(&central));
