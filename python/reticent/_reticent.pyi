@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._owners import Ids
+
 class Schema:
     """What is public about a table: bounds, categories, classes, norm (docs/schema.md)."""
 
@@ -165,7 +167,7 @@ def fit(
     *,
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
-    groups: NDArray[np.uint64] | None = None,
+    groups: Ids | None = None,
     budget: dict[str, str] | None = None,
 ) -> tuple[
     Model,
@@ -191,7 +193,7 @@ def tune(
     *,
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
-    groups: NDArray[np.uint64] | None = None,
+    groups: Ids | None = None,
     budget: dict[str, str] | None = None,
 ) -> tuple[Model, int, int, float, float, str | None]: ...
 
@@ -202,7 +204,7 @@ def evaluate(
     *,
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
-    groups: NDArray[np.uint64] | None = None,
+    groups: Ids | None = None,
     budget: dict[str, str] | None = None,
 ) -> tuple[str, Certificate, str | None]: ...
 def class_counts(
@@ -210,7 +212,7 @@ def class_counts(
     x: Any,
     *,
     y: NDArray[Any] | None = None,
-    groups: NDArray[np.uint64] | None = None,
+    groups: Ids | None = None,
     budget: dict[str, str] | None = None,
 ) -> tuple[list[float], float, Certificate, str | None]: ...
 def report(
@@ -220,6 +222,7 @@ def report(
     path: os.PathLike[str],
     overwrite: bool,
 ) -> None: ...
+def holders(schema: Schema, x: Any, owners: Ids) -> list[int]: ...
 def simulate(
     request: dict[str, Any],
     parties: dict[str, Any],
@@ -227,7 +230,7 @@ def simulate(
     *,
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
-    owners: NDArray[np.uint64] | None = None,
+    owners: Ids | None = None,
     budget: dict[str, str] | None = None,
 ) -> tuple[
     Model,

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from . import _reticent
 from ._base import PrivateEstimator
 from ._frames import frame
-from ._owners import numbered
+from ._owners import ids
 from ._whole import whole
 from .certificate import Certificate
 from .errors import warn_beside
@@ -28,8 +28,8 @@ class Simulation:
     model : estimator
         The fitted estimator. Its certificate is that of the party who spent most.
     parties : list
-        What the parties are called: their labels, in the order in which the table has them, or
-        0, 1, 2, … where records were dealt.
+        What the parties are called: their labels, in the order of their ids, where they are no
+        persons, and 0, 1, 2, … where they are, or records were dealt.
     certificates : list of Certificate
         What each party is guaranteed, in the same order.
     rounds : int
@@ -117,7 +117,8 @@ def simulate(
         How records are dealt: "iid", "size:A" or "label:A". The last reads labels that nobody pays
         for: it is for made-up data, and taints.
     party_epsilon : dict, optional
-        Smaller ε of single parties, by their label or number; they stop when it is spent.
+        Smaller ε of single parties that are no persons, by their label or number; they stop when
+        it is spent.
     failures : dict, optional
         What goes wrong on purpose, and with what chance: before, after, delay, duplicate, reorder,
         corrupt, byzantine, restart.
@@ -142,7 +143,7 @@ def simulate(
     >>> hospital = np.array(["north", "south", "east", "west"])[np.arange(1000) % 4]
     >>> run = reticent.simulate(model, X, y, hospital, trust="secure-aggregation")
     >>> run.parties
-    ['north', 'south', 'east', 'west']
+    ['east', 'north', 'south', 'west']
     >>> run.model.certificate_.view
     'secure-aggregation'
     """
@@ -155,11 +156,14 @@ def simulate(
     split = whole("parties", parties, 1) if np.ndim(parties) == 0 else None
     dealt = split is not None
     # No list yet: so many parties may be refused.
-    names: Sequence[Any]
-    names, holders = numbered("parties", parties) if split is None else (range(split), None)
+    names: Sequence[Any] = range(split or 0)
+    holders = None
     if split is None:
-        # Parties are in the order of their numbers as text, as the library has them.
-        names = [names[i] for i in sorted(range(len(names)), key=str)]
+        holders = ids("parties", parties)
+        names = _called(parties, _reticent.holders(schema, table.x, holders))
+        if model.unit != "record":
+            # Who has which seat is secret, and so are names beside what a seat has done.
+            names = range(len(names))
     if split is None and skew is not None:
         raise ValueError(
             f"skew={skew!r}: it says how records are dealt to a number of parties, and here each "
@@ -199,6 +203,13 @@ def simulate(
     if remark is not None:
         warn_beside(found, remark, RuntimeWarning, stacklevel=2)
     return found
+
+
+def _called(parties: Any, rows: Sequence[int]) -> list[Any]:
+    """What the holders of these rows are called, as the caller has it."""
+    column = parties if isinstance(parties, (list, tuple)) else np.asarray(parties)
+    called = [column[row] for row in rows]
+    return [one.item() if isinstance(one, np.generic) else one for one in called]
 
 
 def _place(names: Sequence[Any], who: Any) -> int:

@@ -13,6 +13,7 @@ use crate::fit::Columns;
 use crate::job::{Request, Tie};
 use crate::model::Model;
 use crate::payment::{Bill, Payer, Receipt, perform};
+use crate::schema::Schema;
 use crate::table::Table;
 use crate::threads::detached;
 
@@ -83,6 +84,19 @@ impl Parties {
             None => simulation,
         })
     }
+}
+
+/// The first row of each holder, in the order in which the parties are numbered.
+#[pyfunction]
+pub fn holders<'py>(
+    py: Python<'py>,
+    schema: Schema,
+    x: &Bound<'py, PyAny>,
+    owners: &Bound<'py, PyAny>,
+) -> PyResult<Vec<usize>> {
+    let table = Table::new(x, None, None, Some(owners))?;
+    let dataset = table.dataset()?;
+    Ok(detached(py, || dataset.owners_in_order(&schema.0))?.map_err(Failure::from)?)
 }
 
 /// The model, every party's certificate, rounds, messages and bytes where they may be told,

@@ -37,7 +37,7 @@ def test_parties_by_their_names(model, patients):
     run = reticent.simulate(
         model, frame, y, hospital, trust="secure-aggregation", party_epsilon={"south": 1.0}
     )
-    assert run.parties == ["west", "south", "north"]
+    assert run.parties == ["north", "south", "west"]
     assert run.to_frame()["population"].to_dict() == {"west": 100, "south": 1100, "north": 800}
     spent = run.to_frame()["epsilon"]
     assert spent["south"] <= 1.0 < spent["north"] <= 2.0 and spent["west"] == spent["north"]

@@ -37,6 +37,7 @@ mod missing;
 mod norm;
 mod number;
 mod people;
+mod person_id;
 mod schema;
 mod source;
 mod sparse;
@@ -45,12 +46,13 @@ mod table;
 mod text;
 
 pub use counts::{ColumnCounts, Counts};
-pub use dataset::{Dataset, Indices, Owners, Targets, encode, visit_dataset};
+pub use dataset::{Dataset, Indices, Owner, Owners, Targets, encode, visit_dataset};
 pub use dense::Dense;
 pub use encode::{Cell, Encoder, Purpose, Row};
 pub use error::{CellProblem, DataError, FileProblem, LineProblem, Place};
 pub use labels::Labels;
 pub use norm::shrink_into;
+pub use person_id::IdForm;
 pub use schema::{
     Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target,
     TargetKind, Undeclared, Unknown,

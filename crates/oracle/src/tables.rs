@@ -4,7 +4,7 @@
 pub use crate::fingerprint::{fingerprint, stamps};
 pub use reticent_data::{
     Categorical, Checked, ColumnCounts, Counts, DataError, Dataset, Draft, DraftOptions, Drafted,
-    Format, Head, Indices, Kept, KeptKind, Labels, Numeric, Owners, Reading, Role, Scale, Schema,
-    SchemaError, Target, TargetKind, Targets, Thoroughness, Unknown, check, draft_from_public,
-    read_text, skeleton,
+    Format, Head, IdForm, Indices, Kept, KeptKind, Labels, Numeric, Owner, Owners, Reading, Role,
+    Scale, Schema, SchemaError, Target, TargetKind, Targets, Thoroughness, Unknown, check,
+    draft_from_public, read_text, skeleton,
 };

@@ -7,7 +7,7 @@ use reticent_accountant::{
 };
 use reticent_admm::Choice;
 use reticent_oracle::Terms;
-use reticent_oracle::tables::Schema;
+use reticent_oracle::tables::{IdForm, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::canonical;
@@ -132,7 +132,7 @@ impl Certificate {
     pub(crate) fn new(task: &Task, terms: &Terms, ledger: Ledger) -> Result<Self, Error> {
         let delta = task.budget.map_or(DELTA_WITHOUT_BUDGET, |budget| budget.delta());
         let mut certificate = Self::of(task.entry.name, delta, terms, ledger)?;
-        certificate.assumptions.extend(task.objective.assumptions());
+        certificate.assumptions.extend(task.objective.assumptions(certificate.unit));
         Ok(certificate)
     }
 
@@ -354,10 +354,42 @@ fn assumptions(scope: Scope, ledger: &Ledger) -> Vec<String> {
     list
 }
 
+/// What is taken as given of ids, where persons are protected. Not among what every certificate says,
+/// so that those that were written before still hold.
+pub(crate) fn told_apart(schema: &Schema, unit: Unit) -> Option<String> {
+    let rule = match schema.user_form().unwrap_or_default() {
+        IdForm::Canonical => {
+            "a person has one id; spellings of one integer, truth value, day or text in NFC are one id"
+        }
+        IdForm::Text => "a person has one id, spelt in one way in every record",
+    };
+    (unit == Unit::User).then(|| rule.to_owned())
+}
+
+/// How the assumption about a schema begins that was drafted from a public file. Versions before
+/// this one wrote it of every draft.
+const PUBLIC_ORIGIN: &str = "the file that the schema was drafted from, ";
+
+/// How it begins where nobody says that the file is public. The name of the file follows.
+const PRIVATE_ORIGIN: &str = "the schema was drafted from a file that is not declared public, and nobody in this table has \
+                              a record in that file: ";
+
 /// What is taken as given of a schema that was drafted.
 pub(crate) fn origin(schema: &Schema) -> Option<String> {
     let drafted = schema.drafted()?;
-    Some(format!("the file that the schema was drafted from, {}, is public", drafted.from()))
+    Some(match drafted.public() {
+        true => format!("{PUBLIC_ORIGIN}{}, is public", drafted.from()),
+        false => format!("{PRIVATE_ORIGIN}{}", drafted.from()),
+    })
+}
+
+/// What a certificate takes as given of where its schema was drafted, and whether that file is
+/// private. A model keeps no more of it than this.
+pub(crate) fn origin_of(certificate: &Certificate) -> Option<(&str, bool)> {
+    let private = |line: &str| line.starts_with(PRIVATE_ORIGIN);
+    let mut lines = certificate.assumptions.iter().map(String::as_str);
+    let line = lines.find(|line| private(line) || line.starts_with(PUBLIC_ORIGIN))?;
+    Some((line, private(line)))
 }
 
 #[cfg(test)]

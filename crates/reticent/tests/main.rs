@@ -12,6 +12,7 @@ mod job_flips;
 mod map;
 mod memory;
 mod model;
+mod persons;
 mod results;
 mod simulate;
 mod standard_errors;

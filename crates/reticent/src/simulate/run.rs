@@ -329,7 +329,7 @@ impl SimulationJob {
         let mut assumptions = run.protocol().assumptions();
         assumptions.extend(BETWEEN_PARTIES.map(str::to_owned));
         assumptions.extend(self.dealt(self.opening.unit));
-        assumptions.extend(self.objective.assumptions());
+        assumptions.extend(self.objective.assumptions(self.opening.unit));
         let mut outcome = run.close_after(|run| after(run))?;
         if unpaid {
             outcome.parties.iter_mut().for_each(|party| party.ledger.taint(Taint::UnpaidRead));
