@@ -257,14 +257,15 @@ fn no_peer_leaks_more_by_a_normal_linear_term_of_its_own() {
 /// records. Every release has C in its sensitivity, and the objectives in their determinants too.
 #[test]
 fn no_peer_leaks_more_by_the_weight_of_its_loss() {
-    // Last, what the attack must see at least of 4, so that it is one. A pair of records of eight
-    // that is looked at through the determinants of its objectives shows less of it.
+    // Last, what the attack must see at least of 4, so that it is one: with this seed it sees 1.94 and
+    // 2.00 by the gradient, 1.16 and 1.30 by the minimiser, 1.59 to 3.23 by the objective, 0.71 and
+    // 0.42 by the normal one.
     let cases = [
         ("r-admm", Release::Gradient, "huber:0.01", 1.2),
         ("mr-admm", Release::Minimiser, "huber:1", 0.8),
-        ("m-admm", Release::Objective, "huber:1", 0.1),
-        ("r-admm", Release::Objective, "huber:1", 0.1),
-        ("dvp", Release::NormalObjective, "logistic", 0.05),
+        ("m-admm", Release::Objective, "huber:1", 1.0),
+        ("r-admm", Release::Objective, "huber:1", 1.0),
+        ("dvp", Release::NormalObjective, "logistic", 0.2),
     ];
     for ((algorithm, release, loss, least), weight) in
         cases.into_iter().flat_map(|case| [(case, 0.25), (case, 8.0)])

@@ -64,8 +64,8 @@ pub(crate) fn found(x: &[f64], k: usize) -> f64 {
 }
 
 /// FP23, appendix E: a uniform on the unit sphere in 64 dimensions, b = aᵀx + N(0, 0.01), 8
-/// coefficients that are not 0, drawn evenly from 0 to 1 and the same for all seeds. Targets are cut
-/// at ±1, which is more than four deviations.
+/// coefficients that are not 0, drawn evenly from 0 to 1 and the same for all seeds: ‖x‖² is 2.28, and
+/// 8/3 in the mean over draws. Targets are cut at ±1, which is more than four deviations.
 pub(crate) fn fp23(rows: usize, seed: u64) -> Table {
     let mut random = Random::new(seed, 23);
     let truth = fp23_truth();
