@@ -69,6 +69,17 @@ pub fn with_errata() -> Vec<&'static str> {
 }
 
 impl Entry {
+    /// The algorithm for a recipe; `None` for what is not run over the gate.
+    ///
+    /// # Errors
+    /// A setting that cannot be.
+    pub fn build(&self, recipe: &Recipe<'_>) -> Result<Option<Box<dyn Algorithm>>, Refused> {
+        match self.kind {
+            Kind::Private(build) => self.built(build, recipe).map(Some),
+            Kind::Exact => Ok(None),
+        }
+    }
+
     /// What `auto` makes of a recipe; `None` for an algorithm that was named.
     pub fn choice(&self, recipe: &Recipe<'_>) -> Result<Option<Choice>, Refused> {
         if self.name == auto::ENTRY.name { auto::choose(recipe).map(Some) } else { Ok(None) }

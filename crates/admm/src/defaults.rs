@@ -43,6 +43,15 @@ const STEPS: (f64, f64) = (20.0, 400.0);
 /// are held back by the heaviest column.
 const SWEEP: f64 = 2.0;
 
+/// The gradient of a record in clips, without regard to sign: that of a classification loss at a
+/// score of 0. By so much a record differs from the mean over all.
+const SPREAD: f64 = 0.5;
+
+/// The length of a correction in clips over a run, and the part of the budget that corrections get
+/// at least.
+const CORRECTION: f64 = 1.0 / 3.0;
+const CORRECTIONS: f64 = 0.25;
+
 /// How far, in clips, noise may have taken the gradient at x from that at the snapshot: what a
 /// correction's bound is over a run without noise.
 const DRIFT: f64 = 1.0 / 3.0;
@@ -65,6 +74,12 @@ pub(crate) fn ahead(steps: f64, restarts: bool) -> f64 {
     if restarts { 0.5 * steps } else { steps }
 }
 
+/// The noise of the mean over a sample of m in clips, with z clips on its sum and the chance of who is
+/// drawn.
+fn sampled_noise(z: f64, m: f64) -> f64 {
+    z.hypot(SPREAD * m.sqrt()) / m
+}
+
 impl Recipe<'_> {
     fn allowed(&self, pace: f64) -> f64 {
         paced(pace, self.public.signal(), self.public.shape.len())
@@ -75,10 +90,58 @@ impl Recipe<'_> {
         self.allowed(NOISE).clamp(STEPS.0, STEPS.1)
     }
 
-    /// The length in 1/L of so many steps: the noise may allow less time than that of steps of 1/L.
-    /// A published version has the paper's step.
-    pub(crate) fn step_length(&self, steps: f64) -> f64 {
-        if self.as_published() { 1.0 } else { (self.allowed(NOISE) / steps).min(1.0) }
+    /// What the noise of so many answers leaves of s, of which a sample needs `per_epoch` to see
+    /// everybody. Of all records it is s. A sample of m has z/m for each answer, at the z that it is
+    /// calibrated to, and the chance of the draw beside it: small samples cost more than their
+    /// square, and whom they are made of matters more than the noise where there is much budget.
+    pub(crate) fn walked(&self, steps: f64, per_epoch: f64) -> f64 {
+        let (whole, z) = (self.public.signal(), self.noise_multiplier);
+        if per_epoch <= 1.0 || z == 0.0 {
+            return whole;
+        }
+        whole.min(steps.sqrt() / sampled_noise(z, self.public.population as f64 / per_epoch))
+    }
+
+    /// The time that a signal allows.
+    fn time_of(&self, signal: f64) -> f64 {
+        paced(NOISE, signal, self.public.shape.len())
+    }
+
+    /// The length in 1/L of so many steps on a sample that is seen `per_epoch` times: the noise may
+    /// allow less time than that of steps of 1/L. A published version has the paper's step.
+    pub(crate) fn step_length(&self, steps: f64, per_epoch: f64) -> f64 {
+        if self.as_published() {
+            return 1.0;
+        }
+        (self.time_of(self.walked(steps, per_epoch)) / steps).min(1.0)
+    }
+
+    /// The same for loops, `restarts` or not, by the noise of their snapshots and of their
+    /// corrections, in clips.
+    pub(crate) fn loop_length(
+        &self,
+        (outer, inner): (u64, u64),
+        (z, correction): (f64, f64),
+        per_epoch: f64,
+        restarts: bool,
+    ) -> f64 {
+        let (population, steps) = (self.public.population as f64, outer as f64 * inner as f64);
+        let ahead = ahead(steps, restarts);
+        if self.as_published() || z == 0.0 {
+            return self.step_length(ahead, 1.0);
+        }
+        let snapshots = z / (population * (outer as f64).sqrt());
+        let drawn = sampled_noise(correction, population / per_epoch.max(1.0));
+        let signal = snapshots.hypot(CORRECTION * drawn / steps.sqrt()).recip();
+        (self.time_of(signal.min(self.public.signal())) / ahead).min(1.0)
+    }
+
+    /// The noise, in clips, of so many answers about a sample that have their part of the budget: by
+    /// the central limit theorem for sampled Gaussians (Bu et al. 2020), at whichever adjacency.
+    pub(crate) fn least_correction(&self, steps: f64, per_epoch: f64) -> f64 {
+        let z1 = self.public.whole_budget;
+        let plain = CORRECTIONS * (2.0 * per_epoch.max(1.0) / z1).powi(2) / steps;
+        2.0 / plain.ln_1p().sqrt()
     }
 
     /// Steps of 1/L, for a sample that is seen `per_epoch` times: one of a fraction q costs about q
@@ -87,14 +150,13 @@ impl Recipe<'_> {
         (self.time() * per_epoch.max(1.0).sqrt()).round() as u64
     }
 
-    /// The length in 1/L of so many steps of a method that is stable at any length, √e times as many
-    /// for a sample.
-    pub(crate) fn length(&self, steps: f64, per_epoch: f64) -> f64 {
+    /// The length in 1/L of so many steps of a method that is stable at any length, on a sample that
+    /// is seen `per_epoch` times; none is longer than the longest time in the `usual` number.
+    pub(crate) fn length(&self, steps: f64, usual: f64, per_epoch: f64) -> f64 {
         if self.as_published() {
-            return (self.time() / steps).max(1.0);
+            return (self.time() / usual).max(1.0);
         }
-        let sampled = per_epoch.max(1.0).sqrt();
-        (self.allowed(NOISE) / (steps * sampled)).min(STEPS.1 / steps)
+        (self.time_of(self.walked(steps, per_epoch)) / steps).min(STEPS.1 / usual)
     }
 
     /// Sweeps through the coordinates, clipped at [`CLIP`] of the bound, no more than `most`, and

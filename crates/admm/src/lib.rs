@@ -18,6 +18,7 @@ mod precondition;
 mod prox;
 mod pseudo_inverse;
 mod release;
+mod residual_scale;
 mod settings;
 mod smoothing;
 mod splitting;

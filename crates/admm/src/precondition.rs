@@ -47,6 +47,8 @@ pub(crate) struct Precondition {
     /// The noise of the second moment, in clips.
     noise_multiplier: f64,
     public: Public,
+    /// s as the noise of the gradients leaves it.
+    signal: f64,
     regulariser: Arc<Regulariser>,
     iterations: u64,
     clip: bool,
@@ -65,6 +67,7 @@ impl Precondition {
         Some(Precondition {
             noise_multiplier: noise_multiplier * over,
             public: **public,
+            signal: recipe.walked(iterations as f64, per_epoch),
             regulariser: Arc::clone(regulariser),
             iterations,
             clip: settings.clip.is_none(),
@@ -80,15 +83,16 @@ impl Precondition {
         mean: &mut Mean,
         step: &mut StepSize,
     ) -> Result<Option<Basis>, Refusal> {
-        let Public { row_norm, lipschitz, smoothness, shape, .. } = self.public;
+        let Public { row_norm, smoothness, shape, .. } = self.public;
         let terms = (row_norm, self.noise_multiplier);
         let Some(basis) = Basis::ask(oracle, terms, &self.regulariser)? else { return Ok(None) };
-        let (signal, directions) = (self.public.signal(), basis.effective());
+        let (signal, directions) = (self.signal, basis.effective());
         let part = (CLIP.0 * (signal / directions).sqrt()).clamp(CLIP.1, CLIP.2);
+        // A loss with kinks counts as one that is as wide as its scale, and a flat one as any.
         let bound = |bound: f64| if bound.is_finite() && bound > 0.0 { bound } else { 1.0 };
         if self.clip {
             // It follows from an answer, so that no loss may make it one that is refused.
-            let clip = part * bound(lipschitz) * directions.sqrt();
+            let clip = part * bound(self.public.slope()) * directions.sqrt();
             mean.clip = clip.clamp(1e-100, 1e100);
         }
         if self.step {

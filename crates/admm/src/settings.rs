@@ -15,6 +15,12 @@ use crate::walk::Walk;
 /// More iterations are a slip of the keyboard.
 const MOST_ITERATIONS: u64 = 100_000_000;
 
+/// The residual, in halves of the range of the target, that a loss without a bounded slope is
+/// clipped at where nothing is known of it and there is little signal, and the signal from which on
+/// nothing is clipped.
+const RESIDUAL: f64 = 0.25;
+const WIDE: f64 = 160.0;
+
 /// A setting of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
@@ -97,6 +103,10 @@ settings! {
     schedule: BlockSchedule,
     /// The largest norm of one unit's gradient; beside precondition, in its coordinates.
     clip: f64,
+    /// The part of the budget that buys the median size of the targets, which the clip of a loss
+    /// without a bounded slope is in proportion to; 0 is none, and the clip is then a part of the
+    /// range of the target.
+    clip_share ("clip-share"): f64,
     /// The step size η_k: constant:η, sqrt:η or epoch:η; beside precondition, in its coordinates.
     step: StepSize,
     /// The largest momentum: iterate k is moved on by min((k − 1)/(k + 2), momentum) of its last
@@ -168,6 +178,8 @@ pub struct Public {
     pub population: u64,
     /// A bound of the norm of a row, the constant behind the intercept included.
     pub row_norm: f64,
+    /// Whether the target is a number, scaled to [−1, 1].
+    pub numeric: bool,
     /// A bound of the derivative of the loss in the scores; ∞ when there is none.
     pub lipschitz: f64,
     /// A bound of its curvature; ∞ when there is none.
@@ -188,6 +200,18 @@ impl Public {
     /// the sum of a quantity can be in which all units agree.
     pub fn signal(&self) -> f64 {
         self.population as f64 / self.whole_budget
+    }
+
+    /// A bound of the derivative of the loss in the scores; for a loss without one, the slope that
+    /// gradients are clipped at: that of a score of 0 and a class, and for a number its residual,
+    /// all of a scaled target where there is signal for its noise, and where there is little a
+    /// quarter of it, because most targets fill no more of their range.
+    pub fn slope(&self) -> f64 {
+        match (self.lipschitz.is_finite(), self.numeric) {
+            (true, _) => self.lipschitz,
+            (false, false) => 1.0,
+            (false, true) => (self.signal() / WIDE).clamp(RESIDUAL, 1.0),
+        }
     }
 
     /// A Lipschitz constant `L` of the gradient of one unit's loss in the parameter: the curvature
@@ -305,16 +329,14 @@ impl Settings {
     }
 
     /// The clip, or the largest norm that a gradient of the loss can have: then nothing is clipped.
-    /// A loss without such a bound is clipped at the row norm, which is its gradient at a residual
-    /// of 1, half of the range of a scaled target.
+    /// For a loss without such a bound see [`Public::slope`].
     pub fn clip_or_bound(&self, public: &Public) -> Result<f64, Refused> {
         self.clip_or_part(public, 1.0)
     }
 
     /// The clip, or that part of the largest norm.
     pub(crate) fn clip_or_part(&self, public: &Public, part: f64) -> Result<f64, Refused> {
-        let bound = if public.lipschitz.is_finite() { public.lipschitz } else { 1.0 };
-        positive("clip", self.clip.unwrap_or(part * bound * public.row_norm))
+        positive("clip", self.clip.unwrap_or(part * public.slope() * public.row_norm))
     }
 
     /// η_k, or so many times 1/L, the step of gradient descent on a loss whose gradient is

@@ -42,7 +42,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "dp-fw",
     about: "Frank–Wolfe over an L1 ball: one coordinate moves in each iteration; a baseline",
     reference: "Talwar, Thakurta and Zhang 2015",
-    takes: &["iterations", "sampling", "clip", "momentum", "radius", "average"],
+    takes: &["iterations", "sampling", "clip", "clip_share", "momentum", "radius", "average"],
     penalty: "l1:0.1",
     needs_penalty: false,
     kind: Kind::Private(build),
