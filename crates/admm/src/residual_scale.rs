@@ -3,13 +3,14 @@
 //!
 //! ```text
 //! τ = noisy median of |b| among 2^(−j/2), j = 0 … 15      |b|, the residual at a parameter of zeros
-//! the rest of the run as for a loss whose slope is at most τ
+//! the rest of the run as for a loss whose slope is at most min(2τ, 1)
 //! ```
 //!
 //! Why. Noise is in proportion to the clip, and a target that fills a sixth of its declared range
 //! would have six times the noise that it needs: what is learnt is then worse than nothing. Every
-//! rule of the defaults is relative to the bound of the slope, so that with τ in its place the noise
-//! of a score is a part of τ and not of the range.
+//! rule of the defaults is relative to the bound of the slope, so that with 2τ in its place the noise
+//! of a score is a part of τ and not of the range. Twice, because that is what a bound is for the
+//! classification losses that the rules were found on: at a score of 0 they are half as steep.
 //!
 //! Which part. The noise of one of the four counts, in units, is 2/(s√share): a twentieth of all
 //! where that is to be had for a tenth of the budget or less. Below s = 40 a tenth buys nothing, and
@@ -52,6 +53,9 @@ const CANDIDATES: [f64; 16] = [
     std::f64::consts::FRAC_1_SQRT_2,
     1.0,
 ];
+
+/// The slope that counts as the bound, in medians; no residual at zeros is above 1.
+const BOUND: f64 = 2.0;
 
 /// The root of the number of counts.
 const ROOT: f64 = 2.0;
@@ -114,7 +118,7 @@ impl Scaled {
     fn at(&self, scale: f64) -> Result<Box<dyn Algorithm>, Refused> {
         (self.build)(&Recipe {
             settings: &self.settings,
-            public: &Public { lipschitz: scale, ..self.public },
+            public: &Public { lipschitz: (BOUND * scale).min(1.0), ..self.public },
             regulariser: &self.regulariser,
             noise_multiplier: self.noise_multiplier,
         })

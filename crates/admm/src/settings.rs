@@ -18,7 +18,7 @@ const MOST_ITERATIONS: u64 = 100_000_000;
 /// The residual, in halves of the range of the target, that a loss without a bounded slope is
 /// clipped at where nothing is known of it and there is little signal, and the signal from which on
 /// nothing is clipped.
-const RESIDUAL: f64 = 0.25;
+const RESIDUAL: f64 = 0.2;
 const WIDE: f64 = 160.0;
 
 /// A setting of the list.
@@ -205,7 +205,7 @@ impl Public {
     /// A bound of the derivative of the loss in the scores; for a loss without one, the slope that
     /// gradients are clipped at: that of a score of 0 and a class, and for a number its residual,
     /// all of a scaled target where there is signal for its noise, and where there is little a
-    /// quarter of it, because most targets fill no more of their range.
+    /// fifth of it, because most targets fill no more of their range.
     pub fn slope(&self) -> f64 {
         match (self.lipschitz.is_finite(), self.numeric) {
             (true, _) => self.lipschitz,

@@ -52,7 +52,16 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "auto",
     about: "one of the others, with settings from public quantities: nothing to tune",
     reference: "docs/auto.md",
-    takes: &["iterations", "sampling", "clip", "clip_share", "step", "momentum", "average", "precondition"],
+    takes: &[
+        "iterations",
+        "sampling",
+        "clip",
+        "clip_share",
+        "step",
+        "momentum",
+        "average",
+        "precondition",
+    ],
     penalty: "l2:0.1",
     needs_penalty: false,
     kind: Kind::Private(build),
@@ -112,15 +121,19 @@ impl Choice {
 
     /// What the run is made of, in its order.
     pub fn parts(&self) -> Vec<Part> {
+        let scale = self.settings.clip_share.unwrap_or(0.0);
         let share = self.settings.precondition.unwrap_or(0.0);
         let answers = self.settings.iterations.unwrap_or(0);
         // A sample costs what it costs, and not the square of what is drawn.
         let sampled = self.settings.sampling.is_some_and(|sampling| sampling != Sampling::Full);
-        let known = |part: f64| (share == 0.0 || !sampled).then_some(part);
+        let left = 1.0 - scale;
+        let known = |part: f64| (share == 0.0 || !sampled).then_some(left * part);
+        let median = Part { what: "median size of the targets", answers: 1, share: Some(scale) };
         let moment = Part { what: "second moment of the rows", answers: 1, share: known(share) };
         let gradients = Part { what: "mean gradient", answers, share: known(1.0 - share) };
+        let median = (scale > 0.0).then_some(median);
         let moment = (share > 0.0).then_some(moment);
-        moment.into_iter().chain([gradients]).collect()
+        median.into_iter().chain(moment).chain([gradients]).collect()
     }
 }
 

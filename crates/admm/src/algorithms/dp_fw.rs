@@ -60,6 +60,9 @@ const MOMENTUM: f64 = 0.9;
 /// as a private model has reason to be.
 const RADIUS: f64 = 10.0;
 
+/// The same for a number, in residuals that are clipped at: its scores are within its range.
+const RANGE: f64 = 2.0;
+
 #[derive(Debug)]
 struct DpFw {
     iterations: u64,
@@ -90,6 +93,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let iterations =
         settings.iterations_or((steps * recipe.per_epoch(sampling).max(1.0).sqrt()) as u64)?;
     let spread = (public.shape.features as f64).sqrt();
+    let scores = if public.numeric { RANGE * public.slope().min(1.0) } else { RADIUS };
     let algorithm = DpFw {
         iterations,
         params: Mean {
@@ -98,7 +102,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
             sampling,
         },
         shape: public.shape,
-        radius: positive("radius", settings.radius.unwrap_or(RADIUS * spread / public.row_norm))?,
+        radius: positive("radius", settings.radius.unwrap_or(scores * spread / public.row_norm))?,
         threshold,
         momentum: Momentum::new(Some(settings.momentum.unwrap_or(MOMENTUM)), public.shape.len())?,
         x: vec![0.0; public.shape.len()],
