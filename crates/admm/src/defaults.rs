@@ -40,7 +40,7 @@ const FAINT: f64 = 2.0;
 const STEPS: (f64, f64) = (20.0, 400.0);
 
 /// How much longer coordinates may go on than a gradient with their noise: measured, as their steps
-/// are held back by the heaviest column.
+/// are held back by the heaviest column. For a number, whose clip is no bound, no longer.
 const SWEEP: f64 = 2.0;
 
 /// The gradient of a record in clips, without regard to sign: that of a classification loss at a
@@ -82,7 +82,7 @@ fn sampled_noise(z: f64, m: f64) -> f64 {
 
 impl Recipe<'_> {
     fn allowed(&self, pace: f64) -> f64 {
-        paced(pace, self.public.signal(), self.public.shape.len())
+        self.public.reach() * paced(pace, self.public.signal(), self.public.shape.len())
     }
 
     /// T, in steps of 1/L.
@@ -104,7 +104,7 @@ impl Recipe<'_> {
 
     /// The time that a signal allows.
     fn time_of(&self, signal: f64) -> f64 {
-        paced(NOISE, signal, self.public.shape.len())
+        self.public.reach() * paced(NOISE, signal, self.public.shape.len())
     }
 
     /// The length in 1/L of so many steps on a sample that is seen `per_epoch` times: the noise may
@@ -164,7 +164,8 @@ impl Recipe<'_> {
     /// its noise is √d times that of one gradient.
     pub(crate) fn sweeps(&self, step: f64, most: f64) -> (u64, f64) {
         let d = self.public.shape.len() as f64;
-        let allowed = self.allowed(SWEEP * NOISE / (CLIP * d.sqrt()));
+        let sweep = if self.public.numeric { 1.0 } else { SWEEP };
+        let allowed = self.allowed(sweep * NOISE / (CLIP * d.sqrt()));
         let sweeps = (allowed.clamp(STEPS.0, STEPS.1) / step).clamp(1.0, most).round();
         (sweeps as u64, (allowed / STEPS.0).min(1.0))
     }

@@ -13,7 +13,7 @@
 //! classification losses that the rules were found on: at a score of 0 they are half as steep.
 //!
 //! Which part. The noise of one of the four counts, in units, is 2/(s√share): a twentieth of all
-//! where that is to be had for a tenth of the budget or less. Below s = 40 a tenth buys nothing, and
+//! where that is to be had for a tenth of the budget or less. Below s = 30 a tenth buys nothing, and
 //! the clip is a part of the range (see [`Public::slope`]).
 //!
 //! Released: τ, once, before everything else, as a Gaussian event with noise z₁/√share over all
@@ -68,7 +68,7 @@ const MOST: f64 = 0.1;
 const LEAST: f64 = 1e-6;
 
 /// The signal below which it is not worth its price.
-const WORTH: f64 = 40.0;
+const WORTH: f64 = 30.0;
 
 /// An algorithm that asks for the scale first.
 struct Scaled {

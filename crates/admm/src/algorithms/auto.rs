@@ -186,7 +186,7 @@ fn plain(recipe: &Recipe<'_>, scaled: bool) -> Settings {
 
     // c·T is what the signal allows; one of the two may be given.
     let steps = (PACE * signal.sqrt()).min(RISE * signal / (public.shape.len() as f64).sqrt());
-    let wanted = CLIP * steps;
+    let wanted = CLIP * steps * public.reach().sqrt();
     let sampled = recipe.per_epoch(recipe.sampling()).max(1.0).sqrt();
     // A clip that follows from the scale of the residuals is the whole of it.
     let usual = if scaled { 1.0 } else { CLIP };

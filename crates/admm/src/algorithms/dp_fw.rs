@@ -60,8 +60,9 @@ const MOMENTUM: f64 = 0.9;
 /// as a private model has reason to be.
 const RADIUS: f64 = 10.0;
 
-/// The same for a number, in residuals that are clipped at: its scores are within its range.
-const RANGE: f64 = 2.0;
+/// The same for a number, in residuals that are clipped at: its scores are within its range, and a
+/// vertex that noise has chosen costs less. The signal for each of them, up to [`RADIUS`].
+const SURE: f64 = 100.0;
 
 #[derive(Debug)]
 struct DpFw {
@@ -93,7 +94,10 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let iterations =
         settings.iterations_or((steps * recipe.per_epoch(sampling).max(1.0).sqrt()) as u64)?;
     let spread = (public.shape.features as f64).sqrt();
-    let scores = if public.numeric { RANGE * public.slope().min(1.0) } else { RADIUS };
+    let scores = match public.numeric {
+        true => public.slope().min(1.0) * (public.signal() / SURE).clamp(1.0, RADIUS),
+        false => RADIUS,
+    };
     let algorithm = DpFw {
         iterations,
         params: Mean {
