@@ -25,7 +25,7 @@ GROUPS = {
     "Estimators": [
         "PrivateLogisticRegression", "PrivateLinearSVC", "PrivateRidge", "PrivateLasso",
         "PrivateElasticNet", "PrivateHuberRegressor", "PrivateGeneralizedLasso",
-        "PrivateFusedLasso", "PrivateSearchCV",
+        "PrivateFusedLasso", "PrivateSearchCV", "PublicTransform",
     ],
     "Budgets, certificates, schemas and files": ["Budget", "Certificate", "Schema", "load"],
     "Private evaluation": ["evaluate", "Evaluation", "Estimate"],

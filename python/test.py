@@ -3,7 +3,8 @@
     python3 python/test.py --target target/debug --venv target/python-venv [--keep] [pytest's arguments]
 
 The wheel is packed from what cargo has built. The tests run with the newest scikit-learn that there is for this Python; then
-scikit-learn's own checks once more with the oldest that is supported. What pip cannot get is skipped, and it says so.
+scikit-learn's own checks, and the tests of what it wraps around an estimator, once more with the oldest that is supported.
+What pip cannot get is skipped, and it says so.
 """
 
 import argparse
@@ -17,7 +18,8 @@ from pack import pack
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIBRARIES = ["matplotlib", "mypy", "numpy", "pandas", "polars", "pyarrow", "pytest", "scikit-learn", "scipy"]
-TYPES = ["pyright[nodejs]"]
+# Each brings what cannot be had everywhere; where it is missing, the tests that need it are skipped.
+OPTIONAL = ["pyright[nodejs]", "imbalanced-learn"]
 OLDEST = ["numpy<2.3", "pytest", "scikit-learn==1.5.*", "scipy<1.16"]
 
 
@@ -30,8 +32,12 @@ def environment(folder, libraries, wheel, keep):
         got = subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *libraries])
         if got.returncode != 0:
             return None
-        # It brings a Node of its own; where that cannot be had, the test that needs it is skipped.
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *TYPES])
+        kept = subprocess.run([python, "-m", "pip", "freeze"], capture_output=True, text=True, check=True).stdout
+        (folder / "kept.txt").write_text(kept)
+        for one in OPTIONAL:
+            # Not at the price of an older scikit-learn.
+            options = ["--quiet", "--disable-pip-version-check", "--constraint", folder / "kept.txt"]
+            subprocess.run([python, "-m", "pip", "install", *options, one])
     install = ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall", wheel]
     subprocess.run([python, "-m", "pip", *install], check=True)
     return python
@@ -69,7 +75,7 @@ def main():
     if python is None:
         print("skipped: the oldest scikit-learn, because there is none for this Python")
         return 0
-    return tests(python, "test_conformance.py")
+    return tests(python, "test_conformance.py", "test_transforming.py", "test_wrappers.py")
 
 
 if __name__ == "__main__":

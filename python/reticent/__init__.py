@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .simulation import Simulation, simulate
     from .svc import PrivateLinearSVC
     from .sweeping import Sweep, sweep
+    from .transforming import PublicTransform
 
 # Where each name is that is loaded when it is first asked for.
 _LATER = {
@@ -67,6 +68,7 @@ _LATER = {
     "PrivateLogisticRegression": "logistic",
     "PrivateRidge": "ridge",
     "PrivateSearchCV": "search",
+    "PublicTransform": "transforming",
     "Reproduction": "reproduction",
     "Simulation": "simulation",
     "Sweep": "sweeping",
@@ -108,6 +110,7 @@ __all__ = [
     "PrivateLogisticRegression",
     "PrivateRidge",
     "PrivateSearchCV",
+    "PublicTransform",
     "Reproduction",
     "Schema",
     "SchemaError",

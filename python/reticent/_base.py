@@ -22,25 +22,13 @@ from ._schema import read_schema, schema_for
 from ._settings import in_words
 from ._validation import one_column, validated
 from ._whole import whole
-from ._wrappers import fitted_before, is_in_worker, warn_of_many, warn_of_steps
+from ._wrappers import assumed_of, warn_of_callers, warn_of_learning, warn_of_many
 from .budget import Budget
 from .certificate import Certificate
 from .errors import NotPrivateWarning, warn_beside
 
 if TYPE_CHECKING:
     from .evaluation import Evaluation
-
-# What a certificate rests on whose columns were made in a pipeline.
-FITTED_BEFORE = (
-    "what {} learned from the records, fitted to them before in a pipeline, is public: it is no part "
-    "of what is counted"
-)
-
-# What it rests on where nobody can look for such steps.
-FITTED_UNSEEN = (
-    "fitted by a worker of joblib (n_jobs), from where the steps of a pipeline that were fitted before "
-    "are not seen: that none of them has learned from the records is taken as given"
-)
 
 
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
@@ -239,9 +227,6 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                 "kind 'user' in the schema"
             )
         outputs = None if schema.classes is None else len(schema.classes)
-        before = [FITTED_BEFORE.format(one) for one in fitted_before()]
-        if is_in_worker():
-            before.append(FITTED_UNSEEN)
         return {
             "schema": schema,
             "loss": self._loss(outputs),
@@ -256,7 +241,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             "unit": unit,
             "public_n": self._public_n(),
             "seed": seed,
-            "assumptions": self._assumptions() + before,
+            "assumptions": self._assumptions() + assumed_of(self),
             "class_weight": None,
             "class_prior": None,
             "standard_errors": self._share(),
@@ -285,7 +270,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, table: _tables.Columns, schema: Any, y: Any, groups: Any) -> None:
         request = self._request(schema, groups is not None, self._seed())
-        warn_of_steps(type(self).__name__, stacklevel=3)
+        warn_of_callers(self, stacklevel=3)
         native, iterations, converged, trace, remark = _reticent.fit(
             request,
             table.x,
@@ -330,6 +315,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _set_weights(self, weights: Any, intercept: Any) -> None:
         raise NotImplementedError
+
+    def _asked_columns(self, X: Any) -> dict[str, Any]:
+        """What predictions are asked of, which somebody may learn from."""
+        warn_of_learning(self)
+        return self._native_columns(X)
 
     def _native_columns(self, X: Any) -> dict[str, Any]:
         check_is_fitted(self, "model_")

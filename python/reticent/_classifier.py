@@ -189,7 +189,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def model_scores(self, X: Any) -> Any:
-        columns = self._native_columns(X)
+        columns = self._asked_columns(X)
         return self.model_.scores(columns["x"], names=columns["names"])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -216,7 +216,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each record."""
-        columns = self._native_columns(X)
+        columns = self._asked_columns(X)
         places, _ = self.model_.predict(columns["x"], names=columns["names"])
         return np.asarray(self.classes_[places])
 

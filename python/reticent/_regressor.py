@@ -100,6 +100,6 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The number of each record, within ``target_bounds``."""
-        columns = self._native_columns(X)
+        columns = self._asked_columns(X)
         _, numbers = self.model_.predict(columns["x"], names=columns["names"])
         return np.ascontiguousarray(numbers[:, 0])

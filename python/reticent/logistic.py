@@ -86,7 +86,7 @@ class PrivateLogisticRegression(PrivateClassifier):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, in the order of ``classes_``."""
-        columns = self._native_columns(X)
+        columns = self._asked_columns(X)
         _, probabilities = self.model_.predict(columns["x"], names=columns["names"])
         return np.ascontiguousarray(probabilities)
 

@@ -14,7 +14,7 @@ from . import _reticent
 from ._base import PrivateEstimator
 from ._owners import owners
 from ._whole import whole
-from ._wrappers import warn_of_steps
+from ._wrappers import warn_of_callers
 from .errors import warn_beside
 
 __all__ = ["PrivateSearchCV"]
@@ -125,7 +125,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 "trace=True: of a search only the best run is released; trace a fit of its own"
             )
-        warn_of_steps(type(self).__name__, stacklevel=2)
+        warn_of_callers(self, stacklevel=2)
         native, iterations, winner, score, expected, remark = _reticent.tune(
             requests,
             None if self.runs is None else whole("runs", self.runs, 1),

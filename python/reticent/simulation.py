@@ -157,6 +157,9 @@ def simulate(
     # No list yet: so many parties may be refused.
     names: Sequence[Any]
     names, holders = numbered("parties", parties) if split is None else (range(split), None)
+    if split is None:
+        # Parties are in the order of their numbers as text, as the library has them.
+        names = [names[i] for i in sorted(range(len(names)), key=str)]
     if split is None and skew is not None:
         raise ValueError(
             f"skew={skew!r}: it says how records are dealt to a number of parties, and here each "

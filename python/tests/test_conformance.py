@@ -17,6 +17,7 @@ from reticent import (
     PrivateLinearSVC,
     PrivateLogisticRegression,
     PrivateRidge,
+    PublicTransform,
 )
 
 warnings.simplefilter("ignore")
@@ -34,6 +35,7 @@ ESTIMATORS = [
     PrivateElasticNet(**COMMON, **NUMBERS),
     PrivateHuberRegressor(**COMMON, **NUMBERS),
     PrivateFusedLasso(**COMMON, **NUMBERS),
+    PublicTransform(lower=-4, upper=4, function="tanh", shift=0.5, scale=2.0),
 ]
 
 

@@ -36,19 +36,28 @@ pub enum Statistic {
     /// one table than on the other: for samples, where one answer with the canary in it says more
     /// than many without.
     Likelihood,
+    /// The sum over the coordinates of the answers, each weighed by how far its mean moves from one
+    /// table to the other over its variance: for answers of several coordinates, such as a second
+    /// moment and the gradients after it, of which no one coordinate shows all.
+    Discriminant,
 }
 
 /// Answers that are looked at one by one.
 pub(crate) const ANSWERS: usize = 6;
 
-/// Of one run: the statistics, then its first answers and the model.
-pub(crate) type Scores = [f64; 8 + ANSWERS + 1];
+/// Coordinates of an answer that the discriminant weighs: a second moment of three has nine.
+pub(crate) const COORDINATES: usize = 9;
 
-/// Where the parts of the likelihood begin.
-pub(crate) const PARTS: usize = 8;
+/// Where the parts of the likelihood begin, and where those of the discriminant.
+pub(crate) const PARTS: usize = Statistic::ALL.len();
+pub(crate) const WEIGHED: usize = PARTS + ANSWERS + 1;
+
+/// Of one run: the statistics, its first answers and the model by their first coordinate, and all
+/// coordinates of these answers.
+pub(crate) type Scores = [f64; WEIGHED + ANSWERS * COORDINATES];
 
 impl Statistic {
-    pub(crate) const ALL: [Statistic; 8] = [
+    pub(crate) const ALL: [Statistic; 9] = [
         Statistic::First,
         Statistic::Last,
         Statistic::Sum,
@@ -57,6 +66,7 @@ impl Statistic {
         Statistic::Peak,
         Statistic::Model,
         Statistic::Likelihood,
+        Statistic::Discriminant,
     ];
 
     /// Of the coordinate `j` alone: canaries point along the axes.
@@ -75,7 +85,7 @@ impl Statistic {
             }
             Statistic::Model => at(&seen.parameter),
             // Learned from many runs, and filled in later.
-            Statistic::Likelihood => 0.0,
+            Statistic::Likelihood | Statistic::Discriminant => 0.0,
         }
     }
 }
@@ -83,7 +93,7 @@ impl Statistic {
 /// The scores of a run; of one that was refused, the same that no other has. Whether a run is
 /// refused is seen by everybody.
 fn scores_of(seen: Result<Seen, Error>) -> Scores {
-    let mut scores = [f64::INFINITY; PARTS + ANSWERS + 1];
+    let mut scores = [f64::INFINITY; WEIGHED + ANSWERS * COORDINATES];
     if let Ok(seen) = seen {
         for (score, statistic) in scores.iter_mut().zip(Statistic::ALL) {
             *score = statistic.of(&seen, 0);
@@ -91,6 +101,11 @@ fn scores_of(seen: Result<Seen, Error>) -> Scores {
         for i in 0..ANSWERS {
             let answer = seen.transcript.get(i).and_then(|answer| answer.first());
             scores[PARTS + i] = answer.copied().unwrap_or(f64::INFINITY);
+            let coordinates = &mut scores[WEIGHED + i * COORDINATES..][..COORDINATES];
+            for (j, coordinate) in coordinates.iter_mut().enumerate() {
+                let answer = seen.transcript.get(i).and_then(|answer| answer.get(j));
+                *coordinate = answer.copied().unwrap_or(0.0);
+            }
         }
         scores[PARTS + ANSWERS] = Statistic::Model.of(&seen, 0);
     }

@@ -11,7 +11,9 @@
 
 mod attack;
 mod cell;
+mod discriminant;
 mod evaluated;
+mod learned;
 mod likelihood;
 mod map;
 mod method;

@@ -7,7 +7,7 @@
 //! in bins with equally many runs; that this forgets how the answers hang together costs power and
 //! no validity.
 
-use crate::attack::{PARTS, Scores, Statistic};
+use crate::attack::{PARTS, Scores, Statistic, WEIGHED};
 
 /// So many bins resolve a normal law to a few thousandths of its power.
 const BINS: usize = 32;
@@ -49,7 +49,7 @@ impl Likelihood {
         let answered = with.iter().any(|scores| scores[PARTS].is_finite());
         let columns = if answered { all } else { vec![PARTS + crate::attack::ANSWERS] };
         Likelihood(
-            (0..PARTS + crate::attack::ANSWERS + 1)
+            (0..WEIGHED)
                 .map(|column| {
                     if columns.contains(&column) {
                         part(column)

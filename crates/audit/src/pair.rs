@@ -10,6 +10,10 @@
 //! Which of them shows most depends on what is drawn and on what is kept: silent others hide
 //! nothing of a full batch, but where whole parties are drawn it is the aligned ones that tell
 //! whether a party was. So none is believed to be the worst; see `search.rs`.
+//!
+//! Where a person stands in the table is part of the search too: who takes a person's place may
+//! have rows elsewhere and an id before all others, so that everybody has another number, and may
+//! have more rows or fewer.
 
 use std::fmt;
 
@@ -56,6 +60,10 @@ pub struct Neighbours {
     pub beside: usize,
     /// How many rows the canary has, where a person is protected.
     pub rows: usize,
+    /// How many rows stand in their place in the other world.
+    pub instead: usize,
+    /// Whether one of the two worlds has them, with the smallest id, before all others.
+    pub moved: bool,
 }
 
 /// A row and its target.
@@ -120,7 +128,7 @@ impl Change {
 
 impl fmt::Display for Neighbours {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Neighbours { change, others, elsewhere, beside, rows } = *self;
+        let Neighbours { change, others, elsewhere, beside, rows, instead, moved } = *self;
         f.write_str(change.name())?;
         match beside {
             0 => f.write_str(", alone")?,
@@ -128,6 +136,12 @@ impl fmt::Display for Neighbours {
         }
         if rows > 1 {
             write!(f, ", {rows} rows")?;
+        }
+        if instead != rows && change != Change::Removed {
+            write!(f, ", {instead} instead")?;
+        }
+        if moved {
+            f.write_str(", moved")?;
         }
         if elsewhere != Others::Silent {
             write!(f, ", {} elsewhere", elsewhere.name())?;
@@ -145,7 +159,8 @@ impl Serialize for Neighbours {
 impl Neighbours {
     /// The tables of one world, one for each party, or one in all.
     pub(crate) fn world(&self, with: bool, layout: &Layout) -> Vec<Table> {
-        let Neighbours { change, others, elsewhere, beside, rows } = *self;
+        let Neighbours { change, others, elsewhere, beside, moved, .. } = *self;
+        let rows = if with { self.rows } else { self.instead };
         let canary = if with { Some(Others::Aligned.record()) } else { change.record() };
         let mut records = Vec::new();
         if layout.whole {
@@ -156,14 +171,19 @@ impl Neighbours {
             records.extend(vec![others.record(); beside]);
             records.extend(vec![canary; rows].into_iter().flatten());
         }
-        let owner = |i: usize| if i < beside && !layout.whole { i as u32 } else { beside as u32 };
+        let mut owner: Box<dyn Fn(usize) -> u32> =
+            Box::new(|i| if i < beside && !layout.whole { i as u32 } else { beside as u32 });
+        if moved && with == (change == Change::Removed) {
+            records.rotate_left(beside);
+            owner = Box::new(move |i| (i + 1).saturating_sub(rows) as u32);
+        }
         let owners = if layout.parties > 0 {
             vec![0; records.len()]
         } else {
             (0..records.len()).map(owner).collect()
         };
         let own = table(&records, layout.features, owners);
-        let stranger = vec![elsewhere.record(); (beside + rows).max(1)];
+        let stranger = vec![elsewhere.record(); (beside + self.rows).max(1)];
         let party = |i: usize| match i == VICTIM {
             true => own.clone(),
             false => table(&stranger, layout.features, vec![0; stranger.len()]),
@@ -190,12 +210,23 @@ impl Neighbours {
         for &change in changes {
             for &others in kinds {
                 let silent = Others::Silent;
-                family.push(Neighbours { change, others, elsewhere: silent, beside, rows: 1 });
+                family.push(Neighbours {
+                    change,
+                    others,
+                    elsewhere: silent,
+                    beside,
+                    rows: 1,
+                    instead: 1,
+                    moved: false,
+                });
             }
         }
         let usual = family[0];
         if rows > 1 {
-            family.push(Neighbours { rows, ..usual });
+            let many = Neighbours { rows, instead: rows, ..usual };
+            family.push(many);
+            family.push(Neighbours { moved: true, ..usual });
+            family.push(Neighbours { moved: true, instead: 1, ..many });
         }
         if layout.parties > 0 {
             family.push(Neighbours { elsewhere: Others::Aligned, ..usual });
@@ -234,19 +265,38 @@ mod tests {
 
     const ONE: Layout = Layout { parties: 0, features: 1, whole: false };
 
+    /// The values and targets of the rows of one person.
+    fn own(table: &Table, person: u32) -> Vec<(f64, f64)> {
+        let Rows::Dense(rows) = &table.rows else { unreachable!("worlds are dense") };
+        let owners = table.users.iter().flatten().enumerate();
+        let own = owners.filter(|(_, owner)| **owner == person);
+        own.map(|(i, _)| (rows.row(i)[0], table.targets[i])).collect()
+    }
+
+    fn canary(pair: &Neighbours) -> Vec<(f64, f64)> {
+        vec![(1.0, 1.0); pair.rows]
+    }
+
     #[test]
     fn neighbours_differ_in_one_record_or_in_one_person() {
         for pair in Neighbours::family(Adjacency::AddRemove, 2, 3, &ONE) {
             let [with, without] = [true, false].map(|with| pair.world(with, &ONE).remove(0));
             assert_eq!(with.len(), without.len() + pair.rows, "{pair}");
-            assert_eq!(with.targets[..without.len()], without.targets);
+            let first = if pair.moved { pair.rows } else { 0 };
+            assert_eq!(with.targets[first..][..without.len()], without.targets);
             assert_eq!(with.user_count(), without.user_count() + 1);
         }
         for pair in Neighbours::family(Adjacency::ReplaceOne, 2, 3, &ONE) {
             let [with, without] = [true, false].map(|with| pair.world(with, &ONE).remove(0));
-            assert_eq!((with.len(), with.user_count()), (without.len(), 3), "{pair}");
-            assert_eq!(with.targets[..2], without.targets[..2]);
+            assert_eq!((with.len(), with.user_count()), (2 + pair.rows, 3), "{pair}");
+            assert_eq!((without.len(), without.user_count()), (2 + pair.instead, 3), "{pair}");
+            assert_eq!(own(&with, 2), canary(&pair), "{pair}");
             assert_ne!(with, without);
+            // The others are who they were, by another number where one was moved before them.
+            for person in 0..2 {
+                let number = person + u32::from(pair.moved);
+                assert_eq!(own(&with, person), own(&without, number), "{pair}");
+            }
         }
     }
 

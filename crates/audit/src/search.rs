@@ -13,7 +13,7 @@ use reticent::Error;
 use reticent::accountant::statistics::normal_quantile;
 
 use crate::attack::{Counter, Scores, Statistic, Told, scores};
-use crate::likelihood::Likelihood;
+use crate::learned::{Learned, fill_across};
 use crate::pair::Neighbours;
 use crate::reading::{Family, Reading, epsilon_of, mu_above};
 use crate::spec::AuditSpec;
@@ -57,7 +57,7 @@ impl Candidate {
     /// What the best test says, read as it will be in the end: two pairs may look alike in the
     /// middle of the curve, and differ where few runs fall.
     fn shows(&mut self, reading: &Reading<'_>, z: f64) -> Result<f64, Error> {
-        Likelihood::learn(&self.runs).fill(&mut self.runs);
+        fill_across(&mut self.runs);
         best_tests(&self.runs, reading.delta, z).into_iter().try_fold(0.0_f64, |most, test| {
             let limits = test.rough_limits(&self.runs, z);
             let middle = match reading.family {
@@ -100,14 +100,8 @@ pub(crate) fn search(
     let Some(mut taken) = family.pop() else { return Err(subject.nothing_seen()) };
     taken.add(on(&taken.pair, quarter)?);
     let Candidate { pair, runs: mut known, .. } = taken;
-    // Each half is scored by what was learned on the other: what was learned by heart would look
-    // better than it is.
-    let mut rest = known.each_mut().map(|side| side.split_off(side.len() / 2));
-    let (ours, theirs) = (Likelihood::learn(&known), Likelihood::learn(&rest));
-    theirs.fill(&mut known);
-    ours.fill(&mut rest);
-    known.iter_mut().zip(rest).for_each(|(side, rest)| side.extend(rest));
-    let likelihood = Likelihood::learn(&known);
+    fill_across(&mut known);
+    let learned = Learned::learn(&known);
     let mut chosen: Option<(f64, Test)> = None;
     for test in best_tests(&known, spec.delta, CAUTION * z) {
         let worth = reading.rough(test.rough_limits(&known, CAUTION * z))?;
@@ -117,7 +111,7 @@ pub(crate) fn search(
     }
     let Some((_, test)) = chosen else { return Err(subject.nothing_seen()) };
     let mut counted = on(&pair, 2 * quarter)?;
-    likelihood.fill(&mut counted);
+    learned.fill(&mut counted);
     let epsilon = reading.epsilon(test.limits(&counted, confidence))?;
     Ok(Found { pair, statistic: Statistic::ALL[test.statistic], epsilon })
 }

@@ -340,7 +340,10 @@ impl AuditSpec {
         let (layout, size) = (self.layout(), self.size());
         if layout.whole {
             let family = Neighbours::family(self.adjacency, 0, 1, &layout);
-            return family.into_iter().map(|pair| Neighbours { rows: size, ..pair }).collect();
+            return family
+                .into_iter()
+                .map(|pair| Neighbours { rows: size, instead: size, ..pair })
+                .collect();
         }
         let rows = if self.unit() == Unit::User { 3 } else { 1 };
         Neighbours::family(self.adjacency, size - 1, rows, &layout)

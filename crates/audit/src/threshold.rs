@@ -136,7 +136,7 @@ mod tests {
     fn the_telling_statistic_is_found_on_its_side() {
         let runs = |shift: f64| -> Vec<Scores> {
             let one = |i: i32| {
-                let mut scores = [0.0; 15];
+                let mut scores: Scores = std::array::from_fn(|_| 0.0);
                 scores[0] = f64::from(i % 7);
                 scores[1] = -f64::from(i % 10) - shift;
                 scores

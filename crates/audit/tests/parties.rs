@@ -179,8 +179,8 @@ fn a_party_that_is_drawn_shows_by_its_other_records() {
 /// to the next, more noise than its budget asks for, and a start far from zero.
 #[test]
 fn no_peer_leaks_more_by_what_it_has_for_itself() {
-    // Last, what the attack must see at least, so that it is one: with this seed it sees 1.76 to 2.40,
-    // and 0.23 in the fifth, where of an ε of 4 two determinants of ln(1 + 1/0.2) are 3.58 (E8), so
+    // Last, what the attack must see at least, so that it is one: with this seed it sees 1.78 to 3.18,
+    // and 0.09 in the fifth, where of an ε of 4 two determinants of ln(1 + 1/0.2) are 3.58 (E8), so
     // that the noise is for the little that is left.
     let cases = [
         ("r-admm", Release::Gradient, "10,0.1", "geometric:0.1", 1.2),
@@ -188,6 +188,8 @@ fn no_peer_leaks_more_by_what_it_has_for_itself() {
         ("r-admm", Release::Objective, "10,1", "geometric:0.1", 1.2),
         ("r-admm", Release::Objective, "10,1", "geometric:10", 1.2),
         ("mr-admm", Release::Objective, "10,0.1", "geometric:10", 0.0),
+        // The same with determinants that are little of the budget.
+        ("mr-admm", Release::Objective, "10,10", "geometric:10", 2.4),
         ("m-admm", Release::Gradient, "10,0.1", "geometric:0.1", 1.2),
     ];
     for (algorithm, release, rho, noise_schedule, least) in cases {
@@ -225,6 +227,7 @@ fn no_peer_leaks_more_by_what_it_has_for_itself() {
 fn no_peer_leaks_more_by_a_normal_linear_term_of_its_own() {
     for (algorithm, release, rho, noise_schedule) in [
         ("r-admm", Release::NormalObjective, "10,1", "geometric:0.5"),
+        ("mr-admm", Release::NormalObjective, "10,10", "geometric:2"),
         ("dvp", Release::NormalObjective, "10,10", "geometric:2"),
         ("dvp", Release::Gradient, "10,0.1", "geometric:0.1"),
     ] {
@@ -237,7 +240,7 @@ fn no_peer_leaks_more_by_a_normal_linear_term_of_its_own() {
         let report = report(&AuditSpec {
             release: Some(release),
             unit: Some(Unit::Record),
-            loss: "logistic".to_owned(),
+            loss: "huberised-hinge:0.5".to_owned(),
             iterations: 3,
             runs: 4_000,
             others,
@@ -245,7 +248,7 @@ fn no_peer_leaks_more_by_a_normal_linear_term_of_its_own() {
         });
         assert!(!report.exceeded, "{report:?}");
         assert!(report.epsilon_certified <= 4.0 && report.epsilon_certified > 3.9, "{report:?}");
-        // That the attack sees anything: with this seed 0.40 to 0.61.
-        assert!(report.epsilon_lower > 0.2, "{report:?}");
+        // That the attack sees anything: with this seed 0.52 to 1.69.
+        assert!(report.epsilon_lower > 0.4, "{report:?}");
     }
 }

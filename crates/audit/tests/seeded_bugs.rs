@@ -64,7 +64,15 @@ fn without_the_defect_the_same_audit_is_content() {
 #[test]
 fn aligned_others_show_the_sample_with_the_defect_alone() {
     let (change, others, elsewhere) = (Change::Flipped, Others::Aligned, Others::Silent);
-    let pair = Some(Neighbours { change, others, elsewhere, beside: 39, rows: 1 });
+    let pair = Some(Neighbours {
+        change,
+        others,
+        elsewhere,
+        beside: 39,
+        rows: 1,
+        instead: 1,
+        moved: false,
+    });
     let spoiled = AuditSpec { pair, ..spec(Bug::SampleShows, 1.0) };
     assert!(report(&spoiled).exceeded);
     assert!(!report(&AuditSpec { bug: None, ..spoiled }).exceeded);

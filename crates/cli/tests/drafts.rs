@@ -61,6 +61,78 @@ fn the_evaluation_of_such_a_model_is_no_guarantee() {
     assert!(!said.to_string().contains("\"certified\":true"), "{said}");
 }
 
+/// Every kind of job that has a certificate, on the table that the schema was drafted from. A kind
+/// that is added belongs here.
+#[test]
+fn every_job_on_the_table_that_the_schema_was_drafted_from_is_tainted() {
+    let folder = folder();
+    let spent = "--epsilon 1 --delta 1e-5";
+    folder.reticent(&format!("fit other.csv --schema s.toml {BUDGET}")).ok();
+    for line in [
+        format!("fit t.csv --schema s.toml {spent} --out a --standard-errors 0.2"),
+        format!("fit t.csv --schema s.toml {spent} --out b --iterations 5 --trace b.csv"),
+        format!(
+            "fit t.csv --schema s.toml {spent} --out c --algorithm sadmm --tune penalty=l1:[1e-4,1e-3]"
+        ),
+        format!("simulate --data t.csv --schema s.toml {spent} --split 4 --iterations 5 --out d"),
+        format!("count t.csv --schema s.toml {spent}"),
+        format!("count t.csv --schema s.toml {spent} --by-class"),
+        format!("evaluate m t.csv {spent}"),
+        format!("evaluate m t.csv {spent} --schema s.toml"),
+    ] {
+        let said = folder.reticent(&format!("{line} --json")).ok().json();
+        assert_eq!(said["certified"], false, "{line}: {said}");
+        assert!(said.to_string().contains("drafted from this very table"), "{line}: {said}");
+    }
+    // What a sweep does with private data is paid from a budget, which takes no such run.
+    let grid = "data = 't.csv'\nschema = 's.toml'\nepsilon = 1.0\ndelta = 1e-5\n\
+                [sweep]\niterations = [2, 3]\n";
+    folder.write("sweep.toml", grid);
+    folder.reticent("budget new b.json --epsilon 9 --delta 1e-3").ok();
+    let said = folder.reticent("sweep sweep.toml --budget b.json --out swept");
+    assert!(
+        said.code != 0 && said.err.contains("no budget holds this job: something read"),
+        "{}",
+        said.err
+    );
+}
+
+/// A model does not know the file of its schema, so another table is another only by the draft.
+#[test]
+fn the_draft_tells_an_evaluation_that_its_table_is_another() {
+    let folder = folder();
+    folder.write("third.csv", csv(170));
+    folder.reticent(&format!("fit other.csv --schema s.toml {BUDGET}")).ok();
+    let origin = "the schema was drafted from a file that is not declared public";
+    assert!(folder.read("m/certificate.json").contains(origin));
+    let line = "evaluate m third.csv --epsilon 1 --delta 1e-6 --json";
+    let unknown = folder.reticent(line).ok();
+    assert_eq!(unknown.json()["certified"], false, "{}", unknown.out);
+    assert!(unknown.err.contains("--schema"), "{}", unknown.err);
+    folder.reticent(&format!("{line} --schema s.toml --out e.json")).ok();
+    let told: serde_json::Value = serde_json::from_str(&folder.read("e.json")).unwrap();
+    assert_eq!(told["certified"], true, "{told}");
+    assert!(told.to_string().contains(origin), "the assumption is kept: {told}");
+    // A draft of something else says nothing of this model.
+    folder.reticent("schema init third.csv --target ill --out no.toml").ok();
+    let said = folder.reticent(&format!("{line} --schema no.toml"));
+    assert_eq!(said.code, 2, "{}", said.out);
+    assert!(said.out.contains("names no such draft"), "{}", said.out);
+}
+
+/// What a model takes as given of its schema, its evaluation takes as given too.
+#[test]
+fn an_evaluation_keeps_what_the_model_takes_as_given_of_its_draft() {
+    let folder = folder();
+    let draft = folder.read("s.toml");
+    folder.write("s.toml", draft.replace("public = false", "public = true"));
+    folder.reticent(&format!("fit other.csv --schema s.toml {BUDGET}")).ok();
+    let line = "evaluate m t.csv --epsilon 1 --delta 1e-6 --json --out e.json";
+    assert_eq!(folder.reticent(line).ok().json()["certified"], true);
+    let told = folder.read("e.json");
+    assert!(told.contains("the schema was drafted from, t.csv, is public"), "{told}");
+}
+
 /// The bytes are what counts, not the name, and not how they are packed.
 #[test]
 fn the_same_table_under_another_name_or_packed_is_the_same_table() {

@@ -221,14 +221,11 @@ fn a_delta_of_zero_is_for_pure_guarantees() {
         let epsilon = said["epsilon"].as_f64().unwrap();
         assert!(epsilon <= 1.0 && epsilon > 0.99, "{flags}: {epsilon}");
         assert!(
-            said["meaning"].as_str().unwrap().ends_with("with no chance of failure."),
+            said["meaning"].as_str().unwrap().contains("but for a probability below 1e-40"),
             "{flags}: {said}"
         );
         let text = folder.reticent("inspect m").ok().out;
-        assert!(
-            text.contains("delta       0\n") && text.contains("no chance of failure"),
-            "{text}"
-        );
+        assert!(text.contains("delta       0\n") && text.contains("below 1e-40"), "{text}");
         let account = folder.reticent("account --ledger m/model.json --delta 0 --json").ok().json();
         assert_eq!(account["epsilon"]["upper"], said["epsilon"], "{flags}");
     }

@@ -4,9 +4,9 @@
 use crate::counts::{ColumnCounts, Counts};
 use crate::labels::Lookup;
 use crate::missing::Tokens;
+use crate::people::People;
 use crate::schema::{Numeric, Role, Schema, TargetKind, Unknown};
 use crate::{CellProblem, day, norm, number};
-use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -46,8 +46,8 @@ pub struct Row {
     pub values: Vec<f64>,
     /// The target, when it is read.
     pub target: f64,
-    /// The owner, when there is one.
-    pub user: u32,
+    /// The owner, when there is one, numbered as met: for the encoder, which renumbers.
+    pub(crate) user: u32,
 }
 
 impl Row {
@@ -69,7 +69,7 @@ impl Row {
 #[derive(Debug)]
 pub struct Encoder {
     plan: Arc<Plan>,
-    users: HashMap<Vec<u8>, u32>,
+    people: People,
     /// What was met, where somebody asked for it.
     counts: Option<Counts>,
 }
@@ -152,24 +152,22 @@ impl Encoder {
             comma: schema.decimal_comma(),
             row_norm: schema.row_norm(),
         };
-        Self { plan: Arc::new(plan), users: HashMap::new(), counts: None }
+        Self { plan: Arc::new(plan), people: People::default(), counts: None }
     }
 
     /// Another one for the same schema, which has met nobody yet.
     pub(crate) fn again(&self) -> Self {
-        Self { plan: Arc::clone(&self.plan), users: HashMap::new(), counts: None }
+        Self { plan: Arc::clone(&self.plan), people: People::default(), counts: None }
     }
 
     /// The numbers here of the owners that another one has met, by their numbers there.
     pub(crate) fn adopt(&mut self, other: Self) -> Vec<u32> {
-        let mut met: Vec<_> = other.users.into_iter().collect();
-        met.sort_unstable_by_key(|&(_, id)| id);
-        met.into_iter()
-            .map(|(text, _)| {
-                let next = self.users.len() as u32;
-                *self.users.entry(text).or_insert(next)
-            })
-            .collect()
+        self.people.adopt(other.people)
+    }
+
+    /// What the owners are numbered with once all are known, by the numbers that records were given.
+    pub(crate) fn places(&self) -> Vec<u32> {
+        self.people.places()
     }
 
     /// Counts what it meets from now on.
@@ -185,7 +183,7 @@ impl Encoder {
             .slots
             .iter()
             .any(|s| matches!(s, Slot::User))
-            .then_some(self.users.len() as u64);
+            .then_some(self.people.len() as u64);
         self.counts.map(|counts| Counts { users, ..counts })
     }
 
@@ -239,14 +237,14 @@ impl Encoder {
                     None => missing.ok_or(CellProblem::TargetMissing)?,
                 };
             }
-            Slot::User => row.user = number(&mut self.users, cell)?,
+            Slot::User => row.user = number(&mut self.people, cell)?,
         }
         Ok(())
     }
 
     /// The number of an owner who stands beside the columns, told apart as those in a column are.
     pub(crate) fn owner(&mut self, cell: Cell<'_>) -> Result<u32, CellProblem> {
-        number(&mut self.users, self.plan.meant(cell))
+        number(&mut self.people, self.plan.meant(cell))
     }
 
     /// Scales a complete record into the row norm.
@@ -322,16 +320,8 @@ fn outside(x: Result<Option<f64>, CellProblem>, bounds: &RangeInclusive<f64>) ->
 }
 
 /// The number of an owner, the next one for who was not met before.
-fn number(users: &mut HashMap<Vec<u8>, u32>, owner: Cell<'_>) -> Result<u32, CellProblem> {
-    let known = with_text(owner, |text| match users.get(text) {
-        Some(&id) => id,
-        None => {
-            let id = users.len() as u32;
-            users.insert(text.to_vec(), id);
-            id
-        }
-    });
-    known.ok_or(CellProblem::UserMissing)
+fn number(people: &mut People, owner: Cell<'_>) -> Result<u32, CellProblem> {
+    with_text(owner, |id| people.number(id)).ok_or(CellProblem::UserMissing)
 }
 
 /// The finite number in a cell, `None` when it is missing.

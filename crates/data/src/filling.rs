@@ -152,7 +152,12 @@ impl<'s> Filling<'s> {
         Ok(())
     }
 
+    /// The table, now that all owners are known and have their numbers.
     pub(crate) fn finish(mut self) -> Table {
+        if let Some(users) = &mut self.table.users {
+            let places = self.encoder.places();
+            users.iter_mut().for_each(|user| *user = places[*user as usize]);
+        }
         self.table.names = self.schema.encoded_names();
         self.table.shrink();
         self.table

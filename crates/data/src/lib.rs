@@ -36,6 +36,7 @@ mod labels;
 mod missing;
 mod norm;
 mod number;
+mod people;
 mod schema;
 mod source;
 mod sparse;

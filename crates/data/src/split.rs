@@ -29,8 +29,8 @@ impl Skew {
 }
 
 impl Table {
-    /// A table for each owner in the user column, in order of first appearance; `None` without such
-    /// a column.
+    /// A table for each owner in the user column, in byte order of the ids; `None` without such a
+    /// column.
     pub fn split_by_user(&self) -> Option<Vec<Table>> {
         let users = self.users.as_ref()?;
         Some(deal(self, self.user_count(), |i| users[i] as usize))

@@ -101,7 +101,7 @@ pub struct Table {
     /// One per row; empty when the table was read for prediction. Two classes are −1 and +1, more
     /// classes are 0, 1, 2, …, a range is scaled to [−1, 1].
     pub targets: Vec<f64>,
-    /// Owner of each row as 0, 1, 2, … in order of first appearance, when there is a user column.
+    /// Owner of each row as 0, 1, 2, … in byte order of the ids, when there is a user column.
     pub users: Option<Vec<u32>>,
     /// Names of the encoded columns.
     pub names: Vec<String>,

@@ -12,5 +12,6 @@ mod formats;
 mod nothing_lost;
 mod parallel;
 mod parquet;
+mod persons;
 mod real_files;
 mod round_trip;

@@ -8,6 +8,7 @@ use reticent_data::{
     DataError, Head, Kept, Purpose, Row, Rows, Schema, Table, Target, Visitor, load, load_features,
     visit,
 };
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -64,9 +65,12 @@ fn libsvm() -> String {
     text
 }
 
+/// A record as it is told: its features, its target and the id of its owner.
+type Told = (Vec<f64>, f64, Option<String>);
+
 /// Collects what is told record by record.
 struct Collect<'a> {
-    table: &'a mut Vec<(Vec<f64>, f64, u32)>,
+    table: &'a mut Vec<Told>,
     columns: usize,
 }
 
@@ -75,12 +79,17 @@ impl Visitor for Collect<'_> {
         true
     }
 
-    fn record(&mut self, row: &Row, _: &[Kept]) -> bool {
+    fn record(&mut self, row: &Row, kept: &[Kept]) -> bool {
         let mut dense = vec![0.0; self.columns];
         for (&j, &v) in row.indices.iter().zip(&row.values) {
             dense[j as usize] = v;
         }
-        self.table.push((dense, row.target, row.user));
+        let owner = kept.first().map(|id| match id {
+            Kept::Text(text) => String::from_utf8(text.clone()).unwrap(),
+            Kept::Whole(number) => number.to_string(),
+            other => panic!("{other:?} is no id of these files"),
+        });
+        self.table.push((dense, row.target, owner));
         true
     }
 }
@@ -90,10 +99,11 @@ fn purpose(schema: &Schema) -> Purpose {
     if schema.target().is_some() { Purpose::Fit } else { Purpose::Predict }
 }
 
-fn by_record(path: &Path, schema: &Schema) -> Result<Vec<(Vec<f64>, f64, u32)>, DataError> {
+fn by_record(path: &Path, schema: &Schema) -> Result<Vec<Told>, DataError> {
     let mut table = Vec::new();
     let mut collect = Collect { table: &mut table, columns: schema.width() };
-    visit(path, None, schema, purpose(schema), &[], &mut collect).map(|()| table)
+    let keep: Vec<String> = schema.user().map(str::to_owned).into_iter().collect();
+    visit(path, None, schema, purpose(schema), &keep, &mut collect).map(|()| table)
 }
 
 fn by_threads(threads: usize, path: &Path, schema: &Schema) -> Result<Table, DataError> {
@@ -117,10 +127,13 @@ fn compare(path: &Path, schema: &Schema) -> Result<usize, String> {
         };
         let expected = expected.as_ref().expect("it was read by blocks");
         assert_eq!(table.len(), expected.len());
-        for (i, (row, target, user)) in expected.iter().enumerate() {
+        let ids: BTreeSet<&String> = expected.iter().filter_map(|told| told.2.as_ref()).collect();
+        let ids: Vec<&String> = ids.into_iter().collect();
+        for (i, (row, target, owner)) in expected.iter().enumerate() {
             assert_eq!(&table.rows.dense_row(i), row, "{threads} threads, record {i}");
             assert_eq!(table.targets.get(i).map_or(0, |t| t.to_bits()), target.to_bits());
-            assert_eq!(table.users.as_ref().map_or(0, |users| users[i]), *user);
+            let place = owner.as_ref().map(|owner| ids.binary_search(&owner).unwrap() as u32);
+            assert_eq!(table.users.as_ref().map(|users| users[i]), place);
         }
     }
     expected.map(|rows| rows.len())

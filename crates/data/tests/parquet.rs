@@ -112,7 +112,7 @@ fn types_nulls_and_groups() {
         );
     }
     assert_eq!(table.targets, [1.0, -1.0, 1.0, 1.0, -1.0, 1.0]);
-    assert_eq!(table.users.unwrap(), [0, 1, 0, 0, 1, 0]);
+    assert_eq!(table.users.unwrap(), [1, 0, 1, 1, 0, 1]);
 }
 
 #[test]

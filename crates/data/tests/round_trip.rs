@@ -77,7 +77,9 @@ proptest! {
         let table = read(&text, &schema, Purpose::Fit);
 
         prop_assert_eq!(table.len(), records.len());
-        let mut seen = Vec::new();
+        let mut seen: Vec<String> = records.iter().map(|record| record.2.to_string()).collect();
+        seen.sort_unstable();
+        seen.dedup();
         for (i, (x, c, who, y, _)) in records.iter().enumerate() {
             let mut row = vec![0.0; 6];
             row[0] = x.unwrap_or(7.0).clamp(-50.0, 50.0);
@@ -85,8 +87,8 @@ proptest! {
             prop_assert_eq!(table.rows.dense_row(i), row);
             let range = TargetKind::Range { lower: 0.0, upper: 10.0 };
             prop_assert!((range.decode_number(table.targets[i]) - y.clamp(0.0, 10.0)).abs() < 1e-12);
-            let id = seen.iter().position(|w| w == who).unwrap_or_else(|| { seen.push(*who); seen.len() - 1 });
-            prop_assert_eq!(table.users.as_ref().unwrap()[i], id as u32);
+            let place = seen.binary_search(&who.to_string()).unwrap();
+            prop_assert_eq!(table.users.as_ref().unwrap()[i], place as u32);
         }
         prop_assert_eq!(table.user_count(), seen.len());
         // Prediction sees the same rows.

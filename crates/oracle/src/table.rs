@@ -48,8 +48,8 @@ impl PrivateTable {
     /// where it is; the encoded table is the one copy.
     ///
     /// A draft of a schema knows the file that it was drafted from, and values in memory are no
-    /// file: whether they are the same cannot be told here. A schema that was drafted from these
-    /// very values has read them without paying, and it is for the caller to say so.
+    /// file: whether they are the same cannot be told here. Unless the draft says that its file is
+    /// public, they are taken to be the same, and were then read without being paid for.
     ///
     /// # Errors
     /// If the dataset does not have the columns of the schema, or a cell cannot be read under it.
@@ -58,7 +58,7 @@ impl PrivateTable {
         let table = reticent_data::encode(dataset, &schema)?;
         Ok(PrivateTable {
             table: Arc::new(table),
-            drafted_from: false,
+            drafted_from: schema.drafted().is_some_and(|drafted| !drafted.public()),
             schema: Some(Arc::new(schema)),
         })
     }
@@ -73,7 +73,7 @@ impl PrivateTable {
         }
     }
 
-    /// A table for each owner in the user column, in order of first appearance; `None` without such
+    /// A table for each owner in the user column, in byte order of the ids; `None` without such
     /// a column.
     pub fn split_by_user(self) -> Option<Vec<PrivateTable>> {
         let (drafted_from, schema) = (self.drafted_from, self.schema);
@@ -121,8 +121,8 @@ impl PrivateTable {
         self.table.users.is_some()
     }
 
-    /// Whether this is the very table that the schema was drafted from, and nobody says that it is
-    /// public: what the schema says of it was then read without being paid for.
+    /// Whether this is the very table that the schema was drafted from, or may be, and nobody says
+    /// that it is public: what the schema says of it was then read without being paid for.
     pub fn drafted_the_schema(&self) -> bool {
         self.drafted_from
     }

@@ -103,11 +103,7 @@ fn verdict(subject: &Subject) -> Markup {
 /// Who is protected from whom, by how much.
 fn promise(certificate: &Certificate) -> Markup {
     let Certificate { unit, view, adjacency, .. } = *certificate;
-    let but = if certificate.delta > 0.0 {
-        format!(", but for {}", one_in(certificate.delta))
-    } else {
-        ", without exception".to_owned()
-    };
+    let but = format!(", but for {}", one_in(certificate.delta));
     html! {
         h3 { "Who is protected from whom, and by how much" }
         dl.facts {

@@ -95,7 +95,7 @@ pub fn delta(delta: f64) -> String {
 #[must_use]
 pub fn one_in(chance: f64) -> String {
     if chance.is_nan() || chance <= 0.0 {
-        return "no chance of failure".to_owned();
+        return "a chance below 1e-40".to_owned();
     }
     let many = 1.0 / chance;
     let whole = if (many.round() - many).abs() < 1e-9 * many { many.round() } else { many.floor() };
@@ -206,7 +206,7 @@ mod tests {
     fn chances_are_said_plainly() {
         assert_eq!(one_in(1e-6), "a chance of one in 1,000,000");
         assert_eq!(one_in(3e-4), "a chance of one in 3,333");
-        assert_eq!(one_in(0.0), "no chance of failure");
+        assert_eq!(one_in(0.0), "a chance below 1e-40");
         assert_eq!(one_in(1e-20), "a chance of 1e-20");
     }
 

@@ -354,10 +354,30 @@ fn assumptions(scope: Scope, ledger: &Ledger) -> Vec<String> {
     list
 }
 
+/// How the assumption about a schema begins that was drafted from a public file. Versions before
+/// this one wrote it of every draft.
+const PUBLIC_ORIGIN: &str = "the file that the schema was drafted from, ";
+
+/// How it begins where nobody says that the file is public. The name of the file follows.
+const PRIVATE_ORIGIN: &str = "the schema was drafted from a file that is not declared public, and nobody in this table has \
+                              a record in that file: ";
+
 /// What is taken as given of a schema that was drafted.
 pub(crate) fn origin(schema: &Schema) -> Option<String> {
     let drafted = schema.drafted()?;
-    Some(format!("the file that the schema was drafted from, {}, is public", drafted.from()))
+    Some(match drafted.public() {
+        true => format!("{PUBLIC_ORIGIN}{}, is public", drafted.from()),
+        false => format!("{PRIVATE_ORIGIN}{}", drafted.from()),
+    })
+}
+
+/// What a certificate takes as given of where its schema was drafted, and whether that file is
+/// private. A model keeps no more of it than this.
+pub(crate) fn origin_of(certificate: &Certificate) -> Option<(&str, bool)> {
+    let private = |line: &str| line.starts_with(PRIVATE_ORIGIN);
+    let mut lines = certificate.assumptions.iter().map(String::as_str);
+    let line = lines.find(|line| private(line) || line.starts_with(PUBLIC_ORIGIN))?;
+    Some((line, private(line)))
 }
 
 #[cfg(test)]

@@ -212,7 +212,8 @@ impl Verdict {
         let but = if *delta > 0.0 {
             format!("but for a probability of {delta:e}")
         } else {
-            "with no chance of failure".to_owned()
+            "but for a probability below 1e-40 that noise leaves the range of its arithmetic"
+                .to_owned()
         };
         format!(
             "For {seen}: {change} changes the probability of any outcome by a factor of at most e^{}{factor}, {but}.{}",

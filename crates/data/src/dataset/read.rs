@@ -203,14 +203,17 @@ impl Dataset<'_> {
         }
     }
 
-    /// The owners as 0, 1, 2, … in order of first appearance, told apart as in a column of users.
+    /// The owners as 0, 1, 2, … in byte order of the ids, told apart as in a column of users.
     fn numbered(&self, schema: &Schema) -> Result<Vec<u32>, DataError> {
         let mut encoder = Encoder::new(schema, Purpose::Fit);
         let owner = |at: usize| {
             let number = encoder.owner(self.owner(at));
             number.map_err(|problem| DataError::cell(NAME, at as u64 + 1, "owners", problem))
         };
-        (0..self.rows()).map(owner).collect()
+        let mut owners = (0..self.rows()).map(owner).collect::<Result<Vec<u32>, _>>()?;
+        let places = encoder.places();
+        owners.iter_mut().for_each(|owner| *owner = places[*owner as usize]);
+        Ok(owners)
     }
 
     /// Values that the encoded table will hold, where that is known.

@@ -155,6 +155,12 @@ impl Schema {
         self
     }
 
+    /// The same schema, drafted from the file of another: for a model, whose schema has no origin.
+    pub fn with_origin_of(mut self, draft: &Schema) -> Self {
+        self.drafted.clone_from(&draft.drafted);
+        self
+    }
+
     /// The target, once there is exactly one (see [`Schema::with_roles`]).
     pub fn target(&self) -> Option<(&str, &Target)> {
         let mut targets = self.columns.iter().filter_map(|c| match &c.role {

@@ -26,7 +26,7 @@ pub use numbers::PrivateNumbers;
 pub use repeat::RepeatEvaluation;
 
 use crate::budget::Budget;
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, origin, origin_of};
 use crate::error::Error;
 use crate::map::{self, Cell, Drawn, Procedure};
 use crate::model::Model;
@@ -80,6 +80,7 @@ pub struct Evaluation {
     bins: Option<usize>,
     confidence: f64,
     seed: Option<u64>,
+    draft: Option<Schema>,
 }
 
 /// What a model is worth, as far as the noise tells.
@@ -109,8 +110,8 @@ pub struct ReadyEvaluation {
     question: Question,
     asking: Asking,
     gate: Gate,
-    /// Whether the model has a guarantee of its own.
-    certified: bool,
+    /// What is taken as given of the model.
+    taken: Vec<String>,
 }
 
 impl Evaluation {
@@ -125,6 +126,7 @@ impl Evaluation {
             bins: None,
             confidence: CONFIDENCE,
             seed: None,
+            draft: None,
         }
     }
 
@@ -172,6 +174,14 @@ impl Evaluation {
         self
     }
 
+    /// The schema of the model as it was drafted, which knows its file. A model does not: without
+    /// the draft, the evaluation of a model whose schema was drafted from a file that is not
+    /// public is no guarantee, since the table may be that very file.
+    pub fn draft(mut self, schema: Schema) -> Self {
+        self.draft = Some(schema);
+        self
+    }
+
     /// What may be spent.
     pub fn budget(&self) -> Budget {
         self.budget
@@ -198,18 +208,44 @@ impl Evaluation {
     ) -> Result<ReadyEvaluation, Error> {
         let question = self.of(model)?;
         enter(Stage::Reading, watch)?;
-        let schema = model.preprocessing();
-        let table = source.into().load(schema)?;
+        let schema = question.evaluation.schema(model);
+        let table = source.into().load(&schema)?;
         question.check_owners(&table)?;
         let mut gate = question.open(table, 0)?;
-        // A model does not keep where its schema came from, but its books say if that was the table.
-        if model.certificate().ledger.taints().contains(&Taint::UnpaidRead) {
+        let certificate = model.certificate();
+        let origin = origin_of(certificate);
+        // A model does not keep where its schema came from, but its books say if that was its table,
+        // and its certificate if it was a file that may be this one.
+        let compared = schema.drafted().is_some();
+        let unknown = !compared && origin.is_some_and(|(_, private)| private);
+        if unknown || certificate.ledger.taints().contains(&Taint::UnpaidRead) {
             gate.taint(Taint::UnpaidRead);
         }
         enter(Stage::Calibrating, watch)?;
         let asking = question.calibrate(gate.terms())?;
-        let certified = model.certificate().certified;
-        Ok(ReadyEvaluation { question, asking, gate, certified })
+        let taken = taken_as_given(certificate);
+        Ok(ReadyEvaluation { question, asking, gate, taken })
+    }
+
+    /// The schema of the model, drafted from the file of the draft.
+    fn schema(&self, model: &Model) -> Schema {
+        let schema = model.preprocessing().clone();
+        match &self.draft {
+            Some(draft) => schema.with_origin_of(draft),
+            None => schema,
+        }
+    }
+
+    /// Refuses a draft that the schema of the model was not made from, as far as that is known.
+    fn check_draft(&self, model: &Model) -> Result<(), Error> {
+        let Some(draft) = &self.draft else { return Ok(()) };
+        let known = origin_of(model.certificate()).map(|(line, _)| line);
+        if origin(draft).as_deref() == known && known.is_some() {
+            return Ok(());
+        }
+        let why = "the certificate of the model names no such draft; give the schema that it was fitted under, with its \
+                   [drafted] part";
+        Err(Error::value("schema", "a draft", why))
     }
 
     /// Refuses what cannot be without reading a table.
@@ -226,6 +262,7 @@ impl Evaluation {
     }
 
     fn of(self, model: &Model) -> Result<Question, Error> {
+        self.check_draft(model)?;
         let schema = model.preprocessing();
         let [loss, ..] = model.problem();
         let loss = loss_for(loss, schema)?;
@@ -323,7 +360,7 @@ impl ReadyEvaluation {
     /// # Errors
     /// If noise cannot be drawn. [`Error::Spent`] says that the budget was spent nevertheless.
     pub fn run(self) -> Result<Evaluated, Error> {
-        let ReadyEvaluation { question, asking, mut gate, certified } = self;
+        let ReadyEvaluation { question, asking, mut gate, taken } = self;
         let Evaluation { budget, confidence, .. } = question.evaluation;
         let terms = *gate.terms();
         gate.bind(asking.plan.clone());
@@ -337,10 +374,17 @@ impl ReadyEvaluation {
         let ledger = gate.close().map_err(|why| spent(why.into()))?;
         let mut certificate =
             Certificate::of(NAME, budget.delta(), &terms, ledger).map_err(spent)?;
-        let model = if certified { PUBLIC_MODEL } else { UNBOUNDED_MODEL };
-        certificate.assumptions.push(model.to_owned());
+        certificate.assumptions.extend(taken);
         let certificate = certificate.sealed(None).map_err(spent)?;
         let quality = question.read(&asking, &terms, &answer);
         Ok(Evaluated { quality, confidence, certificate })
     }
+}
+
+/// What the certificate of an evaluation takes as given of the model: that it is public, and where
+/// its schema was drafted.
+fn taken_as_given(model: &Certificate) -> Vec<String> {
+    let public = if model.certified { PUBLIC_MODEL } else { UNBOUNDED_MODEL };
+    let origin = origin_of(model).map(|(line, _)| line);
+    std::iter::once(public).chain(origin).map(str::to_owned).collect()
 }

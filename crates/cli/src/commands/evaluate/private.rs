@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use reticent::accountant::{Adjacency, Unit, View};
-use reticent::tables::Reading;
+use reticent::accountant::{Adjacency, Taint, Unit, View};
+use reticent::tables::{Reading, Schema};
 use reticent::{
     Budget, Estimate, Evaluated, Evaluation, Files, Model, PrivateClasses, PrivateNumbers,
     PrivateQuality, Spec, Watch, check_new, write_text,
@@ -21,6 +21,10 @@ use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
 use crate::progress::Bar;
 use crate::purse::{Purse, PurseFlags, gaussian};
+
+/// What may be done where a model does not tell whether the table is the file of its schema.
+const ASK_FOR_DRAFT: &str = " A model does not know the file that its schema was drafted from: if the table is another, give \
+                             the draft with --schema and the two are compared (docs/schema.md).";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Within a budget (docs/evaluate.md)")]
@@ -56,6 +60,11 @@ pub struct PrivateFlags {
     #[arg(long, value_name = "C", requires = "epsilon", value_parser = number::parse, allow_negative_numbers = true)]
     confidence: Option<f64>,
 
+    /// The schema that the model was fitted under, if it was drafted from a file that is not
+    /// public: without it nobody can tell whether the table is that file
+    #[arg(long, value_name = "FILE", requires = "epsilon")]
+    schema: Option<PathBuf>,
+
     /// Write the figures, with their certificate, to this file (JSON)
     #[arg(long, value_name = "FILE", requires = "epsilon")]
     out: Option<PathBuf>,
@@ -89,7 +98,10 @@ impl PrivateFlags {
                 hint: "give --epsilon and --delta".to_owned(),
             });
         };
-        let evaluation = self.evaluation(Budget::new(epsilon, delta)?, threshold);
+        let mut evaluation = self.evaluation(Budget::new(epsilon, delta)?, threshold);
+        if let Some(path) = &self.schema {
+            evaluation = evaluation.draft(Schema::read(path)?);
+        }
         evaluation.check(model)?;
         if let Some(out) = &self.out {
             check_new(out, force)?;
@@ -193,9 +205,11 @@ fn answer(model: &Model, evaluated: &Evaluated, threshold: Option<f64>) -> Answe
     }
     let mut remarks = Vec::new();
     if !certificate.certified {
+        let unpaid = certificate.ledger.taints().contains(&Taint::UnpaidRead);
         remarks.push(format!(
-            "{} Do not publish these figures as private.",
-            shouted(&certificate.reasons)
+            "{} Do not publish these figures as private.{}",
+            shouted(&certificate.reasons),
+            if unpaid { ASK_FOR_DRAFT } else { "" }
         ));
     }
     remarks.extend(weak(certificate));
