@@ -126,9 +126,11 @@ impl Choice {
         let answers = self.settings.iterations.unwrap_or(0);
         // A sample costs what it costs, and not the square of what is drawn.
         let sampled = self.settings.sampling.is_some_and(|sampling| sampling != Sampling::Full);
+        let alone = share == 0.0 && scale == 0.0;
         let left = 1.0 - scale;
-        let known = |part: f64| (share == 0.0 || !sampled).then_some(left * part);
-        let median = Part { what: "median size of the targets", answers: 1, share: Some(scale) };
+        let known = |part: f64| (alone || !sampled).then_some(left * part);
+        let median = (!sampled).then_some(scale);
+        let median = Part { what: "median size of the targets", answers: 1, share: median };
         let moment = Part { what: "second moment of the rows", answers: 1, share: known(share) };
         let gradients = Part { what: "mean gradient", answers, share: known(1.0 - share) };
         let median = (scale > 0.0).then_some(median);
