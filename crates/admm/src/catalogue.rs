@@ -92,9 +92,10 @@ impl Recipe<'_> {
         self.settings.as_published == Some(true)
     }
 
-    /// Refuses a setting that the algorithm does not have.
+    /// Refuses a setting that the algorithm does not have, and a share that has nothing to buy.
     pub(crate) fn only(&self, entry: &Entry) -> Result<(), Refused> {
-        self.settings.only(entry.name, entry.takes)
+        self.settings.only(entry.name, entry.takes)?;
+        self.clip_share().map(|_| ())
     }
 
     /// Refuses a constraint other than `x = z`.

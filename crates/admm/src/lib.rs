@@ -17,6 +17,7 @@ mod per_party;
 mod precondition;
 mod prox;
 mod pseudo_inverse;
+mod public;
 mod release;
 mod residual_scale;
 mod settings;

@@ -100,7 +100,8 @@ impl Entry {
         let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
         let mut scaled = Scaled {
             build,
-            settings: (*settings).clone(),
+            // The scale that it buys is then a bound like any other.
+            settings: Settings { clip_share: None, ..(*settings).clone() },
             public: public.with_share(1.0 - share),
             regulariser: Arc::clone(regulariser),
             noise_multiplier: *noise_multiplier,

@@ -21,6 +21,7 @@ const VALUES: &[(&str, &str, Option<&str>)] = &[
     ("sampling", r#""poisson:0.5""#, None),
     ("schedule", r#""blocks:7""#, None),
     ("clip", "0.5", Some("-1")),
+    ("clip_share", "0", Some("1")),
     ("step", r#""sqrt:0.1""#, None),
     ("momentum", "0.9", Some("-1")),
     ("precondition", "0.1", Some("1")),
