@@ -6,7 +6,9 @@
 //!
 //! T = s/4, from 20 to 400                             steps of 1/L from all records, nothing clipped
 //! where s is below 2√d                                T = s/4 · s/(2√d)
-//! a sample that needs e steps to see everybody        T√e steps
+//! a sample that needs e steps to see everybody        T√e steps; s is √T·m/√(z² + m/4) where that is less,
+//!                                                     m the size of a sample and z its calibrated noise
+//! two classes, a loss that is not the logistic one    T·4S/L, where that is more
 //! more steps than the time allows                     shorter ones, so that their time is what is allowed
 //! slow steps, of which no more than M are affordable  M steps of T/M times the length
 //! a partial derivative a step                         sweeps for a time of 2T/(c√d), clipped at c = ¼ of the bound
@@ -17,6 +19,8 @@
 //! length η is that of a walk of ηT·z₁/n̂ clips: what must be chosen is the time ηT, and however it
 //! is cut into steps, the noise is the same. In directions that the loss has hardly curved by then,
 //! the noise of a score is about ηL·T/s times the scale of the loss; a quarter is little enough.
+//! The noise of small samples is not that of everybody: a step has z/m clips, where z is seldom below
+//! 1 whatever the budget is, and as much again by the chance of the draw.
 //! Where the gradient does not stand out of its noise, which is s/√d of it, a quarter is too much:
 //! the less there is to be learnt the shorter the way, and a model with hardly any budget is the one
 //! of zeros and not one of noise.

@@ -32,8 +32,8 @@
 //! The constants were measured: docs/auto.md.
 //!
 //! All quantities are relative to R, L and S: a table in other units gives the same model in those
-//! units. A loss without a bound of its slope or curvature counts as one with 1: half of the range
-//! of a scaled target, and a kink that is as wide as that.
+//! units. L of the squared loss is bought, where that pays (see [`crate::residual_scale`]); a loss
+//! without a bound of its curvature counts as one with 1, a kink that is as wide as that.
 //!
 //! Released: whatever the chosen algorithm releases. The choice itself reads no data, so it costs
 //! nothing.
