@@ -160,3 +160,5 @@ bench-coverage: build ## Measure how often intervals of coefficients hold what m
 
 bench-utility: build ## Measure how good private models are on public data sets (data: RETICENT_DATA=DIR)
 	python3 benches/utility.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
+	python3 benches/utility.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent" --only monotone \
+		--sets a9a,w8a,mushrooms,breast-cancer,cal-housing --epsilons 0.2,1,4 --seeds 5

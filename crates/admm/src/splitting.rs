@@ -308,6 +308,7 @@ mod tests {
             shape,
             population: 100,
             row_norm: 1.0,
+            numeric: false,
             lipschitz: 1.0,
             smoothness: 1.0,
             whole_budget: 1.0,

@@ -130,9 +130,10 @@ impl Table {
         self.row(i).map(|(j, value)| value * x[j as usize]).sum()
     }
 
-    /// The share of rows whose class the model has right; a score of 0 is a wrong one.
+    /// The share of rows whose class the model has right. A score of 0 is one of the first class, as
+    /// it is for `predict`: a row without any feature has no other.
     pub fn accuracy(&self, x: &[f64]) -> f64 {
-        let right = |i: &usize| self.score(*i, x) * self.targets[*i] > 0.0;
+        let right = |i: &usize| (self.score(*i, x) > 0.0) == (self.targets[*i] > 0.0);
         (0..self.len()).filter(right).count() as f64 / self.len() as f64
     }
 
@@ -210,7 +211,9 @@ mod tests {
         table.push([(1, 0.5)], -1.0);
         table.push([], -1.0);
         assert_eq!(table.row(0).collect::<Vec<_>>(), [(0, 0.6), (2, 0.8)]);
-        assert_eq!(table.accuracy(&[1.0, -1.0, 0.0]), 2.0 / 3.0);
+        // The row without features has a score of 0 and the first class.
+        assert_eq!(table.accuracy(&[1.0, -1.0, 0.0]), 1.0);
+        assert_eq!(table.accuracy(&[-1.0, 1.0, 0.0]), 1.0 / 3.0);
         assert_eq!(table.majority(), 2.0 / 3.0);
         let (train, test) = table.split(0.67, 5);
         assert_eq!((train.len(), test.len()), (2, 1));

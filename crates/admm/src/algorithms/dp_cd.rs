@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "dp-cd",
     about: "coordinate descent on noisy partial derivatives; a baseline",
     reference: "Mangold et al. 2022, Algorithm 1; FP23, Proposition 2",
-    takes: &["iterations", "sampling", "clip", "step"],
+    takes: &["iterations", "sampling", "clip", "clip_share", "step"],
     penalty: "l2:0.1",
     needs_penalty: false,
     kind: Kind::Private(build),

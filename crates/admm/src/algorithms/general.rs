@@ -133,7 +133,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     // A longer step needs fewer iterations, but the noise is in proportion to it.
     let step = match recipe.as_published() {
         true => STEP,
-        false => recipe.length(ITERATIONS as f64, 1.0).min(STEP),
+        false => recipe.length(ITERATIONS as f64, ITERATIONS as f64, 1.0).min(STEP),
     };
     let gamma = settings.prox_step_or(step / public.gradient_lipschitz())?;
     let lambda = fraction("relaxation", settings.relaxation.unwrap_or(LAMBDA))?;

@@ -28,7 +28,8 @@
 //! the sum of squares S/z² + Smq²/z_c². The error that the two leave after m steps is in proportion
 //! to C² and C_t² over their shares, which is least for shares as C to C_t, and C_t is about C/3
 //! over a run. The regime ends where the noise is no longer above what one record can do, so a
-//! correction has 2 clips at least, however small the sample.
+//! correction has at least the noise with which all of them cost a quarter of the budget
+//! (see [`crate::defaults`]).
 //!
 //! The paper's p̃ has no noise and λ₀ hands it on; ours is a released value wherever it appears
 //! (E5). As published: p̃ without noise, and every correction with the σ of Theorem 1,
@@ -51,7 +52,6 @@ use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
 use crate::catalogue::{Entry, Kind, Recipe};
-use crate::defaults::ahead;
 use crate::printed::{divergence_of_theorem_1, theorem_1};
 use crate::pseudo_inverse::TransposedPseudoInverse;
 use crate::settings::{at_least_one, positive};
@@ -66,6 +66,7 @@ pub(crate) const ENTRY: Entry = Entry {
         "inner",
         "sampling",
         "clip",
+        "clip_share",
         "step",
         "rho",
         "proximal",
@@ -87,9 +88,6 @@ const SAMPLING: Sampling = Sampling::Poisson(0.1);
 
 /// Where 2n/b is less, as without sampling, so many inner steps still pay for a snapshot.
 const FEW_INNER: f64 = 10.0;
-
-/// The least noise of a correction, in clips.
-const LEAST_NOISE: f64 = 2.0;
 
 /// The least C_t, in clips: where x is x̃ there is nothing to clip, and the gate is asked all the
 /// same.
@@ -177,7 +175,6 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         let allowed = format!("with outer = {outer} it is too many steps to count");
         return Err(Refused::new("inner", inner, allowed));
     };
-    admm.shorten(recipe.step_length(ahead(steps as f64, restart.is_some())));
     let clip = settings.clip_or_bound(public)?;
     let shrinks = settings.shrink.unwrap_or(!as_published);
     if shrinks && as_published {
@@ -188,14 +185,20 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         ));
     }
     let share = if as_published { 1.0 } else { (3.0 * inner as f64).sqrt() / per_epoch.max(1.0) };
-    let least = if as_published || *noise_multiplier == 0.0 { 0.0 } else { LEAST_NOISE };
+    let least = match as_published || *noise_multiplier == 0.0 {
+        true => 0.0,
+        false => recipe.least_correction(steps as f64, per_epoch),
+    };
     let snapshot_noise = if as_published { 0.0 } else { *noise_multiplier };
+    let correction_noise = (noise_multiplier * share).max(least);
+    let noises = (snapshot_noise, correction_noise);
+    admm.shorten(recipe.loop_length((outer, inner), noises, per_epoch, restart.is_some()));
     let (x_len, y_len) = (admm.x.len(), admm.y.len());
     let algorithm = Vradmm {
         snapshots: Mean { clip, noise_multiplier: snapshot_noise, sampling: Sampling::Full },
         corrections: Mean {
             clip: 2.0 * clip,
-            noise_multiplier: (noise_multiplier * share).max(least),
+            noise_multiplier: correction_noise,
             sampling,
         },
         smooth: if shrinks { public.gradient_lipschitz() } else { f64::INFINITY },
