@@ -134,8 +134,8 @@ impl Task {
 
     /// What the paper prints for this budget, where it says another noise than the accountant.
     fn printed_noise(&self, public: &Public, budget: Budget) -> Result<Option<f64>, Error> {
-        let Kind::Private(build) = self.entry.kind else { return Err(self.not_private()) };
-        let algorithm = build(&self.recipe(public, 1.0))?;
+        let built = self.entry.build(&self.recipe(public, 1.0))?;
+        let algorithm = built.ok_or_else(|| self.not_private())?;
         Ok(algorithm.printed_noise(budget.epsilon(), budget.delta())?)
     }
 
