@@ -42,6 +42,7 @@ fn named(name: &str, penalty: &str, settings: &str) -> (Vec<f64>, Ledger) {
         shape: SHAPE,
         population: 100,
         row_norm: 1.0,
+        numeric: false,
         lipschitz: loss.lipschitz(),
         smoothness: loss.smoothness(),
         whole_budget: 1.0,
