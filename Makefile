@@ -86,9 +86,10 @@ unit:
 	$(CARGO) test $(WHOLE),reticent-audit/seeded-bugs --test seeded_bugs
 
 # A second accountant against the first: ten times the cases of `make test`.
-nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEED=N for others)
+nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEED=N for others), and seats on more runs
 	RETICENT_CASES=2000 RETICENT_SEED="$${RETICENT_SEED:-7}" \
 		$(CARGO) test --locked -p reticent-accountant --test second_accountant -- --nocapture
+	RETICENT_CASES=400 $(CARGO) test --locked -p reticent --test facade where_a_person_stands -- --nocapture
 
 # The experiments of the papers. The small ones are a test of their own (crates/experiments), without data; with
 # RETICENT_DATA=DIR both read the public tables from there.

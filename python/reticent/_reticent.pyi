@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._owners import Ids
+
 class Schema:
     """What is public about a table: bounds, categories, classes, norm (docs/schema.md)."""
 
@@ -165,8 +167,8 @@ def fit(
     *,
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
-    groups: NDArray[np.uint64] | None = None,
-    budget: dict[str, str] | None = None,
+    groups: Ids | None = None,
+    budget: dict[str, Any] | None = None,
 ) -> tuple[
     Model,
     int,
@@ -179,7 +181,7 @@ def check_budget(
     request: dict[str, Any],
     x: Any,
     *,
-    budget: dict[str, str],
+    budget: dict[str, Any],
     names: list[str] | None = None,
     y: Any = None,
     groups: Any = None,
@@ -191,8 +193,8 @@ def tune(
     *,
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
-    groups: NDArray[np.uint64] | None = None,
-    budget: dict[str, str] | None = None,
+    groups: Ids | None = None,
+    budget: dict[str, Any] | None = None,
 ) -> tuple[Model, int, int, float, float, str | None]: ...
 
 def evaluate(
@@ -202,16 +204,16 @@ def evaluate(
     *,
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
-    groups: NDArray[np.uint64] | None = None,
-    budget: dict[str, str] | None = None,
+    groups: Ids | None = None,
+    budget: dict[str, Any] | None = None,
 ) -> tuple[str, Certificate, str | None]: ...
 def class_counts(
     question: dict[str, Any],
     x: Any,
     *,
     y: NDArray[Any] | None = None,
-    groups: NDArray[np.uint64] | None = None,
-    budget: dict[str, str] | None = None,
+    groups: Ids | None = None,
+    budget: dict[str, Any] | None = None,
 ) -> tuple[list[float], float, Certificate, str | None]: ...
 def report(
     model: Model,
@@ -220,6 +222,7 @@ def report(
     path: os.PathLike[str],
     overwrite: bool,
 ) -> None: ...
+def holders(schema: Schema, x: Any, owners: Ids) -> list[int]: ...
 def simulate(
     request: dict[str, Any],
     parties: dict[str, Any],
@@ -227,8 +230,8 @@ def simulate(
     *,
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
-    owners: NDArray[np.uint64] | None = None,
-    budget: dict[str, str] | None = None,
+    owners: Ids | None = None,
+    budget: dict[str, Any] | None = None,
 ) -> tuple[
     Model,
     list[Certificate],

@@ -46,5 +46,5 @@ mod _reticent {
     #[pymodule_export]
     use crate::schema::Schema;
     #[pymodule_export]
-    use crate::simulation::simulate;
+    use crate::simulation::{holders, simulate};
 }

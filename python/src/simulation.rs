@@ -13,6 +13,7 @@ use crate::fit::Columns;
 use crate::job::{Request, Tie};
 use crate::model::Model;
 use crate::payment::{Bill, Payer, Receipt, perform};
+use crate::schema::Schema;
 use crate::table::Table;
 use crate::threads::detached;
 
@@ -85,6 +86,19 @@ impl Parties {
     }
 }
 
+/// The first row of each holder, in the order in which the parties are numbered.
+#[pyfunction]
+pub fn holders<'py>(
+    py: Python<'py>,
+    schema: Schema,
+    x: &Bound<'py, PyAny>,
+    owners: &Bound<'py, PyAny>,
+) -> PyResult<Vec<usize>> {
+    let table = Table::new(x, None, None, Some(owners))?;
+    let dataset = table.dataset()?;
+    Ok(detached(py, || dataset.owners_in_order(&schema.0))?.map_err(Failure::from)?)
+}
+
 /// The model, every party's certificate, rounds, messages and bytes where they may be told,
 /// rejected messages by their reason, the trace where one is wanted, and the receipt.
 type Ran = (
@@ -113,16 +127,16 @@ pub fn simulate<'py>(
 ) -> PyResult<Ran> {
     let table = Table::new(x, names, y, owners)?;
     let dataset = table.dataset()?;
-    let grouped = owners.is_some();
+    let grouped = owners.is_some() && request.protects_users();
     let done: Result<_, Failure> = detached(py, || {
         let job = parties.simulation(&request).and_then(Simulation::check).map_err(as_parties)?;
         if budget.is_some() {
             payable(&job)?;
         }
-        let bill = Bill::new(request.asked(), job.user_column(), grouped);
+        let bill = Bill { asked: request.asked(), column: job.user_column(), grouped };
         let keep = Keep::default();
         let tracing = request.trace.then(Tracing::default);
-        perform(budget, bill, |watch| {
+        perform(budget, bill, &dataset, |watch| {
             let ready = job.open(&dataset, keep, watch).map_err(as_parties)?;
             Ok(Between(ready, keep, tracing))
         })

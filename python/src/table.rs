@@ -6,7 +6,7 @@ use arrow_pyarrow::FromPyArrow;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use reticent::tables::{Dataset, Indices, Owners, Targets};
+use reticent::tables::{Dataset, Indices, Owner, Owners, Targets};
 
 use crate::error::Failure;
 
@@ -15,7 +15,7 @@ pub struct Table<'py> {
     columns: Columns<'py>,
     names: Option<Vec<String>>,
     targets: Option<Numbers<'py>>,
-    owners: Option<PyReadonlyArray1<'py, u64>>,
+    owners: Option<Ids<'py>>,
 }
 
 enum Columns<'py> {
@@ -34,6 +34,22 @@ enum Columns<'py> {
 enum Numbers<'py> {
     Reals(PyReadonlyArray1<'py, f64>),
     Classes(PyReadonlyArray1<'py, u32>),
+}
+
+/// Whose each row is: integers, floating-point numbers, or anything else as its place among labels.
+#[derive(FromPyObject)]
+enum Ids<'py> {
+    Signed(PyReadonlyArray1<'py, i64>),
+    Unsigned(PyReadonlyArray1<'py, u64>),
+    Reals(PyReadonlyArray1<'py, f64>),
+    Coded(Vec<Label>, PyReadonlyArray1<'py, u32>),
+}
+
+/// A label that is no array's element: which spellings are one person is for the library to say.
+#[derive(FromPyObject)]
+enum Label {
+    Text(String),
+    Real(f64),
 }
 
 /// The integers that SciPy has its places in.
@@ -99,9 +115,7 @@ impl<'py> Table<'py> {
         };
         Ok(match &self.owners {
             None => dataset,
-            Some(owners) => {
-                dataset.with_owners(Owners::from(owners.as_slice().map_err(|_| scattered())?))?
-            }
+            Some(ids) => dataset.with_owners(ids.owners().ok_or_else(scattered)?)?,
         })
     }
 }
@@ -124,6 +138,23 @@ impl<'py> Columns<'py> {
         // An Arrow error may show a value.
         let failed = |_| PyValueError::new_err("the Arrow table cannot be read");
         Ok(Columns::Arrow(batches.map_err(failed)?))
+    }
+}
+
+impl Ids<'_> {
+    fn owners(&self) -> Option<Owners<'_>> {
+        Some(match self {
+            Ids::Signed(all) => all.as_slice().ok()?.into(),
+            Ids::Unsigned(all) => all.as_slice().ok()?.into(),
+            Ids::Reals(all) => all.as_slice().ok()?.into(),
+            Ids::Coded(labels, places) => {
+                let owner = |label: &'_ Label| match label {
+                    Label::Text(text) => Owner::Name(text.clone().into()),
+                    Label::Real(x) => Owner::Real(*x),
+                };
+                Owners::Coded(labels.iter().map(owner).collect(), places.as_slice().ok()?.into())
+            }
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 """The same values give the same model, whatever they come in."""
 
+import datetime
 import decimal
 import json
 import subprocess
@@ -14,6 +15,7 @@ import pyarrow
 import pytest
 import scipy.sparse
 from conftest import BUDGET
+from sklearn.base import clone
 
 import reticent
 from reticent import PrivateLogisticRegression, PrivateRidge
@@ -217,26 +219,76 @@ def test_text_that_may_say_nan_is_no_name(patients, bounds):
         model.fit(*patients, groups.astype(object))
 
 
-def test_a_number_and_a_text_that_read_the_same_are_not_two_persons(patients, bounds):
+PERSONS = np.arange(2000) // 4
+
+SPELLINGS = {
+    "integers": lambda: PERSONS,
+    "small integers": lambda: PERSONS.astype(np.uint16),
+    "floats": lambda: PERSONS.astype(float),
+    "single precision": lambda: PERSONS.astype(np.float32),
+    "text": lambda: np.array([f"{p:05}" for p in PERSONS]),
+    "bytes": lambda: PERSONS.astype("S"),
+    "all of them": lambda: [
+        (int(p), str(p), float(p), f"{p}.0", np.int8(p % 100) if p < 100 else p)[i % 5]
+        for i, p in enumerate(PERSONS)
+    ],
+    "pandas": lambda: pandas.Series(PERSONS),
+    "pandas with gaps elsewhere": lambda: pandas.Series(PERSONS).astype("Int64"),
+    "categories": lambda: pandas.Series(PERSONS).astype("category"),
+    "categories of text": lambda: pandas.Series(PERSONS).astype(str).astype("category"),
+    "polars": lambda: polars.Series(PERSONS.astype(str)),
+    "arrow": lambda: pyarrow.array(PERSONS),
+    "arrow dictionary": lambda: pyarrow.array(PERSONS.astype(str)).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("kind", SPELLINGS)
+def test_a_person_is_the_same_in_every_spelling(kind, patients, bounds):
+    """Two persons made of one would each be protected with a part of what is theirs."""
+    model = PrivateLogisticRegression(**BUDGET, bounds=bounds, classes=[0, 1], random_state=7)
+    found, expected = clone(model).fit(*patients, SPELLINGS[kind]()), model.fit(*patients, PERSONS)
+    assert found.certificate_.population == 500
+    assert found.coef_.tolist() == expected.coef_.tolist()
+
+
+def test_days_truth_values_and_numbers_are_told_apart(patients, bounds):
     model = PrivateLogisticRegression(**BUDGET, bounds=bounds, classes=[0, 1])
-    with pytest.raises(reticent.DataError, match="read the same"):
-        model.fit(*patients, [7, "7"] * 1000)
+
+    def persons(*given):
+        return model.fit(*patients, list(given) * (2000 // len(given))).certificate_.population
+
+    day, midnight = datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29)
+    assert persons("2024-02-29", day, midnight, np.datetime64("2024-02-29"), "a") == 2
+    assert persons(True, "True", 1, "1.0") == 2
+    assert persons("ann", "ann ", "Ann", "a\u0301", "\u00e1") == 3
+    assert persons(10**30, f"{10**30}.0", 10**30 + 1, "b") == 3
+    assert persons(decimal.Decimal("7.00"), 7, "b", "c") == 3
+    days = np.array(["2024-02-29", "2024-03-01"] * 1000, dtype="datetime64[ns]")
+    assert model.fit(*patients, days).certificate_.population == 2
 
 
-def test_persons_are_numbered_whatever_they_are_called():
-    from reticent._owners import numbered
-
-    for given, labels in (
-        (["b", "a", "b"], ["b", "a"]),
-        (np.array([7, 3, 7]), [7, 3]),
-        (np.array(["x", 1, "x"], dtype=object), ["x", 1]),
-        ([2.5, 1, 2.5], [2.5, 1]),
-        (("nan", "a", "nan"), ["nan", "a"]),
-    ):
-        found, places = numbered("groups", given)
-        assert found == labels and places.tolist() == [0, 1, 0] and places.dtype == np.uint64
-    with pytest.raises(ValueError, match="one column"):
-        numbered("groups", np.zeros((3, 2)))
+@pytest.mark.parametrize(
+    "odd",
+    [
+        7.5,
+        2.0**53,
+        float("inf"),
+        np.float32(2**24),
+        decimal.Decimal("7.5"),
+        datetime.datetime(2024, 2, 29, 12),
+        "2024-02-29 12:00:00",
+        np.datetime64("2024-02-29T12"),
+    ],
+)
+def test_an_id_that_may_be_two_persons_is_refused(odd, patients, bounds):
+    model = PrivateLogisticRegression(**BUDGET, bounds=bounds, classes=[0, 1])
+    for groups in ([odd, 1] * 1000, np.array([odd] * 2000)):
+        with pytest.raises(reticent.DataError) as error:
+            model.fit(*patients, groups)
+        assert str(odd) not in str(error.value)
+    for groups in ([(1, 2), "a"] * 1000, np.zeros((2000, 2)), [[1], [2]] * 1000):
+        with pytest.raises(ValueError, match="groups must be"):
+            model.fit(*patients, groups)
 
 
 def test_sparse_rows_of_the_caller_stay_as_they_are(patients):

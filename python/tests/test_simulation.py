@@ -37,7 +37,7 @@ def test_parties_by_their_names(model, patients):
     run = reticent.simulate(
         model, frame, y, hospital, trust="secure-aggregation", party_epsilon={"south": 1.0}
     )
-    assert run.parties == ["west", "south", "north"]
+    assert run.parties == ["north", "south", "west"]
     assert run.to_frame()["population"].to_dict() == {"west": 100, "south": 1100, "north": 800}
     spent = run.to_frame()["epsilon"]
     assert spent["south"] <= 1.0 < spent["north"] <= 2.0 and spent["west"] == spent["north"]
@@ -47,7 +47,11 @@ def test_parties_by_their_names(model, patients):
     # A holder that is a person is protected whole.
     person = np.arange(2000) % 50
     run = reticent.simulate(model.set_params(unit=None), frame, y, person, trust="central")
-    assert run.model.certificate_.unit == "user" and len(run.parties) == 50
+    assert run.model.certificate_.unit == "user"
+    # Seats, and not who sits there.
+    assert run.parties == list(range(50))
+    with pytest.raises(ValueError, match="told to nobody"):
+        reticent.simulate(model, frame, y, person, trust="central", party_epsilon={7: 1.0})
 
 
 def test_peers_without_a_server(model, patients):

@@ -13,6 +13,7 @@ mod drafts;
 mod end_to_end;
 mod evaluation;
 mod kills;
+mod persons;
 mod predictions;
 mod reading;
 mod report;

@@ -45,7 +45,7 @@ impl Counts {
                     TargetKind::Classes(labels) => (false, Some(labels)),
                     TargetKind::Range { .. } => (true, None),
                 },
-                Role::Ignored | Role::User => (false, None),
+                Role::Ignored | Role::User(_) => (false, None),
             };
             ColumnCounts {
                 name: column.name().into(),

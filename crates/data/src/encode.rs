@@ -5,6 +5,7 @@ use crate::counts::{ColumnCounts, Counts};
 use crate::labels::Lookup;
 use crate::missing::Tokens;
 use crate::people::People;
+use crate::person_id::PersonId;
 use crate::schema::{Numeric, Role, Schema, TargetKind, Unknown};
 use crate::{CellProblem, day, norm, number};
 use std::ops::RangeInclusive;
@@ -28,12 +29,16 @@ pub enum Cell<'a> {
     Text(&'a [u8]),
     /// A field that is a number.
     Number(f64),
+    /// A number in single precision: whole ones are exact up to 2²⁴ alone.
+    Single(f32),
     /// An integer; kept as one, so that a long identifier keeps its last digits.
     Whole(i128),
     /// A truth value: 1 or 0 as a number, `true` or `false` as a category.
     Flag(bool),
     /// A day, counted from 1970-01-01.
     Day(i64),
+    /// A point in time that is not the beginning of a day; by the day that it is in.
+    Moment(i64),
 }
 
 /// One encoded record. Kept and cleared between records, so that reading allocates nothing per
@@ -79,6 +84,8 @@ pub struct Encoder {
 struct Plan {
     slots: Vec<Slot>,
     missing: Tokens,
+    /// How owners are told apart.
+    person: PersonId,
     trim: bool,
     comma: bool,
     row_norm: f64,
@@ -140,14 +147,16 @@ impl Encoder {
                         }
                     }
                 },
-                Role::User if fit => Slot::User,
+                Role::User(_) if fit => Slot::User,
                 _ => Slot::Skip,
             });
             at += column.width() as u32;
         }
+        let form = schema.user_form().unwrap_or_default();
         let plan = Plan {
             slots,
             missing: Tokens::new(schema.missing_tokens()),
+            person: PersonId::new(form, schema.decimal_comma(), schema.missing_tokens()),
             trim: schema.trim(),
             comma: schema.decimal_comma(),
             row_norm: schema.row_norm(),
@@ -237,14 +246,14 @@ impl Encoder {
                     None => missing.ok_or(CellProblem::TargetMissing)?,
                 };
             }
-            Slot::User => row.user = number(&mut self.people, cell)?,
+            Slot::User => row.user = plan.person.with(cell, |id| self.people.number(id))?,
         }
         Ok(())
     }
 
     /// The number of an owner who stands beside the columns, told apart as those in a column are.
     pub(crate) fn owner(&mut self, cell: Cell<'_>) -> Result<u32, CellProblem> {
-        number(&mut self.people, self.plan.meant(cell))
+        self.plan.person.with(self.plan.meant(cell), |id| self.people.number(id))
     }
 
     /// Scales a complete record into the row norm.
@@ -310,6 +319,7 @@ impl Plan {
             // Some writers put NaN for null; whoever declares that spelling missing means this one
             // too.
             Cell::Number(x) if x.is_nan() && self.missing.has(b"NaN") => Cell::Missing,
+            Cell::Single(x) if x.is_nan() && self.missing.has(b"NaN") => Cell::Missing,
             other => other,
         }
     }
@@ -319,20 +329,16 @@ fn outside(x: Result<Option<f64>, CellProblem>, bounds: &RangeInclusive<f64>) ->
     matches!(x, Ok(Some(x)) if !bounds.contains(&x))
 }
 
-/// The number of an owner, the next one for who was not met before.
-fn number(people: &mut People, owner: Cell<'_>) -> Result<u32, CellProblem> {
-    with_text(owner, |id| people.number(id)).ok_or(CellProblem::UserMissing)
-}
-
 /// The finite number in a cell, `None` when it is missing.
 #[inline]
 fn finite(cell: Cell<'_>, comma: bool) -> Result<Option<f64>, CellProblem> {
     let x = match cell {
         Cell::Missing => return Ok(None),
         Cell::Number(x) => x,
+        Cell::Single(x) => f64::from(x),
         Cell::Whole(n) => n as f64,
         Cell::Flag(b) => f64::from(b),
-        Cell::Day(_) => return Err(CellProblem::NotNumber),
+        Cell::Day(_) | Cell::Moment(_) => return Err(CellProblem::NotNumber),
         Cell::Text(text) => {
             let x = if comma { with_comma(text) } else { number::parse(text) };
             x.or_else(|| number::truth(text).map(f64::from)).ok_or(CellProblem::NotNumber)?
@@ -353,9 +359,11 @@ fn with_comma(text: &[u8]) -> Option<f64> {
 fn whole_day(cell: Cell<'_>) -> Result<Option<f64>, CellProblem> {
     let day = match cell {
         Cell::Missing => return Ok(None),
-        Cell::Day(day) => Some(day).filter(|day| (day::FIRST..=day::LAST).contains(day)),
+        Cell::Day(day) | Cell::Moment(day) => {
+            Some(day).filter(|day| (day::FIRST..=day::LAST).contains(day))
+        }
         Cell::Text(text) => day::parse(text),
-        Cell::Number(_) | Cell::Whole(_) | Cell::Flag(_) => None,
+        Cell::Number(_) | Cell::Single(_) | Cell::Whole(_) | Cell::Flag(_) => None,
     };
     day.map(|day| Some(day as f64)).ok_or(CellProblem::NotDay)
 }
@@ -367,8 +375,11 @@ fn with_text<T>(cell: Cell<'_>, f: impl FnOnce(&[u8]) -> T) -> Option<T> {
         Cell::Text(text) => Some(f(text)),
         // One zero, whatever its sign.
         Cell::Number(x) => Some(f((x + 0.0).to_string().as_bytes())),
+        Cell::Single(x) => Some(f((f64::from(x) + 0.0).to_string().as_bytes())),
         Cell::Whole(n) => Some(f(n.to_string().as_bytes())),
         Cell::Flag(b) => Some(f(if b { b"true" } else { b"false" })),
-        Cell::Day(day) => Some(f(day::text(day.clamp(day::FIRST, day::LAST)).as_bytes())),
+        Cell::Day(day) | Cell::Moment(day) => {
+            Some(f(day::text(day.clamp(day::FIRST, day::LAST)).as_bytes()))
+        }
     }
 }

@@ -242,6 +242,20 @@ pub enum CellProblem {
     /// No owner.
     #[error("names the user, but the field is missing")]
     UserMissing,
+    /// An owner that may be somebody else too.
+    #[error(
+        "names the user, but the field is a floating-point number that is not whole, or too large to be exact, or the \
+         schema reads ids as text"
+    )]
+    UserFloat,
+    /// An owner that is spelt in many ways.
+    #[error("names the user, but the field is a point in time that is no whole day")]
+    UserMoment,
+    /// An owner with a point, where numbers have a comma.
+    #[error(
+        "names the user, but the field has a point behind its digits, where numbers have a comma"
+    )]
+    UserSeparator,
 }
 
 impl DataError {
@@ -367,6 +381,13 @@ impl CellProblem {
                 "remove the record, or give the target a `missing` value in the schema"
             }
             Self::UserMissing => "every record needs an owner when records are grouped by user",
+            Self::UserFloat | Self::UserMoment => {
+                "one person must not have two ids: write ids as integers or as text; `as = \"text\"` of the user column \
+                 keeps all spellings of a text apart"
+            }
+            Self::UserSeparator => {
+                "one person must not have two ids: write whole numbers without a point, or set decimal = \".\""
+            }
         }
     }
 }

@@ -30,7 +30,7 @@ impl<'s> Filling<'s> {
             Rows::Dense(Dense::empty(width))
         };
         let user = purpose == Purpose::Fit
-            && schema.columns().iter().any(|c| matches!(c.role(), Role::User));
+            && schema.columns().iter().any(|c| matches!(c.role(), Role::User(_)));
         let users = user.then(Vec::new);
         Self {
             schema,

@@ -59,6 +59,13 @@ fn digits(text: &[u8], before: u64) -> (usize, u64) {
     (text.len(), whole)
 }
 
+/// `digits · 10^-places` where that is an integer.
+#[cfg(any(test, feature = "parquet"))]
+pub(crate) fn without_places(digits: i128, places: i32) -> Option<i128> {
+    let ten = 10_i128.checked_pow(u32::try_from(places).ok()?)?;
+    (digits % ten == 0).then(|| digits / ten)
+}
+
 /// `digits · 10^-places`, rounded once.
 #[cfg(any(test, feature = "parquet"))]
 pub(crate) fn decimal(digits: i128, places: i32) -> f64 {

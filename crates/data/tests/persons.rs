@@ -52,7 +52,7 @@ fn records() -> Vec<(usize, String)> {
 
 /// Some other order of a list.
 fn shuffled<T: Clone>(all: &[T], step: usize) -> Vec<T> {
-    assert!(all.len() % step != 0);
+    assert!(!all.len().is_multiple_of(step));
     (0..all.len()).map(|i| all[(i * step + 5) % all.len()].clone()).collect()
 }
 
@@ -111,5 +111,122 @@ fn another_name_for_everybody_keeps_together_what_is_together() {
     assert_ne!(before, after, "the order of the names is another");
     for (i, j) in (0..40).flat_map(|i| (0..40).map(move |j| (i, j))) {
         assert_eq!(before[i].1 == before[j].1, after[i].1 == after[j].1);
+    }
+}
+
+/// How many users a table of these owners has, in a file for each list.
+fn users(lists: &[&[&str]], schema: &Schema) -> Result<usize, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut paths = Vec::new();
+    for (i, list) in lists.iter().enumerate() {
+        let records: Vec<_> = list.iter().map(|who| (i, format!("\"{who}\""))).collect();
+        paths.push(folder.path().join(format!("{i}.csv")));
+        std::fs::write(&paths[i], csv(&records)).unwrap();
+    }
+    let table = load_and_compare(&paths, None, schema).map_err(|e| e.to_string())?.0;
+    Ok(table.user_count())
+}
+
+/// As pandas writes a column of integers, and one that had a gap somewhere.
+#[test]
+fn one_person_in_two_spellings_is_one_user() {
+    assert_eq!(users(&[&["7", "8", "9"], &["7.0", "8.0", "9.0"]], &schema()), Ok(3));
+    assert_eq!(users(&[&["e\u{301}va", " true"], &["éva ", "True"]], &schema()), Ok(2));
+    assert_eq!(users(&[&["2024-02-29"], &["2024-02-29 00:00:00"]], &schema()), Ok(1));
+    let long = ["123456789012345678", "123456789012345679"];
+    assert_eq!(users(&[&long, &["0123456789012345678.0"]], &schema()), Ok(2));
+    let refused = users(&[&["2024-02-29 12:30:00"]], &schema()).unwrap_err();
+    assert!(refused.contains("a point in time") && !refused.contains("12:30"), "{refused}");
+}
+
+#[test]
+fn as_text_leading_zeros_are_part_of_an_id() {
+    let text: Schema = SCHEMA.replace("'user'", "'user'\nas = 'text'").parse().unwrap();
+    assert_eq!(users(&[&["7", "007"], &["7.0", "07"]], &text), Ok(4));
+    assert_eq!(users(&[&["7", "007"], &["7.0", "07"]], &schema()), Ok(1));
+    // It stays where the job names the column, and in what a model keeps.
+    assert_eq!(text.with_roles(None, Some("who")).unwrap(), text);
+    assert_eq!(text.to_toml().parse::<Schema>().unwrap(), text);
+    assert!(text.to_toml().contains("as = \"text\""), "{}", text.to_toml());
+    for wrong in ["'user'\nas = 'id'", "'user'\nas = 3", "'ignored'\nas = 'text'"] {
+        assert!(SCHEMA.replace("'user'", wrong).parse::<Schema>().is_err(), "{wrong}");
+    }
+}
+
+/// The same column in every type that a file can have it in.
+#[cfg(feature = "parquet")]
+mod formats {
+    use super::*;
+    use parquet::data_type::{
+        BoolType, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
+    };
+    use parquet::file::writer::SerializedFileWriter;
+    use std::sync::Arc;
+
+    /// The users of a Parquet file with these owners, and of a CSV file behind it.
+    fn with<T: DataType>(kind: &str, owners: &[T::T], also: &[&str]) -> Result<usize, String> {
+        let message =
+            format!("message m {{ required double x; required {kind}; required double y; }}");
+        let message = Arc::new(parquet::schema::parser::parse_message_type(&message).unwrap());
+        let mut writer = SerializedFileWriter::new(Vec::new(), message, Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let zeros = vec![0.0; owners.len()];
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<DoubleType>().write_batch(&zeros, None, None).unwrap();
+        column.close().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<T>().write_batch(owners, None, None).unwrap();
+        column.close().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<DoubleType>().write_batch(&zeros, None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let paths = [folder.path().join("a.parquet"), folder.path().join("b.csv")];
+        std::fs::write(&paths[0], writer.into_inner().unwrap()).unwrap();
+        let records: Vec<_> = also.iter().map(|who| (0, (*who).to_owned())).collect();
+        std::fs::write(&paths[1], csv(&records)).unwrap();
+        let table = load_and_compare(&paths, None, &schema()).map_err(|e| e.to_string())?.0;
+        Ok(table.user_count())
+    }
+
+    #[test]
+    fn a_person_is_the_same_in_parquet_and_in_csv() {
+        let also = ["7", "8.0"];
+        assert_eq!(with::<Int64Type>("int64 who", &[7, 8, 7], &also), Ok(2));
+        assert_eq!(with::<DoubleType>("double who", &[7.0, 8.0], &also), Ok(2));
+        assert_eq!(with::<FloatType>("float who", &[7.0, 8.0], &also), Ok(2));
+        assert_eq!(with::<Int64Type>("int64 who (DECIMAL(18,2))", &[700, 800], &also), Ok(2));
+        let text = ["007", "+8"].map(|id| id.into());
+        assert_eq!(with::<ByteArrayType>("binary who (STRING)", &text, &also), Ok(2));
+        assert_eq!(with::<BoolType>("boolean who", &[true, false], &["True", "FALSE"]), Ok(2));
+        let days = ["2024-02-29", "2024-03-01 00:00:00"];
+        assert_eq!(with::<Int32Type>("int32 who (DATE)", &[19_782, 19_783], &days), Ok(2));
+        let midnight = [19_782 * 86_400_000, 19_783 * 86_400_000];
+        let times = "int64 who (TIMESTAMP(MILLIS,true))";
+        assert_eq!(with::<Int64Type>(times, &midnight, &days), Ok(2));
+        let refused = with::<Int64Type>(times, &[midnight[0] + 1], &days).unwrap_err();
+        assert!(refused.contains("a point in time"), "{refused}");
+    }
+
+    /// A decimal number of 18 digits is no floating-point number on its way.
+    #[test]
+    fn long_ids_keep_their_last_digits() {
+        let long = [123_456_789_012_345_678, 123_456_789_012_345_679];
+        let text = ["123456789012345678"];
+        assert_eq!(with::<Int64Type>("int64 who", &long, &text), Ok(2));
+        assert_eq!(with::<Int64Type>("int64 who (DECIMAL(18,0))", &long, &text), Ok(2));
+    }
+
+    #[test]
+    fn a_float_that_may_be_two_persons_is_refused() {
+        for x in [7.5, 9_007_199_254_740_992.0, f64::INFINITY] {
+            let refused = with::<DoubleType>("double who", &[x], &["7"]).unwrap_err();
+            assert!(refused.contains("floating-point"), "{refused}");
+            assert!(!refused.contains(&x.to_string()), "no value in {refused}");
+        }
+        assert!(with::<FloatType>("float who", &[16_777_216.0], &["7"]).is_err());
+        let missing = with::<DoubleType>("double who", &[f64::NAN], &["7"]).unwrap_err();
+        assert!(missing.contains("missing"), "{missing}");
     }
 }

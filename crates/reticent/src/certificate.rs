@@ -7,7 +7,7 @@ use reticent_accountant::{
 };
 use reticent_admm::Choice;
 use reticent_oracle::Terms;
-use reticent_oracle::tables::Schema;
+use reticent_oracle::tables::{IdForm, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::canonical;
@@ -132,7 +132,7 @@ impl Certificate {
     pub(crate) fn new(task: &Task, terms: &Terms, ledger: Ledger) -> Result<Self, Error> {
         let delta = task.budget.map_or(DELTA_WITHOUT_BUDGET, |budget| budget.delta());
         let mut certificate = Self::of(task.entry.name, delta, terms, ledger)?;
-        certificate.assumptions.extend(task.objective.assumptions());
+        certificate.assumptions.extend(task.objective.assumptions(certificate.unit));
         Ok(certificate)
     }
 
@@ -352,6 +352,18 @@ fn assumptions(scope: Scope, ledger: &Ledger) -> Vec<String> {
         );
     }
     list
+}
+
+/// What is taken as given of ids, where persons are protected. Not among what every certificate says,
+/// so that those that were written before still hold.
+pub(crate) fn told_apart(schema: &Schema, unit: Unit) -> Option<String> {
+    let rule = match schema.user_form().unwrap_or_default() {
+        IdForm::Canonical => {
+            "a person has one id; spellings of one integer, truth value, day or text in NFC are one id"
+        }
+        IdForm::Text => "a person has one id, spelt in one way in every record",
+    };
+    (unit == Unit::User).then(|| rule.to_owned())
 }
 
 /// How the assumption about a schema begins that was drafted from a public file. Versions before

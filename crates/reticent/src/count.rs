@@ -229,7 +229,7 @@ impl CountJob {
     fn certificate(&self, terms: &Terms, ledger: Ledger) -> Result<Certificate, Error> {
         let delta = self.task.budget.map_or(0.0, |budget| budget.delta());
         let mut certificate = Certificate::of("count", delta, terms, ledger)?;
-        certificate.assumptions.extend(self.task.objective.assumptions());
+        certificate.assumptions.extend(self.task.objective.assumptions(certificate.unit));
         certificate.sealed(None)
     }
 }

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use reticent_accountant::Unit;
 use reticent_admm::Public;
 use reticent_noise::Hasher;
 use reticent_oracle::tables::{Schema, TargetKind};
@@ -11,7 +12,7 @@ use reticent_problem::{
     Constraint, Loss, Penalty, Regulariser, Shape, Target, losses, penalties::NoPenalty,
 };
 
-use crate::certificate::origin;
+use crate::certificate::{origin, told_apart};
 use crate::class_weights::{ClassWeights, Classes};
 use crate::error::Error;
 
@@ -235,10 +236,16 @@ impl Objective {
     }
 
     /// What a guarantee relies on beyond what every one does: where a drafted schema came from, that
-    /// what was said of the classes is public, and what the caller takes as given.
-    pub(crate) fn assumptions(&self) -> impl Iterator<Item = String> {
+    /// what was said of the classes is public, how persons are told apart where they are `unit`, and
+    /// what the caller takes as given.
+    pub(crate) fn assumptions(&self, unit: Unit) -> impl Iterator<Item = String> {
         let classes = self.classes.assumption(!self.loss.weights().is_empty());
-        origin(&self.schema).into_iter().chain(classes).chain(self.assumptions.iter().cloned())
+        let own = self.assumptions.iter().cloned();
+        origin(&self.schema)
+            .into_iter()
+            .chain(classes)
+            .chain(told_apart(&self.schema, unit))
+            .chain(own)
     }
 
     /// The loss of a record.

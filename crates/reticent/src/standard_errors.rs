@@ -117,7 +117,7 @@ fn references(schema: &Schema, intercept: bool) -> Vec<Option<usize>> {
                 determined = false;
                 references.extend(std::iter::repeat_n(first, column.width()));
             }
-            Role::Target(_) | Role::Ignored | Role::User => {}
+            Role::Target(_) | Role::Ignored | Role::User(_) => {}
         }
     }
     references.resize(schema.width(), None);

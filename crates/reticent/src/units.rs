@@ -84,7 +84,7 @@ impl Model {
                 Role::Categorical(_) => {
                     encodings.extend(std::iter::repeat_n((1.0, 0.0), column.width()))
                 }
-                Role::Target(_) | Role::Ignored | Role::User => {}
+                Role::Target(_) | Role::Ignored | Role::User(_) => {}
             }
         }
         // The values of a LIBSVM file are as they are.

@@ -151,6 +151,8 @@ fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
 /// Every combination of a simulation.
 fn simulations(folder: &Path) -> Vec<(Cell, SimulationSpec)> {
     let mut all = Vec::new();
+    let schema =
+        |unit| folder.join(if unit == Unit::User { "people.toml" } else { "records.toml" });
     for entry in runtime::CATALOGUE.iter().filter(|entry| entry.private) {
         for (form, settings) in versions(entry.takes) {
             for &view in View::ALL {
@@ -161,7 +163,7 @@ fn simulations(folder: &Path) -> Vec<(Cell, SimulationSpec)> {
                                 params != Drawn::Full || entry.takes.contains(&"sampling");
                             let sampling = if sampled { drawn(params).parse().ok() } else { None };
                             let job = Spec {
-                                schema: Some(folder.join("records.toml")),
+                                schema: Some(schema(unit)),
                                 epsilon: Some(1.0),
                                 delta: Some(1e-6),
                                 algorithm: Some(entry.name.to_owned()),
@@ -171,7 +173,7 @@ fn simulations(folder: &Path) -> Vec<(Cell, SimulationSpec)> {
                                 ..Spec::default()
                             };
                             let parties = Parties {
-                                split: Some(20),
+                                split: (unit == Unit::Record).then_some(20),
                                 trust: Some(view),
                                 ..Parties::default()
                             };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use reticent::accountant::epsilon;
 use reticent::simulate::{Keep, Parties, Simulated, SimulationJob, SimulationSpec};
 use reticent::trace::{PublicData, Trace, Tracing};
-use reticent::{Files, Job, Settings, Spec, Unit, View, unwatched};
+use reticent::{Files, Job, Settings, Spec, View, unwatched};
 
 fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))
@@ -160,9 +160,12 @@ fn simulation(algorithm: &str, trust: View, sampling: Option<&str>) -> Simulatio
         sampling: sampling.map(|text| text.parse().unwrap()),
         ..Settings::default()
     };
-    let unit = (trust == View::Network).then_some(Unit::User);
-    let job = Spec { settings, unit, epsilon: Some(8.0), ..spec(algorithm) };
-    let parties = Parties { split: Some(4), trust: Some(trust), ..Parties::default() };
+    // Against one peer a person is protected, of whom there is one for each age.
+    let persons = trust == View::Network;
+    let user_column = persons.then(|| "age".to_owned());
+    let job = Spec { settings, user_column, epsilon: Some(8.0), ..spec(algorithm) };
+    let split = (!persons).then_some(4);
+    let parties = Parties { split, trust: Some(trust), ..Parties::default() };
     SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap()
 }
 

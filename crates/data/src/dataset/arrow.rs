@@ -129,7 +129,7 @@ impl<'a> Column<'a> {
         }
         Ok(match self {
             Column::F64(all) => value!(all, Cell::Number),
-            Column::F32(all) => value!(all, |x| Cell::Number(f64::from(x))),
+            Column::F32(all) => value!(all, Cell::Single),
             Column::I8(all) => value!(all, |n| Cell::Whole(i128::from(n))),
             Column::I16(all) => value!(all, |n| Cell::Whole(i128::from(n))),
             Column::I32(all) => value!(all, |n| Cell::Whole(i128::from(n))),
@@ -139,7 +139,12 @@ impl<'a> Column<'a> {
             Column::U32(all) => value!(all, |n| Cell::Whole(i128::from(n))),
             Column::U64(all) => value!(all, |n| Cell::Whole(i128::from(n))),
             Column::Date32(all) => value!(all, |day| Cell::Day(i64::from(day))),
-            Column::Date64(all) => value!(all, |time: i64| Cell::Day(time.div_euclid(DAY))),
+            Column::Date64(all) => {
+                value!(all, |time: i64| match time.div_euclid(DAY) {
+                    day if time.rem_euclid(DAY) == 0 => Cell::Day(day),
+                    day => Cell::Moment(day),
+                })
+            }
             Column::Flag(all) => value!(all, Cell::Flag),
             Column::Text(all) => value!(all, |text: &'a str| Cell::Text(text.as_bytes())),
             Column::LargeText(all) => value!(all, |text: &'a str| Cell::Text(text.as_bytes())),

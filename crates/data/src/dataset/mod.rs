@@ -9,6 +9,7 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
+mod content;
 mod indices;
 mod read;
 
@@ -20,6 +21,7 @@ use arrow_array::RecordBatch;
 
 use crate::DataError;
 use crate::error::FileProblem;
+pub use content::visit_content;
 pub use indices::Indices;
 pub use read::{encode, visit_dataset};
 
@@ -95,8 +97,23 @@ pub enum Targets<'a> {
 pub enum Owners<'a> {
     /// Numbers that stand for persons.
     Ids(Cow<'a, [u64]>),
+    /// The same with a sign.
+    Signed(Cow<'a, [i64]>),
+    /// The same as floating-point numbers, which must be whole and exact.
+    Reals(Cow<'a, [f64]>),
     /// Names that stand for persons.
     Names(Vec<Cow<'a, str>>),
+    /// Ids of any kind, and the place of each row's among them. An id may stand there twice.
+    Coded(Vec<Owner<'a>>, Cow<'a, [u32]>),
+}
+
+/// An id, as a caller has it.
+#[derive(Clone)]
+pub enum Owner<'a> {
+    /// A text; an integer in decimal digits is that integer.
+    Name(Cow<'a, str>),
+    /// A floating-point number.
+    Real(f64),
 }
 
 impl<'a> Dataset<'a> {
@@ -193,6 +210,11 @@ impl<'a> Dataset<'a> {
     pub fn with_owners(mut self, owners: impl Into<Owners<'a>>) -> Result<Self, DataError> {
         let owners = owners.into();
         self.as_many(owners.len(), "owners")?;
+        if let Owners::Coded(ids, places) = &owners
+            && places.iter().any(|&place| place as usize >= ids.len())
+        {
+            return Err(shape("an owner has a place beyond the ids that there are".to_owned()));
+        }
         self.owners = Some(owners);
         Ok(self)
     }
@@ -251,7 +273,10 @@ impl Owners<'_> {
     fn len(&self) -> usize {
         match self {
             Owners::Ids(all) => all.len(),
+            Owners::Signed(all) => all.len(),
+            Owners::Reals(all) => all.len(),
             Owners::Names(all) => all.len(),
+            Owners::Coded(_, places) => places.len(),
         }
     }
 }
@@ -278,6 +303,8 @@ columns! {
     Targets Numbers f64,
     Targets Classes u32,
     Owners Ids u64,
+    Owners Signed i64,
+    Owners Reals f64,
 }
 
 /// The same of text.

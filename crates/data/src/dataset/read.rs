@@ -2,7 +2,7 @@
 
 #[cfg(feature = "arrow")]
 use super::arrow::Columns;
-use super::{Dataset, Features, NAME, Owners, Targets, shape};
+use super::{Dataset, Features, NAME, Owner, Owners, Targets, shape};
 use crate::error::FileProblem;
 use crate::filling::Filling;
 use crate::source::{place, ready};
@@ -199,8 +199,29 @@ impl Dataset<'_> {
         match &self.owners {
             None => Cell::Missing,
             Some(Owners::Ids(all)) => Cell::Whole(i128::from(all[at])),
+            Some(Owners::Signed(all)) => Cell::Whole(i128::from(all[at])),
+            Some(Owners::Reals(all)) => Cell::Number(all[at]),
             Some(Owners::Names(all)) => Cell::Text(all[at].as_bytes()),
+            Some(Owners::Coded(ids, places)) => match &ids[places[at] as usize] {
+                Owner::Name(name) => Cell::Text(name.as_bytes()),
+                Owner::Real(x) => Cell::Number(*x),
+            },
         }
+    }
+
+    /// The first row of each owner that was given beside the columns, in the order in which owners
+    /// are numbered under this schema: what they are called is for the caller to look up.
+    ///
+    /// # Errors
+    /// If an owner is missing, or may be two persons.
+    pub fn owners_in_order(&self, schema: &Schema) -> Result<Vec<usize>, DataError> {
+        let numbers = self.numbered(schema)?;
+        let count = numbers.iter().max().map_or(0, |&last| last as usize + 1);
+        let mut first = vec![usize::MAX; count];
+        for (row, &number) in numbers.iter().enumerate().rev() {
+            first[number as usize] = row;
+        }
+        Ok(first)
     }
 
     /// The owners as 0, 1, 2, … in byte order of the ids, told apart as in a column of users.

@@ -1,7 +1,7 @@
 //! One declared column.
 
 use super::SchemaError;
-use crate::Labels;
+use crate::{IdForm, Labels};
 use serde::{Deserialize, Serialize};
 
 /// A column of the file and what it is for.
@@ -24,8 +24,8 @@ pub enum Role {
     Target(Target),
     /// The column is not read.
     Ignored,
-    /// Whose record it is.
-    User,
+    /// Whose record it is, and which spellings of an id are one person.
+    User(IdForm),
 }
 
 /// How a clipped number is scaled. With t = (x − lower)/(upper − lower):
@@ -215,7 +215,7 @@ impl Role {
             Self::Categorical(c) => {
                 Some(Target { kind: TargetKind::Classes(c.categories), missing: None })
             }
-            Self::Ignored | Self::User | Self::Date(_) => None,
+            Self::Ignored | Self::User(_) | Self::Date(_) => None,
         }
     }
 }

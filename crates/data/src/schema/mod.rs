@@ -22,8 +22,8 @@ pub(crate) use drafted::Fingerprint;
 pub use error::SchemaError;
 use raw::RawSchema;
 
-use crate::Labels;
 use crate::norm::{LARGEST, SMALLEST};
+use crate::{IdForm, Labels};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -172,7 +172,15 @@ impl Schema {
 
     /// The column that says whose row it is, if one is declared.
     pub fn user(&self) -> Option<&str> {
-        self.columns.iter().find(|c| matches!(c.role, Role::User)).map(|c| c.name.as_str())
+        self.columns.iter().find(|c| matches!(c.role, Role::User(_))).map(|c| c.name.as_str())
+    }
+
+    /// Which spellings of an id are one person, if a column says whose row it is.
+    pub fn user_form(&self) -> Option<IdForm> {
+        self.columns.iter().find_map(|c| match c.role {
+            Role::User(form) => Some(form),
+            _ => None,
+        })
     }
 
     /// Number of encoded columns, without an intercept.
@@ -241,8 +249,10 @@ impl Schema {
                     if matches!(column.role, Role::Target(_)) {
                         return Err(SchemaError::TargetIsUser(name.into()));
                     }
-                    column.role = Role::User;
-                } else if matches!(column.role, Role::User) {
+                    if !matches!(column.role, Role::User(_)) {
+                        column.role = Role::User(IdForm::default());
+                    }
+                } else if matches!(column.role, Role::User(_)) {
                     column.role = Role::Ignored;
                 }
             }
@@ -288,7 +298,7 @@ impl Schema {
                 return Err(SchemaError::DuplicateColumn(column.name.clone()));
             }
         }
-        if self.names_where(|r| matches!(r, Role::User)).len() > 1 {
+        if self.names_where(|r| matches!(r, Role::User(_))).len() > 1 {
             return Err(SchemaError::SeveralUsers);
         }
         if self.features.is_some()

@@ -5,8 +5,8 @@ use super::{
     Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target,
     TargetKind, Undeclared, Unknown,
 };
-use crate::Labels;
 use crate::labels::Word;
+use crate::{IdForm, Labels};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -60,6 +60,8 @@ struct RawColumn {
     categories: Option<List>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     classes: Option<List>,
+    #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
+    form: Option<String>,
 }
 
 impl RawColumn {
@@ -75,6 +77,7 @@ impl RawColumn {
             unknown: None,
             categories: None,
             classes: None,
+            form: None,
         }
     }
 
@@ -97,6 +100,7 @@ impl RawColumn {
             ("unknown", self.unknown.is_some()),
             ("categories", self.categories.is_some()),
             ("classes", self.classes.is_some()),
+            ("as", self.form.is_some()),
         ];
         match given.iter().find(|(key, given)| *given && !keys.contains(key)) {
             None => Ok(()),
@@ -114,7 +118,8 @@ impl RawColumn {
             Kind::Date => &["lower", "upper", "scale", "missing"],
             Kind::Categorical => &["categories", "missing", "unknown"],
             Kind::Target => &["classes", "lower", "upper", "missing"],
-            Kind::Ignored | Kind::User => &[],
+            Kind::User => &["as"],
+            Kind::Ignored => &[],
         })?;
         let need = |value: Option<Bound>, key: &str| {
             value.ok_or_else(|| format!("needs `{key}`, a public bound"))
@@ -163,8 +168,16 @@ impl RawColumn {
                 Ok(Role::Target(Target { kind, missing: self.missing.map(|w| w.text()) }))
             }
             Kind::Ignored => Ok(Role::Ignored),
-            Kind::User => Ok(Role::User),
+            Kind::User => Ok(Role::User(id_form(self.form)?)),
         }
+    }
+}
+
+fn id_form(word: Option<String>) -> Result<IdForm, String> {
+    match word.as_deref() {
+        None => Ok(IdForm::Canonical),
+        Some("text") => Ok(IdForm::Text),
+        Some(other) => Err(format!("has as = {other:?}; allowed: \"text\", or to leave it out")),
     }
 }
 
@@ -347,11 +360,16 @@ fn raw_missing(missing: MissingNumber, value: impl FnOnce(f64) -> Word) -> Word 
     }
 }
 
+fn raw_user(name: String, form: IdForm) -> RawColumn {
+    let form = (form == IdForm::Text).then(|| "text".to_owned());
+    RawColumn { form, ..RawColumn::blank(name, Kind::User) }
+}
+
 fn raw_column(column: Column) -> RawColumn {
     let name = column.name;
     match column.role {
         Role::Ignored => RawColumn::blank(name, Kind::Ignored),
-        Role::User => RawColumn::blank(name, Kind::User),
+        Role::User(form) => raw_user(name, form),
         Role::Numeric(n) => RawColumn {
             lower: Some(Bound::Number(n.lower)),
             upper: Some(Bound::Number(n.upper)),

@@ -1,7 +1,7 @@
 //! The schema in words.
 
 use super::{Column, Role, Scale, Schema, TargetKind, Unknown};
-use crate::Labels;
+use crate::{IdForm, Labels};
 use std::fmt::Write;
 
 impl Schema {
@@ -42,10 +42,17 @@ impl Schema {
     }
 }
 
+fn person(form: IdForm) -> &'static str {
+    match form {
+        IdForm::Canonical => "records with the same value belong to one person",
+        IdForm::Text => "records with the same value, letter by letter, belong to one person",
+    }
+}
+
 fn words(column: &Column) -> (&'static str, String) {
     match column.role() {
         Role::Ignored => ("ignored", "not read".into()),
-        Role::User => ("user", "records with the same value belong to one person".into()),
+        Role::User(form) => ("user", person(*form).into()),
         Role::Numeric(n) => {
             let scale = match n.scale {
                 Scale::MinusOneToOne => ", scaled to [-1, 1]",

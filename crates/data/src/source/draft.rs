@@ -12,7 +12,7 @@ use crate::schema::{
     Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, Target, TargetKind,
     Unknown,
 };
-use crate::{Cell, DataError, Labels, SchemaError, day, norm, number};
+use crate::{Cell, DataError, IdForm, Labels, SchemaError, day, norm, number};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -184,6 +184,7 @@ impl Scan {
     fn see(&mut self, cell: Cell<'_>) {
         let (text, x) = match cell {
             Cell::Missing => return,
+            Cell::Single(x) => return self.see(Cell::Number(x.into())),
             Cell::Text(bytes) => {
                 let bytes = bytes.trim_ascii();
                 if let Some(token) = MISSING.iter().find(|t| t.as_bytes() == bytes) {
@@ -203,7 +204,9 @@ impl Scan {
             Cell::Number(x) => (x.to_string(), Some(x)),
             Cell::Whole(n) => (n.to_string(), Some(n as f64)),
             Cell::Flag(b) => (b.to_string(), Some(f64::from(b))),
-            Cell::Day(day) => (day::text(day.clamp(day::FIRST, day::LAST)), None),
+            Cell::Day(day) | Cell::Moment(day) => {
+                (day::text(day.clamp(day::FIRST, day::LAST)), None)
+            }
         };
         self.seen.see(text.as_bytes());
         match x.filter(|x| x.is_finite()) {
@@ -300,7 +303,7 @@ fn table(
     for scan in &scans {
         let role = match &scan.name {
             name if options.target.as_ref() == Some(name) => scan.target()?,
-            name if options.user.as_ref() == Some(name) => Role::User,
+            name if options.user.as_ref() == Some(name) => Role::User(IdForm::default()),
             _ => match scan.question() {
                 Some(question) => {
                     asked.insert(columns.len(), question);

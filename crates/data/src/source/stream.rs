@@ -223,8 +223,8 @@ fn parquet(
         .iter()
         .zip(&fields)
         .map(|(name, &leaf)| source.kind(leaf).map_err(|found| unreadable(name, found)));
-    let head =
-        Head { kept: kinds.collect::<Result<_, _>>()?, unread: unread(&names, schema, &fields) };
+    let kinds = kinds.collect::<Result<Vec<_>, _>>()?;
+    let head = Head { kept: kinds.clone(), unread: unread(&names, schema, &fields) };
     if !visitor.head(head) {
         return Ok(());
     }
@@ -243,7 +243,7 @@ fn parquet(
         let cell = cell.map_err(|p| DataError::cell(file, record, name(), p))?;
         match slot {
             Some(slot) => filling.put(slot, cell, file, record)?,
-            None => kept[column - columns.len()].put(cell),
+            None => kept[column - columns.len()].put(cell, kinds[column - columns.len()]),
         }
         if column + 1 == leaves.len() {
             goes_on = filling.hand_on(|row| visitor.record(row, &kept));
@@ -261,12 +261,17 @@ fn parquet(
 
 #[cfg(feature = "parquet")]
 impl Kept {
-    fn put(&mut self, cell: Cell<'_>) {
+    fn put(&mut self, cell: Cell<'_>, kind: KeptKind) {
         match cell {
+            // One of a column with decimal places that has none.
+            Cell::Whole(n) if kind == KeptKind::Number => *self = Kept::Number(n as f64),
             Cell::Text(text) => put_text(self, text),
-            Cell::Day(at) => put_text(self, day::text(at.clamp(day::FIRST, day::LAST)).as_bytes()),
+            Cell::Day(at) | Cell::Moment(at) => {
+                put_text(self, day::text(at.clamp(day::FIRST, day::LAST)).as_bytes())
+            }
             Cell::Missing => *self = Kept::Missing,
             Cell::Number(x) => *self = Kept::Number(x),
+            Cell::Single(x) => *self = Kept::Number(f64::from(x)),
             Cell::Whole(n) => *self = Kept::Whole(n),
             Cell::Flag(b) => *self = Kept::Flag(b),
         }

@@ -26,7 +26,7 @@ pub use numbers::PrivateNumbers;
 pub use repeat::RepeatEvaluation;
 
 use crate::budget::Budget;
-use crate::certificate::{Certificate, origin, origin_of};
+use crate::certificate::{Certificate, origin, origin_of, told_apart};
 use crate::error::Error;
 use crate::map::{self, Cell, Drawn, Procedure};
 use crate::model::Model;
@@ -110,7 +110,7 @@ pub struct ReadyEvaluation {
     question: Question,
     asking: Asking,
     gate: Gate,
-    /// What is taken as given of the model.
+    /// What is taken as given of the model, and of ids where persons are protected.
     taken: Vec<String>,
 }
 
@@ -223,7 +223,8 @@ impl Evaluation {
         }
         enter(Stage::Calibrating, watch)?;
         let asking = question.calibrate(gate.terms())?;
-        let taken = taken_as_given(certificate);
+        let mut taken = taken_as_given(certificate);
+        taken.extend(told_apart(model.preprocessing(), question.opening.unit));
         Ok(ReadyEvaluation { question, asking, gate, taken })
     }
 

@@ -82,7 +82,7 @@ impl Plan {
                     categories.push(Category::of(name, categorical, &tokens, weights)?);
                 }
                 Role::Date(_) => return Err(foreign(name, "the kind date")),
-                Role::Target(_) | Role::Ignored | Role::User => {}
+                Role::Target(_) | Role::Ignored | Role::User(_) => {}
             }
         }
         if schema.decimal_comma() {

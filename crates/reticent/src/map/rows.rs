@@ -49,28 +49,58 @@ const LAPLACE: &[&str] = &[
     "pure-dp",
 ];
 
+/// Between parties who sits where is a part of it.
+const PARTY_CLIPPED: &[&str] =
+    &["gate", "seating", "sensitivity-clipped-sum", "noise-gaussian-grid", "gaussian", "pld"];
+const PARTY_MINIMISER: &[&str] =
+    &["gate", "seating", "minimiser", "noise-gaussian-grid", "gaussian"];
 const RESIDUAL: &[&str] =
-    &["gate", "local-prox", "views", "derived-noise", "noise-gaussian-grid", "gaussian"];
-const TRUSTED: &[&str] =
-    &["gate", "trust", "views", "derived-noise", "noise-gaussian-grid", "gaussian", "pld"];
+    &["gate", "local-prox", "views", "seating", "derived-noise", "noise-gaussian-grid", "gaussian"];
+const TRUSTED: &[&str] = &[
+    "gate",
+    "trust",
+    "views",
+    "seating",
+    "derived-noise",
+    "noise-gaussian-grid",
+    "gaussian",
+    "pld",
+];
 const MASKED: &[&str] =
-    &["gate", "trust", "views", "secure-aggregation", "noise-distributed", "zcdp"];
-const WALK: &[&str] = &["gate", "local-prox", "walk", "iteration", "views", "noise-gaussian-grid"];
-const RECYCLED: &[&str] =
-    &["gate", "recycled", "views", "sensitivity-clipped-sum", "noise-gaussian-grid", "gaussian"];
+    &["gate", "trust", "views", "seating", "secure-aggregation", "noise-distributed", "zcdp"];
+const WALK: &[&str] =
+    &["gate", "local-prox", "walk", "iteration", "views", "seating", "noise-gaussian-grid"];
+const RECYCLED: &[&str] = &[
+    "gate",
+    "recycled",
+    "views",
+    "seating",
+    "sensitivity-clipped-sum",
+    "noise-gaussian-grid",
+    "gaussian",
+];
 const RECYCLED_MINIMISER: &[&str] =
-    &["gate", "recycled", "views", "minimiser", "noise-gaussian-grid", "gaussian"];
+    &["gate", "recycled", "views", "seating", "minimiser", "noise-gaussian-grid", "gaussian"];
 const RECYCLED_LAPLACE: &[&str] = &[
     "gate",
     "recycled",
     "views",
+    "seating",
     "objective",
     "minimiser",
     "noise-objective-perturbation",
     "pure-dp",
 ];
-const RECYCLED_NORMAL: &[&str] =
-    &["gate", "recycled", "views", "objective", "minimiser", "noise-objective-perturbation", "pld"];
+const RECYCLED_NORMAL: &[&str] = &[
+    "gate",
+    "recycled",
+    "views",
+    "seating",
+    "objective",
+    "minimiser",
+    "noise-objective-perturbation",
+    "pld",
+];
 
 /// For what is tuned.
 pub(super) const CHOICE: &str = "a choice is counted by Rényi divergence, for the worst score";
@@ -117,7 +147,7 @@ const SCALED: Row = Row { forms: &["scaled"], procedures: &[Alone], slack: SCALE
 /// Both.
 const SCALED_OWN: Row = Row { forms: &["preconditioned, scaled"], procedures: &[Alone], ..OWN };
 /// The same for many parties: one run, each party looked at by all.
-const PARTIES: Row = Row { procedures: &[Alone], views: &[Local], ..TABLE };
+const PARTIES: Row = Row { procedures: &[Alone], views: &[Local], proofs: PARTY_CLIPPED, ..TABLE };
 
 /// Every combination that is offered.
 pub const MAP: &[Row] = &[
@@ -302,7 +332,7 @@ pub const MAP: &[Row] = &[
         ..PARTIES
     },
     Row { algorithms: &["dp-admm"], ..PARTIES },
-    Row { algorithms: &["dp-admm-exact"], proofs: MINIMISER, ..PARTIES },
+    Row { algorithms: &["dp-admm-exact"], proofs: PARTY_MINIMISER, ..PARTIES },
     // Peers.
     Row {
         algorithms: &["walk"],

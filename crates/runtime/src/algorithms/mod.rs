@@ -144,7 +144,8 @@ pub trait Protocol: Faulty + Watched + fmt::Debug + Send + Sync {
     /// The node of one party.
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError>;
 
-    /// The node of the server, if there is one: `key` is its own, `noise` that of each party.
+    /// The node that has no data, behind those of the parties: the server, or a seat that looks on.
+    /// `key` is its own, `noise` that of each party.
     fn server(
         &self,
         _run: &Digest,

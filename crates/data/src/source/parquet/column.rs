@@ -165,7 +165,7 @@ impl Cells {
                 Ok(whole(i128::from(v[i].cast_unsigned())))
             }
             Values::Int64(v) => Ok(whole(i128::from(v[i]))),
-            Values::Float(v) => Ok(Cell::Number(f64::from(v[i]))),
+            Values::Float(v) => Ok(Cell::Single(v[i])),
             Values::Double(v) => Ok(Cell::Number(v[i])),
             Values::Bytes(v) => value(v[i].data(), meaning),
             Values::Fixed(v) => value(v[i].data(), meaning),
@@ -175,9 +175,16 @@ impl Cells {
 
 fn whole(n: i128, meaning: Meaning) -> Cell<'static> {
     match meaning {
-        Meaning::Decimal(places) => Cell::Number(number::decimal(n, places)),
+        Meaning::Decimal(places) => match number::without_places(n, places) {
+            // A long identifier keeps its last digits.
+            Some(whole) => Cell::Whole(whole),
+            None => Cell::Number(number::decimal(n, places)),
+        },
         Meaning::Days => Cell::Day(n as i64),
-        Meaning::Times(day) => Cell::Day((n as i64).div_euclid(day)),
+        Meaning::Times(day) => match (n as i64).div_euclid(day) {
+            at if (n as i64).rem_euclid(day) == 0 => Cell::Day(at),
+            at => Cell::Moment(at),
+        },
         _ => Cell::Whole(n),
     }
 }

@@ -135,7 +135,9 @@ impl<'a> Source<'a> {
     pub(super) fn readable(&self, leaf: usize, role: &Role) -> Result<(), String> {
         let meaning = Meaning::of(&self.leaf(leaf))?;
         let number = matches!(role, Role::Numeric(_) | Role::Target(_));
-        if meaning.is_day() && number {
+        // A half-precision number is exact up to 2048 alone, too few for ids.
+        let id = matches!(role, Role::User(_)) && meaning == Meaning::Half;
+        if meaning.is_day() && number || id {
             let leaf = self.leaf(leaf);
             let logical = leaf.logical_type_ref().map(|l| format!(" ({l:?})")).unwrap_or_default();
             return Err(format!("{}{logical}", leaf.physical_type()));

@@ -1,5 +1,6 @@
 //! The arithmetic of one visit: what a token stands for, what a user adds, where it goes from there.
 
+use reticent_accountant::View;
 use reticent_admm::Walk as Memory;
 use reticent_oracle::queries::{Residual, ResidualTerms};
 use reticent_oracle::{Claim, Lattice, Oracle, Refusal, Sampling};
@@ -90,16 +91,26 @@ impl Walk {
         }
     }
 
+    /// Whether a peer looks, for whom there is a seat without data.
+    pub(super) fn is_observed(&self) -> bool {
+        self.view == View::Network
+    }
+
+    /// Among how many the token walks: the users, and the observer where there is one.
+    pub(super) fn seats(&self) -> u32 {
+        self.parties + u32::from(self.is_observed())
+    }
+
     /// How often one user contributes at most.
     pub fn cap(&self) -> u32 {
-        cap(Sampling::WithoutReplacement(1), self.parties, self.hops)
+        cap(Sampling::WithoutReplacement(1), self.seats(), self.hops)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_accountant::{Unit, View};
+    use reticent_accountant::Unit;
     use reticent_oracle::WalkTerms;
     use reticent_problem::{Regulariser, Shape, penalties};
     use std::sync::Arc;
