@@ -95,7 +95,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         settings.iterations_or((steps * recipe.per_epoch(sampling).max(1.0).sqrt()) as u64)?;
     let spread = (public.shape.features as f64).sqrt();
     let scores = match public.numeric {
-        true => public.slope().min(1.0) * (public.signal() / SURE).clamp(1.0, RADIUS),
+        true => public.slope().min(1.0) * (public.signal() / SURE).clamp(0.5, RADIUS),
         false => RADIUS,
     };
     let algorithm = DpFw {

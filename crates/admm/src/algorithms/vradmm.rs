@@ -152,7 +152,7 @@ impl Theorem1 {
 }
 
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
-    let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
+    let Recipe { settings, public, regulariser, .. } = recipe;
     recipe.only(&ENTRY)?;
     let mut admm = Splitting::new(recipe, &ENTRY)?;
     let restart = admm
@@ -184,14 +184,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
             "the published version has noise of one size only",
         ));
     }
-    let share = if as_published { 1.0 } else { (3.0 * inner as f64).sqrt() / per_epoch.max(1.0) };
-    let least = match as_published || *noise_multiplier == 0.0 {
-        true => 0.0,
-        false => recipe.least_correction(steps as f64, per_epoch),
-    };
-    let snapshot_noise = if as_published { 0.0 } else { *noise_multiplier };
-    let correction_noise = (noise_multiplier * share).max(least);
-    let noises = (snapshot_noise, correction_noise);
+    let noises = noises(recipe, (steps, inner), per_epoch);
+    let (snapshot_noise, correction_noise) = noises;
     admm.shorten(recipe.loop_length((outer, inner), noises, per_epoch, restart.is_some()));
     let (x_len, y_len) = (admm.x.len(), admm.y.len());
     let algorithm = Vradmm {
@@ -215,6 +209,17 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         outer_y: Running::new(average, y_len),
     };
     Ok(Box::new(algorithm))
+}
+
+/// The noise of a snapshot and of a correction, in clips, for so many steps, `inner` of them in a loop.
+fn noises(recipe: &Recipe<'_>, (steps, inner): (u64, u64), per_epoch: f64) -> (f64, f64) {
+    let z = recipe.noise_multiplier;
+    if recipe.as_published() {
+        return (0.0, z);
+    }
+    let share = (3.0 * inner as f64).sqrt() / per_epoch.max(1.0);
+    let least = if z == 0.0 { 0.0 } else { recipe.least_correction(steps as f64, per_epoch) };
+    (z, (z * share).max(least))
 }
 
 impl Iterate for Vradmm {
