@@ -123,7 +123,9 @@ def _coded(name: str, column: NDArray[Any]) -> Ids:
     found = np.empty(len(column), dtype=np.uint32)
     try:
         for i, one in enumerate(column):
-            place = places.get((type(one), one))
+            # Two that are midnight in different zones are equal to Python.
+            timed = isinstance(one, datetime.datetime)
+            place = None if timed else places.get((type(one), one))
             if place is None:
                 place = numbers.setdefault(_label(name, one), len(numbers))
                 places[type(one), one] = place

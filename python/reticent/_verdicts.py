@@ -85,6 +85,27 @@ def verdict_of(cls: type) -> tuple[str, Does] | None:
     return None
 
 
+# What a class has without a line of its own; scikit-learn adds to it.
+_NO_CODE = {"__init__", "__module__", "__doc__", "__qualname__", "__annotations__", "__slots__"}
+_NO_CODE |= {"__firstlineno__", "__static_attributes__", "__dict__", "__weakref__"}
+_NO_CODE |= {"__abstractmethods__", "_abc_impl", "__parameters__", "__orig_bases__"}
+
+
+def code_of(cls: type) -> type:
+    """The class whose code it runs: one that adds nothing to its only base is that base.
+
+    What a method of its own learned before the base called a fit has left no frame.
+    """
+    while len(cls.__bases__) == 1 and all(map(_is_no_code, vars(cls))):
+        cls = cls.__bases__[0]
+    return cls
+
+
+def _is_no_code(name: str) -> bool:
+    made = name.startswith("set_") and name.endswith("_request")
+    return made or name in _NO_CODE or name.startswith("_sklearn_")
+
+
 def is_known_module(module: str) -> bool:
     """Whether the code of a module is what the table is about."""
     return module.startswith(_KNOWN_PACKAGES)

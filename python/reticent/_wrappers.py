@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn import get_config
 
 from ._callers import Caller, callers, frames, is_in_worker, self_of
-from ._steps import LEARNS, function_of, pays, taken
+from ._steps import LEARNS, columns_of, function_of, pays, taken
 from ._verdicts import LEARNED_AFTER, Does, verdict_of
 from .errors import NotPrivateWarning, PrivacyCostWarning
 
@@ -109,6 +109,8 @@ def _found(caller: Caller) -> Iterator[tuple[str, str]]:
         return
     if Does.BEFORE in does:
         yield from _before(caller)
+    if caller.kind == "ColumnTransformer":
+        yield from columns_of(caller.owner)
     if Does.DEALS in does and not _is_final(caller):
         yield "dealt", caller.name
     if Does.CHOOSES in does:

@@ -543,6 +543,81 @@ def test_a_step_of_ones_own_is_named_whatever_it_says_of_itself(patients):
     assert assumed(steps[-1], "Stateless works on each record by itself")
 
 
+class LearnedShift(PublicTransform):
+    def fit(self, X, y=None):
+        self.shift = X.mean(0)
+        return super().fit(X, y)
+
+
+class LearnedFunction(FunctionTransformer):
+    def transform(self, X):
+        return X - X.mean(0)
+
+
+class LearnedSteps(Pipeline):
+    """What it learned is over before the base calls the fit."""
+
+    def _fit(self, X, *args, **kwargs):
+        return super()._fit(X - X.mean(0), *args, **kwargs)
+
+
+class Renamed(PublicTransform):
+    """Nothing of its own."""
+
+
+@pytest.mark.parametrize(
+    ("step", "name"),
+    [
+        (LearnedShift(), "LearnedShift"),
+        (LearnedFunction(), "LearnedFunction"),
+        (LearnedSteps([("own", PublicTransform())]), "LearnedSteps"),
+        (FunctionTransformer(np.frompyfunc(lambda x: x - 3.0, 1, 1)), "FunctionTransformer"),
+        (ColumnTransformer([("own", LearnedShift(), [0])]), "LearnedShift"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_one_that_inherits_from_what_is_harmless_is_named(step, name, patients):
+    X = patients[0].astype(object) if name == "FunctionTransformer" else patients[0]
+    said, steps = told(lambda: make_pipeline(step, CLASSIFIER).fit(X, patients[1]))
+    assert len(said) == 1 and said[0].startswith(name), said
+    assert assumed(steps[-1], name)
+
+
+def test_a_frozen_function_is_named(patients):
+    frozen = pytest.importorskip("sklearn.frozen").FrozenEstimator
+    step = frozen(FunctionTransformer(scale).fit(patients[0]))
+    said, steps = told(lambda: make_pipeline(step, CLASSIFIER).fit(*patients))
+    assert len(said) == 1 and said[0].startswith("FunctionTransformer(scale)")
+    assert assumed(steps[-1], "FunctionTransformer(scale)")
+
+
+def test_a_pipeline_with_code_of_its_own_is_named(patients):
+    said, steps = told(lambda: LearnedSteps([("ours", CLASSIFIER)]).fit(*patients))
+    assert len(said) == 1 and said[0].startswith("LearnedSteps: calls the fit")
+    assert assumed(steps[-1], "LearnedSteps called this fit")
+
+
+def test_a_function_that_chooses_columns_is_named(patients):
+    def widest(X):
+        return [int(X.std(0).argmax())]
+
+    steps = ColumnTransformer([("own", SelectFromModel(CLASSIFIER), widest)])
+    said, steps = told(lambda: steps.fit(*patients))
+    assert len(said) == 1 and said[0].startswith("ColumnTransformer(widest)")
+    assert assumed(steps.transformers_[0][1].estimator_, "ColumnTransformer(widest)")
+
+
+def test_an_object_that_does_not_call_itself_self_is_named(patients):
+    class Odd(BaseEstimator):
+        def fit(this, X, y):  # noqa: N805
+            this.model = clone(CLASSIFIER).fit(X - X.mean(0), y)
+            return this
+
+    said, odd = told(lambda: Odd().fit(*patients))
+    assert len(said) == 1 and said[0].startswith("Odd: calls the fit")
+    assert assumed(odd.model, "Odd called this fit")
+
+
 def test_functions_of_one_number_and_constants_are_not_named(patients):
     for step in (
         FunctionTransformer(np.log1p),
@@ -550,6 +625,7 @@ def test_functions_of_one_number_and_constants_are_not_named(patients):
         ColumnTransformer([("own", PublicTransform(scale=9), [0])], remainder="passthrough"),
         FeatureUnion([("own", PublicTransform(columns=[1]))]),
         make_pipeline(PublicTransform(), PublicTransform(shift=1)),
+        Renamed(scale=9),
     ):
         said, steps = told(lambda: make_pipeline(step, CLASSIFIER).fit(*patients))
         assert not said, step
