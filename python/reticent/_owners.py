@@ -143,6 +143,16 @@ def _label(name: str, one: Any) -> str | float:
     raise ValueError(f"{name} must be integers, text, truth values or days")
 
 
+def _text(name: str, one: str) -> str:
+    text = str.__str__(one)
+    try:
+        # What Python says of half a pair of surrogates shows it, and where it is.
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} has text that is not UTF-8") from None
+    return text
+
+
 def _bytes(name: str, one: bytes) -> str:
     try:
         return one.decode()
@@ -178,7 +188,7 @@ _LABELS: list[tuple[Any, Callable[[str, Any], str | float]]] = [
     ((int, np.integer), lambda _, one: str(int(one))),
     (np.floating, _float),
     (float, _float),
-    (str, lambda _, one: str.__str__(one)),
+    (str, _text),
     (bytes, _bytes),
     (datetime.datetime, _moment),
     (datetime.date, lambda _, one: one.isoformat()),

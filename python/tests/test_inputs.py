@@ -291,6 +291,23 @@ def test_an_id_that_may_be_two_persons_is_refused(odd, patients, bounds):
             model.fit(*patients, groups)
 
 
+def test_a_time_of_another_zone_is_refused_wherever_it_stands(patients, bounds):
+    """Python takes it for equal to the midnight that came before."""
+    midnight = datetime.datetime(2024, 2, 29, tzinfo=datetime.timezone.utc)
+    early = midnight.astimezone(datetime.timezone(datetime.timedelta(hours=1)))
+    model = PrivateLogisticRegression(**BUDGET, bounds=bounds, classes=[0, 1])
+    for groups in ([midnight, early] * 1000, [early, midnight] * 1000):
+        with pytest.raises(reticent.DataError, match="no whole days"):
+            model.fit(*patients, groups)
+
+
+def test_a_message_shows_nothing_of_an_id_that_is_no_text(patients, bounds):
+    model = PrivateLogisticRegression(**BUDGET, bounds=bounds, classes=[0, 1])
+    for groups in (["ann\udc80", "b"] * 1000, np.array(["ann\udc80", "b"] * 1000)):
+        with pytest.raises(ValueError, match="groups has text that is not UTF-8$"):
+            model.fit(*patients, groups)
+
+
 def test_sparse_rows_of_the_caller_stay_as_they_are(patients):
     from scipy.sparse import csr_matrix
 
