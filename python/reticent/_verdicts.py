@@ -18,6 +18,8 @@ class Does(Flag):
     """Learns from the records, as they are, with what the fitted estimator predicts."""
     DEALS = auto()
     """Hands on some records, or some of them twice, by rules that may depend on other records."""
+    LABELS = auto()
+    """Numbers the classes that it finds: without the only record of one, others have other numbers."""
     CHOOSES = auto()
     """Chooses settings or columns by scores of the records."""
 
@@ -27,7 +29,7 @@ class Does(Flag):
 VERDICTS = {
     "AdaBoostClassifier": Does.COPIES | Does.DEALS | Does.AFTER,
     "AdaBoostRegressor": Does.COPIES | Does.DEALS | Does.AFTER,
-    "BaggingClassifier": Does.COPIES | Does.DEALS,
+    "BaggingClassifier": Does.COPIES | Does.DEALS | Does.LABELS,
     "BaggingRegressor": Does.COPIES | Does.DEALS,
     "CalibratedClassifierCV": Does.COPIES | Does.DEALS | Does.AFTER,
     "ClassifierChain": Does.COPIES | Does.BEFORE,
@@ -42,9 +44,9 @@ VERDICTS = {
     "MultiOutputClassifier": Does.COPIES,
     "MultiOutputRegressor": Does.COPIES,
     # Records of two classes: how many there are is not public.
-    "OneVsOneClassifier": Does.COPIES | Does.DEALS,
-    "OneVsRestClassifier": Does.COPIES,
-    "OutputCodeClassifier": Does.COPIES,
+    "OneVsOneClassifier": Does.COPIES | Does.DEALS | Does.LABELS,
+    "OneVsRestClassifier": Does.COPIES | Does.LABELS,
+    "OutputCodeClassifier": Does.COPIES | Does.LABELS,
     "Pipeline": Does.BEFORE,
     "RANSACRegressor": Does.COPIES | Does.DEALS | Does.AFTER,
     # By weights of fits before, which are private and paid for.
@@ -55,11 +57,11 @@ VERDICTS = {
     "SelectFromModel": Does.NOTHING,
     "SelfTrainingClassifier": Does.COPIES | Does.DEALS,
     "SequentialFeatureSelector": Does.COPIES | Does.DEALS,
-    "StackingClassifier": Does.COPIES | Does.BEFORE | Does.DEALS | Does.AFTER,
+    "StackingClassifier": Does.COPIES | Does.BEFORE | Does.DEALS | Does.AFTER | Does.LABELS,
     "StackingRegressor": Does.COPIES | Does.BEFORE | Does.DEALS | Does.AFTER,
     "TransformedTargetRegressor": Does.BEFORE,
     "TunedThresholdClassifierCV": Does.COPIES | Does.DEALS | Does.AFTER,
-    "VotingClassifier": Does.COPIES,
+    "VotingClassifier": Does.COPIES | Does.LABELS,
     "VotingRegressor": Does.COPIES,
 }
 

@@ -83,7 +83,7 @@ def both(y):
 
 WRAPPED = {
     "AdaBoostRegressor": (lambda: AdaBoostRegressor(REGRESSOR, n_estimators=2), "dealt after"),
-    "BaggingClassifier": (lambda: BaggingClassifier(CLASSIFIER, 2), "dealt"),
+    "BaggingClassifier": (lambda: BaggingClassifier(CLASSIFIER, 2), "dealt labels"),
     "CalibratedClassifierCV": (lambda: CalibratedClassifierCV(CLASSIFIER, cv=2), "dealt after"),
     "ClassifierChain": (lambda: ClassifierChain(CLASSIFIER), "before"),
     "FixedThresholdClassifier": (lambda: FixedThresholdClassifier(CLASSIFIER, threshold=0.3), ""),
@@ -101,14 +101,14 @@ WRAPPED = {
     "IterativeImputer": (lambda: IterativeImputer(REGRESSOR, max_iter=1), "before"),
     "MultiOutputClassifier": (lambda: MultiOutputClassifier(CLASSIFIER), ""),
     "MultiOutputRegressor": (lambda: MultiOutputRegressor(REGRESSOR), ""),
-    "OneVsOneClassifier": (lambda: OneVsOneClassifier(CLASSIFIER), "dealt"),
-    "OneVsRestClassifier": (lambda: OneVsRestClassifier(CLASSIFIER), ""),
+    "OneVsOneClassifier": (lambda: OneVsOneClassifier(CLASSIFIER), "dealt labels"),
+    "OneVsRestClassifier": (lambda: OneVsRestClassifier(CLASSIFIER), "labels"),
     "OutputCodeClassifier": (
         # The seed is of the codes: of some, every class has the same, and nothing is fitted.
         lambda: OutputCodeClassifier(
             clone(CLASSIFIER).set_params(classes=[-1, 1]), code_size=4, random_state=1
         ),
-        "",
+        "labels",
     ),
     "Pipeline": (lambda: make_pipeline(StandardScaler(), CLASSIFIER), "before"),
     "RANSACRegressor": (
@@ -127,7 +127,7 @@ WRAPPED = {
     "SequentialFeatureSelector": (lambda: SequentialFeatureSelector(CLASSIFIER, cv=2), "dealt"),
     "StackingClassifier": (
         lambda: StackingClassifier([("tree", LogisticRegression())], CLASSIFIER, cv=2),
-        "before",
+        "before labels",
     ),
     "StackingRegressor": (
         lambda: StackingRegressor([("line", LinearRegression())], REGRESSOR, cv=2),
@@ -141,7 +141,7 @@ WRAPPED = {
         lambda: TunedThresholdClassifierCV(CLASSIFIER, cv=2),
         "dealt after",
     ),
-    "VotingClassifier": (lambda: VotingClassifier([("one", CLASSIFIER)]), ""),
+    "VotingClassifier": (lambda: VotingClassifier([("one", CLASSIFIER)]), "labels"),
 }
 
 # Not fitted here: those that need `sample_weight`, hold transformers alone, or fit nothing, and one
@@ -162,6 +162,7 @@ WORDS = {
     "chosen": "by scores of the records",
     "dealt": "dealt out the records",
     "after": "with the predictions of this model",
+    "labels": "numbered the classes",
 }
 
 PARAMETERS = {
@@ -252,6 +253,20 @@ def test_what_a_wrapper_does_is_said_and_certified(name, patients, kept):
     costs = [line for line in said if "every fit spends" in line]
     if Does.COPIES in does and "Stacking" not in name:
         assert costs and costs[0].startswith(name), said
+
+
+def test_one_that_numbers_the_classes_that_it_finds_is_named(patients, kept):
+    """All labels but one are 1. Without that one they are all 0 to the estimator, and its certificate
+    is of one record less."""
+    X = patients[0]
+    almost = np.ones(len(X), dtype=int)
+    almost[0] = 0
+    whole = [VotingClassifier([("one", CLASSIFIER)]).fit(X, y) for y in (almost, almost | 1)]
+    seen = [one.estimators_[0].predict(X).mean() for one in whole]
+    assert seen[0] > 0.9 and seen[1] < 0.1, "the premise: neighbours that are far apart"
+    assert all(assumed(one, "every class is public, and in each of two tables") for one in kept)
+    said, _ = told(lambda: whole[0].fit(X, almost), reticent.PrivacyCostWarning)
+    assert "numbers the classes" in said[0]
 
 
 # Stacks.
