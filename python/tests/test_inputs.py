@@ -291,6 +291,30 @@ def test_an_id_that_may_be_two_persons_is_refused(odd, patients, bounds):
             model.fit(*patients, groups)
 
 
+def test_ids_in_a_column_of_a_frame_are_not_made_floats(patients, tmp_path):
+    """All other columns are numbers, and a matrix of them would be one of floats."""
+    schema = tmp_path / "s.toml"
+    columns = [
+        'name = "age"\nkind = "numeric"\nlower = 20\nupper = 90',
+        'name = "who"\nkind = "user"',
+        'name = "ill"\nkind = "target"\nclasses = ["0", "1"]',
+    ]
+    schema.write_text("row_norm = 1.0\n" + "".join(f"[[column]]\n{one}\n" for one in columns))
+    X, y = patients
+    model = PrivateLogisticRegression(**BUDGET, schema=schema)
+
+    def persons(*ids):
+        who = pandas.Series(list(ids) * (2000 // len(ids)))
+        frame = pandas.DataFrame({"age": X[:, 0], "who": who})
+        return model.fit(frame, y).certificate_.population
+
+    assert persons("1e3", "1000", "1_000", "1001") == 4
+    assert persons(2**60, 2**60 + 1) == 2
+    assert len(model.predict(pandas.DataFrame({"age": X[:3, 0]}))) == 3, "nobody's id is needed"
+    schema.write_text(schema.read_text().replace('"user"', '"user"\nas = "text"'))
+    assert persons("7", "007") == 2
+
+
 def test_a_time_of_another_zone_is_refused_wherever_it_stands(patients, bounds):
     """Python takes it for equal to the midnight that came before."""
     midnight = datetime.datetime(2024, 2, 29, tzinfo=datetime.timezone.utc)
