@@ -158,7 +158,8 @@ fn as_text_leading_zeros_are_part_of_an_id() {
 mod formats {
     use super::*;
     use parquet::data_type::{
-        BoolType, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
+        BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType,
+        FloatType, Int32Type, Int64Type,
     };
     use parquet::file::writer::SerializedFileWriter;
     use std::sync::Arc;
@@ -226,6 +227,14 @@ mod formats {
             assert!(!refused.contains(&x.to_string()), "no value in {refused}");
         }
         assert!(with::<FloatType>("float who", &[16_777_216.0], &["7"]).is_err());
+        // 2049 becomes 2048 in half precision, and these decimal places are lost in a double.
+        let half = |bits: [u8; 2]| FixedLenByteArray::from(bits.to_vec());
+        let (seven, large) = (half([0x00, 0x47]), half([0x00, 0x68]));
+        let halves = "fixed_len_byte_array(2) who (FLOAT16)";
+        assert_eq!(with::<FixedLenByteArrayType>(halves, &[seven], &["7"]), Ok(1));
+        assert!(with::<FixedLenByteArrayType>(halves, &[large], &["2049"]).is_err());
+        let decimal = "int64 who (DECIMAL(18,17))";
+        assert!(with::<Int64Type>(decimal, &[700_000_000_000_000_001], &["7"]).is_err());
         let missing = with::<DoubleType>("double who", &[f64::NAN], &["7"]).unwrap_err();
         assert!(missing.contains("missing"), "{missing}");
     }

@@ -7,6 +7,9 @@ use parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
 use parquet::errors::ParquetError;
 use parquet::schema::types::ColumnDescriptor;
 
+/// Whole numbers from here on stand for their neighbours too, in half precision.
+const HALF: f64 = 2048.0;
+
 /// What the stored values stand for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Meaning {
@@ -178,7 +181,7 @@ fn whole(n: i128, meaning: Meaning) -> Cell<'static> {
         Meaning::Decimal(places) => match number::without_places(n, places) {
             // A long identifier keeps its last digits.
             Some(whole) => Cell::Whole(whole),
-            None => Cell::Number(number::decimal(n, places)),
+            None => Cell::Rounded(number::decimal(n, places)),
         },
         Meaning::Days => Cell::Day(n as i64),
         Meaning::Times(day) => match (n as i64).div_euclid(day) {
@@ -193,7 +196,8 @@ fn whole(n: i128, meaning: Meaning) -> Cell<'static> {
 fn value(bytes: &[u8], meaning: Meaning) -> Result<Cell<'_>, CellProblem> {
     match (meaning, bytes) {
         (Meaning::Half, [low, high]) => {
-            Ok(Cell::Number(number::half(u16::from_le_bytes([*low, *high]))))
+            let x = number::half(u16::from_le_bytes([*low, *high]));
+            Ok(if x.abs() < HALF { Cell::Number(x) } else { Cell::Rounded(x) })
         }
         (Meaning::Half, _) => Err(CellProblem::NotNumber),
         (Meaning::Decimal(_), _) => {
