@@ -1,4 +1,4 @@
-"""What trust and unit cost between ten parties: federated ADMM on a9a, accuracy on a9a.t.
+"""What trust costs between ten parties: federated ADMM on a9a, accuracy on a9a.t.
 
     python3 benches/federated.py --data-dir DIR [--reticent PATH] [--seeds 3]
 
@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 
 EPSILONS = [0.1, 0.4, 1.0, 4.0]
-KINDS = [(trust, unit) for unit in ("record", "user") for trust in ("central", "secure-aggregation", "local")]
+TRUSTS = ["central", "secure-aggregation", "local"]
 
 JOB = """
 data = "train.libsvm"
@@ -27,7 +27,7 @@ algorithm = "federated"
 iterations = 100
 epsilon = {epsilon}
 delta = 1e-5
-unit = "{unit}"
+unit = "record"
 seed = {seed}
 [parties]
 split = 10
@@ -56,12 +56,12 @@ def main():
         folder = pathlib.Path(folder)
         for name, packed in files.items():
             (folder / name).write_bytes(lzma.open(pathlib.Path(args.data_dir) / packed).read())
-        print("| unit | trust | " + " | ".join(f"ε = {epsilon:g}" for epsilon in EPSILONS) + " |")
-        print("|" + " --- |" * (len(EPSILONS) + 2))
-        for trust, unit in KINDS:
-            cells = [statistics.fmean(score(args.reticent, folder, trust=trust, unit=unit, epsilon=epsilon, seed=seed)
+        print("| trust | " + " | ".join(f"ε = {epsilon:g}" for epsilon in EPSILONS) + " |")
+        print("|" + " --- |" * (len(EPSILONS) + 1))
+        for trust in TRUSTS:
+            cells = [statistics.fmean(score(args.reticent, folder, trust=trust, epsilon=epsilon, seed=seed)
                                       for seed in range(1, args.seeds + 1)) for epsilon in EPSILONS]
-            print(f"| {unit} | {trust} | " + " | ".join(f"{cell:.4f}" for cell in cells) + " |", flush=True)
+            print(f"| {trust} | " + " | ".join(f"{cell:.4f}" for cell in cells) + " |", flush=True)
 
 
 if __name__ == "__main__":

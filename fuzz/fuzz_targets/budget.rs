@@ -23,8 +23,9 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(Ok(event)) = gdp {
         plan.append(event);
     }
-    let table = Table { fingerprint: [1; 32], relation: Relation::NewEdition };
-    let request = Request { label: "a fit", asked: (0.5, 1e-6), plan: &plan, table, user: None };
+    let table = Table::file([1; 32], Relation::NewEdition);
+    let request =
+        Request { label: "a fit", asked: (0.5, 1e-6), plan: &plan, table: &table, user: None };
     if store.reserve(&request).is_ok() && checked {
         let after = store.check().expect("what checked still does");
         assert!(after.kept && after.groups.iter().all(|g| g.counted <= after.promise.epsilon));

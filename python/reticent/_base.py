@@ -16,6 +16,7 @@ from . import _reticent, _tables
 from ._documented import complete
 from ._frames import frame
 from ._owners import owners
+from ._units import check_stand_in, name_of
 from ._penalties import number
 from ._reticent import Model
 from ._schema import read_schema, schema_for
@@ -267,10 +268,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             **kind,
         )
 
-    def _payer(self) -> dict[str, str] | None:
-        return payer_of(self.budget, type(self).__name__)
+    def _payer(self, groups: Any = None) -> dict[str, Any] | None:
+        return payer_of(self.budget, type(self).__name__, groups)
 
     def _fit(self, table: _tables.Columns, schema: Any, y: Any, groups: Any) -> None:
+        check_stand_in("groups", groups, schema.user)
         request = self._request(schema, groups is not None, self._seed())
         warn_of_callers(self, stacklevel=3)
         native, iterations, converged, trace, remark = _reticent.fit(
@@ -279,7 +281,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             names=table.names if schema.features else None,
             y=y,
             groups=owners(groups),
-            budget=self._payer(),
+            budget=self._payer(groups),
         )
         self.n_iter_ = int(iterations)
         self._adopt(native)
@@ -421,8 +423,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return _clone_parametrized(self)
 
 
-def payer_of(budget: Any, label: str) -> dict[str, str] | None:
-    """Who pays, and for what."""
+def payer_of(budget: Any, label: str, groups: Any = None) -> dict[str, Any] | None:
+    """Who pays, for what, and what the budget is told of the table."""
     if budget is None:
         return None
     if not isinstance(budget, Budget):
@@ -430,7 +432,19 @@ def payer_of(budget: Any, label: str) -> dict[str, str] | None:
             f"budget is a {type(budget).__name__}: a reticent.Budget is needed; Budget.open(path) is "
             "the one in a file"
         )
-    return {"path": budget.path, "label": label}
+    users = budget.users
+    given = name_of(groups)
+    if users is not None and given is not None and users != given:
+        raise ValueError(
+            f"groups are named {given!r}, and budget.of_users says {users!r}: leave one of them out, or "
+            "rename the groups if they are the same people"
+        )
+    return {
+        "path": budget.path,
+        "label": label,
+        "disjoint_people": budget.disjoint_people,
+        "users": given if users is None else users,
+    }
 
 
 def seed_of(random_state: Any, who: str, stacklevel: int = 3) -> int | None:

@@ -168,7 +168,7 @@ def fit(
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
     groups: Ids | None = None,
-    budget: dict[str, str] | None = None,
+    budget: dict[str, Any] | None = None,
 ) -> tuple[
     Model,
     int,
@@ -181,7 +181,7 @@ def check_budget(
     request: dict[str, Any],
     x: Any,
     *,
-    budget: dict[str, str],
+    budget: dict[str, Any],
     names: list[str] | None = None,
     y: Any = None,
     groups: Any = None,
@@ -194,7 +194,7 @@ def tune(
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
     groups: Ids | None = None,
-    budget: dict[str, str] | None = None,
+    budget: dict[str, Any] | None = None,
 ) -> tuple[Model, int, int, float, float, str | None]: ...
 
 def evaluate(
@@ -205,7 +205,7 @@ def evaluate(
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
     groups: Ids | None = None,
-    budget: dict[str, str] | None = None,
+    budget: dict[str, Any] | None = None,
 ) -> tuple[str, Certificate, str | None]: ...
 def class_counts(
     question: dict[str, Any],
@@ -213,7 +213,7 @@ def class_counts(
     *,
     y: NDArray[Any] | None = None,
     groups: Ids | None = None,
-    budget: dict[str, str] | None = None,
+    budget: dict[str, Any] | None = None,
 ) -> tuple[list[float], float, Certificate, str | None]: ...
 def report(
     model: Model,
@@ -231,7 +231,7 @@ def simulate(
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
     owners: Ids | None = None,
-    budget: dict[str, str] | None = None,
+    budget: dict[str, Any] | None = None,
 ) -> tuple[
     Model,
     list[Certificate],
@@ -245,7 +245,10 @@ def experiments() -> list[tuple[str, str, str, list[str], list[str]]]: ...
 def reproduce(
     name: str, data_dir: os.PathLike[str] | None, quick: bool, seeds: int | None
 ) -> tuple[
-    list[tuple[str, str, str, str]], list[tuple[str, str, str, str, str]], list[str], list[str]
+    list[tuple[str, str, str, str, str, str]],
+    list[tuple[str, str, str, str, str]],
+    list[str],
+    list[str],
 ]: ...
 def audit(attack: dict[str, Any]) -> str: ...
 def audit_all(only: list[str], runs: int, seed: int | None) -> str: ...

@@ -57,8 +57,10 @@ class Budget:
     Without a file (see :meth:`create` and :meth:`open`) it lives as long as this process: in a
     folder of its own that only its owner can read, so that other processes find it by its path.
 
-    Every table in memory is taken for an edition of the data set that the budget belongs to: what
-    is asked of any of them adds up. Use one budget for each data set.
+    Of a table in memory nobody knows whose it is: a fold, a sample and the whole are of the same
+    people, and no content tells. What is asked of one counts for everybody whom the budget is
+    about, unless it is said that nobody in it is in another table (:meth:`for_disjoint_people`).
+    Who a user is, is kept by name: that of the ``groups`` (a Series), or :meth:`of_users`.
 
     Examples
     --------
@@ -69,6 +71,8 @@ class Budget:
     """
 
     _path: str
+    _disjoint_people: str | None = None
+    _users: str | None = None
 
     def __init__(
         self,
@@ -131,15 +135,55 @@ class Budget:
         return budget
 
     @classmethod
-    def _at(cls, path: str | os.PathLike[str]) -> Budget:
+    def _at(
+        cls,
+        path: str | os.PathLike[str],
+        disjoint_people: str | None = None,
+        users: str | None = None,
+    ) -> Budget:
         budget = cls.__new__(cls)
         budget._path = os.path.abspath(os.fspath(path))
+        budget._disjoint_people = disjoint_people
+        budget._users = users
         return budget
 
     @property
     def path(self) -> str:
         """The file."""
         return self._path
+
+    @property
+    def disjoint_people(self) -> str | None:
+        """What this handle calls the people of its tables, who are in no other table of the budget."""
+        return self._disjoint_people
+
+    @property
+    def users(self) -> str | None:
+        """What this handle calls the unit that ``groups`` name."""
+        return self._users
+
+    def for_disjoint_people(self, name: str) -> Budget:
+        """The same budget for people who are in no other table of it.
+
+        Taken as given, and recorded, as the same statement is on the command line. These people then
+        have a budget of the same size of their own. ``name`` is what the budget knows them by, such
+        as "south": whatever is asked under it adds up, the whole table, its folds, other columns.
+        Rows that the budget knows under another name count for everybody; that a table was read from
+        a file of the budget it does not see.
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError("name must say who these people are, such as 'south'")
+        return Budget._at(self._path, disjoint_people=name, users=self._users)
+
+    def of_users(self, name: str) -> Budget:
+        """The same budget for groups that have no name of their own, such as an array.
+
+        ``name`` says who a user is, such as "patient". The first job that protects users binds it,
+        and one that goes by another name is refused: visits are no patients.
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError("name must say who a user is, such as 'patient'")
+        return Budget._at(self._path, disjoint_people=self._disjoint_people, users=name)
 
     def summary(self) -> dict[str, Any]:
         """What is promised, counted and left, and every job."""
@@ -208,10 +252,10 @@ class Budget:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Budget._at, (self._path,))
+        return (Budget._at, (self._path, self._disjoint_people, self._users))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Budget) and other._path == self._path
+        return isinstance(other, Budget) and other.__reduce__() == self.__reduce__()
 
     def __hash__(self) -> int:
         return hash(self._path)

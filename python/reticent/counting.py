@@ -138,7 +138,7 @@ def class_counts(
         np.zeros((len(labels), 1)),
         y=places_of(known, labels),
         groups=owners(groups),
-        budget=payer_of(budget, "class_counts"),
+        budget=payer_of(budget, "class_counts", groups),
     )
     found = ClassCounts(known, np.asarray(counts), float(deviation), Certificate(certificate))
     if remark is not None:

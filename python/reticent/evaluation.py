@@ -15,6 +15,7 @@ from . import _reticent
 from ._base import PrivateEstimator, payer_of, seed_of
 from ._frames import frame
 from ._owners import owners
+from ._units import check_stand_in
 from ._penalties import number
 from ._whole import whole
 from .certificate import Certificate
@@ -261,7 +262,8 @@ def evaluate(
     if isinstance(budget, str) and budget != "model":
         raise ValueError(f"budget={budget!r}: give a Budget, 'model' or None")
     pays: Budget | None = model.budget if isinstance(budget, str) else budget
-    payer = payer_of(pays, "evaluate")
+    payer = payer_of(pays, "evaluate", groups)
+    check_stand_in("groups", groups, model.model_.schema.user)
     columns = model._native_columns(X)
     said, certificate, remark = _reticent.evaluate(
         question,

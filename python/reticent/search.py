@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _reticent
 from ._base import PrivateEstimator
 from ._owners import owners
+from ._units import check_stand_in
 from ._whole import whole
 from ._wrappers import warn_of_callers
 from .errors import warn_beside
@@ -120,6 +121,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             table, schema, target = one._prepared(X, y)
             prepared.append((one, table, schema, target))
         first, table, schema, target = prepared[0]
+        check_stand_in("groups", groups, schema.user)
         requests = [one._request(under, groups is not None, seed) for one, _, under, _ in prepared]
         if any(request["trace"] for request in requests):
             raise ValueError(
@@ -133,7 +135,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             names=table.names if schema.features else None,
             y=target,
             groups=owners(groups),
-            budget=first._payer(),
+            budget=first._payer(groups),
         )
         best = prepared[winner][0]
         best.n_iter_ = int(iterations)

@@ -13,6 +13,7 @@ from . import _reticent
 from ._base import PrivateEstimator
 from ._frames import frame
 from ._owners import ids
+from ._units import check_stand_in
 from ._whole import whole
 from .certificate import Certificate
 from .errors import warn_beside
@@ -28,8 +29,8 @@ class Simulation:
     model : estimator
         The fitted estimator. Its certificate is that of the party who spent most.
     parties : list
-        What the parties are called: their labels, in the order of their ids, where they are no
-        persons, and 0, 1, 2, … where they are, or records were dealt.
+        What the parties are called: the holders' labels where records are protected, or seats 0, 1,
+        2, … where records were dealt, and where each party is a person: who sits where is drawn.
     certificates : list of Certificate
         What each party is guaranteed, in the same order.
     rounds : int
@@ -117,8 +118,8 @@ def simulate(
         How records are dealt: "iid", "size:A" or "label:A". The last reads labels that nobody pays
         for: it is for made-up data, and taints.
     party_epsilon : dict, optional
-        Smaller ε of single parties that are no persons, by their label or number; they stop when
-        it is spent.
+        Smaller ε of single parties that hold records, by their label or number; they stop when it
+        is spent.
     failures : dict, optional
         What goes wrong on purpose, and with what chance: before, after, delay, duplicate, reorder,
         corrupt, byzantine, restart.
@@ -161,9 +162,6 @@ def simulate(
     if split is None:
         holders = ids("parties", parties)
         names = _called(parties, _reticent.holders(schema, table.x, holders))
-        if model.unit != "record":
-            # Who has which seat is secret, and so are names beside what a seat has done.
-            names = range(len(names))
     if split is None and skew is not None:
         raise ValueError(
             f"skew={skew!r}: it says how records are dealt to a number of parties, and here each "
@@ -173,7 +171,17 @@ def simulate(
     for place, small in epsilons.items():
         if not small > 0.0:
             raise ValueError(f"party_epsilon of {names[place]!r} is {small}: it must be above 0")
+    if not dealt:
+        check_stand_in("parties", parties, schema.user)
     request = model._request(schema, not dealt, model._seed())
+    if not dealt and request["unit"] == "user":
+        if epsilons:
+            raise ValueError(
+                "party_epsilon names persons, and where each sits is drawn and told to nobody; give "
+                'all the same epsilon, or protect records (unit="record"), whose holders are public'
+            )
+        # Who has which seat is secret, and so are names beside what a seat has done.
+        names = range(len(names))
     if request["algorithm"] == "auto":
         request["algorithm"] = "federated"
     if request["algorithm"] == "admm-network":  # without noise, as "exact" is of one table
@@ -193,7 +201,7 @@ def simulate(
         names=table.names if schema.features else None,
         y=target,
         owners=holders,
-        budget=model._payer(),
+        budget=model._payer(None if dealt else parties),
     )
     model.n_iter_ = int(rounds)
     model._adopt(native)

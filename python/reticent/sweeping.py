@@ -14,6 +14,7 @@ from . import _reticent
 from ._base import PrivateEstimator
 from ._frames import frame
 from ._owners import owners
+from ._units import check_stand_in
 from ._whole import whole
 from .errors import BudgetExceeded, PrivacyCostWarning
 
@@ -225,12 +226,13 @@ def _check(
         prepared.append(model._prepared(X, y))
         # Any seed stands for the one of the run, which is not drawn yet.
         seed = None if model.random_state is None else 0
+        check_stand_in("groups", groups, prepared[-1][1].user)
         requests.append(model._request(prepared[-1][1], groups is not None, seed))
     _reticent.check(requests, not public)
     if public:
         return
     for model, request, (table, schema, target) in zip(settings, requests, prepared):
-        payer = model._payer()
+        payer = model._payer(groups)
         assert payer is not None  # `_payable` has seen to it
         _reticent.check_budget(
             request,

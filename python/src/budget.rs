@@ -79,6 +79,7 @@ impl Store {
                 one.set_item("epsilon", job.epsilon)?;
                 one.set_item("delta", job.delta)?;
                 one.set_item("status", job.status.name())?;
+                one.set_item("people", job.people.clone())?;
                 Ok(one)
             })
             .collect();

@@ -53,8 +53,8 @@ pub fn class_counts<'py>(
     let done: Result<_, Failure> = detached(py, || {
         let job = question.fit()?.count(true)?;
         let asked = Some((question.epsilon, question.delta));
-        let bill = Bill::new(asked, job.user_column(), grouped);
-        perform(budget, bill, |watch| job.open(&dataset, watch))
+        let bill = Bill { asked, column: job.user_column(), grouped };
+        perform(budget, bill, &dataset, |watch| job.open(&dataset, watch))
     })?;
     let (counted, receipt) = done?;
     let counts = counted.classes.into_iter().map(|(_, count)| count).collect();

@@ -15,6 +15,8 @@ pub enum Failure {
     Budget(BudgetError),
     /// A fit that no budget can hold, and why.
     NotCertified(String),
+    /// A unit that nobody named.
+    Unnamed(String),
     /// Something that Python said.
     Python(PyErr),
 }
@@ -56,6 +58,7 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Python(error) => error,
+            Failure::Unnamed(why) => PyValueError::new_err(why),
             Failure::NotCertified(why) => raise("NotCertified", why),
             Failure::Library(error) => library(&error),
             Failure::Budget(error) => store(&error),

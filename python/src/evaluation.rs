@@ -66,12 +66,12 @@ pub fn evaluate<'py>(
 ) -> PyResult<(String, Certificate, Receipt)> {
     let table = Table::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
-    let grouped = groups.is_some();
+    let grouped = groups.is_some() && question.unit.as_deref() != Some("record");
     let done: Result<_, Failure> = detached(py, || {
         let asked = Some((question.epsilon, question.delta));
-        let bill = Bill::new(asked, Evaluation::user_column(&model.0), grouped);
+        let bill = Bill { asked, column: Evaluation::user_column(&model.0), grouped };
         let evaluation = question.evaluation()?;
-        perform(budget, bill, |watch| evaluation.open(&model.0, &dataset, watch))
+        perform(budget, bill, &dataset, |watch| evaluation.open(&model.0, &dataset, watch))
     })?;
     let (evaluated, receipt) = done?;
     let figures = serde_json::to_string(&evaluated.quality)

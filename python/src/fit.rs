@@ -38,15 +38,15 @@ pub fn fit<'py>(
 ) -> PyResult<Made> {
     let table = Table::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
-    let grouped = groups.is_some();
+    let grouped = groups.is_some() && request.protects_users();
     let done: Result<_, Failure> = detached(py, || {
         let job = request.fit()?.check()?;
         if request.trace {
             job.check_traceable()?;
         }
-        let bill = Bill::new(request.asked(), job.user_column(), grouped);
+        let bill = Bill { asked: request.asked(), column: job.user_column(), grouped };
         let tracing = request.trace.then(Tracing::default);
-        perform(budget, bill, |watch| Ok(Fitting(job.open(&dataset, watch)?, tracing)))
+        perform(budget, bill, &dataset, |watch| Ok(Fitting(job.open(&dataset, watch)?, tracing)))
     })?;
     let ((Fitted { model, iterations, converged, .. }, trace), receipt) = done?;
     Ok((Model(model), iterations, converged, trace.map(|trace| trace.columns()), receipt))
@@ -83,10 +83,10 @@ pub fn check_budget<'py>(
 ) -> PyResult<()> {
     let table = Table::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
-    let grouped = groups.is_some();
+    let grouped = groups.is_some() && request.protects_users();
     let done: Result<(), Failure> = detached(py, || {
         let job = request.fit()?.check()?;
-        let bill = Bill::new(request.asked(), job.user_column(), grouped);
+        let bill = Bill { asked: request.asked(), column: job.user_column(), grouped };
         let mut signals = Signals::new();
         let ready = job.open(&dataset, &mut |stage| signals.watch(stage))?;
         countable(&budget, &bill, &Fitting(ready, None))
@@ -124,7 +124,7 @@ pub fn tune<'py>(
 ) -> PyResult<Chosen> {
     let table = Table::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
-    let grouped = groups.is_some();
+    let grouped = groups.is_some() && requests.iter().any(Request::protects_users);
     let done: Result<_, Failure> = detached(py, || {
         let mut tune = Tune::new();
         for (i, request) in requests.iter().enumerate() {
@@ -135,8 +135,8 @@ pub fn tune<'py>(
         }
         let job = tune.check()?;
         let asked = requests.first().and_then(Request::asked);
-        let bill = Bill::new(asked, job.user_column(), grouped);
-        perform(budget, bill, |watch| Ok(Fitting(job.open(&dataset, watch)?, None)))
+        let bill = Bill { asked, column: job.user_column(), grouped };
+        perform(budget, bill, &dataset, |watch| Ok(Fitting(job.open(&dataset, watch)?, None)))
     })?;
     let ((Fitted { model, iterations, tuned, .. }, _), receipt) = done?;
     let tuned = tuned.ok_or_else(|| Error::value("param_grid", "", "nothing was chosen"));

@@ -154,6 +154,11 @@ impl Request {
         self.epsilon.zip(self.delta)
     }
 
+    /// Whether groups beside the table are who is protected.
+    pub fn protects_users(&self) -> bool {
+        self.unit.as_deref() != Some("record")
+    }
+
     pub fn adjacency(&self) -> Result<Adjacency, Error> {
         Ok(self.adjacency.parse()?)
     }

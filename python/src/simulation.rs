@@ -127,16 +127,16 @@ pub fn simulate<'py>(
 ) -> PyResult<Ran> {
     let table = Table::new(x, names, y, owners)?;
     let dataset = table.dataset()?;
-    let grouped = owners.is_some();
+    let grouped = owners.is_some() && request.protects_users();
     let done: Result<_, Failure> = detached(py, || {
         let job = parties.simulation(&request).and_then(Simulation::check).map_err(as_parties)?;
         if budget.is_some() {
             payable(&job)?;
         }
-        let bill = Bill::new(request.asked(), job.user_column(), grouped);
+        let bill = Bill { asked: request.asked(), column: job.user_column(), grouped };
         let keep = Keep::default();
         let tracing = request.trace.then(Tracing::default);
-        perform(budget, bill, |watch| {
+        perform(budget, bill, &dataset, |watch| {
             let ready = job.open(&dataset, keep, watch).map_err(as_parties)?;
             Ok(Between(ready, keep, tracing))
         })

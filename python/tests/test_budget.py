@@ -191,11 +191,103 @@ def test_what_is_no_guarantee_is_not_paid_for(budget, patients):
 
 def test_users_are_paid_for_as_such(patients):
     X, y = patients
-    budget = Budget(*CEILING, unit="user")
+    budget = Budget(*CEILING, unit="user").of_users("patient")
     estimator(budget).fit(X, y, groups=np.arange(2000) // 2)
     assert paid(budget) == 1
     with pytest.raises(reticent.BudgetError):
         estimator(budget).fit(X, y)
+
+
+def test_visits_are_not_charged_as_patients(patients):
+    """Groups had no name, and every row a user of its own was charged as if it were a person."""
+    pandas = pytest.importorskip("pandas")
+    X, y = patients
+    budget = Budget(*CEILING, unit="user")
+    patient = pandas.Series(np.arange(2000) // 4, name="patient")
+    visit = pandas.Series(np.arange(2000), name="visit")
+    estimator(budget).fit(X, y, groups=patient)
+    model = estimator(budget)
+    for groups in (visit, visit.to_numpy()):
+        refused = reticent.BudgetError if groups is visit else ValueError
+        with pytest.raises(refused, match="visit|no name"):
+            model.fit(X, y, groups=groups)
+        with pytest.raises(refused, match="visit|no name"):
+            reticent.class_counts(
+                y, groups, classes=[0, 1], epsilon=0.1, delta=1e-7, budget=budget
+            )
+        with pytest.raises(refused, match="visit|no name"):
+            reticent.sweep(model, X, y, {"alpha": [1e-3]}, groups=groups, repeats=1)
+        with pytest.raises(refused, match="visit|no name"):
+            reticent.PrivateSearchCV(model, {"alpha": [1e-3, 1e-2]}).fit(X, y, groups)
+    with pytest.raises(ValueError, match="of_users says 'patient'"):
+        estimator(budget.of_users("patient")).fit(X, y, groups=visit)
+    assert paid(budget) == 1
+    estimator(budget.of_users("patient")).fit(X, y, groups=patient.to_numpy())
+    assert paid(budget) == 2
+
+
+def test_groups_do_not_stand_in_for_the_column_of_the_schema():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    table = pandas.DataFrame({"age": rng.uniform(20, 90, 400)})
+    y = pandas.Series((table["age"] > 50).astype(int), name="ill")
+    schema = {
+        "row_norm": 1.0,
+        "column": [
+            {"name": "age", "kind": "numeric", "lower": 20, "upper": 90},
+            {"name": "patient", "kind": "user"},
+            {"name": "ill", "kind": "target", "classes": ["0", "1"]},
+        ]
+    }
+    model = PrivateLogisticRegression(epsilon=1.0, delta=1e-6, schema=schema)
+    visit = pandas.Series(np.arange(400), name="visit")
+    with pytest.raises(ValueError, match="stand in for the column 'patient'"):
+        model.fit(table, y, groups=visit)
+    model.fit(table, y, groups=visit.rename("patient") // 4)
+    assert model.certificate_.unit == "user"
+
+
+def test_a_table_in_memory_is_not_charged_to_another_tables_people(tmp_path, patients):
+    """A in memory, B of other people, B in memory: the last was charged to A's people alone."""
+    X, y = patients
+    budget = Budget.create(tmp_path / "clinic.budget", *CEILING)
+    north, south = slice(0, 1000), slice(1000, 2000)
+    estimator(budget.for_disjoint_people("north")).fit(X[north], y[north])
+    estimator(budget.for_disjoint_people("south")).fit(X[south], y[south])
+    people = [job["people"] for job in budget.jobs]
+    assert people == [[1], [2]]
+    counted = budget.counted
+    estimator(budget).fit(X[south], y[south])
+    assert budget.jobs[2]["people"] is None
+    assert budget.counted > counted
+    # Other targets and orders are of the same people; the same rows under another name perhaps.
+    small = estimator(budget.for_disjoint_people("south")).set_params(epsilon=0.3)
+    small.fit(X[south], 1 - np.asarray(y[south]))
+    order = np.random.default_rng(0).permutation(1000)
+    other = small.set_params(budget=budget.for_disjoint_people("east"))
+    other.fit(np.asarray(X[south])[order], np.asarray(y[south])[order])
+    assert [job["people"] for job in budget.jobs[3:]] == [[2], None]
+    assert len(budget.check()["jobs"]) == 5
+
+
+def test_folds_of_disjoint_people_have_one_budget(patients):
+    budget = Budget(*CEILING)
+    model = estimator(budget.for_disjoint_people("south"))
+    scores = quietly(lambda: cross_val_score(model, *patients, cv=10))
+    assert np.isfinite(scores).sum() == FIT == paid(budget)
+    assert all(job["people"] == [1] for job in budget.jobs)
+
+
+def test_a_statement_about_a_table_is_the_handles(tmp_path):
+    budget = Budget.create(tmp_path / "clinic.budget", *CEILING)
+    apart = budget.for_disjoint_people("south").of_users("patient")
+    for same in (copy.deepcopy(apart), pickle.loads(pickle.dumps(apart)), clone(apart, safe=False)):
+        assert same == apart and same.disjoint_people == "south" and same.users == "patient"
+    assert apart != budget and not budget.disjoint_people and budget.users is None
+    with pytest.raises(ValueError, match="who a user is"):
+        budget.of_users(" ")
+    with pytest.raises(ValueError, match="who these people are"):
+        budget.for_disjoint_people(" ")
 
 
 def test_a_budget_is_for_its_owner_and_opens_again(tmp_path, patients):

@@ -47,7 +47,11 @@ def test_parties_by_their_names(model, patients):
     # A holder that is a person is protected whole.
     person = np.arange(2000) % 50
     run = reticent.simulate(model.set_params(unit=None), frame, y, person, trust="central")
-    assert run.model.certificate_.unit == "user" and len(run.parties) == 50
+    assert run.model.certificate_.unit == "user"
+    # Seats, and not who sits there.
+    assert run.parties == list(range(50))
+    with pytest.raises(ValueError, match="told to nobody"):
+        reticent.simulate(model, frame, y, person, trust="central", party_epsilon={7: 1.0})
 
 
 def test_peers_without_a_server(model, patients):

@@ -147,7 +147,7 @@ def test_an_experiment_that_is_stopped_has_its_rows(model, patients, monkeypatch
 
 
 def test_a_sweep_protects_persons(model, patients):
-    budget = Budget(4.0, 1e-5, unit="user")
+    budget = Budget(4.0, 1e-5, unit="user").of_users("patient")
     model.set_params(budget=budget)
     found = reticent.sweep(
         model, *patients, {"alpha": [1e-3]}, groups=np.arange(2000) // 4, repeats=1
@@ -170,7 +170,7 @@ def test_a_sweep_protects_persons(model, patients):
 def test_what_the_budget_cannot_count_is_refused_before_the_first_run(model, patients, grid):
     # The first point is what the budget promises, and the second is not.
     budget = Budget(8.0, 1e-4, **{name: values[0] for name, values in grid.items()})
-    model.set_params(budget=budget, public_n=2000)
+    model.set_params(budget=budget.of_users("patient"), public_n=2000)
     groups = np.arange(2000) // 4 if "unit" in grid else None
     with pytest.raises(reticent.BudgetError) as raised:
         reticent.sweep(model, *patients, grid, repeats=1, groups=groups)

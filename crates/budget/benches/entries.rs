@@ -24,12 +24,12 @@ fn plan(number: u32) -> Ledger {
     ledger
 }
 
-fn request(plan: &Ledger, table: Table) -> Request<'_> {
+fn request<'a>(plan: &'a Ledger, table: &'a Table) -> Request<'a> {
     Request { label: "a fit", asked: (0.01, 1e-6), plan, table, user: None }
 }
 
 /// The slowest of some reservations.
-fn reserve(store: &mut Store, table: Table) -> Duration {
+fn reserve(store: &mut Store, table: &Table) -> Duration {
     let one = |number| {
         let plan = plan(number);
         let began = Instant::now();
@@ -45,12 +45,12 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("many.budget");
     let mut store = Store::create(&path, Promise::new("many", 8.0, 1e-6).unwrap()).unwrap();
-    let table = Table { fingerprint: [0; 32], relation: Relation::Same };
+    let table = Table::file([1; 32], Relation::Same);
     let mut last = Vec::new();
     for number in 0..5_000 {
         let plan = plan(number);
         let began = Instant::now();
-        let reservation = store.reserve(&request(&plan, table)).unwrap();
+        let reservation = store.reserve(&request(&plan, &table)).unwrap();
         if number >= 4_980 {
             last.push(began.elapsed());
         }
@@ -69,12 +69,12 @@ fn main() {
     // Who reads keeps what is written in the log.
     let reader = rusqlite::Connection::open(&path).unwrap();
     reader.execute_batch("BEGIN; SELECT * FROM history").unwrap();
-    let logged = reserve(&mut store, table);
+    let logged = reserve(&mut store, &table);
     drop(reader);
     store.summary().unwrap();
-    let emptied = reserve(&mut store, table);
+    let emptied = reserve(&mut store, &table);
     let began = Instant::now();
-    let job = store.reserve(&request(&plan(1), table)).unwrap();
+    let job = store.reserve(&request(&plan(1), &table)).unwrap();
     store.beat(&job, 1, None).unwrap();
     let beat = began.elapsed();
     println!("lines        {}", summary.lines);

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::books::{Books, Known, Open};
 use crate::error::BudgetError;
+use crate::people::People;
 use crate::promise::Promise;
 
 /// What a reservation has to know of the history.
@@ -19,30 +20,40 @@ struct Balance {
     promise: Promise,
     lines: u64,
     head: Digest,
-    tables: Vec<(Digest, Option<u64>)>,
+    tables: Vec<(Digest, Option<u64>, bool)>,
     users: Option<String>,
+    apart: bool,
     closed: Vec<Vec<u8>>,
     everybody: Vec<u8>,
-    open: Vec<(u64, Option<u64>, Vec<u8>)>,
+    open: Vec<(u64, People, Vec<u8>)>,
 }
 
 fn seal(text: &str, key: &[u8; 32]) -> Digest {
-    Hasher::new("reticent budget balance 1").field(key).field(text.as_bytes()).finish()
+    Hasher::new("reticent budget balance 2").field(key).field(text.as_bytes()).finish()
+}
+
+/// Whether it is a balance of format 4 or before, which is not read: the history is.
+pub(crate) fn is_earlier(text: &str, given: &Digest, key: &[u8; 32]) -> bool {
+    let mut hasher = Hasher::new("reticent budget balance 1");
+    hasher.field(key).field(text.as_bytes()).finish() == *given
 }
 
 impl Books {
     /// As text, and its seal.
     pub(crate) fn balance(&self, key: &[u8; 32]) -> Result<(String, Digest), BudgetError> {
         let bytes = |charge: &Charge| charge.to_bytes().to_vec();
+        let job = |(&number, job): (&u64, &Open)| (number, job.people.clone(), bytes(&job.charge));
+        let open = self.open.iter().map(job).collect();
         let balance = Balance {
             promise: self.promise.clone(),
             lines: self.lines,
             head: self.head,
-            tables: self.tables.iter().map(|known| (known.fingerprint, known.people)).collect(),
+            tables: self.tables.iter().map(|one| (one.fingerprint, one.people, one.part)).collect(),
             users: self.users.clone(),
+            apart: self.apart,
             closed: self.closed.iter().map(bytes).collect(),
             everybody: bytes(&self.everybody),
-            open: self.open.iter().map(|(&n, job)| (n, job.people, bytes(&job.charge))).collect(),
+            open,
         };
         let text = serde_json::to_string(&balance).map_err(|error| damaged(self.lines, &error))?;
         let seal = seal(&text, key);
@@ -68,13 +79,14 @@ impl Books {
         let charge = |bytes: &Vec<u8>| Charge::from_bytes(bytes).ok_or_else(wrong);
         let mut books = Books::empty(balance.promise)?;
         (books.lines, books.head) = (balance.lines, balance.head);
-        let known = |(fingerprint, people)| Known { fingerprint, people };
+        let known = |(fingerprint, people, part)| Known { fingerprint, people, part };
         books.tables = balance.tables.into_iter().map(known).collect();
-        books.users = balance.users;
+        (books.users, books.apart) = (balance.users, balance.apart);
         books.closed = balance.closed.iter().map(charge).collect::<Result<_, _>>()?;
         books.everybody = charge(&balance.everybody)?;
         for (number, people, bytes) in &balance.open {
-            books.open.insert(*number, Open { people: *people, charge: charge(bytes)? });
+            let (people, charge) = (people.clone(), charge(bytes)?);
+            books.open.insert(*number, Open { people, charge, doubtful: false });
         }
         if books.could_be() { Ok(books) } else { Err(wrong()) }
     }
@@ -83,9 +95,12 @@ impl Books {
     /// anything.
     fn could_be(&self) -> bool {
         let groups = self.closed.len();
-        let people = self.tables.iter().map(|known| known.people);
+        let people = self.tables.iter().map(|known| People::of(known.people));
         (1..=self.tables.len().max(1)).contains(&groups)
-            && people.chain(self.open.values().map(|job| job.people)).all(|own| self.knows(own))
+            && people
+                .chain(self.open.values().map(|job| job.people.clone()))
+                .all(|own| self.knows(&own))
+            && self.apart
             && self.open.keys().all(|number| (2..=self.lines).contains(number))
     }
 }
@@ -98,12 +113,17 @@ fn damaged(line: u64, what: &dyn std::fmt::Display) -> BudgetError {
 mod tests {
     use super::*;
 
+    fn open(people: Option<u64>) -> Open {
+        Open { people: People::of(people), charge: Charge::ZERO, doubtful: false }
+    }
+
     /// The books of one open job on the first table, sealed after `spoil`.
     fn recalled(spoil: impl FnOnce(&mut Books)) -> Result<Books, BudgetError> {
         let mut books = Books::empty(Promise::new("clinic", 1.0, 1e-6).unwrap()).unwrap();
         books.lines = 3;
-        books.tables.push(Known { fingerprint: [1; 32], people: Some(1) });
-        books.open.insert(3, Open { people: Some(1), charge: Charge::ZERO });
+        books.tables.push(Known { fingerprint: [1; 32], people: Some(1), part: false });
+        books.open.insert(3, open(Some(1)));
+        books.apart = true;
         spoil(&mut books);
         let (text, seal) = books.balance(&[7; 32]).unwrap();
         Books::recall(&text, &seal, &[7; 32], (books.lines, books.head))
@@ -112,14 +132,19 @@ mod tests {
     #[test]
     fn books_that_no_history_comes_to_are_refused_though_they_are_sealed() {
         assert!(recalled(|_| ()).is_ok());
-        let spoilt: [fn(&mut Books); 9] = [
+        let spoilt: [fn(&mut Books); 11] = [
+            |books| books.apart = false,
+            |books| {
+                let nobody = People::Groups(std::collections::BTreeSet::new());
+                books.open.values_mut().for_each(|job| job.people = nobody.clone());
+            },
             |books| books.tables[0].people = Some(0),
             |books| books.tables[0].people = Some(2),
             |books| books.tables[0].people = Some(u64::MAX),
-            |books| books.open.values_mut().for_each(|job| job.people = Some(0)),
-            |books| books.open.values_mut().for_each(|job| job.people = Some(2)),
-            |books| _ = books.open.insert(4, Open { people: None, charge: Charge::ZERO }),
-            |books| _ = books.open.insert(0, Open { people: None, charge: Charge::ZERO }),
+            |books| books.open.values_mut().for_each(|job| job.people = People::of(Some(0))),
+            |books| books.open.values_mut().for_each(|job| job.people = People::of(Some(2))),
+            |books| _ = books.open.insert(4, open(None)),
+            |books| _ = books.open.insert(0, open(None)),
             |books| books.closed.clear(),
             |books| books.closed.push(Charge::ZERO),
         ];

@@ -1,12 +1,13 @@
 //! What the history comes to: replayed line by line, and refused at the first that does not fit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Charge, Filter, Ledger, Unit};
 use reticent_noise::Digest;
 
 use crate::error::BudgetError;
-use crate::line::{Bound, Closed, Kind, Line, Opened, Use, Users, is_time};
+use crate::line::{Bound, Closed, Kind, Line, Opened, Rule, TABLES, Use, Users, is_time};
+use crate::people::People;
 use crate::promise::Promise;
 
 /// What became of a job.
@@ -39,19 +40,26 @@ impl Status {
 }
 
 /// A job that has reserved and has not come back.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Open {
-    /// Whose table it is on; `None` for everybody.
-    pub people: Option<u64>,
+    pub people: People,
     pub charge: Charge,
+    /// Whether it may have been on a table in memory, which rule 1 did not tell apart.
+    pub doubtful: bool,
 }
 
 /// A table that was bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Known {
     pub fingerprint: Digest,
+    /// Whose it is; `None` where nobody knows.
     pub people: Option<u64>,
+    /// Whether it is the digest of a part, by which a table is not known.
+    pub part: bool,
 }
+
+/// What rule 1 knew every table in memory by.
+const IN_MEMORY: Digest = [0; 32];
 
 /// The hash before the first line.
 const BEFORE: Digest = [0; 32];
@@ -66,9 +74,14 @@ pub(crate) struct Books {
     pub tables: Vec<Known>,
     /// The column that says who a user is, once a job that protects users has reserved.
     pub users: Option<String>,
+    /// Whether the history says that tables are told apart by rule [`TABLES`].
+    pub apart: bool,
     /// What is closed and counted, for each group of disjoint people; one before any table is
     /// bound.
     pub closed: Vec<Charge>,
+    /// What is closed and counted for each group under rule 1, and may have been about another: in
+    /// the end it counts for everybody. As long as `closed`, or empty.
+    pub doubtful: Vec<Charge>,
     /// The same for what counts for everybody.
     pub everybody: Charge,
     pub open: BTreeMap<u64, Open>,
@@ -95,7 +108,20 @@ impl Books {
         for line in lines {
             books.take(line)?;
         }
+        books.count_doubtful_for_everybody();
         Ok(books)
+    }
+
+    /// Under rule 1 every table in memory was taken for the same one. Whose it was nobody knows, so
+    /// what was asked of it counts for everybody; and so does all that was counted for the same
+    /// group since, which cannot be told from it.
+    pub(crate) fn count_doubtful_for_everybody(&mut self) {
+        for charge in std::mem::take(&mut self.doubtful) {
+            self.everybody = self.everybody.and(&charge);
+        }
+        for job in self.open.values_mut().filter(|job| job.doubtful) {
+            (job.people, job.doubtful) = (People::Everybody, false);
+        }
     }
 
     /// Before the first line.
@@ -107,7 +133,9 @@ impl Books {
             lines: 0,
             tables: Vec::new(),
             users: None,
+            apart: false,
             closed: vec![Charge::ZERO],
+            doubtful: Vec::new(),
             everybody: Charge::ZERO,
             open: BTreeMap::new(),
         })
@@ -119,8 +147,13 @@ impl Books {
     }
 
     /// Whether there are such people; everybody there always is.
-    pub(crate) fn knows(&self, people: Option<u64>) -> bool {
-        people.is_none_or(|own| (1..=self.groups()).contains(&own))
+    pub(crate) fn knows(&self, people: &People) -> bool {
+        match people {
+            People::Everybody => true,
+            People::Groups(all) => {
+                !all.is_empty() && all.iter().all(|own| (1..=self.groups()).contains(own))
+            }
+        }
     }
 
     /// Takes the next line in, or refuses it.
@@ -139,9 +172,17 @@ impl Books {
             return Err(line.damaged("its hash is not that of what it says"));
         }
         match line.kind {
-            Kind::Opened if line.number == 1 => (),
+            Kind::Opened if line.number == 1 => {
+                self.apart = line.read::<Opened>()?.tables == TABLES;
+            }
             Kind::Opened => return Err(line.damaged("a second beginning")),
             Kind::Table => self.bind(line)?,
+            Kind::Rule if self.apart => return Err(line.damaged("it says its rule twice")),
+            Kind::Rule => {
+                Rule::read(line)?;
+                self.count_doubtful_for_everybody();
+                self.apart = true;
+            }
             Kind::Users if self.users.is_some() => {
                 return Err(line.damaged("it says a second time who a user is"));
             }
@@ -164,21 +205,32 @@ impl Books {
                 self.closed.push(Charge::ZERO);
             }
             Some(1) if self.groups() == 1 => (),
+            // A file of a table that is bound, or the digest of a part of one.
+            Some(people) if self.apart && (1..=self.groups()).contains(&people) => (),
             None if self.groups() > 1 => (),
             _ => return Err(line.damaged("it names people that there are not")),
         }
-        self.tables.push(Known { fingerprint, people: line.people });
+        let part = Bound::is_part(line)?;
+        self.tables.push(Known { fingerprint, people: line.people, part });
         Ok(())
+    }
+
+    /// Whether a job for one group may have been on a table in memory that is not that group's.
+    fn is_doubtful(&self, people: &People) -> bool {
+        let memory = |known: &&Known| known.fingerprint == IN_MEMORY;
+        !self.apart
+            && people.one().is_some()
+            && self.tables.iter().filter(memory).any(|known| known.people == people.one())
     }
 
     /// A job that reserves is open; one that was made elsewhere is closed at once.
     fn begin(&mut self, line: &Line, status: Status) -> Result<(), BudgetError> {
         let charge = line.charge.ok_or_else(|| line.damaged("a job without a charge"))?;
-        let known = self.knows(line.people);
-        if line.job != Some(line.number) || !known {
+        let people = Use::people(line)?;
+        if line.job != Some(line.number) || !self.knows(&people) {
             return Err(line.damaged("it names a job or people that there are not"));
         }
-        let job = Open { people: line.people, charge };
+        let job = Open { doubtful: self.is_doubtful(&people), people, charge };
         match status {
             Status::Open => _ = self.open.insert(line.number, job),
             _ => self.count(job),
@@ -199,32 +251,40 @@ impl Books {
 
     /// Counts a job that is closed.
     fn count(&mut self, job: Open) {
-        match job.people {
-            None => self.everybody = self.everybody.and(&job.charge),
-            Some(people) => {
-                let of = place(people).and_then(|place| self.closed.get_mut(place));
-                of.into_iter().for_each(|closed| *closed = closed.and(&job.charge));
-            }
+        let People::Groups(groups) = &job.people else {
+            self.everybody = self.everybody.and(&job.charge);
+            return;
+        };
+        if job.doubtful {
+            self.doubtful.resize(self.closed.len(), Charge::ZERO);
+        }
+        let counted = if job.doubtful { &mut self.doubtful } else { &mut self.closed };
+        for place in groups.iter().filter_map(|&group| place(group)) {
+            let of = counted.get_mut(place);
+            of.into_iter().for_each(|closed| *closed = closed.and(&job.charge));
         }
     }
 
     /// What counts for one group of people.
     pub(crate) fn spent(&self, people: u64) -> Charge {
-        let closed = place(people).and_then(|place| self.closed.get(place)).copied();
-        let closed = closed.unwrap_or(Charge::ZERO);
-        let counts = |job: &&Open| job.people.is_none_or(|own| own == people);
-        let open = self.open.values().filter(counts);
+        let of = |all: &[Charge]| place(people).and_then(|place| all.get(place)).copied();
+        let closed = of(&self.closed).unwrap_or(Charge::ZERO);
+        let closed = closed.and(&of(&self.doubtful).unwrap_or(Charge::ZERO));
+        let open = self.open.values().filter(|job| job.people.include(people));
         open.fold(closed.and(&self.everybody), |sum, job| sum.and(&job.charge))
     }
 
-    /// The groups of people that a job on a table of `people` is counted for.
-    pub(crate) fn affected(&self, people: Option<u64>) -> std::ops::RangeInclusive<u64> {
-        people.map_or(1..=self.groups(), |own| own..=own)
+    /// The groups of people that a job is counted for; one that comes with it is among them.
+    pub(crate) fn affected(&self, people: &People) -> Vec<u64> {
+        match people {
+            People::Everybody => (1..=self.groups()).collect(),
+            People::Groups(all) => all.iter().copied().collect(),
+        }
     }
 
     /// Whose table a job is taken to be on that does not say: the first that is known.
-    pub(crate) fn known_people(&self) -> Option<u64> {
-        self.tables.first().map_or(Some(1), |known| known.people)
+    pub(crate) fn known_people(&self) -> People {
+        People::of(self.tables.first().map_or(Some(1), |known| known.people))
     }
 
     /// Whether the promise still holds.
@@ -279,7 +339,7 @@ pub(crate) fn statuses(lines: &[Line]) -> BTreeMap<u64, Status> {
     let mut all = BTreeMap::new();
     for line in lines {
         let status = match line.kind {
-            Kind::Opened | Kind::Table | Kind::Users => continue,
+            Kind::Opened | Kind::Table | Kind::Rule | Kind::Users => continue,
             Kind::Reserved => Status::Open,
             Kind::Imported => Status::Imported,
             Kind::Settled => Status::Settled,
@@ -289,6 +349,26 @@ pub(crate) fn statuses(lines: &[Line]) -> BTreeMap<u64, Status> {
         all.extend(line.job.map(|job| (job, status)));
     }
     all
+}
+
+/// The jobs that rule 1 counted for a group and that count for everybody, because they may have been
+/// on a table in memory.
+pub(crate) fn doubtful(lines: &[Line]) -> BTreeSet<u64> {
+    let (mut groups, mut jobs) = (BTreeSet::new(), BTreeSet::new());
+    let apart = |line: &Line| line.read::<Opened>().is_ok_and(|opened| opened.tables == TABLES);
+    if lines.first().is_some_and(apart) {
+        return jobs;
+    }
+    for line in lines.iter().take_while(|line| line.kind != Kind::Rule) {
+        match line.kind {
+            Kind::Table if line.secret == Some(IN_MEMORY) => groups.extend(line.people),
+            Kind::Reserved if line.people.is_some_and(|own| groups.contains(&own)) => {
+                jobs.insert(line.number);
+            }
+            _ => (),
+        }
+    }
+    jobs
 }
 
 /// Whether somebody has to say who a user is before it can be counted.
@@ -304,14 +384,16 @@ fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {
     match line.kind {
         Kind::Opened => line.read::<Opened>().map(|_| ()),
         Kind::Table => line.read::<Bound>().map(|_| ()),
+        Kind::Rule => Rule::read(line),
         Kind::Users => Users::read(line).map(|_| ()),
         Kind::Reserved | Kind::Imported => {
             let used = Use::read(line)?;
             let plans = used.plans().map(|plan| books.charge_of_done(plan));
             costs(plans.reduce(|one, two| one.or(&two)).unwrap_or(Charge::INFINITE))?;
             let imported = line.kind == Kind::Imported;
-            let held =
-                || books.affected(line.people).all(|people| books.covers(&books.spent(people)));
+            let people = Use::people(line)?;
+            let mut affected = books.affected(&people).into_iter();
+            let mut held = || affected.all(|people| books.covers(&books.spent(people)));
             if used.plans().any(protects_users) && !imported && books.users.is_none() {
                 Err(line.damaged("nobody said which column names its users"))
             } else if used.beyond && !imported {

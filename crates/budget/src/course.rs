@@ -33,6 +33,9 @@ pub(crate) fn course(lines: &[Line], at_most: usize) -> Result<Vec<Moment>, Budg
         if place > 0 {
             books.take(line)?;
         }
+        if place + 1 == lines.len() {
+            books.count_doubtful_for_everybody();
+        }
         if shown.contains(&line.number) {
             let counted = |people| books.filter.reading(&books.spent(people));
             moments.push(Moment {

@@ -8,8 +8,9 @@ use crate::books::{Books, protects_users};
 use crate::error::BudgetError;
 use crate::file::LONGEST;
 use crate::line::{Bound, Kind, Use, Users};
+use crate::people::People;
 use crate::promise::check_name;
-use crate::request::{Relation, Table};
+use crate::request::{Piece, Relation, Table};
 
 /// The lines that a change adds.
 #[derive(Debug)]
@@ -42,7 +43,7 @@ impl Next {
         draft: Draft,
     ) -> Result<(), BudgetError> {
         let job = books.open.get(&number).ok_or(BudgetError::NotOpen(number))?;
-        self.write(Draft { job: Some(number), people: job.people, ..draft });
+        self.write(Draft { job: Some(number), people: job.people.one(), ..draft });
         Ok(())
     }
 
@@ -75,26 +76,108 @@ impl Next {
         }
     }
 
-    /// Whose table it is; a table that is new is written down.
-    pub(crate) fn bind(&mut self, books: &Books, table: Table) -> Result<Option<u64>, BudgetError> {
-        let same = books.tables.iter().find(|known| known.fingerprint == table.fingerprint);
-        if let Some(known) = same {
-            return Ok(known.people);
+    /// Whose table it is; files that are new are written down.
+    pub(crate) fn bind(&mut self, books: &Books, table: &Table) -> Result<People, BudgetError> {
+        // A fold, a sample or a whole table, of whomever: no content tells.
+        if table.in_memory && table.relation != Relation::DisjointPeople {
+            return Ok(People::Everybody);
         }
-        let (relation, people) = match table.relation {
-            _ if books.tables.is_empty() => ("first", Some(1)),
-            Relation::Same => {
-                return Err(BudgetError::AnotherTable { dataset: books.promise.dataset.clone() });
+        let together = table.together.and_then(|digest| known(books, &digest));
+        let found: Vec<Found> =
+            table.pieces.iter().map(|piece| Found::of(books, piece, together)).collect();
+        let is_new = |one: &Found| matches!(one, Found::New);
+        if found.iter().any(|one| matches!(one, Found::Part)) {
+            return Ok(People::Everybody);
+        }
+        let (any, all) = (found.iter().any(is_new), found.iter().all(is_new));
+        let new = any.then(|| relation(books, table.relation, all)).transpose()?;
+        let (mut people, mut written) = (None::<People>, Vec::new());
+        for (piece, one) in table.pieces.iter().zip(found) {
+            let (whose, word) = match (one, &new) {
+                (Found::New, Some((word, whose))) => (*whose, Some(*word)),
+                (Found::Older(whose), _) => (whose, Some("known")),
+                (Found::Bound(whose), _) => (whose, None),
+                (Found::New | Found::Part, _) => (None, None),
+            };
+            let own = People::of(whose);
+            people = Some(people.map_or(own.clone(), |all| all.and(own)));
+            // The same content under two names is bound once.
+            if let Some(word) = word.filter(|_| !written.contains(&piece.whole)) {
+                self.write_piece(books, piece, whose, word)?;
+                written.push(piece.whole);
             }
-            // Where there are several groups, nobody says which of them it is an edition of.
-            Relation::NewEdition => ("new-edition", (books.groups() == 1).then_some(1)),
-            Relation::DisjointPeople => ("disjoint-people", Some(books.groups() + 1)),
+        }
+        Ok(people.unwrap_or(People::Everybody))
+    }
+
+    fn write_piece(
+        &mut self,
+        books: &Books,
+        piece: &Piece,
+        people: Option<u64>,
+        word: &str,
+    ) -> Result<(), BudgetError> {
+        let parts = piece.parts.iter().map(|part| (part, "part"));
+        for (digest, relation) in std::iter::once((&piece.whole, word)).chain(parts) {
+            let edition = (books.tables.len() + self.drafts.len()) as u64 + 1;
+            let body = body(&Bound { edition, relation: relation.to_owned() })?;
+            let draft = Draft { people, ..Draft::new(Kind::Table, body) };
+            self.write(Draft { secret: Some(*digest), ..draft });
+        }
+        Ok(())
+    }
+}
+
+/// What a budget knows of a piece of a table.
+enum Found {
+    /// It is bound.
+    Bound(Option<u64>),
+    /// It is bound by the digest of an earlier version.
+    Older(Option<u64>),
+    /// A part of it is known, and not as a part of it.
+    Part,
+    New,
+}
+
+impl Found {
+    fn of(books: &Books, piece: &Piece, together: Option<Option<u64>>) -> Self {
+        // A part that is known for others than the whole is: nobody can say whose it is.
+        let own = known(books, &piece.whole);
+        let strange = |digest: &Digest| {
+            let mut same = books.tables.iter().filter(|one| one.fingerprint == *digest);
+            same.any(|one| own != Some(one.people))
         };
-        let edition = books.tables.len() as u64 + 1;
-        let body = body(&Bound { edition, relation: relation.to_owned() })?;
-        let draft = Draft { people, ..Draft::new(Kind::Table, body) };
-        self.write(Draft { secret: Some(table.fingerprint), ..draft });
-        Ok(people)
+        let older = piece.older.and_then(|digest| known(books, &digest)).or(together);
+        match (own, older) {
+            _ if piece.parts.iter().any(strange) => Found::Part,
+            (Some(people), _) => Found::Bound(people),
+            (None, Some(people)) => Found::Older(people),
+            (None, None) => Found::New,
+        }
+    }
+}
+
+/// Whose table has this digest.
+fn known(books: &Books, digest: &Digest) -> Option<Option<u64>> {
+    let found = books.tables.iter().find(|one| !one.part && one.fingerprint == *digest);
+    found.map(|known| known.people)
+}
+
+/// What files that are new are to those before, and whose they are; `all` says that no file of the
+/// table is known.
+fn relation(
+    books: &Books,
+    given: Relation,
+    all: bool,
+) -> Result<(&'static str, Option<u64>), BudgetError> {
+    let dataset = || books.promise.dataset.clone();
+    match given {
+        _ if books.tables.is_empty() => Ok(("first", Some(1))),
+        Relation::Same => Err(BudgetError::AnotherTable { dataset: dataset() }),
+        // Where there are several groups, nobody says which of them it is an edition of.
+        Relation::NewEdition => Ok(("new-edition", (books.groups() == 1).then_some(1))),
+        Relation::DisjointPeople if all => Ok(("disjoint-people", Some(books.groups() + 1))),
+        Relation::DisjointPeople => Err(BudgetError::NotDisjoint { dataset: dataset() }),
     }
 }
 
@@ -122,8 +205,9 @@ impl Use {
         ledger: &Ledger,
         beyond: bool,
     ) -> Self {
-        let between = Vec::new();
-        Self { label: label.to_owned(), epsilon, delta, ledger: ledger.clone(), between, beyond }
+        let (between, groups) = (Vec::new(), Vec::new());
+        let (label, ledger) = (label.to_owned(), ledger.clone());
+        Self { label, epsilon, delta, ledger, between, groups, beyond }
     }
 }
 

@@ -93,6 +93,14 @@ pub enum BudgetError {
         /// The data set of the budget.
         dataset: String,
     },
+    /// A table that is said to be of other people, and has a file that the budget knows.
+    #[error(
+        "a file of this table belongs to the budget {dataset} already, and its people cannot be in no other table of it"
+    )]
+    NotDisjoint {
+        /// The data set of the budget.
+        dataset: String,
+    },
     /// A job whose users are others than the budget's.
     #[error(
         "the budget {dataset} protects users as the column {known} names them, and the job goes by {given}"

@@ -19,10 +19,10 @@ use crate::error::BudgetError;
 const APPLICATION: i64 = 0x5274_4275;
 
 /// The format that this version writes. A migration is a line in [`MIGRATIONS`].
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 /// What brings a file of version n to version n + 1, from version 1 on.
-const MIGRATIONS: [&str; 3] = [PROGRESS, BEGUN, DIGESTS];
+const MIGRATIONS: [&str; 4] = [PROGRESS, BEGUN, DIGESTS, APART];
 
 /// How far jobs are: no part of the history.
 const PROGRESS: &str = "CREATE TABLE progress (job INTEGER PRIMARY KEY, time TEXT NOT NULL, done INTEGER NOT NULL, steps INTEGER) STRICT";
@@ -33,6 +33,10 @@ const BEGUN: &str = "CREATE TABLE begun (job INTEGER NOT NULL, part INTEGER NOT 
 /// The line that closes a job may have the digest of a certificate. The tables stay as they are: it
 /// is a version of its own because a program of version 3 takes such a line for a damaged one.
 const DIGESTS: &str = "";
+
+/// Tables are bound file by file, and a job may count for several groups of people: a program of
+/// version 4 would take such lines for damaged ones.
+const APART: &str = "";
 
 /// The objects of the database by name, with the version that has them first.
 const SCHEMA: [(&str, i64, &str); 9] = [

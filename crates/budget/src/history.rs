@@ -6,6 +6,7 @@ use reticent_accountant::Charge;
 use reticent_noise::{Digest, Hasher};
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
+use crate::balance::is_earlier;
 use crate::books::Books;
 use crate::draft::Draft;
 use crate::error::BudgetError;
@@ -74,6 +75,10 @@ pub(crate) fn recall(
         .query_row("SELECT body, seal FROM balance", [], |row| Ok((row.get(0)?, row.get(1)?)))
         .map_err(failed)?;
     let seal = Digest::try_from(seal).map_err(|_| last.damaged("the balance has no seal"))?;
+    if is_earlier(&text, &seal, &key) {
+        let lines = read(connection).map_err(failed)?.into_iter().collect::<Result<Vec<_>, _>>()?;
+        return Ok((key, Books::replay(&lines)?));
+    }
     let books = Books::recall(&text, &seal, &key, (last.number, last.hash))?;
     if books.promise != first.promise {
         return Err(last.damaged("the balance is of another promise"));

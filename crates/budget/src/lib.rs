@@ -20,9 +20,9 @@
 //!
 //! let mut plan = Ledger::new();
 //! plan.append(Event::new(Gdp::new(0.2)?, Adjacency::ReplaceOne, Unit::Record, View::Central)?);
-//! let table = Table { fingerprint: [7; 32], relation: Relation::Same };
+//! let table = Table::file([7; 32], Relation::Same);
 //! let request =
-//!     Request { label: "first model", asked: (1.0, 1e-6), plan: &plan, table, user: None };
+//!     Request { label: "first model", asked: (1.0, 1e-6), plan: &plan, table: &table, user: None };
 //! let reservation = store.reserve(&request)?; // before the first noise is drawn
 //! // … the run …
 //! store.settle(&reservation, &plan)?;
@@ -41,6 +41,7 @@ mod file;
 mod history;
 mod line;
 mod neighbours;
+mod people;
 mod plan;
 mod progress;
 mod promise;
@@ -56,7 +57,7 @@ pub use line::Line;
 pub use plan::{Planned, gaussian_job};
 pub use progress::Progress;
 pub use promise::Promise;
-pub use request::{Import, Relation, Request, Reservation, Table};
+pub use request::{Import, Piece, Relation, Request, Reservation, Table};
 pub use store::Store;
 pub use summary::{Group, Job, Summary};
 

@@ -5,6 +5,7 @@ use reticent_noise::{Digest, Hasher};
 use serde::{Deserialize, Serialize};
 
 use crate::error::BudgetError;
+use crate::people::People;
 use crate::promise::{Promise, check_name};
 
 /// What a line says.
@@ -14,6 +15,9 @@ pub(crate) enum Kind {
     Opened,
     /// A table was bound.
     Table,
+    /// From here on tables are told apart as this version does; at most once, and only in a budget
+    /// that an earlier version made.
+    Rule,
     /// The column was bound that says who a user is; at most once.
     Users,
     /// A job reserved what its plan costs.
@@ -29,9 +33,10 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 8] = [
+    const ALL: [Kind; 9] = [
         Kind::Opened,
         Kind::Table,
+        Kind::Rule,
         Kind::Users,
         Kind::Reserved,
         Kind::Settled,
@@ -44,6 +49,7 @@ impl Kind {
         match self {
             Kind::Opened => "opened",
             Kind::Table => "table",
+            Kind::Rule => "rule",
             Kind::Users => "users",
             Kind::Reserved => "reserved",
             Kind::Settled => "settled",
@@ -95,7 +101,7 @@ impl Line {
         &self.time
     }
 
-    /// What it says, in a word: `opened`, `table`, `users`, `reserved`, `settled`, `released`,
+    /// What it says, in a word: `opened`, `table`, `rule`, `users`, `reserved`, `settled`, `released`,
     /// `forfeited` or `imported`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -178,6 +184,36 @@ pub(crate) struct Opened {
     /// [`Filter::RULE`](reticent_accountant::Filter::RULE) of the charges.
     pub rule: u32,
     pub reticent: String,
+    /// [`TABLES`], or 1 in a budget that an earlier version made.
+    #[serde(default = "earlier", skip_serializing_if = "is_earlier")]
+    pub tables: u32,
+}
+
+/// How tables are told apart: by the content of each file, and tables in memory count for everybody.
+/// Under rule 1 a list of files was one table, and all tables in memory were one.
+pub(crate) const TABLES: u32 = 2;
+
+fn earlier() -> u32 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // what serde asks for
+fn is_earlier(tables: &u32) -> bool {
+    *tables == earlier()
+}
+
+/// The body of a line that says how tables are told apart from here on.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rule {
+    pub tables: u32,
+}
+
+impl Rule {
+    pub(crate) fn read(line: &Line) -> Result<(), BudgetError> {
+        let Self { tables } = line.read()?;
+        if tables == TABLES { Ok(()) } else { Err(line.damaged("a rule that nobody knows")) }
+    }
 }
 
 /// The body of a line that binds a table.
@@ -185,8 +221,21 @@ pub(crate) struct Opened {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bound {
     pub edition: u64,
-    /// What it is to those before: `first`, `new-edition` or `disjoint-people`.
+    /// What it is to those before: `first`, `new-edition` or `disjoint-people`; `known` for another
+    /// digest of one that is bound, and `part` for the digest of a part of the one before.
     pub relation: String,
+}
+
+impl Bound {
+    /// Whether the line is about a part of a table.
+    pub(crate) fn is_part(line: &Line) -> Result<bool, BudgetError> {
+        let Self { relation, .. } = line.read()?;
+        match relation.as_str() {
+            "first" | "new-edition" | "disjoint-people" | "known" => Ok(false),
+            "part" => Ok(true),
+            _ => Err(line.damaged("a relation that nobody knows")),
+        }
+    }
 }
 
 /// The body of a line that says who a user is.
@@ -219,6 +268,9 @@ pub(crate) struct Use {
     /// pays for one of them all.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub between: Vec<Ledger>,
+    /// The groups of people that it is counted for, where they are several and not everybody.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub groups: Vec<u64>,
     /// Recorded though it was more than was left.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub beyond: bool,
@@ -230,6 +282,26 @@ impl Use {
         let used: Self = line.read()?;
         check_name("label", &used.label).map_err(|error| line.damaged(error.to_string()))?;
         Ok(used)
+    }
+
+    /// Whom a line counts for, without a look at its ledgers.
+    pub(crate) fn people(line: &Line) -> Result<People, BudgetError> {
+        #[derive(Deserialize)]
+        struct Whose {
+            #[serde(default)]
+            groups: Vec<u64>,
+        }
+        if line.people.is_some() {
+            return Ok(People::of(line.people));
+        }
+        let Whose { groups } = line.read()?;
+        match groups.len() {
+            0 => Ok(People::Everybody),
+            _ if groups.len() > 1 && groups.is_sorted_by(|one, two| one < two) => {
+                Ok(People::Groups(groups.into_iter().collect()))
+            }
+            _ => Err(line.damaged("it names people that there are not")),
+        }
     }
 
     /// Every plan.

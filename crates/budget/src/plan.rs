@@ -6,6 +6,7 @@ use reticent_accountant::{
 
 use crate::books::Books;
 use crate::error::BudgetError;
+use crate::people::People;
 use crate::promise::Promise;
 use crate::summary::largest_left;
 
@@ -58,7 +59,7 @@ pub fn gaussian_job(
 pub(crate) fn planned(books: &Books, plan: &Ledger) -> Result<Planned, BudgetError> {
     let charge = books.charge(plan)?;
     let mut worst: Option<Planned> = None;
-    for people in books.affected(books.known_people()) {
+    for people in books.affected(&books.known_people()) {
         let spent = books.spent(people);
         let together = spent.and(&charge);
         let fits = books.covers(&spent) && books.filter.covers(&together)?;
@@ -79,7 +80,7 @@ pub(crate) fn planned(books: &Books, plan: &Ledger) -> Result<Planned, BudgetErr
 pub(crate) fn fitting(
     books: &Books,
     plans: &[&Ledger],
-    people: Option<u64>,
+    people: &People,
     at: f64,
 ) -> Result<Charge, BudgetError> {
     let Promise { epsilon: ceiling, delta, .. } = books.promise;

@@ -10,7 +10,8 @@ use crate::draft::Next;
 use crate::error::BudgetError;
 use crate::file::not_a_budget;
 use crate::history::{key, read, recall};
-use crate::line::Line;
+use crate::line::{Line, Opened, TABLES};
+use crate::people::People;
 use crate::plan::{Planned, fitting, planned};
 use crate::progress;
 use crate::promise::Promise;
@@ -42,6 +43,18 @@ impl Store {
         Ok(hasher.finish())
     }
 
+    /// Whether a version made it that knew tables by other digests ([`Piece::older`]).
+    ///
+    /// [`Piece::older`]: crate::Piece::older
+    ///
+    /// # Errors
+    /// A history that cannot be read.
+    pub fn made_earlier(&self) -> Result<bool, BudgetError> {
+        let lines = self.lines()?;
+        let opened = lines.first().map(|line| line.read::<Opened>()).transpose()?;
+        Ok(opened.is_none_or(|opened| opened.tables != TABLES))
+    }
+
     /// What it promises.
     ///
     /// # Errors
@@ -50,8 +63,8 @@ impl Store {
         Ok(Books::replay(&self.lines()?)?.promise)
     }
 
-    /// What a reservation of the plan would be told, without making it; the table is taken for the
-    /// one that is known.
+    /// What a reservation of the plan would be told, without making it; the table is taken for that
+    /// of the people who have most left.
     ///
     /// # Errors
     /// As [`Store::reserve`].
@@ -59,7 +72,9 @@ impl Store {
         check_asked(asked)?;
         check_events(plan)?;
         let books = Books::replay(&self.lines()?)?;
-        fitting(&books, &[plan], books.known_people(), asked.1).map(|_| ())
+        let fits = |group| fitting(&books, &[plan], &People::of(Some(group)), asked.1).map(|_| ());
+        let any = (2..=books.groups()).any(|group| fits(group).is_ok());
+        if any { Ok(()) } else { fits(1) }
     }
 
     /// Refuses what no reservation is made for, however much is left: a plan that cannot be counted

@@ -18,13 +18,70 @@ pub enum Relation {
     DisjointPeople,
 }
 
+/// What a table is known by, a file of it or rows in memory. All digests are under
+/// [`Store::key`](crate::Store::key), and none of them is all zeros.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The digest of all that a file holds, unpacked; of rows in memory, the digest of what the people
+    /// in them are called ([`Store::fingerprint`](crate::Store::fingerprint)).
+    pub whole: [u8; 32],
+    /// The digest by which a budget of format 4 or before knows it.
+    pub older: Option<[u8; 32]>,
+    /// Digests of parts: another table with the same part may be of the same people.
+    pub parts: Vec<[u8; 32]>,
+}
+
+impl From<[u8; 32]> for Piece {
+    fn from(whole: [u8; 32]) -> Self {
+        Piece { whole, older: None, parts: Vec::new() }
+    }
+}
+
 /// The table that a job is about.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// A digest of the file under [`Store::key`](crate::Store::key).
-    pub fingerprint: [u8; 32],
-    /// How it goes together with those before.
-    pub relation: Relation,
+    pub(crate) pieces: Vec<Piece>,
+    /// All pieces together, as a budget of format 4 or before knows them.
+    pub(crate) together: Option<[u8; 32]>,
+    pub(crate) in_memory: bool,
+    pub(crate) relation: Relation,
+}
+
+impl Table {
+    /// One file.
+    #[must_use]
+    pub fn file(piece: impl Into<Piece>, relation: Relation) -> Self {
+        Self::files(vec![piece.into()], None, relation)
+    }
+
+    /// Several files; `together` is the digest by which a budget of format 4 or before knows them
+    /// all, in this order.
+    #[must_use]
+    pub fn files(pieces: Vec<Piece>, together: Option<[u8; 32]>, relation: Relation) -> Self {
+        Self { pieces, together, in_memory: false, relation }
+    }
+
+    /// Rows in memory. Nobody knows whose they are, a fold's or a whole table's: what is asked of
+    /// them counts for everybody, unless nobody in them is in another table
+    /// ([`Relation::DisjointPeople`]).
+    #[must_use]
+    pub fn in_memory(piece: impl Into<Piece>, relation: Relation) -> Self {
+        Self { pieces: vec![piece.into()], together: None, in_memory: true, relation }
+    }
+
+    /// Rows in memory that nobody speaks for.
+    #[must_use]
+    pub fn of_anybody() -> Self {
+        let relation = Relation::Same;
+        Self { pieces: Vec::new(), together: None, in_memory: true, relation }
+    }
+
+    /// Whether it has the same content twice: then a record is in it twice.
+    #[must_use]
+    pub fn repeats(&self) -> bool {
+        let all = self.pieces.iter().enumerate();
+        all.into_iter().any(|(i, one)| self.pieces[..i].iter().any(|two| one.whole == two.whole))
+    }
 }
 
 /// What a job asks for.
@@ -37,7 +94,7 @@ pub struct Request<'a> {
     /// All that it will do; it is held to that by whoever asks.
     pub plan: &'a Ledger,
     /// The table.
-    pub table: Table,
+    pub table: &'a Table,
     /// Where users are protected: the column that says whose row it is. The first is bound to the
     /// budget, and another is refused.
     pub user: Option<&'a str>,

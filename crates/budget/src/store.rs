@@ -14,7 +14,8 @@ use crate::draft::{Draft, Next, body};
 use crate::error::BudgetError;
 use crate::file::File;
 use crate::history::{LINES, append, begin, digest_of_key, keep, line, recall};
-use crate::line::{Closed, Kind, Line, Opened, Use};
+use crate::line::{Closed, Kind, Line, Opened, Rule, TABLES, Use};
+use crate::people::People;
 use crate::plan::{fitting, within};
 use crate::progress;
 use crate::promise::{Promise, check_name};
@@ -99,13 +100,14 @@ impl Store {
         let plans: Vec<&Ledger> = std::iter::once(request.plan).chain(others).collect();
         plans.iter().try_for_each(|plan| check_events(plan))?;
         let used = Use::of(request.label, request.asked, request.plan, false);
-        let body = body(&Use { between: others.to_vec(), ..used })?;
+        let used = Use { between: others.to_vec(), ..used };
         let (number, hash) = self.change_and_hash(|books, next| {
             let people = next.bind(books, request.table)?;
             next.bind_users(books, &plans, request.user)?;
-            let charge = fitting(books, &plans, people, request.asked.1)?;
-            let draft = Draft { people, charge: Some(charge), ..Draft::new(Kind::Reserved, body) };
-            Ok(next.write_own(draft))
+            let charge = fitting(books, &plans, &people, request.asked.1)?;
+            let body = body(&Use { groups: people.several(), ..used })?;
+            let draft = Draft::new(Kind::Reserved, body);
+            Ok(next.write_own(Draft { people: people.one(), charge: Some(charge), ..draft }))
         })?;
         Ok(Reservation { number, hash })
     }
@@ -197,11 +199,12 @@ impl Store {
         check_asked((if epsilon == f64::INFINITY { 0.0 } else { epsilon }, delta))?;
         check_events(import.ledger)?;
         self.change(|books, next| {
-            let (charge, beyond) = match fitting(books, &[import.ledger], None, import.asked.1) {
-                Ok(charge) => (charge, false),
-                Err(_) if import.beyond => (books.charge_of_done(import.ledger), true),
-                Err(error) => return Err(error),
-            };
+            let (charge, beyond) =
+                match fitting(books, &[import.ledger], &People::Everybody, import.asked.1) {
+                    Ok(charge) => (charge, false),
+                    Err(_) if import.beyond => (books.charge_of_done(import.ledger), true),
+                    Err(error) => return Err(error),
+                };
             let body = body(&Use::of(import.label, import.asked, import.ledger, beyond))?;
             Ok(next.write_own(Draft { charge: Some(charge), ..Draft::new(Kind::Imported, body) }))
         })
@@ -246,6 +249,10 @@ impl Store {
         let failed = |error: rusqlite::Error| BudgetError::from_sqlite(&path, &error);
         let transaction = begin(&mut self.file.connection).map_err(failed)?;
         let (key, mut books) = recall(&path, &transaction)?;
+        if !books.apart {
+            let draft = Draft::new(Kind::Rule, body(&Rule { tables: TABLES })?);
+            books.take(&append(&transaction, &books, draft).map_err(failed)?)?;
+        }
         let mut next = Next::behind(books.lines);
         let told = decide(&books, &mut next)?;
         for draft in next.drafts {
@@ -272,8 +279,8 @@ fn begin_history(file: &mut File, promise: Promise) -> Result<(), BudgetError> {
     promise.check()?;
     promise.filter()?;
     let (key, _) = NoiseKey::secure()?.expose();
-    let opened =
-        Opened { promise, rule: Filter::RULE, reticent: env!("CARGO_PKG_VERSION").to_owned() };
+    let reticent = env!("CARGO_PKG_VERSION").to_owned();
+    let opened = Opened { promise, rule: Filter::RULE, reticent, tables: TABLES };
     let path = file.path.clone();
     let failed = |error: rusqlite::Error| BudgetError::from_sqlite(&path, &error);
     let transaction = begin(&mut file.connection).map_err(failed)?;

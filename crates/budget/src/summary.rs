@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Charge, Event, Filter, Gdp, Ledger, epsilon};
 
-use crate::books::{Books, Status, statuses};
+use crate::books::{Books, Status, doubtful, statuses};
 use crate::error::BudgetError;
 use crate::line::{Closed, Kind, Line, Use, hex};
+use crate::people::People;
 use crate::progress::Progress;
 use crate::promise::Promise;
 
@@ -32,8 +33,9 @@ pub struct Job {
     pub closed: Option<String>,
     /// How far it is, where it is open and has said so.
     pub progress: Option<Progress>,
-    /// Whose table it was on, where tables of disjoint people are kept apart; `None` for everybody.
-    pub people: Option<u64>,
+    /// The groups of people that it counts for, where tables of disjoint people are kept apart;
+    /// `None` for everybody.
+    pub people: Option<Vec<u64>>,
 }
 
 /// What counts for one group of people; there is one, unless tables of disjoint people are kept
@@ -72,7 +74,7 @@ pub struct Summary {
     pub jobs: Vec<Job>,
     /// The column that says who a user is, once a job that protects users has reserved.
     pub users: Option<String>,
-    /// How many tables are bound.
+    /// How many files, and tables in memory that were said to be of other people, are bound.
     pub tables: usize,
     /// How many lines the history has.
     pub lines: u64,
@@ -83,7 +85,7 @@ pub struct Summary {
 impl Summary {
     pub(crate) fn of(lines: &[Line]) -> Result<Self, BudgetError> {
         let books = Books::replay(lines)?;
-        let statuses = statuses(lines);
+        let (statuses, doubtful) = (statuses(lines), doubtful(lines));
         let (mut jobs, mut done, mut mixed) = (Vec::new(), Vec::new(), false);
         let ends = lines.iter().filter(|line| line.kind.closes());
         let mut closed: BTreeMap<u64, String> =
@@ -95,7 +97,13 @@ impl Summary {
                     let Use { label, epsilon, delta, ledger, between, .. } = Use::read(line)?;
                     // What different parties paid is no one ledger.
                     mixed |= !between.is_empty();
-                    let (people, number) = (line.people, line.number);
+                    let number = line.number;
+                    let people = match Use::people(line)? {
+                        People::Groups(all) if !doubtful.contains(&number) => {
+                            Some(all.into_iter().collect())
+                        }
+                        _ => None,
+                    };
                     done.push((number, ledger));
                     let time = line.time.clone();
                     let (closed, progress) = (closed.remove(&number), None);
@@ -126,7 +134,7 @@ impl Summary {
             groups,
             jobs,
             users: books.users.clone(),
-            tables: books.tables.len(),
+            tables: books.tables.iter().filter(|known| !known.part).count(),
             lines: books.lines,
             head: hex(&books.head),
             promise: books.promise,
@@ -148,8 +156,9 @@ impl Summary {
 
 /// `done` is what each job did, where that is one ledger.
 fn group(books: &Books, people: u64, jobs: &[Job], done: Option<&[(u64, Ledger)]>) -> Group {
-    let counts =
-        |job: &&Job| job.status != Status::Released && job.people.is_none_or(|of| of == people);
+    let counts = |job: &&Job| {
+        job.status != Status::Released && job.people.as_ref().is_none_or(|of| of.contains(&people))
+    };
     let own: Vec<&Job> = jobs.iter().filter(counts).collect();
     let numbers: BTreeSet<u64> = own.iter().map(|job| job.number).collect();
     let mine = done.iter().copied().flatten().filter(|(number, _)| numbers.contains(number));

@@ -67,16 +67,16 @@ fn another_version_is_named() {
         let raw = Connection::open(place.path()).unwrap();
         raw.execute_batch(&format!("PRAGMA user_version={version}")).unwrap();
     };
-    set(5);
+    set(6);
     let error = Store::open(&place.path()).unwrap_err();
-    assert!(error.to_string().contains("format version 5") && word(&error) == "newer", "{error}");
+    assert!(error.to_string().contains("format version 6") && word(&error) == "newer", "{error}");
     assert_eq!(word(&Store::open_to_read(&place.path()).unwrap_err()), "newer");
     for other in [0, -1, 1, 2] {
         // Versions 1 and 2 have other tables.
         set(other);
         assert_eq!(word(&Store::open(&place.path()).unwrap_err()), "not a budget");
     }
-    set(4);
+    set(5);
     Store::open(&place.path()).unwrap().check().unwrap();
 }
 
@@ -96,10 +96,10 @@ fn no_digest_of_a_certificate_is_written_into_format_3() {
     assert_eq!(Store::open_to_read(&place.path()).unwrap().check().unwrap().head, head);
     assert_eq!(version(), 3);
     let mut store = Store::open(&place.path()).unwrap();
-    assert_eq!((version(), store.check().unwrap().head), (4, head));
+    assert_eq!((version(), store.check().unwrap().head), (5, head));
     let job = reserve(&mut store, 0.5).unwrap();
     store.settle_for(&job, &fit(0.5, 1e-6), Some("sha256:00")).unwrap();
-    assert_eq!((version(), store.check().unwrap().jobs.len()), (4, 2));
+    assert_eq!((version(), store.check().unwrap().jobs.len()), (5, 2));
 }
 
 /// Version 1 did not say how far jobs are. Who looks leaves it so; who writes brings it up to date.
@@ -120,7 +120,7 @@ fn an_older_version_is_read_and_brought_up_to_date() {
     assert_eq!(Store::open_to_read(&place.path()).unwrap().check().unwrap().head, head);
     assert_eq!(version(), 1);
     let mut store = Store::open(&place.path()).unwrap();
-    assert_eq!((version(), store.check().unwrap().head), (4, head));
+    assert_eq!((version(), store.check().unwrap().head), (5, head));
     let job = reserve(&mut store, 0.5).unwrap();
     store.beat(&job, 1, None).unwrap();
     assert!(store.check().unwrap().jobs[1].progress.is_some());
@@ -407,8 +407,8 @@ proptest! {
                 (_, last) => {
                     open.extend(last);
                     let plan = fit(epsilon, 1e-6);
-                    let on = Table { fingerprint: [table; 32], relation };
-                    if let Ok(reservation) = store.reserve(&request(&plan, epsilon, on)) {
+                    let on = Table::file([table; 32], relation);
+                    if let Ok(reservation) = store.reserve(&request(&plan, epsilon, &on)) {
                         open.push((reservation, plan));
                     }
                 }

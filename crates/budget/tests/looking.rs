@@ -113,7 +113,7 @@ fn a_plan_says_what_it_would_leave() {
     let plan = promise.gaussian(1.0, 1e-6).unwrap();
     let first = store.plan(&plan).unwrap();
     assert!(first.fits && first.counted == 0.0 && first.together > 1.0, "{first:?}");
-    let _ = store.reserve(&request(&plan, 1.0, SAME)).unwrap();
+    let _ = store.reserve(&request(&plan, 1.0, &SAME)).unwrap();
     let second = store.plan(&plan).unwrap();
     assert_eq!((second.counted, second.left), (first.together, first.left_after));
     let much = store.plan(&promise.gaussian(2.9, 1e-6).unwrap()).unwrap();
@@ -138,8 +138,8 @@ fn the_course_follows_what_was_counted() {
     let second = reserve(&mut store, 1.0).unwrap();
     store.release(second).unwrap();
     let plan = ledger(Gaussian::new(9.0).unwrap());
-    let apart = Table { fingerprint: [2; 32], relation: Relation::DisjointPeople };
-    let _ = store.reserve(&request(&plan, 0.5, apart)).unwrap();
+    let apart = Table::file([2; 32], Relation::DisjointPeople);
+    let _ = store.reserve(&request(&plan, 0.5, &apart)).unwrap();
     let course = store.course(100).unwrap();
     let counted: Vec<&Vec<f64>> = course.iter().map(|moment| &moment.counted).collect();
     let summary = store.summary().unwrap();

@@ -5,5 +5,6 @@
 mod common;
 mod crashes;
 mod file;
+mod groups;
 mod looking;
 mod store;

@@ -62,7 +62,7 @@ fn sampled_jobs_are_composed_and_kept_below_the_ceiling() {
     plan.append_many(event(PoissonGaussian::new(4.0, 0.01).unwrap()), 300);
     let mut all = Ledger::new();
     let mut jobs = 0;
-    while let Ok(reservation) = store.reserve(&request(&plan, 0.3, SAME)) {
+    while let Ok(reservation) = store.reserve(&request(&plan, 0.3, &SAME)) {
         store.settle(&reservation, &plan).unwrap();
         all.append_many(event(PoissonGaussian::new(4.0, 0.01).unwrap()), 300);
         jobs += 1;
@@ -139,26 +139,26 @@ fn a_budget_belongs_to_its_table() {
     let place = Place::new();
     let mut store = place.store(2.0);
     let plan = fit(1.5, 1e-6);
-    let on = |number: u8, relation| Table { fingerprint: [number; 32], relation };
-    let _ = store.reserve(&request(&plan, 1.5, on(1, Relation::Same))).unwrap();
-    let other = store.reserve(&request(&plan, 1.5, on(2, Relation::Same))).unwrap_err();
+    let on = |number: u8, relation| Table::file([number; 32], relation);
+    let _ = store.reserve(&request(&plan, 1.5, &on(1, Relation::Same))).unwrap();
+    let other = store.reserve(&request(&plan, 1.5, &on(2, Relation::Same))).unwrap_err();
     assert!(matches!(other, BudgetError::AnotherTable { .. }), "{other}");
     // A new edition adds to what was asked of the old one.
     let two = fit(0.5, 1e-6);
-    let _ = store.reserve(&request(&two, 0.5, on(2, Relation::NewEdition))).unwrap();
-    assert!(store.reserve(&request(&plan, 1.5, on(3, Relation::NewEdition))).is_err());
+    let _ = store.reserve(&request(&two, 0.5, &on(2, Relation::NewEdition))).unwrap();
+    assert!(store.reserve(&request(&plan, 1.5, &on(3, Relation::NewEdition))).is_err());
     // A refused job binds nothing.
     assert_eq!(store.summary().unwrap().tables, 2);
     // Nobody is in both: a whole budget for them.
-    let _ = store.reserve(&request(&plan, 1.5, on(3, Relation::DisjointPeople))).unwrap();
+    let _ = store.reserve(&request(&plan, 1.5, &on(3, Relation::DisjointPeople))).unwrap();
     let summary = store.check().unwrap();
     assert_eq!((summary.groups.len(), summary.groups[1].jobs), (2, 1));
     // Known tables need no word.
-    let _ = store.reserve(&request(&two, 0.5, on(3, Relation::Same))).unwrap();
+    let _ = store.reserve(&request(&two, 0.5, &on(3, Relation::Same))).unwrap();
     // An edition of nobody knows whom counts for all.
     let before = store.summary().unwrap().groups;
     let small = fit(0.2, 1e-6);
-    let _ = store.reserve(&request(&small, 0.2, on(4, Relation::NewEdition))).unwrap();
+    let _ = store.reserve(&request(&small, 0.2, &on(4, Relation::NewEdition))).unwrap();
     let after = store.check().unwrap().groups;
     assert!(before.iter().zip(&after).all(|(old, new)| new.counted > old.counted));
     let text = store
@@ -199,18 +199,18 @@ fn what_cannot_be_counted_is_refused() {
     let failing = ledger(ApproximateDp::new(0.1, 1e-6).unwrap());
     for plan in [&seeded, &objective, &failing, &ledger(NonPrivate::new().unwrap()), &Ledger::new()]
     {
-        let error = store.reserve(&request(plan, 0.1, SAME)).unwrap_err();
+        let error = store.reserve(&request(plan, 0.1, &SAME)).unwrap_err();
         assert!(!matches!(error, BudgetError::Storage { .. }), "{error}");
     }
     let plan = fit(0.1, 1e-6);
     for asked in
         [(f64::NAN, 1e-6), (-1.0, 1e-6), (f64::INFINITY, 1e-6), (1.0, 1.0), (1.0, f64::NAN)]
     {
-        let request = reticent_budget::Request { asked, ..request(&plan, 1.0, SAME) };
+        let request = reticent_budget::Request { asked, ..request(&plan, 1.0, &SAME) };
         assert!(store.reserve(&request).is_err());
     }
     for label in ["", " ", "two\nlines", "\u{1b}[2J", &"x".repeat(201)] {
-        let request = reticent_budget::Request { label, ..request(&plan, 1.0, SAME) };
+        let request = reticent_budget::Request { label, ..request(&plan, 1.0, &SAME) };
         assert!(store.reserve(&request).is_err(), "{label:?}");
     }
     assert_eq!(store.check().unwrap().lines, 1);
@@ -234,11 +234,11 @@ fn a_job_of_other_neighbours_is_converted_or_refused() {
         reticent_accountant::View::Central,
     );
     plan.append(gaussian.unwrap());
-    let _ = store.reserve(&request(&plan, 0.5, SAME)).unwrap();
+    let _ = store.reserve(&request(&plan, 0.5, &SAME)).unwrap();
     let converted = store.check().unwrap().groups[0].clone();
     let direct = Place::new();
     let mut other = direct.store(3.0);
-    let _ = other.reserve(&request(&ledger(Gaussian::new(8.0).unwrap()), 0.5, SAME)).unwrap();
+    let _ = other.reserve(&request(&ledger(Gaussian::new(8.0).unwrap()), 0.5, &SAME)).unwrap();
     assert_eq!(converted.counted, other.summary().unwrap().groups[0].counted);
     assert_eq!(converted.added, None, "numbers under other neighbours do not add up");
 
@@ -261,18 +261,18 @@ fn a_budget_for_users_knows_who_a_user_is() {
     let gaussian = Gaussian::new(8.0).unwrap();
     plan.append(Event::new(gaussian, Adjacency::ReplaceOne, Unit::User, View::Central).unwrap());
     let of = |user, table| Request { user, ..request(&plan, 0.5, table) };
-    let unknown = store.reserve(&of(None, SAME)).unwrap_err();
+    let unknown = store.reserve(&of(None, &SAME)).unwrap_err();
     assert!(unknown.to_string().contains("which column"), "{unknown}");
-    assert!(store.reserve(&of(Some("two\nlines"), SAME)).is_err());
+    assert!(store.reserve(&of(Some("two\nlines"), &SAME)).is_err());
     assert_eq!(store.summary().unwrap().lines, 1);
 
-    let first = store.reserve(&of(Some("patient"), SAME)).unwrap();
+    let first = store.reserve(&of(Some("patient"), &SAME)).unwrap();
     store.settle(&first, &plan).unwrap();
     let counted = store.check().unwrap().groups[0].counted;
     // Not on the same table, not on a new edition, nor by who opens the file again.
     let mut store = Store::open(&place.path()).unwrap();
-    let edition = Table { fingerprint: [2; 32], relation: Relation::NewEdition };
-    for table in [SAME, edition] {
+    let edition = Table::file([2; 32], Relation::NewEdition);
+    for table in [&*SAME, &edition] {
         let other = store.reserve(&of(Some("visit_id"), table)).unwrap_err();
         assert!(matches!(&other, BudgetError::OtherUsers { .. }), "{other}");
         let text = other.to_string();
@@ -281,7 +281,7 @@ fn a_budget_for_users_knows_who_a_user_is() {
     let summary = store.check().unwrap();
     assert_eq!((summary.tables, summary.groups[0].counted), (1, counted));
     assert_eq!(summary.users.as_deref(), Some("patient"));
-    let _ = store.reserve(&of(Some("patient"), edition)).unwrap();
+    let _ = store.reserve(&of(Some("patient"), &edition)).unwrap();
     assert!(store.check().unwrap().groups[0].counted > counted);
 }
 
@@ -333,7 +333,7 @@ fn a_run_between_parties_costs_its_dearest_plan() {
         let _ = reserve(&mut store, 1.0).unwrap();
         store.summary().unwrap().groups[0].counted
     };
-    let request = request(&small, 1.0, SAME);
+    let request = request(&small, 1.0, &SAME);
     let between = store.reserve_between(&request, std::slice::from_ref(&large)).unwrap();
     let group = store.check().unwrap().groups[0].clone();
     assert_eq!((group.counted, group.added), (alone, None));
@@ -365,7 +365,7 @@ fn a_job_without_delta_is_told_what_fits() {
     let mut store = place.store(1.0);
     let pure = |epsilon: f64| ledger(PureDp::new(epsilon).unwrap());
     let asked = |plan: &Ledger, store: &mut Store| {
-        store.reserve(&Request { asked: (1.0, 0.0), ..request(plan, 1.0, SAME) })
+        store.reserve(&Request { asked: (1.0, 0.0), ..request(plan, 1.0, &SAME) })
     };
     let _ = asked(&pure(0.2), &mut store).unwrap();
     match asked(&pure(5.0), &mut store).unwrap_err() {

@@ -4,6 +4,7 @@ use std::io;
 
 use reticent::Error;
 use reticent_budget::BudgetError;
+use reticent_payment::PaymentError;
 
 use crate::flags::{flag, in_flags, typed};
 
@@ -41,6 +42,15 @@ impl Failure {
         match self {
             Failure::Job { error, .. } => Failure::of("simulate", error),
             other => other,
+        }
+    }
+
+    /// A job that was not paid for, or did not come to its end.
+    pub fn of_payment(error: PaymentError) -> Self {
+        match error {
+            PaymentError::Budget(error) => Failure::Budget(error),
+            PaymentError::Job(error) => error.into(),
+            other => Failure::Usage { message: other.to_string(), hint: other.hint().to_owned() },
         }
     }
 
@@ -154,6 +164,10 @@ fn budget_hint(error: &BudgetError) -> &'static str {
         BudgetError::AnotherTable { .. } => {
             "say --new-edition if it is about the same people, or --disjoint-people if nobody is in both; or make a \
              budget of its own for it"
+        }
+        BudgetError::NotDisjoint { .. } => {
+            "leave out the file that is known, and pay for the others by a job of their own first; or say --new-edition if \
+             they are of the same people"
         }
         BudgetError::OtherUsers { .. } => {
             "nothing was reserved: name the users by the same column in the schema, or make a budget of its own"

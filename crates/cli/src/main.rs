@@ -14,6 +14,7 @@ mod open_job;
 mod predictions;
 mod progress;
 mod purse;
+mod repeated;
 mod settings;
 mod sheet;
 mod tracing;

@@ -2,13 +2,13 @@
 //! anything is asked, and settled after. Whatever happens between leaves it counted in full.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use clap::Args;
 use reticent::accountant::{Adjacency, Ledger, Unit, View};
-use reticent::tables::{fingerprint, stamps};
-use reticent::{Error, Files, Payable, Progress, Spec, Stage, Watch, unplanned};
-use reticent_budget::{BudgetError, Relation, Request, Reservation, Store, Table, gaussian_job};
+use reticent::tables::fingerprint;
+use reticent::{Error, Files, Payable, Spec, Watch};
+use reticent_budget::{BudgetError, Group, Relation, Store, gaussian_job};
+use reticent_payment::{Bill, Paid, PaymentError, pay};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -16,8 +16,8 @@ use crate::failure::Failure;
 use crate::layout::wrapped;
 use crate::number::{show_delta, show_up};
 
-/// How often a job says in its budget how far it is.
-const BEAT: Duration = Duration::from_secs(2);
+/// What `--disjoint-people` says.
+const DISJOINT: &str = "nobody in this table is in another table of the budget";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The budget of the data set (docs/budgets.md)")]
@@ -81,6 +81,9 @@ impl PurseFlags {
     pub fn mark(&self, data: &Files) -> Result<Option<[u8; 32]>, Failure> {
         let Some(file) = &self.budget else { return Ok(None) };
         let key = Store::open(file).and_then(|store| store.key()).map_err(Failure::Budget)?;
+        let unreadable = |error: std::io::Error| {
+            Failure::of_payment(PaymentError::Unreadable(error.kind().to_string()))
+        };
         fingerprint(&data.paths, &key).map(Some).map_err(unreadable)
     }
 
@@ -110,10 +113,7 @@ impl PurseFlags {
             );
         };
         if data.paths.iter().any(|path| path.as_os_str() == "-") {
-            return usage(
-                "a budget knows its table by its file, and standard input is none",
-                "give a file",
-            );
+            return Err(Failure::of_payment(PaymentError::StandardInput));
         }
         let relation = match (self.new_edition, self.disjoint_people) {
             (true, _) => Relation::NewEdition,
@@ -131,8 +131,8 @@ impl PurseFlags {
         {
             return Err(Failure::Budget(error));
         }
-        let label = label.chars().filter(|c| !c.is_control()).take(200).collect();
-        Ok(Some(Purse { store, file, relation, label, asked, table: data.clone() }))
+        let (label, table) = (label.to_owned(), data.clone());
+        Ok(Some(Purse { store, file, relation, label, asked, table }))
     }
 }
 
@@ -144,71 +144,17 @@ impl Purse {
         open: impl FnOnce(&Files, &mut Watch<'_>) -> Result<R, Error>,
         watch: &mut Watch<'_>,
     ) -> Result<(R::Done, Receipt), Failure> {
-        let before = match stamps(&self.table.paths) {
-            Ok(before) => before,
-            Err(error) => {
-                // What is wrong with a file is said better by who reads it.
-                open(&self.table, watch)?;
-                return Err(unreadable(error));
-            }
-        };
-        let mut ready = open(&self.table, watch)?;
-        let key = self.store.key().map_err(Failure::Budget)?;
-        let fingerprint = fingerprint(&self.table.paths, &key).map_err(unreadable)?;
-        if stamps(&self.table.paths).map_err(unreadable)? != before {
-            return Err(Failure::Usage {
-                message: "the table was written while it was read: nothing was reserved".to_owned(),
-                hint: "try again when it is at rest".to_owned(),
-            });
-        }
-        let plans = ready.plans();
-        let Some((plan, others)) = plans.split_first() else {
-            return Err(no_guarantee("it has no noise"));
-        };
-        if let Some(taint) = plans.iter().find_map(|plan| plan.taints().first()) {
-            return Err(no_guarantee(&taint.to_string()));
-        }
-        let table = Table { fingerprint, relation: self.relation };
-        let request = Request { label: &self.label, asked: self.asked, plan, table, user };
-        let reservation = self.store.reserve_between(&request, others).map_err(Failure::Budget)?;
-        let number = reservation.job();
-        ready.reserved(number, &reservation.hash());
-        let (done, closed) = self.run(ready, reservation, &plans, watch);
-        let done = done?;
-        let open = closed.err().map(|error| {
+        let (label, asked, relation) = (&*self.label, self.asked, self.relation);
+        let bill = Bill { label, asked, user, relation };
+        let files = &self.table;
+        let open = |watch: &mut Watch<'_>| open(files, watch);
+        let paid = pay(&mut self.store, &bill, Paid::Files(&files.paths), open, watch);
+        let paid = paid.map_err(Failure::of_payment)?;
+        let number = paid.job;
+        let open = paid.open.map(|error| {
             format!("Job {number} stays open in the budget, and counted in full: {error}.")
         });
-        Ok((done, self.receipt(number, open)))
-    }
-
-    /// Runs what was reserved, and closes the reservation.
-    fn run<R: Payable>(
-        &mut self,
-        ready: R,
-        reservation: Reservation,
-        plans: &[Ledger],
-        watch: &mut Watch<'_>,
-    ) -> (Result<R::Done, Error>, Result<(), BudgetError>) {
-        let last = Instant::now();
-        let mut pulse = Pulse { store: &mut self.store, reservation: &reservation, last };
-        let ran = ready.run(&mut |stage| {
-            pulse.hear(stage);
-            watch(stage)
-        });
-        match ran {
-            Ok(done) => {
-                let more = unplanned(plans, R::ledgers(&done));
-                let closed = self.store.settle_for(&reservation, &more, R::digest(&done));
-                (Ok(done), closed)
-            }
-            // Something was asked: the plan stays counted.
-            Err(error @ Error::Spent { .. }) => {
-                (Err(error), self.store.settle(&reservation, &Ledger::new()))
-            }
-            // It stays open, and counted in full, so that what was not begun can go on.
-            Err(error @ Error::Unfinished { .. }) => (Err(error), Ok(())),
-            Err(error) => (Err(error), self.store.release(reservation)),
-        }
+        Ok((paid.done, self.receipt(number, open)))
     }
 
     fn receipt(&self, number: u64, open: Option<String>) -> Receipt {
@@ -221,12 +167,17 @@ impl Purse {
                 return Receipt { text: String::new(), object, remarks };
             }
         };
-        let own = summary.jobs.iter().find(|job| job.number == number).and_then(|job| job.people);
-        let group = summary.groups.iter().find(|group| own.is_none_or(|own| own == group.people));
+        let own = summary.jobs.iter().find(|job| job.number == number);
+        let own = own.and_then(|job| job.people.as_ref());
+        let mine = |group: &&Group| own.is_none_or(|own| own.contains(&group.people));
+        let most = |one: &&Group, two: &&Group| one.counted.total_cmp(&two.counted);
+        let group = summary.groups.iter().filter(mine).max_by(most);
         let Some(group) = group else { return Receipt { text: String::new(), object, remarks } };
+        let assumption = (self.relation == Relation::DisjointPeople).then_some(DISJOINT);
+        let taken = assumption.map_or(String::new(), |said| format!(" Taken as given: {said}."));
         let text = wrapped(&format!(
             "It is job {number} of {}: {} of epsilon = {} at delta = {} are counted, and a fit with Gaussian noise up to \
-             epsilon = {} is left.",
+             epsilon = {} is left.{taken}",
             self.file.display(),
             show_up(group.counted),
             summary.promise.epsilon,
@@ -235,41 +186,9 @@ impl Purse {
         ));
         let object = json!({
             "file": self.file, "job": number, "counted": group.counted, "left": group.left,
+            "assumption": assumption,
         });
         Receipt { text, object, remarks }
-    }
-}
-
-/// Writes down how far a job is.
-#[derive(Debug)]
-struct Pulse<'a> {
-    store: &'a mut Store,
-    reservation: &'a Reservation,
-    last: Instant,
-}
-
-impl Pulse<'_> {
-    fn hear(&mut self, stage: Stage) {
-        let Stage::Iteration(Progress { done, of }) = stage else { return };
-        if self.last.elapsed() >= BEAT {
-            // A budget that is busy hears of the next one.
-            let _ = self.store.beat(self.reservation, done, Some(of));
-            self.last = Instant::now();
-        }
-    }
-}
-
-fn unreadable(error: std::io::Error) -> Failure {
-    Failure::Usage {
-        message: format!("the table cannot be read twice: {}", error.kind()),
-        hint: "a budget knows its table by its files".to_owned(),
-    }
-}
-
-fn no_guarantee(why: &str) -> Failure {
-    Failure::Usage {
-        message: format!("no budget holds this job: {why}"),
-        hint: "nothing was reserved, and nothing was asked".to_owned(),
     }
 }
 

@@ -165,6 +165,35 @@ fn a_budget_knows_its_table_again() {
     assert_eq!(counted(&show(&folder), 1), counted(&before, 0));
 }
 
+/// A file of a list was not known by itself, and a packed copy was another table.
+#[test]
+fn people_who_are_known_are_not_said_to_be_others() {
+    let folder = folder();
+    folder.write("u.csv", csv(150));
+    folder.write("copy.csv", csv(200));
+    let count = |files: &str, flags: &str| {
+        let line = format!("count {files} --schema s.toml --epsilon 0.3 --delta 1e-6");
+        folder.reticent(&format!("{line} --budget b.budget {flags}"))
+    };
+    count("t.csv", "").ok();
+    for list in ["t.csv u.csv", "u.csv t.csv", "u.csv copy.csv"] {
+        let said = count(list, "--disjoint-people");
+        assert!(said.code == 2 && said.err.contains("belongs to the budget"), "{}", said.err);
+    }
+    count("copy.csv", "--disjoint-people").ok();
+    let said = count("u.csv", "--disjoint-people").ok();
+    assert!(said.out.contains("Taken as given: nobody in this table"), "{}", said.out);
+    count("t.csv u.csv", "").ok();
+    let people: Vec<Value> =
+        show(&folder)["jobs"].as_array().unwrap().iter().map(|job| job["people"].clone()).collect();
+    assert_eq!(Value::from(people), serde_json::json!([[1], [1], [2], [1, 2]]));
+    let said = count("t.csv copy.csv", "");
+    assert!(said.code == 2 && said.err.contains("the same file twice"), "{}", said.err);
+    let line = "count t.csv t.csv --schema s.toml --epsilon 0.3 --delta 1e-6";
+    assert!(folder.reticent(line).ok().err.contains("is given twice"));
+    folder.reticent("budget check b.budget").ok();
+}
+
 /// Every row a user of its own would be charged as if it were a person.
 #[test]
 fn users_of_another_column_are_refused() {
@@ -316,6 +345,18 @@ fn a_run_between_parties_is_paid_by_the_budget_of_the_whole_table() {
     folder.reticent("simulate uneven.toml --budget b.budget --out u").ok();
     let after = show(&folder);
     assert!(after["groups"][0]["counted"].as_f64().unwrap() > counted);
+    // A party that has no room for an answer pays nothing, and the others pay.
+    let uneven = folder.read("uneven.toml").replace("epsilon = 1.0", "epsilon = 0.1");
+    folder.write("none.toml", uneven.replace("1 = 0.5", "1 = 1e-9"));
+    folder.reticent("simulate none.toml --budget b.budget --out none").ok();
+    folder.write("nobody.toml", uneven.replace("1 = 0.5", "0 = 1e-9, 1 = 1e-9, 2 = 1e-9"));
+    let said = folder.reticent("simulate nobody.toml --budget b.budget --out n");
+    assert!(
+        said.code == 2 && said.err.contains("no party has room for one answer"),
+        "{}",
+        said.err
+    );
+    let after = show(&folder);
     folder.reticent("budget check b.budget").ok();
     let said = folder.reticent(&format!("{run} --epsilon 2.9 --split 5 --out n"));
     assert_eq!(said.code, 3, "{}", said.err);
@@ -326,7 +367,7 @@ fn a_run_between_parties_is_paid_by_the_budget_of_the_whole_table() {
         ("--epsilon 0.5 --split 5 --seed 1", "no noise"),
         ("--epsilon 0.5 --split 5 --skew label:1", "no budget holds"),
         ("--epsilon 0.5 --split 5 --checkpoint c --resume", "has reserved when it began"),
-        ("--epsilon 0.5 --split 5 --unit user", "which column"),
+        ("--epsilon 0.5 --split 5 --unit user", "a share of the records is no person"),
     ] {
         let said = folder.reticent(&format!("{run} {flags} --out n"));
         assert!(said.code == 2 && said.err.contains(word), "{flags}: {}", said.err);

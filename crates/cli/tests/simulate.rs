@@ -91,13 +91,18 @@ fn every_peer_has_a_model_of_its_own() {
 #[test]
 fn trust_decides_what_is_counted() {
     let folder = folder();
+    folder.write("v.csv", common::visits(300, 10));
+    folder.write("v.toml", common::visits_schema());
+    let persons = "--data v.csv --schema v.toml --users-from who";
     for (flags, view, unit) in [
         ("--trust central", "central", "record"),
         ("--trust central --sampling poisson:0.5", "central", "record"),
-        ("--trust central --unit user --sampling poisson:0.5", "central", "user"),
-        ("--trust secure-aggregation --unit user --iterations 2", "secure-aggregation", "user"),
+        ("--trust central --sampling poisson:0.5", "central", "user"),
+        ("--trust secure-aggregation --iterations 2", "secure-aggregation", "user"),
     ] {
-        let said = folder.reticent(&format!("simulate job.toml {flags} --json")).ok().json();
+        let whose = if unit == "user" { persons } else { "" };
+        let line = format!("simulate job.toml {whose} {flags} --json");
+        let said = folder.reticent(&line).ok().json();
         assert_eq!((&said["certified"], &said["view"]), (&true.into(), &view.into()), "{said}");
         // How many messages there were would tell how many were in the secret sample.
         assert_eq!(said["messages"].is_null(), flags.contains("poisson"), "{said}");
@@ -139,6 +144,7 @@ fn failures_are_counted_and_mistakes_refused() {
             "--split 5 --unit user --schema persons.toml",
             "a person's records would be dealt to several parties",
         ),
+        ("--split 5 --unit user", "make every person a party with --users-from COLUMN"),
         ("--tune clip=[1,2]", "nothing can be tuned between parties"),
         ("--graph private", "no graph is learned between parties"),
         ("--skew upwards", "label:A"),

@@ -128,11 +128,14 @@ fn runs_between_parties_hold() {
         "job.toml",
         "data='t.csv'\nschema='s.toml'\nepsilon=4.0\ndelta=1e-5\niterations=3\n",
     );
+    folder.write("v.csv", common::visits(200, 10));
+    folder.write("v.toml", common::visits_schema());
     for flags in [
         "--split 10 --trust local",
         "--split 10 --trust central",
         "--split 10 --trust secure-aggregation",
-        "--split 10 --trust secure-aggregation --unit user",
+        "--data v.csv --schema v.toml --users-from who --trust secure-aggregation",
+        "--data v.csv --schema v.toml --users-from who --algorithm walk --trust network",
         "--split 20 --algorithm walk --trust local",
         "--split 10 --seed 1",
     ] {

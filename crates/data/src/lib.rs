@@ -46,7 +46,7 @@ mod table;
 mod text;
 
 pub use counts::{ColumnCounts, Counts};
-pub use dataset::{Dataset, Indices, Owner, Owners, Targets, encode, visit_dataset};
+pub use dataset::{Dataset, Indices, Owner, Owners, Targets, encode, visit_content, visit_dataset};
 pub use dense::Dense;
 pub use encode::{Cell, Encoder, Purpose, Row};
 pub use error::{CellProblem, DataError, FileProblem, LineProblem, Place};
@@ -62,7 +62,7 @@ pub use source::parse_parquet;
 pub use source::{
     Checked, Draft, DraftOptions, Format, Head, Kept, KeptKind, Reading, Thoroughness, Visitor,
     check, draft_from_public, load, load_and_compare, load_features, parse_csv, parse_libsvm,
-    skeleton, visit,
+    skeleton, visit, visit_bytes,
 };
 pub use sparse::Csr;
 pub use split::Skew;

@@ -1,17 +1,64 @@
-//! By what a budget knows a table again: a digest of its files under the budget's own key. Whoever
-//! does not have the key learns nothing from it, not even whether two budgets are about one table.
+//! By what a budget knows a table again: digests under the budget's own key, of each file or of the
+//! rows in memory. Whoever does not have the key learns nothing from them, not even whether two
+//! budgets are about one table.
+//!
+//! A digest catches slips: the same file under another name, packed, or among others; the same rows
+//! in another order. A copy in another format, or with one value changed, is another table, and that
+//! nobody is in both remains what somebody said.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
+use reticent_data::{DataError, Dataset, visit_bytes, visit_content};
 use reticent_noise::{Digest, Hasher};
 
 /// So much of a file is hashed at a time.
 const CHUNK: usize = 1 << 16;
 
-/// The digest of the bytes of `files`, one behind the other, under `key`.
+/// The digest of what a file holds, unpacked, under `key`.
+///
+/// # Errors
+/// A file that cannot be read or unpacked.
+pub fn content(file: &Path, key: &[u8; 32]) -> Result<Digest, DataError> {
+    let mut hasher = Hasher::new("reticent table content");
+    hasher.field(key);
+    let mut length = 0;
+    visit_bytes(file, &mut |bytes| {
+        hasher.field(bytes);
+        length += bytes.len() as u64;
+    })?;
+    Ok(hasher.number(length).finish())
+}
+
+/// The digests of rows in memory under `key`: of all of them, and of their columns alone. The order
+/// of rows does not count, because a table that is shuffled is of the same people; targets are left
+/// out of the second, because one table is often fitted to several.
+pub fn contents(rows: &Dataset<'_>, key: &[u8; 32]) -> (Digest, Digest) {
+    let (mut whole, mut columns) = (Vec::new(), Vec::new());
+    visit_content(rows, &mut |row, target| {
+        let of = |purpose| {
+            let mut hasher = Hasher::new(purpose);
+            hasher.field(key).field(row);
+            hasher
+        };
+        whole.push(of("reticent row in memory").field(target).finish());
+        columns.push(of("reticent columns in memory").finish());
+    });
+    (of_rows("reticent rows in memory", whole, key), of_rows("reticent rows alone", columns, key))
+}
+
+fn of_rows(purpose: &str, mut rows: Vec<Digest>, key: &[u8; 32]) -> Digest {
+    rows.sort_unstable();
+    let mut hasher = Hasher::new(purpose);
+    hasher.field(key).number(rows.len() as u64);
+    rows.iter().for_each(|row| _ = hasher.field(row));
+    hasher.finish()
+}
+
+/// The digest of the bytes of `files`, one behind the other, under `key`: what budgets of format 4
+/// and before know a table by.
 ///
 /// # Errors
 /// A file that cannot be read.
@@ -92,5 +139,48 @@ mod tests {
         }
         assert!(fingerprint(&[folder.path().join("none")], &[0; 32]).is_err());
         assert!(stamps(&[folder.path()]).is_err());
+    }
+
+    /// A packed copy of a file that is bound was another table.
+    #[test]
+    fn a_packed_copy_has_the_content_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let plain = folder.path().join("a.csv");
+        let text = "x,y\n1,2\n".repeat(50_000);
+        std::fs::write(&plain, &text).unwrap();
+        let key = [1; 32];
+        let own = content(&plain, &key).unwrap();
+        let packed = |name: &str, bytes: Vec<u8>| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).unwrap();
+            path
+        };
+        let gz = {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Default::default());
+            io::Write::write_all(&mut encoder, text.as_bytes()).unwrap();
+            encoder.finish().unwrap()
+        };
+        // Two members of one stream are unpacked one behind the other, as the reader does.
+        assert_eq!(content(&packed("b.csv.gz", gz.clone()), &key).unwrap(), own);
+        let twice = packed("c.gz", [gz.clone(), gz].concat());
+        std::fs::write(&plain, text.repeat(2)).unwrap();
+        assert_eq!(content(&twice, &key).unwrap(), content(&plain, &key).unwrap());
+        assert_ne!(content(&twice, &key).unwrap(), own);
+        assert_ne!(content(&twice, &[2; 32]).unwrap(), content(&twice, &key).unwrap());
+        assert!(content(folder.path(), &key).is_err());
+    }
+
+    #[test]
+    fn rows_in_memory_are_known_in_any_order_and_their_targets_apart() {
+        let of = |x: &[f64], y: &[f64]| {
+            let rows = Dataset::dense(x.to_vec(), y.len(), 2).unwrap();
+            contents(&rows.with_targets(y.to_vec()).unwrap(), &[1; 32])
+        };
+        let (whole, columns) = of(&[1.0, 2.0, 3.0, 4.0], &[0.0, 1.0]);
+        assert_eq!(of(&[3.0, 4.0, 1.0, 2.0], &[1.0, 0.0]), (whole, columns));
+        let other = of(&[1.0, 2.0, 3.0, 4.0], &[1.0, 1.0]);
+        assert!(other.0 != whole && other.1 == columns);
+        let fold = of(&[1.0, 2.0], &[0.0]);
+        assert!(fold.0 != whole && fold.1 != columns);
     }
 }

@@ -95,7 +95,7 @@ fn verdict(subject: &Subject) -> Markup {
             }
         }
         @if view == View::Network && subject.is_sound() {
-            p.note { "Who shows the model to anybody but party 0 shows more than was counted." }
+            p.note { "Who shows the model to anybody but the observer shows more than was counted." }
         }
     }
 }

@@ -154,7 +154,7 @@ pub(crate) fn from_whom(view: View) -> &'static str {
         }
         View::Network => {
             "Another party of the network, which sees the messages that reach it. The model itself \
-             is for party 0 alone."
+             is for the observer alone, a seat without data."
         }
     }
 }

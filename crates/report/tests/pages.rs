@@ -43,9 +43,9 @@ fn subject(name: &str, model: Model) -> Subject {
 fn store(dataset: &str, label: &str) -> Store {
     let mut store = Store::in_memory(Promise::new(dataset, 3.0, 1e-6).unwrap()).unwrap();
     let plan = store.promise().unwrap().gaussian(1.0, 1e-6).unwrap();
-    let table = Table { fingerprint: [7; 32], relation: Relation::Same };
+    let table = Table::file([7; 32], Relation::Same);
     let asked = (1.0, 1e-6);
-    let request = Request { label, asked, plan: &plan, table, user: None };
+    let request = Request { label, asked, plan: &plan, table: &table, user: None };
     let done = store.reserve(&request).unwrap();
     store.settle(&done, &plan).unwrap();
     let open = store.reserve(&request).unwrap();

@@ -53,8 +53,28 @@ pub struct Verdict {
 const NOTHING: Bound = Bound { lower: 0.0, upper: f64::INFINITY, method: Method::Trivial };
 
 /// What a walk's guarantee says of the model.
+const FOR_OBSERVER: &str = " Only the observer may see the model: it is the token that this seat without data saw last, and \
+                            whoever else is shown it sees more than was counted.";
+
+/// The same before the observer had a seat of its own: certificates of then still verify.
 const FOR_PARTY_0: &str = " Only party 0 may see the model: it is the token that party 0 saw last, and whoever else is shown \
                            it sees more than was counted.";
+
+/// What is left of δ = 0, and how it was said before: certificates of then still verify.
+const BUT_FOR_RANGE: &str =
+    "but for a probability below 1e-40 that noise leaves the range of its arithmetic";
+const NO_CHANCE: &str = "with no chance of failure";
+
+/// What a certificate says, in the words of the version that wrote it.
+pub(crate) fn worded_as(meaning: String, stated: &str) -> String {
+    if stated.contains(NO_CHANCE) {
+        return meaning.replace(BUT_FOR_RANGE, NO_CHANCE);
+    }
+    match meaning.strip_suffix(FOR_OBSERVER) {
+        Some(promise) if stated.ends_with(FOR_PARTY_0) => format!("{promise}{FOR_PARTY_0}"),
+        _ => meaning,
+    }
+}
 
 impl Verdict {
     /// The verdict on `ledger` at `delta`; `otherwise` is whom it is about if it has no event that
@@ -212,13 +232,12 @@ impl Verdict {
         let but = if *delta > 0.0 {
             format!("but for a probability of {delta:e}")
         } else {
-            "but for a probability below 1e-40 that noise leaves the range of its arithmetic"
-                .to_owned()
+            BUT_FOR_RANGE.to_owned()
         };
         format!(
             "For {seen}: {change} changes the probability of any outcome by a factor of at most e^{}{factor}, {but}.{}",
             up(epsilon),
-            if self.scope.view == View::Network { FOR_PARTY_0 } else { "" }
+            if self.scope.view == View::Network { FOR_OBSERVER } else { "" }
         )
     }
 }
@@ -247,5 +266,44 @@ fn unbounded(ledger: &Ledger, (at, value): (&str, f64)) -> String {
     } else {
         let what = if at == "delta" { "epsilon" } else { "delta below 1" };
         format!("no {what} is proven for these events at {at} = {value:e}")
+    }
+}
+
+#[cfg(test)]
+mod wording_tests {
+    use super::*;
+
+    /// The sentence is recomputed and compared: a file that an older version wrote has its words.
+    #[test]
+    fn certificates_that_were_written_before_keep_their_words() {
+        let today = format!("For all: at most e^1, {BUT_FOR_RANGE}.");
+        let before = format!("For all: at most e^1, {NO_CHANCE}.");
+        assert_eq!(worded_as(today.clone(), &before), before);
+        assert_eq!(worded_as(today.clone(), &today), today);
+        assert_eq!(worded_as(today.clone(), "No guarantee."), today);
+        let walk = format!("For a peer.{FOR_OBSERVER}");
+        assert_eq!(worded_as(walk, " Only party 0"), format!("For a peer.{FOR_OBSERVER}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_accountant::{Event, Iteration};
+
+    /// The sentence of a walk was another one once, and certificates of then hold.
+    #[test]
+    fn a_certificate_keeps_the_words_of_its_version() {
+        let scope =
+            Scope { adjacency: Adjacency::ReplaceOne, unit: Unit::User, view: View::Network };
+        let mut ledger = Ledger::new();
+        let event = Iteration::new(0.1, 20).unwrap();
+        ledger.append(Event::new(event, scope.adjacency, scope.unit, scope.view).unwrap());
+        let meaning = Verdict::of(&ledger, 1e-6, scope).unwrap().meaning;
+        assert!(meaning.ends_with(FOR_OBSERVER), "{meaning}");
+        let former = meaning.replace(FOR_OBSERVER, FOR_PARTY_0);
+        assert_eq!(worded_as(meaning.clone(), &former), former);
+        assert_eq!(worded_as(meaning.clone(), &meaning), meaning);
+        assert_eq!(worded_as(meaning.clone(), "Perfectly private."), meaning);
     }
 }

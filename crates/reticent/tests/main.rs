@@ -14,6 +14,7 @@ mod memory;
 mod model;
 mod persons;
 mod results;
+mod seats;
 mod simulate;
 mod standard_errors;
 mod sums;

@@ -21,7 +21,7 @@ use crate::failures::RawMessage;
 use crate::simulation::Traffic;
 use crate::wire;
 
-const MAGIC: &[u8; 8] = b"RTCTRUN4";
+const MAGIC: &[u8; 8] = b"RTCTRUN5";
 
 /// All that a simulation must know to go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

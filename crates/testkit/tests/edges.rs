@@ -102,12 +102,13 @@ fn the_table_says_what_matters_most() {
     assert_eq!(
         allowed["cli"],
         BTreeSet::from(
-            ["audit", "budget", "experiments", "plot", "report", "reticent"].map(str::to_owned)
+            ["audit", "budget", "experiments", "payment", "plot", "report", "reticent"]
+                .map(str::to_owned)
         )
     );
     assert_eq!(
         users("budget"),
-        ["cli", "python", "report", "testkit"],
+        ["cli", "payment", "python", "report", "testkit"],
         "budgets are for front-ends"
     );
     assert!(allowed.values().all(|may| !may.contains("testkit")));

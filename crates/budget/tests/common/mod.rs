@@ -3,11 +3,12 @@
 #![allow(clippy::unwrap_used, dead_code)] // every test file uses a part of it
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Mechanism, Unit, View, calibrate};
 use reticent_budget::{BudgetError, Promise, Relation, Request, Reservation, Store, Table};
 
-pub const SAME: Table = Table { fingerprint: [1; 32], relation: Relation::Same };
+pub static SAME: LazyLock<Table> = LazyLock::new(|| Table::file([1; 32], Relation::Same));
 
 pub fn event(mechanism: impl Into<Mechanism>) -> Event {
     Event::new(mechanism, Adjacency::ReplaceOne, Unit::Record, View::Central).unwrap()
@@ -25,12 +26,12 @@ pub fn fit(epsilon: f64, delta: f64) -> Ledger {
     plan(calibrate(epsilon, delta, plan).unwrap().noise_multiplier).unwrap()
 }
 
-pub fn request<'a>(plan: &'a Ledger, epsilon: f64, table: Table) -> Request<'a> {
+pub fn request<'a>(plan: &'a Ledger, epsilon: f64, table: &'a Table) -> Request<'a> {
     Request { label: "a fit", asked: (epsilon, 1e-6), plan, table, user: None }
 }
 
 pub fn reserve(store: &mut Store, epsilon: f64) -> Result<Reservation, BudgetError> {
-    store.reserve(&request(&fit(epsilon, 1e-6), epsilon, SAME))
+    store.reserve(&request(&fit(epsilon, 1e-6), epsilon, &SAME))
 }
 
 pub struct Place {

@@ -16,6 +16,7 @@ use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
 use crate::progress::Bar;
 use crate::purse::PurseFlags;
+use crate::repeated::given_twice;
 
 #[derive(Debug, Args)]
 pub struct Count {
@@ -113,6 +114,7 @@ impl Count {
         bar.finish();
         let (counted, receipt) = done?;
         let mut answer = answer(&counted);
+        answer.remarks.extend(given_twice(&data.paths));
         if let Some(out) = &self.out {
             write_text(&format!("{:#}\n", json!(counted.certificate)), out)?;
             answer.text += &format!("\nWrote {} (the certificate).\n", out.display());

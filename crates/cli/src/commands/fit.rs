@@ -23,6 +23,7 @@ use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::{Bar, said};
 use crate::purse::PurseFlags;
+use crate::repeated::given_twice;
 use crate::settings::{SettingFlags, is_setting};
 use crate::tracing::TraceFlags;
 
@@ -461,19 +462,6 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
     let remarks = remarks.chain(weak(certificate)).chain(before.map(replaces));
     let remarks = remarks.chain(given_twice(&data.paths)).collect();
     Answer { text, object: json!(object), remarks }
-}
-
-/// A guarantee is about one record, or the records of one user; a file that was taken twice by a
-/// slip has two of everybody.
-fn given_twice(paths: &[PathBuf]) -> Option<String> {
-    let places: Vec<_> = paths.iter().map(|path| path.canonicalize().ok()).collect();
-    let again =
-        (1..paths.len()).find(|&i| places[i].is_some() && places[..i].contains(&places[i]))?;
-    Some(format!(
-        "{} is given twice: each of its records is in the table twice, and where the unit is the record, the \
-         guarantee is about one of the two.",
-        paths[again].display()
-    ))
 }
 
 fn tuned_fields(tuned: &Tuned) -> Value {

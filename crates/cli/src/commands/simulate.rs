@@ -26,6 +26,7 @@ use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::Bar;
 use crate::purse::{PurseFlags, Receipt};
+use crate::repeated::given_twice;
 use crate::settings::is_setting;
 use crate::tracing::TraceFlags;
 
@@ -167,6 +168,7 @@ impl Simulate {
             write_node_models(&simulated, nodes, identity.as_ref(), &mut answer)?;
         }
         answer.remarks.extend(before.as_ref().map(replaces));
+        answer.remarks.extend(given_twice(&file.data.paths));
         if let Some(traced) = &traced {
             trace.write(traced, &mut answer)?;
         }

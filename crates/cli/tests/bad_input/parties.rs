@@ -39,6 +39,14 @@ pub const CASES: &[Case] = &[
         "user-column = town: records are dealt to the parties of a split one by one, so that the rows of a person are not kept together and cannot be protected; …",
     ),
     case(
+        "simulate --data none.csv GOOD --split 9 --unit user",
+        "split = 9: a share of the records is no person, and who has which would follow from how many rows others have; …",
+    ),
+    case(
+        "simulate --data none.csv GOOD --users-from town --algorithm r-admm --party-rho 1,2",
+        "party-rho = 1,2: each party is a person here, and who has which number is drawn and told to nobody, so that nothing can be said of one; …",
+    ),
+    case(
         "simulate --data none.csv GOOD --split 9 --topology ring",
         "topology = ring: federated has no graph of the parties; leave it out, or use r-admm",
     ),

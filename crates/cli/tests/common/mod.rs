@@ -160,3 +160,17 @@ pub fn csv(count: u32) -> String {
     }
     text
 }
+
+/// The same rows as visits of so many patients, who take turns.
+pub fn visits(count: u32, patients: u32) -> String {
+    let rows = csv(count);
+    let mut lines = rows.lines();
+    let head = lines.next().unwrap_or_default();
+    let visit = |(line, i): (&str, u32)| format!("{line},p{}\n", i % patients);
+    format!("{head},who\n{}", lines.zip(0..).map(visit).collect::<String>())
+}
+
+/// Their schema.
+pub fn visits_schema() -> String {
+    format!("{SCHEMA}[[column]]\nname = 'who'\nkind = 'user'\n")
+}

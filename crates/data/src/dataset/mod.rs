@@ -9,6 +9,7 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
+mod content;
 mod indices;
 mod read;
 
@@ -20,6 +21,7 @@ use arrow_array::RecordBatch;
 
 use crate::DataError;
 use crate::error::FileProblem;
+pub use content::visit_content;
 pub use indices::Indices;
 pub use read::{encode, visit_dataset};
 

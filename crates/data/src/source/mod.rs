@@ -24,6 +24,7 @@ pub use delimited::parse_csv;
 pub(crate) use delimited::place;
 pub use draft::{Draft, DraftOptions, draft_from_public};
 pub use libsvm::parse_libsvm;
+pub use open::visit_bytes;
 #[cfg(feature = "parquet")]
 pub use parquet::parse_parquet;
 use reading::Limits;

@@ -12,6 +12,9 @@ use std::path::Path;
 
 const BUFFER: usize = 1 << 18;
 
+/// So many bytes are handed on at a time.
+const PIECE: u64 = 1 << 16;
+
 /// The name that stands for standard input.
 const STANDARD: &str = "-";
 
@@ -22,6 +25,26 @@ pub(super) fn name(path: &Path) -> String {
 
 pub(super) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == STANDARD
+}
+
+/// Hands on the bytes of a file, unpacked as whoever reads it unpacks it, in whole pieces of
+/// [`PIECE`] and what is left: how the system hands them out does not show.
+///
+/// # Errors
+/// A folder, an empty file, or one that cannot be opened or unpacked.
+pub fn visit_bytes(path: &Path, see: &mut dyn FnMut(&[u8])) -> Result<(), DataError> {
+    no_folder(path)?;
+    let mut reader = open(path)?.take(PIECE);
+    let mut piece = Vec::new();
+    loop {
+        piece.clear();
+        reader.read_to_end(&mut piece).map_err(|e| failed(&name(path), &e))?;
+        if piece.is_empty() {
+            return Ok(());
+        }
+        see(&piece);
+        reader.set_limit(PIECE);
+    }
 }
 
 /// Opens `path`. Compression is told by the first bytes, which belong to the container and not to

@@ -49,34 +49,68 @@ const LAPLACE: &[&str] = &[
     "pure-dp",
 ];
 
+/// Between parties who sits where is a part of it.
+const PARTY_CLIPPED: &[&str] =
+    &["gate", "seating", "sensitivity-clipped-sum", "noise-gaussian-grid", "gaussian", "pld"];
+const PARTY_MINIMISER: &[&str] =
+    &["gate", "seating", "minimiser", "noise-gaussian-grid", "gaussian"];
 const RESIDUAL: &[&str] =
-    &["gate", "local-prox", "views", "derived-noise", "noise-gaussian-grid", "gaussian"];
-const TRUSTED: &[&str] =
-    &["gate", "trust", "views", "derived-noise", "noise-gaussian-grid", "gaussian", "pld"];
+    &["gate", "local-prox", "views", "seating", "derived-noise", "noise-gaussian-grid", "gaussian"];
+const TRUSTED: &[&str] = &[
+    "gate",
+    "trust",
+    "views",
+    "seating",
+    "derived-noise",
+    "noise-gaussian-grid",
+    "gaussian",
+    "pld",
+];
 const MASKED: &[&str] =
-    &["gate", "trust", "views", "secure-aggregation", "noise-distributed", "zcdp"];
-const WALK: &[&str] = &["gate", "local-prox", "walk", "iteration", "views", "noise-gaussian-grid"];
-const RECYCLED: &[&str] =
-    &["gate", "recycled", "views", "sensitivity-clipped-sum", "noise-gaussian-grid", "gaussian"];
+    &["gate", "trust", "views", "seating", "secure-aggregation", "noise-distributed", "zcdp"];
+const WALK: &[&str] =
+    &["gate", "local-prox", "walk", "iteration", "views", "seating", "noise-gaussian-grid"];
+const RECYCLED: &[&str] = &[
+    "gate",
+    "recycled",
+    "views",
+    "seating",
+    "sensitivity-clipped-sum",
+    "noise-gaussian-grid",
+    "gaussian",
+];
 const RECYCLED_MINIMISER: &[&str] =
-    &["gate", "recycled", "views", "minimiser", "noise-gaussian-grid", "gaussian"];
+    &["gate", "recycled", "views", "seating", "minimiser", "noise-gaussian-grid", "gaussian"];
 const RECYCLED_LAPLACE: &[&str] = &[
     "gate",
     "recycled",
     "views",
+    "seating",
     "objective",
     "minimiser",
     "noise-objective-perturbation",
     "pure-dp",
 ];
-const RECYCLED_NORMAL: &[&str] =
-    &["gate", "recycled", "views", "objective", "minimiser", "noise-objective-perturbation", "pld"];
+const RECYCLED_NORMAL: &[&str] = &[
+    "gate",
+    "recycled",
+    "views",
+    "seating",
+    "objective",
+    "minimiser",
+    "noise-objective-perturbation",
+    "pld",
+];
 
 /// For what is tuned.
 pub(super) const CHOICE: &str = "a choice is counted by Rényi divergence, for the worst score";
 /// For what learns a graph.
 pub(super) const GRAPH: &str =
     "no record moves the second moments and the gradient as far as it may at once";
+
+/// For what asks for the scale of the residuals.
+const SCALE: &str =
+    "no record moves the counts of the scale and the gradient as far as it may at once";
 
 /// For what has standard errors.
 pub(super) const CURVATURE: &str =
@@ -108,8 +142,12 @@ const TABLE: Row = Row {
 };
 /// The same in coordinates of its own.
 const OWN: Row = Row { forms: &["preconditioned"], proofs: WHITENED, slack: GRAPH, ..TABLE };
+/// The same behind the scale of the residuals.
+const SCALED: Row = Row { forms: &["scaled"], procedures: &[Alone], slack: SCALE, ..TABLE };
+/// Both.
+const SCALED_OWN: Row = Row { forms: &["preconditioned, scaled"], procedures: &[Alone], ..OWN };
 /// The same for many parties: one run, each party looked at by all.
-const PARTIES: Row = Row { procedures: &[Alone], views: &[Local], ..TABLE };
+const PARTIES: Row = Row { procedures: &[Alone], views: &[Local], proofs: PARTY_CLIPPED, ..TABLE };
 
 /// Every combination that is offered.
 pub const MAP: &[Row] = &[
@@ -169,6 +207,43 @@ pub const MAP: &[Row] = &[
         ..TABLE
     },
     Row { algorithms: &["mpadmm"], adjacencies: EITHER, ..TABLE },
+    // The scale of the residuals first.
+    Row { algorithms: &["auto"], drawn: SAMPLES, proofs: WHITENED, ..SCALED },
+    Row {
+        algorithms: &["dp-sgd", "sadmm", "vradmm", "ssadmm", "dp-cd", "dp-fw"],
+        drawn: SAMPLES,
+        ..SCALED
+    },
+    Row {
+        algorithms: &["auto"],
+        adjacencies: &[AddRemove],
+        drawn: COUNTLESS,
+        proofs: WHITENED,
+        ..SCALED
+    },
+    Row {
+        algorithms: &["dp-sgd", "sadmm", "vradmm", "ssadmm", "dp-cd", "dp-fw"],
+        adjacencies: &[AddRemove],
+        drawn: COUNTLESS,
+        ..SCALED
+    },
+    Row { algorithms: &["mpadmm"], adjacencies: EITHER, ..SCALED },
+    Row { algorithms: &["consensus"], drawn: SAMPLES, proofs: BLOCKS, ..SCALED },
+    Row {
+        algorithms: &["consensus"],
+        adjacencies: &[AddRemove],
+        drawn: COUNTLESS,
+        proofs: BLOCKS,
+        ..SCALED
+    },
+    Row { algorithms: &["auto", "dp-sgd", "sadmm", "ssadmm"], drawn: SAMPLES, ..SCALED_OWN },
+    Row {
+        algorithms: &["auto", "dp-sgd", "sadmm", "ssadmm"],
+        adjacencies: &[AddRemove],
+        drawn: COUNTLESS,
+        ..SCALED_OWN
+    },
+    Row { algorithms: &["mpadmm"], adjacencies: EITHER, ..SCALED_OWN },
     // The same with standard errors after it.
     Row {
         algorithms: &["auto"],
@@ -257,7 +332,7 @@ pub const MAP: &[Row] = &[
         ..PARTIES
     },
     Row { algorithms: &["dp-admm"], ..PARTIES },
-    Row { algorithms: &["dp-admm-exact"], proofs: MINIMISER, ..PARTIES },
+    Row { algorithms: &["dp-admm-exact"], proofs: PARTY_MINIMISER, ..PARTIES },
     // Peers.
     Row {
         algorithms: &["walk"],

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use reticent_accountant::{Adjacency, Unit};
-use reticent_admm::{Public, Settings};
+use reticent_admm::{PartyRho, Public, Settings};
 use reticent_oracle::tables::Schema;
 use reticent_oracle::{Digest, Opening, Skew};
 use reticent_runtime::{self as runtime, Entry, Failures, Recipe, Topology};
@@ -119,6 +119,7 @@ impl Simulation {
             digest,
         };
         job.failures.check()?;
+        job.names_nobody_by_number()?;
         job.try_out()?;
         job.check_offered()?;
         Ok(job)
@@ -149,19 +150,53 @@ fn no_needless_graph(entry: &Entry, topology: Option<&str>) -> Result<(), Error>
     }
 }
 
-/// Refuses to deal a person's records to several parties.
+/// Refuses to deal persons by the place of their rows: one row less would move everybody behind it
+/// to another party.
 fn keeps_persons_whole(split: Option<u32>, schema: &Schema, unit: Unit) -> Result<(), Error> {
-    match split {
-        Some(split) if unit == Unit::User && schema.user().is_some() => {
-            let why = "a person's records would be dealt to several parties, and each would count them as another's; make every \
-                       person a party (leave split out), or protect records";
-            Err(Error::value("split", split, why))
+    let why = match (split, unit) {
+        (Some(_), Unit::User) if schema.user().is_some() => {
+            "a person's records would be dealt to several parties, and each would count them as another's; make every \
+             person a party (leave split out), or protect records"
         }
-        _ => Ok(()),
-    }
+        (Some(_), Unit::User) => {
+            "a share of the records is no person, and who has which would follow from how many rows others have; make every \
+             person a party with `users_from = COLUMN` in place of split, or protect records"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::value("split", split.unwrap_or_default(), why))
 }
 
 impl SimulationJob {
+    /// Whether a party is a person, whose seat is secret.
+    pub(super) fn seats_persons(&self) -> bool {
+        self.split.is_none() && self.opening.unit == Unit::User
+    }
+
+    /// Refuses what is said of single parties by their numbers where parties are persons: a number
+    /// is then a seat, and nobody knows whose.
+    fn names_nobody_by_number(&self) -> Result<(), Error> {
+        if !self.seats_persons() {
+            return Ok(());
+        }
+        let Settings { party_noise, party_rho, .. } = &self.settings;
+        let listed = party_rho.as_ref().filter(|rho| matches!(rho, PartyRho::Each(_)));
+        let (name, given) = if let Some(party) = self.budgets.keys().next() {
+            ("budgets", party.to_string())
+        } else if let Some(noise) = party_noise {
+            ("party_noise", noise.to_string())
+        } else if let Some(rho) = listed {
+            ("party_rho", rho.to_string())
+        } else if self.topology.starts_with("file:") {
+            ("topology", self.topology.clone())
+        } else {
+            return Ok(());
+        };
+        let why = "each party is a person here, and who has which number is drawn and told to nobody, so that nothing can be \
+                   said of one; say the same of all, or protect records, whose holders are public (`unit = \"record\"`)";
+        Err(Error::value(name, given, why))
+    }
+
     /// Who is connected with whom, among so many parties.
     pub(super) fn topology(&self, parties: u32) -> Result<Topology, Error> {
         let graph = &self.topology;

@@ -4,6 +4,7 @@ mod books;
 mod check;
 mod nodes;
 mod run;
+mod seating;
 mod simulation;
 mod spec;
 

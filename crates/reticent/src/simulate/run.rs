@@ -10,6 +10,7 @@ use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal};
 use reticent_runtime::{self as runtime, Checkpoint, Price, RunError, Setup, Traffic};
 
 use super::check::{NOBODY, SimulationJob};
+use super::seating::{ASSUMED, seated};
 use super::{NodeModels, PartyBooks};
 use crate::budget::Budget;
 use crate::error::Error;
@@ -29,6 +30,9 @@ const BETWEEN_PARTIES: [&str; 2] = [
 
 /// What a certificate without a guarantee says, which is an infinite ε at every δ.
 const ANY_DELTA: f64 = 1e-5;
+
+/// Who is shown the run after every round, and gives nothing back.
+type After<'a> = dyn FnMut(&runtime::Simulation) + 'a;
 
 /// Where a run is kept, so that it can go on after a crash.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,7 +78,8 @@ impl std::fmt::Debug for ReadySimulation<'_> {
 
 impl ReadySimulation<'_> {
     /// What the parties have set aside, each different plan once: nobody is with two parties, so
-    /// that everybody pays for one of them. Taints that are known already are in them.
+    /// that everybody pays for one of them. Taints that are known already are in them. A party whose
+    /// own budget has no room for an answer pays nothing, and is not among them.
     pub fn plans(&self) -> Vec<Ledger> {
         let mut plans: Vec<Ledger> = Vec::new();
         for party in self.run.reports() {
@@ -82,7 +87,7 @@ impl ReadySimulation<'_> {
             if self.unpaid {
                 plan.taint(Taint::UnpaidRead);
             }
-            if !plans.contains(&plan) {
+            if plan.total_events() > 0 && !plans.contains(&plan) {
                 plans.push(plan);
             }
         }
@@ -101,7 +106,27 @@ impl ReadySimulation<'_> {
     /// If it ends on its way, or is stopped; [`Error::Spent`] says that the budget was spent
     /// nevertheless, and any other error came before anything was asked.
     pub fn run(self, keep: Keep<'_>, watch: &mut Watch<'_>) -> Result<Simulated, Error> {
-        self.perform(keep, watch, None)
+        self.perform(keep, watch, &mut |_| {})
+    }
+
+    /// The same; `show` is shown the number of every round and, where parties have models of their
+    /// own to show, as peers have, that of each after it, in the coordinates of the run. They are
+    /// what was broadcast, and the certificate covers all of them (proofs/recycled.md).
+    ///
+    /// # Errors
+    /// As [`ReadySimulation::run`].
+    pub fn run_followed(
+        self,
+        keep: Keep<'_>,
+        watch: &mut Watch<'_>,
+        show: &mut dyn FnMut(u32, &[Vec<f64>]),
+    ) -> Result<Simulated, Error> {
+        self.perform(keep, watch, &mut |run| {
+            let (done, _) = run.progress();
+            if done > 0 {
+                show(done, &run.protocol().node_models(run.nodes()));
+            }
+        })
     }
 
     /// The same with a trace of it. One that goes on from a checkpoint has a trace of what was left.
@@ -116,7 +141,7 @@ impl ReadySimulation<'_> {
     ) -> Result<(Simulated, Trace), Error> {
         let (plans, job) = (self.plans(), self.job);
         let mut rounds = Rounds::new(tracing, job.certificate_delta(), job.opening.view);
-        let simulated = self.perform(keep, watch, Some(&mut rounds))?;
+        let simulated = self.perform(keep, watch, &mut |run| rounds.note(run))?;
         let certified = simulated.model.certificate().certified;
         Ok((simulated, rounds.finish(&plans, certified)))
     }
@@ -125,7 +150,7 @@ impl ReadySimulation<'_> {
         self,
         keep: Keep<'_>,
         watch: &mut Watch<'_>,
-        mut trace: Option<&mut Rounds<'_>>,
+        after: &mut After<'_>,
     ) -> Result<Simulated, Error> {
         let ReadySimulation { job, mut run, checkpoint, unpaid } = self;
         enter(Stage::Running, watch)?;
@@ -134,8 +159,8 @@ impl ReadySimulation<'_> {
             run.resume(&checkpoint)?;
         }
         // From here on parties release: whatever ends the run, the budget is spent.
-        job.rounds(&mut run, keep, watch, trace.as_deref_mut())
-            .and_then(|()| job.close(run, unpaid, trace))
+        job.rounds(&mut run, keep, watch, after)
+            .and_then(|()| job.close(run, unpaid, after))
             .map_err(|why| job.stopped(why))
     }
 }
@@ -177,7 +202,7 @@ impl SimulationJob {
         enter(Stage::Reading, watch)?;
         let table = source.into().load(&self.objective.schema)?;
         let unpaid = table.drafted_the_schema();
-        let tables = self.deal(table)?;
+        let tables = self.deal(table, &key)?;
         enter(Stage::Calibrating, watch)?;
         let run = self.prepare(tables, key)?;
         // Books that somebody else keeps for a party do not know its table; and whoever is dealt
@@ -197,11 +222,13 @@ impl SimulationJob {
         self.objective.user_column()
     }
 
-    /// Whether a record is protected and stays with its party whatever is in it, or a party is a
-    /// person: then a neighbour of the whole table is a neighbour of one party's. A record that is
-    /// with the party whom it names may be with another when it is replaced.
+    /// Whether a neighbour of the whole table is a neighbour of one party's (proofs/parallel.md). A
+    /// record that is dealt by its place stays with its party whatever is in it, and a person has a
+    /// seat that does not follow from the table, which who replaces it takes over
+    /// (proofs/seating.md). A record that is with the party whom it names may be with another when
+    /// it is replaced.
     pub fn neighbours_are_one_party(&self) -> bool {
-        self.split.is_some() || self.opening.unit == Unit::User
+        self.split.is_some() || self.seats_persons()
     }
 
     /// Every round, each kept when it is done.
@@ -210,9 +237,9 @@ impl SimulationJob {
         run: &mut runtime::Simulation,
         keep: Keep<'_>,
         watch: &mut Watch<'_>,
-        mut trace: Option<&mut Rounds<'_>>,
+        after: &mut After<'_>,
     ) -> Result<(), Error> {
-        while run.step_after(|run| trace.iter_mut().for_each(|trace| trace.note(run)))? {
+        while run.step_after(|run| after(run))? {
             if let Some(file) = keep.checkpoint {
                 run.checkpoint()?.save(file)?;
             }
@@ -238,6 +265,11 @@ impl SimulationJob {
     /// What is minimised, and on which terms.
     pub(crate) fn objective(&self) -> (&Objective, Opening) {
         (&self.objective, self.opening)
+    }
+
+    /// What the mean loss of a party is multiplied by.
+    pub(crate) fn loss_weight(&self) -> f64 {
+        self.settings.loss_weight.unwrap_or(1.0)
     }
 
     /// The run at its start, calibrated.
@@ -270,9 +302,15 @@ impl SimulationJob {
             RunError::Calibration(_) if pure => no_pure(self.entry.name),
             why => Error::from(why),
         })?;
+        let reports = run.reports();
+        if !self.budgets.is_empty() && reports.iter().all(|own| own.ledger.total_events() == 0) {
+            let most = self.budgets.values().copied().fold(0.0, f64::max);
+            let why = "no party has room for one answer within its own epsilon; give at least one of them more";
+            return Err(Error::value("budgets", most, why));
+        }
         if let (Some(noise), Some(budget)) = (self.noise, self.budget) {
             let mut plans: Vec<Ledger> = Vec::new();
-            for party in run.reports() {
+            for party in reports {
                 if !plans.contains(&party.ledger) {
                     budget.allows(noise, &party.ledger)?;
                     plans.push(party.ledger);
@@ -295,15 +333,14 @@ impl SimulationJob {
         &self,
         run: runtime::Simulation,
         unpaid: bool,
-        mut trace: Option<&mut Rounds<'_>>,
+        after: &mut After<'_>,
     ) -> Result<Simulated, Error> {
         let rounds = run.progress().1;
         let mut assumptions = run.protocol().assumptions();
         assumptions.extend(BETWEEN_PARTIES.map(str::to_owned));
-        assumptions.extend(self.dealt(self.opening.unit));
+        assumptions.push(self.dealt());
         assumptions.extend(self.objective.assumptions(self.opening.unit));
-        let mut outcome =
-            run.close_after(|run| trace.iter_mut().for_each(|trace| trace.note(run)))?;
+        let mut outcome = run.close_after(|run| after(run))?;
         if unpaid {
             outcome.parties.iter_mut().for_each(|party| party.ledger.taint(Taint::UnpaidRead));
         }
@@ -335,39 +372,35 @@ impl SimulationJob {
         Ok((None, key))
     }
 
-    /// The parties' tables.
-    fn deal(&self, table: PrivateTable) -> Result<Vec<PrivateTable>, Error> {
-        match self.split {
-            Some(parties) => {
-                // Where records are protected their number is public; otherwise nothing may hang on
-                // it.
-                let Opening { unit, adjacency, .. } = self.opening;
-                let records = table.public_count(unit, adjacency).unwrap_or(u64::MAX);
-                if u64::from(parties) > records {
-                    let why = format!(
-                        "the table has {records} records, and a party without any has nothing to say; give at most so \
-                         many parties"
-                    );
-                    return Err(Error::value("split", parties, why));
-                }
-                let dealt = table.split(parties as usize, self.skew, self.public_seed);
-                Ok(dealt.map_err(Refusal::from)?)
-            }
-            None => table.split_by_user().ok_or(NOBODY),
+    /// The parties' tables; those of persons at the seats that the key of the run draws.
+    fn deal(&self, table: PrivateTable, key: &NoiseKey) -> Result<Vec<PrivateTable>, Error> {
+        let Some(parties) = self.split else {
+            let tables = table.split_by_user().ok_or(NOBODY)?;
+            return Ok(match self.seats_persons() {
+                true => seated(tables, key).map_err(Refusal::from)?,
+                false => tables,
+            });
+        };
+        // Records are protected where they are dealt, and their number is public.
+        let Opening { unit, adjacency, .. } = self.opening;
+        let records = table.public_count(unit, adjacency).unwrap_or(0);
+        if u64::from(parties) > records {
+            let why = format!(
+                "the table has {records} records, and a party without any has nothing to say; give at most so many parties"
+            );
+            return Err(Error::value("split", parties, why));
         }
+        Ok(table.split(parties as usize, self.skew, self.public_seed).map_err(Refusal::from)?)
     }
 
     /// What the guarantee takes as given about whose the records are.
-    fn dealt(&self, unit: Unit) -> Option<String> {
-        let dealt = match (unit, self.split) {
-            (Unit::User, None) => return None,
-            (Unit::User, Some(_)) => {
-                "each party stands for one person: nobody has records with two of them"
-            }
-            (Unit::Record, _) => {
+    fn dealt(&self) -> String {
+        let dealt = match self.opening.unit {
+            Unit::User => ASSUMED,
+            Unit::Record => {
                 "who holds which record, and how many, is public: a neighbour has another record with the same party"
             }
         };
-        Some(dealt.to_owned())
+        dealt.to_owned()
     }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{Check, Outcome};
 use crate::certificate::Certificate;
 use crate::simulate::Spread;
-use crate::verdict::Scope;
+use crate::verdict::{Scope, worded_as};
 
 /// By so much two machines may differ, relatively.
 const ROUNDING: f64 = 1e-9;
@@ -36,7 +36,8 @@ pub(super) fn checks(stated: &Certificate) -> (Vec<Check>, Option<Certificate>) 
     let epsilon = epsilon(stated, &derived);
     // The sentence is about the number that is promised.
     let promised = epsilon.outcome == Outcome::Holds && derived.certified;
-    let derived = if promised { derived.promising(stated.epsilon) } else { derived };
+    let mut derived = if promised { derived.promising(stated.epsilon) } else { derived };
+    derived.meaning = worded_as(derived.meaning, &stated.meaning);
     checks.push(epsilon);
     let differing = differing(stated, &derived);
     if differing.is_empty() {

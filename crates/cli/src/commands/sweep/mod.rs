@@ -13,6 +13,7 @@ use reticent::sweep::{
 };
 use reticent::{Error, Files, Payable, Progress, Spec, Stage, Watch, check_folder, write_text};
 use reticent_budget::BudgetError;
+use reticent_payment::AtRest;
 use serde_json::json;
 
 use self::results::{picture, points, raw, shown, table};
@@ -23,6 +24,7 @@ use crate::number;
 use crate::open_job::{OpenJob, unwritten};
 use crate::progress::Bar;
 use crate::purse::{PurseFlags, Receipt};
+use crate::repeated::given_twice;
 
 /// Where results go when nothing is said.
 const OUT: &str = "reticent-sweep";
@@ -104,6 +106,7 @@ impl Sweep {
         let (journal, receipt) = done?;
         let _ = std::fs::remove_dir(&models);
         let mut answer = self.answer(sweep, &journal, &out)?;
+        answer.remarks.extend(given_twice(&data.paths));
         if let Some(receipt) = receipt {
             receipt.add_to(&mut answer);
         }
@@ -179,6 +182,7 @@ impl Sweep {
         path: &Path,
         watch: &mut Watch<'_>,
     ) -> Result<Journal, Failure> {
+        let rest = AtRest::new(&data.paths).map_err(Failure::of_payment)?;
         let Some((budget, mark)) = self.purse.file().zip(self.purse.mark(data)?) else {
             return Err(Failure::Usage {
                 message: "a sweep on private data goes on beside the budget that paid for it"
@@ -188,6 +192,8 @@ impl Sweep {
         };
         let _ = watch(Stage::Reading);
         let ready = sweep.open(data, SweepTerms { mark, ..terms }).map_err(of_sweep)?;
+        // What was read is what the mark is of.
+        rest.check().map_err(Failure::of_payment)?;
         let mut journal = ready.resume(path).map_err(of_sweep)?;
         let Some(reserved) = journal.reserved().cloned() else {
             return Err(Failure::Usage {

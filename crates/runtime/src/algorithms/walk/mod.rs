@@ -6,8 +6,12 @@
 //! stateless:  user i:  ẑ = z + (2λ/n)(prox_{γf_i}(z) − z + ½η),   z = prox_{(2λγ/n)r}(ẑ)
 //! stateful:   user i:  z = prox_{γr}(ẑ),   x_i = prox_{γf_i}(2z − u_i)
 //!                      u_i⁺ = u_i + 2λ(x_i − z + ½η),   ẑ ← ẑ + (u_i⁺ − u_i)/n
-//! both:       hands the token to a user drawn uniformly from all n, itself included
+//! both:       hands the token to a seat drawn uniformly from all, its own included
 //! ```
+//!
+//! The seats are the n users'; where a peer looks (`network`) there is one more, the observer's. It
+//! has no data, passes the token on as it is, and the model is the token that it saw last: the
+//! model is a view that somebody has, and this one is nobody's whose data are in question.
 //!
 //! The stateful token is ẑ = mean(u), not the prox of it (E14). The stateless one minimises r plus
 //! the mean of the Moreau envelopes of the f_i, which is the problem itself as γ goes to 0.
@@ -18,7 +22,7 @@
 //! hide it (proofs/walk.md), and the event is an `Iteration`. That proof needs noise in *every*
 //! step: a user who has no contribution left adds its noise without its data, and passes the token
 //! on. Stateful it does not hold: u_i keeps what nobody's noise covers (E12); `as-published` claims
-//! Theorem 4 for it all the same, and is not certified.
+//! Theorem 4 for it all the same, has the printed token z in place of ẑ (E14), and is not certified.
 //!
 //! A user contributes at most [`cap`] times, enforced by its own gate. A token carries its number;
 //! who has sent it sends the same bits again until it is told that they came, and a number that is
@@ -37,15 +41,17 @@ use std::sync::Arc;
 
 use reticent_accountant::{Ledger, Unit, View};
 use reticent_admm::{Refused, Walk as Memory, fraction, positive};
+use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::queries::ResidualTerms;
 use reticent_oracle::{Terms, WalkTerms};
 use reticent_problem::{Regulariser, penalties};
 
-use self::walker::Walker;
+use self::walker::{Seat, Walker};
 use super::{Entry, Protocol, Recipe, Start, rehearsed};
 use crate::adversary::{Faulty, Watched, Witness};
 use crate::endpoint::Endpoint;
 use crate::error::RunError;
+use crate::inbox::Inbox;
 use crate::message::{Kind, PartyId, RunId};
 use crate::node::Node;
 use crate::party::Party;
@@ -62,7 +68,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-/// Visits to each user, on average.
+/// Visits to each seat, on average.
 const VISITS: u64 = 20;
 
 /// Douglas–Rachford as it is usually run.
@@ -80,6 +86,7 @@ const NO_CLIPPING: f64 = 1.0 + 1e-9;
 /// The walk.
 #[derive(Clone, Debug)]
 pub(crate) struct Walk {
+    /// The users, n.
     parties: u32,
     /// Steps of the token.
     hops: u32,
@@ -118,7 +125,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     }
     let gamma = recipe.gamma()?;
     let lambda = fraction("relaxation", settings.relaxation.unwrap_or(LAMBDA))?;
-    let hops = recipe.rounds(VISITS.saturating_mul(u64::from(parties)))?;
+    let seats = u64::from(parties) + u64::from(recipe.view == View::Network);
+    let hops = recipe.rounds(VISITS.saturating_mul(seats))?;
     Ok(Box::new(Walk {
         parties,
         hops,
@@ -206,16 +214,34 @@ impl Protocol for Walk {
 
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
         let endpoint = Endpoint::new(RunId::from(start.run), party);
-        Ok(Box::new(Walker::new(self.clone(), endpoint, start.key, start.noise)))
+        Ok(Box::new(Walker::new(
+            self.clone(),
+            Seat::User(Box::new(endpoint)),
+            start.key,
+            start.noise,
+        )))
     }
 
-    /// Against one peer nothing is counted but what that peer sees, so the model is what party 0
-    /// saw last; who sees all messages anyway sees the last token of all.
+    /// The observer, at the seat behind the users'.
+    fn server(
+        &self,
+        run: &Digest,
+        key: NoiseKey,
+        _: &[f64],
+    ) -> Result<Option<Box<dyn Node>>, RunError> {
+        if !self.is_observed() {
+            return Ok(None);
+        }
+        let inbox = Inbox::new(RunId::from(run), PartyId(self.parties));
+        Ok(Some(Box::new(Walker::new(self.clone(), Seat::Observer(inbox), key, 0.0))))
+    }
+
+    /// Against one peer nothing is counted but what that peer sees, so the model is what the
+    /// observer saw last; who sees all messages anyway sees the last token of all.
     fn published(&self, nodes: &[Box<dyn Node>]) -> Option<Vec<f64>> {
-        let mut models = nodes.iter().map(|node| node.model());
-        let model = match self.view {
-            View::Network => models.next().flatten(),
-            _ => models.flatten().max_by_key(|model| model.steps),
+        let model = match self.is_observed() {
+            true => nodes.last()?.model(),
+            false => nodes.iter().filter_map(|node| node.model()).max_by_key(|model| model.steps),
         };
         Some(model.map_or_else(|| self.consensus(&vec![0.0; self.len()]), |model| model.parameter))
     }
@@ -225,10 +251,11 @@ impl Protocol for Walk {
             return Vec::new();
         }
         vec![
-            "the adversary is one user who follows the protocol, not several who pool what they see".to_owned(),
+            "the adversary is the observer, or one other user, who follows the protocol, not several who pool what they see".to_owned(),
             "every other user follows the protocol too, and adds its noise".to_owned(),
-            "every user draws the next one uniformly from all, itself included, and keeps the draw to itself".to_owned(),
-            "the model is for party 0 alone, who saw it as a token; whoever shows it to others shows them more than is counted"
+            "every user draws the next seat uniformly from all, its own included, and keeps the draw to itself".to_owned(),
+            "the model is for the observer alone, who has no data and saw it as a token; whoever shows it to others shows them \
+             more than is counted"
                 .to_owned(),
         ]
     }

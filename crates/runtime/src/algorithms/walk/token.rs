@@ -1,5 +1,6 @@
 //! The arithmetic of one visit: what a token stands for, what a user adds, where it goes from there.
 
+use reticent_accountant::View;
 use reticent_admm::Walk as Memory;
 use reticent_oracle::queries::{Residual, ResidualTerms};
 use reticent_oracle::{Claim, Lattice, Oracle, Refusal, Sampling};
@@ -48,7 +49,7 @@ impl Walk {
         if let Some(lattice) = self.lattice() {
             lattice.round(&mut z);
         }
-        if self.memory == Memory::Stateful {
+        if self.memory == Memory::Stateful && !self.published {
             self.regulariser.prox_y(&mut z, self.params.step);
         }
         z
@@ -86,20 +87,36 @@ impl Walk {
                 }
                 (next, Vec::new())
             }
-            Memory::Stateful => (next, u.iter().zip(message).map(|(u, m)| u + step * m).collect()),
+            Memory::Stateful => {
+                // As printed the token is z, and is shrunk at every step (E14).
+                if self.published {
+                    self.regulariser.prox_y(&mut next, self.params.step);
+                }
+                (next, u.iter().zip(message).map(|(u, m)| u + step * m).collect())
+            }
         }
+    }
+
+    /// Whether a peer looks, for whom there is a seat without data.
+    pub(super) fn is_observed(&self) -> bool {
+        self.view == View::Network
+    }
+
+    /// Among how many the token walks: the users, and the observer where there is one.
+    pub(super) fn seats(&self) -> u32 {
+        self.parties + u32::from(self.is_observed())
     }
 
     /// How often one user contributes at most.
     pub fn cap(&self) -> u32 {
-        cap(Sampling::WithoutReplacement(1), self.parties, self.hops)
+        cap(Sampling::WithoutReplacement(1), self.seats(), self.hops)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_accountant::{Unit, View};
+    use reticent_accountant::Unit;
     use reticent_oracle::WalkTerms;
     use reticent_problem::{Regulariser, Shape, penalties};
     use std::sync::Arc;
@@ -218,5 +235,9 @@ mod tests {
         assert!((walk.consensus(&[2.0])[0] - 1.9).abs() < 1e-12);
         // u moves by 2λ times the message, the mean of four by a quarter of that.
         assert_eq!(walk.moved(&[2.0], &[0.3], &[0.4]), (vec![2.1], vec![0.7]));
+        // As printed it is shrunk by γκ = 0.1 whenever it passes by somebody.
+        let printed = Walk { published: true, ..walk };
+        assert_eq!(printed.consensus(&[2.0]), [2.0]);
+        assert_eq!(printed.moved(&[2.0], &[0.3], &[0.0]), (vec![1.9], vec![0.3]));
     }
 }

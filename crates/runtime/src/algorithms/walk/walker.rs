@@ -1,4 +1,4 @@
-//! A user of the walk.
+//! A seat of the walk: a user's, or the observer's, which has no data.
 //!
 //! ```text
 //! a token with a new number:  a receipt to whoever sent it; a step; the next token, kept until its receipt comes
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{HOPS, Memory, Walk};
 use crate::endpoint::{Endpoint, EndpointState};
 use crate::error::RunError;
+use crate::inbox::Inbox;
 use crate::message::{Envelope, Kind, PartyId};
 use crate::node::{Estimate, Node};
 use crate::party::{Party, refused, unless_spent};
@@ -22,11 +23,35 @@ use crate::wire;
 
 pub(super) struct Walker {
     config: Arc<Walk>,
-    endpoint: Endpoint,
+    seat: Seat,
     /// Where the token goes next: nobody else's business.
     key: NoiseKey,
     noise: f64,
     visits: Visits,
+}
+
+/// Who sits there.
+pub(super) enum Seat {
+    /// A user, with its gate.
+    User(Box<Endpoint>),
+    /// Who has no data, and passes the token on as it is.
+    Observer(Inbox),
+}
+
+impl Seat {
+    fn inbox(&self) -> &Inbox {
+        match self {
+            Seat::User(endpoint) => &endpoint.inbox,
+            Seat::Observer(inbox) => inbox,
+        }
+    }
+
+    fn inbox_mut(&mut self) -> &mut Inbox {
+        match self {
+            Seat::User(endpoint) => &mut endpoint.inbox,
+            Seat::Observer(inbox) => inbox,
+        }
+    }
 }
 
 /// What it keeps between two visits.
@@ -52,22 +77,22 @@ struct Out {
 }
 
 impl Walker {
-    pub fn new(config: Walk, endpoint: Endpoint, key: NoiseKey, noise: f64) -> Self {
+    pub fn new(config: Walk, seat: Seat, key: NoiseKey, noise: f64) -> Self {
         let u =
             if config.memory == Memory::Stateful { vec![0.0; config.len()] } else { Vec::new() };
         let visits = Visits { last: 0, seen: None, u, out: None };
-        Walker { config: Arc::new(config), endpoint, key, noise, visits }
+        Walker { config: Arc::new(config), seat, key, noise, visits }
     }
 
     /// Whom the token goes to: the same for the same token.
     fn next(&self, label: &Digest) -> Result<u32, RunError> {
         let context = Hasher::new("reticent route").field(label).finish();
-        Ok(self.key.entropy(&context).below(u64::from(self.config.parties))? as u32)
+        Ok(self.key.entropy(&context).below(u64::from(self.config.seats()))? as u32)
     }
 
     fn on_receipt(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let parties = self.config.parties;
-        let admitted = self.endpoint.inbox.check(envelope, |from| from.0 < parties)?;
+        let seats = self.config.seats();
+        let admitted = self.seat.inbox().check(envelope, |from| from.0 < seats)?;
         match &mut self.visits.out {
             Some(out) if out.number == envelope.round && out.to == envelope.from.0 => {
                 out.received = true
@@ -76,21 +101,37 @@ impl Walker {
             Some(out) if out.number > envelope.round => {}
             _ => return Err(Rejected::Unexpected),
         }
-        Ok(self.endpoint.inbox.take(envelope, &admitted, Vec::new()))
+        Ok(self.seat.inbox_mut().take(envelope, &admitted, Vec::new()))
+    }
+
+    /// What is added to the token; `None` where it stays as it is.
+    fn message(&mut self, token: &[f64], label: &Digest) -> Result<Option<Vec<f64>>, Rejected> {
+        let Seat::User(endpoint) = &mut self.seat else { return Ok(None) };
+        let party = &mut endpoint.party;
+        let z = self.config.consensus(token);
+        let v = self.config.point(&z, &self.visits.u);
+        let answer = self.config.contribute(&v, &z, self.noise, party.begin(label));
+        match (unless_spent(answer).map_err(refused)?, self.config.lattice()) {
+            // No contribution is left, and others' steps are to be hidden: noise as that of a
+            // release, on the same grid.
+            (None, Some(_)) => Ok(Some(party.cover(&self.config.residual(self.noise))?)),
+            // Where every message is counted by itself there is nothing to cover.
+            (answer, _) => Ok(answer),
+        }
     }
 
     fn written(&self, out: &Out, attempt: u16) -> Result<Envelope, Rejected> {
         let payload = wire::pack(&out.token)?;
         Ok(Envelope {
             attempt,
-            ..self.endpoint.inbox.write(out.number, PartyId(out.to), Kind::Token, payload)
+            ..self.seat.inbox().write(out.number, PartyId(out.to), Kind::Token, payload)
         })
     }
 }
 
 impl Node for Walker {
     fn id(&self) -> PartyId {
-        self.endpoint.party.id()
+        self.seat.inbox().me()
     }
 
     fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
@@ -99,11 +140,10 @@ impl Node for Walker {
             Kind::Receipt => return self.on_receipt(envelope),
             _ => return Err(Rejected::Unexpected),
         }
-        let Walk { parties, hops, .. } = *self.config;
-        let Endpoint { inbox, party } = &mut self.endpoint;
-        let admitted = inbox.check(envelope, |from| from.0 < parties)?;
+        let (seats, hops) = (self.config.seats(), self.config.hops);
+        let admitted = self.seat.inbox().check(envelope, |from| from.0 < seats)?;
         if admitted.again {
-            return Ok(inbox.repeat(envelope));
+            return Ok(self.seat.inbox_mut().repeat(envelope));
         }
         let (number, label) = (envelope.round, &admitted.digest);
         if number <= self.visits.last {
@@ -113,19 +153,8 @@ impl Node for Walker {
             return Err(Rejected::Early { given: number });
         }
         let token = wire::checked(wire::unpack(&envelope.payload)?, self.config.len())?;
-        let z = self.config.consensus(&token);
-        let v = self.config.point(&z, &self.visits.u);
-        let answer = self.config.contribute(&v, &z, self.noise, party.begin(label));
-        let message = match (unless_spent(answer).map_err(refused)?, self.config.lattice()) {
-            // No contribution is left, and others' steps are to be hidden: noise as that of a
-            // release, on the same grid.
-            (None, Some(_)) => Some(party.cover(&self.config.residual(self.noise))?),
-            (answer, _) => answer,
-        };
-        let (next, u) = match message {
+        let (next, u) = match self.message(&token, label)? {
             Some(message) => self.config.moved(&token, &self.visits.u, &message),
-            // A walk that is counted message by message: there is nothing to cover, and the token
-            // stays as it is.
             None => (token.clone(), self.visits.u.clone()),
         };
         let failed = |error: RunError| Rejected::Gate(error.to_string());
@@ -140,15 +169,15 @@ impl Node for Walker {
         };
         let receipt = envelope.reply(Kind::Receipt, Vec::new());
         let next = if waits { None } else { Some(self.written(&out, 0)?) };
-        let mut messages = self.endpoint.inbox.take(envelope, &admitted, vec![receipt]);
+        let mut messages = self.seat.inbox_mut().take(envelope, &admitted, vec![receipt]);
         messages.extend(next);
         self.visits = Visits { last: number, seen: Some(token), u, out: Some(out) };
         Ok(messages)
     }
 
     fn on_deadline(&mut self, round: u32) -> Result<Vec<Envelope>, RunError> {
-        if round == 0 && self.endpoint.party.id() == PartyId(0) {
-            let label = Hasher::new("reticent first").field(&self.endpoint.inbox.run().0).finish();
+        if round == 0 && self.id() == PartyId(0) {
+            let label = Hasher::new("reticent first").field(&self.seat.inbox().run().0).finish();
             let token = vec![0.0; self.config.len()];
             self.visits.out =
                 Some(Out { number: 1, to: self.next(&label)?, token, tries: 0, received: false });
@@ -168,17 +197,31 @@ impl Node for Walker {
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.endpoint.save(), &self.visits))?)
+        Ok(match &self.seat {
+            Seat::User(endpoint) => wire::pack(&(endpoint.save(), &self.visits))?,
+            Seat::Observer(inbox) => wire::pack(&(inbox, &self.visits))?,
+        })
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        let (endpoint, mut visits): (EndpointState, Visits) = wire::unpack(snapshot)?;
+        let mut visits = match &mut self.seat {
+            Seat::User(endpoint) => {
+                let (kept, visits): (EndpointState, Visits) = wire::unpack(snapshot)?;
+                endpoint.load(kept)?;
+                visits
+            }
+            Seat::Observer(inbox) => {
+                let (kept, visits): (Inbox, Visits) = wire::unpack(snapshot)?;
+                inbox.recall(kept)?;
+                visits
+            }
+        };
         // What is sent from here on may have been sent before.
         if let Some(out) = &mut visits.out {
             out.tries = out.tries.saturating_add(1);
         }
         self.visits = visits;
-        self.endpoint.load(endpoint)
+        Ok(())
     }
 
     /// What it may know of the parameter: the last token that came to it; where every message is
@@ -193,6 +236,9 @@ impl Node for Walker {
     }
 
     fn party(&self) -> Option<&Party> {
-        Some(&self.endpoint.party)
+        match &self.seat {
+            Seat::User(endpoint) => Some(&endpoint.party),
+            Seat::Observer(_) => None,
+        }
     }
 }

@@ -1,0 +1,49 @@
+//! Why a job was not paid for, or did not come to its end.
+
+use reticent::Error;
+use reticent_budget::BudgetError;
+
+/// Why a job was not paid for, or did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum PaymentError {
+    /// The budget refused, or cannot be used; nothing was asked.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
+    /// The job could not be opened, or ended on its way.
+    #[error(transparent)]
+    Job(#[from] Error),
+    /// A job that no budget holds; nothing was reserved, and nothing was asked.
+    #[error("no budget holds this job: {0}")]
+    NoGuarantee(String),
+    /// A table that has the same file twice, of a job that protects records.
+    #[error(
+        "the table has the same file twice: each of its records is in it twice, and a budget counts one of the two"
+    )]
+    Twice,
+    /// Standard input, which is not there a second time.
+    #[error("a budget knows its table by its file, and standard input is none")]
+    StandardInput,
+    /// Somebody wrote the table while it was read.
+    #[error("the table was written while it was read: nothing was reserved")]
+    Changed,
+    /// A file that cannot be read a second time.
+    #[error("the table cannot be read twice: {0}")]
+    Unreadable(String),
+}
+
+impl PaymentError {
+    /// What to do.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            PaymentError::Budget(_) | PaymentError::Job(_) => "nothing was reserved",
+            PaymentError::NoGuarantee(_) => "nothing was reserved, and nothing was asked",
+            PaymentError::Twice => {
+                "give each file once; where a person has several records, protect users"
+            }
+            PaymentError::StandardInput => "give a file",
+            PaymentError::Changed => "try again when it is at rest",
+            PaymentError::Unreadable(_) => "a budget knows its table by its files",
+        }
+    }
+}

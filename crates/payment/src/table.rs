@@ -1,0 +1,95 @@
+//! The table of a job that is paid for: by what the budget knows it, and whether it stays as it is.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use reticent::tables::{Dataset, content, contents, fingerprint, stamps};
+use reticent_budget::{Piece, Relation, Store, Table};
+
+use crate::error::PaymentError;
+
+/// The table of a job that is paid for.
+#[derive(Clone, Copy, Debug)]
+pub enum Paid<'a> {
+    /// Files, one behind the other.
+    Files(&'a [PathBuf]),
+    /// Rows in memory. Where nobody in them is in another table of the budget, its people have a
+    /// name, and whatever has this name is of the same people: folds, samples, other columns.
+    Memory {
+        /// The rows.
+        rows: &'a Dataset<'a>,
+        /// What the budget calls their people; `None` for anybody.
+        people: Option<&'a str>,
+    },
+}
+
+impl<'a> Paid<'a> {
+    /// How the table is before it is read.
+    pub(crate) fn at_rest(&self) -> Result<AtRest<'a>, PaymentError> {
+        match self {
+            Paid::Files(files) => AtRest::new(files),
+            Paid::Memory { .. } => Ok(AtRest { files: &[], before: Vec::new() }),
+        }
+    }
+
+    /// The table as the budget knows it.
+    pub(crate) fn known(&self, store: &Store, relation: Relation) -> Result<Table, PaymentError> {
+        let key = store.key()?;
+        match self {
+            Paid::Files(files) => {
+                let earlier = store.made_earlier()?;
+                let mut pieces = Vec::with_capacity(files.len());
+                for file in *files {
+                    let whole = content(file, &key).map_err(reticent::Error::from)?;
+                    let older = earlier.then(|| fingerprint(&[file], &key)).transpose();
+                    let older = older.map_err(|error| unreadable(&error))?;
+                    pieces.push(Piece { whole, older, parts: Vec::new() });
+                }
+                let together = earlier.then(|| fingerprint(files, &key)).transpose();
+                let together = together.map_err(|error| unreadable(&error))?;
+                Ok(Table::files(pieces, together, relation))
+            }
+            // Whose they are nobody says, and no content tells.
+            Paid::Memory { people: None, .. } => Ok(Table::of_anybody()),
+            Paid::Memory { rows, people: Some(name) } => {
+                let whole = store.fingerprint(&[b"people", name.trim().as_bytes()])?;
+                let (all, columns) = contents(rows, &key);
+                let piece = Piece { whole, older: None, parts: vec![all, columns] };
+                Ok(Table::in_memory(piece, Relation::DisjointPeople))
+            }
+        }
+    }
+}
+
+/// Files, and how they were before somebody read them.
+#[derive(Debug)]
+pub struct AtRest<'a> {
+    files: &'a [PathBuf],
+    before: Vec<(u64, SystemTime)>,
+}
+
+impl<'a> AtRest<'a> {
+    /// How files are now.
+    ///
+    /// # Errors
+    /// Standard input, a folder, or a file that is not there.
+    pub fn new(files: &'a [PathBuf]) -> Result<Self, PaymentError> {
+        if files.iter().any(|path| path.as_os_str() == "-") {
+            return Err(PaymentError::StandardInput);
+        }
+        Ok(Self { files, before: stamps(files).map_err(|error| unreadable(&error))? })
+    }
+
+    /// Refuses files that were written since.
+    ///
+    /// # Errors
+    /// [`PaymentError::Changed`].
+    pub fn check(&self) -> Result<(), PaymentError> {
+        let now = stamps(self.files).map_err(|error| unreadable(&error))?;
+        if now == self.before { Ok(()) } else { Err(PaymentError::Changed) }
+    }
+}
+
+fn unreadable(error: &std::io::Error) -> PaymentError {
+    PaymentError::Unreadable(error.kind().to_string())
+}

@@ -1,0 +1,251 @@
+//! What is paid for, by whom, and what is refused, with real files.
+
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use reticent::accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View};
+use reticent::tables::Dataset;
+use reticent::{Error, Payable, Watch};
+use reticent_budget::{BudgetError, Promise, Relation, Status, Store};
+use reticent_payment::{AtRest, Bill, Paid, PaymentError, Receipt, pay};
+
+/// A job that asks what it plans, or ends as it is told.
+struct Ask {
+    plan: Ledger,
+    end: Option<Error>,
+}
+
+impl Payable for Ask {
+    type Done = Ledger;
+
+    fn plans(&self) -> Vec<Ledger> {
+        vec![self.plan.clone()]
+    }
+
+    fn run(self, _: &mut Watch<'_>) -> Result<Ledger, Error> {
+        self.end.map_or(Ok(self.plan), Err)
+    }
+
+    fn ledgers(done: &Ledger) -> Vec<&Ledger> {
+        vec![done]
+    }
+}
+
+fn plan(unit: Unit) -> Ledger {
+    let mut plan = Ledger::new();
+    let noise = Gaussian::new(20.0).unwrap();
+    plan.append(Event::new(noise, Adjacency::ReplaceOne, unit, View::Central).unwrap());
+    plan
+}
+
+fn ask() -> Ask {
+    Ask { plan: plan(Unit::Record), end: None }
+}
+
+struct Clinic {
+    folder: tempfile::TempDir,
+    store: Store,
+}
+
+impl Clinic {
+    fn new() -> Self {
+        let promise = Promise::new("clinic", 2.0, 1e-6).unwrap();
+        let store = Store::in_memory(promise).unwrap();
+        Self { folder: tempfile::tempdir().unwrap(), store }
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    fn pay(
+        &mut self,
+        table: Paid<'_>,
+        relation: Relation,
+        job: Ask,
+    ) -> Result<Receipt<Ledger>, PaymentError> {
+        let bill = Bill { label: "a job", asked: (0.1, 1e-6), user: Some("patient"), relation };
+        let mut watch = |_| ControlFlow::Continue(());
+        pay(&mut self.store, &bill, table, |_| Ok(job), &mut watch)
+    }
+
+    /// The groups that a job on these files counts for.
+    fn groups(&mut self, files: &[&PathBuf], relation: Relation) -> Option<Vec<u64>> {
+        let files: Vec<PathBuf> = files.iter().map(|&file| file.clone()).collect();
+        let _ = self.pay(Paid::Files(&files), relation, ask()).unwrap();
+        self.store.check().unwrap().jobs.last().unwrap().people.clone()
+    }
+
+    fn refused(&mut self, files: &[&PathBuf], relation: Relation) -> PaymentError {
+        let files: Vec<PathBuf> = files.iter().map(|&file| file.clone()).collect();
+        self.pay(Paid::Files(&files), relation, ask()).unwrap_err()
+    }
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Default::default());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+const A: &[u8] = b"x,y\n1,0\n2,1\n";
+const B: &[u8] = b"x,y\n3,0\n4,1\n";
+
+#[test]
+fn a_packed_copy_of_a_bound_file_is_no_table_of_other_people() {
+    let mut clinic = Clinic::new();
+    let (a, b) = (clinic.write("a.csv", A), clinic.write("b.csv", B));
+    let packed = clinic.write("other.csv.gz", &gzip(A));
+    let named = clinic.write("named.csv", A);
+    let apart = Relation::DisjointPeople;
+    assert_eq!(clinic.groups(&[&a], Relation::Same), Some(vec![1]));
+    assert_eq!(clinic.groups(&[&packed], apart), Some(vec![1]));
+    assert_eq!(clinic.groups(&[&named], apart), Some(vec![1]));
+    for known in [&a, &packed, &named] {
+        let error = clinic.refused(&[&b, known], apart);
+        let not = matches!(error, PaymentError::Budget(BudgetError::NotDisjoint { .. }));
+        assert!(not, "{error}");
+    }
+    assert_eq!(clinic.groups(&[&b], apart), Some(vec![2]));
+    // Both groups pay for what is asked of both, in any order.
+    assert_eq!(clinic.groups(&[&packed, &b], apart), Some(vec![1, 2]));
+    assert_eq!(clinic.groups(&[&b, &a], Relation::Same), Some(vec![1, 2]));
+}
+
+#[test]
+fn the_same_content_twice_is_refused_where_records_are_protected() {
+    let mut clinic = Clinic::new();
+    let (a, b) = (clinic.write("a.csv", A), clinic.write("b.csv", B));
+    let packed = clinic.write("a.csv.gz", &gzip(A));
+    for list in [[&a, &a], [&a, &packed]] {
+        let error = clinic.refused(&list, Relation::Same);
+        assert!(matches!(error, PaymentError::Twice), "{error}");
+    }
+    assert!(clinic.store.summary().unwrap().jobs.is_empty());
+    assert_eq!(clinic.groups(&[&a, &b], Relation::Same), Some(vec![1]));
+    // A user's rows are protected together, however many they are.
+    let mut clinic = Clinic::new();
+    let promise = Promise { unit: Unit::User, ..Promise::new("clinic", 2.0, 1e-6).unwrap() };
+    clinic.store = Store::in_memory(promise).unwrap();
+    let job = Ask { plan: plan(Unit::User), end: None };
+    let _ = clinic.pay(Paid::Files(&[a.clone(), a]), Relation::Same, job).unwrap();
+}
+
+/// A job on A in memory, B.csv of other people, and B in memory, which was charged to A's people.
+#[test]
+fn a_table_in_memory_is_charged_to_everybody_or_to_its_own_people() {
+    let mut clinic = Clinic::new();
+    let b = clinic.write("b.csv", B);
+    let rows = |values: &[f64]| Dataset::dense(values.to_vec(), values.len(), 1).unwrap();
+    let (in_memory, other) = (rows(&[3.0, 4.0]), rows(&[1.0, 2.0]));
+    let people =
+        |clinic: &Clinic| clinic.store.check().unwrap().jobs.last().unwrap().people.clone();
+    let memory = |rows, people| Paid::Memory { rows, people };
+    let _ = clinic.pay(memory(&other, None), Relation::Same, ask()).unwrap();
+    assert_eq!(people(&clinic), None);
+    assert_eq!(clinic.groups(&[&b], Relation::DisjointPeople), Some(vec![1]));
+    let before = clinic.store.summary().unwrap().groups[0].counted;
+    let _ = clinic.pay(memory(&in_memory, None), Relation::Same, ask()).unwrap();
+    assert_eq!(people(&clinic), None);
+    assert!(clinic.store.summary().unwrap().groups[0].counted > before);
+    // Said to be of other people, it has a group, and so have its folds and its other targets.
+    let north = Some("north");
+    let fitted = rows(&[1.0, 2.0]).with_targets(&[0.0, 1.0]).unwrap();
+    let (fold, shuffled) = (rows(&[2.0]), rows(&[2.0, 1.0]));
+    for table in [&other, &fold, &fitted] {
+        let _ = clinic.pay(memory(table, north), Relation::Same, ask()).unwrap();
+        assert_eq!(people(&clinic), Some(vec![2]));
+    }
+    // The same rows under another name, in any order, may be the same people.
+    for table in [&shuffled, &fitted] {
+        let _ = clinic.pay(memory(table, Some("south")), Relation::Same, ask()).unwrap();
+        assert_eq!(people(&clinic), None);
+    }
+    let _ = clinic.pay(memory(&in_memory, Some("south")), Relation::Same, ask()).unwrap();
+    assert_eq!(people(&clinic), Some(vec![3]));
+    // North's rows, said to be south's.
+    let _ = clinic.pay(memory(&other, Some("south")), Relation::Same, ask()).unwrap();
+    assert_eq!(people(&clinic), None);
+}
+
+#[test]
+fn what_ends_on_its_way_is_settled_left_open_or_given_back() {
+    let spent =
+        |why: Error| Error::Spent { why: Box::new(why), epsilon: 0.1, delta: 1e-6, books: None };
+    let open = |why: Error| Error::Unfinished { why: Box::new(why), epsilon: 0.1, delta: 1e-6 };
+    let missing = || Error::Missing { what: "a model", todo: "give one" };
+    for (end, status) in [
+        (spent(missing()), Status::Settled),
+        (open(missing()), Status::Open),
+        (missing(), Status::Released),
+    ] {
+        let mut clinic = Clinic::new();
+        let rows = Dataset::dense(vec![1.0], 1, 1).unwrap();
+        let job = Ask { plan: plan(Unit::Record), end: Some(end) };
+        let table = Paid::Memory { rows: &rows, people: None };
+        let ended = clinic.pay(table, Relation::Same, job);
+        assert!(matches!(ended, Err(PaymentError::Job(_))));
+        let summary = clinic.store.check().unwrap();
+        assert_eq!(summary.jobs[0].status, status);
+        assert_eq!(summary.groups[0].counted > 0.0, status != Status::Released);
+    }
+}
+
+#[test]
+fn a_table_that_is_written_while_it_is_read_reserves_nothing() {
+    let mut clinic = Clinic::new();
+    let a = clinic.write("a.csv", A);
+    let files = [a.clone()];
+    let bill = Bill { label: "a job", asked: (0.1, 1e-6), user: None, relation: Relation::Same };
+    let mut watch = |_| ControlFlow::Continue(());
+    let open = |_: &mut Watch<'_>| {
+        std::fs::write(&a, [A, B].concat()).unwrap();
+        Ok(ask())
+    };
+    let error = pay(&mut clinic.store, &bill, Paid::Files(&files), open, &mut watch).unwrap_err();
+    assert!(matches!(error, PaymentError::Changed), "{error}");
+    assert!(clinic.store.summary().unwrap().jobs.is_empty());
+    // The same check is there for a job that goes on.
+    let rest = AtRest::new(&files).unwrap();
+    rest.check().unwrap();
+    std::fs::write(&a, A).unwrap();
+    assert!(matches!(rest.check(), Err(PaymentError::Changed)));
+}
+
+#[test]
+fn standard_input_and_folders_are_no_tables_of_a_budget() {
+    let mut clinic = Clinic::new();
+    let folder = clinic.folder.path().to_owned();
+    let error = clinic.refused(&[&PathBuf::from("-")], Relation::Same);
+    assert!(matches!(error, PaymentError::StandardInput), "{error}");
+    for path in [folder.as_path(), Path::new("none.csv")] {
+        let error = clinic.refused(&[&path.to_owned()], Relation::Same);
+        assert!(matches!(error, PaymentError::Unreadable(_)), "{error}");
+    }
+    assert!(clinic.store.summary().unwrap().jobs.is_empty());
+}
+
+/// A reservation looks at both ends of the history; who pays follows all of it.
+#[test]
+fn a_history_that_contradicts_itself_pays_for_nothing() {
+    let mut clinic = Clinic::new();
+    let path = clinic.folder.path().join("b.budget");
+    let promise = Promise::new("clinic", 2.0, 1e-6).unwrap();
+    clinic.store = Store::create(&path, promise).unwrap();
+    let a = clinic.write("a.csv", A);
+    for _ in 0..3 {
+        assert_eq!(clinic.groups(&[&a], Relation::Same), Some(vec![1]));
+    }
+    drop(clinic.store);
+    let mut bytes = std::fs::read(&path).unwrap();
+    // The label of the first job, in the middle of the history.
+    let at = bytes.windows(7).position(|word| word == b"\"a job\"").unwrap();
+    bytes[at + 1] = b'b';
+    std::fs::write(&path, bytes).unwrap();
+    clinic.store = Store::open(&path).unwrap();
+    let error = clinic.refused(&[&a], Relation::Same);
+    assert!(matches!(error, PaymentError::Budget(BudgetError::Damaged { .. })), "{error}");
+}
