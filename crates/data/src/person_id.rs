@@ -103,9 +103,7 @@ impl PersonId {
         let text = std::str::from_utf8(text).map_err(|_| CellProblem::NotUtf8)?;
         let text = match text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
             true => Cow::Borrowed(text.trim_matches(is_nothing)),
-            false => {
-                Cow::Owned(text.nfc().collect::<String>().trim_matches(is_nothing).to_owned())
-            }
+            false => Cow::Owned(text.nfc().collect::<String>().trim_matches(is_nothing).to_owned()),
         };
         let (point, other) = if self.comma { (b',', b'.') } else { (b'.', b',') };
         if let Some(integer) = integer(text.as_bytes(), point) {
@@ -371,8 +369,16 @@ mod tests {
     #[test]
     fn a_point_in_time_is_refused_however_it_is_written() {
         for time in [
-            "T12:00:00,5", " 12:00:00 UTC", "T00", "t00:00:00z", " 00:00:00 +0000", "Z", "T120000Z",
-            " 0:00", " 12:00 PM", " 00:00:00+00",
+            "T12:00:00,5",
+            " 12:00:00 UTC",
+            "T00",
+            "t00:00:00z",
+            " 00:00:00 +0000",
+            "Z",
+            "T120000Z",
+            " 0:00",
+            " 12:00 PM",
+            " 00:00:00+00",
         ] {
             let id = id(Cell::Text(format!("2024-02-29{time}").as_bytes()));
             assert_eq!(id, Err(CellProblem::UserMoment), "{time}");
