@@ -31,8 +31,7 @@ pub enum Cell<'a> {
     Number(f64),
     /// A number in single precision: whole ones are exact up to 2²⁴ alone.
     Single(f32),
-    /// A number of which another may have become the same: a decimal one with places, or one in half
-    /// precision that has no place for its units.
+    /// A decimal number with places, rounded: another may have become the same, and both whole.
     Rounded(f64),
     /// An integer; kept as one, so that a long identifier keeps its last digits.
     Whole(i128),

@@ -7,9 +7,6 @@ use parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
 use parquet::errors::ParquetError;
 use parquet::schema::types::ColumnDescriptor;
 
-/// Whole numbers from here on stand for their neighbours too, in half precision.
-const HALF: f64 = 2048.0;
-
 /// What the stored values stand for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Meaning {
@@ -196,8 +193,7 @@ fn whole(n: i128, meaning: Meaning) -> Cell<'static> {
 fn value(bytes: &[u8], meaning: Meaning) -> Result<Cell<'_>, CellProblem> {
     match (meaning, bytes) {
         (Meaning::Half, [low, high]) => {
-            let x = number::half(u16::from_le_bytes([*low, *high]));
-            Ok(if x.abs() < HALF { Cell::Number(x) } else { Cell::Rounded(x) })
+            Ok(Cell::Number(number::half(u16::from_le_bytes([*low, *high]))))
         }
         (Meaning::Half, _) => Err(CellProblem::NotNumber),
         (Meaning::Decimal(_), _) => {
