@@ -66,7 +66,7 @@ def function_of(function: Any, where: str) -> Iterator[tuple[str, str]]:
 
 def is_ours(step: Any) -> bool:
     """Whether it is an estimator of this package, frozen or not: it pays for what it learns."""
-    if type(step).__name__ == "FrozenEstimator":
+    if type(step).__name__ == "FrozenEstimator" and _is_of_sklearn(step):
         return is_ours(step.estimator)
     return code_of(type(step)).__module__.startswith("reticent.")
 

@@ -598,6 +598,14 @@ def test_one_that_inherits_from_what_is_harmless_is_named(step, name, patients):
     assert assumed(steps[-1], name)
 
 
+def test_a_name_alone_makes_no_step_harmless(patients):
+    class FrozenEstimator(LearnedShift):
+        estimator = PublicTransform()
+
+    said, _ = told(lambda: make_pipeline(FrozenEstimator(), CLASSIFIER).fit(*patients))
+    assert len(said) == 1 and said[0].startswith("FrozenEstimator")
+
+
 def test_a_frozen_function_is_named(patients):
     frozen = pytest.importorskip("sklearn.frozen").FrozenEstimator
     step = frozen(FunctionTransformer(scale).fit(patients[0]))
