@@ -186,6 +186,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """X as the library takes it, with scikit-learn's attributes of it."""
         declared = None if self.schema is None else read_schema(self.schema)
         by_arrow = declared is not None and not declared.numeric and not isinstance(X, np.ndarray)
+        # An id is no floating-point number on its way: `1e3` is text, and long ones lose digits.
+        by_arrow |= declared is not None and declared.user is not None and _tables.is_pandas(X)
         if by_arrow or _tables.speaks_arrow(X):
             table = _tables.from_arrow(X)
             if reset:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from ._verdicts import Does, is_known_module, verdict_of
+from ._verdicts import Does, code_of, is_known_module, verdict_of
 
 _FITS = {"fit", "fit_predict", "fit_resample", "fit_transform", "partial_fit"}
 
@@ -45,7 +45,8 @@ class Caller:
     def does(self) -> Does | None:
         """The verdict of the table; None where nothing is known of it, or of its code."""
         found = verdict_of(type(self.owner))
-        return found[1] if self.is_known and found is not None else None
+        known = self.is_known and is_known_module(code_of(type(self.owner)).__module__)
+        return found[1] if known and found is not None else None
 
     @property
     def is_fitting(self) -> bool:
@@ -91,7 +92,15 @@ def callers(estimator: Any) -> list[Caller]:
 
 def self_of(frame: FrameType) -> Any:
     """The object whose method it is, if it is one."""
-    return frame.f_locals.get("self") if "self" in frame.f_code.co_varnames else None
+    code = frame.f_code
+    if "self" in code.co_varnames:
+        return frame.f_locals.get("self")
+    # Whatever it calls itself.
+    own = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+    method = inspect.getattr_static(type(own), code.co_name, None)
+    if not callable(method):
+        return None
+    return own if getattr(inspect.unwrap(method), "__code__", None) is code else None
 
 
 def is_in_worker() -> bool:

@@ -123,7 +123,9 @@ def _coded(name: str, column: NDArray[Any]) -> Ids:
     found = np.empty(len(column), dtype=np.uint32)
     try:
         for i, one in enumerate(column):
-            place = places.get((type(one), one))
+            # Two that are midnight in different zones are equal to Python.
+            timed = isinstance(one, datetime.datetime)
+            place = None if timed else places.get((type(one), one))
             if place is None:
                 place = numbers.setdefault(_label(name, one), len(numbers))
                 places[type(one), one] = place
@@ -139,6 +141,16 @@ def _label(name: str, one: Any) -> str | float:
         if isinstance(one, kinds):
             return label(name, one)
     raise ValueError(f"{name} must be integers, text, truth values or days")
+
+
+def _text(name: str, one: str) -> str:
+    text = str.__str__(one)
+    try:
+        # What Python says of half a pair of surrogates shows it, and where it is.
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} has text that is not UTF-8") from None
+    return text
 
 
 def _bytes(name: str, one: bytes) -> str:
@@ -176,7 +188,7 @@ _LABELS: list[tuple[Any, Callable[[str, Any], str | float]]] = [
     ((int, np.integer), lambda _, one: str(int(one))),
     (np.floating, _float),
     (float, _float),
-    (str, lambda _, one: str.__str__(one)),
+    (str, _text),
     (bytes, _bytes),
     (datetime.datetime, _moment),
     (datetime.date, lambda _, one: one.isoformat()),

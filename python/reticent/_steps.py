@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer
+
+from ._verdicts import code_of, is_known_module
 
 try:
     from sklearn.utils import get_tags
@@ -35,7 +38,12 @@ def taken(step: Any) -> Iterator[tuple[str, str]]:
     """What of a step may tell something of a table: ``LEARNS`` or ``FUNCTION``, and its name."""
     if step is None or isinstance(step, str) or is_ours(step):
         return
-    if isinstance(step, Pipeline):
+    if not is_known_module(code_of(type(step)).__module__):
+        # One that inherits from what is known here has code of its own.
+        yield LEARNS if _claims_to_learn(step) else FUNCTION, type(step).__name__
+    elif type(step).__name__ == "FrozenEstimator":
+        yield from taken(step.estimator)
+    elif isinstance(step, Pipeline):
         for _, one in step.steps:
             yield from taken(one)
     elif isinstance(step, FeatureUnion):
@@ -48,8 +56,6 @@ def taken(step: Any) -> Iterator[tuple[str, str]]:
             yield FUNCTION, f"{type(step).__name__}({name_of(step.func)})"
     elif _claims_to_learn(step):
         yield LEARNS, type(step).__name__
-    elif not _is_of_sklearn(step):
-        yield FUNCTION, type(step).__name__
 
 
 def function_of(function: Any, where: str) -> Iterator[tuple[str, str]]:
@@ -60,9 +66,9 @@ def function_of(function: Any, where: str) -> Iterator[tuple[str, str]]:
 
 def is_ours(step: Any) -> bool:
     """Whether it is an estimator of this package, frozen or not: it pays for what it learns."""
-    if type(step).__name__ == "FrozenEstimator":
+    if type(step).__name__ == "FrozenEstimator" and _is_of_sklearn(step):
         return is_ours(step.estimator)
-    return any(each.__module__.startswith("reticent.") for each in type(step).__mro__)
+    return code_of(type(step)).__module__.startswith("reticent.")
 
 
 def pays(step: Any) -> bool:
@@ -77,17 +83,31 @@ def name_of(function: Any) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def _of_columns(step: ColumnTransformer) -> Iterator[tuple[str, str]]:
-    for _, one, columns in step.transformers:
-        yield from taken(one)
-        if callable(columns) and not isinstance(columns, make_column_selector):
+def columns_of(step: ColumnTransformer) -> Iterator[tuple[str, str]]:
+    """The functions that choose columns after a look at the table."""
+    for _, _, columns in step.transformers:
+        if callable(columns) and type(columns) is not make_column_selector:
             yield from function_of(columns, type(step).__name__)
+
+
+def _of_columns(step: ColumnTransformer) -> Iterator[tuple[str, str]]:
+    for _, one, _ in step.transformers:
+        yield from taken(one)
+    yield from columns_of(step)
     yield from taken(step.remainder)
 
 
 def _is_elementwise(function: Any) -> bool:
-    """Whether each of its numbers is of one number: those of numpy that have no signature."""
-    return function is None or (isinstance(function, np.ufunc) and function.signature is None)
+    """Whether each of its numbers is of one number: those of numpy that have no signature.
+
+    One that was made of a function (``numpy.frompyfunc``) knows whatever that function knows.
+    """
+    if function is None:
+        return True
+    if not isinstance(function, np.ufunc) or function.signature is not None:
+        return False
+    modules = [np, sys.modules.get("scipy.special")]
+    return any(getattr(module, function.__name__, None) is function for module in modules)
 
 
 def _is_of_sklearn(step: Any) -> bool:

@@ -18,6 +18,8 @@ class Does(Flag):
     """Learns from the records, as they are, with what the fitted estimator predicts."""
     DEALS = auto()
     """Hands on some records, or some of them twice, by rules that may depend on other records."""
+    LABELS = auto()
+    """Numbers the classes that it finds: without the only record of one, others have other numbers."""
     CHOOSES = auto()
     """Chooses settings or columns by scores of the records."""
 
@@ -27,7 +29,7 @@ class Does(Flag):
 VERDICTS = {
     "AdaBoostClassifier": Does.COPIES | Does.DEALS | Does.AFTER,
     "AdaBoostRegressor": Does.COPIES | Does.DEALS | Does.AFTER,
-    "BaggingClassifier": Does.COPIES | Does.DEALS,
+    "BaggingClassifier": Does.COPIES | Does.DEALS | Does.LABELS,
     "BaggingRegressor": Does.COPIES | Does.DEALS,
     "CalibratedClassifierCV": Does.COPIES | Does.DEALS | Does.AFTER,
     "ClassifierChain": Does.COPIES | Does.BEFORE,
@@ -42,9 +44,9 @@ VERDICTS = {
     "MultiOutputClassifier": Does.COPIES,
     "MultiOutputRegressor": Does.COPIES,
     # Records of two classes: how many there are is not public.
-    "OneVsOneClassifier": Does.COPIES | Does.DEALS,
-    "OneVsRestClassifier": Does.COPIES,
-    "OutputCodeClassifier": Does.COPIES,
+    "OneVsOneClassifier": Does.COPIES | Does.DEALS | Does.LABELS,
+    "OneVsRestClassifier": Does.COPIES | Does.LABELS,
+    "OutputCodeClassifier": Does.COPIES | Does.LABELS,
     "Pipeline": Does.BEFORE,
     "RANSACRegressor": Does.COPIES | Does.DEALS | Does.AFTER,
     # By weights of fits before, which are private and paid for.
@@ -55,11 +57,11 @@ VERDICTS = {
     "SelectFromModel": Does.NOTHING,
     "SelfTrainingClassifier": Does.COPIES | Does.DEALS,
     "SequentialFeatureSelector": Does.COPIES | Does.DEALS,
-    "StackingClassifier": Does.COPIES | Does.BEFORE | Does.DEALS | Does.AFTER,
+    "StackingClassifier": Does.COPIES | Does.BEFORE | Does.DEALS | Does.AFTER | Does.LABELS,
     "StackingRegressor": Does.COPIES | Does.BEFORE | Does.DEALS | Does.AFTER,
     "TransformedTargetRegressor": Does.BEFORE,
     "TunedThresholdClassifierCV": Does.COPIES | Does.DEALS | Does.AFTER,
-    "VotingClassifier": Does.COPIES,
+    "VotingClassifier": Does.COPIES | Does.LABELS,
     "VotingRegressor": Does.COPIES,
 }
 
@@ -83,6 +85,27 @@ def verdict_of(cls: type) -> tuple[str, Does] | None:
         if each.__name__ in VERDICTS and each.__module__.startswith(_KNOWN_PACKAGES):
             return each.__name__, VERDICTS[each.__name__]
     return None
+
+
+# What a class has without a line of its own; scikit-learn adds to it.
+_NO_CODE = {"__init__", "__module__", "__doc__", "__qualname__", "__annotations__", "__slots__"}
+_NO_CODE |= {"__firstlineno__", "__static_attributes__", "__dict__", "__weakref__"}
+_NO_CODE |= {"__abstractmethods__", "_abc_impl", "__parameters__", "__orig_bases__"}
+
+
+def code_of(cls: type) -> type:
+    """The class whose code it runs: one that adds nothing to its only base is that base.
+
+    What a method of its own learned before the base called a fit has left no frame.
+    """
+    while len(cls.__bases__) == 1 and all(map(_is_no_code, vars(cls))):
+        cls = cls.__bases__[0]
+    return cls
+
+
+def _is_no_code(name: str) -> bool:
+    made = name.startswith("set_") and name.endswith("_request")
+    return made or name in _NO_CODE or name.startswith("_sklearn_")
 
 
 def is_known_module(module: str) -> bool:

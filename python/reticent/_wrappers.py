@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn import get_config
 
 from ._callers import Caller, callers, frames, is_in_worker, self_of
-from ._steps import LEARNS, function_of, pays, taken
+from ._steps import LEARNS, columns_of, function_of, pays, taken
 from ._verdicts import LEARNED_AFTER, Does, verdict_of
 from .errors import NotPrivateWarning, PrivacyCostWarning
 
@@ -41,6 +41,8 @@ _ASSUMED = {
     "chosen": "what {} chose by scores of the records is public: it is no part of what is counted",
     "dealt": "{} dealt out the records of this fit: that tables which differ in what is protected "
     "once still do so afterwards is taken as given",
+    "labels": "{} numbered the classes that it found in the labels: that every class is public, and in "
+    "each of two tables that differ in what is protected, is taken as given",
     "after": "what {} learns from the records with the predictions of this model is no part of what "
     "is counted",
 }
@@ -109,8 +111,12 @@ def _found(caller: Caller) -> Iterator[tuple[str, str]]:
         return
     if Does.BEFORE in does:
         yield from _before(caller)
+    if caller.kind == "ColumnTransformer":
+        yield from columns_of(caller.owner)
     if Does.DEALS in does and not _is_final(caller):
         yield "dealt", caller.name
+    if Does.LABELS in does:
+        yield "labels", caller.name
     if Does.CHOOSES in does:
         yield "chosen", caller.name
     if _learns_after(caller):
@@ -227,6 +233,11 @@ def _of_copies(owner: Any, found: tuple[str, Does], who: str, spends: str) -> st
     said += "; no certificate is of all of them together. A budget counts them: give the estimator one"
     if Does.DEALS in does:
         said += ". It deals out the records itself, which every certificate takes as given"
+    if Does.LABELS in does:
+        said += (
+            ". It numbers the classes that it finds in the labels: every certificate takes as given "
+            "that no class has one record or none"
+        )
     return said
 
 

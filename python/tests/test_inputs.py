@@ -291,6 +291,47 @@ def test_an_id_that_may_be_two_persons_is_refused(odd, patients, bounds):
             model.fit(*patients, groups)
 
 
+def test_ids_in_a_column_of_a_frame_are_not_made_floats(patients, tmp_path):
+    """All other columns are numbers, and a matrix of them would be one of floats."""
+    schema = tmp_path / "s.toml"
+    columns = [
+        'name = "age"\nkind = "numeric"\nlower = 20\nupper = 90',
+        'name = "who"\nkind = "user"',
+        'name = "ill"\nkind = "target"\nclasses = ["0", "1"]',
+    ]
+    schema.write_text("row_norm = 1.0\n" + "".join(f"[[column]]\n{one}\n" for one in columns))
+    X, y = patients
+    model = PrivateLogisticRegression(**BUDGET, schema=schema)
+
+    def persons(*ids):
+        who = pandas.Series(list(ids) * (2000 // len(ids)))
+        frame = pandas.DataFrame({"age": X[:, 0], "who": who})
+        return model.fit(frame, y).certificate_.population
+
+    assert persons("1e3", "1000", "1_000", "1001") == 4
+    assert persons(2**60, 2**60 + 1) == 2
+    assert len(model.predict(pandas.DataFrame({"age": X[:3, 0]}))) == 3, "nobody's id is needed"
+    schema.write_text(schema.read_text().replace('"user"', '"user"\nas = "text"'))
+    assert persons("7", "007") == 2
+
+
+def test_a_time_of_another_zone_is_refused_wherever_it_stands(patients, bounds):
+    """Python takes it for equal to the midnight that came before."""
+    midnight = datetime.datetime(2024, 2, 29, tzinfo=datetime.timezone.utc)
+    early = midnight.astimezone(datetime.timezone(datetime.timedelta(hours=1)))
+    model = PrivateLogisticRegression(**BUDGET, bounds=bounds, classes=[0, 1])
+    for groups in ([midnight, early] * 1000, [early, midnight] * 1000):
+        with pytest.raises(reticent.DataError, match="no whole days"):
+            model.fit(*patients, groups)
+
+
+def test_a_message_shows_nothing_of_an_id_that_is_no_text(patients, bounds):
+    model = PrivateLogisticRegression(**BUDGET, bounds=bounds, classes=[0, 1])
+    for groups in (["ann\udc80", "b"] * 1000, np.array(["ann\udc80", "b"] * 1000)):
+        with pytest.raises(ValueError, match="groups has text that is not UTF-8$"):
+            model.fit(*patients, groups)
+
+
 def test_sparse_rows_of_the_caller_stay_as_they_are(patients):
     from scipy.sparse import csr_matrix
 

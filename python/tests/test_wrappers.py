@@ -83,7 +83,7 @@ def both(y):
 
 WRAPPED = {
     "AdaBoostRegressor": (lambda: AdaBoostRegressor(REGRESSOR, n_estimators=2), "dealt after"),
-    "BaggingClassifier": (lambda: BaggingClassifier(CLASSIFIER, 2), "dealt"),
+    "BaggingClassifier": (lambda: BaggingClassifier(CLASSIFIER, 2), "dealt labels"),
     "CalibratedClassifierCV": (lambda: CalibratedClassifierCV(CLASSIFIER, cv=2), "dealt after"),
     "ClassifierChain": (lambda: ClassifierChain(CLASSIFIER), "before"),
     "FixedThresholdClassifier": (lambda: FixedThresholdClassifier(CLASSIFIER, threshold=0.3), ""),
@@ -101,14 +101,14 @@ WRAPPED = {
     "IterativeImputer": (lambda: IterativeImputer(REGRESSOR, max_iter=1), "before"),
     "MultiOutputClassifier": (lambda: MultiOutputClassifier(CLASSIFIER), ""),
     "MultiOutputRegressor": (lambda: MultiOutputRegressor(REGRESSOR), ""),
-    "OneVsOneClassifier": (lambda: OneVsOneClassifier(CLASSIFIER), "dealt"),
-    "OneVsRestClassifier": (lambda: OneVsRestClassifier(CLASSIFIER), ""),
+    "OneVsOneClassifier": (lambda: OneVsOneClassifier(CLASSIFIER), "dealt labels"),
+    "OneVsRestClassifier": (lambda: OneVsRestClassifier(CLASSIFIER), "labels"),
     "OutputCodeClassifier": (
         # The seed is of the codes: of some, every class has the same, and nothing is fitted.
         lambda: OutputCodeClassifier(
             clone(CLASSIFIER).set_params(classes=[-1, 1]), code_size=4, random_state=1
         ),
-        "",
+        "labels",
     ),
     "Pipeline": (lambda: make_pipeline(StandardScaler(), CLASSIFIER), "before"),
     "RANSACRegressor": (
@@ -127,7 +127,7 @@ WRAPPED = {
     "SequentialFeatureSelector": (lambda: SequentialFeatureSelector(CLASSIFIER, cv=2), "dealt"),
     "StackingClassifier": (
         lambda: StackingClassifier([("tree", LogisticRegression())], CLASSIFIER, cv=2),
-        "before",
+        "before labels",
     ),
     "StackingRegressor": (
         lambda: StackingRegressor([("line", LinearRegression())], REGRESSOR, cv=2),
@@ -141,7 +141,7 @@ WRAPPED = {
         lambda: TunedThresholdClassifierCV(CLASSIFIER, cv=2),
         "dealt after",
     ),
-    "VotingClassifier": (lambda: VotingClassifier([("one", CLASSIFIER)]), ""),
+    "VotingClassifier": (lambda: VotingClassifier([("one", CLASSIFIER)]), "labels"),
 }
 
 # Not fitted here: those that need `sample_weight`, hold transformers alone, or fit nothing, and one
@@ -162,6 +162,7 @@ WORDS = {
     "chosen": "by scores of the records",
     "dealt": "dealt out the records",
     "after": "with the predictions of this model",
+    "labels": "numbered the classes",
 }
 
 PARAMETERS = {
@@ -252,6 +253,20 @@ def test_what_a_wrapper_does_is_said_and_certified(name, patients, kept):
     costs = [line for line in said if "every fit spends" in line]
     if Does.COPIES in does and "Stacking" not in name:
         assert costs and costs[0].startswith(name), said
+
+
+def test_one_that_numbers_the_classes_that_it_finds_is_named(patients, kept):
+    """All labels but one are 1. Without that one they are all 0 to the estimator, and its certificate
+    is of one record less."""
+    X = patients[0]
+    almost = np.ones(len(X), dtype=int)
+    almost[0] = 0
+    whole = [VotingClassifier([("one", CLASSIFIER)]).fit(X, y) for y in (almost, almost | 1)]
+    seen = [one.estimators_[0].predict(X).mean() for one in whole]
+    assert seen[0] > 0.9 and seen[1] < 0.1, "the premise: neighbours that are far apart"
+    assert all(assumed(one, "every class is public, and in each of two tables") for one in kept)
+    said, _ = told(lambda: whole[0].fit(X, almost), reticent.PrivacyCostWarning)
+    assert "numbers the classes" in said[0]
 
 
 # Stacks.
@@ -543,6 +558,89 @@ def test_a_step_of_ones_own_is_named_whatever_it_says_of_itself(patients):
     assert assumed(steps[-1], "Stateless works on each record by itself")
 
 
+class LearnedShift(PublicTransform):
+    def fit(self, X, y=None):
+        self.shift = X.mean(0)
+        return super().fit(X, y)
+
+
+class LearnedFunction(FunctionTransformer):
+    def transform(self, X):
+        return X - X.mean(0)
+
+
+class LearnedSteps(Pipeline):
+    """What it learned is over before the base calls the fit."""
+
+    def _fit(self, X, *args, **kwargs):
+        return super()._fit(X - X.mean(0), *args, **kwargs)
+
+
+class Renamed(PublicTransform):
+    """Nothing of its own."""
+
+
+@pytest.mark.parametrize(
+    ("step", "name"),
+    [
+        (LearnedShift(), "LearnedShift"),
+        (LearnedFunction(), "LearnedFunction"),
+        (LearnedSteps([("own", PublicTransform())]), "LearnedSteps"),
+        (FunctionTransformer(np.frompyfunc(lambda x: x - 3.0, 1, 1)), "FunctionTransformer"),
+        (ColumnTransformer([("own", LearnedShift(), [0])]), "LearnedShift"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_one_that_inherits_from_what_is_harmless_is_named(step, name, patients):
+    X = patients[0].astype(object) if name == "FunctionTransformer" else patients[0]
+    said, steps = told(lambda: make_pipeline(step, CLASSIFIER).fit(X, patients[1]))
+    assert len(said) == 1 and said[0].startswith(name), said
+    assert assumed(steps[-1], name)
+
+
+def test_a_name_alone_makes_no_step_harmless(patients):
+    class FrozenEstimator(LearnedShift):
+        estimator = PublicTransform()
+
+    said, _ = told(lambda: make_pipeline(FrozenEstimator(), CLASSIFIER).fit(*patients))
+    assert len(said) == 1 and said[0].startswith("FrozenEstimator")
+
+
+def test_a_frozen_function_is_named(patients):
+    frozen = pytest.importorskip("sklearn.frozen").FrozenEstimator
+    step = frozen(FunctionTransformer(scale).fit(patients[0]))
+    said, steps = told(lambda: make_pipeline(step, CLASSIFIER).fit(*patients))
+    assert len(said) == 1 and said[0].startswith("FunctionTransformer(scale)")
+    assert assumed(steps[-1], "FunctionTransformer(scale)")
+
+
+def test_a_pipeline_with_code_of_its_own_is_named(patients):
+    said, steps = told(lambda: LearnedSteps([("ours", CLASSIFIER)]).fit(*patients))
+    assert len(said) == 1 and said[0].startswith("LearnedSteps: calls the fit")
+    assert assumed(steps[-1], "LearnedSteps called this fit")
+
+
+def test_a_function_that_chooses_columns_is_named(patients):
+    def widest(X):
+        return [int(X.std(0).argmax())]
+
+    steps = ColumnTransformer([("own", SelectFromModel(CLASSIFIER), widest)])
+    said, steps = told(lambda: steps.fit(*patients))
+    assert len(said) == 1 and said[0].startswith("ColumnTransformer(widest)")
+    assert assumed(steps.transformers_[0][1].estimator_, "ColumnTransformer(widest)")
+
+
+def test_an_object_that_does_not_call_itself_self_is_named(patients):
+    class Odd(BaseEstimator):
+        def fit(this, X, y):  # noqa: N805
+            this.model = clone(CLASSIFIER).fit(X - X.mean(0), y)
+            return this
+
+    said, odd = told(lambda: Odd().fit(*patients))
+    assert len(said) == 1 and said[0].startswith("Odd: calls the fit")
+    assert assumed(odd.model, "Odd called this fit")
+
+
 def test_functions_of_one_number_and_constants_are_not_named(patients):
     for step in (
         FunctionTransformer(np.log1p),
@@ -550,6 +648,7 @@ def test_functions_of_one_number_and_constants_are_not_named(patients):
         ColumnTransformer([("own", PublicTransform(scale=9), [0])], remainder="passthrough"),
         FeatureUnion([("own", PublicTransform(columns=[1]))]),
         make_pipeline(PublicTransform(), PublicTransform(shift=1)),
+        Renamed(scale=9),
     ):
         said, steps = told(lambda: make_pipeline(step, CLASSIFIER).fit(*patients))
         assert not said, step

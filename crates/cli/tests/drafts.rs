@@ -120,6 +120,23 @@ fn the_draft_tells_an_evaluation_that_its_table_is_another() {
     assert!(said.out.contains("names no such draft"), "{}", said.out);
 }
 
+/// Two months are two files of one name. The draft of February compares the table with February, and
+/// the model was fitted under bounds of January.
+#[test]
+fn a_draft_of_another_file_of_the_same_name_is_refused() {
+    let folder = folder();
+    folder.reticent(&format!("fit other.csv --schema s.toml {BUDGET}")).ok();
+    folder.write("january.csv", csv(200));
+    let town = csv(1).lines().nth(1).unwrap().split(',').nth(1).unwrap().to_owned();
+    folder.write("t.csv", csv(200) + &format!("150,{town},no\n"));
+    folder.reticent("schema init t.csv --target ill --out february.toml").ok();
+    let line = "evaluate m january.csv --epsilon 1 --delta 1e-6 --json --schema";
+    let said = folder.reticent(&format!("{line} february.toml"));
+    assert_eq!(said.code, 2, "{}", said.out);
+    assert!(said.out.contains("names no such draft"), "{}", said.out);
+    assert_eq!(folder.reticent(&format!("{line} s.toml")).ok().json()["certified"], false);
+}
+
 /// What a model takes as given of its schema, its evaluation takes as given too.
 #[test]
 fn an_evaluation_keeps_what_the_model_takes_as_given_of_its_draft() {

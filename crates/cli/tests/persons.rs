@@ -37,6 +37,12 @@ fn files_of_7_and_of_7_0_are_of_the_same_people() {
     assert_eq!(twice["certificate"]["unit"], "user");
     assert_eq!(twice["certificate"]["population"], 100, "of a public number under replace-one");
     assert_eq!(twice["coefficients"], once["coefficients"]);
+    let count = |february: &str| {
+        let line = "--schema schema.toml --epsilon 1 --delta 1e-6 --seed 3 --json";
+        let said = folder.reticent(&format!("count jan.csv {february} {line}")).ok().json();
+        said["count"].as_f64().unwrap()
+    };
+    assert_eq!(count("feb-float.csv"), count("feb.csv"));
     // A model keeps how ids are told apart, and an evaluation does as the fit did.
     folder.write("text.toml", SCHEMA.replace("'user'", "'user'\nas = 'text'"));
     let line = "fit jan.csv feb-float.csv --schema text.toml --epsilon 1 --delta 1e-6 --out text";

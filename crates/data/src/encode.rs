@@ -31,6 +31,8 @@ pub enum Cell<'a> {
     Number(f64),
     /// A number in single precision: whole ones are exact up to 2²⁴ alone.
     Single(f32),
+    /// A decimal number with places, rounded: another may have become the same, and both whole.
+    Rounded(f64),
     /// An integer; kept as one, so that a long identifier keeps its last digits.
     Whole(i128),
     /// A truth value: 1 or 0 as a number, `true` or `false` as a category.
@@ -318,7 +320,9 @@ impl Plan {
             }
             // Some writers put NaN for null; whoever declares that spelling missing means this one
             // too.
-            Cell::Number(x) if x.is_nan() && self.missing.has(b"NaN") => Cell::Missing,
+            Cell::Number(x) | Cell::Rounded(x) if x.is_nan() && self.missing.has(b"NaN") => {
+                Cell::Missing
+            }
             Cell::Single(x) if x.is_nan() && self.missing.has(b"NaN") => Cell::Missing,
             other => other,
         }
@@ -334,7 +338,7 @@ fn outside(x: Result<Option<f64>, CellProblem>, bounds: &RangeInclusive<f64>) ->
 fn finite(cell: Cell<'_>, comma: bool) -> Result<Option<f64>, CellProblem> {
     let x = match cell {
         Cell::Missing => return Ok(None),
-        Cell::Number(x) => x,
+        Cell::Number(x) | Cell::Rounded(x) => x,
         Cell::Single(x) => f64::from(x),
         Cell::Whole(n) => n as f64,
         Cell::Flag(b) => f64::from(b),
@@ -363,7 +367,9 @@ fn whole_day(cell: Cell<'_>) -> Result<Option<f64>, CellProblem> {
             Some(day).filter(|day| (day::FIRST..=day::LAST).contains(day))
         }
         Cell::Text(text) => day::parse(text),
-        Cell::Number(_) | Cell::Single(_) | Cell::Whole(_) | Cell::Flag(_) => None,
+        Cell::Number(_) | Cell::Rounded(_) | Cell::Single(_) | Cell::Whole(_) | Cell::Flag(_) => {
+            None
+        }
     };
     day.map(|day| Some(day as f64)).ok_or(CellProblem::NotDay)
 }
@@ -374,7 +380,7 @@ fn with_text<T>(cell: Cell<'_>, f: impl FnOnce(&[u8]) -> T) -> Option<T> {
         Cell::Missing => None,
         Cell::Text(text) => Some(f(text)),
         // One zero, whatever its sign.
-        Cell::Number(x) => Some(f((x + 0.0).to_string().as_bytes())),
+        Cell::Number(x) | Cell::Rounded(x) => Some(f((x + 0.0).to_string().as_bytes())),
         Cell::Single(x) => Some(f((f64::from(x) + 0.0).to_string().as_bytes())),
         Cell::Whole(n) => Some(f(n.to_string().as_bytes())),
         Cell::Flag(b) => Some(f(if b { b"true" } else { b"false" })),

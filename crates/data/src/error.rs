@@ -251,11 +251,14 @@ pub enum CellProblem {
     /// An owner that is spelt in many ways.
     #[error("names the user, but the field is a point in time that is no whole day")]
     UserMoment,
-    /// An owner with a point, where numbers have a comma.
+    /// An owner that is an integer to some programs, and text to others.
     #[error(
-        "names the user, but the field has a point behind its digits, where numbers have a comma"
+        "names the user, but the field has a point or a comma behind its digits that is not the decimal one of the schema"
     )]
     UserSeparator,
+    /// An owner within quotes that are no part of the format.
+    #[error("names the user, but the field has quotes around it")]
+    UserQuotes,
 }
 
 impl DataError {
@@ -386,7 +389,12 @@ impl CellProblem {
                  keeps all spellings of a text apart"
             }
             Self::UserSeparator => {
-                "one person must not have two ids: write whole numbers without a point, or set decimal = \".\""
+                "one person must not have two ids: write whole numbers as digits alone, or set `decimal` to what the file \
+                 has; `as = \"text\"` of the user column keeps all spellings of a text apart"
+            }
+            Self::UserQuotes => {
+                "one person must not have two ids: in CSV a quote stands directly behind the delimiter; `as = \"text\"` of \
+                 the user column keeps all spellings of a text apart"
             }
         }
     }

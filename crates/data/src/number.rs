@@ -62,7 +62,13 @@ fn digits(text: &[u8], before: u64) -> (usize, u64) {
 /// `digits · 10^-places` where that is an integer.
 #[cfg(any(test, feature = "parquet"))]
 pub(crate) fn without_places(digits: i128, places: i32) -> Option<i128> {
-    let ten = 10_i128.checked_pow(u32::try_from(places).ok()?)?;
+    if digits == 0 {
+        return Some(0);
+    }
+    let ten = 10_i128.checked_pow(places.unsigned_abs())?;
+    if places < 0 {
+        return digits.checked_mul(ten);
+    }
     (digits % ten == 0).then(|| digits / ten)
 }
 

@@ -9,11 +9,13 @@
 //! | cell | form |
 //! | --- | --- |
 //! | an integer; text of digits, with a sign or not, and a point and zeros behind them or not | the integer, in decimal digits, of any length |
+//! | digits in groups of three, or with a comma for the point and zeros behind it | refused: an integer to some |
 //! | a floating-point number | the integer that it is; refused where it is none, or too large to be exact |
 //! | a truth value; the text `true`, `True`, `TRUE`, `false`, `False` or `FALSE` | `true` or `false` |
 //! | a day; text that is one, at midnight or without a time | `YYYY-MM-DD` |
 //! | a point in time within a day, as text or not | refused: it is written in too many ways |
-//! | other text | NFC, white space at both ends cut off, case kept |
+//! | text in quotes | refused: to some readers they are no part of it |
+//! | other text | NFC, white space and what is not seen at both ends cut off, one end of lines, case kept |
 //!
 //! Exponents, hexadecimal digits and the text `NaN` are other text. Under [`IdForm::Text`] text is
 //! what it is.
@@ -74,7 +76,9 @@ impl PersonId {
             (Cell::Missing, _) => Err(CellProblem::UserMissing),
             (Cell::Number(x), _) if x.is_nan() => Err(CellProblem::UserMissing),
             (Cell::Single(x), _) if x.is_nan() => Err(CellProblem::UserMissing),
-            (Cell::Number(_) | Cell::Single(_), IdForm::Text) => Err(CellProblem::UserFloat),
+            (Cell::Rounded(_), _) | (Cell::Number(_) | Cell::Single(_), IdForm::Text) => {
+                Err(CellProblem::UserFloat)
+            }
             (Cell::Number(x), _) if x.trunc() == x && x.abs() < DOUBLE => digits(x as i128, found),
             (Cell::Single(x), _) if x.trunc() == x && x.abs() < SINGLE => digits(x as i128, found),
             (Cell::Number(_) | Cell::Single(_), _) => Err(CellProblem::UserFloat),
@@ -98,30 +102,48 @@ impl PersonId {
         }
         let text = std::str::from_utf8(text).map_err(|_| CellProblem::NotUtf8)?;
         let text = match text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
-            true => Cow::Borrowed(text.trim()),
-            false => Cow::Owned(text.nfc().collect::<String>().trim().to_owned()),
+            true => Cow::Borrowed(text.trim_matches(is_nothing)),
+            false => Cow::Owned(text.nfc().collect::<String>().trim_matches(is_nothing).to_owned()),
         };
-        if let Some(integer) = integer(text.as_bytes(), if self.comma { b',' } else { b'.' }) {
+        let (point, other) = if self.comma { (b',', b'.') } else { (b'.', b',') };
+        if let Some(integer) = integer(text.as_bytes(), point) {
             return Ok(integer.into_owned().into());
         }
-        // With a decimal comma a point is one of thousands to some, and a mistake to others.
-        if self.comma && integer(text.as_bytes(), b'.').is_some() {
+        if is_integer_to_some(text.as_bytes(), point, other) {
             return Err(CellProblem::UserSeparator);
         }
         if let Some(b) = number::truth(text.as_bytes()) {
             return Ok(truth(b).into());
         }
-        match day::parse(text.as_bytes()) {
-            Some(_) if midnight(&text.as_bytes()[10..]) => {
-                Ok(text.as_bytes()[..10].to_vec().into())
-            }
-            Some(_) => Err(CellProblem::UserMoment),
-            None => Ok(match text {
-                Cow::Borrowed(text) => text.as_bytes().into(),
-                Cow::Owned(text) => text.into_bytes().into(),
-            }),
+        if let [b'"', .., b'"'] = text.as_bytes() {
+            return Err(CellProblem::UserQuotes);
         }
+        if let Some((day, time)) = text.as_bytes().split_at_checked(10)
+            && day::parse(day).is_some()
+        {
+            if midnight(time) {
+                return Ok(day.to_vec().into());
+            }
+            if is_time(time) {
+                return Err(CellProblem::UserMoment);
+            }
+        }
+        Ok(match text {
+            text if text.contains('\r') => {
+                text.replace("\r\n", "\n").replace('\r', "\n").into_bytes().into()
+            }
+            Cow::Borrowed(text) => text.as_bytes().into(),
+            Cow::Owned(text) => text.into_bytes().into(),
+        })
     }
+}
+
+/// Whether nobody sees a character at the end of a text: white space, the mark at the beginning of a
+/// file, padding, and what only steers how its neighbours are shown.
+fn is_nothing(c: char) -> bool {
+    let unseen = matches!(c, '\0' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    c.is_whitespace() || unseen
 }
 
 /// The decimal digits of an integer, for which nothing is allocated.
@@ -133,6 +155,22 @@ fn digits<T>(n: i128, f: impl FnOnce(&[u8]) -> T) -> T {
     debug_assert!(written.is_ok());
     let left = rest.len();
     f(&buffer[..buffer.len() - left])
+}
+
+/// Whether text that is no integer with this `point` is one to programs of another country: with
+/// `other` for the point, or between groups of three digits.
+fn is_integer_to_some(text: &[u8], point: u8, other: u8) -> bool {
+    let unsigned = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
+    let whole = |digits: &[u8], len: std::ops::RangeInclusive<usize>| {
+        len.contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
+    };
+    let end = unsigned.iter().position(|&byte| byte == point).unwrap_or(unsigned.len());
+    let (groups, places) = unsigned.split_at(end);
+    let mut groups = groups.split(|&byte| byte == other);
+    let first = groups.next().is_some_and(|digits| whole(digits, 1..=3));
+    let grouped = first && groups.clone().next().is_some() && groups.all(|g| whole(g, 3..=3));
+    let no_places = places.iter().skip(1).all(|&byte| byte == b'0');
+    (grouped && no_places) || integer(text, other).is_some()
 }
 
 /// The integer in `[+-]?digits(.0*)?`, with `point` for the point: no sign but a minus, no leading
@@ -180,6 +218,17 @@ fn midnight(time: &[u8]) -> bool {
     }
 }
 
+/// Whether what stands behind a day is a time of day, or a zone. It need not be one that is
+/// understood: `-001` and a name are none.
+fn is_time(behind: &[u8]) -> bool {
+    match behind {
+        [b'T' | b't', b'0'..=b'9', ..] | [b'Z' | b'z'] => true,
+        [b' ', b'0'..=b'9', b':', ..] | [b' ', b'0'..=b'9', b'0'..=b'9', b':', ..] => true,
+        [b'+' | b'-', zone @ ..] => zone.len() == 5 && zone[2] == b':',
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,7 +267,7 @@ mod tests {
 
     #[test]
     fn what_is_no_integer_stays_text() {
-        for text in ["1e3", "0x10", "NaN", "7.5", ".0", "-", "+", "7,0", "1 2", "--7", "7.0.0"] {
+        for text in ["1e3", "0x10", "NaN", "7.5", ".0", "-", "+", "7,5", "1 2", "--7", "7.0.0"] {
             assert_eq!(of(text), text);
         }
         assert_eq!(["−7", "٧", "Ann", "ann"].map(of), ["−7", "٧", "Ann", "ann"]);
@@ -276,10 +325,9 @@ mod tests {
         let id = |text: &str| rule.with(Cell::Text(text.as_bytes()), <[u8]>::to_vec);
         assert_eq!(id("7,0").unwrap(), b"7");
         assert_eq!(id("7.5").unwrap(), b"7.5");
-        assert_eq!(
-            [id("7.000"), id("7.")],
-            [Err(CellProblem::UserSeparator), Err(CellProblem::UserSeparator)]
-        );
+        for text in ["7.000", "7.", "12.345", "1.000.000", "12.345,00"] {
+            assert_eq!(id(text), Err(CellProblem::UserSeparator), "{text}");
+        }
     }
 
     #[test]
@@ -296,6 +344,58 @@ mod tests {
         );
         assert_eq!(id(Cell::Whole(-999)), Err(CellProblem::UserMissing));
         assert_eq!(id(Cell::Moment(3)), Err(CellProblem::UserMoment));
+    }
+
+    /// A number of which only a rounding is known is nobody's id, whole or not.
+    #[test]
+    fn a_rounded_number_is_no_id() {
+        for form in [IdForm::Canonical, IdForm::Text] {
+            let id = rule(form).with(Cell::Rounded(7.0), <[u8]>::to_vec);
+            assert_eq!(id, Err(CellProblem::UserFloat));
+        }
+    }
+
+    #[test]
+    fn digits_in_groups_or_with_the_other_sign_are_refused() {
+        for text in ["7,0", "7,", "1,000", "-12,345,678", "1,000.00", "+999,000."] {
+            let id = id(Cell::Text(text.as_bytes()));
+            assert_eq!(id, Err(CellProblem::UserSeparator), "{text}");
+        }
+        for text in ["1,2", "12,34", "1234,567", "1,000,00", ",000", "1,000x", "1,,000", "0,a"] {
+            assert_eq!(of(text), text);
+        }
+    }
+
+    #[test]
+    fn a_point_in_time_is_refused_however_it_is_written() {
+        for time in [
+            "T12:00:00,5",
+            " 12:00:00 UTC",
+            "T00",
+            "t00:00:00z",
+            " 00:00:00 +0000",
+            "Z",
+            "T120000Z",
+            " 0:00",
+            " 12:00 PM",
+            " 00:00:00+00",
+        ] {
+            let id = id(Cell::Text(format!("2024-02-29{time}").as_bytes()));
+            assert_eq!(id, Err(CellProblem::UserMoment), "{time}");
+        }
+        for other in ["2024-02-29-001", "2024-02-29 Ann", "2024-02-29 7", "2024-02-29Tom"] {
+            assert_eq!(of(other), other);
+        }
+    }
+
+    /// A reader of text leaves out the mark at the beginning of a line, takes every end of a line
+    /// within quotes for the same, and refuses zero bytes; other formats have all of them.
+    #[test]
+    fn marks_padding_and_ends_of_lines_tell_nobody_apart() {
+        let spellings = ["7", "\u{feff}7", "7\0\0", " \u{feff} 7.0 \0 ", "\u{200b}7"].map(of);
+        assert_eq!(spellings, ["7"; 5]);
+        assert_eq!(["a\nb", "a\r\nb", "a\rb"].map(of), ["a\nb"; 3]);
+        assert_eq!(id(Cell::Text("\u{feff}\0".as_bytes())), Err(CellProblem::UserMissing));
     }
 
     proptest! {

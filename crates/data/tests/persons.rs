@@ -158,7 +158,8 @@ fn as_text_leading_zeros_are_part_of_an_id() {
 mod formats {
     use super::*;
     use parquet::data_type::{
-        BoolType, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
+        BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType,
+        FloatType, Int32Type, Int64Type,
     };
     use parquet::file::writer::SerializedFileWriter;
     use std::sync::Arc;
@@ -226,6 +227,12 @@ mod formats {
             assert!(!refused.contains(&x.to_string()), "no value in {refused}");
         }
         assert!(with::<FloatType>("float who", &[16_777_216.0], &["7"]).is_err());
+        let half = FixedLenByteArray::from(vec![0x00, 0x47]);
+        let halves = "fixed_len_byte_array(2) who (FLOAT16)";
+        assert!(with::<FixedLenByteArrayType>(halves, &[half], &["7"]).is_err());
+        // These places are lost in a double.
+        let decimal = "int64 who (DECIMAL(18,17))";
+        assert!(with::<Int64Type>(decimal, &[700_000_000_000_000_001], &["7"]).is_err());
         let missing = with::<DoubleType>("double who", &[f64::NAN], &["7"]).unwrap_err();
         assert!(missing.contains("missing"), "{missing}");
     }

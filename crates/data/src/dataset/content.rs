@@ -62,9 +62,10 @@ pub fn visit_content(dataset: &Dataset<'_>, row: &mut dyn FnMut(&[u8], &[u8])) {
 fn put(bytes: &mut Vec<u8>, column: usize, cell: Cell<'_>) {
     let number = |x: f64| if x.is_nan() { f64::NAN } else { x };
     let (kind, value): (u8, [u8; 16]) = match cell {
-        Cell::Number(0.0) | Cell::Single(0.0) | Cell::Whole(0) | Cell::Flag(false) => return,
+        Cell::Number(0.0) | Cell::Rounded(0.0) | Cell::Single(0.0) => return,
+        Cell::Whole(0) | Cell::Flag(false) => return,
         Cell::Missing => (0, wide(f64::NAN)),
-        Cell::Number(x) => (0, wide(number(x))),
+        Cell::Number(x) | Cell::Rounded(x) => (0, wide(number(x))),
         Cell::Single(x) => (0, wide(number(x.into()))),
         Cell::Flag(true) => (0, wide(1.0)),
         Cell::Whole(n) if n as f64 as i128 == n => (0, wide(n as f64)),

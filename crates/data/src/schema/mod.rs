@@ -25,7 +25,7 @@ use raw::RawSchema;
 use crate::norm::{LARGEST, SMALLEST};
 use crate::{IdForm, Labels};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 /// A checked schema. Made from TOML ([`str::parse`], [`Schema::read`]), from JSON inside a model
@@ -159,6 +159,21 @@ impl Schema {
     pub fn with_origin_of(mut self, draft: &Schema) -> Self {
         self.drafted.clone_from(&draft.drafted);
         self
+    }
+
+    /// Whether every feature is encoded as under a draft: a draft of another file of the same name has
+    /// other bounds. Columns that a job gave another role, and what is predicted, are left aside.
+    pub fn encodes_as(&self, draft: &Schema) -> bool {
+        let is_feature = |column: &&Column| {
+            matches!(column.role, Role::Numeric(_) | Role::Date(_) | Role::Categorical(_))
+        };
+        let known: HashMap<&str, &Role> =
+            draft.columns.iter().map(|column| (column.name.as_str(), &column.role)).collect();
+        self.features == draft.features
+            && self.row_norm == draft.row_norm
+            && self.columns.iter().filter(is_feature).all(|column| {
+                known.get(column.name.as_str()).is_some_and(|role| **role == column.role)
+            })
     }
 
     /// The target, once there is exactly one (see [`Schema::with_roles`]).

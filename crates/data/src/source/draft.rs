@@ -185,6 +185,7 @@ impl Scan {
         let (text, x) = match cell {
             Cell::Missing => return,
             Cell::Single(x) => return self.see(Cell::Number(x.into())),
+            Cell::Rounded(x) => return self.see(Cell::Number(x)),
             Cell::Text(bytes) => {
                 let bytes = bytes.trim_ascii();
                 if let Some(token) = MISSING.iter().find(|t| t.as_bytes() == bytes) {

@@ -270,7 +270,7 @@ impl Kept {
                 put_text(self, day::text(at.clamp(day::FIRST, day::LAST)).as_bytes())
             }
             Cell::Missing => *self = Kept::Missing,
-            Cell::Number(x) => *self = Kept::Number(x),
+            Cell::Number(x) | Cell::Rounded(x) => *self = Kept::Number(x),
             Cell::Single(x) => *self = Kept::Number(f64::from(x)),
             Cell::Whole(n) => *self = Kept::Whole(n),
             Cell::Flag(b) => *self = Kept::Flag(b),

@@ -178,7 +178,7 @@ fn whole(n: i128, meaning: Meaning) -> Cell<'static> {
         Meaning::Decimal(places) => match number::without_places(n, places) {
             // A long identifier keeps its last digits.
             Some(whole) => Cell::Whole(whole),
-            None => Cell::Number(number::decimal(n, places)),
+            None => Cell::Rounded(number::decimal(n, places)),
         },
         Meaning::Days => Cell::Day(n as i64),
         Meaning::Times(day) => match (n as i64).div_euclid(day) {
