@@ -92,7 +92,7 @@ nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEE
 	RETICENT_CASES=400 $(CARGO) test --locked -p reticent --test facade where_a_person_stands -- --nocapture
 
 # The experiments of the papers. The small ones are a test of their own (crates/experiments), without data; with
-# RETICENT_DATA=DIR both read the public tables from there.
+# RETICENT_DATA=DIR both read the public tables from there. What was stopped goes on where it was.
 reproduce: build ## Run the experiments of the papers again (hours; data: RETICENT_DATA=DIR, results in target/reproduction)
 	"$${CARGO_TARGET_DIR:-target}/release/reticent" reproduce all --out target/reproduction
 
@@ -160,3 +160,5 @@ bench-coverage: build ## Measure how often intervals of coefficients hold what m
 
 bench-utility: build ## Measure how good private models are on public data sets (data: RETICENT_DATA=DIR)
 	python3 benches/utility.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
+	python3 benches/utility.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent" --only monotone \
+		--sets a9a,w8a,mushrooms,breast-cancer,cal-housing --epsilons 0.2,1,4 --seeds 5

@@ -23,11 +23,12 @@ class Reproduction:
     name : str
         The experiment.
     claims : pandas.DataFrame
-        ``claim``, ``version``, ``verdict`` ("held", "did not hold" or "tie") and ``numbers``; a
-        dict of arrays where there is no pandas.
+        ``claim``, ``version``, ``verdict`` ("held", "did not hold" or "undecided"), ``numbers``,
+        ``class`` ("held", "undecided", "unexplained" or why it did not hold) and ``why``, one
+        sentence; a dict of arrays where there is no pandas.
     figures : dict
-        The numbers of each figure, by its name: ``series``, ``x``, ``mean``, ``standard_error`` and
-        ``runs``.
+        The numbers of each figure, by its name: ``series``, ``x``, ``mean``,
+        ``standard_deviation``, ``standard_error`` and ``runs``.
     pictures : dict
         The same as SVG, by name.
     notes : list of str
@@ -39,7 +40,7 @@ class Reproduction:
     def __init__(self, name: str, said: tuple[Any, ...]) -> None:
         claims, figures, self.notes, self.stand_ins = said
         self.name = name
-        heads = ("claim", "version", "verdict", "numbers")
+        heads = ("claim", "version", "verdict", "numbers", "class", "why")
         self.claims = frame({head: [row[place] for row in claims] for place, head in enumerate(heads)})
         self.figures = {one[0]: _numbers(one[4]) for one in figures}
         self.pictures: dict[str, str] = {one[0]: one[3] for one in figures}
@@ -119,5 +120,5 @@ def _numbers(text: str) -> Any:
     def column(head: str) -> list[Any]:
         return [float(row[head]) if row[head] else math.nan for row in rows]
 
-    names = ("x", "mean", "standard_error", "runs")
+    names = ("x", "mean", "standard_deviation", "standard_error", "runs")
     return frame({"series": [row["series"] for row in rows], **{one: column(one) for one in names}})

@@ -4,19 +4,18 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use reticent_experiments::{CATALOGUE, Context, Error, Experiment, Report, find};
+use reticent_experiments::{CATALOGUE, Context, Error, Experiment, Explained, Report, find};
 
 use crate::error::Failure;
 use crate::watch::{attended, unless};
 
-/// What came of one: claims (what is said, on which version, whether it held, the numbers), figures
+/// A claim: what is said, on which version, what came of it, the numbers, its class and why.
+type Checked = (String, &'static str, &'static str, String, &'static str, &'static str);
+
+/// What came of one: claims, figures
 /// (name, title, caption, picture, numbers as CSV), what is to be known, and tables that stood in.
-type Reproduced = (
-    Vec<(String, &'static str, &'static str, String)>,
-    Vec<(String, String, String, String, String)>,
-    Vec<String>,
-    Vec<String>,
-);
+type Reproduced =
+    (Vec<Checked>, Vec<(String, String, String, String, String)>, Vec<String>, Vec<String>);
 
 /// Name, paper, what it is about, the tables that it needs and what the paper claims.
 type Listed = (&'static str, &'static str, &'static str, Vec<&'static str>, Vec<&'static str>);
@@ -47,17 +46,19 @@ pub fn reproduce(
     };
     let done = attended(py, |stop| {
         let mut tell = |_: &str| unless(stop);
-        let mut context = Context { data_dir, quick, seeds, rows: None, tell: &mut tell };
+        let mut context =
+            Context { data_dir, quick, seeds, rows: None, store: None, tell: &mut tell };
         experiment.run(&mut context)
     })?;
-    done.map(told).map_err(in_python)
+    done.map(|report| told(experiment, report)).map_err(in_python)
 }
 
-fn told(report: Report) -> Reproduced {
-    let claims = report.claims.into_iter();
-    let claims =
-        claims.map(|one| (one.text, one.version.words(), one.verdict.words(), one.numbers));
-    let figures = report.figures.into_iter();
+fn told(experiment: &dyn Experiment, report: Report) -> Reproduced {
+    let figures = report.pictures().into_iter();
+    let claims = report.claims.into_iter().map(|one| {
+        let Explained { words, why, .. } = Explained::of(experiment, &one);
+        (one.text, one.version.words(), one.verdict.words(), one.numbers, words, why)
+    });
     let figures = figures.map(|one| {
         let (svg, csv) = (one.svg(), one.csv());
         (one.name, one.title, one.caption, svg, csv)

@@ -14,9 +14,15 @@ def test_an_experiment_is_run_and_its_claims_are_told():
     # About numbers alone: no model is trained.
     name = next(one for one in names if "acct" in one)
     found = reticent.reproduce(name, quick=True)
-    assert len(found.claims) > 0 and set(found.claims["verdict"]) <= {"held", "did not hold", "tie"}
+    assert len(found.claims) > 0 and set(found.claims["verdict"]) <= {
+        "held",
+        "did not hold",
+        "undecided",
+    }
+    assert set(found.claims["class"]) == {"held"} and not any(found.claims["why"])
     for numbers in found.figures.values():
-        assert list(numbers.columns) == ["series", "x", "mean", "standard_error", "runs"]
+        spread = ["standard_deviation", "standard_error"]
+        assert list(numbers.columns) == ["series", "x", "mean", *spread, "runs"]
         assert numbers["mean"].notna().all()
     assert all(text.startswith("<svg") for text in found.pictures.values())
     assert name in repr(found)

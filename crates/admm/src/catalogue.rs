@@ -69,6 +69,17 @@ pub fn with_errata() -> Vec<&'static str> {
 }
 
 impl Entry {
+    /// The algorithm for a recipe; `None` for what is not run over the gate.
+    ///
+    /// # Errors
+    /// A setting that cannot be.
+    pub fn build(&self, recipe: &Recipe<'_>) -> Result<Option<Box<dyn Algorithm>>, Refused> {
+        match self.kind {
+            Kind::Private(build) => self.built(build, recipe).map(Some),
+            Kind::Exact => Ok(None),
+        }
+    }
+
     /// What `auto` makes of a recipe; `None` for an algorithm that was named.
     pub fn choice(&self, recipe: &Recipe<'_>) -> Result<Option<Choice>, Refused> {
         if self.name == auto::ENTRY.name { auto::choose(recipe).map(Some) } else { Ok(None) }
@@ -81,9 +92,10 @@ impl Recipe<'_> {
         self.settings.as_published == Some(true)
     }
 
-    /// Refuses a setting that the algorithm does not have.
+    /// Refuses a setting that the algorithm does not have, and a share that has nothing to buy.
     pub(crate) fn only(&self, entry: &Entry) -> Result<(), Refused> {
-        self.settings.only(entry.name, entry.takes)
+        self.settings.only(entry.name, entry.takes)?;
+        self.clip_share().map(|_| ())
     }
 
     /// Refuses a constraint other than `x = z`.

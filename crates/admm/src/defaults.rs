@@ -6,7 +6,9 @@
 //!
 //! T = s/4, from 20 to 400                             steps of 1/L from all records, nothing clipped
 //! where s is below 2√d                                T = s/4 · s/(2√d)
-//! a sample that needs e steps to see everybody        T√e steps
+//! a sample that needs e steps to see everybody        T√e steps; s is √T·m/√(z² + m/4) where that is less,
+//!                                                     m the size of a sample and z its calibrated noise
+//! two classes, a loss that is not the logistic one    T·4S/L, where that is more
 //! more steps than the time allows                     shorter ones, so that their time is what is allowed
 //! slow steps, of which no more than M are affordable  M steps of T/M times the length
 //! a partial derivative a step                         sweeps for a time of 2T/(c√d), clipped at c = ¼ of the bound
@@ -17,6 +19,8 @@
 //! length η is that of a walk of ηT·z₁/n̂ clips: what must be chosen is the time ηT, and however it
 //! is cut into steps, the noise is the same. In directions that the loss has hardly curved by then,
 //! the noise of a score is about ηL·T/s times the scale of the loss; a quarter is little enough.
+//! The noise of small samples is not that of everybody: a step has z/m clips, where z is seldom below
+//! 1 whatever the budget is, and as much again by the chance of the draw.
 //! Where the gradient does not stand out of its noise, which is s/√d of it, a quarter is too much:
 //! the less there is to be learnt the shorter the way, and a model with hardly any budget is the one
 //! of zeros and not one of noise.
@@ -40,8 +44,17 @@ const FAINT: f64 = 2.0;
 const STEPS: (f64, f64) = (20.0, 400.0);
 
 /// How much longer coordinates may go on than a gradient with their noise: measured, as their steps
-/// are held back by the heaviest column.
+/// are held back by the heaviest column. For a number, whose clip is no bound, no longer.
 const SWEEP: f64 = 2.0;
+
+/// The gradient of a record in clips, without regard to sign: that of a classification loss at a
+/// score of 0. By so much a record differs from the mean over all.
+const SPREAD: f64 = 0.5;
+
+/// The length of a correction in clips over a run, and the part of the budget that corrections get
+/// at least.
+const CORRECTION: f64 = 1.0 / 3.0;
+const CORRECTIONS: f64 = 0.25;
 
 /// How far, in clips, noise may have taken the gradient at x from that at the snapshot: what a
 /// correction's bound is over a run without noise.
@@ -65,9 +78,15 @@ pub(crate) fn ahead(steps: f64, restarts: bool) -> f64 {
     if restarts { 0.5 * steps } else { steps }
 }
 
+/// The noise of the mean over a sample of m in clips, with z clips on its sum and the chance of who is
+/// drawn.
+fn sampled_noise(z: f64, m: f64) -> f64 {
+    z.hypot(SPREAD * m.sqrt()) / m
+}
+
 impl Recipe<'_> {
     fn allowed(&self, pace: f64) -> f64 {
-        paced(pace, self.public.signal(), self.public.shape.len())
+        self.public.reach() * paced(pace, self.public.signal(), self.public.shape.len())
     }
 
     /// T, in steps of 1/L.
@@ -75,10 +94,58 @@ impl Recipe<'_> {
         self.allowed(NOISE).clamp(STEPS.0, STEPS.1)
     }
 
-    /// The length in 1/L of so many steps: the noise may allow less time than that of steps of 1/L.
-    /// A published version has the paper's step.
-    pub(crate) fn step_length(&self, steps: f64) -> f64 {
-        if self.as_published() { 1.0 } else { (self.allowed(NOISE) / steps).min(1.0) }
+    /// What the noise of so many answers leaves of s, of which a sample needs `per_epoch` to see
+    /// everybody. Of all records it is s. A sample of m has z/m for each answer, at the z that it is
+    /// calibrated to, and the chance of the draw beside it: small samples cost more than their
+    /// square, and whom they are made of matters more than the noise where there is much budget.
+    pub(crate) fn walked(&self, steps: f64, per_epoch: f64) -> f64 {
+        let (whole, z) = (self.public.signal(), self.noise_multiplier);
+        if per_epoch <= 1.0 || z == 0.0 {
+            return whole;
+        }
+        whole.min(steps.sqrt() / sampled_noise(z, self.public.population as f64 / per_epoch))
+    }
+
+    /// The time that a signal allows.
+    fn time_of(&self, signal: f64) -> f64 {
+        self.public.reach() * paced(NOISE, signal, self.public.shape.len())
+    }
+
+    /// The length in 1/L of so many steps on a sample that is seen `per_epoch` times: the noise may
+    /// allow less time than that of steps of 1/L. A published version has the paper's step.
+    pub(crate) fn step_length(&self, steps: f64, per_epoch: f64) -> f64 {
+        if self.as_published() {
+            return 1.0;
+        }
+        (self.time_of(self.walked(steps, per_epoch)) / steps).min(1.0)
+    }
+
+    /// The same for loops, `restarts` or not, by the noise of their snapshots and of their
+    /// corrections, in clips.
+    pub(crate) fn loop_length(
+        &self,
+        (outer, inner): (u64, u64),
+        (z, correction): (f64, f64),
+        per_epoch: f64,
+        restarts: bool,
+    ) -> f64 {
+        let (population, steps) = (self.public.population as f64, outer as f64 * inner as f64);
+        let ahead = ahead(steps, restarts);
+        if self.as_published() || z == 0.0 {
+            return self.step_length(ahead, 1.0);
+        }
+        let snapshots = z / (population * (outer as f64).sqrt());
+        let drawn = sampled_noise(correction, population / per_epoch.max(1.0));
+        let signal = snapshots.hypot(CORRECTION * drawn / steps.sqrt()).recip();
+        (self.time_of(signal.min(self.public.signal())) / ahead).min(1.0)
+    }
+
+    /// The noise, in clips, of so many answers about a sample that have their part of the budget: by
+    /// the central limit theorem for sampled Gaussians (Bu et al. 2020), at whichever adjacency.
+    pub(crate) fn least_correction(&self, steps: f64, per_epoch: f64) -> f64 {
+        let z1 = self.public.whole_budget;
+        let plain = CORRECTIONS * (2.0 * per_epoch.max(1.0) / z1).powi(2) / steps;
+        2.0 / plain.ln_1p().sqrt()
     }
 
     /// Steps of 1/L, for a sample that is seen `per_epoch` times: one of a fraction q costs about q
@@ -87,14 +154,13 @@ impl Recipe<'_> {
         (self.time() * per_epoch.max(1.0).sqrt()).round() as u64
     }
 
-    /// The length in 1/L of so many steps of a method that is stable at any length, √e times as many
-    /// for a sample.
-    pub(crate) fn length(&self, steps: f64, per_epoch: f64) -> f64 {
+    /// The length in 1/L of so many steps of a method that is stable at any length, on a sample that
+    /// is seen `per_epoch` times; none is longer than the longest time in the `usual` number.
+    pub(crate) fn length(&self, steps: f64, usual: f64, per_epoch: f64) -> f64 {
         if self.as_published() {
-            return (self.time() / steps).max(1.0);
+            return (self.time() / usual).max(1.0);
         }
-        let sampled = per_epoch.max(1.0).sqrt();
-        (self.allowed(NOISE) / (steps * sampled)).min(STEPS.1 / steps)
+        (self.time_of(self.walked(steps, per_epoch)) / steps).min(STEPS.1 / usual)
     }
 
     /// Sweeps through the coordinates, clipped at [`CLIP`] of the bound, no more than `most`, and
@@ -102,7 +168,8 @@ impl Recipe<'_> {
     /// its noise is √d times that of one gradient.
     pub(crate) fn sweeps(&self, step: f64, most: f64) -> (u64, f64) {
         let d = self.public.shape.len() as f64;
-        let allowed = self.allowed(SWEEP * NOISE / (CLIP * d.sqrt()));
+        let sweep = if self.public.numeric { 1.0 } else { SWEEP };
+        let allowed = self.allowed(sweep * NOISE / (CLIP * d.sqrt()));
         let sweeps = (allowed.clamp(STEPS.0, STEPS.1) / step).clamp(1.0, most).round();
         (sweeps as u64, (allowed / STEPS.0).min(1.0))
     }

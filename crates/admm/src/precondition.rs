@@ -5,7 +5,7 @@
 //! stand out of the noise, L and S the loss's bounds:
 //!
 //! ```text
-//! C = c·L·√d̃,  c = 0.07·√(s/d̃), from 0.35 to 2     a clip in mean norms of a row
+//! C = c·L·√d̃,  c = 0.07·√(s/d̃), from 0.35 to 2     a clip in mean norms of a row; for a number from 0.7
 //! η = a/S,     a = ν s/(c d̃ T), at most 1           ν = ¼·√(s/2p), at most ¼: the noise of a score,
 //!                                                   in its scale, by the end of steps of this length
 //! T = 96, the late average
@@ -25,6 +25,10 @@ use crate::step_size::StepSize;
 
 /// The clip over √(s/d̃), and its limits, in mean norms of a row.
 const CLIP: (f64, f64, f64) = (0.07, 0.35, 2.0);
+
+/// The least clip of a number, whose residuals have no bound that they stay below: what is clipped
+/// pulls less, and a penalty as much as before.
+const NUMERIC: f64 = 0.7;
 
 /// The noise of a score, in scales of the loss, that steps of full length may come to.
 const NOISE: f64 = 0.25;
@@ -47,6 +51,8 @@ pub(crate) struct Precondition {
     /// The noise of the second moment, in clips.
     noise_multiplier: f64,
     public: Public,
+    /// s as the noise of the gradients leaves it.
+    signal: f64,
     regulariser: Arc<Regulariser>,
     iterations: u64,
     clip: bool,
@@ -65,6 +71,7 @@ impl Precondition {
         Some(Precondition {
             noise_multiplier: noise_multiplier * over,
             public: **public,
+            signal: recipe.walked(iterations as f64, per_epoch),
             regulariser: Arc::clone(regulariser),
             iterations,
             clip: settings.clip.is_none(),
@@ -80,20 +87,22 @@ impl Precondition {
         mean: &mut Mean,
         step: &mut StepSize,
     ) -> Result<Option<Basis>, Refusal> {
-        let Public { row_norm, lipschitz, smoothness, shape, .. } = self.public;
+        let Public { row_norm, smoothness, shape, .. } = self.public;
         let terms = (row_norm, self.noise_multiplier);
         let Some(basis) = Basis::ask(oracle, terms, &self.regulariser)? else { return Ok(None) };
-        let (signal, directions) = (self.public.signal(), basis.effective());
-        let part = (CLIP.0 * (signal / directions).sqrt()).clamp(CLIP.1, CLIP.2);
+        let (signal, directions) = (self.signal, basis.effective());
+        let least = if self.public.numeric { NUMERIC } else { CLIP.1 };
+        let part = (CLIP.0 * (signal / directions).sqrt()).clamp(least, CLIP.2);
+        // A loss with kinks counts as one that is as wide as its scale, and a flat one as any.
         let bound = |bound: f64| if bound.is_finite() && bound > 0.0 { bound } else { 1.0 };
         if self.clip {
             // It follows from an answer, so that no loss may make it one that is refused.
-            let clip = part * bound(lipschitz) * directions.sqrt();
+            let clip = part * bound(self.public.slope()) * directions.sqrt();
             mean.clip = clip.clamp(1e-100, 1e100);
         }
         if self.step {
             let noise = NOISE * (signal / (2.0 * shape.len() as f64)).sqrt().min(1.0);
-            let time = noise * signal / (part * directions);
+            let time = self.public.reach() * noise * signal / (part * directions);
             let length = (time / self.iterations as f64).min(1.0);
             *step = StepSize::Constant(length / bound(smoothness));
         }

@@ -1,5 +1,11 @@
-//! `(Aᵀ)†` for an `A` of full row rank: `(AAᵀ)⁻¹A`, by a Cholesky factor of `AAᵀ` that is made
-//! once.
+//! `(Aᵀ)†` for an `A` of full rank, by a Cholesky factor that is made once:
+//!
+//! ```text
+//! full row rank:      (AAᵀ)⁻¹A,   Aᵀ(Aᵀ)† projects on the range of Aᵀ
+//! full column rank:   A(AᵀA)⁻¹,   Aᵀ(Aᵀ)† is the identity
+//! ```
+//!
+//! The second is that of LS22's A = [φ; I], which has more rows than columns.
 
 use std::sync::Arc;
 
@@ -13,20 +19,29 @@ use reticent_oracle::Refused;
 #[derive(Debug)]
 pub(crate) struct TransposedPseudoInverse {
     regulariser: Arc<Regulariser>,
-    /// Absent for the identity.
-    factor: Option<Llt<f64>>,
+    inverse: Inverse,
+}
+
+#[derive(Debug)]
+enum Inverse {
+    /// `A` is the identity.
+    None,
+    /// Of `AAᵀ`.
+    OfRows(Llt<f64>),
+    /// Of `AᵀA`.
+    OfColumns(Llt<f64>),
 }
 
 /// A pivot this much smaller than the largest is a dependent row that rounding has hidden.
 const RANK: f64 = 1e-10;
 
 impl TransposedPseudoInverse {
-    /// Refuses an `A` whose rows are dependent, in the name of `algorithm`.
+    /// Refuses an `A` that is not of full rank, in the name of `algorithm`.
     pub fn new(regulariser: &Arc<Regulariser>, algorithm: &str) -> Result<Self, Refused> {
         let constraint = regulariser.constraint();
         let regulariser = Arc::clone(regulariser);
         if constraint.is_identity() {
-            return Ok(TransposedPseudoInverse { regulariser, factor: None });
+            return Ok(TransposedPseudoInverse { regulariser, inverse: Inverse::None });
         }
         let (rows, columns) = (constraint.a().rows(), constraint.a().columns());
         let refuse = || {
@@ -34,38 +49,52 @@ impl TransposedPseudoInverse {
                 "constraint",
                 constraint.spec(),
                 format!(
-                    "in the strongly convex case {algorithm} needs a matrix A of full row rank, and this one \
-                     ({rows} × {columns}) has dependent rows; use strong_convexity = 0 (the general convex case), or sadmm"
+                    "in the strongly convex case {algorithm} needs a matrix A of full rank, and this one \
+                     ({rows} × {columns}) has dependent rows and columns; use strong_convexity = 0 (the general convex \
+                     case), or sadmm"
                 ),
             )
         };
-        // Before the matrix is written out, which could be large.
-        if rows > columns {
-            return Err(refuse());
-        }
         let mut dense = Mat::<f64>::zeros(rows, columns);
         constraint.a().triplets().for_each(|(r, c, v)| dense[(r, c)] += v);
-        let factor = (&dense * dense.transpose()).llt(Side::Lower).map_err(|_| refuse())?;
-        let pivots = (0..rows).map(|i| factor.L()[(i, i)].powi(2));
+        let tall = rows > columns;
+        let gram = if tall { dense.transpose() * &dense } else { &dense * dense.transpose() };
+        let factor = gram.llt(Side::Lower).map_err(|_| refuse())?;
+        let pivots = (0..gram.nrows()).map(|i| factor.L()[(i, i)].powi(2));
         let (least, most) =
             pivots.fold((f64::INFINITY, 0.0_f64), |(least, most), p| (least.min(p), most.max(p)));
         if least <= RANK * most {
             return Err(refuse());
         }
-        Ok(TransposedPseudoInverse { regulariser, factor: Some(factor) })
+        let inverse = if tall { Inverse::OfColumns(factor) } else { Inverse::OfRows(factor) };
+        Ok(TransposedPseudoInverse { regulariser, inverse })
     }
 
     /// `out ← (Aᵀ)† g`.
     pub fn apply(&self, g: &[f64], out: &mut [f64]) {
-        self.regulariser.apply_a(g, out);
-        let Some(factor) = &self.factor else { return };
-        let (rows, outputs) =
-            (self.regulariser.constraint().a().rows(), self.regulariser.shape().outputs);
-        // Row-major with a row per row of A; a column of it at a time.
+        let constraint = self.regulariser.constraint();
+        match &self.inverse {
+            Inverse::None => self.regulariser.apply_a(g, out),
+            Inverse::OfRows(factor) => {
+                self.regulariser.apply_a(g, out);
+                self.solve(factor, constraint.a().rows(), out);
+            }
+            Inverse::OfColumns(factor) => {
+                let mut g = g.to_vec();
+                self.solve(factor, constraint.a().columns(), &mut g);
+                self.regulariser.apply_a(&g, out);
+            }
+        }
+    }
+
+    /// Solves for each output, in place; `values` is row-major, and what follows the `rows`, the
+    /// intercept, stays as it is.
+    fn solve(&self, factor: &Llt<f64>, rows: usize, values: &mut [f64]) {
+        let outputs = self.regulariser.shape().outputs;
         for j in 0..outputs {
-            let mut column: Vec<f64> = (0..rows).map(|r| out[r * outputs + j]).collect();
+            let mut column: Vec<f64> = (0..rows).map(|r| values[r * outputs + j]).collect();
             factor.solve_in_place(MatMut::from_column_major_slice_mut(&mut column, rows, 1));
-            column.iter().enumerate().for_each(|(r, v)| out[r * outputs + j] = *v);
+            column.iter().enumerate().for_each(|(r, v)| values[r * outputs + j] = *v);
         }
     }
 }
@@ -100,9 +129,34 @@ mod tests {
         }
     }
 
+    /// A = [φ; I] has a left inverse: Aᵀ(Aᵀ)† is the identity, and (Aᵀ)†g has the least norm of all
+    /// λ with Aᵀλ = g.
     #[test]
-    fn dependent_rows_are_refused() {
-        let tall = SparseMatrix::from_triplets(3, 2, &[(0, 0, 1.0), (1, 1, 1.0), (2, 0, 1.0)]);
+    fn it_inverts_the_transpose_of_a_graph() {
+        let a = SparseMatrix::from_triplets(
+            4,
+            3,
+            &[(0, 0, 1.0), (0, 2, -1.0), (1, 0, 1.0), (2, 1, 1.0), (3, 2, 1.0)],
+        );
+        for outputs in [1, 2] {
+            let r = regulariser(a.clone(), outputs);
+            let pseudo = TransposedPseudoInverse::new(&r, "vradmm").unwrap();
+            let g: Vec<f64> = (0..r.shape().len()).map(|i| (i as f64 * 1.3).cos()).collect();
+            let (mut dual, mut back) = (vec![0.0; r.y_len()], vec![0.0; g.len()]);
+            pseudo.apply(&g, &mut dual);
+            r.apply_at(&dual, &mut back);
+            assert!(g.iter().zip(&back).all(|(a, b)| (a - b).abs() < 1e-12), "{g:?} {back:?}");
+            // (1, −1, 0, 1) spans the kernel of Aᵀ.
+            for j in 0..outputs {
+                let at = |row: usize| dual[row * outputs + j];
+                assert!((at(0) - at(1) + at(3)).abs() < 1e-12, "{dual:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_matrix_without_full_rank_is_refused() {
+        let tall = SparseMatrix::from_triplets(3, 2, &[(0, 0, 1.0), (1, 0, 2.0), (2, 0, 1.0)]);
         let twice = SparseMatrix::from_triplets(
             2,
             3,
@@ -110,7 +164,7 @@ mod tests {
         );
         for a in [tall, twice] {
             let error = TransposedPseudoInverse::new(&regulariser(a, 1), "vradmm").unwrap_err();
-            assert!(error.to_string().contains("full row rank"), "{error}");
+            assert!(error.to_string().contains("full rank"), "{error}");
         }
     }
 }

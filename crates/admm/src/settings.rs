@@ -1,13 +1,13 @@
-//! What a user may set, and the public facts that the rest is derived from.
+//! What a user may set.
 
 use reticent_oracle::{Law, Refused, Sampling};
-use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
 
 use crate::average::Average;
 use crate::block_schedule::BlockSchedule;
 use crate::noise_schedule::NoiseSchedule;
 use crate::per_party::{PartyRho, PerParty};
+pub use crate::public::Public;
 use crate::release::Release;
 use crate::step_size::StepSize;
 use crate::walk::Walk;
@@ -97,6 +97,10 @@ settings! {
     schedule: BlockSchedule,
     /// The largest norm of one unit's gradient; beside precondition, in its coordinates.
     clip: f64,
+    /// The part of the budget that buys the median size of the targets, which the clip of a loss
+    /// without a bounded slope is in proportion to; 0 is none, and the clip is then a part of the
+    /// range of the target.
+    clip_share ("clip-share"): f64,
     /// The step size η_k: constant:η, sqrt:η or epoch:η; beside precondition, in its coordinates.
     step: StepSize,
     /// The largest momentum: iterate k is moved on by min((k − 1)/(k + 2), momentum) of its last
@@ -117,6 +121,9 @@ settings! {
     dual_step ("theta", "dual-step"): f64,
     /// The factor by which the penalty parameters grow with every iteration.
     growth: f64,
+    /// The weight of the mean loss of a party on a graph beside the penalty, at most the number of its
+    /// records: C in RA18; 1 by default.
+    loss_weight ("C", "loss-weight"): f64,
     /// The penalty parameter of each party on a graph, in place of rho: one number for each, as
     /// 0.5,1,2, or degree:C for C over the number of its neighbours: η_i.
     party_rho ("party-rho"): PartyRho,
@@ -155,52 +162,11 @@ settings! {
     law: Law,
     /// The fraction of all parties that is assumed honest, where sums are masked.
     honest: f64,
+    /// The constant that the noise of a published version leaves open: c₂ in LS22's Theorem 1; 1,
+    /// the default, beside as_published alone.
+    noise_constant ("c2", "noise-constant"): f64,
     /// Run the paper's own version, whose privacy claim does not hold; the result is not certified.
     as_published ("as-published"): bool,
-}
-
-/// What may be known without spending anything.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Public {
-    /// The layout of the parameter.
-    pub shape: Shape,
-    /// The public number of units.
-    pub population: u64,
-    /// A bound of the norm of a row, the constant behind the intercept included.
-    pub row_norm: f64,
-    /// A bound of the derivative of the loss in the scores; ∞ when there is none.
-    pub lipschitz: f64,
-    /// A bound of its curvature; ∞ when there is none.
-    pub smoothness: f64,
-    /// The noise, in clips, with which a single answer about everything spends the whole budget:
-    /// what ε, δ and the adjacency come to.
-    pub whole_budget: f64,
-}
-
-impl Public {
-    /// The same for who has a share of the budget. Costs add up as squares, near enough for
-    /// choosing settings.
-    pub fn with_share(self, share: f64) -> Self {
-        Public { whole_budget: self.whole_budget / share.sqrt(), ..self }
-    }
-
-    /// The number of units over the noise of one answer, in clips: how much larger than its noise
-    /// the sum of a quantity can be in which all units agree.
-    pub fn signal(&self) -> f64 {
-        self.population as f64 / self.whole_budget
-    }
-
-    /// A Lipschitz constant `L` of the gradient of one unit's loss in the parameter: the curvature
-    /// in the score times the square of the row norm; ∞ for a loss with kinks.
-    pub fn gradient_lipschitz(&self) -> f64 {
-        self.smoothness * self.row_norm.powi(2)
-    }
-
-    /// `L`, or where there is none, as for a loss with kinks, R²: that of a loss of curvature 1.
-    pub fn curvature(&self) -> f64 {
-        let smooth = self.gradient_lipschitz();
-        if smooth.is_finite() && smooth > 0.0 { smooth } else { self.row_norm.powi(2) }
-    }
 }
 
 /// `value`, if it is a positive number.
@@ -305,16 +271,14 @@ impl Settings {
     }
 
     /// The clip, or the largest norm that a gradient of the loss can have: then nothing is clipped.
-    /// A loss without such a bound is clipped at the row norm, which is its gradient at a residual
-    /// of 1, half of the range of a scaled target.
+    /// For a loss without such a bound see [`Public::slope`].
     pub fn clip_or_bound(&self, public: &Public) -> Result<f64, Refused> {
         self.clip_or_part(public, 1.0)
     }
 
     /// The clip, or that part of the largest norm.
     pub(crate) fn clip_or_part(&self, public: &Public, part: f64) -> Result<f64, Refused> {
-        let bound = if public.lipschitz.is_finite() { public.lipschitz } else { 1.0 };
-        positive("clip", self.clip.unwrap_or(part * bound * public.row_norm))
+        positive("clip", self.clip.unwrap_or(part * public.slope() * public.row_norm))
     }
 
     /// η_k, or so many times 1/L, the step of gradient descent on a loss whose gradient is

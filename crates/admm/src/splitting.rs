@@ -21,6 +21,9 @@
 //! prox_{t(r − μ‖·‖²/2)}(v) = prox_{s r}( v/(1 − tμ) ),   s = t/(1 − tμ),   tμ < 1
 //! ```
 //!
+//! Behind a graph, `A = [φ; I]`, the ridge on the coefficients alone may be lent in the same way: it
+//! is LS22's strongly convex problem, whose f has the ridge. The rows of φ keep their prox.
+//!
 //! In coordinates of its own (see [`crate::basis`]) `γQ_ν` is `M + ηβAᵀA`: the step of x is measured
 //! by M, and what the constraint adds to it is not linearised, as there `‖AᵀA‖₂` is far above what
 //! it is in most directions. Nothing is lent.
@@ -134,7 +137,7 @@ impl Splitting {
             _ if regulariser.constraint().is_identity() => {
                 regulariser.penalty().strong_convexity().min(0.5 * beta)
             }
-            _ => 0.0,
+            _ => regulariser.penalty().coefficient_ridge().min(0.5 * beta),
         };
         let gamma =
             settings.proximal_weight()?.map(|(name, gamma)| positive(name, gamma)).transpose()?;
@@ -241,12 +244,20 @@ impl Splitting {
         regulariser.subtract_c(y);
         y.iter_mut().zip(&*dual).for_each(|(y, l)| *y += l);
         if self.lent > 0.0 {
-            // Only for x = y, where B = −1: the argument of the prox is y as it stands. The
-            // intercept is not penalised, has lent nothing, and comes last.
+            // Only for x = y and graphs, where B = −1: the argument of the prox is y as it stands.
+            // The intercept is not penalised, has lent nothing, and comes last; before it are the
+            // coefficients, and before them what a graph has besides.
             let shape = regulariser.shape();
+            let last = y.len() - if shape.intercept { shape.outputs } else { 0 };
+            let first = last.saturating_sub(shape.features * shape.outputs);
             let keep = 1.0 - self.lent / beta;
-            y[..shape.features * shape.outputs].iter_mut().for_each(|y| *y /= keep);
+            let mut others = y.clone();
+            y[first..last].iter_mut().for_each(|y| *y /= keep);
             regulariser.prox_y(y, 1.0 / (beta - self.lent));
+            if first > 0 {
+                regulariser.argmin_y(&mut others, beta);
+                y[..first].copy_from_slice(&others[..first]);
+            }
         } else {
             regulariser.argmin_y(y, beta);
         }
@@ -297,6 +308,7 @@ mod tests {
             shape,
             population: 100,
             row_norm: 1.0,
+            numeric: false,
             lipschitz: 1.0,
             smoothness: 1.0,
             whole_budget: 1.0,

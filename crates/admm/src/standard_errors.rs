@@ -287,6 +287,7 @@ mod tests {
             shape: Shape { features: 1, outputs: 1, intercept: true },
             population,
             row_norm: 1.0,
+            numeric: false,
             lipschitz: 1.0,
             smoothness: 0.25,
             whole_budget: 1.0,

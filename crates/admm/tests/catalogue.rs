@@ -21,6 +21,7 @@ const VALUES: &[(&str, &str, Option<&str>)] = &[
     ("sampling", r#""poisson:0.5""#, None),
     ("schedule", r#""blocks:7""#, None),
     ("clip", "0.5", Some("-1")),
+    ("clip_share", "0", Some("1")),
     ("step", r#""sqrt:0.1""#, None),
     ("momentum", "0.9", Some("-1")),
     ("precondition", "0.1", Some("1")),
@@ -29,6 +30,7 @@ const VALUES: &[(&str, &str, Option<&str>)] = &[
     ("gamma", "1.5", Some("-2")),
     ("dual_step", "0.5", Some("0")),
     ("growth", "1.01", Some("0.5")),
+    ("loss_weight", "2", Some("0")),
     ("party_rho", r#""0.5,1""#, None),
     ("party_noise", r#""1,2""#, None),
     ("noise_schedule", r#""geometric:0.9""#, None),
@@ -44,6 +46,7 @@ const VALUES: &[(&str, &str, Option<&str>)] = &[
     ("shrink", "false", None),
     ("law", r#""spherical-laplace""#, None),
     ("honest", "0.9", Some("0")),
+    ("noise_constant", "2", Some("0")),
     ("as_published", "true", None),
 ];
 
@@ -91,6 +94,7 @@ impl Case {
                 shape: self.shape,
                 population: 100,
                 row_norm: 2_f64.sqrt(),
+                numeric: loss.target() == reticent_problem::Target::Real,
                 lipschitz: loss.lipschitz(),
                 smoothness: loss.smoothness(),
                 whole_budget: 1.0,
@@ -135,7 +139,12 @@ fn every_algorithm_can_handle_its_penalty_and_says_whether_it_needs_one() {
 fn settings_are_taken_or_refused_by_name() {
     for (entry, build) in private() {
         for (name, good, bad) in VALUES {
-            let mut case = Case { settings: one(name, good), ..Case::new(entry) };
+            let given = |value: &str| match *name {
+                // It is a part of what is published, and of nothing else.
+                "noise_constant" => format!("{{\"{name}\": {value}, \"as_published\": true}}"),
+                _ => one(name, value),
+            };
+            let mut case = Case { settings: given(good), ..Case::new(entry) };
             if !entry.takes.contains(name) {
                 let message = case.refused(build);
                 let expected = format!("{} has no such setting", entry.name);
@@ -144,7 +153,7 @@ fn settings_are_taken_or_refused_by_name() {
             }
             case.build(build, 1.0).map(|_| ()).unwrap();
             if let Some(bad) = bad {
-                case.settings = one(name, bad);
+                case.settings = given(bad);
                 let message = case.refused(build);
                 assert!(message.starts_with(&format!("{name} = {bad}: ")), "{message}");
             }
@@ -314,9 +323,10 @@ fn smoothing_is_for_one_output() {
     }
 }
 
-/// A chain has full row rank; with the features themselves below it, it has not.
+/// A chain has full row rank, a graph with the features themselves below it full column rank: both
+/// have a left or a right inverse. A matrix with neither is refused.
 #[test]
-fn the_strongly_convex_vradmm_needs_full_row_rank() {
+fn the_strongly_convex_vradmm_needs_full_rank() {
     let entry = find("vradmm").unwrap();
     let Kind::Private(build) = entry.kind else { panic!("vradmm") };
     let mut case = Case { settings: one("strong_convexity", "0.1"), ..Case::new(entry) };
@@ -327,7 +337,32 @@ fn the_strongly_convex_vradmm_needs_full_row_rank() {
         vec![reticent_problem::Edge { from: 0, to: 1, weight: 1.0 }],
     );
     case.constraint = Some(Constraint::graph(&graph.unwrap()));
-    assert!(case.refused(build).contains("full row rank"));
+    case.build(build, 1.0).map(|_| ()).unwrap();
+    let twice = reticent_problem::SparseMatrix::from_triplets(
+        2,
+        6,
+        &[(0, 0, 1.0), (0, 1, 0.3), (1, 0, 2.0), (1, 1, 0.6)],
+    );
+    case.constraint = Some(Constraint::from_matrix(twice));
+    assert!(case.refused(build).contains("full rank"));
     case.settings = one("strong_convexity", "0");
     case.build(build, 1.0).map(|_| ()).unwrap();
+}
+
+/// The open constant belongs to the published noise, which is all that it changes.
+#[test]
+fn the_open_constant_is_for_the_published_version() {
+    let entry = find("vradmm").unwrap();
+    let Kind::Private(build) = entry.kind else { panic!("vradmm") };
+    let mut case = Case { settings: one("noise_constant", "2"), ..Case::new(entry) };
+    assert!(case.refused(build).starts_with("noise_constant = 2: "), "{}", case.refused(build));
+    let mut printed = |constant: &str| {
+        let sampling = r#""sampling": "wor:20", "outer": 3, "inner": 10, "as_published": true"#;
+        case.settings = format!("{{\"noise_constant\": {constant}, {sampling}}}");
+        case.build(build, 1.0).unwrap().printed_noise(0.5, 1e-3).unwrap().unwrap()
+    };
+    // z = (b/2n)√(c₂ S m ln(1/δ))/ε, with b = 20 of n = 100.
+    let by_hand = 0.1 * (30.0 * 1e3_f64.ln()).sqrt() / 0.5;
+    assert!((printed("1") - by_hand).abs() < 1e-12);
+    assert!((printed("4") - 2.0 * by_hand).abs() < 1e-12);
 }

@@ -5,5 +5,6 @@
 mod catalogue;
 mod common;
 mod exact;
+mod fixed_point;
 mod noise_off;
 mod schedules;

@@ -12,7 +12,7 @@ use reticent_admm::exact::{ExactSettings, Status, solve};
 use reticent_admm::{Public, Settings, unwatched};
 use reticent_oracle::without_privacy::ExactOracle;
 use reticent_oracle::{Gate, Oracle};
-use reticent_problem::{Constraint, Edge, Graph, Regulariser, losses, penalties};
+use reticent_problem::{Constraint, Edge, Graph, Penalty, Regulariser, losses, penalties};
 use reticent_testkit::generators::{self, Simulated};
 
 const GAP: f64 = 1e-4;
@@ -30,6 +30,7 @@ const SMOOTH: (&str, &str) = ("smoothing", "2");
 const OWN: (&str, &str) = ("precondition", "0.1");
 const SMOOTHEST: (&str, &str) = ("step", r#""4""#);
 const FULL: (&str, &str) = ("sampling", r#""full""#);
+const STRONG: (&str, &str) = ("strong_convexity", "0.05");
 /// Inner steps: the default is shorter where there is noise.
 const TEN: (&str, &str) = ("inner", "10");
 const TWENTY: (&str, &str) = ("inner", "20");
@@ -95,6 +96,11 @@ const RUNS: &[Run] = &[
     // are.
     ("sadmm", elastic_net, &[("iterations", "1200")]),
     ("vradmm", elastic_net, &[("outer", "60"), TWENTY]),
+    // LS22's own: a graph, and a ridge on the coefficients, which is lent. Behind [φ; I] λ₀ is made by
+    // a left inverse.
+    ("sadmm", strong_graph, &[("iterations", "2500"), STRONG]),
+    ("vradmm", strong_graph, &[("outer", "150"), TWENTY, STRONG]),
+    ("vradmm", strong_graph, &[("outer", "150"), TEN, STRONG, FULL]),
     // 300 rounds of a step for each coordinate.
     ("dp-cd", logistic, &[("iterations", "3900"), WIDE]),
     ("dp-cd", machine, &[("iterations", "15600"), WIDE]),
@@ -171,6 +177,55 @@ fn graph() -> Problem {
     Problem { loss: "logistic", penalty: "l1:0.003", constraint, data, constant: 0.0 }
 }
 
+fn strong_graph() -> Problem {
+    Problem { penalty: GRAPH_RIDGE, ..graph() }
+}
+
+/// λ₁ on every row of [φ; I] and a ridge on those of I, which come last.
+const GRAPH_RIDGE: &str = "graph-ridge";
+
+#[derive(Debug)]
+struct GraphRidge;
+
+impl GraphRidge {
+    const LASSO: f64 = 0.003;
+    const RIDGE: f64 = 0.05;
+    const FEATURES: usize = 16;
+}
+
+impl Penalty for GraphRidge {
+    fn name(&self) -> &'static str {
+        GRAPH_RIDGE
+    }
+
+    fn spec(&self) -> String {
+        GRAPH_RIDGE.to_owned()
+    }
+
+    fn value(&self, y: &[f64], _: usize) -> f64 {
+        let ridge: f64 = y[y.len() - Self::FEATURES..].iter().map(|v| v * v).sum();
+        Self::LASSO * y.iter().map(|v| v.abs()).sum::<f64>() + 0.5 * Self::RIDGE * ridge
+    }
+
+    fn prox(&self, y: &mut [f64], _: usize, step: f64) {
+        y.iter_mut().for_each(|v| *v = v.signum() * (v.abs() - step * Self::LASSO).max(0.0));
+        let first = y.len() - Self::FEATURES;
+        y[first..].iter_mut().for_each(|v| *v /= 1.0 + step * Self::RIDGE);
+    }
+
+    fn subgradient(&self, _: &[f64], _: usize, _: &mut [f64]) {
+        panic!("nobody asks for it")
+    }
+
+    fn lipschitz(&self, _: usize, _: usize) -> f64 {
+        f64::INFINITY
+    }
+
+    fn coefficient_ridge(&self) -> f64 {
+        Self::RIDGE
+    }
+}
+
 impl Problem {
     fn gate(&self) -> Gate {
         gate(&self.data, self.loss, self.constant)
@@ -178,7 +233,10 @@ impl Problem {
 
     fn regulariser(&self) -> Regulariser {
         let shape = Oracle::shape(&self.gate());
-        let penalty = penalties::parse(self.penalty).unwrap();
+        let penalty: Box<dyn Penalty> = match self.penalty {
+            GRAPH_RIDGE => Box::new(GraphRidge),
+            named => penalties::parse(named).unwrap(),
+        };
         let constraint =
             self.constraint.clone().unwrap_or_else(|| Constraint::identity(shape.features));
         Regulariser::new(penalty, constraint, shape).unwrap()
@@ -191,6 +249,7 @@ impl Problem {
             shape: Oracle::shape(&self.gate()),
             population: self.data.rows as u64,
             row_norm: (1.0 + self.constant.powi(2)).sqrt(),
+            numeric: loss.target() == reticent_problem::Target::Real,
             lipschitz: loss.lipschitz(),
             smoothness: loss.smoothness(),
             whole_budget: 0.0,

@@ -74,6 +74,7 @@ fn every_schedule_is_its_textbook_loop() {
                 shape,
                 population: 60,
                 row_norm: 1.0,
+                numeric: false,
                 lipschitz: f64::INFINITY,
                 smoothness: 1.0,
                 whole_budget: 1.0,

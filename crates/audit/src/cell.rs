@@ -1,7 +1,7 @@
 //! From a cell of the map to an audit of it: the run that shows most of what is certified.
 
 use reticent::accountant::{Unit, View};
-use reticent::admm::{Release, StepSize, Walk, catalogue};
+use reticent::admm::{Release, Settings, StepSize, Walk, catalogue};
 use reticent::map::{Cell, Drawn, Procedure};
 
 use crate::method::Method;
@@ -30,6 +30,8 @@ impl AuditSpec {
         let normal = ["normal", "normal-objective"].contains(&form);
         // Its first step goes to the border of its ball.
         let far = algorithm == "dp-fw";
+        let scaled = form.ends_with("scaled");
+        let own = form.starts_with("preconditioned");
         // What it publishes of x = y is computed before the first answer is used.
         let late = algorithm == "sadmm" && procedure == Procedure::Tuned;
         let spec = AuditSpec {
@@ -39,7 +41,8 @@ impl AuditSpec {
             adjacency,
             sampling: sampling(drawn),
             // Of a sample one answer shows most; that answers add up is seen in full batches.
-            iterations: match procedure.is_tuned() || drawn != Drawn::Full || far {
+            // A scale that is mostly noise leaves the sign of one gradient to be read.
+            iterations: match procedure.is_tuned() || drawn != Drawn::Full || far || scaled {
                 true if !late => 1,
                 _ => 2,
             },
@@ -47,7 +50,7 @@ impl AuditSpec {
             loss: match form {
                 "classes" => "logistic".to_owned(),
                 // With a slope that is at its clip where the parameter starts.
-                _ if procedure.has_standard_errors() => "squared".to_owned(),
+                _ if procedure.has_standard_errors() || scaled => "squared".to_owned(),
                 _ if normal => ONE_SIDED.to_owned(),
                 _ => usual.loss.clone(),
             },
@@ -65,9 +68,10 @@ impl AuditSpec {
                 _ => None,
             },
             standard_errors: procedure.has_standard_errors().then_some(SHARE),
-            precondition: (form == "preconditioned").then_some(SHARE),
+            precondition: own.then_some(SHARE),
+            others: Settings { clip_share: scaled.then_some(SHARE), ..Settings::default() },
             // Coordinates of one column would be a matrix of one number.
-            features: if form == "preconditioned" { 2 } else { usual.features },
+            features: if own { 2 } else { usual.features },
             procedure,
             records: Some(records(cell)),
             runs,

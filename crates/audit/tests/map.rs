@@ -178,7 +178,7 @@ fn wherever_a_person_stands_no_more_is_learned_than_is_certified() {
     let mut wanted: Vec<Cell> = Vec::new();
     for (cell, _) in cells() {
         let alone = cell.procedure == Procedure::Alone && cell.drawn == Drawn::Full;
-        // Who sits where between parties is attacked with the seats (reticent/tests/seating.rs).
+        // Who sits where between parties is attacked with the seats (reticent/tests/seats.rs).
         if cell.unit == Unit::User
             && cell.view == View::Central
             && reticent::runtime::find(cell.algorithm).is_none()

@@ -252,3 +252,43 @@ fn no_peer_leaks_more_by_a_normal_linear_term_of_its_own() {
         assert!(report.epsilon_lower > 0.4, "{report:?}");
     }
 }
+
+/// A weight C of the loss (RA18, equation 1), at its ends: a quarter, and as many as the party has
+/// records. Every release has C in its sensitivity, and the objectives in their determinants too.
+#[test]
+fn no_peer_leaks_more_by_the_weight_of_its_loss() {
+    // Last, what the attack must see at least of 4, so that it is one: with this seed it sees 1.94 and
+    // 2.00 by the gradient, 1.16 and 1.30 by the minimiser, 1.59 to 3.23 by the objective, 0.71 and
+    // 0.42 by the normal one.
+    let cases = [
+        ("r-admm", Release::Gradient, "huber:0.01", 1.2),
+        ("mr-admm", Release::Minimiser, "huber:1", 0.8),
+        ("m-admm", Release::Objective, "huber:1", 1.0),
+        ("r-admm", Release::Objective, "huber:1", 1.0),
+        ("dvp", Release::NormalObjective, "logistic", 0.2),
+    ];
+    for ((algorithm, release, loss, least), weight) in
+        cases.into_iter().flat_map(|case| [(case, 0.25), (case, 8.0)])
+    {
+        let others = Settings {
+            loss_weight: Some(weight),
+            rho: Some(2.0),
+            // Steps so short that the canary pulls with all its weight to the last.
+            proximal: Some(1e3),
+            ..Settings::default()
+        };
+        let report = report(&AuditSpec {
+            release: Some(release),
+            unit: Some(Unit::Record),
+            loss: loss.to_owned(),
+            records: Some(8),
+            iterations: 3,
+            runs: 4_000,
+            others,
+            ..spec(algorithm, 4.0)
+        });
+        assert!(!report.exceeded, "C = {weight}: {report:?}");
+        assert!(report.epsilon_certified <= 4.0 && report.epsilon_certified > 3.9, "{report:?}");
+        assert!(report.epsilon_lower >= least, "C = {weight}: {report:?}");
+    }
+}

@@ -12,8 +12,12 @@ fn an_experiment_is_listed_run_and_written() {
     let claims = said["experiments"][0]["claims"].as_array().cloned().unwrap_or_default();
     assert!(claims.len() == 4 && claims.iter().all(|claim| claim["verdict"] == "held"), "{said}");
     let written =
-        folder.shell("cat r/claims.md r/acct-dpa19/claims.md r/acct-dpa19/total.csv").ok().out;
+        folder.shell("cat r/README.md r/acct-dpa19/results.json r/acct-dpa19/total.csv").ok().out;
     assert!(written.contains("0.5009") && written.contains("(acct-dpa19/total.svg)"), "{written}");
+    let again = folder.reticent("reproduce acct-dpa19 --out r").ok().out;
+    assert!(again.contains("(done before)"), "{again}");
+    let other = folder.reticent("reproduce acct-dpa19 --quick --out r").ok().out;
+    assert!(!other.contains("(done before)"), "another size is another run: {other}");
 }
 
 #[test]

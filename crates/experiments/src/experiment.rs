@@ -3,10 +3,15 @@
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
 
+use crate::claim::Reason;
 use crate::data::DataSet;
 use crate::error::Error;
 use crate::report::Report;
+use crate::store::Store;
 
 /// An experiment of a paper.
 pub trait Experiment: fmt::Debug + Sync {
@@ -24,6 +29,16 @@ pub trait Experiment: fmt::Debug + Sync {
 
     /// What the paper claims, a sentence each.
     fn claims(&self) -> &'static [&'static str];
+
+    /// What is other than in the paper's figure or table, in whole sentences: its caption.
+    fn changes(&self) -> &'static str {
+        ""
+    }
+
+    /// Why claims do not hold. One that does not and has no reason is printed as unexplained.
+    fn reasons(&self) -> &'static [Reason] {
+        &[]
+    }
 
     /// Runs it.
     ///
@@ -49,6 +64,8 @@ pub struct Context<'t> {
     pub seeds: Option<u64>,
     /// At most so many rows of a table, chosen at random.
     pub rows: Option<usize>,
+    /// Where models are kept, so that a run that was stopped goes on where it was.
+    pub store: Option<Store>,
     /// Who is told.
     pub tell: &'t mut Tell<'t>,
 }
@@ -62,7 +79,7 @@ impl fmt::Debug for Context<'_> {
 impl<'t> Context<'t> {
     /// Small, on simulated stand-ins.
     pub fn quick(tell: &'t mut Tell<'t>) -> Self {
-        Context { data_dir: None, quick: true, seeds: None, rows: None, tell }
+        Context { data_dir: None, quick: true, seeds: None, rows: None, store: None, tell }
     }
 
     /// The one of two that suits the size.
@@ -80,11 +97,108 @@ impl<'t> Context<'t> {
         1..=self.seeds.unwrap_or(self.pick(full, quick)).max(1)
     }
 
+    /// Does the work of every cell on all cores, and returns what came of each, in order. Whoever is
+    /// told hears of a cell when it is begun, and may stop what is not.
+    pub(crate) fn each<C: Sync, T: Send>(
+        &mut self,
+        cells: &[C],
+        name: impl Fn(&C) -> String + Sync,
+        work: impl Fn(&C) -> Result<T, Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (sender, received) = mpsc::channel::<Sign<T>>();
+        let worker = |sender: mpsc::Sender<Sign<T>>| {
+            while !stop.load(Ordering::Relaxed) {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some(cell) = cells.get(place) else { break };
+                // Nobody listens any more only when all is to end.
+                let _ = sender.send(Sign::Begun(name(cell)));
+                let _ = sender.send(Sign::Done(place, work(cell)));
+            }
+        };
+        let mut found: Vec<Option<T>> = cells.iter().map(|_| None).collect();
+        let mut failed = None;
+        // Threads of their own and not rayon's: who waits for a calibration there may be handed the
+        // very cell that holds it.
+        thread::scope(|scope| {
+            let cores = thread::available_parallelism().map_or(1, usize::from);
+            for _ in 0..cores.min(cells.len()) {
+                let (worker, sender) = (&worker, sender.clone());
+                scope.spawn(move || worker(sender));
+            }
+            drop(sender);
+            let mut begun = 0;
+            for sign in received {
+                let result = match sign {
+                    Sign::Begun(_) if failed.is_some() => Ok(()),
+                    Sign::Begun(name) => {
+                        begun += 1;
+                        self.say(&format!("{begun} of {}: {name}", cells.len()))
+                    }
+                    Sign::Done(place, done) => done.map(|value| found[place] = Some(value)),
+                };
+                if let Err(why) = result {
+                    stop.store(true, Ordering::Relaxed);
+                    failed.get_or_insert(why);
+                }
+            }
+        });
+        match failed {
+            Some(why) => Err(why),
+            None => found.into_iter().map(|value| value.ok_or(Error::Stopped)).collect(),
+        }
+    }
+
     /// Tells what is being done next, unless it is to be stopped.
     pub(crate) fn say(&mut self, what: &str) -> Result<(), Error> {
         match (self.tell)(what) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Stopped),
         }
+    }
+}
+
+/// What a worker has to say.
+enum Sign<T> {
+    Begun(String),
+    Done(usize, Result<T, Error>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_come_back_in_order_and_everyone_is_told() {
+        let mut told = Vec::new();
+        let mut tell = |what: &str| {
+            told.push(what.to_owned());
+            ControlFlow::Continue(())
+        };
+        let mut context = Context::quick(&mut tell);
+        let cells: Vec<u64> = (0..50).collect();
+        let squares = context.each(&cells, |k| format!("cell {k}"), |k| Ok(k * k)).unwrap();
+        assert_eq!(squares, cells.iter().map(|k| k * k).collect::<Vec<_>>());
+        assert_eq!(told.len(), 50);
+        assert!(told[0].starts_with("1 of 50: cell "), "{}", told[0]);
+        assert!(told[49].starts_with("50 of 50: cell "), "{}", told[49]);
+    }
+
+    #[test]
+    fn the_first_failure_ends_all() {
+        let mut tell = |_: &str| ControlFlow::Continue(());
+        let mut context = Context::quick(&mut tell);
+        let done = AtomicUsize::new(0);
+        let failed = context.each(
+            &[0; 10_000],
+            |_| String::new(),
+            |_| {
+                done.fetch_add(1, Ordering::Relaxed);
+                thread::sleep(std::time::Duration::from_millis(1));
+                Err::<(), _>(Error::account("no"))
+            },
+        );
+        assert!(matches!(failed, Err(Error::Account(_))), "{failed:?}");
+        assert!(done.into_inner() < 10_000);
     }
 }

@@ -7,26 +7,38 @@
 //! without its seed has a certificate for the ε that is said.
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
+mod between;
 mod bounds;
 mod claim;
+mod colours;
 mod data;
 mod error;
 mod experiment;
 mod experiments;
+mod figure;
+mod page;
 mod penalty;
 mod random;
 mod report;
+mod results;
+mod series;
 mod statistics;
+mod store;
 mod table;
 mod train;
 
-pub use claim::{Claim, Verdict, Version};
+pub use claim::{Claim, Class, Reason, Verdict, Version};
 pub use data::DataSet;
 pub use error::Error;
 pub use experiment::{Context, Experiment};
 pub use experiments::{CATALOGUE, find};
-pub use report::{Figure, Report, Series};
-pub use statistics::Mean;
+pub use figure::Figure;
+pub use page::{Done, page, section};
+pub use report::Report;
+pub use results::{Explained, Picture, Results};
+pub use series::{Band, Series};
+pub use statistics::{Interval, LEVEL, Mean};
+pub use store::{Store, build};
 pub use table::Table;
 
 /// The example of the README is run as a test.

@@ -52,6 +52,10 @@ impl Penalty for GraphRidge {
         }
     }
 
+    fn coefficient_ridge(&self) -> f64 {
+        self.ridge
+    }
+
     fn lipschitz(&self, _: usize, _: usize) -> f64 {
         f64::INFINITY
     }

@@ -1,11 +1,15 @@
 //! A public or simulated table in memory, from which metrics are computed freely.
 
+use std::sync::OnceLock;
+
 use reticent::Graph;
 use reticent::problem::Edge;
 use reticent::tables::Dataset;
+use sha2::{Digest, Sha256};
 
 use crate::error::Error;
 use crate::random::Random;
+use crate::store::Store;
 
 /// Rows in compressed form, of norm 1 at most, and their targets.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +23,9 @@ pub struct Table {
     pub targets: Vec<f64>,
     /// Whether the targets are classes.
     pub classes: bool,
+    /// Where models of it are kept.
+    store: Option<Store>,
+    digest: OnceLock<String>,
 }
 
 impl Table {
@@ -42,6 +49,31 @@ impl Table {
         }
         self.starts.push(self.values.len());
         self.targets.push(target);
+        self.digest = OnceLock::new();
+    }
+
+    /// Its models, and those of its parts, are kept here.
+    #[must_use]
+    pub(crate) fn kept_in(self, store: Option<&Store>) -> Self {
+        Table { store: store.cloned(), ..self }
+    }
+
+    /// Where its models are kept.
+    pub(crate) fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+
+    /// A digest of its rows and targets, for models that are kept.
+    pub(crate) fn digest(&self) -> &str {
+        self.digest.get_or_init(|| {
+            let mut sum = Sha256::new();
+            sum.update(format!("{} {} {}", self.columns, self.len(), self.classes));
+            self.starts.iter().for_each(|start| sum.update((*start as u64).to_le_bytes()));
+            self.indices.iter().for_each(|index| sum.update(index.to_le_bytes()));
+            let numbers = self.values.iter().chain(&self.targets);
+            numbers.for_each(|value| sum.update(value.to_bits().to_le_bytes()));
+            sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        })
     }
 
     /// How many rows.
@@ -62,7 +94,7 @@ impl Table {
 
     /// These rows of it.
     pub fn take(&self, rows: &[usize]) -> Table {
-        let mut taken = Table::new(self.columns, self.classes);
+        let mut taken = Table::new(self.columns, self.classes).kept_in(self.store());
         rows.iter().for_each(|&i| taken.push(self.row(i), self.targets[i]));
         taken
     }
@@ -98,9 +130,10 @@ impl Table {
         self.row(i).map(|(j, value)| value * x[j as usize]).sum()
     }
 
-    /// The share of rows whose class the model has right; a score of 0 is a wrong one.
+    /// The share of rows whose class the model has right. A score of 0 is one of the first class, as
+    /// it is for `predict`: a row without any feature has no other.
     pub fn accuracy(&self, x: &[f64]) -> f64 {
-        let right = |i: &usize| self.score(*i, x) * self.targets[*i] > 0.0;
+        let right = |i: &usize| (self.score(*i, x) > 0.0) == (self.targets[*i] > 0.0);
         (0..self.len()).filter(right).count() as f64 / self.len() as f64
     }
 
@@ -178,7 +211,9 @@ mod tests {
         table.push([(1, 0.5)], -1.0);
         table.push([], -1.0);
         assert_eq!(table.row(0).collect::<Vec<_>>(), [(0, 0.6), (2, 0.8)]);
-        assert_eq!(table.accuracy(&[1.0, -1.0, 0.0]), 2.0 / 3.0);
+        // The row without features has a score of 0 and the first class.
+        assert_eq!(table.accuracy(&[1.0, -1.0, 0.0]), 1.0);
+        assert_eq!(table.accuracy(&[-1.0, 1.0, 0.0]), 1.0 / 3.0);
         assert_eq!(table.majority(), 2.0 / 3.0);
         let (train, test) = table.split(0.67, 5);
         assert_eq!((train.len(), test.len()), (2, 1));
@@ -191,5 +226,16 @@ mod tests {
         assert_eq!(tested, [-1.0, -1.0, 1.0], "every row is tested on once");
         assert_eq!(table.graph().unwrap().edges().len(), 1);
         assert_eq!(table.mean_square(&[0.0; 3]), 1.0);
+    }
+
+    #[test]
+    fn another_row_is_another_digest() {
+        let mut table = Table::new(2, true);
+        table.push([(0, 0.5)], 1.0);
+        let first = table.digest().to_owned();
+        assert_eq!(table.clone().take(&[0]).digest(), first);
+        table.push([(1, 0.5)], -1.0);
+        assert_ne!(table.digest(), first);
+        assert_ne!(table.digest(), table.take(&[1, 0]).digest());
     }
 }

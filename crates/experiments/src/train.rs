@@ -1,8 +1,8 @@
 //! Training for experiments: one problem, many methods, metrics read from the public table.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-use std::sync::Arc;
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use reticent::accountant::Ledger;
 use reticent::problem::{Loss, Penalty, Regulariser, Shape};
@@ -69,6 +69,15 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
+    /// These models, and their mean.
+    pub fn new(each: Vec<Vec<f64>>) -> Self {
+        let mut mean = vec![0.0; each.first().map_or(0, Vec::len)];
+        for x in &each {
+            mean.iter_mut().zip(x).for_each(|(mean, x)| *mean += x / each.len() as f64);
+        }
+        Nodes { each, mean }
+    }
+
     /// RA18, section V: the mean over the nodes of the mean loss of each one's model on its own
     /// rows.
     pub fn average_loss(&self, problem: &Problem<'_>) -> Result<f64, Error> {
@@ -92,54 +101,83 @@ impl Nodes {
     }
 }
 
+/// A job with its noise, for any number of runs.
+type Calibrated = Arc<(Job, Repeat)>;
+
 /// Jobs that are calibrated once for all tables of as many rows: the noise depends on what is
-/// public, and finding it takes longer than most of the models here.
+/// public, and finding it takes longer than most of the models here. Cells share them.
 #[derive(Debug, Default)]
-pub(crate) struct Calibrations(BTreeMap<String, (Job, Repeat)>);
+pub(crate) struct Calibrations(Mutex<BTreeMap<String, Arc<Mutex<Option<Calibrated>>>>>);
 
 impl Calibrations {
     /// The model of a run with noise within a budget: that of [`Problem::fit`] for the seed 1, and
     /// as good a one for any other.
     pub fn fit(
-        &mut self,
+        &self,
         problem: &Problem<'_>,
         method: &Method,
         price: Price,
         seed: u64,
     ) -> Result<Vec<f64>, Error> {
-        let (job, repeat) = self.calibrated(problem, method, price)?;
-        let table = job.load(&problem.train.dataset()?)?;
-        Ok(repeat.run(table, seed - FIRST)?.parameter)
+        problem.kept(&("repeat", method.key(), price, seed), || {
+            let calibrated = self.calibrated(problem, method, price)?;
+            let table = calibrated.0.load(&problem.train.dataset()?)?;
+            Ok(calibrated.1.run(table, seed - FIRST)?.parameter)
+        })
     }
 
     /// What the books of such a run have.
     pub fn plan(
-        &mut self,
+        &self,
         problem: &Problem<'_>,
         method: &Method,
         price: Price,
-    ) -> Result<&Ledger, Error> {
-        Ok(self.calibrated(problem, method, price)?.1.plan())
+    ) -> Result<Ledger, Error> {
+        Ok(self.calibrated(problem, method, price)?.1.plan().clone())
+    }
+
+    /// Whether a published version has noise for this price: RDP20's accountant has a least ε that no
+    /// noise is below (E18).
+    pub fn reaches(
+        &self,
+        problem: &Problem<'_>,
+        method: &Method,
+        price: Price,
+    ) -> Result<bool, Error> {
+        match self.calibrated(problem, method, price) {
+            Ok(_) => Ok(true),
+            Err(why) if why.to_string().contains("Lemma 2") => Ok(false),
+            Err(why) => Err(why),
+        }
     }
 
     fn calibrated(
-        &mut self,
+        &self,
         problem: &Problem<'_>,
         method: &Method,
         price: Price,
-    ) -> Result<&(Job, Repeat), Error> {
-        let Problem { train, loss, penalty, constraint, own } = problem;
-        let said = (train.len(), train.columns, train.classes, loss, penalty, constraint, own);
-        let key = format!("{said:?} {} {} {price:?}", method.algorithm, method.settings);
-        Ok(match self.0.entry(key) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => {
-                let job = problem.job(method, price, FIRST)?;
-                let like = job.load(&train.dataset()?)?;
-                entry.insert((job, problem.job(method, price, FIRST)?.repeat(like)?))
-            }
-        })
+    ) -> Result<Calibrated, Error> {
+        let train = problem.train;
+        let rows = (train.len(), train.columns, train.classes);
+        let key = format!("{:?}", (rows, problem.key(), method.key(), price));
+        let place = {
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(all.entry(key).or_default())
+        };
+        // Whoever asks for the same waits here, and for another does not.
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(calibrated) = &*place {
+            return Ok(Arc::clone(calibrated));
+        }
+        let job = problem.job(method, price, FIRST)?;
+        let like = job.load(&train.dataset()?)?;
+        let repeat = problem.job(method, price, FIRST)?.repeat(like)?;
+        Ok(Arc::clone(place.insert(Arc::new((job, repeat)))))
     }
+}
+
+fn parameter(model: &Model) -> Vec<f64> {
+    model.coefficients().iter().map(|c| c.values[0]).collect()
 }
 
 /// A method of this name.
@@ -152,6 +190,12 @@ pub(crate) fn method(
 }
 
 impl Method {
+    /// All of it that decides a model.
+    pub fn key(&self) -> impl Debug + '_ {
+        let Method { name: _, algorithm, settings } = self;
+        (algorithm, settings)
+    }
+
     fn settings(&self) -> Result<Settings, Error> {
         let mut given = Vec::new();
         for word in self.settings.split_whitespace() {
@@ -169,7 +213,35 @@ impl<'t> Problem<'t> {
         Problem { train, loss, penalty: penalty.into(), constraint: None, own: None }
     }
 
-    fn spec(&self, method: &Method, price: Price, seed: u64) -> Result<Spec, Error> {
+    /// All of it but the rows that decides a model.
+    fn key(&self) -> impl Debug + '_ {
+        let Problem { train: _, loss, penalty, constraint, own } = self;
+        (loss, penalty, constraint, own)
+    }
+
+    /// The models of this run: those that are kept where the table says, or new ones.
+    pub fn all_kept(
+        &self,
+        run: &dyn Debug,
+        train: impl FnOnce() -> Result<Vec<Vec<f64>>, Error>,
+    ) -> Result<Vec<Vec<f64>>, Error> {
+        match self.train.store() {
+            Some(store) => store.models(&(self.train.digest(), self.key(), run), train),
+            None => train(),
+        }
+    }
+
+    /// The same of a run that has one model.
+    pub fn kept(
+        &self,
+        run: &dyn Debug,
+        train: impl FnOnce() -> Result<Vec<f64>, Error>,
+    ) -> Result<Vec<f64>, Error> {
+        let models = self.all_kept(run, || Ok(vec![train()?]))?;
+        Ok(models.into_iter().next().unwrap_or_default())
+    }
+
+    pub fn spec(&self, method: &Method, price: Price, seed: u64) -> Result<Spec, Error> {
         let (epsilon, delta, noise) = match price {
             Price::Budget(epsilon, delta) => (Some(epsilon), Some(delta), None),
             Price::Noise(noise, delta) => (Some(NO_LIMIT), Some(delta), Some(noise)),
@@ -206,8 +278,10 @@ impl<'t> Problem<'t> {
 
     /// The model of a run on the whole table.
     pub fn fit(&self, method: &Method, price: Price, seed: u64) -> Result<Vec<f64>, Error> {
-        let fitted = self.job(method, price, seed)?.fit(&self.train.dataset()?)?;
-        Ok(fitted.model.coefficients().iter().map(|c| c.values[0]).collect())
+        self.kept(&("fit", method.key(), price, seed), || {
+            let fitted = self.job(method, price, seed)?.fit(&self.train.dataset()?)?;
+            Ok(parameter(&fitted.model))
+        })
     }
 
     /// The model without any noise at the optimum.
@@ -215,7 +289,7 @@ impl<'t> Problem<'t> {
         self.fit(&method("exact", "exact", ""), Price::Free, 1)
     }
 
-    fn between(
+    pub fn between(
         &self,
         method: &Method,
         price: Price,
@@ -242,9 +316,22 @@ impl<'t> Problem<'t> {
         among: Among,
         seed: u64,
     ) -> Result<Vec<f64>, Error> {
+        self.kept(&("simulate", method.key(), price, among, seed), || {
+            self.simulate_anew(method, price, among, seed)
+        })
+    }
+
+    /// The same, never one that was kept: for who measures how long it takes.
+    pub fn simulate_anew(
+        &self,
+        method: &Method,
+        price: Price,
+        among: Among,
+        seed: u64,
+    ) -> Result<Vec<f64>, Error> {
         let job = self.between(method, price, among, seed)?.check()?;
         let run = job.run(&self.train.dataset()?, Keep::default(), &mut unwatched)?;
-        Ok(run.model.coefficients().iter().map(|c| c.values[0]).collect())
+        Ok(parameter(&run.model))
     }
 
     /// The models of all nodes of a run between peers, to whom rows are dealt in turn, so that it is
@@ -256,16 +343,21 @@ impl<'t> Problem<'t> {
         among: Among,
         seed: u64,
     ) -> Result<Nodes, Error> {
-        let mut spec = self.between(method, price, among, seed)?;
-        spec.parties.split = None;
-        let job = spec.simulation()?.party_per_owner().unit(Unit::Record).check()?;
-        let owners: Vec<u64> =
-            (0..self.train.len() as u64).map(|row| row % u64::from(among.parties)).collect();
-        let table = self.train.dataset()?.with_owners(&owners).map_err(reticent::Error::from)?;
-        let run = job.run(&table, Keep::default(), &mut unwatched)?;
-        let parameter = |model: &Model| model.coefficients().iter().map(|c| c.values[0]).collect();
-        let each = (0..run.nodes.len()).map(|party| Ok(parameter(&run.nodes.model(party)?)));
-        Ok(Nodes { each: each.collect::<Result<_, Error>>()?, mean: parameter(&run.model) })
+        // The mean, and then each.
+        let mut models = self.all_kept(&("nodes", method.key(), price, among, seed), || {
+            let mut spec = self.between(method, price, among, seed)?;
+            spec.parties.split = None;
+            let job = spec.simulation()?.party_per_owner().unit(Unit::Record).check()?;
+            let owners: Vec<u64> =
+                (0..self.train.len() as u64).map(|row| row % u64::from(among.parties)).collect();
+            let table =
+                self.train.dataset()?.with_owners(&owners).map_err(reticent::Error::from)?;
+            let run = job.run(&table, Keep::default(), &mut unwatched)?;
+            let each = (0..run.nodes.len()).map(|party| Ok(parameter(&run.nodes.model(party)?)));
+            std::iter::once(Ok(parameter(&run.model))).chain(each).collect()
+        })?;
+        let each = models.split_off(1.min(models.len()));
+        Ok(Nodes { each, mean: models.pop().unwrap_or_default() })
     }
 
     /// What the books of a party will have.
@@ -287,6 +379,11 @@ impl<'t> Problem<'t> {
 
     /// The objective: mean loss and penalty.
     pub fn objective(&self, x: &[f64]) -> Result<f64, Error> {
+        Ok(self.loss_at(x)? + self.penalty_at(x)?)
+    }
+
+    /// The penalty alone.
+    pub fn penalty_at(&self, x: &[f64]) -> Result<f64, Error> {
         let penalty: Arc<dyn Penalty> = match &self.own {
             Some(own) => Arc::new(own.clone()),
             None => penalties::parse(&self.penalty).map_err(reticent::Error::from)?.into(),
@@ -296,7 +393,7 @@ impl<'t> Problem<'t> {
             self.constraint.clone().unwrap_or_else(|| Constraint::identity(shape.features));
         let regulariser =
             Regulariser::new(penalty, constraint, shape).map_err(reticent::Error::from)?;
-        Ok(self.loss_at(x)? + regulariser.value_at(x))
+        Ok(regulariser.value_at(x))
     }
 }
 
@@ -331,7 +428,7 @@ mod tests {
     /// another seed.
     #[test]
     fn calibrating_once_changes_no_model() {
-        let mut calibrations = Calibrations::default();
+        let calibrations = Calibrations::default();
         let price = Price::Budget(1.0, 1e-6);
         let tables = [1, 2].map(|seed| simulated::rdp20(300, seed));
         for method in [
@@ -347,6 +444,6 @@ mod tests {
                 assert_ne!(once, other, "{}", method.name);
             }
         }
-        assert_eq!(calibrations.0.len(), 3);
+        assert_eq!(calibrations.0.lock().unwrap().len(), 3);
     }
 }

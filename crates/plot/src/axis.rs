@@ -18,11 +18,12 @@ pub struct Axis {
     scale: Scale,
     from_zero: bool,
     reach: Option<f64>,
+    within: Option<(f64, f64)>,
 }
 
 impl Axis {
     fn new(label: &str, scale: Scale) -> Self {
-        Self { label: label.to_owned(), scale, from_zero: false, reach: None }
+        Self { label: label.to_owned(), scale, from_zero: false, reach: None, within: None }
     }
 
     /// Equal steps are equally long.
@@ -61,8 +62,17 @@ impl Axis {
         Self { reach: value.is_finite().then_some(value), ..self }
     }
 
+    /// Has no numbers but those between these two; others are left out.
+    #[must_use]
+    pub fn within(self, low: f64, high: f64) -> Self {
+        Self { within: (low < high).then_some((low, high)), ..self }
+    }
+
     /// Whether a number can be on it.
     pub(crate) fn takes(&self, value: f64) -> bool {
+        if self.within.is_some_and(|(low, high)| !(low..=high).contains(&value)) {
+            return false;
+        }
         match self.scale {
             Scale::Log => value > 0.0 && value.is_finite(),
             Scale::Share => (0.0..=1.0).contains(&value),
@@ -171,18 +181,29 @@ fn log(low: f64, high: f64, marks: usize) -> Marked {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let decades = high.log10() - low.log10();
     let within = |value: f64| value >= low * (1.0 - 1e-9) && value <= high * (1.0 + 1e-9);
-    let multiples: &[f64] = match decades {
+    let every = ((decades / marks.max(1) as f64).ceil() as i32).max(1);
+    let at = |multiples: &[f64]| -> Vec<(f64, String)> {
+        let powers = (first..=last).filter(|power| power.rem_euclid(every) == 0);
+        powers
+            .flat_map(|power| multiples.iter().map(move |k| (*k, power)))
+            .map(|(k, power)| (k * 10_f64.powi(power), written(k, power)))
+            .filter(|(value, _)| within(*value))
+            .collect()
+    };
+    let mut found = at(match decades {
         d if d <= 1.5 => &[1.0, 2.0, 5.0],
         d if d <= 2.5 && marks >= 5 => &[1.0, 3.0],
         _ => &[1.0],
-    };
-    let every = ((decades / marks.max(1) as f64).ceil() as i32).max(1);
-    let powers = (first..=last).filter(|power| power.rem_euclid(every) == 0);
-    let found = powers
-        .flat_map(|power| multiples.iter().map(move |k| (*k, power)))
-        .map(|(k, power)| (k * 10_f64.powi(power), written(k, power)))
-        .filter(|(value, _)| within(*value));
-    ((low, high), found.collect())
+    });
+    // Two numbers are the least that a scale can be read by.
+    if found.len() < 2 {
+        found = at(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+    }
+    if found.len() < 2 {
+        let steps = linear(low, high, 3).1.into_iter();
+        found = steps.filter(|(value, _)| within(*value)).collect();
+    }
+    ((low, high), found)
 }
 
 /// A multiple of a power of ten as people write it.
@@ -233,6 +254,8 @@ mod tests {
         assert_eq!(words(&log(2.0, 30.0, 6)), ["2", "5", "10", "20"]);
         assert_eq!(words(&log(1e-6, 1e-5, 6)), ["10⁻⁶", "2·10⁻⁶", "5·10⁻⁶", "10⁻⁵"]);
         assert!(!words(&log(3.0, 3.0, 6)).is_empty());
+        assert_eq!(words(&log(0.21, 0.45, 6)), ["0.3", "0.4"]);
+        assert!(words(&log(0.412, 0.437, 6)).len() >= 2);
     }
 
     #[test]

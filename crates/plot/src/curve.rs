@@ -1,5 +1,7 @@
 //! What is drawn between the axes.
 
+use crate::theme::{HUES, SERIES};
+
 /// A line with a name, and perhaps a band of what it may be instead.
 #[derive(Clone, Debug)]
 pub struct Curve {
@@ -8,13 +10,15 @@ pub struct Curve {
     pub(crate) band: Vec<(f64, f64, f64)>,
     pub(crate) steps: bool,
     pub(crate) quiet: bool,
+    pub(crate) hue: Option<usize>,
 }
 
 impl Curve {
     /// Points in order, joined; those that are not finite are left out.
     #[must_use]
     pub fn line(name: &str, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.to_owned(), points, band: Vec::new(), steps: false, quiet: false }
+        let (name, band) = (name.to_owned(), Vec::new());
+        Self { name, points, band, steps: false, quiet: false, hue: None }
     }
 
     /// A value that holds until the next point.
@@ -29,9 +33,20 @@ impl Curve {
         Self { band, ..self }
     }
 
+    /// In this colour, of [`HUES`](crate::HUES), whatever its place in the picture is.
+    #[must_use]
+    pub fn coloured(self, hue: usize) -> Self {
+        Self { hue: Some(hue), ..self }
+    }
+
     /// For comparison: a thin line in faint ink.
     #[must_use]
     pub fn quiet(self) -> Self {
         Self { quiet: true, ..self }
+    }
+
+    /// Its colour as the `k`-th of a picture.
+    pub(crate) fn hue(&self, k: usize) -> usize {
+        self.hue.map_or(k % SERIES, |hue| hue % HUES)
     }
 }

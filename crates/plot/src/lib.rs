@@ -17,6 +17,7 @@ mod bars;
 mod curve;
 mod draw;
 mod labels;
+mod overlap;
 mod plot;
 mod svg;
 mod theme;
@@ -25,8 +26,9 @@ mod time;
 pub use axis::Axis;
 pub use bars::{Bar, Bars, share};
 pub use curve::Curve;
+pub use overlap::overlaps;
 pub use plot::{Plot, Size};
-pub use theme::STYLE;
+pub use theme::{HUES, STYLE};
 pub use time::{day, seconds};
 
 /// The example of the README is run as a test.

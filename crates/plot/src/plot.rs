@@ -22,14 +22,17 @@ pub struct Plot {
     pub(crate) y: Axis,
     pub(crate) curves: Vec<Curve>,
     pub(crate) rules: Vec<(f64, String)>,
+    pub(crate) stamp: String,
+    pub(crate) note: String,
 }
 
 impl Plot {
     /// An empty picture.
     #[must_use]
     pub fn new(title: &str, x: Axis, y: Axis) -> Self {
-        let (title, description) = (title.to_owned(), String::new());
-        Self { title, description, x, y, curves: Vec::new(), rules: Vec::new() }
+        let (title, empty) = (title.to_owned(), String::new);
+        let (curves, rules) = (Vec::new(), Vec::new());
+        Self { title, description: empty(), x, y, curves, rules, stamp: empty(), note: empty() }
     }
 
     /// What is to be seen, for whoever does not see it.
@@ -50,6 +53,18 @@ impl Plot {
     pub fn with_rule(mut self, y: f64, name: &str) -> Self {
         self.rules.push((y, name.to_owned()));
         self
+    }
+
+    /// With a warning below its title.
+    #[must_use]
+    pub fn stamped(self, warning: &str) -> Self {
+        Self { stamp: warning.to_owned(), ..self }
+    }
+
+    /// With a remark in its lower right corner, in faint ink: what bands are.
+    #[must_use]
+    pub fn noted(self, note: &str) -> Self {
+        Self { note: note.to_owned(), ..self }
     }
 
     /// A file that stands alone: with its title above and its style inside.

@@ -95,21 +95,34 @@ impl Svg {
     }
 }
 
-/// How wide a letter is to its size, bold and in the wider fonts.
+/// How wide a letter is to its size, bold and in the wider fonts; capitals are wider.
 const LETTER: f64 = 0.62;
+const CAPITAL: f64 = 0.8;
+
+fn width_of_letter(letter: char) -> f64 {
+    if letter.is_uppercase() { CAPITAL } else { LETTER }
+}
 
 /// About how wide text is drawn; fonts differ, so it is rather too much.
 pub(crate) fn width_of(text: &str, size: f64) -> f64 {
-    LETTER * size * text.chars().count() as f64
+    size * text.chars().map(width_of_letter).sum::<f64>()
 }
 
-/// The text, cut so that it is at most so wide.
+/// The text, cut so that it is at most so wide, and at least of two letters.
 pub(crate) fn cut(text: &str, size: f64, width: f64) -> String {
-    let most = (width / (LETTER * size)).floor().max(2.0) as usize;
-    if text.chars().count() <= most {
+    // A part of a letter is what rounding makes.
+    let fits = |text: &str| width_of(text, size) <= width + 1e-9 || text.chars().count() <= 2;
+    if fits(text) {
         return text.to_owned();
     }
-    text.chars().take(most - 1).chain(std::iter::once('…')).collect()
+    let mut letters: Vec<char> = text.chars().collect();
+    loop {
+        letters.pop();
+        let shorter: String = letters.iter().copied().chain(std::iter::once('…')).collect();
+        if fits(&shorter) || letters.is_empty() {
+            return shorter;
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! `RETICENT_PICTURES=DIR cargo test -p reticent-plot` writes them there, to be looked at.
 #![allow(clippy::unwrap_used)]
 
-use reticent_plot::{Axis, Bar, Bars, Curve, Plot, Size, share};
+use reticent_plot::{Axis, Bar, Bars, Curve, HUES, Plot, Size, overlaps, share};
 
 fn epsilon_of_delta() -> Plot {
     let deltas: Vec<f64> = (4..=48).map(|k| 10_f64.powf(-f64::from(k) / 4.0)).collect();
@@ -65,6 +65,7 @@ fn holds(name: &str, svg: &str) {
     let closed = svg.matches("</text>").count() + svg.matches("</title>").count();
     assert_eq!(opened, closed, "{name}");
     assert!(svg.contains("role=\"img\"") && svg.contains("<title id="), "{name}");
+    assert_eq!(overlaps(svg), [], "{name}");
     let addresses = svg.matches("://").count();
     assert!(addresses <= 1, "{name}: the name space and nothing else");
 }
@@ -90,7 +91,10 @@ fn curves_are_named_where_they_end_and_told_apart_without_colour() {
     let svg = epsilon_of_delta().to_file();
     assert!(svg.contains(">promised</text>") && svg.contains(">no analysis gives less</text>"));
     assert_eq!(svg.matches("<polyline").count(), 2);
-    assert_eq!(svg.matches("stroke-dasharray").count(), 1, "one is solid and one is dashed");
+    // A name that is moved has a dotted line of its own, which is no curve.
+    let curves = svg.split("<polyline").skip(1).filter_map(|rest| rest.split("/>").next());
+    let dashed = curves.filter(|curve| curve.contains("stroke-dasharray")).count();
+    assert_eq!(dashed, 1, "one is solid and one is dashed");
     assert_eq!(svg.matches("<polygon").count(), 1, "the band");
     for mark in ["10⁻¹²", "10⁻⁴", "0.01"] {
         assert!(svg.contains(&format!(">{mark}</text>")), "{mark}");
@@ -106,6 +110,15 @@ fn steps_hold_their_value_until_the_next() {
     };
     assert_eq!(drawn(Curve::line("", points.clone())), 3);
     assert_eq!(drawn(Curve::steps("", points)), 5);
+}
+
+#[test]
+fn one_point_is_seen() {
+    let drawn = |points: Vec<(f64, f64)>| {
+        Plot::new("", Axis::linear(""), Axis::linear("")).with(Curve::line("a", points)).to_file()
+    };
+    assert_eq!(drawn(vec![(1.0, 1.0)]).matches("<circle").count(), 1);
+    assert!(!drawn(vec![(1.0, 1.0), (2.0, 1.0)]).contains("<circle"));
 }
 
 #[test]
@@ -155,4 +168,74 @@ fn a_share_is_never_more_than_all() {
     for odd in [f64::NAN, -1.0] {
         assert!(share(odd).contains("width=\"0\""));
     }
+}
+
+/// Ends and limits in one place, names that are long, numbers of many digits.
+fn crowded(curves: usize, rules: usize, spread: f64) -> Plot {
+    let x = Axis::log("ε at δ = 0.0005, the total of all iterations");
+    let mut plot = Plot::new(&"A title that is long. ".repeat(6), x, Axis::linear("accuracy"))
+        .stamped("NOT PRIVATE: as published")
+        .noted("10 runs, band ± 1 standard deviation");
+    for k in 0..curves {
+        let level = 0.75 + spread * k as f64;
+        let points = vec![(0.05, level), (0.2, level + 1e-5), (1.0, level)];
+        let name = format!("Algorithm {k}, δ = 1e-{k}, as the paper prints it");
+        plot = plot.with(Curve::line(&name, points).coloured(k));
+    }
+    for k in 0..rules {
+        plot = plot.with_rule(0.75 + spread * k as f64, &format!("without noise, {k}"));
+    }
+    plot
+}
+
+#[test]
+fn no_label_covers_another() {
+    for (curves, rules) in [(1, 2), (2, 2), (7, 3), (16, 4), (0, 2), (30, 0)] {
+        for spread in [0.0, 1e-6, 1e-3, 100.0] {
+            let plot = crowded(curves, rules, spread);
+            let name = format!("crowded-{curves}-{rules}-{spread}");
+            holds(&name, &plot.to_file());
+            for size in [Size::Wide, Size::Narrow] {
+                holds(&format!("{name}-{size:?}"), &plot.to_page(size, "c"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_warning_and_a_remark_are_in_the_picture() {
+    let plot = crowded(2, 1, 0.1);
+    for svg in [plot.to_file(), plot.to_page(Size::Narrow, "n")] {
+        assert!(svg.contains(">NOT PRIVATE: as published</text>"), "{svg}");
+        assert!(svg.contains(">10 runs, band ± 1 standard deviation</text>"));
+    }
+    assert!(!epsilon_of_delta().to_file().contains("class=\"stamp\""));
+}
+
+#[test]
+fn a_colour_that_is_asked_for_is_the_same_at_every_place() {
+    let points = vec![(1.0, 1.0), (2.0, 2.0)];
+    let curve = |name: &str, hue: usize| Curve::line(name, points.clone()).coloured(hue);
+    let first = Plot::new("", Axis::linear(""), Axis::linear("")).with(curve("a", HUES - 1));
+    let colour = |svg: &str, name: &str| {
+        let end = svg.find(&format!(">{name}</text>")).unwrap();
+        let start = svg[..end].rfind("fill=\"").unwrap();
+        svg[start..start + 13].to_owned()
+    };
+    let second = Plot::new("", Axis::linear(""), Axis::linear(""))
+        .with(curve("b", 2))
+        .with(curve("a", HUES - 1));
+    assert_eq!(colour(&first.to_file(), "a"), colour(&second.to_file(), "a"));
+    assert_ne!(colour(&second.to_file(), "a"), colour(&second.to_file(), "b"));
+}
+
+#[test]
+fn an_axis_that_is_cut_leaves_out_what_is_beyond() {
+    let points = vec![(1.0, 0.5), (2.0, 900.0), (3.0, 0.6)];
+    let svg = Plot::new("", Axis::linear("x"), Axis::linear("y").within(0.4, 0.7))
+        .with(Curve::line("a", points))
+        .to_file();
+    let path = svg.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!(path.split(' ').count(), 2);
+    assert!(!svg.contains(">1000</text>"), "{svg}");
 }

@@ -270,6 +270,7 @@ impl Objective {
             shape: self.regulariser.shape(),
             population,
             row_norm: self.schema.row_norm().hypot(self.constant),
+            numeric: self.loss.target() == Target::Real,
             lipschitz: self.loss.lipschitz(),
             smoothness: self.loss.smoothness(),
             whole_budget,

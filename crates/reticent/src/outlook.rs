@@ -118,7 +118,9 @@ mod tests {
         let shape = Shape { features, outputs: 1, intercept: true };
         let bounds = (1.0, 1.0, 0.25);
         let (row_norm, lipschitz, smoothness) = bounds;
-        let public = Public { shape, population, row_norm, lipschitz, smoothness, whole_budget };
+        let numeric = false;
+        let public =
+            Public { shape, population, row_norm, numeric, lipschitz, smoothness, whole_budget };
         let budget = Budget::new(0.1, 1e-5).unwrap();
         Outlook::new(&public, budget, (Adjacency::AddRemove, Unit::Record))
     }

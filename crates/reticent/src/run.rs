@@ -15,8 +15,8 @@
 use std::sync::Arc;
 
 use reticent_accountant::{Ledger, calibrate};
-use reticent_admm::catalogue::{Kind, Recipe};
-use reticent_admm::{Choice, Public, Refused, Tell, unwatched};
+use reticent_admm::catalogue::Recipe;
+use reticent_admm::{Choice, Public, Refused, Settings, Tell, unwatched};
 use reticent_oracle::queries::Score;
 use reticent_oracle::{Oracle, Refusal, Rehearsal, Released, Terms};
 use reticent_problem::{Constraint, Graph};
@@ -113,7 +113,8 @@ impl Task {
         Ok(Calibrated { public, noise, plan })
     }
 
-    /// The noise with which the algorithm alone spends the budget.
+    /// The noise with which the algorithm alone spends the budget; as published, what the paper
+    /// prints for it, where it counts otherwise than the accountant.
     pub(crate) fn calibrate_alone(
         &self,
         terms: Terms,
@@ -124,8 +125,18 @@ impl Task {
         // its price.
         let plan = self.rehearse(terms, public, &Noise::alone(1.0))?;
         self.refuse_impure(&plan, budget.delta())?;
+        if let Some(noise) = self.printed_noise(public, budget)? {
+            return Ok(noise);
+        }
         let plan = |noise| self.rehearse(terms, public, &Noise::alone(noise));
         Ok(calibrate(budget.epsilon(), budget.delta(), plan)?.noise_multiplier)
+    }
+
+    /// What the paper prints for this budget, where it says another noise than the accountant.
+    fn printed_noise(&self, public: &Public, budget: Budget) -> Result<Option<f64>, Error> {
+        let built = self.entry.build(&self.recipe(public, 1.0))?;
+        let algorithm = built.ok_or_else(|| self.not_private())?;
+        Ok(algorithm.printed_noise(budget.epsilon(), budget.delta())?)
     }
 
     /// The shares of the graph, of the score and of standard errors.
@@ -181,6 +192,20 @@ impl Task {
         self.ask(oracle, public, noise, &learn, tell)
     }
 
+    /// The settings, without a question for the scale of the residuals that nobody asked for: it is
+    /// on the map for a run of the algorithm alone, and has a noise of its own.
+    fn settings_beside(&self, noise: &Noise) -> Settings {
+        let Noise { graph, score, standard_errors, .. } = noise;
+        let alone = graph.or(*score).or(*standard_errors).or(self.noise).is_none();
+        let none = Settings { clip_share: Some(0.0), ..Settings::default() };
+        let others = if alone || !self.entry.takes.contains(&"clip_share") {
+            Settings::default()
+        } else {
+            none
+        };
+        self.settings.clone().or(others)
+    }
+
     fn ask(
         &self,
         oracle: &mut dyn Oracle,
@@ -189,7 +214,6 @@ impl Task {
         learn: &dyn Fn(Released<Vec<f64>>, usize, f64) -> Graph,
         tell: &mut Tell<'_>,
     ) -> Result<Outcome, Error> {
-        let Kind::Private(build) = self.entry.kind else { return Err(self.not_private()) };
         let graph = match noise.graph {
             Some(noise) => {
                 let params = self.moments(noise);
@@ -206,8 +230,9 @@ impl Task {
             }
             None => Arc::clone(&self.objective.regulariser),
         };
+        let settings = self.settings_beside(noise);
         let recipe = Recipe {
-            settings: &self.settings,
+            settings: &settings,
             public,
             regulariser: &regulariser,
             noise_multiplier: noise.algorithm,
@@ -218,7 +243,8 @@ impl Task {
             None => error.into(),
         };
         let choice = self.entry.choice(&recipe).map_err(learned)?;
-        let mut algorithm = build(&recipe).map_err(learned)?;
+        let built = self.entry.build(&recipe).map_err(learned)?;
+        let mut algorithm = built.ok_or_else(|| self.not_private())?;
         let parameter = algorithm.run(oracle, tell)?;
         let score = |noise_multiplier| Score { at: &parameter, noise_multiplier };
         let score = noise.score.map(|noise| oracle.ask(&score(noise))).transpose()?;

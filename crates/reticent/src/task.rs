@@ -132,9 +132,9 @@ impl Task {
         }
         // Settings are refused here, before the data is read, or never.
         match self.entry.kind {
-            Kind::Private(build) => {
+            Kind::Private(_) => {
                 let public = self.public(public_n.unwrap_or(SOME))?;
-                build(&self.recipe(&public, 1.0))?;
+                self.entry.build(&self.recipe(&public, 1.0))?;
                 // What is published with a claim that does not hold is offered with that said, and
                 // promises nothing.
                 if self.settings.as_published != Some(true) {
@@ -267,7 +267,7 @@ impl Task {
         Ok(())
     }
 
-    fn recipe<'a>(&'a self, public: &'a Public, noise_multiplier: f64) -> Recipe<'a> {
+    pub fn recipe<'a>(&'a self, public: &'a Public, noise_multiplier: f64) -> Recipe<'a> {
         Recipe {
             settings: &self.settings,
             public,

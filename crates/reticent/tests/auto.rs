@@ -69,12 +69,90 @@ fn what_auto_chose_by_hand_is_the_same_run_to_the_bit() {
     }
 }
 
+/// The same of a number, whose scale is bought first where there is signal for it; in either
+/// coordinates, and from samples.
+#[test]
+fn what_auto_chose_for_a_number_by_hand_is_the_same_run_to_the_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    for (epsilon, sampling, scaled, whitened) in [
+        (1.0, "full", true, true),
+        (0.02, "full", false, false),
+        (1.0, "poisson:0.2", true, true),
+        (0.5, "full", true, false),
+    ] {
+        let job = job(folder.path(), 300, |i| i % 3 == 0);
+        let mut spec = Spec {
+            epsilon: Some(epsilon),
+            target_range: Some([-4.0, 4.0]),
+            penalty: Some(if whitened { "l2:0.01" } else { "scad:0.1,3.7" }.to_owned()),
+            ..job
+        };
+        assert!(spec.settings.set("sampling", sampling).unwrap());
+        let model = fit(&folder, &spec).unwrap();
+        let chosen = choice(&model);
+        assert_eq!(chosen.settings.clip_share.is_some(), scaled, "{epsilon}");
+        assert_eq!(chosen.settings.precondition.is_some(), whitened, "{epsilon}");
+        let events: u64 = chosen.parts().iter().map(|part| part.answers).sum();
+        assert_eq!(model.certificate().ledger.total_events(), events, "every part is an event");
+        let mut by_hand = Spec { algorithm: Some(chosen.algorithm.clone()), ..spec };
+        by_hand.settings = reticent::Settings::default();
+        for (name, value) in chosen.settings.given() {
+            assert!(by_hand.settings.set(name, &value).unwrap());
+        }
+        let again = fit(&folder, &by_hand).unwrap();
+        assert_eq!(again.coefficients(), model.coefficients());
+        assert_eq!(again.certificate().ledger, model.certificate().ledger);
+    }
+}
+
+/// A clip, a loss whose slope has a bound, and a share that is none have no use for a scale.
+#[test]
+fn a_scale_that_is_of_no_use_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let number = || Spec {
+        target_range: Some([-4.0, 4.0]),
+        algorithm: Some("dp-sgd".to_owned()),
+        ..job(folder.path(), 300, |i| i % 3 == 0)
+    };
+    let refused = |spec: Spec, given: &[(&'static str, &str)]| {
+        let mut spec = spec;
+        given.iter().for_each(|(name, value)| assert!(spec.settings.set(name, value).unwrap()));
+        spec.check().unwrap_err().to_string()
+    };
+    for (spec, given, why) in [
+        (number(), &[("clip_share", "1.5")][..], "from 1e-6 to below 1"),
+        (number(), &[("clip_share", "0.1"), ("clip", "1")], "give one of the two"),
+        (
+            Spec { loss: Some("huber:1".to_owned()), ..number() },
+            &[("clip_share", "0.1")],
+            "squared",
+        ),
+        (Spec { target_range: None, ..number() }, &[("clip_share", "0.1")], "squared"),
+        (Spec { standard_errors: Some(0.2), ..number() }, &[("clip_share", "0.1")], "not offered"),
+    ] {
+        let said = refused(spec, given);
+        assert!(said.contains(why), "{said}");
+    }
+}
+
 /// Of full batches the printed shares are those of the books, in squares of μ; of samples they are
 /// not, and none are told.
 #[test]
 fn shares_are_told_where_they_are_those_of_the_books() {
     let folder = tempfile::tempdir().unwrap();
-    let model = fit(&folder, &job(folder.path(), 300, |i| i % 3 == 0)).unwrap();
+    let classes = job(folder.path(), 300, |i| i % 3 == 0);
+    shares(&fit(&folder, &classes).unwrap(), 2);
+    let number = Spec { target_range: Some([-4.0, 4.0]), ..classes.clone() };
+    shares(&fit(&folder, &number).unwrap(), 3);
+    let model = fit(&folder, &classes).unwrap();
+    let mut sampled = choice(&model);
+    sampled.settings.sampling = Some("poisson:0.01".parse().unwrap());
+    assert!(sampled.parts().iter().all(|part| part.share.is_none()));
+    sampled.settings.precondition = None;
+    assert_eq!(sampled.parts().iter().map(|part| part.share).collect::<Vec<_>>(), [Some(1.0)]);
+}
+
+fn shares(model: &Model, count: usize) {
     let entries = model.certificate().ledger.entries();
     let squares: Vec<f64> = entries
         .iter()
@@ -84,17 +162,12 @@ fn shares_are_told_where_they_are_those_of_the_books() {
             gdp_mu(&ledger).unwrap().powi(2)
         })
         .collect();
-    let parts = choice(&model).parts();
-    assert_eq!((parts.len(), squares.len()), (2, 2));
+    let parts = choice(model).parts();
+    assert_eq!((parts.len(), squares.len()), (count, count));
     for (part, square) in parts.iter().zip(&squares) {
         let share = square / squares.iter().sum::<f64>();
         assert!((part.share.unwrap() - share).abs() < 1e-6, "{part:?}: {share}");
     }
-    let mut sampled = choice(&model);
-    sampled.settings.sampling = Some("poisson:0.01".parse().unwrap());
-    assert!(sampled.parts().iter().all(|part| part.share.is_none()));
-    sampled.settings.precondition = None;
-    assert_eq!(sampled.parts().iter().map(|part| part.share).collect::<Vec<_>>(), [Some(1.0)]);
 }
 
 /// Neither a record more nor other labels change what is chosen: it is a function of what is

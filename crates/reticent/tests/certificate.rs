@@ -102,13 +102,24 @@ fn certificates_of_every_kind_are_valid() {
 /// finite number.
 #[test]
 fn a_run_as_published_is_a_claim_and_not_a_guarantee() {
-    for (algorithm, erratum) in [("mpadmm", 4), ("general", 13), ("sadmm", 11)] {
+    // A paper with an accountant of its own has more noise than its claim needs by ours.
+    for (algorithm, erratum, least) in [
+        ("mpadmm", 4, 0.5),
+        ("general", 13, 0.99),
+        ("sadmm", 11, 0.99),
+        ("ssadmm", 18, 0.5),
+        ("vradmm", 16, 0.5),
+    ] {
         let certificate = certificate(|spec| {
             spec.algorithm = Some(algorithm.to_owned());
             spec.settings.as_published = Some(true);
+            if algorithm == "vradmm" {
+                spec.settings.iterations = None;
+                (spec.settings.outer, spec.settings.inner) = (Some(1), Some(5));
+            }
         });
         let claimed = certificate["claimed"].as_f64().unwrap();
-        assert!((0.99..=1.0).contains(&claimed), "{algorithm}: {claimed}");
+        assert!((least..=1.0).contains(&claimed), "{algorithm}: {claimed}");
         let reasons = certificate["reasons"].to_string();
         assert!(reasons.contains(&format!("erratum E{erratum}")), "{algorithm}: {reasons}");
         assert!(

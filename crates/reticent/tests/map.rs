@@ -38,8 +38,10 @@ const PERSON: &str = "[[column]]\nname = \"who\"\nkind = \"user\"\n";
 fn versions(takes: &[&str]) -> Vec<(&'static str, Settings)> {
     let usual = Settings::default();
     let schedule = |word: &str| Settings { schedule: word.parse().ok(), ..usual.clone() };
+    let scaled = Settings { clip_share: Some(0.1), ..usual.clone() };
     if takes.contains(&"schedule") {
         return vec![
+            ("scaled", scaled),
             ("all", usual.clone()),
             ("permutation", schedule("permutation")),
             ("single", schedule("single")),
@@ -61,7 +63,16 @@ fn versions(takes: &[&str]) -> Vec<(&'static str, Settings)> {
     }
     if takes.contains(&"precondition") {
         let share = Settings { precondition: Some(0.1), ..usual.clone() };
-        return vec![("", usual), ("preconditioned", share)];
+        let both = Settings { clip_share: Some(0.1), ..share.clone() };
+        return vec![
+            ("", usual),
+            ("preconditioned", share),
+            ("scaled", scaled),
+            ("preconditioned, scaled", both),
+        ];
+    }
+    if takes.contains(&"clip_share") {
+        return vec![("", usual), ("scaled", scaled)];
     }
     vec![("", usual)]
 }
@@ -77,8 +88,15 @@ fn drawn(drawn: Drawn) -> &'static str {
 
 /// Every combination of a fit, with the job that asks for it.
 fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
-    let schema =
-        |unit| folder.join(if unit == Unit::User { "people.toml" } else { "records.toml" });
+    // A scale of the residuals is for a target that is a number.
+    let schema = |unit, form: &str| {
+        folder.join(match (unit, form.ends_with("scaled")) {
+            (Unit::User, false) => "people.toml",
+            (Unit::Record, false) => "records.toml",
+            (Unit::User, true) => "people_numbers.toml",
+            (Unit::Record, true) => "numbers.toml",
+        })
+    };
     let mut all = Vec::new();
     for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, Kind::Private(_))) {
         for (form, settings) in versions(entry.takes) {
@@ -98,7 +116,7 @@ fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
                             let tuned = procedure.is_tuned();
                             let lists = format!("penalty={}[1,2]", &penalty[..3]);
                             let spec = Spec {
-                                schema: Some(schema(unit)),
+                                schema: Some(schema(unit, form)),
                                 epsilon: Some(1.0),
                                 delta: Some(1e-6),
                                 algorithm: Some(entry.name.to_owned()),
@@ -232,6 +250,10 @@ fn what_is_accepted_has_a_row_and_what_has_a_row_is_accepted() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("records.toml"), SCHEMA).unwrap();
     std::fs::write(folder.path().join("people.toml"), format!("{SCHEMA}{PERSON}")).unwrap();
+    let numbers = SCHEMA.replace("classes = [\"no\", \"yes\"]", "lower = 0\nupper = 1");
+    std::fs::write(folder.path().join("numbers.toml"), &numbers).unwrap();
+    let people = format!("{numbers}{PERSON}");
+    std::fs::write(folder.path().join("people_numbers.toml"), people).unwrap();
     let asked = fits(folder.path()).into_iter().map(|(cell, spec)| (cell, spec.check().map(drop)));
     let between =
         simulations(folder.path()).into_iter().map(|(cell, job)| (cell, job.check().map(drop)));

@@ -1,6 +1,8 @@
 //! Who is who, from the cell of an id to the model: spellings of one id, the order of rows and how
 //! they are dealt to files change nothing where persons are protected.
 
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
 use std::path::{Path, PathBuf};
 
 use reticent::tables::{Dataset, Owners, Reading, Schema, Target};

@@ -194,7 +194,7 @@ fn apart(one: &[f64], two: &[f64]) -> f64 {
 /// The attacks that once told where a person stands: a person who is first among the ids and one
 /// who is last, with as many rows and with one less, whose rows are the same and who therefore give
 /// the same law. With seats in the order of the ids everybody behind moves up, and other people's
-/// messages are lost, other people sit at the even places of the ring: the means are then 50 to 250
+/// messages are lost, other people sit at the even places of the ring: the means are then 67 to 269
 /// standard errors apart (where a walk goes does not depend on seats). Those of two samples of one
 /// law are 6 apart once in 10⁸ times; with 40 runs each, as Student's law has it, in 10⁷.
 /// `make nightly` has more runs.

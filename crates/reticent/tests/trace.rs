@@ -198,6 +198,65 @@ fn rounds_between_parties_show_what_their_view_covers_and_no_more() {
     assert_eq!(peers.rows.len(), 4);
 }
 
+/// Peers take the next step at the deadline of a round. Row k had the models of step k + 1 beside the
+/// ε of k steps, and the last one stood there twice.
+#[test]
+fn a_row_of_peers_is_that_of_its_own_iteration() {
+    for algorithm in ["r-admm", "dvp", "m-admm", "mr-admm", "admm-network"] {
+        let run = |iterations: u64| {
+            let settings = Settings { iterations: Some(iterations), ..Settings::default() };
+            let job =
+                Spec { settings, noise: Some(0.0), epsilon: None, delta: None, ..spec(algorithm) };
+            let parties = Parties { split: Some(4), ..Parties::default() };
+            let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap();
+            let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
+            let ready = job.open(&*table(), Keep::default(), &mut unwatched).unwrap();
+            let tracing = Tracing { public: Some(&mut public), ..Tracing::default() };
+            let (_, trace) = ready.run_traced(Keep::default(), tracing, &mut unwatched).unwrap();
+            let ready = job.open(&*table(), Keep::default(), &mut unwatched).unwrap();
+            let mut shown = Vec::new();
+            let mut show = |_: u32, each: &[Vec<f64>]| shown.push(each.to_vec());
+            let done = ready.run_followed(Keep::default(), &mut unwatched, &mut show).unwrap();
+            assert_eq!((shown.len() as u64, shown[0].len()), (iterations, done.nodes.len()));
+            (trace.rows, shown)
+        };
+        let (rows, shown) = run(4);
+        assert_eq!(rows.len(), 4, "{algorithm}");
+        for k in 1..=3_u64 {
+            let (row, (shorter, last)) = (&rows[k as usize - 1], run(k));
+            let last_row = shorter.last().unwrap();
+            assert_eq!((row.iteration, &row.running), (k, &last_row.running), "{algorithm} {k}");
+            assert_eq!(row.consensus_error, last_row.consensus_error, "{algorithm} {k}");
+            assert_eq!(Some(&shown[k as usize - 1]), last.last(), "{algorithm} {k}");
+        }
+        assert_ne!(rows[3].running, rows[2].running, "{algorithm}");
+    }
+}
+
+/// What is minimised beside a weight is that times the mean loss, and the penalty.
+#[test]
+fn the_objective_of_a_trace_has_the_weight_of_the_loss() {
+    let run = |weight: Option<f64>| {
+        let settings = Settings { iterations: Some(1), loss_weight: weight, ..Settings::default() };
+        let settings = Settings { rho: Some(1.0), proximal: Some(10.0), ..settings };
+        let job = Spec { settings, noise: Some(0.0), epsilon: None, delta: None, ..spec("dvp") };
+        let job = Spec { penalty: Some("none".to_owned()), ..job };
+        let parties = Parties { split: Some(4), ..Parties::default() };
+        let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap();
+        let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
+        let ready = job.open(&*table(), Keep::default(), &mut unwatched).unwrap();
+        let mut length = 0;
+        let mut show = |_: u32, each: &[Vec<f64>]| length = each[0].len();
+        ready.run_followed(Keep::default(), &mut unwatched, &mut show).unwrap();
+        let at = public.examine(&vec![0.0; length]).unwrap();
+        (at.objective, at.gap.is_some())
+    };
+    let (one, gap) = run(None);
+    assert!(gap && (one - 2_f64.ln()).abs() < 1e-12);
+    let (three, gap) = run(Some(3.0));
+    assert!(!gap && (three - 3.0 * one).abs() < 1e-12);
+}
+
 /// The attacks on ε so far: who is drawn early has been asked in every round, and who has a small
 /// budget spends it in the first ones.
 #[test]

@@ -46,6 +46,11 @@ pub(crate) trait Exchange: Send + 'static {
     /// The parameter so far.
     fn model(&self) -> Vec<f64>;
 
+    /// The models of the parties as they were released, where the server has them.
+    fn parts(&self) -> Vec<Vec<f64>> {
+        Vec::new()
+    }
+
     /// What is kept between rounds.
     fn save(&self) -> Result<Vec<u8>, RunError>;
 
@@ -217,5 +222,9 @@ impl<E: Exchange> Node for Coordinator<E> {
 
     fn model(&self) -> Option<Estimate> {
         Some(Estimate { steps: self.round.number, parameter: self.exchange.model() })
+    }
+
+    fn parts(&self) -> Vec<Vec<f64>> {
+        self.exchange.parts()
     }
 }

@@ -60,6 +60,12 @@ pub trait Node: Send {
         None
     }
 
+    /// The models of the parties as they were released to it, of a server that keeps them; else
+    /// none.
+    fn parts(&self) -> Vec<Vec<f64>> {
+        Vec::new()
+    }
+
     /// The party whose data it speaks for, with its books; none for a server.
     fn party(&self) -> Option<&Party> {
         None

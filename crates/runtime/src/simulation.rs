@@ -172,8 +172,9 @@ impl Simulation {
         self.step_after(|_| {})
     }
 
-    /// The same; `settled` is shown the run when the deadline of the round before is over, and with
-    /// it that round, and before this one's messages are out.
+    /// The same; `settled` is shown the run as the round before has left it, and before this one's
+    /// messages are out: behind the deadline of that round, where a server does what it was for, or
+    /// in front of it, where peers take their next step at it ([`Protocol::steps_at_deadline`]).
     pub fn step_after(&mut self, settled: impl FnOnce(&Self)) -> Result<bool, RunError> {
         if self.round >= self.protocol().rounds() {
             return Ok(false);
@@ -182,8 +183,14 @@ impl Simulation {
         let restarts = self.failures.restarts(self.round + 1) && self.initiators == [SERVER];
         let saved = if restarts { Some(self.nodes[self.place(SERVER)].snapshot()?) } else { None };
         let late = std::mem::take(&mut self.late);
-        let begun = self.deadline()?;
-        settled(self);
+        let begun = if self.protocol().steps_at_deadline() {
+            settled(self);
+            self.deadline()?
+        } else {
+            let begun = self.deadline()?;
+            settled(self);
+            begun
+        };
         self.deliver(late, begun, 0)?;
         if let Some(saved) = saved {
             let place = self.place(SERVER);

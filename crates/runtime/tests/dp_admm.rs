@@ -190,10 +190,58 @@ fn as_published_the_books_hold_the_papers_claim_and_say_so() {
 fn what_cannot_be_is_refused_in_words() {
     let world = World { penalty: "l1:1e-3", ..World::even(40, 3, 4) };
     let error = |job: &Job<'_>| world.try_prepare(job).err().unwrap().to_string();
-    let exact = Job { algorithm: "dp-admm-exact", ..Job::default() };
+    let price = Price::Within(BUDGET, BTreeMap::new());
+    let exact = Job { algorithm: "dp-admm-exact", price, ..Job::default() };
     assert!(error(&exact).contains("use dp-admm"), "{}", error(&exact));
     let central = Job { algorithm: "dp-admm", view: View::Central, ..Job::default() };
     assert!(error(&central).contains("local"), "{}", error(&central));
     let diameter = Job { algorithm: "dp-admm", settings: r#"{"diameter": 0}"#, ..Job::default() };
     assert!(error(&diameter).contains("diameter = 0"), "{}", error(&diameter));
+}
+
+/// Algorithm 1 with a penalty that has kinks: the baseline of DPA19's figures 1 and 2.
+#[test]
+fn algorithm_1_handles_kinks_without_noise_and_refuses_them_with_it() {
+    let world = World { penalty: "l1:1e-2", ..World::skewed(400, 5, 10) };
+    let job = Job {
+        algorithm: "dp-admm-exact",
+        settings: r#"{"iterations": 100}"#,
+        unit: Unit::Record,
+        ..Job::default()
+    };
+    let outcome = world.run(&job);
+    let gap = world.gap(&outcome.parameter);
+    assert!(gap < 1e-6, "{gap:e}");
+    assert!(outcome.rejections.is_empty(), "{:?}", outcome.rejections);
+    let price = Price::Within(BUDGET, BTreeMap::new());
+    let refused = world.try_prepare(&Job { price, ..job }).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("noise = 0 for Algorithm 1"), "{refused}");
+}
+
+/// A run of fewer rounds is the beginning of one of more, so that the average of three is known.
+#[test]
+fn averages_are_those_of_all_rounds() {
+    let world = World::even(200, 4, 5);
+    for algorithm in ["dp-admm", "dp-admm-exact"] {
+        let run = |rounds: u32, average: &str| {
+            let settings =
+                format!(r#"{{"iterations": {rounds}, "average": "{average}", "rho": 0.5}}"#);
+            let price = Price::Noise(2.0);
+            let unit = Unit::Record;
+            world.run(&Job { algorithm, settings: &settings, price, unit, ..Job::default() })
+        };
+        let each: Vec<_> = (1..=3).map(|rounds| run(rounds, "last")).collect();
+        let mean = run(3, "uniform");
+        let close = |of: &dyn Fn(&reticent_runtime::Outcome) -> Vec<f64>| {
+            let whole: Vec<Vec<f64>> = each.iter().map(of).collect();
+            of(&mean).iter().enumerate().all(|(j, average)| {
+                (average - whole.iter().map(|one| one[j]).sum::<f64>() / 3.0).abs() < 1e-12
+            })
+        };
+        assert!(close(&|outcome| outcome.parameter.clone()), "{algorithm}");
+        assert_eq!(mean.nodes.len(), 5);
+        for party in 0..5 {
+            assert!(close(&|outcome| outcome.nodes[party].clone()), "{algorithm}");
+        }
+    }
 }

@@ -69,7 +69,7 @@ fn nobody_is_ahead_of_what_the_rounds_allow() {
             View::Local,
             r#"{"iterations": 12, "release": "normal-objective", "noise_schedule": "geometric:0.8"}"#,
         ),
-        ("r-admm", View::Local, r#"{"iterations": 12, "as_published": true}"#),
+        ("r-admm", View::Local, r#"{"iterations": 12, "as_published": true, "rho": 1}"#),
         ("walk", View::Local, r#"{"iterations": 200}"#),
         ("walk", View::Network, r#"{"iterations": 200}"#),
     ];

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::common::{Job, World};
-use reticent_accountant::{Taint, Unit, View, epsilon};
+use reticent_accountant::{Taint, Unit, View, epsilon, rdp_curve};
 use reticent_runtime::{Budget, Price};
 
 #[test]
@@ -74,6 +74,49 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
     assert_eq!(run(1), run(2));
     let other = Job { seed: 2, price: job.price.clone(), ..job };
     assert_ne!(world.run(&other).parameter, run(1));
+}
+
+/// FP23, Theorem 3: 16αKL²γ²/(σ²n²) for K rounds with samples of less than a fifth of the users,
+/// whoever is in them; with σ = 2zγL that is 4αK/(zn)². The noise of a message had 1/m² alone, n/(2m)
+/// times the divergence.
+#[test]
+fn as_published_a_sample_has_the_factor_of_theorem_3() {
+    let world = World::even(300, 4, 30);
+    let (z, rounds) = (0.5, 40_u64);
+    for sampling in ["wor:3", "poisson:0.1"] {
+        let settings = format!(
+            r#"{{"iterations": {rounds}, "as-published": true, "sampling": "{sampling}"}}"#
+        );
+        let price = Price::Noise(z);
+        let job = Job { settings: &settings, view: View::Central, price, ..Job::default() };
+        let ledger = world.prepare(&job).reports().remove(0).ledger;
+        assert_eq!(ledger.total_events(), rounds);
+        assert!(ledger.taints().contains(&Taint::AsPublished(3)));
+        let claimed = 4.0 * rounds as f64 / (30.0 * z).powi(2);
+        for (order, divergence) in rdp_curve(&ledger) {
+            assert!((divergence / (order * claimed) - 1.0).abs() < 1e-9, "{order}: {divergence}");
+        }
+    }
+    let settings = r#"{"as-published": true, "sampling": "wor:6"}"#;
+    let job = Job { settings, view: View::Central, ..Job::default() };
+    let error = world.try_prepare(&job).err().unwrap().to_string();
+    assert!(error.contains("samples of less than a fifth of the users"), "{error}");
+}
+
+/// E14: as printed the prox is applied to its own result, so that the limit is shrunk again and again.
+#[test]
+fn as_published_the_consensus_is_shrunk_more_than_once() {
+    let world = World { penalty: "l1:1e-2", ..World::even(300, 4, 30) };
+    let model = |extra: &str| {
+        let settings = format!(r#"{{"iterations": 300{extra}}}"#);
+        let view = if extra.is_empty() { View::Local } else { View::Central };
+        world.run(&Job { settings: &settings, view, ..Job::default() }).parameter
+    };
+    let (ours, printed) = (model(""), model(r#", "as-published": true"#));
+    assert!(world.gap(&ours) < 1e-4, "{:e}", world.gap(&ours));
+    let norm = |x: &[f64]| x.iter().map(|x| x.abs()).sum::<f64>();
+    assert!(norm(&printed) < 0.9 * norm(&ours), "{} {}", norm(&printed), norm(&ours));
+    assert!(world.gap(&printed) > 1e-3);
 }
 
 #[test]

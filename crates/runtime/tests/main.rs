@@ -10,6 +10,7 @@ mod federated;
 mod network;
 mod network_failures;
 mod network_own;
+mod network_weight;
 mod trust;
 mod views;
 mod walk;

@@ -32,8 +32,8 @@
 //! The constants were measured: docs/auto.md.
 //!
 //! All quantities are relative to R, L and S: a table in other units gives the same model in those
-//! units. A loss without a bound of its slope or curvature counts as one with 1: half of the range
-//! of a scaled target, and a kink that is as wide as that.
+//! units. L of the squared loss is bought, where that pays (see [`crate::residual_scale`]); a loss
+//! without a bound of its curvature counts as one with 1, a kink that is as wide as that.
 //!
 //! Released: whatever the chosen algorithm releases. The choice itself reads no data, so it costs
 //! nothing.
@@ -52,7 +52,16 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "auto",
     about: "one of the others, with settings from public quantities: nothing to tune",
     reference: "docs/auto.md",
-    takes: &["iterations", "sampling", "clip", "step", "momentum", "average", "precondition"],
+    takes: &[
+        "iterations",
+        "sampling",
+        "clip",
+        "clip_share",
+        "step",
+        "momentum",
+        "average",
+        "precondition",
+    ],
     penalty: "l2:0.1",
     needs_penalty: false,
     kind: Kind::Private(build),
@@ -112,21 +121,32 @@ impl Choice {
 
     /// What the run is made of, in its order.
     pub fn parts(&self) -> Vec<Part> {
+        let scale = self.settings.clip_share.unwrap_or(0.0);
         let share = self.settings.precondition.unwrap_or(0.0);
         let answers = self.settings.iterations.unwrap_or(0);
         // A sample costs what it costs, and not the square of what is drawn.
         let sampled = self.settings.sampling.is_some_and(|sampling| sampling != Sampling::Full);
-        let known = |part: f64| (share == 0.0 || !sampled).then_some(part);
+        let alone = share == 0.0 && scale == 0.0;
+        let left = 1.0 - scale;
+        let known = |part: f64| (alone || !sampled).then_some(left * part);
+        let median = (!sampled).then_some(scale);
+        let median = Part { what: "median size of the targets", answers: 1, share: median };
         let moment = Part { what: "second moment of the rows", answers: 1, share: known(share) };
         let gradients = Part { what: "mean gradient", answers, share: known(1.0 - share) };
+        let median = (scale > 0.0).then_some(median);
         let moment = (share > 0.0).then_some(moment);
-        moment.into_iter().chain([gradients]).collect()
+        median.into_iter().chain(moment).chain([gradients]).collect()
     }
 }
 
 /// The choice for a problem. What the user has set stays, and the rest is chosen around it.
 pub(crate) fn choose(recipe: &Recipe<'_>) -> Result<Choice, Refused> {
-    let chosen = if is_whitened(recipe) { whitened(recipe) } else { plain(recipe) };
+    let share = recipe.clip_share()?;
+    // What is chosen by the signal is chosen by what the scale of the residuals leaves of it.
+    let public = recipe.public.with_share(1.0 - share.unwrap_or(0.0));
+    let left = Recipe { public: &public, ..*recipe };
+    let chosen = if is_whitened(&left) { whitened(&left) } else { plain(&left, share.is_some()) };
+    let chosen = Settings { clip_share: share, ..chosen };
     Ok(Choice { algorithm: "dp-sgd".to_owned(), settings: recipe.settings.clone().or(chosen) })
 }
 
@@ -161,30 +181,41 @@ fn whitened(recipe: &Recipe<'_>) -> Settings {
 }
 
 /// In the coordinates of the table.
-fn plain(recipe: &Recipe<'_>) -> Settings {
+fn plain(recipe: &Recipe<'_>, scaled: bool) -> Settings {
     let Recipe { settings, public, .. } = recipe;
-    let bound = public.row_norm * if public.lipschitz.is_finite() { public.lipschitz } else { 1.0 };
+    let bound = public.row_norm * public.slope();
     let signal = public.signal();
 
     // c·T is what the signal allows; one of the two may be given.
     let steps = (PACE * signal.sqrt()).min(RISE * signal / (public.shape.len() as f64).sqrt());
-    let wanted = CLIP * steps;
+    let wanted = CLIP * steps * public.reach().sqrt();
     let sampled = recipe.per_epoch(recipe.sampling()).max(1.0).sqrt();
-    let share = settings.clip.map_or(CLIP, |clip| clip / bound);
+    // A clip that follows from the scale of the residuals is the whole of it.
+    let usual = if scaled { 1.0 } else { CLIP };
+    let share = settings.clip.map_or(usual, |clip| clip / bound);
+    let whole = wanted / share;
     let iterations = settings
         .iterations
-        .unwrap_or_else(|| ((wanted / share).clamp(1.0, MOST_ITERATIONS) * sampled).round() as u64);
-    let length = (wanted / share).min(1.0);
+        .unwrap_or_else(|| (whole.clamp(1.0, MOST_ITERATIONS) * sampled).round() as u64);
+    // More steps, as those of samples are, go as far together, or less far where their noise is more.
+    let far = if whole < 1.0 { whole } else { ahead(whole.round()) };
+    let left = recipe.walked(iterations as f64, recipe.per_epoch(recipe.sampling())) / signal;
+    let length = (far * left.min(1.0) / ahead(iterations as f64)).min(1.0);
     let share = (wanted * sampled / iterations.max(1) as f64).clamp(CLIP, 1.0);
     Settings {
         iterations: Some(iterations),
         sampling: Some(recipe.sampling()),
-        clip: Some(rounded(share * bound)),
+        clip: (!scaled).then(|| rounded(share * bound)),
         step: Some(StepSize::Constant(rounded(length / public.curvature()))),
         momentum: Some(MOMENTUM),
         average: Some(Average::Last),
         ..Settings::default()
     }
+}
+
+/// How far, in steps without momentum, so many steps with it go.
+fn ahead(steps: f64) -> f64 {
+    (0.25 * steps * steps).max(steps).min(steps / (1.0 - MOMENTUM))
 }
 
 /// To three digits: what is printed can be typed, and nothing hangs on more.
@@ -195,14 +226,12 @@ fn rounded(value: f64) -> f64 {
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     recipe.only(&ENTRY)?;
     let choice = choose(recipe)?;
-    match find(&choice.algorithm).map(|entry| entry.kind) {
-        Some(Kind::Private(build)) => build(&Recipe { settings: &choice.settings, ..*recipe }),
-        _ => Err(Refused::new(
-            "algorithm",
-            choice.algorithm,
-            "auto chose what does not exist; report this",
-        )),
-    }
+    let chosen = Recipe { settings: &choice.settings, ..*recipe };
+    let built = find(&choice.algorithm).map(|entry| entry.build(&chosen)).transpose()?;
+    built.flatten().ok_or_else(|| {
+        let allowed = "auto chose what does not exist; report this";
+        Refused::new("algorithm", choice.algorithm, allowed)
+    })
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@ pub(crate) const ENTRY: Entry = Entry {
         "sampling",
         "schedule",
         "clip",
+        "clip_share",
         "rho",
         "gamma",
         "relaxation",
@@ -100,6 +101,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         some => (population as f64 / some.moving(population) as f64).max(1.0),
     };
     let iterations = settings.iterations_or((ITERATIONS * per_epoch.sqrt()) as u64)?;
+    // The mean is over all blocks, whichever move.
+    let length = recipe.length(iterations as f64, ITERATIONS, recipe.per_epoch(sampling));
     // Theorem 2 has 4γL/(nσ) for 2 over the multiplier m; the noise on a block is λσ, and its bound
     // γC or γCλ/(1 − λ).
     let on_blocks = 2.0 * relaxation.min(1.0 - relaxation) * noise_multiplier / population as f64;
@@ -109,7 +112,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
             clip: settings.clip_or_bound(public)?,
             // 1/L is the step at which the noise is that of gradient descent; a prox is stable at
             // any other.
-            step: settings.prox_step_or(recipe.length(ITERATIONS, per_epoch) / public.curvature())?,
+            step: settings.prox_step_or(length / public.curvature())?,
             relaxation,
             noise_multiplier: if as_published { 0.0 } else { *noise_multiplier },
             sampling,

@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "dp-cd",
     about: "coordinate descent on noisy partial derivatives; a baseline",
     reference: "Mangold et al. 2022, Algorithm 1; FP23, Proposition 2",
-    takes: &["iterations", "sampling", "clip", "step"],
+    takes: &["iterations", "sampling", "clip", "clip_share", "step"],
     penalty: "l2:0.1",
     needs_penalty: false,
     kind: Kind::Private(build),
@@ -79,8 +79,12 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let len = public.shape.len();
     let step = (0.5 * (len as f64).sqrt()).clamp(1.0, STEP);
     let (rounds, shorter) = recipe.sweeps(step, ROUNDS);
+    let iterations = settings.iterations_or(rounds * len as u64)?;
+    // As much shorter as the noise of a sample is more than that of all records.
+    let left = recipe.walked(iterations as f64, recipe.per_epoch(sampling)) / public.signal();
+    let shorter = shorter * left.min(1.0);
     let algorithm = DpCd {
-        iterations: settings.iterations_or(rounds * len as u64)?,
+        iterations,
         params: Mean {
             clip: settings.clip_or_part(public, CLIP)?,
             noise_multiplier: *noise_multiplier,

@@ -42,7 +42,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "dp-fw",
     about: "Frank–Wolfe over an L1 ball: one coordinate moves in each iteration; a baseline",
     reference: "Talwar, Thakurta and Zhang 2015",
-    takes: &["iterations", "sampling", "clip", "momentum", "radius", "average"],
+    takes: &["iterations", "sampling", "clip", "clip_share", "momentum", "radius", "average"],
     penalty: "l1:0.1",
     needs_penalty: false,
     kind: Kind::Private(build),
@@ -59,6 +59,10 @@ const MOMENTUM: f64 = 0.9;
 /// is therefore √d times as long in L1: a probability of 1 − 5·10⁻⁵ for the logistic loss, as sure
 /// as a private model has reason to be.
 const RADIUS: f64 = 10.0;
+
+/// The same for a number, in residuals that are clipped at: its scores are within its range, and a
+/// vertex that noise has chosen costs less. The signal for each of them, up to [`RADIUS`].
+const SURE: f64 = 100.0;
 
 #[derive(Debug)]
 struct DpFw {
@@ -90,6 +94,10 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let iterations =
         settings.iterations_or((steps * recipe.per_epoch(sampling).max(1.0).sqrt()) as u64)?;
     let spread = (public.shape.features as f64).sqrt();
+    let scores = match public.numeric {
+        true => public.slope().min(1.0) * (public.signal() / SURE).clamp(0.5, RADIUS),
+        false => RADIUS,
+    };
     let algorithm = DpFw {
         iterations,
         params: Mean {
@@ -98,7 +106,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
             sampling,
         },
         shape: public.shape,
-        radius: positive("radius", settings.radius.unwrap_or(RADIUS * spread / public.row_norm))?,
+        radius: positive("radius", settings.radius.unwrap_or(scores * spread / public.row_norm))?,
         threshold,
         momentum: Momentum::new(Some(settings.momentum.unwrap_or(MOMENTUM)), public.shape.len())?,
         x: vec![0.0; public.shape.len()],

@@ -30,7 +30,8 @@ use reticent_problem::Regulariser;
 
 use super::{Algorithm, Iterate, Tell, told};
 use crate::catalogue::{Entry, Kind, Recipe};
-use crate::settings::fraction;
+use crate::fixed_point::{Operator, Step};
+use crate::settings::{fraction, positive};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "general",
@@ -55,17 +56,65 @@ const LAMBDA: f64 = 0.5;
 #[derive(Debug)]
 struct General {
     iterations: u64,
+    lambda: f64,
+    operator: Reflections,
+    u: Vec<f64>,
+}
+
+/// `R = R_{γp₁}R_{γp₂}`: R(u) = u + 2(A x⁺ + B z⁺ − c), with the noise of the query on A x⁺.
+#[derive(Debug)]
+pub struct Reflections {
     row_norm: f64,
     gamma: f64,
-    lambda: f64,
     noise_multiplier: f64,
     as_published: bool,
     regulariser: Arc<Regulariser>,
-    u: Vec<f64>,
     /// Where the inner solver starts: the last x that could be told from what was released.
     x: Vec<f64>,
     z: Vec<f64>,
     back: Back,
+}
+
+impl Reflections {
+    /// On rows of at most `row_norm`, with the step γ and noise of so many bounds. The loss of the
+    /// gate must have a bounded and continuous derivative, or it refuses to minimise.
+    ///
+    /// # Errors
+    /// A γ that is not above 0; a constraint that general cannot handle.
+    pub fn new(
+        regulariser: &Arc<Regulariser>,
+        (row_norm, gamma): (f64, f64),
+        noise_multiplier: f64,
+    ) -> Result<Self, Refused> {
+        Ok(Reflections {
+            row_norm,
+            gamma: positive("gamma", gamma)?,
+            noise_multiplier,
+            as_published: false,
+            regulariser: Arc::clone(regulariser),
+            x: vec![0.0; regulariser.shape().len()],
+            z: vec![0.0; regulariser.y_len()],
+            back: Back::new(regulariser)?,
+        })
+    }
+}
+
+impl Operator for Reflections {
+    fn advance(
+        &mut self,
+        step: Step,
+        u: &mut [f64],
+        oracle: &mut dyn Oracle,
+    ) -> Result<(), Refusal> {
+        let displacement = self.displacement(u, oracle)?;
+        step.average(u, &displacement);
+        self.x = self.solution(u);
+        Ok(())
+    }
+
+    fn model(&self, u: &[f64]) -> Vec<f64> {
+        self.solution(u)
+    }
 }
 
 /// From `A x` to `x`.
@@ -84,22 +133,17 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     // A longer step needs fewer iterations, but the noise is in proportion to it.
     let step = match recipe.as_published() {
         true => STEP,
-        false => recipe.length(ITERATIONS as f64, 1.0).min(STEP),
+        false => recipe.length(ITERATIONS as f64, ITERATIONS as f64, 1.0).min(STEP),
     };
     let gamma = settings.prox_step_or(step / public.gradient_lipschitz())?;
     let lambda = fraction("relaxation", settings.relaxation.unwrap_or(LAMBDA))?;
+    let mut operator = Reflections::new(regulariser, (public.row_norm, gamma), *noise_multiplier)?;
+    operator.as_published = recipe.as_published();
     let algorithm = General {
         iterations: settings.iterations_or(ITERATIONS)?,
-        row_norm: public.row_norm,
-        gamma,
         lambda,
-        noise_multiplier: *noise_multiplier,
-        as_published: recipe.as_published(),
-        regulariser: Arc::clone(regulariser),
+        operator,
         u: vec![0.0; regulariser.y_len()],
-        x: vec![0.0; public.shape.len()],
-        z: vec![0.0; regulariser.y_len()],
-        back: Back::new(regulariser)?,
     };
     Ok(Box::new(algorithm))
 }
@@ -140,11 +184,11 @@ impl Back {
 
 impl Iterate for General {
     fn running(&self) -> Vec<f64> {
-        self.x.clone()
+        self.operator.x.clone()
     }
 
     fn published(&self) -> Vec<f64> {
-        self.x.clone()
+        self.operator.x.clone()
     }
 }
 
@@ -155,25 +199,25 @@ impl Algorithm for General {
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
         for k in 1..=self.iterations {
-            self.step(oracle)?;
-            self.x = self.solution();
+            let step = Step { k, relaxation: self.lambda };
+            self.operator.advance(step, &mut self.u, oracle)?;
             told(tell, k, self.iterations, self)?;
         }
-        Ok(self.x.clone())
+        Ok(self.operator.x.clone())
     }
 }
 
-impl General {
-    /// The updates of one iteration.
-    fn step(&mut self, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let General { gamma, lambda, regulariser, u, x, z, back, .. } = self;
+impl Reflections {
+    /// R(u) − u, noise and all.
+    fn displacement(&mut self, u: &[f64], oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal> {
+        let Reflections { gamma, regulariser, x, z, back, .. } = self;
         let constraint = regulariser.constraint();
         z.copy_from_slice(u);
         regulariser.argmin_y(z, 1.0 / *gamma);
 
         // v = c − 2B z⁺ − u, so that the quadratic is ‖A x − v‖²/2γ.
         let b = constraint.b();
-        let mut v: Vec<f64> = z.iter().zip(&*u).map(|(z, u)| 2.0 * b * z + u).collect();
+        let mut v: Vec<f64> = z.iter().zip(u).map(|(z, u)| 2.0 * b * z + u).collect();
         regulariser.subtract_c(&mut v);
         v.iter_mut().for_each(|v| *v = -*v);
 
@@ -205,18 +249,16 @@ impl General {
         // A x⁺ + noise; the noise η of the listing is twice this one.
         let mut r = oracle.ask(&params)?.into_inner();
 
-        // u⁺ = u + λ(R(u) − u), and R(u) − u = 2(A x⁺ − c − (−B z⁺)).
+        // 2(A x⁺ − c − (−B z⁺)).
         regulariser.subtract_c(&mut r);
-        for ((u, r), z) in u.iter_mut().zip(&r).zip(&*z) {
-            *u += *lambda * 2.0 * (r + b * z);
-        }
-        Ok(())
+        r.iter_mut().zip(&*z).for_each(|(r, z)| *r = 2.0 * (*r + b * z));
+        Ok(r)
     }
 
-    fn solution(&self) -> Vec<f64> {
-        let General { regulariser, u, gamma, back, .. } = self;
+    fn solution(&self, u: &[f64]) -> Vec<f64> {
+        let Reflections { regulariser, gamma, back, .. } = self;
         // z of the last u: what the next iteration would begin with, and free.
-        let mut z = u.clone();
+        let mut z = u.to_vec();
         regulariser.argmin_y(&mut z, 1.0 / gamma);
         let Back::LeastSquares(factor) = back else { return z };
         // A x = c − B z.

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use reticent_oracle::{Oracle, Refusal};
+use reticent_oracle::{Oracle, Refusal, Refused};
 
 use crate::catalogue::Entry;
 
@@ -49,6 +49,15 @@ pub trait Algorithm {
     /// What the oracle refuses, and [`Refusal::Stopped`] when `tell` says so. What was asked until
     /// then is spent.
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal>;
+
+    /// The noise multiplier that the paper has for this (ε, δ), for a run as published whose paper
+    /// counts otherwise than the accountant; `None` is the least noise by the claims in the books.
+    ///
+    /// # Errors
+    /// If the paper has no noise for it.
+    fn printed_noise(&self, _epsilon: f64, _delta: f64) -> Result<Option<f64>, Refused> {
+        Ok(None)
+    }
 }
 
 /// Where a run is after an iteration. All of it follows from released values and costs nothing; it
@@ -97,7 +106,12 @@ pub fn unwatched(_: Progress, _: &dyn Iterate) -> ControlFlow<()> {
 }
 
 /// Tells that `done` of `of` iterations are done, and where they have come to.
-fn told(tell: &mut Tell<'_>, done: u64, of: u64, at: &dyn Iterate) -> Result<(), Refusal> {
+pub(crate) fn told(
+    tell: &mut Tell<'_>,
+    done: u64,
+    of: u64,
+    at: &dyn Iterate,
+) -> Result<(), Refusal> {
     match tell(Progress { done, of }, at) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Refusal::Stopped),

@@ -18,7 +18,7 @@
 //! The paper's sensitivity lacks the factor η (equations 21, 24–26), which gives too little noise
 //! when η > 1, and its noise is put on x, z and y, paying thrice for functions of one mean (erratum
 //! E4). As published: x, z and y from the mean without noise, each then with noise of σ = zC/(n(1 +
-//! ηρ)), and x is the solution.
+//! ηρ)), where Theorem 3 and Proposition 1 set z, and x is the solution.
 //!
 //! With `precondition` the second moment of the rows is asked for first, and the gradient in
 //! coordinates in which it is near the identity, as in ssADMM: the noise on x⁺ is then that of
@@ -38,6 +38,7 @@ use crate::basis::gradient;
 use crate::catalogue::{Entry, Kind, Recipe};
 use crate::linearised::Linearised;
 use crate::precondition::{Precondition, leave};
+use crate::printed::rdp20_noise;
 use crate::settings::positive;
 use crate::step_size::StepSize;
 
@@ -45,7 +46,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "mpadmm",
     about: "one noisy model update from all the data in each iteration, a penalty with a prox",
     reference: "RDP20, Algorithm 2",
-    takes: &["iterations", "clip", "step", "rho", "average", "precondition", "as_published"],
+    takes: &["iterations", "clip", "clip_share", "step", "rho", "average", "precondition", "as_published"],
     penalty: "l2:0.1",
     needs_penalty: false,
     kind: Kind::Private(build),
@@ -81,7 +82,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
             noise_multiplier: *noise_multiplier,
             sampling: Sampling::Full,
         },
-        step: settings.step_or_times(public, recipe.step_length(iterations as f64))?,
+        step: settings.step_or_times(public, recipe.step_length(iterations as f64, 1.0))?,
         rho: settings.rho.is_some(),
         admm: Linearised::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
         average: Running::new(recipe.average(), public.shape.len()),
@@ -109,6 +110,13 @@ impl Iterate for MpAdmm {
 impl Algorithm for MpAdmm {
     fn iterations(&self) -> u64 {
         self.iterations
+    }
+
+    /// RDP20, Theorem 3: the divergences of x, z and y add up to 2 + ρ² times that of x, and
+    /// Proposition 1 converts them.
+    fn printed_noise(&self, epsilon: f64, delta: f64) -> Result<Option<f64>, Refused> {
+        let releases = self.iterations as f64 * (2.0 + self.admm.rho().powi(2));
+        self.as_published.then(|| rdp20_noise(1.0, releases, (epsilon, delta))).transpose()
     }
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {

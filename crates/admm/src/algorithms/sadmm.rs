@@ -47,6 +47,7 @@ pub(crate) const ENTRY: Entry = Entry {
         "iterations",
         "sampling",
         "clip",
+        "clip_share",
         "step",
         "rho",
         "proximal",
@@ -82,7 +83,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let sampling = recipe.sampling();
     let per_epoch = recipe.per_epoch(sampling);
     let iterations = settings.iterations_or(recipe.steps(per_epoch))?;
-    let length = recipe.step_length(iterations as f64);
+    let length = recipe.step_length(iterations as f64, per_epoch);
     let mut admm = Splitting::new(recipe, &ENTRY)?;
     admm.shorten(length);
     let published = recipe.as_published();

@@ -17,10 +17,12 @@
 //! second moment, if it is asked for, as another; all else is arithmetic on them. Requires: a
 //! penalty with a prox, convex or not, with `precondition` a convex one; the identity constraint.
 //! Reference: RDP20, Algorithm 1, equations 16–18; privacy by Theorem 1, counted here by the
-//! accountant.
+//! accountant. As published: x is the solution, and the noise is that with which Lemma 2 and
+//! Proposition 1 come to the ε that is asked for, which is more than is needed (E18); batches are
+//! of fixed size, as Lemma 2 has them.
 
 use reticent_oracle::queries::Mean;
-use reticent_oracle::{Oracle, Refusal, Refused};
+use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
 
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::Running;
@@ -28,6 +30,7 @@ use crate::basis::gradient;
 use crate::catalogue::{Entry, Kind, Recipe};
 use crate::linearised::Linearised;
 use crate::precondition::{Precondition, leave};
+use crate::printed::rdp20_noise;
 use crate::settings::positive;
 use crate::step_size::StepSize;
 
@@ -35,7 +38,17 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "ssadmm",
     about: "noisy (sub)sampled gradients, a penalty with a prox",
     reference: "RDP20, Algorithm 1",
-    takes: &["iterations", "sampling", "clip", "step", "rho", "average", "precondition"],
+    takes: &[
+        "iterations",
+        "sampling",
+        "clip",
+        "clip_share",
+        "step",
+        "rho",
+        "average",
+        "precondition",
+        "as_published",
+    ],
     penalty: "l2:0.1",
     needs_penalty: false,
     kind: Kind::Private(build),
@@ -56,6 +69,7 @@ struct SsAdmm {
     admm: Linearised,
     average: Running,
     precondition: Option<Precondition>,
+    as_published: bool,
 }
 
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
@@ -64,6 +78,10 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     recipe.needs_identity(&ENTRY)?;
     recipe.is_preconditioned(&ENTRY)?;
     let sampling = recipe.sampling();
+    if recipe.as_published() && matches!(sampling, Sampling::Poisson(_)) {
+        let allowed = "Lemma 2 of RDP20 is about samples of fixed size: use wor:SIZE or full";
+        return Err(Refused::new("sampling", sampling, allowed));
+    }
     let per_epoch = recipe.per_epoch(sampling);
     let iterations = settings.iterations_or(recipe.steps(per_epoch))?;
     let algorithm = SsAdmm {
@@ -73,19 +91,20 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
             noise_multiplier: *noise_multiplier,
             sampling,
         },
-        step: settings.step_or_times(public, recipe.step_length(iterations as f64))?,
+        step: settings.step_or_times(public, recipe.step_length(iterations as f64, per_epoch))?,
         per_epoch,
         rho: settings.rho.is_some(),
         admm: Linearised::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
         average: Running::new(recipe.average(), public.shape.len()),
         precondition: Precondition::new(recipe, (iterations, per_epoch)),
+        as_published: recipe.as_published(),
     };
     Ok(Box::new(algorithm))
 }
 
 impl Iterate for SsAdmm {
     fn running(&self) -> Vec<f64> {
-        self.admm.solution().to_vec()
+        self.solution().to_vec()
     }
 
     fn published(&self) -> Vec<f64> {
@@ -102,6 +121,12 @@ impl Algorithm for SsAdmm {
         self.iterations
     }
 
+    fn printed_noise(&self, epsilon: f64, delta: f64) -> Result<Option<f64>, Refused> {
+        let steps = self.iterations as f64;
+        let noise = || rdp20_noise(1.0 / self.per_epoch, steps, (epsilon, delta));
+        self.as_published.then(noise).transpose()
+    }
+
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
         self.change_basis(oracle)?;
         let ended = self.iterate(oracle, tell);
@@ -111,6 +136,11 @@ impl Algorithm for SsAdmm {
 }
 
 impl SsAdmm {
+    /// The paper has x for the solution.
+    fn solution(&self) -> &[f64] {
+        if self.as_published { self.admm.x() } else { self.admm.solution() }
+    }
+
     /// Goes over to coordinates of its own, where it is to.
     fn change_basis(&mut self, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let Some(precondition) = &self.precondition else { return Ok(()) };
@@ -123,9 +153,14 @@ impl SsAdmm {
     /// The loop.
     fn iterate(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<(), Refusal> {
         for k in 1..=self.iterations {
+            if self.as_published {
+                let Mean { sampling, noise_multiplier, .. } = self.params;
+                oracle.claim(Claim::gaussian(18, sampling, noise_multiplier));
+            }
             let g = gradient(oracle, self.admm.basis(), self.admm.x(), self.params)?;
             self.admm.step(&g, self.step.at(k, self.per_epoch));
-            self.average.add(self.admm.solution());
+            let solution = self.solution().to_vec();
+            self.average.add(&solution);
             told(tell, k, self.iterations, self)?;
         }
         Ok(())

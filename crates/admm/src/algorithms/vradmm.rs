@@ -28,16 +28,23 @@
 //! the sum of squares S/z² + Smq²/z_c². The error that the two leave after m steps is in proportion
 //! to C² and C_t² over their shares, which is least for shares as C to C_t, and C_t is about C/3
 //! over a run. The regime ends where the noise is no longer above what one record can do, so a
-//! correction has 2 clips at least, however small the sample.
+//! correction has at least the noise with which all of them cost a quarter of the budget
+//! (see [`crate::defaults`]).
 //!
 //! The paper's p̃ has no noise and λ₀ hands it on; ours is a released value wherever it appears
-//! (E5). As published: p̃ without noise, corrections with noise in proportion to 2C, and only these
-//! counted.
+//! (E5). As published: p̃ without noise, and every correction with the σ of Theorem 1,
+//!
+//! ```text
+//! σ² = c₂ l² S m ln(1/δ)/(n²ε²),   l = C,   c₂ the open `noise_constant`, 1 unless it is given
+//! ```
+//!
+//! claimed as the Rényi divergence that a theorem of this form is made from (E16). (Aᵀ)† is that of
+//! any A of full rank; Theorem 4 asks for independent rows, which its own A = [φ; I] has not (E17).
 //!
 //! Released: S snapshots as plain Gaussian events, S·m corrections as Gaussian events under their
-//! sampling. Requires: a convex penalty with a prox; A of full row rank in the strongly convex
-//! case; smoothing is for one output. Reference: LS22, Algorithm 1, Theorems 3 and 4, with the
-//! privacy of E5.
+//! sampling. Requires: a convex penalty with a prox; A of full rank in the strongly convex case;
+//! smoothing is for one output. Reference: LS22, Algorithm 1, Theorems 1, 3 and 4, with the privacy
+//! of E5.
 
 use reticent_oracle::queries::{Correction, Gradient, Mean};
 use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
@@ -45,9 +52,9 @@ use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
 use crate::catalogue::{Entry, Kind, Recipe};
-use crate::defaults::ahead;
+use crate::printed::{divergence_of_theorem_1, theorem_1};
 use crate::pseudo_inverse::TransposedPseudoInverse;
-use crate::settings::at_least_one;
+use crate::settings::{at_least_one, positive};
 use crate::splitting::{Schedule, Splitting};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -59,6 +66,7 @@ pub(crate) const ENTRY: Entry = Entry {
         "inner",
         "sampling",
         "clip",
+        "clip_share",
         "step",
         "rho",
         "proximal",
@@ -67,6 +75,7 @@ pub(crate) const ENTRY: Entry = Entry {
         "strong_convexity",
         "average",
         "shrink",
+        "noise_constant",
         "as_published",
     ],
     penalty: "l2:0.1",
@@ -80,9 +89,6 @@ const SAMPLING: Sampling = Sampling::Poisson(0.1);
 /// Where 2n/b is less, as without sampling, so many inner steps still pay for a snapshot.
 const FEW_INNER: f64 = 10.0;
 
-/// The least noise of a correction, in clips.
-const LEAST_NOISE: f64 = 2.0;
-
 /// The least C_t, in clips: where x is x̃ there is nothing to clip, and the gate is asked all the
 /// same.
 const LEAST_CLIP: f64 = 1e-9;
@@ -94,7 +100,7 @@ struct Vradmm {
     corrections: Mean,
     /// `L`, ∞ for a loss with kinks and where nothing is to shrink.
     smooth: f64,
-    as_published: bool,
+    published: Option<Theorem1>,
     outer: u64,
     inner: u64,
     per_epoch: f64,
@@ -109,8 +115,44 @@ struct Vradmm {
     outer_y: Running,
 }
 
+/// What Theorem 1 knows.
+#[derive(Clone, Copy, Debug)]
+struct Theorem1 {
+    /// c₂.
+    constant: f64,
+    /// n.
+    population: f64,
+    /// The fraction sampled over 2, which is σ/l over z: corrections have clip 2C.
+    share: f64,
+}
+
+impl Theorem1 {
+    fn new(recipe: &Recipe<'_>, per_epoch: f64) -> Result<Option<Self>, Refused> {
+        let given = recipe.settings.noise_constant;
+        if !recipe.as_published() {
+            return match given {
+                None => Ok(None),
+                Some(constant) => Err(Refused::new(
+                    "noise_constant",
+                    constant,
+                    "it is a part of the published noise; give as_published too, or leave it out",
+                )),
+            };
+        }
+        let constant = positive("noise_constant", given.unwrap_or(1.0))?;
+        let population = recipe.public.population as f64;
+        Ok(Some(Theorem1 { constant, population, share: 0.5 / per_epoch.max(1.0) }))
+    }
+
+    /// That a correction with noise of `z` times its clip costs what the theorem says.
+    fn claim(&self, z: f64) -> Claim {
+        let sigma = z / (self.population * self.share);
+        Claim::zcdp(16, divergence_of_theorem_1(self.constant, self.population, sigma))
+    }
+}
+
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
-    let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
+    let Recipe { settings, public, regulariser, .. } = recipe;
     recipe.only(&ENTRY)?;
     let mut admm = Splitting::new(recipe, &ENTRY)?;
     let restart = admm
@@ -123,6 +165,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         settings.average.unwrap_or(if uniform { Average::Uniform } else { Average::Last });
     let sampling = settings.sampling.unwrap_or(SAMPLING);
     let per_epoch = recipe.per_epoch(sampling);
+    let published = Theorem1::new(recipe, per_epoch)?;
     // m = 2n/b is LS22's, and here the most.
     let (outer, inner) =
         recipe.loops(settings.inner, (2.0 * per_epoch).max(FEW_INNER), restart.is_some());
@@ -132,7 +175,6 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         let allowed = format!("with outer = {outer} it is too many steps to count");
         return Err(Refused::new("inner", inner, allowed));
     };
-    admm.shorten(recipe.step_length(ahead(steps as f64, restart.is_some())));
     let clip = settings.clip_or_bound(public)?;
     let shrinks = settings.shrink.unwrap_or(!as_published);
     if shrinks && as_published {
@@ -142,19 +184,19 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
             "the published version has noise of one size only",
         ));
     }
-    let share = if as_published { 1.0 } else { (3.0 * inner as f64).sqrt() / per_epoch.max(1.0) };
-    let least = if as_published || *noise_multiplier == 0.0 { 0.0 } else { LEAST_NOISE };
-    let snapshot_noise = if as_published { 0.0 } else { *noise_multiplier };
+    let noises = noises(recipe, (steps, inner), per_epoch);
+    let (snapshot_noise, correction_noise) = noises;
+    admm.shorten(recipe.loop_length((outer, inner), noises, per_epoch, restart.is_some()));
     let (x_len, y_len) = (admm.x.len(), admm.y.len());
     let algorithm = Vradmm {
         snapshots: Mean { clip, noise_multiplier: snapshot_noise, sampling: Sampling::Full },
         corrections: Mean {
             clip: 2.0 * clip,
-            noise_multiplier: (noise_multiplier * share).max(least),
+            noise_multiplier: correction_noise,
             sampling,
         },
         smooth: if shrinks { public.gradient_lipschitz() } else { f64::INFINITY },
-        as_published,
+        published,
         outer,
         inner,
         per_epoch,
@@ -167,6 +209,17 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         outer_y: Running::new(average, y_len),
     };
     Ok(Box::new(algorithm))
+}
+
+/// The noise of a snapshot and of a correction, in clips, for so many steps, `inner` of them in a loop.
+fn noises(recipe: &Recipe<'_>, (steps, inner): (u64, u64), per_epoch: f64) -> (f64, f64) {
+    let z = recipe.noise_multiplier;
+    if recipe.as_published() {
+        return (0.0, z);
+    }
+    let share = (3.0 * inner as f64).sqrt() / per_epoch.max(1.0);
+    let least = if z == 0.0 { 0.0 } else { recipe.least_correction(steps as f64, per_epoch) };
+    (z, (z * share).max(least))
 }
 
 impl Iterate for Vradmm {
@@ -190,6 +243,15 @@ impl Iterate for Vradmm {
 impl Algorithm for Vradmm {
     fn iterations(&self) -> u64 {
         self.outer * self.inner
+    }
+
+    fn printed_noise(&self, epsilon: f64, delta: f64) -> Result<Option<f64>, Refused> {
+        let Some(Theorem1 { constant, population, share }) = self.published else {
+            return Ok(None);
+        };
+        let steps = (self.outer * self.inner) as f64;
+        let sigma = theorem_1(constant, steps, population, (epsilon, delta));
+        Ok(Some(sigma * population * share))
     }
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
@@ -221,7 +283,7 @@ impl Vradmm {
     /// p̃, without what the penalty has lent; in the strongly convex case x and λ follow from it.
     fn snapshot(&mut self, oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal> {
         let Vradmm { admm, snapshot, .. } = self;
-        if self.as_published {
+        if self.published.is_some() {
             oracle.claim(Claim::nothing(5));
         }
         let p = oracle.ask(&Gradient { at: snapshot, mean: self.snapshots })?.into_inner();
@@ -241,8 +303,8 @@ impl Vradmm {
         let Vradmm { corrections, admm, snapshot, .. } = self;
         let clip = shrunk(corrections.clip, self.smooth, &admm.x, snapshot);
         let mean = Mean { clip, ..*corrections };
-        if self.as_published {
-            oracle.claim(Claim::gaussian(5, mean.sampling, mean.noise_multiplier));
+        if let Some(theorem) = self.published {
+            oracle.claim(theorem.claim(mean.noise_multiplier));
         }
         Ok(oracle.ask(&Correction { at: &admm.x, from: snapshot, mean })?.into_inner())
     }

@@ -1,7 +1,8 @@
-//! E5, E6 and E11.
+//! E5, E6, E11 and E16.
 
 use reticent::accountant::statistics::{lower_bound, upper_bound};
 use reticent::accountant::{WithoutReplacementGaussian, Zcdp};
+use reticent::admm::StepSize;
 use reticent::problem::{Graph, GraphTerms, losses};
 use reticent_oracle::queries::SecondMoment;
 use reticent_oracle::{Entropy, Gate, Opening};
@@ -124,4 +125,39 @@ fn e11_the_conditions_of_the_closed_form_rarely_hold() {
     let [lower, _] = exact(&ledger(sampled, 10), delta);
     println!("E11: noise of {z} clips, 10 steps: claimed {claimed:.3}, at least {lower:.3}");
     assert!(lower > claimed);
+}
+
+/// Theorem 1 has σ² = c₂l²Sm ln(1/δ)/(n²ε²) and leaves c₂ open. With c₂ = 1 even the general convex
+/// case breaks its claim: p̃ is in every G, and a replaced record moves it by 2l/n.
+#[test]
+fn e16_the_constant_of_theorem_1_is_not_one() {
+    // The model of x = y is a y, which is made of the x before it: two steps.
+    let spec = AuditSpec { iterations: 2, step: Some(StepSize::Constant(1e-3)), ..spec("vradmm") };
+    broken_and_mended("E16", &spec);
+    // The corrections alone on the numbers of LS22's w8a, on the worst pair: differences of
+    // gradients of 2l against −2l, for losses that are l-Lipschitz, which is all that is asked for.
+    let (n, batch, steps, delta) = (24_875_u64, 20_u64, 7_461_u64, 5e-4_f64);
+    let share = batch as f64 / n as f64;
+    for claimed in [0.05, 0.1, 0.2, 1.0] {
+        let z = 0.5 * share * (steps as f64 * -delta.ln()).sqrt() / claimed;
+        let cost = |z: f64| {
+            let step = WithoutReplacementGaussian::new(z, batch, n).unwrap();
+            exact(&ledger(step, steps), delta)
+        };
+        let [lower, _] = cost(z);
+        // The least z within the claim.
+        let (mut low, mut high) = (z, 1e3);
+        while high / low > 1.01 {
+            let middle = f64::sqrt(low * high);
+            if cost(middle)[1] <= claimed { high = middle } else { low = middle }
+        }
+        println!(
+            "E16: w8a, claimed {claimed}: noise of {z:.4} clips, the corrections have at least {lower:.3}; c₂ would have to \
+             be {:.0}",
+            (high / z).powi(2)
+        );
+        assert!(lower > 2.0 * claimed, "{claimed} {lower}");
+    }
+    // And the theorem is for ε of at most c₁Sm/n².
+    println!("E16: Sm/n² = {:.2e}", steps as f64 / (n as f64).powi(2));
 }

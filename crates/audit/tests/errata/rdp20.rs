@@ -1,4 +1,4 @@
-//! E4 and E7.
+//! E4, E7 and E18.
 
 use reticent::admm::StepSize;
 use reticent::admm::catalogue;
@@ -59,4 +59,17 @@ fn e07_objective_perturbation_needs_the_exact_minimiser() {
         let ours = run(&AuditSpec { as_published: false, runs: 8_000, ..spec(algorithm) }).unwrap();
         assert!(!ours.exceeded, "{ours:?}");
     }
+}
+
+/// Lemma 2 and Proposition 1 hold, and count more than there is: with their noise the run costs less
+/// than the ε that it was set for.
+#[test]
+fn e18_the_accountant_of_rdp20_is_sound_and_loose() {
+    let published = run(&spec("ssadmm")).unwrap();
+    println!(
+        "E18: asked for 1, has {:.4}, measured at least {:.4}",
+        published.epsilon_certified, published.epsilon_lower
+    );
+    assert!(!published.exceeded && published.epsilon_certified < 0.9, "{published:?}");
+    assert!(published.epsilon_lower > 0.2, "{published:?}");
 }

@@ -1,25 +1,32 @@
 //! `reticent reproduce`: the experiments of the papers, run again, and their claims checked.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
-use reticent_experiments::{CATALOGUE, Claim, Context, Error, Experiment, Report};
+use reticent_experiments::{
+    CATALOGUE, Claim, Context, Done, Error, Experiment, Explained, Results, Store, build, page,
+};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number;
-use crate::progress::Line;
+use crate::progress::{self, Line};
 
-/// Where results go when nothing is said.
+/// The folder of results by default.
 const OUT: &str = "reproduction";
+
+/// The page of all results in that folder.
+const PAGE: &str = "README.md";
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Public tables are read from the folder of --data-dir, or of RETICENT_DATA. What is not there is said with \
-                        where to get it; with --quick a simulated table stands in for it."
+                        where to get it; with --quick a simulated table stands in for it. An experiment that this build has done is \
+                        not run again, and one that was stopped goes on where it was."
 )]
 pub struct Reproduce {
     /// The experiments, by name, or `all`; --list shows them
@@ -49,6 +56,10 @@ pub struct Reproduce {
     /// The folder for results, one below it for each experiment [default: reproduction]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+
+    /// Train again what another build of this program has trained
+    #[arg(long)]
+    again: bool,
 }
 
 impl Reproduce {
@@ -59,45 +70,71 @@ impl Reproduce {
         }
         let chosen = self.chosen()?;
         let out = self.out.clone().unwrap_or_else(|| OUT.into());
-        let data_dir =
-            self.data_dir.clone().or_else(|| std::env::var_os("RETICENT_DATA").map(PathBuf::from));
+        let build = build();
+        let store = Store::new(out.join("models"), &build, self.again);
         let (mut text, mut objects, mut remarks) = (String::new(), Vec::new(), Vec::new());
-        let mut claims = Vec::new();
         for experiment in &chosen {
-            let mut line = Line::new();
-            let mut tell = |what: &str| {
-                line.say(&format!("{}: {what}", experiment.id()));
-                ControlFlow::Continue(())
-            };
-            let mut context = Context {
-                data_dir: data_dir.clone(),
-                quick: self.quick,
-                seeds: self.seeds,
-                rows: self.rows,
-                tell: &mut tell,
-            };
-            let report = match experiment.run(&mut context) {
-                Ok(report) => report,
+            let folder = out.join(experiment.id());
+            match self.one(*experiment, &folder, (&store, &build)) {
+                Ok((results, before)) => {
+                    let done = if before { " (done before)" } else { "" };
+                    // Hours may be between the first and the last.
+                    if chosen.len() > 1 {
+                        let (id, seconds) = (experiment.id(), results.seconds);
+                        progress::said(&format!("{id}: {seconds:.0} s{done}"));
+                    }
+                    text.push_str(&said(*experiment, &results, done));
+                    objects.push(object(*experiment, &results));
+                }
                 // One that cannot be had does not keep the others from running.
                 Err(why @ Error::Missing { .. }) if chosen.len() > 1 => {
                     remarks.push(format!("skipped {}: {why}", experiment.id()));
-                    continue;
                 }
                 Err(why) => return Err(failed(why)),
-            };
-            let folder = out.join(experiment.id());
-            report.write(*experiment, &folder).map_err(failed)?;
-            claims.push(report.markdown(*experiment, &format!("{}/", experiment.id())));
-            text.push_str(&said(*experiment, &report));
-            objects.push(object(*experiment, &report));
+            }
+            write_page(&out)?;
         }
-        let whole = out.join("claims.md");
-        std::fs::create_dir_all(&out)
-            .and_then(|()| std::fs::write(&whole, claims.join("\n")))
-            .map_err(|why| reticent::Error::written(&whole, &why))?;
-        text.push_str(&format!("Wrote {}: claims.md, pictures and numbers.\n", out.display()));
+        if store.foreign() > 0 {
+            remarks.push(format!(
+                "{} models were trained by another build of this program; --again trains them again",
+                store.foreign()
+            ));
+        }
+        text.push_str(&format!("Wrote {}: {PAGE}, pictures and numbers.\n", out.display()));
         let object = json!({ "out": out.display().to_string(), "experiments": objects });
         Ok(Answer { text, object, remarks })
+    }
+
+    /// Runs one, unless this build has done so before with the same settings.
+    fn one(
+        &self,
+        experiment: &dyn Experiment,
+        folder: &Path,
+        (store, build): (&Store, &str),
+    ) -> Result<(Results, bool), Error> {
+        let mut line = Line::new();
+        let mut tell = |what: &str| {
+            line.say(&format!("{}: {what}", experiment.id()));
+            ControlFlow::Continue(())
+        };
+        let variable = || std::env::var_os("RETICENT_DATA").map(PathBuf::from);
+        let mut context = Context {
+            data_dir: self.data_dir.clone().or_else(variable),
+            quick: self.quick,
+            seeds: self.seeds,
+            rows: self.rows,
+            store: Some(store.clone()),
+            tell: &mut tell,
+        };
+        let settings = Results::digest(experiment, &context, build);
+        let before = Results::read(folder).filter(|results| results.settings == settings);
+        if let Some(results) = before {
+            return Ok((results, true));
+        }
+        let start = Instant::now();
+        let report = experiment.run(&mut context)?;
+        let seconds = start.elapsed().as_secs_f64();
+        Ok((Results::write(&report, (settings, self.quick, seconds), folder)?, false))
     }
 
     fn chosen(&self) -> Result<Vec<&'static dyn Experiment>, Failure> {
@@ -154,16 +191,34 @@ fn list() -> Answer {
     Answer { text, object: json!({ "experiments": objects }), remarks: Vec::new() }
 }
 
-fn said(experiment: &dyn Experiment, report: &Report) -> String {
+/// Writes the page of every experiment that has results in this folder.
+fn write_page(out: &Path) -> Result<(), Failure> {
+    let all: Vec<Done> = CATALOGUE
+        .iter()
+        .filter_map(|one| Some((*one, Results::read(&out.join(one.id()))?)))
+        .collect();
+    let file = out.join(PAGE);
+    let before = std::fs::read_to_string(&file).unwrap_or_default();
+    std::fs::create_dir_all(out)
+        .and_then(|()| std::fs::write(&file, page(&all, &before)))
+        .map_err(|why| reticent::Error::written(&file, &why).into())
+}
+
+fn said(experiment: &dyn Experiment, results: &Results, done: &str) -> String {
     let mut text =
-        format!("{} ({}): {}\n", experiment.id(), experiment.paper(), experiment.about());
-    let stand_in = match report.stand_ins.is_empty() {
+        format!("{} ({}): {}{done}\n", experiment.id(), experiment.paper(), experiment.about());
+    let stand_in = match results.stand_ins.is_empty() {
         true => String::new(),
-        false => format!(" [a simulated stand-in for {}]", report.stand_ins.join(", ")),
+        false => format!(" [a simulated stand-in for {}]", results.stand_ins.join(", ")),
     };
-    for Claim { text: claim, version, verdict, numbers } in &report.claims {
+    for claim in &results.claims {
+        let Claim { text: words, version, verdict, numbers } = claim;
         let (version, verdict) = (version.words(), verdict.words());
-        let line = format!("{verdict}: {claim} ({version}); {numbers}{stand_in}");
+        let why = match Explained::of(experiment, claim) {
+            Explained { words, why, .. } if !why.is_empty() => format!("; {words}: {why}"),
+            _ => String::new(),
+        };
+        let line = format!("{verdict}: {words} ({version}); {numbers}{stand_in}{why}");
         text.push_str(&wrapped(&format!("- {line}")));
         text.push('\n');
     }
@@ -171,15 +226,18 @@ fn said(experiment: &dyn Experiment, report: &Report) -> String {
     text
 }
 
-fn object(experiment: &dyn Experiment, report: &Report) -> Value {
-    let claims: Vec<Value> = report
+fn object(experiment: &dyn Experiment, results: &Results) -> Value {
+    let claims: Vec<Value> = results
         .claims
         .iter()
         .map(|claim| {
+            let Explained { words, why, .. } = Explained::of(experiment, claim);
             json!({
                 "claim": claim.text,
                 "version": claim.version.words(),
                 "verdict": claim.verdict.words(),
+                "class": words,
+                "why": why,
                 "numbers": claim.numbers,
             })
         })
@@ -187,7 +245,8 @@ fn object(experiment: &dyn Experiment, report: &Report) -> Value {
     json!({
         "id": experiment.id(),
         "claims": claims,
-        "stand_ins": report.stand_ins,
-        "notes": report.notes,
+        "stand_ins": results.stand_ins,
+        "notes": results.notes,
+        "seconds": results.seconds,
     })
 }

@@ -110,11 +110,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "fit none.csv GOOD --algorithm vradmm --mu 0.1 --constraint matrix:rank.txt",
-        "constraint = matrix:rank.txt: in the strongly convex case vradmm needs a matrix A of full row rank, and this one (2 × 3) has dependent rows; …",
-    ),
-    case(
-        "fit none.csv GOOD --algorithm vradmm --mu 0.1 --graph private",
-        "constraint = graph: in the strongly convex case vradmm needs a matrix A of full row rank, …",
+        "constraint = matrix:rank.txt: in the strongly convex case vradmm needs a matrix A of full rank, and this one (2 × 3) has dependent rows and columns; …",
     ),
     case(
         "fit none.csv GOOD --algorithm sadmm --penalty scad:0.1",
@@ -227,7 +223,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "fit none.csv GOOD --algorithm dp-sgd --rho 1",
-        "rho = 1: dp-sgd has no such setting; it takes iterations, sampling, clip, step, momentum, average, precondition; …",
+        "rho = 1: dp-sgd has no such setting; it takes iterations, sampling, clip, clip_share, step, momentum, average, precondition; …",
     ),
     case(
         "fit none.csv GOOD --algorithm sadmm --precondition 0.1 --nu 2",

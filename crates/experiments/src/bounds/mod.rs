@@ -34,53 +34,52 @@ impl Bound {
         Bound { open: true, ..Bound::new(theorem, points) }
     }
 
-    /// What it says in a sentence, with what came of it in the picture.
-    fn words(&self, drawn: usize, top: f64) -> String {
-        let finite: Vec<f64> =
-            self.points.iter().map(|point| point.1).filter(|y| y.is_finite()).collect();
-        let most = finite.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let least = finite.iter().copied().fold(f64::INFINITY, f64::min);
-        let (name, constant) =
-            (&self.theorem, if self.open { ", with 1 for its open constant," } else { "" });
-        if finite.is_empty() {
-            return format!("The bound of {name} at these numbers is infinite: no help here.");
-        }
-        let range = if least == most {
-            format!("{least:.2e}")
-        } else {
-            format!("{least:.2e} to {most:.2e}")
-        };
-        let meaning = match drawn {
-            0 if least > top => "above everything that is drawn: no help here",
+    /// What came of it in the picture, in words; numbers are beside those of the picture.
+    fn meaning(&self, drawn: usize, top: f64) -> &'static str {
+        let finite = || self.points.iter().map(|point| point.1).filter(|y| y.is_finite());
+        let least = finite().fold(f64::INFINITY, f64::min);
+        match drawn {
+            _ if finite().next().is_none() => "infinite here",
+            0 if least > top => "above everything that is drawn",
             0 => "below everything that is drawn",
-            1 => "within the picture at one point alone, and not drawn",
-            all if all == self.points.len() => "drawn",
-            _ => "drawn where it is within the picture",
-        };
-        format!("The bound of {name}{constant} at these numbers is {range}: {meaning}.")
+            1 => "within the picture at one point alone",
+            _ => "",
+        }
     }
 }
 
-/// The figure with the bounds that are within it, and a note of each. No axis is stretched: a bound
-/// is drawn between the least and the largest mean that the picture has.
+/// The figure with the bounds that are within it. No axis is stretched: a bound is drawn between the
+/// least and the largest mean that the picture has. Those that are not drawn are said together, once
+/// for all figures of an experiment for which the same is to be said; their numbers are in the CSV.
 pub(crate) fn beside(mut figure: Figure, bounds: &[Bound], notes: &mut Vec<String>) -> Figure {
     let means = figure.series.iter().flat_map(|series| &series.points);
     let means = means.map(|(_, values)| Mean::of(values).value);
     let all: Vec<f64> = means.chain(figure.rules.iter().map(|rule| rule.0)).collect();
     let low = all.iter().copied().fold(f64::INFINITY, f64::min);
     let top = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut left: Vec<(&'static str, Vec<String>)> = Vec::new();
     for bound in bounds {
         let within = bound.points.iter().copied().filter(|(_, y)| (low..=top).contains(y));
         let within: Vec<(f64, f64)> = within.collect();
-        let note = format!("{}: {}", figure.title, bound.words(within.len(), top));
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
+        let constant = if bound.open { ", c = 1" } else { "" };
+        let name = format!("{}{constant}", bound.theorem);
+        let meaning = bound.meaning(within.len(), top);
         // One point is no line.
         if within.len() > 1 {
-            let constant = if bound.open { ", c = 1" } else { "" };
-            let name = format!("{}{constant}", bound.theorem);
-            figure.series.push(Series::exact(name, within).quiet());
+            figure.series.push(Series::exact(name.clone(), within).quiet());
+        } else {
+            figure.unseen.push(Series::exact(name.clone(), bound.points.clone()));
+        }
+        match left.iter_mut().find(|(said, _)| *said == meaning) {
+            Some((_, names)) => names.push(name),
+            None if !meaning.is_empty() => left.push((meaning, vec![name])),
+            None => (),
+        }
+    }
+    for (meaning, names) in left {
+        let note = format!("Not drawn: {} ({meaning}).", names.join("; "));
+        if !notes.contains(&note) {
+            notes.push(note);
         }
     }
     figure
@@ -109,12 +108,18 @@ mod tests {
         let with = beside(figure(), &bounds, &mut notes);
         assert_eq!(with.series.len(), 2, "only the first is within the picture");
         assert_eq!(with.series[1].points, [(1.0, vec![4.0]), (2.0, vec![3.0])]);
-        assert!(notes[0].contains("drawn where it is within"), "{}", notes[0]);
-        assert!(notes[1].contains("open constant") && notes[1].contains("3.10e4: above"));
-        assert!(notes[2].contains("infinite"));
-        assert!(notes[3].contains("below everything"));
-        assert!(notes[4].contains("one point alone"), "{}", notes[4]);
+        assert_eq!(with.unseen.len(), 4, "the numbers of all others are kept");
+        assert!(with.csv().contains("\"Theorem 2, c = 1 (not drawn)\",1,31000,"), "{}", with.csv());
+        assert_eq!(
+            notes,
+            [
+                "Not drawn: Theorem 2, c = 1 (above everything that is drawn).",
+                "Not drawn: Theorem 3 (infinite here).",
+                "Not drawn: Theorem 4 (below everything that is drawn).",
+                "Not drawn: Theorem 5 (within the picture at one point alone).",
+            ]
+        );
         beside(figure(), &bounds, &mut notes);
-        assert_eq!(notes.len(), 5, "nothing is said twice");
+        assert_eq!(notes.len(), 4, "nothing is said twice");
     }
 }

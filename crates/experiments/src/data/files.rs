@@ -17,12 +17,28 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
     Ok(Box::new(file))
 }
 
+/// A row as it is in a LIBSVM file.
+type Labelled = (f64, Vec<(u32, f64)>);
+
 /// A LIBSVM file of two classes, rows scaled to norm 1; the larger label is +1.
 pub(super) fn libsvm(path: &Path, columns: usize) -> Result<Table, Error> {
+    Ok(classes(columns, libsvm_rows(path, columns)?))
+}
+
+/// Adult in two LIBSVM files, with a column of ones behind the others, rows scaled to norm 1.
+pub(super) fn adult_whole(first: &Path, second: &Path) -> Result<Table, Error> {
+    const ONES: u32 = 123;
+    let mut rows = libsvm_rows(first, ONES as usize)?;
+    rows.extend(libsvm_rows(second, ONES as usize)?);
+    rows.iter_mut().for_each(|(_, row)| row.push((ONES, 1.0)));
+    Ok(classes(ONES as usize + 1, rows))
+}
+
+fn libsvm_rows(path: &Path, columns: usize) -> Result<Vec<Labelled>, Error> {
     let mut text = String::new();
     open(path)?.read_to_string(&mut text).map_err(|why| Error::file(path, why))?;
     let wrong = || Error::file(path, "it is not a LIBSVM file of this many columns");
-    let mut rows: Vec<(f64, Vec<(u32, f64)>)> = Vec::new();
+    let mut rows: Vec<Labelled> = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let mut words = line.split_whitespace();
         let label = words.next().and_then(|word| word.parse().ok()).ok_or_else(wrong)?;
@@ -34,12 +50,16 @@ pub(super) fn libsvm(path: &Path, columns: usize) -> Result<Table, Error> {
         let row: Option<Vec<_>> = words.map(pair).collect();
         rows.push((label, row.ok_or_else(wrong)?));
     }
+    Ok(rows)
+}
+
+fn classes(columns: usize, rows: Vec<Labelled>) -> Table {
     let largest = rows.iter().map(|row| row.0).fold(f64::NEG_INFINITY, f64::max);
     let mut table = Table::new(columns, true);
     for (label, row) in rows {
         table.push(row, if label == largest { 1.0 } else { -1.0 });
     }
-    Ok(table)
+    table
 }
 
 /// The bounds of the numbers of Adult, and its words: column by column.
@@ -103,8 +123,9 @@ pub(super) fn adult(path: &Path) -> Result<Table, Error> {
     Ok(table)
 }
 
-/// Forest cover: columns scaled by their largest values, rows to norm 1; class 2 is +1.
-pub(super) fn covtype(path: &Path) -> Result<Table, Error> {
+/// Forest cover: columns scaled by their largest values, rows to norm 1; class 2 is +1. With `ones`
+/// there is a column of them behind the others.
+pub(super) fn covtype(path: &Path, ones: bool) -> Result<Table, Error> {
     let mut reader = csv::Reader::from_reader(open(path)?);
     let mut rows: Vec<Vec<f32>> = Vec::new();
     for record in reader.records() {
@@ -113,7 +134,12 @@ pub(super) fn covtype(path: &Path) -> Result<Table, Error> {
         let row = row.filter(|row| row.len() == 55);
         rows.push(row.ok_or_else(|| Error::file(path, "55 numbers a row were expected"))?);
     }
-    Ok(scaled(54, rows.iter().map(|row| (&row[..54], if row[54] == 2.0 { 1.0 } else { -1.0 }))))
+    // The class is the last number, and gives its place to the ones.
+    let targets: Vec<f64> =
+        rows.iter().map(|row| if row[54] == 2.0 { 1.0 } else { -1.0 }).collect();
+    rows.iter_mut().for_each(|row| row[54] = 1.0);
+    let columns = if ones { 55 } else { 54 };
+    Ok(scaled(columns, rows.iter().map(|row| &row[..columns]).zip(targets.iter().copied())))
 }
 
 /// Columns divided by their largest absolute values (which are at least 1), rows by their norms

@@ -17,6 +17,8 @@ use crate::table::Table;
 pub enum DataSet {
     /// Adult with its columns as indicators, as LIBSVM has it (a9a).
     AdultIndicators,
+    /// The same with the rows that LIBSVM sets apart to test on (a9a.t), and a column of ones.
+    AdultWhole,
     /// Adult with its 14 columns as numbers, complete rows alone.
     Adult,
     /// Forest cover, class 2 against the others.
@@ -27,61 +29,74 @@ pub enum DataSet {
     BioTrain,
     /// Mushrooms.
     Mushrooms,
-    /// Census of Brazil.
+    /// What stands for the census of Brazil, which is not public: 38,000 rows of forest cover, as many
+    /// as RDP20 has of it, with a column of ones.
     IpumsBr,
 }
+
+/// Rows of what stands for the census of Brazil.
+const CENSUS: usize = 38_000;
 
 impl DataSet {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             DataSet::AdultIndicators => "a9a",
+            DataSet::AdultWhole => "a9a and a9a.t",
             DataSet::Adult => "Adult",
             DataSet::Covtype => "covtype",
             DataSet::W8a => "w8a",
             DataSet::BioTrain => "bio-train",
             DataSet::Mushrooms => "mushrooms",
-            DataSet::IpumsBr => "IPUMS-BR",
+            DataSet::IpumsBr => "covtype for IPUMS-BR",
         }
     }
 
-    /// The file that it is read from, `.xz` or without (Parquet without); none where it cannot be
-    /// had.
+    /// Its name in the names of files.
+    pub(crate) fn short(self) -> &'static str {
+        match self {
+            DataSet::AdultWhole => "adult",
+            DataSet::IpumsBr => "ipums-br",
+            other => other.name(),
+        }
+    }
+
+    /// The file that it is read from, `.xz` or without (Parquet without).
     pub fn file(self) -> Option<&'static str> {
         match self {
             DataSet::AdultIndicators => Some("a9a"),
+            DataSet::AdultWhole => Some("a9a.t"),
             DataSet::Adult => Some("adult.data"),
-            DataSet::Covtype => Some("covtype.csv"),
+            DataSet::Covtype | DataSet::IpumsBr => Some("covtype.csv"),
             DataSet::W8a => Some("w8a"),
             DataSet::BioTrain => Some("bio_train.parquet"),
             DataSet::Mushrooms => Some("mushrooms"),
-            DataSet::IpumsBr => None,
         }
     }
 
     /// The public collection that has it.
     pub fn collection(self) -> &'static str {
         match self {
-            DataSet::AdultIndicators | DataSet::W8a | DataSet::Mushrooms => {
+            DataSet::AdultIndicators | DataSet::AdultWhole | DataSet::W8a | DataSet::Mushrooms => {
                 "the LIBSVM data sets for binary classification"
             }
-            DataSet::Adult | DataSet::Covtype => "the UCI machine learning repository",
-            DataSet::BioTrain => "KDD Cup 2004 (protein homology), as a Parquet file",
-            DataSet::IpumsBr => {
-                "IPUMS International, to those whom it has given access; it is not read here"
+            DataSet::Adult | DataSet::Covtype | DataSet::IpumsBr => {
+                "the UCI machine learning repository"
             }
+            DataSet::BioTrain => "KDD Cup 2004 (protein homology), as a Parquet file",
         }
     }
 
     fn columns(self) -> usize {
         match self {
             DataSet::AdultIndicators => 123,
+            DataSet::AdultWhole => 124,
             DataSet::Adult => 14,
             DataSet::Covtype => 54,
             DataSet::W8a => 300,
             DataSet::BioTrain => 74,
             DataSet::Mushrooms => 112,
-            DataSet::IpumsBr => 53,
+            DataSet::IpumsBr => 55,
         }
     }
 
@@ -109,10 +124,23 @@ impl DataSet {
         self.names().iter().rev().map(|name| folder.join(name)).find(|path| path.exists())
     }
 
+    /// Its file in the folder of another one.
+    fn beside(self, path: &Path) -> Result<PathBuf, Error> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let names = self.names();
+        let found = names.iter().rev().map(|name| folder.join(name)).find(|path| path.exists());
+        found.ok_or_else(|| self.missing())
+    }
+
     fn read(self, path: &Path) -> Result<Table, Error> {
         match self {
             DataSet::Adult => files::adult(path),
-            DataSet::Covtype => files::covtype(path),
+            DataSet::AdultWhole => {
+                let first = DataSet::AdultIndicators.beside(path)?;
+                files::adult_whole(&first, path)
+            }
+            DataSet::Covtype => files::covtype(path, false),
+            DataSet::IpumsBr => Ok(files::covtype(path, true)?.at_most(CENSUS)),
             #[cfg(feature = "parquet")]
             DataSet::BioTrain => columns::bio_train(path),
             #[cfg(not(feature = "parquet"))]
@@ -137,7 +165,8 @@ impl DataSet {
                 return Err(self.missing());
             }
             report.stand_ins.push(self.name().to_owned());
-            return Ok(simulated::indicators(rows, self.columns(), 14));
+            let table = simulated::indicators(rows, self.columns(), 14);
+            return Ok(table.kept_in(context.store.as_ref()));
         };
         context.say(&format!("reading {}", self.name()))?;
         let table = self.read(&path)?;
@@ -145,7 +174,7 @@ impl DataSet {
         if all > rows {
             report.notes.push(format!("{rows} rows of the {all} of {}.", self.name()));
         }
-        Ok(table.at_most(rows))
+        Ok(table.kept_in(context.store.as_ref()).at_most(rows))
     }
 }
 
@@ -156,8 +185,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_said_with_where_to_get_it() {
         let mut quiet = |_: &str| std::ops::ControlFlow::Continue(());
-        let mut context =
-            Context { data_dir: None, quick: false, seeds: None, rows: None, tell: &mut quiet };
+        let mut context = Context { quick: false, ..Context::quick(&mut quiet) };
         let mut report = Report::default();
         let error = DataSet::W8a.load(&mut context, 10, &mut report).unwrap_err().to_string();
         assert!(error.contains("w8a") && error.contains("LIBSVM data sets"), "{error}");

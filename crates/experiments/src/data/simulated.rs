@@ -45,7 +45,7 @@ pub(crate) fn rdp20(rows: usize, seed: u64) -> Table {
 }
 
 /// The coefficients behind [`rdp20`]: 20 that are not 0.
-fn rdp20_truth() -> impl Iterator<Item = f64> {
+pub(crate) fn rdp20_truth() -> impl Iterator<Item = f64> {
     (0..100).map(|j| match j {
         0..10 => 0.5 * f64::from(j + 1),
         10..20 => -0.5 * f64::from(j - 9),
@@ -63,24 +63,32 @@ pub(crate) fn found(x: &[f64], k: usize) -> f64 {
     chosen.count() as f64 / 20.0
 }
 
-/// FP23, section 6: a uniform on the unit sphere in 64 dimensions, b = aᵀx + N(0, 0.01) with 8
-/// coefficients that are not 0; here ‖x‖ = 1, so that targets are within ±1 but for their noise.
+/// FP23, appendix E: a uniform on the unit sphere in 64 dimensions, b = aᵀx + N(0, 0.01), 8
+/// coefficients that are not 0, drawn evenly from 0 to 1 and the same for all seeds: ‖x‖² is 2.28, and
+/// 8/3 in the mean over draws. Targets are cut at ±1, which is more than four deviations.
 pub(crate) fn fp23(rows: usize, seed: u64) -> Table {
-    const P: usize = 64;
     let mut random = Random::new(seed, 23);
-    let mut truth = vec![0.0; P];
-    for &j in &Random::new(23, 23).shuffled(P)[..8] {
-        truth[j] = 8_f64.sqrt().recip();
-    }
-    let mut table = Table::new(P, false);
+    let truth = fp23_truth();
+    let mut table = Table::new(truth.len(), false);
     for _ in 0..rows {
-        let a: Vec<f64> = (0..P).map(|_| random.normal()).collect();
+        let a: Vec<f64> = (0..truth.len()).map(|_| random.normal()).collect();
         let norm = a.iter().map(|v| v * v).sum::<f64>().sqrt();
         let score: f64 = a.iter().zip(&truth).map(|(a, x)| a * x / norm).sum();
         let b = score + 0.1 * random.normal();
         table.push((0..).zip(a.into_iter().map(|v| v / norm)), b.clamp(-1.0, 1.0));
     }
     table
+}
+
+/// The coefficients behind [`fp23`].
+fn fp23_truth() -> [f64; 64] {
+    let mut truth = [0.0; 64];
+    // A draw whose length is near that of the mean draw: ‖x‖² is 2.28, and 8/3 in the mean.
+    let mut random = Random::new(23, 32);
+    for &j in &Random::new(23, 23).shuffled(truth.len())[..8] {
+        truth[j] = random.uniform();
+    }
+    truth
 }
 
 #[cfg(test)]
@@ -103,7 +111,13 @@ mod tests {
 
         let table = fp23(500, 1);
         let zero = table.mean_square(&[0.0; 64]);
-        // E b² = ‖x‖²/64 + 0.01.
-        assert!((zero - (1.0 / 64.0 + 0.01)).abs() < 0.005, "{zero}");
+        let truth = fp23_truth();
+        assert_eq!(truth.iter().filter(|x| **x > 0.0 && **x < 1.0).count(), 8);
+        // E b² = ‖x‖²/64 + 0.01, and ‖x‖² is 8/3 in the mean over draws.
+        let square: f64 = truth.iter().map(|x| x * x).sum();
+        assert!((1.6..3.8).contains(&square), "{square}");
+        assert!((zero - (square / 64.0 + 0.01)).abs() < 0.008, "{zero}");
+        // The true model leaves its noise alone.
+        assert!((table.mean_square(&truth) - 0.01).abs() < 0.003);
     }
 }

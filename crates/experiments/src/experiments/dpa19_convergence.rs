@@ -1,16 +1,16 @@
-//! DPA19, figures 1 and 3: the objective of DP-ADMM over iterations for several ε an iteration,
-//! beside the algorithm without noise.
+//! DPA19, figures 1 and 3: the augmented objective of DP-ADMM over iterations, by ε and by δ of an
+//! iteration, beside Algorithm 1.
 
 use reticent_plot::Axis;
 
-use super::dpa19::{Setting, dp_admm, notes, price};
+use super::dpa19::{CHANGES, Setting, deltas, dp_admm, epsilons, exact_steps, notes, price};
 use crate::bounds::{Bound, beside};
 use crate::claim::{Claim, Version};
 use crate::data::DataSet;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment};
 use crate::report::{Figure, Report, Series};
-use crate::train::Price;
+use crate::train::{Price, Problem};
 
 #[derive(Debug)]
 pub(super) struct Dpa19Convergence {
@@ -19,7 +19,12 @@ pub(super) struct Dpa19Convergence {
     pub penalty: &'static str,
 }
 
+/// The δ at which ε is changed, and the ε at which δ is.
 const DELTA: f64 = 1e-3;
+const EPSILON: f64 = 0.05;
+
+/// The curves of a figure: each with its name and its (ε, δ), and Algorithm 1 last.
+type Curves = Vec<(String, Option<(f64, f64)>)>;
 
 impl Experiment for Dpa19Convergence {
     fn id(&self) -> &'static str {
@@ -41,51 +46,96 @@ impl Experiment for Dpa19Convergence {
     fn claims(&self) -> &'static [&'static str] {
         &[
             "A larger ε gives a lower objective at the end",
+            "A larger δ gives a lower objective at the end",
             "DP-ADMM converges: its objective is lower at the end than at the first point, at the largest ε",
         ]
+    }
+
+    fn changes(&self) -> &'static str {
+        CHANGES
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
         let mut report = Report::default();
         let setting = Setting::load(context, &mut report)?;
         let problem = setting.problem(self.penalty);
-        let epsilons: &[f64] = context.pick(&[0.02, 0.05, 0.2], &[0.05, 0.2]);
         let points: Vec<u64> = context.pick(vec![2, 5, 10, 20, 50, 100], vec![2, setting.rounds]);
-        let name = |epsilon: &f64| format!("ε = {epsilon} an iteration");
-        let mut series: Vec<Series> = epsilons.iter().map(|e| Series::new(name(e))).collect();
-        let mut plain = Series::new("without noise");
-        // The same seed and noise: a run of fewer rounds is the beginning of one of more.
-        for &t in &points {
-            let x = problem.simulate(&dp_admm(t), Price::Free, setting.among(), 1)?;
-            plain.add(t as f64, problem.objective(&x)?);
-            for seed in context.seeds(10, 2) {
-                for (k, &epsilon) in epsilons.iter().enumerate() {
-                    context.say(&format!("{t} rounds, seed {seed}, ε = {epsilon}"))?;
-                    let price = price(epsilon, DELTA, 1.0);
-                    let x = problem.simulate(&dp_admm(t), price, setting.among(), seed)?;
-                    series[k].add(t as f64, problem.objective(&x)?);
-                }
-            }
-        }
+        let plain = || ("Algorithm 1".to_owned(), None);
+        let by_epsilon: Curves = epsilons(context)
+            .iter()
+            .map(|&e| (format!("ε = {e}"), Some((e, DELTA))))
+            .chain([plain()])
+            .collect();
+        let by_delta: Curves = deltas(context)
+            .iter()
+            .map(|&d| (format!("δ = {d:e}"), Some((EPSILON, d))))
+            .chain([plain()])
+            .collect();
+        let of_epsilon = measure(context, (&setting, &problem), &by_epsilon, &points)?;
+        let of_delta = measure(context, (&setting, &problem), &by_delta, &points)?;
         let (first, last) = (points[0] as f64, points[points.len() - 1] as f64);
-        let most = &series[series.len() - 1];
         let claims = self.claims();
         let ours = Version::Certified;
-        report.claims.push(Claim::less(claims[0], ours, most.at(last), series[0].at(last)));
-        report.claims.push(Claim::less(claims[1], ours, most.at(last), most.at(first)));
-        series.push(plain.quiet());
-        let (x, y) = (Axis::linear("iterations"), Axis::linear("objective"));
-        let title = format!("DPA19: convergence of DP-ADMM, {}", self.penalty);
+        // The smallest and the largest ε; the largest and the smallest δ. Algorithm 1 is behind.
+        let (least, most) = (&of_epsilon[0], &of_epsilon[of_epsilon.len() - 2]);
+        report.claims.push(Claim::less(claims[0], ours, most.at(last), least.at(last)));
+        let (large, small) = (&of_delta[0], &of_delta[of_delta.len() - 2]);
+        report.claims.push(Claim::less(claims[1], ours, large.at(last), small.at(last)));
+        report.claims.push(Claim::less(claims[2], ours, most.at(last), most.at(first)));
         let optimum = problem.exact()?;
         let best = problem.objective(&optimum)?;
         let of = |e: &f64| setting.bound(self.penalty, (*e, DELTA), best, &points);
-        let bounds: Vec<Bound> = epsilons.iter().map(of).collect();
-        let figure = Figure::new("convergence", &title, x, y).with(series);
-        report.figures.push(beside(figure, &bounds, &mut report.notes).captioned(
-            "δ = 1e-3. Mean and standard error over seeds. Certified at the ε of acct-dpa19.",
-        ));
+        let bounds: Vec<Bound> = epsilons(context).iter().map(of).collect();
+        let figure = |name: &str, what: &str| {
+            let title = format!("DPA19: convergence of DP-ADMM by {what}, {}", self.penalty);
+            let y = Axis::linear("augmented objective over N");
+            Figure::new(name, &title, Axis::linear("iterations"), y)
+        };
+        let by_epsilon = figure("convergence", "ε").with(of_epsilon);
+        let by_epsilon = beside(by_epsilon, &bounds, &mut report.notes);
+        report.figures.push(by_epsilon.captioned(format!("ε of an iteration, δ = {DELTA:e}.")));
+        let caption = format!("δ of an iteration, ε = {EPSILON}.");
+        report.figures.push(figure("by-delta", "δ").with(of_delta).captioned(caption));
         notes(&mut report, &setting);
         report.notes.push(setting.conditions(&optimum));
         Ok(report)
     }
+}
+
+/// The augmented objective of every curve after so many rounds. The same seed has the same noise: a
+/// run of fewer rounds is the beginning of one of more.
+fn measure(
+    context: &mut Context<'_>,
+    (setting, problem): (&Setting, &Problem<'_>),
+    curves: &Curves,
+    points: &[u64],
+) -> Result<Vec<Series>, Error> {
+    let mut cells = Vec::new();
+    for (k, (_, budget)) in curves.iter().enumerate() {
+        // No chance is in what has no noise.
+        let seeds = if budget.is_some() { context.seeds(10, 2) } else { 1..=1 };
+        let seeds: Vec<u64> = seeds.collect();
+        cells.extend(points.iter().flat_map(|&t| seeds.iter().map(move |&seed| (k, t, seed))));
+    }
+    let named =
+        |&(k, t, seed): &(usize, u64, u64)| format!("{t} rounds, seed {seed}, {}", curves[k].0);
+    let values = context.each(&cells, named, |&(k, t, seed)| {
+        let nodes = match curves[k].1 {
+            Some((epsilon, delta)) => {
+                let price = price(epsilon, delta, 1.0);
+                setting.averages(problem, &dp_admm(t), price, seed)?
+            }
+            None => setting.averages(problem, &exact_steps(t), Price::Free, seed)?,
+        };
+        setting.augmented(problem, &nodes)
+    })?;
+    let quiet = |(name, budget): &(String, Option<(f64, f64)>)| match budget {
+        Some(_) => Series::new(name.clone()),
+        None => Series::new(name.clone()).quiet(),
+    };
+    let mut series: Vec<Series> = curves.iter().map(quiet).collect();
+    for (&(k, t, _), value) in cells.iter().zip(values) {
+        series[k].add(t as f64, value);
+    }
+    Ok(series)
 }

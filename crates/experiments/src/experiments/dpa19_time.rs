@@ -55,7 +55,7 @@ impl Experiment for Dpa19Time {
                 for (k, (method, price)) in runs.iter().enumerate() {
                     context.say(&format!("seed {seed}, {rounds} rounds, {}", names[k]))?;
                     let start = Instant::now();
-                    problem.simulate(method, *price, setting.among(), seed)?;
+                    problem.simulate_anew(method, *price, setting.among(), seed)?;
                     series[k].add(rounds as f64, start.elapsed().as_secs_f64());
                 }
             }

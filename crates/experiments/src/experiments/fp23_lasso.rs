@@ -1,7 +1,12 @@
 //! FP23, figure 1: the lasso by private ADMM and by proximal DP-SGD, a tenth of the users a round.
 //!
-//! Ours is the consensus form with a trusted sum, whose blocks move as functions of what is public
-//! (E3). As published it has the sensitivity of erratum E1.
+//! ```text
+//! κ by cross-validation  ─► for each method the best of a grid at the smallest ε  ─► all ε with these settings
+//! ```
+//!
+//! As in the paper all three look at the data and at a test table: on simulated rows that is public.
+//! The published version is Algorithm 3 with Theorem 3's noise (E3, E14); ours has a trusted server
+//! that adds the noise to a mean, and blocks that move as functions of what is public.
 
 use reticent_plot::Axis;
 
@@ -11,14 +16,24 @@ use crate::data::{DataSet, simulated};
 use crate::error::Error;
 use crate::experiment::{Context, Experiment};
 use crate::report::{Figure, Report, Series};
-use crate::train::{Price, Problem, method};
+use crate::statistics::Mean;
+use crate::store::Store;
+use crate::table::Table;
+use crate::train::{Method, Price, Problem, method};
 
 #[derive(Debug)]
 pub(super) struct Fp23Lasso;
 
 const DELTA: f64 = 1e-6;
 
-const LAMBDA: f64 = 1e-3;
+/// Users, and rows of the test table.
+const ROWS: usize = 1_000;
+
+/// The seed of the table that is tuned on, which nothing is reported of.
+const TUNED_ON: u64 = 0;
+
+/// Seeds of test tables, apart from those of training.
+const TEST: u64 = 1_000;
 
 /// What Theorem 1 and Corollary 5.1 say here.
 fn theorem(epsilon: f64) -> String {
@@ -36,7 +51,7 @@ fn theorem(epsilon: f64) -> String {
         "Theorem 1 asks for a contraction: not held, a user's loss is flat in 63 of 64 directions and L1 has no curvature, \
          so that its bound at these numbers is infinite. If there were one of ½, Corollary 5.1 would have {bound:.2e} for \
          the mean squared distance of a user's block after {rounds} rounds at a Rényi divergence of {epsilon} (α = {alpha}, \
-         Lγ = 1), where ‖x*‖ = 1 and E1 is left as it is."
+         Lγ = 1), where E1 is left as it is."
     )
 }
 
@@ -60,69 +75,249 @@ impl Experiment for Fp23Lasso {
     fn claims(&self) -> &'static [&'static str] {
         &[
             "Private ADMM has a lower objective than proximal DP-SGD at small ε",
-            "Private ADMM has a lower objective than proximal DP-SGD over all ε",
-            "Private ADMM is better than predicting 0 at the largest ε",
+            "Private ADMM is ahead of proximal DP-SGD by more at small ε than at large ε",
         ]
+    }
+
+    fn changes(&self) -> &'static str {
+        "The grids and K are ours, the paper prints none. Every seed has a table of its own, and 1,000 more rows to test on."
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
         let epsilons: &[f64] =
             context.pick(&[0.01, 0.028, 0.08, 0.22, 0.63, 1.8, 5.0], &[0.05, 5.0]);
-        let methods = [
-            method("private ADMM", "consensus", "sampling=poisson:0.1"),
-            method("private ADMM (published)", "consensus", "as_published"),
-            method("DP-SGD", "dp-sgd", "sampling=poisson:0.1"),
-        ];
-        let mut series: Vec<Series> =
-            methods.iter().map(|method| Series::new(method.name)).collect();
+        let study = Study::new(context)?;
+        let mut methods = Vec::new();
+        for grid in Grid::ALL {
+            methods.push(study.tuned(context, grid, epsilons[0])?);
+        }
+        let seeds: Vec<u64> = context.seeds(10, 2).collect();
+        let found = context.each(
+            &seeds,
+            |seed| format!("seed {seed}, all ε"),
+            |&seed| study.measured(&methods, epsilons, seed),
+        )?;
+        let mut series = Grid::ALL.map(|grid| Series::new(grid.name())).to_vec();
         let (mut zero, mut best) = (Series::new("zero"), Series::new("optimum"));
-        for seed in context.seeds(10, 2) {
-            let table = simulated::fp23(1_000, seed);
-            let problem = Problem::new(&table, "squared", format!("l1:{LAMBDA}"));
-            let nothing = problem.objective(&vec![0.0; table.columns])?;
-            best.add(0.0, problem.objective(&problem.exact()?)?);
-            for &epsilon in epsilons {
+        for Measured { worth, nothing, optimum } in found {
+            best.add(0.0, optimum);
+            for (e, &epsilon) in epsilons.iter().enumerate() {
                 zero.add(epsilon, nothing);
-                for (k, method) in methods.iter().enumerate() {
-                    context.say(&format!("seed {seed}, ε = {epsilon}, {}", method.name))?;
-                    let x = problem.fit(method, Price::Budget(epsilon, DELTA), seed)?;
-                    series[k].add(epsilon, problem.objective(&x)?);
-                }
+                (0..series.len()).for_each(|k| series[k].add(epsilon, worth[k][e]));
             }
         }
         let mut report = Report::default();
-        let (small, large) = (epsilons[0], epsilons[epsilons.len() - 1]);
-        for (k, version) in [(0, Version::Certified), (1, Version::AsPublished)] {
-            let first = format!("{} (ε = {small})", self.claims()[0]);
-            report.claims.push(Claim::less(
-                &first,
-                version,
-                series[k].at(small),
-                series[2].at(small),
-            ));
-            let (admm, sgd) = (series[k].by_seed(), series[2].by_seed());
-            report.claims.push(Claim::less(self.claims()[1], version, &admm, &sgd));
-            let last = format!("{} (ε = {large})", self.claims()[2]);
-            report.claims.push(Claim::less(&last, version, series[k].at(large), zero.at(large)));
-        }
-        let optimum = best.by_seed().iter().sum::<f64>() / best.by_seed().len() as f64;
+        self.check(&mut report, epsilons, &series);
+        let chosen: Vec<String> = methods.iter().map(|(_, words)| words.clone()).collect();
+        let optimum = Mean::of(best.at(0.0)).value;
         series.push(zero.quiet());
-        let (x, y) = (Axis::log("ε at δ = 1e-6"), Axis::log("objective"));
-        report.figures.push(
+        let (x, y) = (Axis::log("ε at δ = 1e-6"), Axis::log("objective on the test table"));
+        report.figures.extend(
             Figure::new("objective", "FP23: the lasso, private ADMM and DP-SGD", x, y)
                 .with(series)
                 .with_rule(optimum, "optimum")
-                .captioned(
-                    "1,000 users of one record, 64 features, 8 of them with a coefficient; mean and standard error over \
-                     seeds. The published version divides its sensitivity by n once too often (E1): it is NOT PRIVATE.",
-                ),
+                .captioned(study.caption(epsilons[0]))
+                .apart(),
         );
-        report.notes.push(
-            "The sum over the tenth of the users that is drawn is trusted, as in the paper's federated figure; the published \
-             version moves all blocks, because what it claims for samples is E3."
-                .to_owned(),
-        );
-        report.notes.push(theorem(large));
+        report.notes.push(format!("Chosen at ε = {}: {}.", epsilons[0], chosen.join("; ")));
+        report.notes.push(theorem(epsilons[epsilons.len() - 1]));
         Ok(report)
     }
+}
+
+impl Fp23Lasso {
+    fn check(&self, report: &mut Report, epsilons: &[f64], series: &[Series]) {
+        let (small, large) = (epsilons[0], epsilons[epsilons.len() - 1]);
+        let sgd = &series[2];
+        for (ours, version) in
+            [(&series[0], Version::Certified), (&series[1], Version::AsPublished)]
+        {
+            for &at in &epsilons[..2] {
+                let text = format!("{} (ε = {at})", self.claims()[0]);
+                report.claims.push(Claim::less(&text, version, ours.at(at), sgd.at(at)));
+            }
+            let lead = |at: f64| -> Vec<f64> {
+                ours.at(at).iter().zip(sgd.at(at)).map(|(ours, sgd)| sgd - ours).collect()
+            };
+            let text = format!("{} (ε = {small} and {large})", self.claims()[1]);
+            report.claims.push(Claim::more(&text, version, &lead(small), &lead(large)));
+        }
+    }
+}
+
+/// What is the same for all methods: κ, K and the sizes of the grids.
+struct Study {
+    penalty: String,
+    rounds: u64,
+    repeats: u64,
+    coarse: bool,
+    store: Option<Store>,
+}
+
+/// What one table comes to: for each method its objective on the test table at each ε, that of zero
+/// and that of the exact solution.
+struct Measured {
+    worth: Vec<Vec<f64>>,
+    nothing: f64,
+    optimum: f64,
+}
+
+impl Study {
+    fn new(context: &mut Context<'_>) -> Result<Self, Error> {
+        context.say("κ by cross-validation")?;
+        let store = context.store.clone();
+        let table = simulated::fp23(ROWS, TUNED_ON).kept_in(store.as_ref());
+        let kappa = cross_validated(&table, context.quick)?;
+        Ok(Study {
+            penalty: format!("l1:{kappa:e}"),
+            rounds: context.pick(50, 10),
+            repeats: context.pick(3, 1),
+            coarse: context.quick,
+            store,
+        })
+    }
+
+    fn table(&self, seed: u64) -> Table {
+        simulated::fp23(ROWS, seed).kept_in(self.store.as_ref())
+    }
+
+    /// All methods at all ε on the table of one seed.
+    fn measured(
+        &self,
+        methods: &[(Method, String)],
+        epsilons: &[f64],
+        seed: u64,
+    ) -> Result<Measured, Error> {
+        let (train, test) = (self.table(seed), self.table(TEST + seed));
+        let (problem, on_test) = (self.problem(&train), self.problem(&test));
+        let of = |(method, _): &(Method, String)| -> Result<Vec<f64>, Error> {
+            let worth = |epsilon: &f64| on_test.objective(&fit(&problem, method, *epsilon, seed)?);
+            epsilons.iter().map(worth).collect()
+        };
+        Ok(Measured {
+            worth: methods.iter().map(of).collect::<Result<_, _>>()?,
+            nothing: on_test.objective(&vec![0.0; train.columns])?,
+            optimum: on_test.objective(&problem.exact()?)?,
+        })
+    }
+
+    fn problem<'t>(&self, table: &'t Table) -> Problem<'t> {
+        Problem::new(table, "squared", self.penalty.clone())
+    }
+
+    /// The settings of a grid with the lowest mean objective on a test table at one ε, and the words
+    /// for them.
+    fn tuned(
+        &self,
+        context: &mut Context<'_>,
+        grid: Grid,
+        epsilon: f64,
+    ) -> Result<(Method, String), Error> {
+        let (train, test) = (self.table(TUNED_ON), self.table(TEST + TUNED_ON));
+        let (problem, on_test) = (self.problem(&train), self.problem(&test));
+        let methods = grid.methods(self.rounds, self.coarse);
+        let values = context.each(
+            &methods,
+            |method| format!("tuning {} with {}", grid.name(), method.settings),
+            |method| {
+                let worth = |seed| on_test.objective(&fit(&problem, method, epsilon, seed)?);
+                let values = (1..=self.repeats).map(worth).collect::<Result<Vec<_>, _>>()?;
+                Ok(Mean::of(&values).value)
+            },
+        )?;
+        let mut best: Option<(f64, Method)> = None;
+        for (value, method) in values.into_iter().zip(methods) {
+            if best.as_ref().is_none_or(|(least, _)| value < *least) {
+                best = Some((value, method));
+            }
+        }
+        let (_, method) = best.ok_or_else(|| Error::account("there is nothing to choose from"))?;
+        let words = format!("{} {}", grid.name(), method.settings);
+        Ok((method, words))
+    }
+
+    fn caption(&self, smallest: f64) -> String {
+        format!(
+            "1,000 users of one record, 64 features, 8 of them with a coefficient drawn evenly from 0 to 1; a tenth of the \
+             users in each of {} rounds of every method. κ ({}) is chosen by cross-validation, and step, clip and γ by grid \
+             at ε = {smallest}, as in the paper, on a table and a test table of their own: the choice is not counted, and is \
+             free because the rows are simulated. The published version is the printed Algorithm 3 with Theorem 3's noise \
+             (E3, E14): it is NOT PRIVATE.",
+            self.rounds, self.penalty
+        )
+    }
+}
+
+/// What is chosen from.
+#[derive(Clone, Copy)]
+enum Grid {
+    Certified,
+    Published,
+    DpSgd,
+}
+
+impl Grid {
+    const ALL: [Grid; 3] = [Grid::Certified, Grid::Published, Grid::DpSgd];
+
+    fn name(self) -> &'static str {
+        match self {
+            Grid::Certified => "private ADMM",
+            Grid::Published => "private ADMM (published)",
+            Grid::DpSgd => "DP-SGD",
+        }
+    }
+
+    fn methods(self, rounds: u64, coarse: bool) -> Vec<Method> {
+        let clips: &[f64] = if coarse { &[0.2] } else { &[0.05, 0.2, 1.0] };
+        let steps: &[f64] = if coarse { &[0.1, 1.0] } else { &[0.01, 0.1, 1.0, 10.0] };
+        let lambdas: &[f64] = match (self, coarse) {
+            (Grid::DpSgd, _) => &[1.0],
+            (_, true) => &[0.5],
+            (_, false) => &[0.1, 0.5, 0.9],
+        };
+        let mut methods = Vec::new();
+        for (clip, step) in clips.iter().flat_map(|clip| steps.iter().map(move |step| (clip, step)))
+        {
+            for lambda in lambdas {
+                let common = format!("iterations={rounds} sampling=poisson:0.1 clip={clip}");
+                let (algorithm, settings) = match self {
+                    Grid::Certified => {
+                        ("federated", format!("{common} gamma={step} relaxation={lambda}"))
+                    }
+                    Grid::Published => (
+                        "federated",
+                        format!("{common} gamma={step} relaxation={lambda} as_published"),
+                    ),
+                    Grid::DpSgd => ("dp-sgd", format!("{common} step=constant:{step}")),
+                };
+                methods.push(method(self.name(), algorithm, settings));
+            }
+        }
+        methods
+    }
+}
+
+fn fit(problem: &Problem<'_>, method: &Method, epsilon: f64, seed: u64) -> Result<Vec<f64>, Error> {
+    let price = Price::Budget(epsilon, DELTA);
+    match method.algorithm {
+        "federated" => problem.users(method, price, seed),
+        _ => problem.fit(method, price, seed),
+    }
+}
+
+/// κ with the least squared error on folds that are held out.
+fn cross_validated(table: &Table, coarse: bool) -> Result<f64, Error> {
+    let powers = if coarse { -12..=-10 } else { -16..=-4 };
+    let mut best = (f64::INFINITY, 0.0);
+    for kappa in powers.map(|k| 10_f64.powf(f64::from(k) / 4.0)) {
+        let mut error = 0.0;
+        for (train, test) in table.folds(5, 1) {
+            let x = Problem::new(&train, "squared", format!("l1:{kappa:e}")).exact()?;
+            error += test.mean_square(&x);
+        }
+        if error < best.0 {
+            best = (error, kappa);
+        }
+    }
+    Ok(best.1)
 }

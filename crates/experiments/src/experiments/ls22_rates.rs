@@ -4,12 +4,11 @@
 use reticent_plot::Axis;
 
 use crate::bounds::{self, Bound, beside};
-use crate::claim::{Claim, Version};
+use crate::claim::Version;
 use crate::data::{DataSet, simulated};
 use crate::error::Error;
 use crate::experiment::{Context, Experiment};
 use crate::report::{Figure, Report, Series};
-use crate::statistics::slope;
 use crate::train::{Method, Price, Problem, method};
 
 #[derive(Debug)]
@@ -20,9 +19,6 @@ const BUDGET: (f64, f64) = (1.0, 1e-5);
 
 /// The ridge of the strongly convex case.
 const RIDGE: f64 = 0.1;
-
-/// The rate of each theorem, as a power of T.
-const RATES: [f64; 3] = [-0.5, -1.0, -1.0];
 
 /// The methods after so many steps; batches of a tenth.
 fn methods(steps: u64) -> [Method; 3] {
@@ -60,11 +56,8 @@ impl Experiment for Ls22Rates {
     }
 
     fn claims(&self) -> &'static [&'static str] {
-        &[
-            "The gap of SADMM in the general convex case falls at least as T^(−1/2)",
-            "The gap of SADMM in the strongly convex case falls at least as T^(−1)",
-            "The gap of VRADMM in the general convex case falls at least as T^(−1)",
-        ]
+        // Table 1 has complexities and utility bounds. An upper bound is not refuted by a slope.
+        &[]
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
@@ -93,14 +86,6 @@ impl Experiment for Ls22Rates {
             }
         }
         let mut report = Report::default();
-        let versions = [Version::WithoutNoise, Version::Certified];
-        for (series, version) in gaps.iter().zip(versions) {
-            for (k, claim) in self.claims().iter().enumerate() {
-                let slopes = slopes(&series[k]);
-                let rate = vec![RATES[k]; slopes.len()];
-                report.claims.push(Claim::less(claim, version, &slopes, &rate));
-            }
-        }
         draw(&mut report, gaps, &theorems((table.len(), table.columns), steps));
         report.notes.push(
             "Simulated logistic regression: l1:1e-3 in the general case, l2:0.1 in the strongly convex one. The theorems have no T \
@@ -128,18 +113,7 @@ fn draw(report: &mut Report, [free, private]: [Vec<Series>; 2], theorems: &[Boun
         let (x, y) = (Axis::log("steps"), Axis::log("objective gap"));
         Figure::new(file, "LS22: how fast the gap falls", x, y).with(series)
     };
-    report.figures.push(figure("free", free).captioned("Without noise: NOT PRIVATE."));
+    report.figures.push(figure("free", free).of(Version::WithoutNoise));
     let private = beside(figure("private", private), theorems, &mut report.notes);
     report.figures.push(private.captioned("At ε = 1, δ = 1e-5, whatever T is."));
-}
-
-/// The power of T with which the gap falls, for each seed.
-fn slopes(series: &Series) -> Vec<f64> {
-    let seeds = series.points.first().map_or(0, |(_, values)| values.len());
-    let of = |seed: usize| {
-        let logs: Vec<_> =
-            series.points.iter().map(|(t, values)| (t.ln(), values[seed].ln())).collect();
-        slope(&logs)
-    };
-    (0..seeds).map(of).collect()
 }

@@ -13,6 +13,8 @@ pub enum Statistic {
     Feature(usize),
     /// The target.
     Target,
+    /// The size of the target, `|b|`: the residual of a number at a parameter of zeros.
+    TargetSize,
     /// The norm of the row, the intercept's constant included.
     RowNorm,
 }
@@ -23,6 +25,7 @@ impl Statistic {
         match self {
             Statistic::Feature(index) => private.entry(i, index),
             Statistic::Target => private.target(i),
+            Statistic::TargetSize => private.target(i).abs(),
             Statistic::RowNorm => private.norm_above(i),
         }
     }

@@ -1,6 +1,7 @@
 //! Means over the units: gradients and their parts, second moments, scores, counts and quantiles.
 
 use super::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
+use reticent_accountant::statistics::normal_cdf;
 use reticent_accountant::{Adjacency, Unit};
 use reticent_oracle::queries::{
     Consensus, ConsensusTerms, Coordinate, Correction, Count, Curvature, Gradient, Mean, Moving,
@@ -292,6 +293,57 @@ fn quantiles_without_noise_are_quantiles() {
         let expected = candidates.iter().find(|c| **c >= values[needed - 1]).unwrap();
         assert!((found - expected).abs() < 0.1, "{fraction}: {found} {expected}");
     }
+}
+
+/// The attack on a quantile: whether a unit is there moves a count by 1, and whether the answer is
+/// below the middle is all that is seen of the first count. So often as it is, with a count of c and
+/// a wanted one of c + 1 that a unit would fill, it must be Φ(−1/(z√k)) for k counts, and under
+/// replace-one, where the count has half of the noise, Φ(−2/(z√k)). 2,000 answers a case, 4.5
+/// standard errors: a false alarm in 150,000 tests of a case.
+#[test]
+fn a_quantile_has_the_noise_of_its_event() {
+    const ANSWERS: u32 = 2_000;
+    let table = example(false);
+    let mut values: Vec<f64> = (0..COUNT).map(|i| table.rows.dense_row(i)[1]).collect();
+    values.sort_by(f64::total_cmp);
+    let (middle, z) = (values[COUNT / 2], 1.5);
+    let there = values.iter().filter(|value| **value <= middle).count() as f64;
+    let expected = |counts: f64, half: f64| normal_cdf(-1.0 / (half * z * counts.sqrt()));
+    for (adjacency, half) in [(Adjacency::AddRemove, 1.0), (Adjacency::ReplaceOne, 0.5)] {
+        for counts in [1_i32, 2, 4] {
+            let most = 1 << counts;
+            // The first count is at the middle one of them.
+            let candidates: Vec<f64> =
+                (0..most).map(|k| middle + f64::from(k - most / 2 + 1) * 10.0).collect();
+            let mut gate =
+                gate("squared", &Opening { adjacency, public_n: Some(COUNT as u64), ..OPENING });
+            let params = Quantile {
+                of: Statistic::Feature(1),
+                fraction: (there + 1.0) / COUNT as f64,
+                candidates: &candidates,
+                noise_multiplier: z,
+            };
+            let low = |_: &u32| gate.ask(&params).unwrap().into_inner() <= middle;
+            let seen = (0..ANSWERS).filter(low).count() as f64 / f64::from(ANSWERS);
+            let p = expected(f64::from(counts), half);
+            let error = (p * (1.0 - p) / f64::from(ANSWERS)).sqrt();
+            assert!((seen - p).abs() < 4.5 * error, "{adjacency} {counts}: {seen}, not {p}");
+        }
+    }
+}
+
+/// The targets are −1 and 1.
+#[test]
+fn the_size_of_a_target_has_no_sign() {
+    let params = Quantile {
+        of: Statistic::TargetSize,
+        fraction: 0.01,
+        candidates: &[-1.0, 0.5, 1.0, 2.0],
+        noise_multiplier: 0.0,
+    };
+    assert_eq!(gate("squared", &OPENING).ask(&params).unwrap().into_inner(), 1.0);
+    let signed = Quantile { of: Statistic::Target, ..params };
+    assert_eq!(gate("squared", &OPENING).ask(&signed).unwrap().into_inner(), -1.0);
 }
 
 #[test]

@@ -172,6 +172,12 @@ pub trait Penalty: fmt::Debug + Send + Sync {
         None
     }
 
+    /// `λ` of a ridge `(λ/2)‖x‖²` on the coefficients alone, for a penalty behind a graph `[φ; I]`
+    /// whose last entries they are; 0 where there is none. A method may count it to the loss.
+    fn coefficient_ridge(&self) -> f64 {
+        0.0
+    }
+
     /// See [`is_own`]. The type has no name outside, so that nobody else can write this.
     #[doc(hidden)]
     fn own(&self) -> Option<sealed::Own> {

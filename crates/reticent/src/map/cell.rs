@@ -135,8 +135,12 @@ pub(crate) fn form(takes: &[&str], settings: &Settings) -> &'static str {
     use reticent_admm::{Release, Walk};
     use reticent_oracle::Law;
     let has = |name: &str| takes.contains(&name);
+    let is_set = |share: Option<f64>| share.is_some_and(|share| share != 0.0);
+    let scaled = has("clip_share") && is_set(settings.clip_share);
     if has("schedule") {
         return match settings.schedule.unwrap_or_default() {
+            BlockSchedule::All if scaled => "scaled",
+            _ if scaled => "scaled blocks",
             BlockSchedule::All => "all",
             BlockSchedule::Permutation => "permutation",
             BlockSchedule::Single => "single",
@@ -149,9 +153,11 @@ pub(crate) fn form(takes: &[&str], settings: &Settings) -> &'static str {
             Law::SphericalLaplace => "spherical-laplace",
         };
     }
-    if has("precondition") {
-        let chosen = settings.precondition.is_some_and(|share| share != 0.0);
-        return if chosen { "preconditioned" } else { "" };
+    if has("precondition") && is_set(settings.precondition) {
+        return if scaled { "preconditioned, scaled" } else { "preconditioned" };
+    }
+    if scaled {
+        return "scaled";
     }
     if has("walk") {
         return match settings.walk.unwrap_or_default() {

@@ -90,6 +90,9 @@ impl Row {
             Drawn::Poisson => notes.extend(["sampling", "poisson-gaussian"]),
             Drawn::WithoutReplacement => notes.extend(["sampling", "without-replacement-gaussian"]),
         }
+        if may_scale(cell) {
+            notes.extend(["quantile", "count"]);
+        }
         if cell.procedure.has_graph() && !notes.contains(&"second-moment") {
             notes.push("second-moment");
         }
@@ -112,6 +115,15 @@ impl Row {
             (slack, _) => slack,
         }
     }
+}
+
+/// Whether a run may ask for the scale of the residuals first, because it is told to or by public
+/// numbers.
+fn may_scale(cell: &Cell) -> bool {
+    let takes = reticent_admm::catalogue::find(cell.algorithm).map_or(&[][..], |entry| entry.takes);
+    cell.procedure == Procedure::Alone
+        && takes.contains(&"clip_share")
+        && !["permutation", "single", "blocks"].contains(&cell.form)
 }
 
 /// Every combination that is offered, with its row.

@@ -108,6 +108,10 @@ pub(super) const CHOICE: &str = "a choice is counted by Rényi divergence, for t
 pub(super) const GRAPH: &str =
     "no record moves the second moments and the gradient as far as it may at once";
 
+/// For what asks for the scale of the residuals.
+const SCALE: &str =
+    "no record moves the counts of the scale and the gradient as far as it may at once";
+
 /// For what has standard errors.
 pub(super) const CURVATURE: &str =
     "no record moves the curvature and the gradient as far as it may at once";
@@ -138,6 +142,10 @@ const TABLE: Row = Row {
 };
 /// The same in coordinates of its own.
 const OWN: Row = Row { forms: &["preconditioned"], proofs: WHITENED, slack: GRAPH, ..TABLE };
+/// The same behind the scale of the residuals.
+const SCALED: Row = Row { forms: &["scaled"], procedures: &[Alone], slack: SCALE, ..TABLE };
+/// Both.
+const SCALED_OWN: Row = Row { forms: &["preconditioned, scaled"], procedures: &[Alone], ..OWN };
 /// The same for many parties: one run, each party looked at by all.
 const PARTIES: Row = Row { procedures: &[Alone], views: &[Local], proofs: PARTY_CLIPPED, ..TABLE };
 
@@ -199,6 +207,43 @@ pub const MAP: &[Row] = &[
         ..TABLE
     },
     Row { algorithms: &["mpadmm"], adjacencies: EITHER, ..TABLE },
+    // The scale of the residuals first.
+    Row { algorithms: &["auto"], drawn: SAMPLES, proofs: WHITENED, ..SCALED },
+    Row {
+        algorithms: &["dp-sgd", "sadmm", "vradmm", "ssadmm", "dp-cd", "dp-fw"],
+        drawn: SAMPLES,
+        ..SCALED
+    },
+    Row {
+        algorithms: &["auto"],
+        adjacencies: &[AddRemove],
+        drawn: COUNTLESS,
+        proofs: WHITENED,
+        ..SCALED
+    },
+    Row {
+        algorithms: &["dp-sgd", "sadmm", "vradmm", "ssadmm", "dp-cd", "dp-fw"],
+        adjacencies: &[AddRemove],
+        drawn: COUNTLESS,
+        ..SCALED
+    },
+    Row { algorithms: &["mpadmm"], adjacencies: EITHER, ..SCALED },
+    Row { algorithms: &["consensus"], drawn: SAMPLES, proofs: BLOCKS, ..SCALED },
+    Row {
+        algorithms: &["consensus"],
+        adjacencies: &[AddRemove],
+        drawn: COUNTLESS,
+        proofs: BLOCKS,
+        ..SCALED
+    },
+    Row { algorithms: &["auto", "dp-sgd", "sadmm", "ssadmm"], drawn: SAMPLES, ..SCALED_OWN },
+    Row {
+        algorithms: &["auto", "dp-sgd", "sadmm", "ssadmm"],
+        adjacencies: &[AddRemove],
+        drawn: COUNTLESS,
+        ..SCALED_OWN
+    },
+    Row { algorithms: &["mpadmm"], adjacencies: EITHER, ..SCALED_OWN },
     // The same with standard errors after it.
     Row {
         algorithms: &["auto"],

@@ -31,6 +31,9 @@ const BETWEEN_PARTIES: [&str; 2] = [
 /// What a certificate without a guarantee says, which is an infinite ε at every δ.
 const ANY_DELTA: f64 = 1e-5;
 
+/// Who is shown the run after every round, and gives nothing back.
+type After<'a> = dyn FnMut(&runtime::Simulation) + 'a;
+
 /// Where a run is kept, so that it can go on after a crash.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Keep<'a> {
@@ -117,7 +120,27 @@ impl ReadySimulation<'_> {
     /// If it ends on its way, or is stopped; [`Error::Spent`] says that the budget was spent
     /// nevertheless, and any other error came before anything was asked.
     pub fn run(self, keep: Keep<'_>, watch: &mut Watch<'_>) -> Result<Simulated, Error> {
-        self.perform(keep, watch, None)
+        self.perform(keep, watch, &mut |_| {})
+    }
+
+    /// The same; `show` is shown the number of every round and, where parties have models of their
+    /// own to show, as peers have, that of each after it, in the coordinates of the run. They are
+    /// what was broadcast, and the certificate covers all of them (proofs/recycled.md).
+    ///
+    /// # Errors
+    /// As [`ReadySimulation::run`].
+    pub fn run_followed(
+        self,
+        keep: Keep<'_>,
+        watch: &mut Watch<'_>,
+        show: &mut dyn FnMut(u32, &[Vec<f64>]),
+    ) -> Result<Simulated, Error> {
+        self.perform(keep, watch, &mut |run| {
+            let (done, _) = run.progress();
+            if done > 0 {
+                show(done, &run.protocol().node_models(run.nodes()));
+            }
+        })
     }
 
     /// The same with a trace of it. One that goes on from a checkpoint has a trace of what was left.
@@ -132,7 +155,7 @@ impl ReadySimulation<'_> {
     ) -> Result<(Simulated, Trace), Error> {
         let (plans, job) = (self.party_plans(), self.job);
         let mut rounds = Rounds::new(tracing, job.certificate_delta(), job.opening.view);
-        let simulated = self.perform(keep, watch, Some(&mut rounds))?;
+        let simulated = self.perform(keep, watch, &mut |run| rounds.note(run))?;
         let certified = simulated.model.certificate().certified;
         Ok((simulated, rounds.finish(&plans, certified)))
     }
@@ -141,7 +164,7 @@ impl ReadySimulation<'_> {
         self,
         keep: Keep<'_>,
         watch: &mut Watch<'_>,
-        mut trace: Option<&mut Rounds<'_>>,
+        after: &mut After<'_>,
     ) -> Result<Simulated, Error> {
         let ReadySimulation { job, mut run, checkpoint, unpaid } = self;
         enter(Stage::Running, watch)?;
@@ -150,8 +173,8 @@ impl ReadySimulation<'_> {
             run.resume(&checkpoint)?;
         }
         // From here on parties release: whatever ends the run, the budget is spent.
-        job.rounds(&mut run, keep, watch, trace.as_deref_mut())
-            .and_then(|()| job.close(run, unpaid, trace))
+        job.rounds(&mut run, keep, watch, after)
+            .and_then(|()| job.close(run, unpaid, after))
             .map_err(|why| job.stopped(why))
     }
 }
@@ -228,9 +251,9 @@ impl SimulationJob {
         run: &mut runtime::Simulation,
         keep: Keep<'_>,
         watch: &mut Watch<'_>,
-        mut trace: Option<&mut Rounds<'_>>,
+        after: &mut After<'_>,
     ) -> Result<(), Error> {
-        while run.step_after(|run| trace.iter_mut().for_each(|trace| trace.note(run)))? {
+        while run.step_after(|run| after(run))? {
             if let Some(file) = keep.checkpoint {
                 run.checkpoint()?.save(file)?;
             }
@@ -256,6 +279,11 @@ impl SimulationJob {
     /// What is minimised, and on which terms.
     pub(crate) fn objective(&self) -> (&Objective, Opening) {
         (&self.objective, self.opening)
+    }
+
+    /// What the mean loss of a party is multiplied by.
+    pub(crate) fn loss_weight(&self) -> f64 {
+        self.settings.loss_weight.unwrap_or(1.0)
     }
 
     /// The run at its start, calibrated.
@@ -319,15 +347,14 @@ impl SimulationJob {
         &self,
         run: runtime::Simulation,
         unpaid: bool,
-        mut trace: Option<&mut Rounds<'_>>,
+        after: &mut After<'_>,
     ) -> Result<Simulated, Error> {
         let rounds = run.progress().1;
         let mut assumptions = run.protocol().assumptions();
         assumptions.extend(BETWEEN_PARTIES.map(str::to_owned));
         assumptions.push(self.dealt());
         assumptions.extend(self.objective.assumptions(self.opening.unit));
-        let mut outcome =
-            run.close_after(|run| trace.iter_mut().for_each(|trace| trace.note(run)))?;
+        let mut outcome = run.close_after(|run| after(run))?;
         if unpaid {
             outcome.parties.iter_mut().for_each(|party| party.ledger.taint(Taint::UnpaidRead));
         }

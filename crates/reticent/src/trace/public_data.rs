@@ -18,6 +18,8 @@ use crate::source::Source;
 /// read freely. It is for experiments: the objective, the exact optimum, metrics on a test table.
 pub struct PublicData {
     objective: Objective,
+    /// What the mean loss is multiplied by (`loss_weight` of peers).
+    weight: f64,
     opening: Opening,
     gate: Gate,
     /// The exact optimum and the objective at it.
@@ -35,7 +37,7 @@ impl std::fmt::Debug for PublicData {
 /// What a parameter is worth on a public table. Not private.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Examined {
-    /// The mean loss and the penalty.
+    /// The mean loss and the penalty; beside `loss_weight` the mean loss times that.
     pub objective: f64,
     /// The same less that of the exact optimum.
     pub gap: Option<f64>,
@@ -65,7 +67,8 @@ impl PublicData {
     }
 
     /// The table of this run between parties, which is public: the objective is the mean over all
-    /// records, or over the users where those are protected.
+    /// records, or over the users where those are protected, times `loss_weight`, and the penalty.
+    /// Beside a weight other than 1 there is no exact optimum, and so no gap and no distance.
     ///
     /// # Errors
     /// If the table cannot be read under the schema.
@@ -74,7 +77,10 @@ impl PublicData {
         source: impl Into<Source<'a>>,
     ) -> Result<Self, Error> {
         let (objective, opening) = job.objective();
-        Self::open(objective, Opening { view: View::Central, ..opening }, source.into())
+        let opening = Opening { view: View::Central, ..opening };
+        let weight = job.loss_weight();
+        let public = Self::open(objective, opening, source.into())?;
+        Ok(PublicData { weight, wants_optimum: weight == 1.0, ..public })
     }
 
     fn open(objective: &Objective, opening: Opening, source: Source<'_>) -> Result<Self, Error> {
@@ -82,6 +88,7 @@ impl PublicData {
         let gate = free(objective, &opening, table)?;
         Ok(PublicData {
             objective: objective.clone(),
+            weight: 1.0,
             opening,
             gate,
             optimum: None,
@@ -137,7 +144,7 @@ impl PublicData {
 
     /// The mean loss and the penalty.
     fn value(&mut self, at: &[f64]) -> Result<f64, Error> {
-        Ok(self.gate.loss(at)? + self.objective.regulariser.value_at(at))
+        Ok(self.weight * self.gate.loss(at)? + self.objective.regulariser.value_at(at))
     }
 
     /// What a parameter is worth.

@@ -102,7 +102,7 @@ impl<'p> Rounds<'p> {
         Rounds { tracing, trace, view, mean: Vec::new(), count: 0.0 }
     }
 
-    /// The end of a round, when its deadline is over.
+    /// The end of a round, as it has left the run.
     pub fn note(&mut self, run: &Simulation) {
         let (done, of) = run.progress();
         if done == 0 {

@@ -47,7 +47,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "dp-admm",
     about: "providers' noisy linearised steps against a trainer's average, with kinks allowed",
     reference: "DPA19, Algorithm 3, with E9 and E10",
-    takes: &["iterations", "clip", "step", "rho", "diameter", "as_published"],
+    takes: &["iterations", "clip", "step", "rho", "diameter", "average", "as_published"],
     views: &[View::Local],
     along_graph: false,
     private: true,
@@ -230,7 +230,8 @@ mod tests {
         let shape = Shape { features: 2, outputs: 1, intercept: false };
         let penalty = penalties::parse("l1:0.1").unwrap();
         let regulariser = Arc::new(Regulariser::plain(penalty, shape));
-        let common = Common { rounds: 3, rho: 0.5, regulariser, units: vec![4, 4] };
+        let common =
+            Common { rounds: 3, rho: 0.5, regulariser, units: vec![4, 4], averaged: false };
         DpAdmm { common, clip: 1.0, steps, published: false }
     }
 

@@ -130,6 +130,13 @@ pub trait Protocol: Faulty + Watched + fmt::Debug + Send + Sync {
         rounds.into()
     }
 
+    /// Whether the deadline of a round is the first step of the next one, as it is for peers: what
+    /// the models are after a round is then to be read before its deadline, but for the last, which
+    /// no step follows.
+    fn steps_at_deadline(&self) -> bool {
+        false
+    }
+
     /// The terms of the books that count for a party, whose own gate has the terms `own`.
     fn books_terms(&self, own: Terms) -> Terms {
         own

@@ -5,8 +5,11 @@
 //! trainer → provider i:  a request, made from w, w̃_i and γ_i
 //! provider i → trainer:  w̃_i⁺, a release of the provider's own gate
 //! trainer:               w⁺ = mean(w̃_i⁺) − mean(γ_i)/ρ,   γ_i⁺ = γ_i − ρ(w̃_i⁺ − w⁺)
+//!
+//! solution:              the last w, or w̄ = (1/T) Σ w^k, and w̄_i of each provider likewise
 //! ```
 //!
+//! The averages are what the theorems of DPA19 bound and what its figures draw.
 //! The trainer sees every message, so all that it keeps is public in the local view, and it sends
 //! each provider the part that belongs to it.
 
@@ -15,7 +18,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use reticent_accountant::{Ledger, Method};
-use reticent_admm::{Refused, positive};
+use reticent_admm::{Average, Refused, positive};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::Terms;
 use reticent_problem::Regulariser;
@@ -41,6 +44,8 @@ pub(super) struct Common {
     pub regulariser: Arc<Regulariser>,
     /// The public number of units of each provider.
     pub units: Vec<u64>,
+    /// Whether w̄ is the solution, and not the last w.
+    pub averaged: bool,
 }
 
 impl Common {
@@ -50,11 +55,25 @@ impl Common {
             rho: positive("rho", recipe.settings.rho.unwrap_or(rho))?,
             regulariser: Arc::clone(recipe.regulariser),
             units: recipe.units(),
+            averaged: averaged(recipe)?,
         })
     }
 
     pub fn len(&self) -> usize {
         self.regulariser.shape().len()
+    }
+}
+
+/// Whether the average of all rounds is asked for.
+fn averaged(recipe: &Recipe<'_>) -> Result<bool, Refused> {
+    match recipe.settings.average {
+        None | Some(Average::Last) => Ok(false),
+        Some(Average::Uniform) => Ok(true),
+        Some(other) => Err(Refused::new(
+            "average",
+            other,
+            "between a trainer and providers it is last or uniform",
+        )),
     }
 }
 
@@ -67,6 +86,11 @@ pub(super) trait Provider:
     /// See [`Protocol::counted_by`].
     fn counted_by(&self) -> Option<Method> {
         None
+    }
+
+    /// How many times a provider's gate is asked in a round, at most.
+    fn asked(&self) -> u64 {
+        1
     }
 
     /// What `party` is asked in `round` (from 1).
@@ -95,6 +119,15 @@ impl<P: Provider> Protocol for Star<P> {
 
     fn counted_by(&self) -> Option<Method> {
         self.0.counted_by()
+    }
+
+    fn events_by(&self, rounds: u32) -> u64 {
+        u64::from(rounds) * self.0.asked()
+    }
+
+    /// What the trainer has of each provider; all of it was released.
+    fn node_models(&self, nodes: &[Box<dyn Node>]) -> Vec<Vec<f64>> {
+        nodes.last().map(|server| server.parts()).unwrap_or_default()
     }
 
     /// A request of three vectors and a few numbers.
@@ -164,18 +197,42 @@ pub(super) struct Trainer {
     pub own: Vec<Vec<f64>>,
     /// γ_i.
     pub dual: Vec<Vec<f64>>,
+    /// w̄ and the w̄_i behind it, where they are asked for, and of how many rounds.
+    mean: Vec<Vec<f64>>,
+    rounds: u32,
 }
 
 impl Trainer {
     fn new(common: &Common) -> Self {
         let zeros = vec![0.0; common.len()];
         let all = vec![zeros.clone(); common.units.len()];
-        Trainer { consensus: zeros, own: all.clone(), dual: all }
+        let mean = if common.averaged { vec![zeros.clone(); all.len() + 1] } else { Vec::new() };
+        Trainer { consensus: zeros, own: all.clone(), dual: all, mean, rounds: 0 }
+    }
+
+    /// w̄, or w.
+    fn model(&self) -> &[f64] {
+        self.mean.first().unwrap_or(&self.consensus)
+    }
+
+    /// w̄_i, or w̃_i.
+    fn parts(&self) -> &[Vec<f64>] {
+        self.mean.get(1..).unwrap_or(&self.own)
+    }
+
+    /// Takes the iterates of a round into the averages.
+    fn average(&mut self) {
+        self.rounds += 1;
+        let share = 1.0 / f64::from(self.rounds);
+        let iterates = std::iter::once(&self.consensus).chain(&self.own);
+        for (mean, iterate) in self.mean.iter_mut().zip(iterates) {
+            mean.iter_mut().zip(iterate).for_each(|(mean, w)| *mean += share * (w - *mean));
+        }
     }
 
     /// Takes the answers of a round in. Who was not heard has not moved, and keeps its multiplier.
     fn close(&mut self, rho: f64, answers: BTreeMap<u32, Vec<f64>>) {
-        let Trainer { consensus, own, dual } = self;
+        let Trainer { consensus, own, dual, .. } = self;
         let heard: Vec<usize> = answers.keys().map(|&party| party as usize).collect();
         for (party, answer) in answers {
             own[party as usize] = answer;
@@ -191,6 +248,7 @@ impl Trainer {
                 dual[i][j] -= rho * (own[i][j] - w);
             }
         }
+        self.average();
     }
 }
 
@@ -235,7 +293,11 @@ impl<P: Provider> Exchange for Training<P> {
     }
 
     fn model(&self) -> Vec<f64> {
-        self.trainer.consensus.clone()
+        self.trainer.model().to_vec()
+    }
+
+    fn parts(&self) -> Vec<Vec<f64>> {
+        self.trainer.parts().to_vec()
     }
 
     fn save(&self) -> Result<Vec<u8>, RunError> {

@@ -9,7 +9,7 @@
 //! The user keeps nothing, so a message that is lost is lost without harm. Released: one message
 //! per participation, a Gaussian event of the user's own gate with the ratio 2C′ over its noise.
 //! The server knows who takes part, so chance amplifies nothing (E3); a user takes part at most
-//! [`cap`] times.
+//! [`cap`](crate::participation::cap) times.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ use crate::coordinator::{Coordinator, Exchange};
 use crate::error::RunError;
 use crate::message::{Envelope, PartyId, RunId};
 use crate::node::Node;
-use crate::participation::{cap, choose};
+use crate::participation::choose;
 use crate::party::Party;
 use crate::rejected::Rejected;
 use crate::responder::{Respond, Responder};
@@ -71,11 +71,9 @@ impl Protocol for Local {
     }
 
     fn plan(&self, _: PartyId, noise: f64, own: Terms) -> Result<Ledger, RunError> {
-        let Federated { parties, rounds, sampling, .. } = self.0;
         let request = ProxRequest { z: vec![0.0; self.0.len()], u: vec![0.0; self.0.len()] };
         rehearsed(self.0.regulariser.shape(), own, |oracle| {
-            (0..cap(sampling, parties, rounds))
-                .try_for_each(|_| self.answer(&request, noise, oracle).map(|_| ()))
+            (0..self.0.most()).try_for_each(|_| self.answer(&request, noise, oracle).map(|_| ()))
         })
     }
 
@@ -160,7 +158,10 @@ impl Exchange for Residuals {
     /// Takes the answers into u and ẑ, in the order of the users.
     fn close(&mut self, _: u32, answers: BTreeMap<u32, Vec<f64>>) -> Result<(), RunError> {
         let Known { mean, users } = &mut self.known;
-        let Federated { lambda, parties, .. } = self.config;
+        let Federated { lambda, parties, published, .. } = self.config;
+        if published {
+            mean.clone_from(&self.z);
+        }
         for (user, answer) in answers {
             let u = users.entry(user).or_insert_with(|| vec![0.0; mean.len()]);
             for ((u, mean), message) in u.iter_mut().zip(mean.iter_mut()).zip(answer) {

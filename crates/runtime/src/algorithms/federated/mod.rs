@@ -12,6 +12,9 @@
 //! message), `masked` (it sees sums), `central` (it is trusted). In the last two a user's block
 //! carries no noise and stays in its gate.
 //!
+//! As published the server goes on from z in place of ẑ, `ẑ ← z + (1/n) Σ_i (u_i⁺ − u_i)`, as printed
+//! (E14), and a round has the price of Theorem 3 (E3), whoever takes part in it.
+//!
 //! Requires: a convex penalty with a prox; the identity constraint.
 //! Reference: FP23, Algorithm 3; proofs/local-prox.md and proofs/trust.md.
 
@@ -31,6 +34,7 @@ use reticent_oracle::{BlockTerms, Claim, OneRecord, Sampling};
 use reticent_problem::Regulariser;
 
 use super::{Entry, Protocol, Recipe};
+use crate::participation::cap;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "federated",
@@ -62,6 +66,12 @@ const LAMBDA: f64 = 0.5;
 /// Steps of a user's inner solver. With γ = 1/L each halves the distance.
 const INNER: u64 = 20;
 
+/// The number of the erratum.
+const E3: u8 = 3;
+
+/// FP23, Theorem 3 asks for samples of less than this part of the users.
+const FIFTH: f64 = 0.2;
+
 /// The fraction of the users of a masked sum that is assumed honest.
 const HONEST: f64 = 0.8;
 
@@ -88,6 +98,11 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     if federated.published && recipe.view != View::Central {
         let allowed = "the paper's claim (E3) is about what a trusted server publishes; say `trust = central`";
         return Err(Refused::new("as_published", true, allowed));
+    }
+    if federated.published && federated.sampling != Sampling::Full && federated.rate() >= FIFTH {
+        let allowed = "Theorem 3 is about samples of less than a fifth of the users, or about all of them: draw fewer, \
+                       or leave as_published out";
+        return Err(Refused::new("sampling", federated.sampling, allowed));
     }
     if recipe.view == View::Local || federated.published {
         return Ok(Box::new(local::Local(federated)));
@@ -190,15 +205,30 @@ impl Federated {
         self.regulariser.shape().len()
     }
 
-    /// What FP23, Theorem 3 claims of a message that is published as part of a mean of m: that m
-    /// messages divide the cost by m², although they divide the variance of the noise by m as well.
+    /// The part of the users that takes part in a round.
+    fn rate(&self) -> f64 {
+        match self.sampling {
+            Sampling::Full => 1.0,
+            Sampling::Poisson(rate) => rate,
+            Sampling::WithoutReplacement(size) => size as f64 / f64::from(self.parties),
+        }
+    }
+
+    /// What FP23 claims of one round, for every user, with σ = 2zγL: 8αL²γ²/(σ²n²) where all take
+    /// part (Remark 4), twice that where fewer than a fifth do (Theorem 3). Of m messages the mean
+    /// is given 1/m² of the cost of one, although they divide the variance of the noise by m as
+    /// well, and the sample (m/n)² more (E3).
     fn claim(&self, noise: f64) -> Option<Claim> {
-        let m = match self.sampling {
-            Sampling::Full => f64::from(self.parties),
-            Sampling::Poisson(rate) => rate * f64::from(self.parties),
-            Sampling::WithoutReplacement(size) => size as f64,
-        };
-        self.published.then(|| Claim::gaussian(3, Sampling::Full, noise * m.max(1.0)))
+        let all = noise * f64::from(self.parties);
+        self.published.then(|| match self.sampling {
+            Sampling::Full => Claim::gaussian(E3, Sampling::Full, all),
+            _ => Claim::zcdp(E3, 4.0 / (all * all)),
+        })
+    }
+
+    /// How many times one user can be asked in full: as published the price is that of all rounds.
+    fn most(&self) -> u32 {
+        if self.published { self.rounds } else { cap(self.sampling, self.parties, self.rounds) }
     }
 
     /// `z = prox_{γr}(ẑ)`.

@@ -13,6 +13,7 @@ pub(crate) const ENTRY: Entry = Entry {
         "iterations",
         "release",
         "clip",
+        "loss_weight",
         "rho",
         "party_rho",
         "start",

@@ -2,11 +2,11 @@
 //! a [`Variant`] each.
 //!
 //! ```text
-//! minimise Σ_i O(f_i, D_i)  subject to  f_i = f_j along every edge,   O(f, D_i) = mean of the losses of D_i + r(f)
+//! minimise Σ_i O(f_i, D_i)  subject to  f_i = f_j along every edge,   O(f, D_i) = C · mean of the losses of D_i + r(f)
 //!
 //! fresh step     f_i = argmin { O(f, D_i) + (2λ_i + ε_i)ᵀf + η_i Σ_{j∈V_i} ‖½(f_i + f_j) − f‖² }
 //! recycled step  f_i = argmin { gᵀf + r(f) + 2λ_iᵀf + η_i Σ_{j∈V_i} ‖½(f_i + f_j) − f‖² + (γ/2)‖f − f_i‖² }
-//!                g the noisy gradient of the losses that the fresh step before it has made public
+//!                g the noisy gradient of C · mean loss that the fresh step before it has made public
 //! dual           λ_i ← λ_i + (θ/2) Σ_{j∈V_i} (f_i − f_j),   after a fresh step alone;  θ = min η_i unless said otherwise
 //! ```
 //!
@@ -29,7 +29,7 @@
 //! never released anything passes on what it hears, with r alone for an objective.
 //!
 //! Requires: the identity constraint and a convex penalty; for steps other than `gradient` a
-//! penalty `m‖·‖²/2` or none. Reference: RA18, Algorithms 1 and 2, with E7 and E8 (docs/errata.md).
+//! penalty `m‖·‖²/2` or none; 0 < C ≤ B_i (`weight`). Reference: RA18, Algorithms 1 and 2, with E7 and E8 (docs/errata.md).
 
 pub(crate) mod admm_network;
 pub(crate) mod dvp;
@@ -42,6 +42,7 @@ mod peer;
 mod release;
 mod rule;
 mod state;
+mod weight;
 
 use reticent_accountant::{Ledger, Unit};
 use reticent_admm::Refused;
@@ -51,6 +52,7 @@ use self::own::Own;
 use self::peer::Peer;
 use self::rule::StepRule;
 use self::state::{PeerState, Share, Step};
+use self::weight::{fits, loss_weight};
 use super::{Entry, Protocol, Recipe, Start, rehearsed};
 use crate::adversary::{Faulty, Watched, Witness};
 use crate::endpoint::Endpoint;
@@ -106,8 +108,10 @@ fn build(
     recipe.only(entry)?;
     recipe.needs_plain_convex(entry)?;
     let records = if recipe.unit == Unit::Record { recipe.records.to_vec() } else { Vec::new() };
-    let own = Own::new(recipe)?;
-    let rule = StepRule::new(recipe, entry, variant, own.least_eta())?;
+    let weight = loss_weight(recipe)?;
+    let own = Own::new(recipe, weight)?;
+    let rule = StepRule::new(recipe, entry, variant, (weight, own.least_eta()))?;
+    fits(recipe, &rule, &own)?;
     Ok(Box::new(Peers { rule, own, topology: recipe.topology.clone(), records }))
 }
 
@@ -158,6 +162,10 @@ impl Protocol for Peers {
             }
             Ok(())
         })
+    }
+
+    fn steps_at_deadline(&self) -> bool {
+        true
     }
 
     fn events_by(&self, rounds: u32) -> u64 {

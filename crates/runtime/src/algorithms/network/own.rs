@@ -28,9 +28,9 @@ enum Etas {
     ByDegree(Vec<f64>),
 }
 
-/// The mean number of neighbours, or 1 where there are none. With η = L/(2V) the pull of the
-/// neighbours is about as stiff as the loss can be, and a linearised step with γ = L has length
-/// 1/(2L).
+/// The mean number of neighbours, or 1 where there are none. With η = CL/(2V) the pull of the
+/// neighbours is about as stiff as the loss can be, and a linearised step with γ = CL has length
+/// 1/(2CL).
 fn mean_degree(recipe: &Recipe<'_>) -> f64 {
     let parties = recipe.parties();
     let ends: usize = (0..parties).map(|party| recipe.topology.degree(party)).sum();
@@ -38,7 +38,7 @@ fn mean_degree(recipe: &Recipe<'_>) -> f64 {
 }
 
 impl Etas {
-    fn new(recipe: &Recipe<'_>) -> Result<Self, Refused> {
+    fn new(recipe: &Recipe<'_>, weight: f64) -> Result<Self, Refused> {
         let settings = recipe.settings;
         let degree = |party: u32| recipe.topology.degree(party).max(1) as f64;
         match &settings.party_rho {
@@ -54,7 +54,7 @@ impl Etas {
                 Ok(Etas::ByDegree((0..recipe.parties()).map(eta).collect::<Result<_, _>>()?))
             }
             None => {
-                let usual = || 0.5 * recipe.public.curvature() / mean_degree(recipe);
+                let usual = || 0.5 * weight * recipe.public.curvature() / mean_degree(recipe);
                 Ok(Etas::Same(positive("rho", settings.rho.unwrap_or_else(usual))?))
             }
         }
@@ -62,7 +62,7 @@ impl Etas {
 }
 
 impl Own {
-    pub fn new(recipe: &Recipe<'_>) -> Result<Self, Refused> {
+    pub fn new(recipe: &Recipe<'_>, weight: f64) -> Result<Self, Refused> {
         let noise = match &recipe.settings.party_noise {
             None => Vec::new(),
             Some(each) => {
@@ -75,7 +75,7 @@ impl Own {
             }
         };
         Ok(Own {
-            etas: Etas::new(recipe)?,
+            etas: Etas::new(recipe, weight)?,
             noise,
             start: not_negative("start", recipe.settings.start.unwrap_or(0.0))?,
             seed: recipe.public_seed,

@@ -1,22 +1,24 @@
 //! The ways in which a fresh step is released.
 //!
 //! ```text
-//! gradient          g = mean of the clipped gradients at f_i + N(0, (zC/B)² I);  f by the recycled formula with this g
-//! minimiser         f = argmin of the fresh step, without ε, + N(0, (zS)² I),  S = C/(BΛ) + the solver's radius
-//! objective         f = argmin with ε of density ∝ exp(−(B/zC)‖ε‖) (RA18), and the noise that covers the radius (E7)
-//! normal-objective  f = argmin with ε ~ N(0, (zC/B)² I), and the same
+//! gradient          g = C (mean of the clipped gradients at f_i + N(0, (zG/B)² I));  f by the recycled formula with this g
+//! minimiser         f = argmin of the fresh step, without ε, + N(0, (zS)² I),  S = CG/(BΛ) + the solver's radius
+//! objective         f = argmin with ε of density ∝ exp(−(B/zCG)‖ε‖) (RA18), and the noise that covers the radius (E7)
+//! normal-objective  f = argmin with ε ~ N(0, (zCG/B)² I), and the same
 //! ```
 //!
-//! B is the number of records, Λ = m + 2ηV_i the curvature of the public part. In the last three, g
-//! is what the optimality condition makes of the released f:
-//! `−(m f + 2λ_i + 2η Σ_j (f − ½(f_i + f_j)))`, a function of what is public, and noise of the size
-//! of zC/B away from the gradient at f.
+//! B is the number of records, G the clip or the largest gradient of one, C the weight of the loss,
+//! Λ = m + 2ηV_i the curvature of the public part. The gate is asked for the argmin of the objective
+//! over C, whose public part has the curvature Λ/C: the same f, and a mean loss of weight 1, which
+//! is what its proofs are about. In the last three, g is what the optimality condition makes of the
+//! released f: `−(m f + 2λ_i + 2η Σ_j (f − ½(f_i + f_j)))`, a function of what is public, and noise
+//! of the size of zCG/B away from the gradient of C · mean loss at f.
 //!
 //! Events, all the gate's own: a Gaussian of noise multiplier `z` for the first two; pure,
-//! `ln(1 + βR²/(BΛ)) + 2/z` and a share for the radius, for the third (E8: RA18 prints
-//! `2.8 βR²/(BΛ) + 2/z`, which is what `as-published` counts); for the last see
-//! proofs/objective.md. Proofs: proofs/recycled.md, proofs/sensitivity-clipped-sum.md,
-//! proofs/minimiser.md, proofs/objective.md.
+//! `ln(1 + CβR²/(BΛ)) + 2/z` and a share for the radius, for the third (E8: RA18 prints
+//! `2.8 CβR²/(BΛ) + 2/z` under the condition `2CβR² < BΛ`, which is what `as-published` counts and
+//! asks for); for the last see proofs/objective.md. Proofs: proofs/recycled.md,
+//! proofs/sensitivity-clipped-sum.md, proofs/minimiser.md, proofs/objective.md.
 
 use reticent_accountant::Unit;
 use reticent_admm::{Refused, Release};
@@ -58,6 +60,9 @@ const ENOUGH: f64 = 1e5;
 
 const TOO_BENT: &str = "whatever the noise, one record of some party bends the objective of a step too much for the budget: \
                         set a larger rho, a larger penalty or fewer iterations, or choose release = gradient";
+
+const NOT_PRINTED: &str = "the paper counts a step only where 2 C c₁ < B (ρ/N + 2ηV) for every party: set a larger rho, a \
+                           smaller loss_weight or a larger penalty, or leave as_published out";
 
 const TOO_LOUD: &str = "with this noise_schedule a step would need a noise multiplier above 1e5: set a factor \
                         nearer to 1, fewer iterations, or a larger rho or penalty, or choose release = gradient";
@@ -116,12 +121,14 @@ impl ReleaseKind {
         match *self {
             ReleaseKind::Gradient { clip } => {
                 let params = Mean { clip, noise_multiplier, sampling: Sampling::Full };
-                let gradient = oracle.ask(&Gradient { at: start, mean: params })?.into_inner();
+                let mut gradient = oracle.ask(&Gradient { at: start, mean: params })?.into_inner();
+                gradient.iter_mut().for_each(|g| *g *= rule.weight());
                 Ok(Step { f: rule.linearised(k, state, &gradient), gradient: Some(gradient) })
             }
             ReleaseKind::Minimiser { ridge } => {
                 let part = ridge.public_part(rule.eta(k), state);
-                let (row_norm, public) = (ridge.row_norm, part.quadratic());
+                let over = part.over(rule.weight());
+                let (row_norm, public) = (ridge.row_norm, over.quadratic());
                 let params = Minimiser { row_norm, public, start, image: false, noise_multiplier };
                 Ok(part.recovered(oracle.ask(&params)?.into_inner()))
             }
@@ -131,14 +138,18 @@ impl ReleaseKind {
                     return Err(Refusal::BadQuery(why.to_owned()));
                 }
                 let part = ridge.public_part(rule.eta(k), state);
-                let (row_norm, public) = (ridge.row_norm, part.quadratic());
+                let over = part.over(rule.weight());
+                let (row_norm, public) = (ridge.row_norm, over.quadratic());
                 if as_published {
                     let bend =
                         smoothness * row_norm * row_norm / oracle.terms().population() as f64;
                     // The paper on M-ADMM leaves the curvature of the penalty out.
-                    let curvature =
-                        part.curvature - if rule.noise_on_penalty() { ridge.m } else { 0.0 };
-                    let printed = 2.8 * bend / curvature + 2.0 / noise_multiplier;
+                    let left_out = if rule.noise_on_penalty() { ridge.m } else { 0.0 };
+                    let share = rule.weight() * bend / (part.curvature - left_out);
+                    if share >= 0.5 {
+                        return Err(Refusal::BadQuery(NOT_PRINTED.to_owned()));
+                    }
+                    let printed = 2.8 * share + 2.0 / noise_multiplier;
                     oracle.claim(Claim::pure(ERRATUM, printed));
                 }
                 let params =
@@ -200,6 +211,14 @@ impl Ridge {
 impl PublicPart {
     fn quadratic(&self) -> Quadratic<'_> {
         Quadratic { ridge: self.curvature, linear: &self.linear, penalty: None }
+    }
+
+    /// The same of the objective over C.
+    fn over(&self, weight: f64) -> PublicPart {
+        PublicPart {
+            curvature: self.curvature / weight,
+            linear: self.linear.iter().map(|q| q / weight).collect(),
+        }
     }
 
     /// The step with the gradient that its optimality condition has made public.

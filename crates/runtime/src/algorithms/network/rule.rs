@@ -32,22 +32,24 @@ pub(super) struct StepRule {
     /// The dual step of everybody: the λ_i of all must add up to 0.
     theta: f64,
     gamma: f64,
+    /// C.
+    weight: f64,
     growth: f64,
     radius: f64,
     schedule: NoiseSchedule,
 }
 
 impl StepRule {
-    /// The rule of a peer with this η; `least` is the smallest η of all.
+    /// The rule of a peer with this C, and the smallest η of all.
     pub fn new(
         recipe: &Recipe<'_>,
         entry: &Entry,
         variant: Variant,
-        least: f64,
+        (weight, least): (f64, f64),
     ) -> Result<Self, Refused> {
         let settings = recipe.settings;
         // A loss with kinks has no curvature; its slopes change by 2 at most over scores of 1.
-        let smooth = recipe.public.curvature();
+        let smooth = weight * recipe.public.curvature();
         let rounds = settings.iterations_or(ROUNDS)? as u32;
         let growth = settings.growth.unwrap_or(variant.growth);
         if !(growth >= 1.0 && growth.powf(f64::from(rounds)) <= MOST_GROWN) {
@@ -71,6 +73,7 @@ impl StepRule {
             eta: least,
             theta: positive("dual_step", settings.dual_step.unwrap_or(least))?,
             gamma: not_negative(name, gamma)?,
+            weight,
             growth,
             radius: positive("radius", settings.radius.unwrap_or(REACH / recipe.public.row_norm))?,
             schedule: settings.noise_schedule.unwrap_or_default().over(steps)?,
@@ -92,6 +95,16 @@ impl StepRule {
 
     pub fn len(&self) -> usize {
         self.shape().len()
+    }
+
+    /// C.
+    pub fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// Whether fresh steps are linearised as well.
+    pub fn is_linearised(&self) -> bool {
+        matches!(self.way, ReleaseKind::Gradient { .. })
     }
 
     pub fn radius(&self) -> f64 {

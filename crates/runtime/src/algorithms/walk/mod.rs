@@ -22,7 +22,7 @@
 //! hide it (proofs/walk.md), and the event is an `Iteration`. That proof needs noise in *every*
 //! step: a user who has no contribution left adds its noise without its data, and passes the token
 //! on. Stateful it does not hold: u_i keeps what nobody's noise covers (E12); `as-published` claims
-//! Theorem 4 for it all the same, and is not certified.
+//! Theorem 4 for it all the same, has the printed token z in place of ẑ (E14), and is not certified.
 //!
 //! A user contributes at most [`cap`] times, enforced by its own gate. A token carries its number;
 //! who has sent it sends the same bits again until it is told that they came, and a number that is

@@ -49,7 +49,7 @@ impl Walk {
         if let Some(lattice) = self.lattice() {
             lattice.round(&mut z);
         }
-        if self.memory == Memory::Stateful {
+        if self.memory == Memory::Stateful && !self.published {
             self.regulariser.prox_y(&mut z, self.params.step);
         }
         z
@@ -87,7 +87,13 @@ impl Walk {
                 }
                 (next, Vec::new())
             }
-            Memory::Stateful => (next, u.iter().zip(message).map(|(u, m)| u + step * m).collect()),
+            Memory::Stateful => {
+                // As printed the token is z, and is shrunk at every step (E14).
+                if self.published {
+                    self.regulariser.prox_y(&mut next, self.params.step);
+                }
+                (next, u.iter().zip(message).map(|(u, m)| u + step * m).collect())
+            }
         }
     }
 
@@ -229,5 +235,9 @@ mod tests {
         assert!((walk.consensus(&[2.0])[0] - 1.9).abs() < 1e-12);
         // u moves by 2λ times the message, the mean of four by a quarter of that.
         assert_eq!(walk.moved(&[2.0], &[0.3], &[0.4]), (vec![2.1], vec![0.7]));
+        // As printed it is shrunk by γκ = 0.1 whenever it passes by somebody.
+        let printed = Walk { published: true, ..walk };
+        assert_eq!(printed.consensus(&[2.0]), [2.0]);
+        assert_eq!(printed.moved(&[2.0], &[0.3], &[0.0]), (vec![1.9], vec![0.3]));
     }
 }
