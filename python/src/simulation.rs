@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use pyo3::prelude::*;
-use reticent::simulate::{Failures, Keep, PartyBooks, Simulated, Simulation, SimulationJob};
+use reticent::simulate::{Failures, Keep, PartyBooks, Simulated, Simulation};
 use reticent::trace::Tracing;
 use reticent::{Adjacency, Between, Error, Unit};
 
@@ -130,9 +130,6 @@ pub fn simulate<'py>(
     let grouped = owners.is_some() && request.protects_users();
     let done: Result<_, Failure> = detached(py, || {
         let job = parties.simulation(&request).and_then(Simulation::check).map_err(as_parties)?;
-        if budget.is_some() {
-            payable(&job)?;
-        }
         let bill = Bill { asked: request.asked(), column: job.user_column(), grouped };
         let keep = Keep::default();
         let tracing = request.trace.then(Tracing::default);
@@ -156,17 +153,6 @@ fn as_parties(error: Error) -> Error {
         other => other,
     };
     Error::value(name, refused.given, refused.allowed)
-}
-
-/// Refuses what one budget of the whole table cannot count.
-fn payable(job: &SimulationJob) -> Result<(), Failure> {
-    if job.neighbours_are_one_party() {
-        return Ok(());
-    }
-    let why = "a record that is replaced may be another party's, and then two parties change, which no \
-               budget of records counts: protect users, or give the number of parties to deal the \
-               records to";
-    Err(Failure::NotCertified(why.to_owned()))
 }
 
 /// Every party's; those that are the same are one object.

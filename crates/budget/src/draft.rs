@@ -82,9 +82,8 @@ impl Next {
         if table.in_memory && table.relation != Relation::DisjointPeople {
             return Ok(People::Everybody);
         }
-        let together = table.together.and_then(|digest| known(books, &digest));
         let found: Vec<Found> =
-            table.pieces.iter().map(|piece| Found::of(books, piece, together)).collect();
+            table.pieces.iter().map(|piece| Found::of(books, piece, &table.together)).collect();
         let is_new = |one: &Found| matches!(one, Found::New);
         if found.iter().any(|one| matches!(one, Found::Part)) {
             return Ok(People::Everybody);
@@ -102,7 +101,7 @@ impl Next {
             let own = People::of(whose);
             people = Some(people.map_or(own.clone(), |all| all.and(own)));
             // The same content under two names is bound once.
-            if let Some(word) = word.filter(|_| !written.contains(&piece.whole)) {
+            if !written.contains(&piece.whole) {
                 self.write_piece(books, piece, whose, word)?;
                 written.push(piece.whole);
             }
@@ -110,15 +109,18 @@ impl Next {
         Ok(people.unwrap_or(People::Everybody))
     }
 
+    /// Writes a piece down, by `word` where it is new itself, and those of its parts that are new:
+    /// a name has other rows each time, a fold's and then all.
     fn write_piece(
         &mut self,
         books: &Books,
         piece: &Piece,
         people: Option<u64>,
-        word: &str,
+        word: Option<&str>,
     ) -> Result<(), BudgetError> {
-        let parts = piece.parts.iter().map(|part| (part, "part"));
-        for (digest, relation) in std::iter::once((&piece.whole, word)).chain(parts) {
+        let is_new = |part: &&Digest| books.tables.iter().all(|one| one.fingerprint != **part);
+        let parts = piece.parts.iter().filter(is_new).map(|part| (part, "part"));
+        for (digest, relation) in word.map(|word| (&piece.whole, word)).into_iter().chain(parts) {
             let edition = (books.tables.len() + self.drafts.len()) as u64 + 1;
             let body = body(&Bound { edition, relation: relation.to_owned() })?;
             let draft = Draft { people, ..Draft::new(Kind::Table, body) };
@@ -140,19 +142,27 @@ enum Found {
 }
 
 impl Found {
-    fn of(books: &Books, piece: &Piece, together: Option<Option<u64>>) -> Self {
+    fn of(books: &Books, piece: &Piece, together: &[Digest]) -> Self {
         // A part that is known for others than the whole is: nobody can say whose it is.
         let own = known(books, &piece.whole);
         let strange = |digest: &Digest| {
             let mut same = books.tables.iter().filter(|one| one.fingerprint == *digest);
             same.any(|one| own != Some(one.people))
         };
-        let older = piece.older.and_then(|digest| known(books, &digest)).or(together);
-        match (own, older) {
+        let of = |digests: &[Digest]| -> Vec<_> {
+            digests.iter().filter_map(|digest| known(books, digest)).collect()
+        };
+        let mut older = of(&piece.older);
+        if older.is_empty() {
+            older = of(together);
+        }
+        match (own, older.as_slice()) {
             _ if piece.parts.iter().any(strange) => Found::Part,
             (Some(people), _) => Found::Bound(people),
-            (None, Some(people)) => Found::Older(people),
-            (None, None) => Found::New,
+            // Packed it is known for others than unpacked.
+            (None, [one, others @ ..]) if others.iter().any(|other| other != one) => Found::Part,
+            (None, [people, ..]) => Found::Older(*people),
+            (None, []) => Found::New,
         }
     }
 }

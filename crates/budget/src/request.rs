@@ -25,15 +25,16 @@ pub struct Piece {
     /// The digest of all that a file holds, unpacked; of rows in memory, the digest of what the people
     /// in them are called ([`Store::fingerprint`](crate::Store::fingerprint)).
     pub whole: [u8; 32],
-    /// The digest by which a budget of format 4 or before knows it.
-    pub older: Option<[u8; 32]>,
+    /// The digests by which a budget of format 4 or before may know it: of its bytes, and of what
+    /// they unpack to.
+    pub older: Vec<[u8; 32]>,
     /// Digests of parts: another table with the same part may be of the same people.
     pub parts: Vec<[u8; 32]>,
 }
 
 impl From<[u8; 32]> for Piece {
     fn from(whole: [u8; 32]) -> Self {
-        Piece { whole, older: None, parts: Vec::new() }
+        Piece { whole, older: Vec::new(), parts: Vec::new() }
     }
 }
 
@@ -41,8 +42,8 @@ impl From<[u8; 32]> for Piece {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     pub(crate) pieces: Vec<Piece>,
-    /// All pieces together, as a budget of format 4 or before knows them.
-    pub(crate) together: Option<[u8; 32]>,
+    /// All pieces together, as a budget of format 4 or before may know them.
+    pub(crate) together: Vec<[u8; 32]>,
     pub(crate) in_memory: bool,
     pub(crate) relation: Relation,
 }
@@ -54,10 +55,15 @@ impl Table {
         Self::files(vec![piece.into()], None, relation)
     }
 
-    /// Several files; `together` is the digest by which a budget of format 4 or before knows them
-    /// all, in this order.
+    /// Several files; `together` are the digests by which a budget of format 4 or before may know
+    /// them all, in this order.
     #[must_use]
-    pub fn files(pieces: Vec<Piece>, together: Option<[u8; 32]>, relation: Relation) -> Self {
+    pub fn files(
+        pieces: Vec<Piece>,
+        together: impl IntoIterator<Item = [u8; 32]>,
+        relation: Relation,
+    ) -> Self {
+        let together = together.into_iter().collect();
         Self { pieces, together, in_memory: false, relation }
     }
 
@@ -66,14 +72,14 @@ impl Table {
     /// ([`Relation::DisjointPeople`]).
     #[must_use]
     pub fn in_memory(piece: impl Into<Piece>, relation: Relation) -> Self {
-        Self { pieces: vec![piece.into()], together: None, in_memory: true, relation }
+        Self { pieces: vec![piece.into()], together: Vec::new(), in_memory: true, relation }
     }
 
     /// Rows in memory that nobody speaks for.
     #[must_use]
     pub fn of_anybody() -> Self {
         let relation = Relation::Same;
-        Self { pieces: Vec::new(), together: None, in_memory: true, relation }
+        Self { pieces: Vec::new(), together: Vec::new(), in_memory: true, relation }
     }
 
     /// Whether it has the same content twice: then a record is in it twice.

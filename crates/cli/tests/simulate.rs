@@ -144,6 +144,7 @@ fn failures_are_counted_and_mistakes_refused() {
             "--split 5 --unit user --schema persons.toml",
             "a person's records would be dealt to several parties",
         ),
+        ("--split 5 --schema persons.toml", "a person's records would be dealt to several parties"),
         ("--split 5 --unit user", "make every person a party with --users-from COLUMN"),
         ("--tune clip=[1,2]", "nothing can be tuned between parties"),
         ("--graph private", "no graph is learned between parties"),

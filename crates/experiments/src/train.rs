@@ -364,7 +364,7 @@ impl<'t> Problem<'t> {
     pub fn plan(&self, method: &Method, price: Price, among: Among) -> Result<Ledger, Error> {
         let job = self.between(method, price, among, 1)?.check()?;
         let ready = job.open(&self.train.dataset()?, Keep::default(), &mut unwatched)?;
-        let first = ready.plans().into_iter().next();
+        let first = ready.plans()?.into_iter().next();
         first.ok_or_else(|| Error::account("there is no party"))
     }
 

@@ -82,6 +82,28 @@ pub fn fingerprint<P: AsRef<Path>>(files: &[P], key: &[u8; 32]) -> io::Result<Di
     Ok(hasher.finish())
 }
 
+/// What [`fingerprint`] would be of `files` if they were not packed: [`visit_bytes`] has the same
+/// pieces.
+///
+/// # Errors
+/// A file that cannot be read or unpacked.
+pub fn fingerprint_unpacked<P: AsRef<Path>>(
+    files: &[P],
+    key: &[u8; 32],
+) -> Result<Digest, DataError> {
+    let mut hasher = Hasher::new("reticent table");
+    hasher.field(key).number(files.len() as u64);
+    for path in files {
+        let mut length = 0;
+        visit_bytes(path.as_ref(), &mut |bytes| {
+            hasher.field(bytes);
+            length += bytes.len() as u64;
+        })?;
+        hasher.number(length);
+    }
+    Ok(hasher.finish())
+}
+
 /// As much as there is: how a file is handed out in pieces must not show in its digest.
 fn fill(file: &mut File, chunk: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
@@ -161,7 +183,12 @@ mod tests {
             encoder.finish().unwrap()
         };
         // Two members of one stream are unpacked one behind the other, as the reader does.
-        assert_eq!(content(&packed("b.csv.gz", gz.clone()), &key).unwrap(), own);
+        let packed_copy = packed("b.csv.gz", gz.clone());
+        assert_eq!(content(&packed_copy, &key).unwrap(), own);
+        let raw = fingerprint(&[&plain], &key).unwrap();
+        for copy in [&plain, &packed_copy] {
+            assert_eq!(fingerprint_unpacked(&[copy], &key).unwrap(), raw);
+        }
         let twice = packed("c.gz", [gz.clone(), gz].concat());
         std::fs::write(&plain, text.repeat(2)).unwrap();
         assert_eq!(content(&twice, &key).unwrap(), content(&plain, &key).unwrap());

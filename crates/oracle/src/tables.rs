@@ -1,7 +1,7 @@
 //! What is public about tables: schemas, formats and the errors of reading. Rows are not among
 //! them.
 
-pub use crate::fingerprint::{content, contents, fingerprint, stamps};
+pub use crate::fingerprint::{content, contents, fingerprint, fingerprint_unpacked, stamps};
 pub use reticent_data::{
     Categorical, Checked, ColumnCounts, Counts, DataError, Dataset, Draft, DraftOptions, Drafted,
     Format, Head, IdForm, Indices, Kept, KeptKind, Labels, Numeric, Owner, Owners, Reading, Role,

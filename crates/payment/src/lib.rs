@@ -77,7 +77,7 @@ pub fn pay<R: Payable>(
     let mut ready = open(watch)?;
     let table = table.known(store, bill.relation)?;
     rest.check()?;
-    let plans = ready.plans();
+    let plans = planned(&ready)?;
     check(&plans, &table)?;
     let reservation = reserve(store, bill, &plans, &table)?;
     let job = reservation.job();
@@ -95,7 +95,12 @@ pub fn countable<R: Payable>(
     user: Option<&str>,
     ready: &R,
 ) -> Result<(), PaymentError> {
-    ready.plans().iter().try_for_each(|plan| Ok(store.can_count(plan, user)?))
+    planned(ready)?.iter().try_for_each(|plan| Ok(store.can_count(plan, user)?))
+}
+
+/// What a job plans, of which everybody in the table pays for one.
+fn planned<R: Payable>(ready: &R) -> Result<Vec<Ledger>, PaymentError> {
+    ready.plans().map_err(|why| PaymentError::NoGuarantee(why.to_string()))
 }
 
 /// Refuses what no budget holds.

@@ -1,9 +1,9 @@
 //! The table of a job that is paid for: by what the budget knows it, and whether it stays as it is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use reticent::tables::{Dataset, content, contents, fingerprint, stamps};
+use reticent::tables::{Dataset, content, contents, fingerprint, fingerprint_unpacked, stamps};
 use reticent_budget::{Piece, Relation, Store, Table};
 
 use crate::error::PaymentError;
@@ -41,12 +41,10 @@ impl<'a> Paid<'a> {
                 let mut pieces = Vec::with_capacity(files.len());
                 for file in *files {
                     let whole = content(file, &key).map_err(reticent::Error::from)?;
-                    let older = earlier.then(|| fingerprint(&[file], &key)).transpose();
-                    let older = older.map_err(|error| unreadable(&error))?;
+                    let older = if earlier { older(&[file], &key)? } else { Vec::new() };
                     pieces.push(Piece { whole, older, parts: Vec::new() });
                 }
-                let together = earlier.then(|| fingerprint(files, &key)).transpose();
-                let together = together.map_err(|error| unreadable(&error))?;
+                let together = if earlier { older(files, &key)? } else { Vec::new() };
                 Ok(Table::files(pieces, together, relation))
             }
             // Whose they are nobody says, and no content tells.
@@ -54,11 +52,18 @@ impl<'a> Paid<'a> {
             Paid::Memory { rows, people: Some(name) } => {
                 let whole = store.fingerprint(&[b"people", name.trim().as_bytes()])?;
                 let (all, columns) = contents(rows, &key);
-                let piece = Piece { whole, older: None, parts: vec![all, columns] };
+                let piece = Piece { whole, older: Vec::new(), parts: vec![all, columns] };
                 Ok(Table::in_memory(piece, Relation::DisjointPeople))
             }
         }
     }
+}
+
+/// What a budget of format 4 or before may know files by: their bytes, or what these unpack to.
+fn older<P: AsRef<Path>>(files: &[P], key: &[u8; 32]) -> Result<Vec<[u8; 32]>, PaymentError> {
+    let packed = fingerprint(files, key).map_err(|error| unreadable(&error))?;
+    let unpacked = fingerprint_unpacked(files, key).map_err(reticent::Error::from)?;
+    Ok(vec![packed, unpacked])
 }
 
 /// Files, and how they were before somebody read them.

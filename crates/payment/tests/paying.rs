@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use reticent::accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View};
-use reticent::tables::Dataset;
-use reticent::{Error, Payable, Watch};
+use reticent::simulate::{Keep, Simulation};
+use reticent::tables::{Dataset, Schema, Target};
+use reticent::{Between, Budget, Error, Payable, Watch, unwatched};
 use reticent_budget::{BudgetError, Promise, Relation, Status, Store};
 use reticent_payment::{AtRest, Bill, Paid, PaymentError, Receipt, pay};
 
@@ -19,8 +20,8 @@ struct Ask {
 impl Payable for Ask {
     type Done = Ledger;
 
-    fn plans(&self) -> Vec<Ledger> {
-        vec![self.plan.clone()]
+    fn plans(&self) -> Result<Vec<Ledger>, Error> {
+        Ok(vec![self.plan.clone()])
     }
 
     fn run(self, _: &mut Watch<'_>) -> Result<Ledger, Error> {
@@ -89,6 +90,63 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Default::default());
     encoder.write_all(text).unwrap();
     encoder.finish().unwrap()
+}
+
+/// The store of a budget that format 4 made, in which a.csv is of the first group, and the list of
+/// b.csv and c.csv of the second.
+fn made_earlier(folder: &Path) -> Store {
+    let path = folder.join("old.budget");
+    std::fs::copy(golden("tables.budget"), &path).unwrap();
+    Store::open(&path).unwrap()
+}
+
+fn golden(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../budget/tests/golden").join(name)
+}
+
+/// Format 4 knew a file by its bytes: a packed copy of it had a group of its own.
+#[test]
+fn a_packed_copy_of_a_file_of_an_earlier_budget_is_no_table_of_other_people() {
+    let mut clinic = Clinic::new();
+    clinic.store = made_earlier(clinic.folder.path());
+    let packed = |name: &str| {
+        let bytes = std::fs::read(golden(name)).unwrap();
+        clinic.write(&format!("{name}.gz"), &gzip(&bytes))
+    };
+    let (a, b, c) = (packed("a.csv"), packed("b.csv"), golden("c.csv"));
+    let apart = Relation::DisjointPeople;
+    assert_eq!(clinic.groups(&[&a], apart), Some(vec![1]));
+    assert_eq!(clinic.groups(&[&b, &c], apart), Some(vec![2]));
+    assert_eq!(clinic.groups(&[&a, &c], apart), Some(vec![1, 2]));
+}
+
+/// A record whose own column says which party has it: everybody who opened such a run could pay for
+/// the dearest of its plans.
+#[test]
+fn a_run_whose_records_name_their_parties_is_paid_for_by_no_budget() {
+    let target = Target::classes(["no", "yes"]).unwrap();
+    let schema = || Schema::bounded(&[(-1.0, 1.0)], target.clone()).unwrap();
+    let (x, y) = ([0.1, 0.2, 0.3, 0.4], [0_u32, 1, 0, 1]);
+    let rows = Dataset::dense(&x, 4, 1).unwrap().with_targets(&y).unwrap();
+    let rows = rows.with_owners(&[7_u64, 7, 8, 8]).unwrap();
+    let paid = |unit: Unit| {
+        let run = Simulation::new(schema()).party_per_owner().unit(unit).trust(View::Central);
+        let job = run.budget(Budget::new(0.1, 1e-6).unwrap()).check().unwrap();
+        let promise = Promise::new("clinic", 2.0, 1e-6).unwrap();
+        let mut store = Store::in_memory(Promise { unit, ..promise }).unwrap();
+        let relation = Relation::Same;
+        let bill = Bill { label: "a run", asked: (0.1, 1e-6), user: Some("clinic"), relation };
+        let keep = Keep::default();
+        let open = |watch: &mut Watch<'_>| Ok(Between(job.open(&rows, keep, watch)?, keep, None));
+        let table = Paid::Memory { rows: &rows, people: None };
+        let done = pay(&mut store, &bill, table, open, &mut unwatched);
+        (done.map(|_| ()), store.summary().unwrap().jobs.len())
+    };
+    let (refused, jobs) = paid(Unit::Record);
+    let error = refused.unwrap_err();
+    assert!(matches!(error, PaymentError::NoGuarantee(_)) && jobs == 0, "{error}");
+    assert!(error.to_string().contains("two parties change"), "{error}");
+    assert!(matches!(paid(Unit::User), (Ok(()), 1)));
 }
 
 const A: &[u8] = b"x,y\n1,0\n2,1\n";
@@ -160,7 +218,7 @@ fn a_table_in_memory_is_charged_to_everybody_or_to_its_own_people() {
         assert_eq!(people(&clinic), Some(vec![2]));
     }
     // The same rows under another name, in any order, may be the same people.
-    for table in [&shuffled, &fitted] {
+    for table in [&shuffled, &fitted, &fold] {
         let _ = clinic.pay(memory(table, Some("south")), Relation::Same, ask()).unwrap();
         assert_eq!(people(&clinic), None);
     }

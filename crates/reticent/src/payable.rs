@@ -17,7 +17,10 @@ pub trait Payable: Sized {
     type Done;
 
     /// What it will do: one plan, or several of which everybody in the table pays for one.
-    fn plans(&self) -> Vec<Ledger>;
+    ///
+    /// # Errors
+    /// If no sum or choice of plans says what it costs somebody in the table.
+    fn plans(&self) -> Result<Vec<Ledger>, Error>;
 
     /// What it plans was reserved as job `number` of a budget, and `hash` tells that job from one
     /// of the same number elsewhere. Only what may go on after a crash has to know.
@@ -51,9 +54,9 @@ pub struct Fitting<'j>(pub Ready<'j>, pub Option<Tracing<'j>>);
 impl Payable for Fitting<'_> {
     type Done = (Fitted, Option<Trace>);
 
-    fn plans(&self) -> Vec<Ledger> {
+    fn plans(&self) -> Result<Vec<Ledger>, Error> {
         let Fitting(ready, _) = self;
-        ready.plan().cloned().into_iter().map(|plan| tainted(plan, ready.taints())).collect()
+        Ok(ready.plan().cloned().into_iter().map(|plan| tainted(plan, ready.taints())).collect())
     }
 
     fn run(self, watch: &mut Watch<'_>) -> Result<Self::Done, Error> {
@@ -78,8 +81,8 @@ impl Payable for Fitting<'_> {
 impl Payable for ReadyCount<'_> {
     type Done = Counted;
 
-    fn plans(&self) -> Vec<Ledger> {
-        vec![tainted(self.plan().clone(), self.taints())]
+    fn plans(&self) -> Result<Vec<Ledger>, Error> {
+        Ok(vec![tainted(self.plan().clone(), self.taints())])
     }
 
     fn run(self, watch: &mut Watch<'_>) -> Result<Counted, Error> {
@@ -98,8 +101,8 @@ impl Payable for ReadyCount<'_> {
 impl Payable for ReadyEvaluation {
     type Done = Evaluated;
 
-    fn plans(&self) -> Vec<Ledger> {
-        vec![tainted(self.plan().clone(), self.taints())]
+    fn plans(&self) -> Result<Vec<Ledger>, Error> {
+        Ok(vec![tainted(self.plan().clone(), self.taints())])
     }
 
     fn run(self, _: &mut Watch<'_>) -> Result<Evaluated, Error> {
@@ -122,7 +125,7 @@ pub struct Between<'j>(pub ReadySimulation<'j>, pub Keep<'j>, pub Option<Tracing
 impl Payable for Between<'_> {
     type Done = (Simulated, Option<Trace>);
 
-    fn plans(&self) -> Vec<Ledger> {
+    fn plans(&self) -> Result<Vec<Ledger>, Error> {
         self.0.plans()
     }
 

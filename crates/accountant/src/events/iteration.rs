@@ -113,24 +113,34 @@ mod tests {
         all: u32,
     }
 
+    /// Who has the token beside the victim and who looks: so many with noise, and so many without
+    /// data, who pass it on as it is.
+    #[derive(Clone, Copy)]
+    struct Others {
+        noisy: u64,
+        silent: u64,
+    }
+
     /// E exp((α − 1)·(Σ over the observer's visits of its divergence − the claimed cost of the
     /// victim's steps)) over all paths. The maps are the identity and the shifts add up, so m of
     /// the victim's steps among g have the divergence m²/g.
-    fn excess(users: u64, local: f64, claimed: f64, left: u32, gap: Gap) -> f64 {
+    fn excess(others: Others, local: f64, claimed: f64, left: u32, gap: Gap) -> f64 {
         if left == 0 {
             return 1.0;
         }
-        let n = users as f64;
-        let rest = |gap| excess(users, local, claimed, left - 1, gap);
+        let (noisy, silent) = (others.noisy as f64, others.silent as f64);
+        let rest = |gap| excess(others, local, claimed, left - 1, gap);
         let seen = f64::from(gap.victim).powi(2) / f64::from(gap.all.max(1));
         let observer = (local * seen).exp() * rest(Gap::default());
         let victim = (-claimed).exp() * rest(Gap { victim: gap.victim + 1, all: gap.all + 1 });
-        let other = if users > 2 { rest(Gap { all: gap.all + 1, ..gap }) } else { 0.0 };
-        (observer + victim + (n - 2.0) * other) / n
+        let other = if others.noisy > 0 { rest(Gap { all: gap.all + 1, ..gap }) } else { 0.0 };
+        let nobody = if others.silent > 0 { rest(gap) } else { 0.0 };
+        (observer + victim + noisy * other + silent * nobody) / (2.0 + noisy + silent)
     }
 
     /// Contributions that come by together are seen together: their shifts add up before the
-    /// squares are taken.
+    /// squares are taken. Of n users one looks; or a seat without data beside them does; or one of
+    /// them does, and there is such a seat (`proofs/walk.md`).
     #[test]
     fn contributions_between_two_visits_are_counted_together() {
         for users in [2, 3, 4, 10] {
@@ -140,11 +150,14 @@ mod tests {
                 for order in [1.1, 2.0, 8.0] {
                     let local = (order - 1.0) * order * mu * mu / 2.0;
                     let claimed = (order - 1.0) * curve(order);
-                    let excess = excess(users, local, claimed, HOPS, Gap::default());
-                    assert!(
-                        excess <= 1.0 + 1e-12,
-                        "{users} users, mu {mu}, order {order}: {excess}"
-                    );
+                    for (noisy, silent) in [(users - 2, 0), (users - 1, 0), (users - 2, 1)] {
+                        let others = Others { noisy, silent };
+                        let excess = excess(others, local, claimed, HOPS, Gap::default());
+                        assert!(
+                            excess <= 1.0 + 1e-12,
+                            "{users} users, {noisy} and {silent}, mu {mu}, order {order}: {excess}"
+                        );
+                    }
                 }
             }
         }

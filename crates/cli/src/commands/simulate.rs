@@ -248,8 +248,14 @@ fn train(
     let job = file.job.check().map_err(|error| Failure::of("simulate", error))?;
     let label = format!("simulate to {}", folder(file).display());
     let purse = purse.open(&file.job.job, &file.data, &label, || None)?;
-    if purse.is_some() {
-        payable(&job, &keep)?;
+    if purse.is_some() && keep.resume {
+        return Err(Failure::Usage {
+            message: "a run that goes on has reserved when it began, and is counted in full"
+                .to_owned(),
+            hint:
+                "leave out --budget; when it is done, close its job with `reticent budget forfeit`"
+                    .to_owned(),
+        });
     }
     let mut bar = Bar::new("round");
     let mut watch = |stage| bar.watch(stage);
@@ -298,27 +304,6 @@ fn run(
     };
     let tracing = Tracing { public: public.as_mut(), ..trace.tracing() };
     ready.run_traced(keep, tracing, watch).map(|(done, trace)| (done, Some(trace)))
-}
-
-/// Refuses what one budget of the whole table cannot count.
-fn payable(job: &SimulationJob, keep: &Keep<'_>) -> Result<(), Failure> {
-    let refuse = |message: &str, hint: &str| {
-        Err(Failure::Usage { message: message.to_owned(), hint: hint.to_owned() })
-    };
-    if keep.resume {
-        return refuse(
-            "a run that goes on has reserved when it began, and is counted in full",
-            "leave out --budget; when it is done, close its job with `reticent budget forfeit`",
-        );
-    }
-    if !job.neighbours_are_one_party() {
-        return refuse(
-            "a record that is replaced may be another party's, and then two parties change, which no budget of \
-             records counts",
-            "protect users (--unit user), or deal the records with --split",
-        );
-    }
-    Ok(())
 }
 
 /// The job file, if there is one, with the flags over it.

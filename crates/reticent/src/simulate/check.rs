@@ -72,9 +72,10 @@ impl Simulation {
             let why = "classes have no weights and no shares between parties; leave them out";
             return Err(Error::value("class_weight", "given", why));
         }
-        // Who is dealt to the parties as records has no owner; where each party is a user, the user
-        // is protected.
-        let usual = if self.split.is_some() { Unit::Record } else { Unit::User };
+        // Records that are dealt have no owner, unless the schema says that they have; where each
+        // party is a user, the user is protected.
+        let owned = self.split.is_none() || objective.schema.user().is_some();
+        let usual = if owned { Unit::User } else { Unit::Record };
         let opening = Opening {
             adjacency: Adjacency::ReplaceOne,
             unit: self.unit.unwrap_or(usual),

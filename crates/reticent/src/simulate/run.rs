@@ -80,7 +80,21 @@ impl ReadySimulation<'_> {
     /// What the parties have set aside, each different plan once: nobody is with two parties, so
     /// that everybody pays for one of them. Taints that are known already are in them. A party whose
     /// own budget has no room for an answer pays nothing, and is not among them.
-    pub fn plans(&self) -> Vec<Ledger> {
+    ///
+    /// # Errors
+    /// If a neighbour of the table may differ in two parties' (proofs/parallel.md): then nobody pays
+    /// for one plan alone.
+    pub fn plans(&self) -> Result<Vec<Ledger>, Error> {
+        if !self.job.neighbours_are_one_party() {
+            let why = "a record that is replaced may be another party's, and then two parties change, which no budget of \
+                       records counts; protect users, or deal the records to a number of parties";
+            return Err(Error::value("unit", Unit::Record, why));
+        }
+        Ok(self.party_plans())
+    }
+
+    /// The same, whatever a neighbour is: what each party says of itself.
+    pub(crate) fn party_plans(&self) -> Vec<Ledger> {
         let mut plans: Vec<Ledger> = Vec::new();
         for party in self.run.reports() {
             let mut plan = party.ledger;
@@ -139,7 +153,7 @@ impl ReadySimulation<'_> {
         tracing: Tracing<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<(Simulated, Trace), Error> {
-        let (plans, job) = (self.plans(), self.job);
+        let (plans, job) = (self.party_plans(), self.job);
         let mut rounds = Rounds::new(tracing, job.certificate_delta(), job.opening.view);
         let simulated = self.perform(keep, watch, &mut |run| rounds.note(run))?;
         let certified = simulated.model.certificate().certified;
@@ -227,7 +241,7 @@ impl SimulationJob {
     /// seat that does not follow from the table, which who replaces it takes over
     /// (proofs/seating.md). A record that is with the party whom it names may be with another when
     /// it is replaced.
-    pub fn neighbours_are_one_party(&self) -> bool {
+    fn neighbours_are_one_party(&self) -> bool {
         self.split.is_some() || self.seats_persons()
     }
 

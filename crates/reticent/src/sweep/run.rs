@@ -298,12 +298,7 @@ impl Checked {
                 Ok(plan)
             }
             Checked::Between(job) => {
-                if !job.neighbours_are_one_party() {
-                    let why = "a record that is replaced may be another party's, and then two parties change; protect \
-                               users, or deal the records";
-                    return Err(Error::value("users_from", "records", why));
-                }
-                let mut plans = job.open(table, Keep::default(), &mut unwatched)?.plans();
+                let mut plans = job.open(table, Keep::default(), &mut unwatched)?.plans()?;
                 match (plans.pop(), plans.is_empty()) {
                     (Some(plan), true) => Ok(plan),
                     _ => {
@@ -349,7 +344,7 @@ impl Checked {
             }
             Checked::Between(job) => {
                 let mut ready = job.open(table, Keep::default(), &mut unwatched)?;
-                same(ready.plans().first())?;
+                same(ready.party_plans().first())?;
                 if planned.is_none() {
                     ready.read_freely();
                 }

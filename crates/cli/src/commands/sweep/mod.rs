@@ -325,8 +325,8 @@ struct Sweeping<'s> {
 impl Payable for Sweeping<'_> {
     type Done = (Journal, Ledger);
 
-    fn plans(&self) -> Vec<Ledger> {
-        vec![self.ready.plan()]
+    fn plans(&self) -> Result<Vec<Ledger>, Error> {
+        Ok(vec![self.ready.plan()])
     }
 
     fn reserved(&mut self, number: u64, hash: &str) {

@@ -253,7 +253,7 @@ impl Protocol for Walk {
         vec![
             "the adversary is the observer, or one other user, who follows the protocol, not several who pool what they see".to_owned(),
             "every other user follows the protocol too, and adds its noise".to_owned(),
-            "every user draws the next seat uniformly from all, its own included, and keeps the draw to itself".to_owned(),
+            "every user, and the observer, draws the next seat uniformly from all, its own included, and keeps the draw to itself".to_owned(),
             "the model is for the observer alone, who has no data and saw it as a token; whoever shows it to others shows them \
              more than is counted"
                 .to_owned(),
