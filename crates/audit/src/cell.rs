@@ -33,7 +33,11 @@ impl AuditSpec {
         let scaled = form.ends_with("scaled");
         let own = form.starts_with("preconditioned");
         // What it publishes of x = y is computed before the first answer is used.
-        let late = algorithm == "sadmm" && procedure == Procedure::Tuned;
+        let late = match algorithm {
+            "sadmm" => procedure == Procedure::Tuned || scaled,
+            "vradmm" => scaled,
+            _ => false,
+        };
         let spec = AuditSpec {
             algorithm: algorithm.to_owned(),
             epsilon: EPSILON,
