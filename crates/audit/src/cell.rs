@@ -32,12 +32,7 @@ impl AuditSpec {
         let far = algorithm == "dp-fw";
         let scaled = form.ends_with("scaled");
         let own = form.starts_with("preconditioned");
-        // What it publishes of x = y is computed before the first answer is used.
-        let late = match algorithm {
-            "sadmm" => procedure == Procedure::Tuned || scaled,
-            "vradmm" => scaled,
-            _ => false,
-        };
+        let late = is_late(cell, scaled);
         let spec = AuditSpec {
             algorithm: algorithm.to_owned(),
             epsilon: EPSILON,
@@ -118,6 +113,15 @@ impl AuditSpec {
             .unwrap_or_default(),
             ..self
         }
+    }
+}
+
+/// Whether what is published after one step is computed before its answer is used.
+fn is_late(cell: &Cell, scaled: bool) -> bool {
+    match cell.algorithm {
+        "sadmm" => cell.procedure == Procedure::Tuned || scaled,
+        "vradmm" => scaled,
+        _ => false,
     }
 }
 

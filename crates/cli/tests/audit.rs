@@ -40,9 +40,9 @@ fn a_part_of_the_map_is_attacked_and_listed() {
     let report = folder.reticent(&format!("{line} --json")).ok().json();
     assert_eq!(report["alarms"], 0, "{report}");
     let cells = report["cells"].as_array().unwrap();
-    assert!(cells.len() == 16 && cells.iter().all(|cell| cell["cell"][0] == "mpadmm"), "{report}");
+    assert!(cells.len() == 24 && cells.iter().all(|cell| cell["cell"][0] == "mpadmm"), "{report}");
     let table = folder.reticent(&format!("{line} --markdown")).ok().out;
-    assert_eq!(table.lines().filter(|row| row.starts_with("| mpadmm |")).count(), 16, "{table}");
+    assert_eq!(table.lines().filter(|row| row.starts_with("| mpadmm |")).count(), 24, "{table}");
     let refused = folder.reticent("audit --all --epsilon 1");
     assert_eq!(refused.code, 2, "{}", refused.err);
 }

@@ -529,10 +529,7 @@ fn the_help_fits_and_has_no_flags_of_other_commands() {
 fn lists_say_which_settings_there_are_and_how_events_are_typed() {
     let folder = Folder::new();
     let said = folder.reticent("list algorithms").ok().out;
-    assert!(
-        said.contains("settings: iterations, sampling, clip, step, rho, average, precondition\n"),
-        "{said}"
-    );
+    assert!(said.contains("settings: iterations, sampling, clip, clip_share, step\n"), "{said}");
     assert!(said.lines().all(|line| line.chars().count() <= 100), "{said}");
     for line in folder.reticent("list events").ok().out.lines() {
         let form = line.split_whitespace().next().unwrap();

@@ -8,7 +8,7 @@ use crate::experiment::Experiment;
 use crate::results::{Explained, Picture, Results};
 
 /// What is said before the results.
-const INTRODUCTION: &str = include_str!("page.md");
+const INTRODUCTION: &str = include_str!("../page.md");
 
 /// Where what people write into the page begins and ends; it is kept when the page is written anew.
 const FINDINGS: (&str, &str) = ("<!-- findings -->", "<!-- end of findings -->");
@@ -179,7 +179,7 @@ fn counted(all: &[Done]) -> String {
     let small: Vec<&str> =
         all.iter().filter(|(_, results)| results.quick).map(|(one, _)| one.id()).collect();
     if !small.is_empty() {
-        let _ = write!(text, "\nRun small (`--quick`), as a check alone: {}.\n", small.join(", "));
+        let _ = write!(text, "\nRun small, as a check alone: {}.\n", small.join(", "));
     }
     text
 }

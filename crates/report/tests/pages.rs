@@ -178,7 +178,9 @@ const HOSTILE: [&str; 5] = [
 
 #[test]
 fn no_file_writes_into_a_page() {
-    let shape = |page: &str| tags(page);
+    // A picture has as many ticks as there is room for beside a name.
+    let tick = |tag: &String| ["line/", "text", "/text"].contains(&tag.as_str());
+    let shape = |page: &str| tags(page).into_iter().filter(|tag| !tick(tag)).collect::<Vec<_>>();
     let plain = pages("clinic");
     for hostile in HOSTILE {
         for ((name, page), (_, usual)) in pages(hostile).iter().zip(&plain) {

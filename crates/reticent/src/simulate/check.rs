@@ -60,6 +60,17 @@ pub struct SimulationJob {
 }
 
 impl Simulation {
+    /// Refuses a way to deal records where none are dealt.
+    fn check_skew(&self) -> Result<(), Error> {
+        match (self.split, self.skew) {
+            (None, Some(skew)) => {
+                let why = "it says how records are dealt to the parties of `split = N`; a party for each user has its own";
+                Err(Error::value("skew", skew, why))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Checks everything that can be checked without a table.
     ///
     /// # Errors
@@ -67,6 +78,7 @@ impl Simulation {
     pub fn check(self) -> Result<SimulationJob, Error> {
         let digest = self.digest()?;
         self.check_noise()?;
+        self.check_skew()?;
         let objective = self.problem.check()?;
         if !objective.loss.weights().is_empty() || objective.classes != Classes::default() {
             let why = "classes have no weights and no shares between parties; leave them out";
@@ -85,10 +97,6 @@ impl Simulation {
         };
         no_needless_graph(self.entry, self.topology.as_deref())?;
         keeps_persons_whole(self.split, &objective.schema, opening.unit)?;
-        if let (None, Some(skew)) = (self.split, self.skew) {
-            let why = "it says how records are dealt to the parties of `split = N`; a party for each user has its own";
-            return Err(Error::value("skew", skew, why));
-        }
         if let Some(epsilon) =
             self.budgets.values().find(|epsilon| epsilon.is_nan() || **epsilon <= 0.0)
         {
