@@ -26,7 +26,7 @@
 //! operator that depends on η.
 //!
 //! Released: what the operator asks for. Requires: an operator that asks the same queries in the
-//! same order whatever the answers were, as every [`Algorithm`](crate::Algorithm) must. Reference:
+//! same order whatever the answers were, as every [`Algorithm`] must. Reference:
 //! FP23, Algorithm 1, Propositions 1 and 2, Theorem 1 on utility.
 
 mod consensus_step;

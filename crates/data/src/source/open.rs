@@ -28,7 +28,7 @@ pub(super) fn is_standard(path: &Path) -> bool {
 }
 
 /// Hands on the bytes of a file, unpacked as whoever reads it unpacks it, in whole pieces of
-/// [`PIECE`] and what is left: how the system hands them out does not show.
+/// `PIECE` and what is left: how the system hands them out does not show.
 ///
 /// # Errors
 /// A folder, an empty file, or one that cannot be opened or unpacked.
