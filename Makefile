@@ -90,6 +90,7 @@ nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEE
 	RETICENT_CASES=2000 RETICENT_SEED="$${RETICENT_SEED:-7}" \
 		$(CARGO) test --locked -p reticent-accountant --test second_accountant -- --nocapture
 	RETICENT_CASES=400 $(CARGO) test --locked -p reticent --test facade where_a_person_stands -- --nocapture
+	RETICENT_NIGHTLY=1 $(CARGO) test --locked -p reticent-audit --test audit wherever_a_person_stands -- --nocapture
 
 # The experiments of the papers. The small ones are a test of their own (crates/experiments), without data; with
 # RETICENT_DATA=DIR both read the public tables from there. What was stopped goes on where it was.
