@@ -158,10 +158,13 @@ impl AuditSpec {
             Bug::TrueCount | Bug::SwallowedRows => {
                 AuditSpec { adjacency: Adjacency::AddRemove, ..bare }
             }
-            // A gradient that changes with the parameter.
-            Bug::NoiseReused => {
-                AuditSpec { loss: "squared".to_owned(), iterations: bare.iterations.max(2), ..bare }
-            }
+            // A gradient that changes with the parameter, and that no clip cuts to one length.
+            Bug::NoiseReused => AuditSpec {
+                loss: "squared".to_owned(),
+                clip: Some(1.0),
+                iterations: bare.iterations.max(2),
+                ..bare
+            },
             Bug::SnapshotUnnoised => AuditSpec { algorithm: "vradmm".to_owned(), ..bare },
             Bug::StepForgotten => AuditSpec {
                 algorithm: "mpadmm".to_owned(),
@@ -223,6 +226,7 @@ impl AuditSpec {
             // Two answers at points that differ.
             Bug::NoiseReused if view != View::SecureAggregation => Some(AuditSpec {
                 loss: "squared".to_owned(),
+                clip: Some(1.0),
                 iterations: bare.iterations.max(2),
                 ..bare
             }),
