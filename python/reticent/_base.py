@@ -38,54 +38,56 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     _SHARED = {
         "parameters": """\
     epsilon, delta : float
-        What the fit may spend. Both must be given.
+        Budget of the fit. Both are required.
     adjacency : {"replace-one", "add-remove"}
-        Which tables are neighbours.
+        Neighbouring relation.
     unit : {"record", "user"}, optional
-        What is protected; a user where ``groups`` are given to ``fit``, otherwise a record.
+        Unit of protection; default a user if ``groups`` are passed to ``fit``, otherwise a record.
     bounds : (lower, upper) or dict, optional
-        Public bounds of the columns, numbers or one for each, or by name; values are clipped.
+        Public bounds of the columns: numbers, one per column, or by name; values are clipped.
     schema : path, dict or Schema, optional
-        What is public about the table, in place of ``bounds``; categorical columns need it.
+        Public schema of the table, instead of ``bounds``; required for categorical columns.
     row_norm : float, optional
-        The norm that rows are scaled into; alone or beside ``bounds``.
+        Norm that rows are scaled to; alone or with ``bounds``.
     public_n : int, optional
-        A number of records that is public; "add-remove" needs it.
+        Public number of records; required for "add-remove".
     budget : Budget, optional
-        The budget of the data set, which pays for the fit.
+        Budget of the data set, which pays for the fit.
     algorithm : str
         ``"auto"``, or a name of ``reticent list algorithms``.
     settings : dict, optional
-        Settings of the algorithm, for example ``{"iterations": 100}``; several numbers are a list.
+        Settings of the algorithm, for example ``{"iterations": 100}``; give several numbers as a
+        list.
     fit_intercept : bool
-        Whether there is an intercept.
+        Whether to fit an intercept.
     trace : bool
-        Whether ``trace_`` is kept: what the run releases, iteration by iteration. It costs nothing.
+        Whether to keep ``trace_``: what the run releases, iteration by iteration. It costs no
+        budget.
     random_state : int or RandomState, optional
         A seed for tests. The result is then NOT PRIVATE, and says so.
 """,
         "attributes": """\
     coef_names_ : list of str
-        The encoded columns that the weights are for: a column, or ``column=category``.
+        Names of the encoded columns: a column, or ``column=category``.
     n_iter_ : int
-        Iterations made.
+        Number of iterations.
     certificate_ : Certificate
         What is guaranteed.
     trace_ : pandas.DataFrame
-        With ``trace=True``: a row for each iteration, with the norms of what was released and the ε
-        of a run planned to end there. The certificate covers it as it covers the model, at the ε of
-        the whole run. A dict of arrays where there is no pandas.
+        With ``trace=True``: one row per iteration, with the norms of what was released and the ε of
+        a run planned to end there. The certificate covers it like the model, at the ε of the whole
+        run. A dict of arrays without pandas.
     n_features_in_ : int
         Columns seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if they have any.
 """,
         "notes": """\
-    Weights and penalties are those of the encoded columns while fitting: numbers scaled by their
+    While fitting, weights and penalties refer to the encoded columns: numbers scaled by their
     bounds to -1 … 1. ``coef_`` is in the units of the caller's columns; with ``intercept_`` it
-    gives the score of every record within the bounds and the row norm, and others are clipped and
-    scaled down first. ``score`` is computed from the table as it is: NOT PRIVATE; ``private_score``
-    pays for what it tells.
+    gives the score of every record within the bounds and the row norm; others are clipped and
+    scaled down first. ``score`` is computed without noise and is NOT PRIVATE; ``private_score``
+    spends budget.
 """,
     }
 
@@ -137,7 +139,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             What is to be predicted of each: its class, or a number, which is clipped to
             ``target_bounds``.
         groups : array, optional
-            Whose each record is; a person is then protected with all their records.
+            User id of each record; a person is then protected with all their records.
 
         Returns
         -------
@@ -346,7 +348,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         budget: Budget | Literal["model"] | None = "model",
         **options: Any,
     ) -> Evaluation:
-        """Say what it is worth on a table, as a question that is paid for.
+        """Evaluate the model privately; spends budget.
 
         ``score`` reads the table as it is, and what it says is NOT PRIVATE. This asks with noise,
         and gives every figure with an interval: ``private_score(...).score.value`` is the accuracy
@@ -380,7 +382,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def report(
         self, path: str | os.PathLike[str] = "report.html", *, overwrite: bool = False
     ) -> pathlib.Path:
-        """Write a page about it: what is promised, what the budget stands at, and the weights.
+        """Write a report: the guarantee, the state of the budget, and the weights.
 
         The page stands alone: it loads nothing, needs no script and can be passed on as it is. The
         command line writes the same. The ``budget`` of the estimator is on it, if it has one, and

@@ -46,24 +46,23 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
     _SHARED = {
         "parameters": """\
     classes : list or "public", optional
-        The classes. They are not read off ``y``, unless "public" says that everybody knows which
-        labels occur in it; the certificate then says that it relies on that. A schema may declare
-        them as well.
+        The classes. They are not inferred from ``y``. "public" declares the set of labels in ``y``
+        public and takes it from there; the certificate lists this as an assumption. A schema may
+        declare them as well.
     class_weight : dict or "balanced", optional
-        How much a record of each class counts, by class; 1 for those that are not named. "balanced"
-        makes all classes count alike, by their ``class_prior``. The largest weight multiplies the
-        noise.
+        Weight of a record of each class; default 1. "balanced" weights classes inversely to their
+        ``class_prior``. The largest weight multiplies the noise.
     class_prior : dict or array, optional
-        The shares of the classes, by class or in the order of ``classes_``. They must be public:
-        they are not taken from ``y``.
+        Shares of the classes, by class or in the order of ``classes_``. They must be public: they
+        are not computed from ``y``.
 """,
         "attributes": """\
     classes_ : ndarray of shape (n_classes,)
         The classes.
     coef_ : ndarray of shape (1, n_encoded) or (n_classes, n_encoded)
-        The weights, in the units of the columns.
+        Weights, in the units of the columns.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        The score of a record of zeros.
+        Score of a record of zeros.
 """,
     }
 
@@ -184,7 +183,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         self.intercept_ = intercept if len(intercept) else self.model_.offsets()
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The score of each record: of the second of two classes, or of each class."""
+        """Score of each record: of the second of two classes, or of each class."""
         scores: NDArray[np.float64] = self.model_scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -193,7 +192,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         return self.model_.scores(columns["x"], names=columns["names"])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy on a table, which is read as it is: NOT PRIVATE.
+        """Accuracy on a table, without noise: NOT PRIVATE.
 
         :meth:`private_score` asks with noise, and pays; its figures may be published.
 
@@ -215,7 +214,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         return float(super().score(X, y, sample_weight))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each record."""
+        """Predict the class of each record."""
         columns = self._asked_columns(X)
         places, _ = self.model_.predict(columns["x"], names=columns["names"])
         return np.asarray(self.classes_[places])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def frame(columns: Mapping[str, Sequence[Any] | NDArray[Any]], index: str | None = None) -> Any:
-    """A ``pandas.DataFrame`` of these columns, or a dict of arrays where there is no pandas."""
+    """A ``pandas.DataFrame`` of these columns, or a dict of arrays without pandas."""
     try:
         import pandas
     except ModuleNotFoundError:

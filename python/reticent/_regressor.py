@@ -35,9 +35,9 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 """,
         "attributes": """\
     coef_ : ndarray of shape (n_encoded,)
-        The weights, in the units of the columns.
+        Weights, in the units of the columns.
     intercept_ : float
-        What is predicted for a record of zeros.
+        Prediction for a record of zeros.
 """,
     }
 
@@ -77,7 +77,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         self.intercept_ = float(intercept[0] if len(intercept) else self.model_.offsets()[0])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² on a table, which is read as it is: NOT PRIVATE.
+        """R² on a table, without noise: NOT PRIVATE.
 
         :meth:`private_score` asks with noise, and pays; its figures may be published.
 
@@ -99,7 +99,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         return float(super().score(X, y, sample_weight))
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """The number of each record, within ``target_bounds``."""
+        """Predict the target of each record, within ``target_bounds``."""
         columns = self._asked_columns(X)
         _, numbers = self.model_.predict(columns["x"], names=columns["names"])
         return np.ascontiguousarray(numbers[:, 0])

@@ -1,13 +1,13 @@
-"""What uses of private data cost together, by bounds that are proven.
+"""Privacy accounting with proven bounds.
 
-An event is one use of the data by one mechanism. Events add up to a :class:`Ledger`: ``a + b`` is
+An event is one use of the data by one mechanism. Events compose to a :class:`Ledger`: ``a + b`` is
 one after the other, ``a * 1000`` is a thousand times the same. :func:`epsilon` and :func:`delta`
-say what a ledger costs, for arrays as well, and every number is the upper end of an interval that
-holds the truth (``bounds=True`` gives both ends). :func:`calibrate` finds the noise that keeps a
-budget, and a :class:`Filter` keeps one that is spent as one goes.
+compute the cost of a ledger, for arrays as well; every number is the upper end of an interval that
+contains the exact value (``bounds=True`` returns both ends). :func:`calibrate` finds the noise for
+a budget, and a :class:`Filter` keeps a budget that is spent adaptively.
 
 A record is added or removed (``adjacency="add-remove"``) or replaced by another
-(``"replace-one"``, as everywhere in this package where nothing is said). Noise multipliers are
+(``"replace-one"``, the default in the whole package). Noise multipliers are
 standard deviations over what one record can contribute, so that replacing one costs twice the
 sensitivity. Others count add-remove: compare like with like.
 
@@ -67,7 +67,7 @@ ADJACENCY = "replace-one"
 
 
 class Interval(NamedTuple):
-    """Both ends of what is known; the upper one is what may be promised."""
+    """Both ends of a bound; the upper one is the guarantee."""
 
     lower: NDArray[np.float64] | float
     upper: NDArray[np.float64] | float
@@ -81,14 +81,14 @@ class Profile(NamedTuple):
 
 
 class TradeOff(NamedTuple):
-    """The share of true changes that any test misses, at each share of false alarms."""
+    """Smallest miss rate of any test, at each false-alarm rate."""
 
     false_alarms: NDArray[np.float64]
     missed: NDArray[np.float64]
 
 
 class Calibrated(NamedTuple):
-    """What was found, and the ε that it costs."""
+    """A calibrated value, and its ε."""
 
     value: float
     epsilon: float
@@ -125,7 +125,7 @@ class Ledger:
 
     @property
     def entries(self) -> list[tuple[str, int]]:
-        """The events in words, and how often each is there in a row."""
+        """Descriptions of the events, and their consecutive counts."""
         return self._native.entries()
 
     @property
@@ -140,7 +140,7 @@ class Ledger:
 
     @property
     def mu(self) -> float | None:
-        """μ of Gaussian differential privacy, where the whole is exactly that."""
+        """μ of Gaussian differential privacy, if the whole ledger is exactly that."""
         return self._native.mu
 
     def __add__(self, other: Ledger) -> Ledger:
@@ -183,14 +183,14 @@ def event(
     view: str = "central",
     **fields: float,
 ) -> Ledger:
-    """One use of any mechanism that can be counted, by the name and the fields it has in ledgers.
+    """One use of any mechanism, by its name and fields in ledgers.
 
     Parameters
     ----------
     kind : str
         As ``reticent list events`` has it, for example ``"gaussian"``.
     adjacency : {"replace-one", "add-remove"}
-        Which tables are neighbours.
+        Neighbouring relation.
     unit : {"record", "user"}
         What is protected.
     view : {"central", "local", "secure-aggregation", "network"}
@@ -219,9 +219,9 @@ def gaussian(
     Parameters
     ----------
     noise_multiplier : float
-        The standard deviation of the noise over what one record (or user) can contribute.
+        Standard deviation of the noise divided by the contribution of one record (or user).
     adjacency : {"replace-one", "add-remove"}
-        Which tables are neighbours.
+        Neighbouring relation.
     unit : {"record", "user"}
         What is protected.
     """
@@ -231,7 +231,7 @@ def gaussian(
 def poisson_gaussian(
     noise_multiplier: float, rate: float, *, adjacency: str = ADJACENCY, unit: str = "record"
 ) -> Ledger:
-    """Gaussian noise on a sum over a Poisson sample: each record is in it with chance ``rate``."""
+    """Gaussian noise on a sum over a Poisson sample: each record is in it with probability ``rate``."""
     return event(
         "poisson-gaussian",
         noise_multiplier=noise_multiplier,
@@ -331,16 +331,16 @@ def epsilon(ledger: Ledger | Sequence[Ledger], delta: ArrayLike, *, bounds: bool
     Parameters
     ----------
     ledger : Ledger or sequence of Ledger
-        What was done. Of a sequence the answer has a row for each.
+        The events. For a sequence the answer has one row per ledger.
     delta : float or array
-        The chance that ε does not hold.
+        Probability that ε does not hold.
     bounds : bool
-        Both ends of what is known, in place of the upper one.
+        Return both ends of the bound instead of the upper one.
 
     Returns
     -------
     float, array or Interval
-        In the shape of ``delta``; infinite where there is no guarantee.
+        In the shape of ``delta``; infinite without a guarantee.
 
     Examples
     --------
@@ -377,7 +377,7 @@ def delta(ledger: Ledger | Sequence[Ledger], epsilon: ArrayLike, *, bounds: bool
 
 
 def profile(ledger: Ledger, epsilon: ArrayLike | None = None) -> Profile:
-    """δ at each ε, to draw; from 0 to 10 where nothing is said.
+    """δ at each ε, to draw; by default from 0 to 10.
 
     Examples
     --------
@@ -392,22 +392,21 @@ def profile(ledger: Ledger, epsilon: ArrayLike | None = None) -> Profile:
 
 
 def trade_off(ledger: Ledger, false_alarms: ArrayLike | None = None) -> TradeOff:
-    """The share of true changes that any test misses, at each share of false alarms."""
+    """Smallest miss rate of any test, at each false-alarm rate."""
     at = np.linspace(0.0, 1.0, 101) if false_alarms is None else np.asarray(false_alarms, float)
     at = np.atleast_1d(at)
     return TradeOff(at, np.asarray(ledger._native.trade_off(at.tolist())))
 
 
 def calibrate(epsilon: float, delta: float, plan: Callable[[float], Ledger]) -> Calibrated:
-    """The least noise multiplier that keeps a budget.
+    """The smallest noise multiplier within a budget.
 
     Parameters
     ----------
     epsilon, delta : float
         The budget.
     plan : callable
-        Makes the ledger of all that will be done out of a noise multiplier. More noise must cost
-        less.
+        Maps a noise multiplier to the ledger of the whole plan. More noise must cost less.
 
     Returns
     -------
@@ -427,7 +426,7 @@ def calibrate(epsilon: float, delta: float, plan: Callable[[float], Ledger]) -> 
 def calibrate_rate(
     epsilon: float, delta: float, plan: Callable[[float], Ledger], *, largest: float = 1.0
 ) -> Calibrated:
-    """The largest sampling rate, up to ``largest``, that keeps a budget; as :func:`calibrate`.
+    """The largest sampling rate, up to ``largest``, within a budget; as :func:`calibrate`.
 
     Examples
     --------
@@ -444,7 +443,7 @@ def calibrate_rate(
 def calibrate_steps(
     epsilon: float, delta: float, ledger: Ledger, *, most: int = 1_000_000
 ) -> Calibrated:
-    """How often the events of a ledger fit into a budget, up to ``most`` times.
+    """How many times the events of a ledger fit into a budget, up to ``most`` times.
 
     Examples
     --------
@@ -458,15 +457,15 @@ def calibrate_steps(
 
 
 class Filter:
-    """A budget that is spent as one goes, each step chosen after seeing the results before it.
+    """Privacy filter: a budget for steps that are chosen after seeing earlier results.
 
-    The bounds of :func:`epsilon` are for a plan that was fixed beforehand; who chooses the next
-    step, or whether there is one, by looking, needs this (proofs/filter.md).
+    The bounds of :func:`epsilon` are for a plan fixed in advance; if the next step, or whether
+    there is one, depends on results, use this (proofs/filter.md).
 
     Parameters
     ----------
     epsilon, delta : float
-        What may be spent in all.
+        Total budget.
 
     Examples
     --------
@@ -498,7 +497,7 @@ class Filter:
         return Ledger(self._native.spent())
 
     def admits(self, ledger: Ledger) -> bool:
-        """Whether all events of a ledger fit into what is left."""
+        """Whether all events of a ledger fit into the remaining budget."""
         return self._native.admits(ledger._native)
 
     def spend(self, ledger: Ledger) -> None:
@@ -516,7 +515,7 @@ class Filter:
             )
 
     def odometer(self, delta: float) -> float:
-        """What was spent so far, in ε at δ, at a step that may be chosen by looking."""
+        """ε at δ spent so far, valid at an adaptively chosen step."""
         return self._native.odometer(delta)[1]
 
     def __repr__(self) -> str:

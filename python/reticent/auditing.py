@@ -14,17 +14,17 @@ __all__ = ["Audit", "audit", "audit_all"]
 
 
 class Audit:
-    """What an attack found.
+    """Result of an attack.
 
     Attributes
     ----------
     epsilon_certified : float
-        What is certified for these runs; what the paper claims, if they are as published.
+        Certified ε of these runs; the paper's claim, if they are as published.
     epsilon_lower : float
-        ε is at least this, at the confidence.
+        Lower bound on ε, at the confidence.
     exceeded : bool
-        Whether the lower bound is above what is certified: then something is wrong. That it is not
-        proves nothing; another attack may find more.
+        Whether the lower bound is above the certified ε, which proves a defect. The converse proves
+        nothing; another attack may find more.
     report : dict
         Everything: algorithm, neighbours, view, δ, confidence, runs, method, the pair of tables and
         the statistic that told them apart best.
@@ -73,41 +73,41 @@ def audit(
 ) -> Audit:
     """Attack an algorithm: train thousands of models on two tables that differ in one record.
 
-    No table of yours is touched: the worst pair of made-up tables is searched.
+    It uses no table of yours: it searches for the worst pair of made-up tables.
 
     Parameters
     ----------
     algorithm : str
         A name of ``reticent list algorithms`` or ``reticent list protocols``, or "evaluation".
     epsilon, delta : float
-        The budget that it is run with.
+        Budget of the attacked runs.
     runs : int
         Runs in all; for "one-run", the number of canaries.
     method : {"threshold", "gdp", "profile", "one-run"}
-        How the bound is made.
+        Method of the bound.
     confidence : float
         The confidence of the bound.
     adjacency : {"replace-one", "add-remove"}
-        Which tables are neighbours.
+        Neighbouring relation.
     sampling : str
         The records of each iteration: "full", "poisson:RATE" or "wor:SIZE".
     iterations : int
         Iterations of a run.
     as_published : bool
-        Attack the paper's own version; the bound then stands beside what the paper claims.
+        Attack the paper's own version; the bound is then compared with the paper's claim.
     step, penalty, constraint : str, optional
         Where they matter.
     records : int, optional
-        Records of the larger table; as few as the sampling allows where nothing is said.
+        Records of the larger table; default as few as the sampling allows.
     trust, unit, parties, walk, release : optional
-        For an algorithm of many parties.
+        For a protocol between parties.
     random_state : int, optional
-        A seed, to have the same runs again.
+        Seed, to repeat the same runs.
 
     Returns
     -------
     Audit
-        The lower bound, and what is certified.
+        The lower bound, and the certified ε.
 
     Examples
     --------
@@ -151,17 +151,17 @@ def audit_all(
     Parameters
     ----------
     algorithms : list of str
-        Combinations of these alone; all, where none is named, which takes hours.
+        Only combinations of these; default all, which takes hours.
     runs : int
         Runs in each combination.
     random_state : int, optional
-        A seed, to have the same runs again.
+        Seed, to repeat the same runs.
 
     Returns
     -------
     pandas.DataFrame
-        A row for each combination: what it is, what is certified, the lower bound and its share of
-        what is certified. A dict of arrays where there is no pandas.
+        One row per combination: its parts, the certified ε, the lower bound and its share of the
+        certified ε. A dict of arrays without pandas.
     """
     if isinstance(algorithms, str):
         algorithms = [algorithms]

@@ -30,37 +30,37 @@ atexit.register(_remove)
 
 
 class Budget:
-    """A budget that many fits pay from, and that none of them can lose.
+    """Privacy budget of a data set, shared by all its fits.
 
-    Every fit reserves what its plan costs before the first noise is drawn; one that would be too
-    much is refused. What is counted is composed exactly, by a filter that holds although the next
-    fit is chosen by looking at the models before it.
+    Every fit reserves the cost of its plan before the first noise is drawn; a fit that would exceed
+    the budget is refused. Costs are composed exactly, by a filter that is valid when the next fit
+    is chosen after seeing earlier models.
 
     A ``Budget`` is a handle. ``clone``, ``copy.deepcopy``, pickling and the processes of joblib all
-    hand on the same budget, never a copy of what is left in it.
+    share the same budget, never a copy of its balance.
 
     Parameters
     ----------
     epsilon, delta : float
-        What all fits together may spend. ``delta`` must be above 0.
+        Guarantee for all fits together. ``delta`` must be above 0.
     adjacency : {"replace-one", "add-remove"}
-        Which tables are neighbours.
+        Neighbouring relation.
     unit : {"record", "user"}
         What is protected.
     rows_per_user : int, optional
-        A public bound on the rows of one user, by which a fit that protects records is counted.
+        Public bound on the rows of one user, for counting a fit that protects records.
     dataset : str
-        What the data set is called.
+        Name of the data set.
 
     Notes
     -----
-    Without a file (see :meth:`create` and :meth:`open`) it lives as long as this process: in a
-    folder of its own that only its owner can read, so that other processes find it by its path.
+    Without a file (see :meth:`create` and :meth:`open`) it lives as long as this process, in a
+    folder that only its owner can read; other processes find it by its path.
 
-    Of a table in memory nobody knows whose it is: a fold, a sample and the whole are of the same
-    people, and no content tells. What is asked of one counts for everybody whom the budget is
-    about, unless it is said that nobody in it is in another table (:meth:`for_disjoint_people`).
-    Who a user is, is kept by name: that of the ``groups`` (a Series), or :meth:`of_users`.
+    A table in memory does not identify its people: a fold, a sample and the whole table are of the
+    same people. A query of one is charged to everybody in the budget, unless its people are
+    declared to be in no other table (:meth:`for_disjoint_people`).
+    The budget records the name of the user ids: that of the ``groups`` (a Series), or :meth:`of_users`.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class Budget:
         rows_per_user: int | None = None,
         dataset: str | None = None,
     ) -> Budget:
-        """Make a budget in a new file, which the command line can use as well.
+        """Create a budget in a new file, which the command line can use as well.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class Budget:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Budget:
-        """Use the budget in a file, made here or by ``reticent budget new``."""
+        """Open the budget in a file, created here or by ``reticent budget new``."""
         budget = cls._at(path)
         budget.summary()
         return budget
@@ -154,12 +154,12 @@ class Budget:
 
     @property
     def disjoint_people(self) -> str | None:
-        """What this handle calls the people of its tables, who are in no other table of the budget."""
+        """Name under which this handle declares the people of its tables disjoint."""
         return self._disjoint_people
 
     @property
     def users(self) -> str | None:
-        """What this handle calls the unit that ``groups`` name."""
+        """Name of the user ids of this handle."""
         return self._users
 
     def for_disjoint_people(self, name: str) -> Budget:
@@ -176,7 +176,7 @@ class Budget:
         return Budget._at(self._path, disjoint_people=name, users=self._users)
 
     def of_users(self, name: str) -> Budget:
-        """The same budget for groups that have no name of their own, such as an array.
+        """The same budget for groups without a name, such as an array.
 
         ``name`` says who a user is, such as "patient". The first job that protects users binds it,
         and one that goes by another name is refused: visits are no patients.
@@ -186,11 +186,11 @@ class Budget:
         return Budget._at(self._path, disjoint_people=self._disjoint_people, users=name)
 
     def summary(self) -> dict[str, Any]:
-        """What is promised, counted and left, and every job."""
+        """Guarantee, counted and remaining ε, and every job."""
         return Store(self._path).summary(False)
 
     def check(self) -> dict[str, Any]:
-        """Recount everything from the ledgers, and give the summary.
+        """Recompute everything from the ledgers, and return the summary.
 
         Raises
         ------
@@ -200,7 +200,7 @@ class Budget:
         return Store(self._path).summary(True)
 
     def forfeit(self, job: int) -> None:
-        """Close a job that never came back, as spent."""
+        """Close a job that never came back; it stays counted."""
         Store(self._path).forfeit(job)
 
     @property
@@ -215,21 +215,21 @@ class Budget:
 
     @property
     def counted(self) -> float:
-        """The ε that is counted now."""
+        """The ε counted so far."""
         return float(self.summary()["counted"])
 
     @property
     def left(self) -> float:
-        """The largest ε that a fit with Gaussian noise could still have."""
+        """Largest ε of a further fit with Gaussian noise."""
         return float(self.summary()["left"])
 
     @property
     def jobs(self) -> list[dict[str, Any]]:
-        """What was done, in order."""
+        """All jobs, in order."""
         return list(self.summary()["jobs"])
 
     def course(self, at_most: int = 200) -> Any:
-        """How it went: what was counted after each change, a row each, from the first to the last.
+        """Spending over time: the counted ε after each change, one row each, in order.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ class Budget:
         Returns
         -------
         pandas.DataFrame
-            ``time`` and ``counted``; a dict of arrays where there is no pandas.
+            ``time`` and ``counted``; a dict of arrays without pandas.
         """
         moments = Store(self._path).course(at_most)
         times = np.asarray([time.removesuffix("Z") for time, _ in moments], dtype="datetime64[ms]")

@@ -24,7 +24,7 @@ class Profile(NamedTuple):
 
 
 class TradeOff(NamedTuple):
-    """The share of true changes that any test misses, at each share of false alarms."""
+    """Smallest miss rate of any test, at each false-alarm rate."""
 
     false_alarms: NDArray[np.float64]
     missed: NDArray[np.float64]
@@ -38,17 +38,17 @@ class Certificate:
     certified : bool
         Whether the numbers are a guarantee.
     reasons : list of str
-        Why they are not.
+        Reasons if they are not.
     delta : float
-        The δ that the run was asked for.
+        The δ of the run.
     adjacency, unit, view : str
-        Which tables are neighbours, what is protected, and against whom.
+        Neighbouring relation, unit of protection, and observer.
     meaning : str
-        What the numbers mean, in a sentence.
+        The guarantee in one sentence.
     noise : str
         ``"secure"``, ``"seeded, NOT PRIVATE"`` or ``"none"``.
     assumptions : list of str
-        What the guarantee relies on.
+        Assumptions of the guarantee.
     """
 
     def __init__(
@@ -73,13 +73,13 @@ class Certificate:
         return self._native.to_json()
 
     def epsilon(self, delta: float | None = None) -> float:
-        """ε at ``delta``, or at the δ that was asked for; infinite without a guarantee."""
+        """ε at ``delta``, or at the δ of the run; infinite without a guarantee."""
         if delta is None:
             return self._native.epsilon
         return self._native.epsilons([float(delta)])[0]
 
     def profile(self, epsilon: ArrayLike | None = None) -> Profile:
-        """δ at each ε; from 0 to twice the certified ε where nothing is said."""
+        """δ at each ε; by default from 0 to twice the certified ε."""
         if epsilon is None:
             most = self._native.epsilon
             epsilon = np.linspace(0.0, 2.0 * most if np.isfinite(most) else 10.0, 41)
@@ -87,14 +87,14 @@ class Certificate:
         return Profile(at, np.asarray(self._native.deltas(at.tolist())))
 
     def trade_off(self, false_alarms: ArrayLike | None = None) -> TradeOff:
-        """How much an attacker misses who accepts so many false alarms, at the least."""
+        """Smallest miss rate of an attacker at each false-alarm rate."""
         if false_alarms is None:
             false_alarms = np.linspace(0.0, 1.0, 101)
         at = np.atleast_1d(np.asarray(false_alarms, dtype=np.float64))
         return TradeOff(at, np.asarray(self._native.trade_off(at.tolist())))
 
     def verify(self) -> Certificate:
-        """Recount it from its ledger, and check its digests.
+        """Recompute it from its ledger, and check its digests.
 
         Returns
         -------

@@ -23,17 +23,17 @@ __all__ = ["ClassCounts", "class_counts"]
 
 
 class ClassCounts:
-    """How many there are of each class, with noise.
+    """Noisy counts of the classes.
 
     Attributes
     ----------
     classes : ndarray of shape (n_classes,)
         The classes.
     counts : ndarray of shape (n_classes,)
-        How many records, or persons, each has; with noise, so that one may be negative.
+        Noisy number of records, or persons, of each; it may be negative.
     deviation : float
-        The standard deviation of the noise of one answer; a class that is the difference of two has
-        √2 as much.
+        Standard deviation of the noise of one answer; √2 times that for a class computed as a
+        difference of two.
     certificate : Certificate
         What is guaranteed.
     """
@@ -51,7 +51,7 @@ class ClassCounts:
         self.certificate = certificate
 
     def shares(self) -> dict[Any, float]:
-        """The share of each class, for ``class_prior``.
+        """Share of each class, for ``class_prior``.
 
         No class is taken for smaller than the noise of its count: what is behind the noise is not
         known, and the weight of a class is one over its share.
@@ -78,30 +78,30 @@ def class_counts(
 ) -> ClassCounts:
     """Count the records of each class, within a budget.
 
-    It is for ``class_weight="balanced"`` where the shares of the classes are not public.
+    For ``class_weight="balanced"`` if the shares of the classes are not public.
 
     Parameters
     ----------
     y : array
-        The class of each record.
+        Predict the class of each record.
     groups : array, optional
-        Whose each record is; a person is then protected with all their records, and counts once.
+        User id of each record; a person is then protected with all their records, and counts once.
     classes : list
-        The classes. They must be public.
+        The classes, which must be public.
     epsilon, delta : float
-        What the counts may spend: little is enough, for the noise is about 1/ε records.
+        Budget of the counts: a small one suffices, as the noise is about 1/ε records.
     budget : Budget, optional
-        The budget of the data set, which pays.
+        Budget of the data set, which pays.
     adjacency : {"replace-one", "add-remove"}
-        Which tables are neighbours.
+        Neighbouring relation.
     random_state : int or RandomState, optional
         A seed for tests. The result is then NOT PRIVATE, and says so.
 
     Returns
     -------
     ClassCounts
-        The counts, their noise and a certificate. It is about the people of this table: what a fit
-        shows of them adds up with it, and a budget adds it up.
+        The counts, their noise and a certificate. It covers the people of this table: the cost of a
+        fit on them adds to it, and a budget counts both.
 
     Examples
     --------

@@ -19,23 +19,23 @@ __all__ = [
 
 
 class SchemaError(ValueError):
-    """A schema that is none, or that says too little."""
+    """The schema is invalid or incomplete."""
 
 
 class DataError(ValueError):
-    """A table that cannot be read under its schema. The message shows no value of the table."""
+    """The table cannot be read under its schema. The message shows no value of the table."""
 
 
 class BudgetError(RuntimeError):
-    """A budget that cannot do what it is asked."""
+    """The budget cannot be used as requested."""
 
 
 class BudgetExceeded(BudgetError):
-    """What is asked is more than is left. Nothing was asked of the data."""
+    """The job exceeds what is left. No query was made."""
 
 
 class NotCertified(RuntimeError):
-    """Something that is no guarantee where one is needed."""
+    """A guarantee is required, and there is none."""
 
 
 class _Spent:
@@ -62,19 +62,19 @@ class _Spent:
 
 
 class BudgetSpent(_Spent, RuntimeError):
-    """A run that ended without a model after it was told something about the data."""
+    """A run ended without a model after its first query."""
 
 
 class FitStopped(_Spent, KeyboardInterrupt):
-    """Ctrl-C during a fit. ``epsilon`` and ``delta`` say what is to be counted as spent."""
+    """Ctrl-C during a fit. ``epsilon`` and ``delta`` are the amount to count as spent."""
 
 
 class NotPrivateWarning(UserWarning):
-    """The result is no guarantee, for example because its noise came from a seed."""
+    """The result has no guarantee, for example because its noise is seeded."""
 
 
 class PrivacyCostWarning(UserWarning):
-    """Something will spend the budget several times."""
+    """The operation will spend the budget several times."""
 
 
 def warn_beside(result: Any, message: str, category: type[Warning], stacklevel: int) -> None:

@@ -32,7 +32,7 @@ _NUMBERS = ("r2", "mae", "mse", "rmse")
 
 
 class Estimate(NamedTuple):
-    """A figure that was computed from a noisy answer, and how far it can be trusted."""
+    """A metric computed from a noisy answer, with its intervals."""
 
     #: The figure; NaN where the noise leaves nothing to say.
     value: float
@@ -67,27 +67,27 @@ def _ends(pair: list[float | None]) -> tuple[float, float]:
 
 
 class Evaluation:
-    """What a model is worth on a table, as far as the noise tells.
+    """Noisy metrics of a model on a table.
 
     Attributes
     ----------
     score : Estimate
-        What ``score`` computes without noise: the accuracy of a classifier, R² of a regressor.
+        The metric of ``score``, with noise: the accuracy of a classifier, R² of a regressor.
     figures : dict of Estimate
-        All figures by name: accuracy, auc, log_loss and calibration_error of a classifier; r2, mae,
-        mse and rmse of a regressor. A figure that the model has not is left out.
+        All metrics by name: accuracy, auc, log_loss and calibration_error of a classifier; r2, mae,
+        mse and rmse of a regressor. Metrics that do not apply to the model are left out.
     confusion : ndarray of shape (n_classes, n_classes) or None
-        Who was taken for what, with noise; a row for each true class.
+        Noisy confusion matrix, one row per true class.
     confusion_margin : float or None
-        How far each number of it may be off, at the confidence.
+        Margin of error of each entry of it, at the confidence.
     classes : ndarray or None
         The classes, in its order.
     n : float
-        The number of records, or of persons; with noise where it is private.
+        Number of records, or of persons; noisy if it is private.
     confidence : float
         The confidence of all intervals.
     certificate : Certificate
-        What is guaranteed to the people of this table, for what this evaluation shows of them.
+        Guarantee for the people of this table.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Evaluation:
         self._reliability: list[dict[str, Any]] = quality.get("reliability", [])
 
     def to_frame(self) -> Any:
-        """The figures and their intervals, a row each."""
+        """The metrics and their intervals, one row each."""
         rows = list(self.figures.items())
         ends = [one.population or (math.nan, math.nan) for _, one in rows]
         return frame(
@@ -126,7 +126,7 @@ class Evaluation:
         )
 
     def reliability(self) -> Any:
-        """What was observed where which probability was said, a row for each group and class.
+        """Observed frequency by predicted probability, one row per group and class.
 
         Empty where the model says no probabilities.
         """
@@ -186,48 +186,47 @@ def evaluate(
     confidence: float = 0.95,
     random_state: Any = None,
 ) -> Evaluation:
-    """Say what a model is worth on a table, within a budget.
+    """Evaluate a model on a private table, within a budget.
 
-    One question is asked, with noise, and every figure comes out of its answer: to ask for one of
-    them or for all costs the same. Every call asks, and pays, anew.
+    One noisy query is made, and every metric is computed from its answer: one of them costs as much
+    as all. Every call makes, and pays for, a new query.
 
     Parameters
     ----------
     model : estimator
-        A fitted private estimator. It is taken as public.
+        A fitted private estimator, assumed public.
     X : array, sparse matrix or data frame
         The records.
     y : array
-        The true class or number of each.
+        True class or target of each.
     groups : array, optional
-        Whose each record is; a person is then protected with all their records, and counts once.
+        User id of each record; a person is then protected with all their records, and counts once.
     epsilon, delta : float
-        What the evaluation may spend.
+        Budget of the evaluation.
     budget : Budget, "model" or None
-        The budget of the data set that the table is from, which pays. "model" is the one that the
-        estimator has, if it has one: the people whom a model is tested on are usually those of the
-        data set that it was trained on. For people of another data set give its own budget, or None
-        if it has none.
+        Budget of the data set of the table, which pays. Default "model", the budget of the
+        estimator, if any: test records usually belong to the data set of the training records. For
+        another data set give its own budget, or None.
     adjacency : {"replace-one", "add-remove"}
-        Which tables are neighbours.
+        Neighbouring relation.
     unit : {"record", "user"}, optional
-        What is protected; a user where ``groups`` are given, otherwise a record.
+        Unit of protection; default a user if ``groups`` are passed, otherwise a record.
     public_n : int, optional
-        A public estimate of the number of records, which "add-remove" needs.
+        Public estimate of the number of records; required for "add-remove".
     threshold : float, optional
-        With two classes: above which probability a record is taken for the second one.
+        With two classes: the probability above which the second is predicted.
     bins : int, optional
-        So many bins of scores, from 2 to 200; as many as suit the noise where nothing is said.
+        Number of bins of scores, from 2 to 200; default by the noise.
     confidence : float
-        The confidence of the intervals.
+        Confidence of the intervals.
     random_state : int or RandomState, optional
         A seed for tests. The result is then NOT PRIVATE, and says so.
 
     Returns
     -------
     Evaluation
-        The figures with their intervals, and a certificate. It is about the people of this table:
-        if the model was trained on them, what both show adds up.
+        The metrics with their intervals, and a certificate. It covers the people of this table: if
+        the model was trained on them, both costs add up.
 
     Examples
     --------

@@ -19,7 +19,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : path
-        ``model.json``, or the folder that it is in.
+        ``model.json``, or its folder.
 
     Returns
     -------

@@ -22,9 +22,10 @@ class PrivateGeneralizedLasso(PrivateRegressor):
     Parameters
     ----------
     A : matrix of shape (n_rows, n_encoded)
-        What is penalised: ``alpha`` times the l1 norm of ``A @ weights``, of the encoded columns.
+        Matrix of the penalty: ``alpha`` times the l1 norm of ``A @ weights``, on the encoded
+        columns.
     alpha : float
-        The strength of the penalty, against the mean loss of a record.
+        Strength of the penalty, relative to the mean loss of a record.
 
     Examples
     --------
@@ -62,16 +63,16 @@ class PrivateGeneralizedLasso(PrivateRegressor):
 
 
 class PrivateFusedLasso(PrivateRegressor):
-    """Least squares whose weights are drawn together along a graph, with privacy.
+    """Least squares with weights fused along a graph, and differential privacy.
 
     Parameters
     ----------
     graph : "path", "private", list of edges or matrix
-        Which encoded columns are neighbours, whose weights are drawn together: one after the other
-        ("path"), pairs of names or places with a weight or without, an adjacency matrix, or
-        "private" for a graph that is learned within the budget.
+        Graph of the encoded columns along which weights are fused: consecutive columns ("path"),
+        pairs of names or indices with an optional weight, an adjacency matrix, or "private" for a
+        graph that is learned within the budget.
     alpha : float
-        The strength of the penalty, against the mean loss of a record.
+        Strength of the penalty, relative to the mean loss of a record.
 
     Examples
     --------

@@ -16,15 +16,14 @@ __all__ = ["PrivateHuberRegressor"]
 
 
 class PrivateHuberRegressor(PrivateRegressor):
-    """Regression with the loss of Huber, a ridge and differential privacy.
+    """Huber regression with a ridge penalty and differential privacy.
 
     Parameters
     ----------
     alpha : float
-        The strength of the penalty, against the mean loss of a record.
+        Strength of the penalty, relative to the mean loss of a record.
     threshold : float
-        From which residual on the loss grows like its absolute value, where 1 is half the width of
-        ``target_bounds``.
+        Residual from which on the loss is linear, in units of half the width of ``target_bounds``.
 
     Examples
     --------

@@ -21,7 +21,7 @@ class PrivateLasso(PrivateRegressor):
     Parameters
     ----------
     alpha : float
-        The strength of the penalty, against the mean loss of a record.
+        Strength of the penalty, relative to the mean loss of a record.
 
     Examples
     --------
@@ -56,9 +56,9 @@ class PrivateElasticNet(PrivateRegressor):
     Parameters
     ----------
     alpha : float
-        The strength of the penalty, against the mean loss of a record.
+        Strength of the penalty, relative to the mean loss of a record.
     l1_ratio : float
-        The share of the l1 penalty in an elastic net, from 0 to 1.
+        Share of the l1 penalty in an elastic net, from 0 to 1.
 
     Examples
     --------

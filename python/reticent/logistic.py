@@ -24,14 +24,14 @@ class PrivateLogisticRegression(PrivateClassifier):
     Parameters
     ----------
     alpha : float
-        The strength of the penalty, against the mean loss of a record.
+        Strength of the penalty, relative to the mean loss of a record.
     penalty : {"l2", "l1", "elasticnet", None}
         The penalty on the encoded weights.
     l1_ratio : float
-        The share of the l1 penalty in an elastic net, from 0 to 1.
+        Share of the l1 penalty in an elastic net, from 0 to 1.
     standard_errors : float, optional
-        A share of the budget, above 0 and below 1, for estimates of the coefficients of the
-        population with their standard errors; for two classes.
+        Share of the budget, above 0 and below 1, for estimates of the population's coefficients
+        with their standard errors; for two classes.
 
     Examples
     --------
@@ -53,10 +53,9 @@ class PrivateLogisticRegression(PrivateClassifier):
     standard_errors_ : pandas.DataFrame
         With ``standard_errors``: ``estimate``, ``standard_error`` and the 95 % interval from
         ``lower`` to ``upper`` for each column, in its units, the intercept first.
-        ``against`` is the category that one is compared with; ``encoded`` says that it is about the
-        encoded column. Without rows where the noise hides them, which is warned of. They are no
-        ``coef_``: clips, penalty and noise have moved those. A dict of arrays where there is no
-        pandas.
+        ``against`` is the reference category; ``encoded`` marks an estimate for the encoded column.
+        Empty, with a warning, if the noise hides them. They differ from ``coef_``, which clipping,
+        penalty and noise have moved. A dict of arrays without pandas.
 """,
     }
 

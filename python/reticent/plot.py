@@ -1,7 +1,7 @@
-"""Pictures of certificates, budgets, evaluations, parties, audits and sweeps, by matplotlib.
+"""Plots of certificates, budgets, evaluations, parties, audits and sweeps, with matplotlib.
 
-Every function draws into ``ax``, or into a new figure where none is given, and gives the axes back.
-matplotlib is loaded when the first picture is drawn.
+Every function draws into ``ax``, by default a new figure, and returns the axes. matplotlib is
+imported with the first plot.
 
 Examples
 --------
@@ -85,16 +85,16 @@ def _colour(place: int) -> str:
 
 
 def trade_off(*things: Any, labels: Sequence[str] | None = None, ax: Any = None) -> Any:
-    """What an attacker misses at the least, who accepts so many false alarms.
+    """Smallest miss rate of an attacker at each false-alarm rate.
 
     Parameters
     ----------
     *things : models, certificates or ledgers
-        A curve each. On the dashed line nothing at all can be told.
+        One curve each. The dashed line is perfect privacy.
     labels : list of str, optional
-        What they are called.
+        Labels of the curves.
     ax : matplotlib axes, optional
-        Where to.
+        Axes to draw into.
     """
     ax = _axes(ax, "What an attacker misses, at the least", "false alarms", "missed changes")
     ax.plot([0, 1], [1, 0], color=QUIET, linestyle="--", linewidth=1)
@@ -116,13 +116,13 @@ def profile(
     Parameters
     ----------
     *things : models, certificates or ledgers
-        A curve each.
+        One curve each.
     epsilon : array, optional
-        Where; from 0 to twice the largest certified ε where nothing is said.
+        Values of ε; by default from 0 to twice the largest certified ε.
     labels : list of str, optional
-        What they are called.
+        Labels of the curves.
     ax : matplotlib axes, optional
-        Where to.
+        Axes to draw into.
     """
     ax = _axes(ax, "Every pair (ε, δ) that is promised", "ε", "δ")
     sources = [getattr(thing, "certificate_", thing) for thing in things]
@@ -142,14 +142,14 @@ def profile(
 
 
 def budget(budget: Budget, ax: Any = None) -> Any:
-    """What is counted over time, and the ceiling.
+    """Counted ε over time, and the limit.
 
     Parameters
     ----------
     budget : Budget
         The budget.
     ax : matplotlib axes, optional
-        Where to.
+        Axes to draw into.
     """
     course = budget.course()
     times, counted = column(course, "time"), column(course, "counted")
@@ -174,7 +174,7 @@ def budget(budget: Budget, ax: Any = None) -> Any:
 
 
 def evaluation(evaluation: Evaluation, ax: Any = None) -> Any:
-    """The figures of an evaluation that lie between 0 and 1, with their intervals.
+    """The metrics of an evaluation that lie between 0 and 1, with their intervals.
 
     Thick bars are about the table, thin ones about the population that it was drawn from.
 
@@ -183,7 +183,7 @@ def evaluation(evaluation: Evaluation, ax: Any = None) -> Any:
     evaluation : Evaluation
         What :func:`reticent.evaluate` gave.
     ax : matplotlib axes, optional
-        Where to.
+        Axes to draw into.
     """
     shares = [
         (name, one) for name, one in evaluation.figures.items()
@@ -204,16 +204,16 @@ def evaluation(evaluation: Evaluation, ax: Any = None) -> Any:
 
 
 def reliability(evaluation: Evaluation, of: Any = None, ax: Any = None) -> Any:
-    """What was observed where which probability was said.
+    """Observed frequency by predicted probability.
 
     Parameters
     ----------
     evaluation : Evaluation
         What :func:`reticent.evaluate` gave.
     of : label, optional
-        The class whose probability it is; the last where nothing is said.
+        Class of the probability; default the last.
     ax : matplotlib axes, optional
-        Where to.
+        Axes to draw into.
     """
     table = evaluation.reliability()
     said = column(table, "class")
@@ -232,14 +232,14 @@ def reliability(evaluation: Evaluation, of: Any = None, ax: Any = None) -> Any:
 
 
 def parties(simulation: Simulation, ax: Any = None) -> Any:
-    """What each party may spend.
+    """Budget of each party.
 
     Parameters
     ----------
     simulation : Simulation
         What :func:`reticent.simulate` gave.
     ax : matplotlib axes, optional
-        Where to.
+        Axes to draw into.
     """
     table = simulation.to_frame()
     names, spent = column(table, "party"), column(table, "epsilon")
@@ -259,9 +259,9 @@ def coefficients(model: Any, most: int = 20, ax: Any = None) -> Any:
     model : estimator
         A fitted private estimator.
     most : int
-        So many.
+        Number of coefficients.
     ax : matplotlib axes, optional
-        Where to.
+        Axes to draw into.
     """
     names, weights, _ = model.model_.weights(True)
     order = np.argsort(-np.abs(weights[0]))[:most][::-1]
@@ -274,14 +274,14 @@ def coefficients(model: Any, most: int = 20, ax: Any = None) -> Any:
 
 
 def audit(table: Any, ax: Any = None) -> Any:
-    """Lower bounds of attacks beside what is certified.
+    """Lower bounds of attacks beside the certified ε.
 
     Parameters
     ----------
     table : data frame
         What :func:`reticent.audit_all` gave, or ``to_frame()`` of an audit.
     ax : matplotlib axes, optional
-        Where to.
+        Axes to draw into.
     """
     names = [str(name) for name in column(table, "algorithm")]
     ax = _axes(ax, "Certified, and found by attacks", "ε", "")
@@ -311,17 +311,17 @@ def curves(
     Parameters
     ----------
     table : data frame
-        A row for each point; several rows of one ``x`` are shown as their mean.
+        One row per point; several rows of one ``x`` are shown as their mean.
     x, y : str
         The columns.
     by : str, optional
-        A curve for each value of this column.
+        One curve per value of this column.
     lower, upper : str, optional
         The columns of a band around it.
     log_x : bool
         Whether the horizontal axis is logarithmic.
     ax : matplotlib axes, optional
-        Where to.
+        Axes to draw into.
     """
     ax = _axes(ax, "", x.replace("_", " "), y.replace("_", " "))
     across, up = column(table, x), column(table, y)

@@ -16,7 +16,7 @@ __all__ = ["Reproduction", "experiments", "reproduce"]
 
 
 class Reproduction:
-    """What came of an experiment.
+    """Result of an experiment.
 
     Attributes
     ----------
@@ -25,16 +25,16 @@ class Reproduction:
     claims : pandas.DataFrame
         ``claim``, ``version``, ``verdict`` ("held", "did not hold" or "undecided"), ``numbers``,
         ``class`` ("held", "undecided", "unexplained" or why it did not hold) and ``why``, one
-        sentence; a dict of arrays where there is no pandas.
+        sentence; a dict of arrays without pandas.
     figures : dict
         The numbers of each figure, by its name: ``series``, ``x``, ``mean``,
         ``standard_deviation``, ``standard_error`` and ``runs``.
     pictures : dict
         The same as SVG, by name.
     notes : list of str
-        What is to be known: what was reduced, what was not available.
+        Remarks: what was reduced, what was not available.
     stand_ins : list of str
-        Public tables that were not there; simulated ones stood in, and nothing is said about them.
+        Missing public tables, replaced by simulated ones; no claim is made about them.
     """
 
     def __init__(self, name: str, said: tuple[Any, ...]) -> None:
@@ -54,13 +54,13 @@ class Reproduction:
 
 
 def experiments() -> Any:
-    """The experiments that there are, a row each.
+    """The available experiments, one row each.
 
     Returns
     -------
     pandas.DataFrame
         ``name``, ``paper``, ``about``, ``needs`` (public tables) and ``claims``; a dict of arrays
-        where there is no pandas.
+        without pandas.
 
     Examples
     --------
@@ -88,25 +88,24 @@ def reproduce(
     quick: bool = False,
     seeds: int | None = None,
 ) -> Reproduction:
-    """Run an experiment of a paper again, and check what it claims.
+    """Repeat an experiment of a paper, and check its claims.
 
     Parameters
     ----------
     name : str
         One of :func:`experiments`.
     data : path, optional
-        The folder of the public tables; that of the variable RETICENT_DATA where nothing is said.
+        Folder of the public tables; default the variable RETICENT_DATA.
     quick : bool
-        Everything small: few seeds, few budgets, few rows; a simulated table stands in for one that
-        is not there.
+        A small run: few seeds, few budgets, few rows; a simulated table replaces a missing one.
     seeds : int, optional
-        So many seeds in place of the experiment's own number.
+        Number of seeds, instead of the experiment's own.
 
     Returns
     -------
     Reproduction
-        Claims with their verdicts, and the numbers of the figures. Everything is about public or
-        simulated tables, and drawn from seeds: no model of it is private.
+        Claims with their verdicts, and the numbers of the figures. All tables are public or
+        simulated and all noise is seeded: no model of it is private.
     """
     folder = os.environ.get("RETICENT_DATA") if data is None else os.fspath(data)
     where = None if folder is None else pathlib.Path(folder)

@@ -56,12 +56,12 @@ def _points(param_grid: Any) -> list[dict[str, Any]]:
 
 
 class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Choose among settings privately, within the ε and δ of the estimator.
+    """Private selection among settings, within the ε and δ of the estimator.
 
-    A random number of runs, each with a setting drawn from the grid and noise of its own, are
-    scored with noise; the best is released and nothing else (Papernot and Steinke, 2022). The
-    choice is paid for: all of it together is within the budget of one fit. There are no folds,
-    because every fold of an ordinary search spends the budget again.
+    A random number of runs, each with a setting drawn from the grid and its own noise, are scored
+    with noise; only the best is released (Papernot and Steinke, 2022). The runs, their scores and
+    the selection together are within the budget of one fit. There are no folds, because every fold
+    of an ordinary search spends the budget again.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     param_grid : dict or list of dict
         Lists of settings, as for ``GridSearchCV``. The privacy arguments cannot be among them.
     runs : int, optional
-        The expected number of runs; as many as there are points where nothing is said.
+        Expected number of runs; default the number of points.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     best_params_ : dict
         Its settings.
     best_index_ : int
-        Its place among the points of the grid.
+        Its index among the points of the grid.
     best_score_ : float
         Its noisy score: minus the mean squared error of its predictions, on the scale 0 … 1.
     certificate_ : Certificate
@@ -105,7 +105,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.runs = runs
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> PrivateSearchCV:
-        """Choose and fit within the budget."""
+        """Select and fit within the budget."""
         if not isinstance(self.estimator, PrivateEstimator):
             raise TypeError(
                 f"estimator is a {type(self.estimator).__name__}: PrivateSearchCV chooses among "
@@ -160,7 +160,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self.best_estimator_.classes_
 
     def predict(self, X: Any) -> Any:
-        """What the winner predicts."""
+        """Predictions of the winner."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X)
 
@@ -177,12 +177,12 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self.best_estimator_.decision_function(X)
 
     def score(self, X: Any, y: Any) -> float:
-        """How well the winner does on a table; NOT PRIVATE."""
+        """Score of the winner on a table, without noise: NOT PRIVATE."""
         check_is_fitted(self, "best_estimator_")
         return float(np.asarray(self.best_estimator_.score(X, y)))
 
     def private_score(self, X: Any, y: Any, groups: Any = None, **options: Any) -> Any:
-        """What the winner is worth on a table, as a question that is paid for."""
+        """Evaluate the winner privately; spends budget."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.private_score(X, y, groups, **options)
 

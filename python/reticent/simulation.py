@@ -22,23 +22,23 @@ __all__ = ["Simulation", "simulate"]
 
 
 class Simulation:
-    """A model that was trained between parties, and how it came about.
+    """A model trained between parties, with the record of its run.
 
     Attributes
     ----------
     model : estimator
-        The fitted estimator. Its certificate is that of the party who spent most.
+        The fitted estimator. Its certificate is that of the party that spent most.
     parties : list
-        What the parties are called: the holders' labels where records are protected, or seats 0, 1,
-        2, … where records were dealt, and where each party is a person: who sits where is drawn.
+        Names of the parties: the holders' labels if records are protected; seats 0, 1, 2, … if
+        records were split, or if each party is a person: the seating is drawn.
     certificates : list of Certificate
-        What each party is guaranteed, in the same order.
+        Guarantee of each party, in the same order.
     rounds : int
-        Rounds made.
+        Number of rounds.
     messages, bytes : int or None
-        What was moved; None where that would tell something of a secret sample.
+        Traffic; None if it would reveal something about a secret sample.
     rejections : dict
-        Messages that were rejected, by reason.
+        Number of rejected messages, by reason.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Simulation:
         self.rejections = rejections
 
     def to_frame(self) -> Any:
-        """What each party may spend, all of which counts; a row each."""
+        """Budget of each party, counted in full; one row each."""
         own = self.certificates
         return frame(
             {
@@ -95,41 +95,42 @@ def simulate(
     failures: Mapping[str, float] | None = None,
     public_seed: int = 0,
 ) -> Simulation:
-    """Train between parties, in this process, with the messages that would travel.
+    """Train between parties, in this process, with the protocol's real messages.
 
     Parameters
     ----------
     estimator : a private estimator
-        What is fitted and what each party may spend: its loss, penalty, bounds, ``epsilon``,
+        The problem and the budget of each party: its loss, penalty, bounds, ``epsilon``,
         ``delta``, ``unit``, ``budget`` and ``settings``. Its ``algorithm`` is one of
         ``reticent list protocols``; "auto" is "federated". It is left as it is.
     X, y : data frame or array, array
         All records.
     parties : int or array
-        So many parties, to which the records are dealt, or who holds each record. Holders that are
-        no persons, such as hospitals, need ``unit="record"`` in the estimator; otherwise each
+        Number of parties to split the records between, or the holder of each record. Holders that
+        are not persons, such as hospitals, need ``unit="record"`` in the estimator; otherwise each
         holder is protected with all of its records.
     trust : {"local", "secure-aggregation", "central", "network"}, optional
-        Who looks: a server that sees each message, one that sees masked sums, whoever sees the
-        result, or another peer. What the algorithm is usually run against where nothing is said.
+        Trust model, who sees a party's messages: a server that sees each message, one that sees
+        masked sums, anyone who sees the result, or another peer. The default depends on the
+        algorithm.
     topology : str, optional
-        Who is connected with whom, for peers: "ring", "complete", "erdos-renyi:0.3", "file:PATH".
+        Graph of the peers: "ring", "complete", "erdos-renyi:0.3", "file:PATH".
     skew : str, optional
-        How records are dealt: "iid", "size:A" or "label:A". The last reads labels that nobody pays
-        for: it is for made-up data, and taints.
+        How records are split: "iid", "size:A" or "label:A". The last reads labels without spending
+        budget: it is for made-up data, and taints the ledger.
     party_epsilon : dict, optional
         Smaller ε of single parties that hold records, by their label or number; they stop when it
         is spent.
     failures : dict, optional
-        What goes wrong on purpose, and with what chance: before, after, delay, duplicate, reorder,
+        Probabilities of simulated failures: before, after, delay, duplicate, reorder,
         corrupt, byzantine, restart.
     public_seed : int
-        The public seed of dealing and of random graphs.
+        Public seed of the split and of random graphs.
 
     Returns
     -------
     Simulation
-        The model, and what each party is guaranteed.
+        The model, and the guarantee of each party.
 
     Examples
     --------

@@ -16,14 +16,14 @@ __all__ = ["PrivateLinearSVC"]
 
 
 class PrivateLinearSVC(PrivateClassifier):
-    """A linear support vector machine of two classes, its hinge rounded off, with privacy.
+    """Linear support vector machine of two classes, with a smoothed hinge and differential privacy.
 
     Parameters
     ----------
     alpha : float
-        The strength of the penalty, against the mean loss of a record.
+        Strength of the penalty, relative to the mean loss of a record.
     h : float
-        How far around its kink the hinge is rounded off.
+        Half-width of the smoothing around the kink of the hinge.
 
     Examples
     --------

@@ -27,14 +27,12 @@ class Sweep:
     Attributes
     ----------
     runs : pandas.DataFrame
-        A row for each run: the settings that were varied, the number of the repetition, the
-        certified ε, the iterations and, on public data, the score. A dict of arrays where there is
-        no pandas.
+        One row per run: the varied settings, the number of the repetition, the certified ε, the
+        iterations and, on public data, the score. A dict of arrays without pandas.
     varied : list of str
-        The settings that were varied.
+        The varied settings.
     models : list of estimators
-        The fitted models of a sweep that was paid for, in the order of the rows; empty on public
-        data.
+        The fitted models of a paid sweep, in the order of the rows; empty on public data.
     """
 
     def __init__(self, varied: list[str], rows: list[dict[str, Any]], models: list[Any]) -> None:
@@ -45,18 +43,18 @@ class Sweep:
         self._rows = rows
 
     def summary(self, confidence: float = 0.95) -> Any:
-        """The mean score of each point of the grid, and an interval of it by Student's t.
+        """Mean score of each point of the grid, with a Student t interval.
 
         Parameters
         ----------
         confidence : float
-            The confidence of the intervals. They are about the noise of the fits alone.
+            Confidence of the intervals. They are about the noise of the fits alone.
 
         Returns
         -------
         pandas.DataFrame
             The settings that were varied, ``runs``, ``mean``, ``lower`` and ``upper``; a dict of
-            arrays where there is no pandas.
+            arrays without pandas.
         """
         if not self._rows or "score" not in self._rows[0]:
             raise ValueError("this sweep has no scores: give test=(X, y) of a public table")
@@ -87,9 +85,9 @@ def sweep(
     repeats: int = 5,
     public: bool = False,
 ) -> Sweep:
-    """Fit every point of a grid several times, each with noise of its own.
+    """Fit every point of a grid several times, each with its own noise.
 
-    It is for experiments on public or made-up tables: how good is a model at which ε? On a private
+    For experiments on public or made-up tables: the quality of a model at each ε. On a private
     table every run is a release, and pays; :class:`reticent.PrivateSearchCV` chooses among settings
     within the budget of one fit.
 
@@ -102,26 +100,26 @@ def sweep(
     param_grid : dict or list of dict
         Lists of settings, as for ``GridSearchCV``: the privacy arguments may be among them.
     groups : array, optional
-        Whose each record is; a person is then protected with all their records.
+        User id of each record; a person is then protected with all their records.
     test : (X, y), optional
-        A public table that every model is scored on.
+        Public table that every model is scored on.
     repeats : int
-        So many runs of every point.
+        Number of runs of every point.
     public : bool
         Whether the tables are public. Otherwise the estimator needs a ``budget``, which pays for
-        every run; a sweep that it does not carry ends with a warning, and keeps what was paid for.
+        every run; a sweep that exceeds it ends with a warning, and keeps the finished runs.
 
     Returns
     -------
     Sweep
-        A row for each run, and their means.
+        One row per run, and their means.
 
     Raises
     ------
     Exception
-        What a run raises; a point of the grid that cannot be, or that no budget pays for, is
-        refused before the first. Whatever ends a sweep early, Ctrl-C and a warning that is an error
-        too, has the runs before it as ``done``, a ``Sweep``: what was paid for is not lost.
+        What a run raises; an invalid point of the grid, or one that no budget accepts, is refused
+        before the first. Whatever ends a sweep early, including Ctrl-C and a warning raised as an
+        error, has the finished runs as ``done``, a ``Sweep``.
 
     Examples
     --------

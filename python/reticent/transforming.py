@@ -24,25 +24,25 @@ _FUNCTIONS: dict[str, tuple[Callable[[Any], Any], float]] = {
 
 
 class PublicTransform(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Select, clip, bend, shift and scale columns by public constants.
+    """Select, clip, transform, shift and scale columns by public constants.
 
-    A step before a private estimator that learns nothing: ``fit`` reads no value, and what becomes
-    of a record depends on that record and the constants alone. It takes no function of one's own,
-    which could read other records. A value ``x`` becomes
+    A pipeline step that learns nothing: ``fit`` reads no value, and the result for a record depends
+    on that record and the constants only. It takes no user-defined function, which could read other
+    records. A value ``x`` becomes
     ``(function(clip(x, lower, upper)) - shift) / scale``.
 
     Parameters
     ----------
     columns : list of int or str, optional
-        The columns that are kept, in this order, by place or name; all of them by default.
+        Columns to keep, in this order, by index or name; default all.
     lower, upper : float, array or dict, optional
-        Public bounds that values are clipped to: one for all columns that are kept, one for each of
-        them, or by column; no bound by default.
+        Public bounds that values are clipped to: one for all kept columns, one per column, or by
+        column; default none.
     function : str, list or dict, optional
-        ``"log1p"``, ``"sqrt"``, ``"square"``, ``"abs"`` or ``"tanh"``, in the same ways. ``"log1p"``
+        ``"log1p"``, ``"sqrt"``, ``"square"``, ``"abs"`` or ``"tanh"``, in the same forms. ``"log1p"``
         needs a ``lower`` above -1 and ``"sqrt"`` one of at least 0.
     shift, scale : float, array or dict, optional
-        What is subtracted, and what is then divided by; 0 and 1 by default.
+        Subtracted, and then divided by; default 0 and 1.
 
     Attributes
     ----------
@@ -78,13 +78,13 @@ class PublicTransform(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.scale = scale
 
     def fit(self, X: Any, y: Any = None) -> PublicTransform:
-        """Check the constants. Of the table its columns are counted, and their names kept."""
+        """Check the constants. Only the number of columns and their names are read from the table."""
         self._matrix(X, reset=True)
         self._constants()
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """The records, each changed by the constants alone."""
+        """Transform each record by the constants."""
         check_is_fitted(self, "n_features_in_")
         matrix = self._matrix(X, reset=False)
         places, lower, upper, functions, shift, scale = self._constants()
@@ -95,7 +95,7 @@ class PublicTransform(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray((changed - shift) / scale)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The names of the columns that are kept.
+        """Names of the kept columns.
 
         Parameters
         ----------
