@@ -333,7 +333,7 @@ def epsilon(ledger: Ledger | Sequence[Ledger], delta: ArrayLike, *, bounds: bool
     ledger : Ledger or sequence of Ledger
         The events. For a sequence the answer has one row per ledger.
     delta : float or array
-        Probability that ε does not hold.
+        δ, the additive slack in probability.
     bounds : bool
         Return both ends of the bound instead of the upper one.
 
