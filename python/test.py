@@ -1,9 +1,9 @@
 """The Python package in a fresh virtual environment, as a user installs it, and its tests there.
 
-    python3 python/test.py --target target/debug --venv target/python-venv [--keep] [pytest's arguments]
+    python3 python/test.py --target target/debug --venv target/python-venv [--keep] [--oldest] [pytest's arguments]
 
-The wheel is packed from what cargo has built. The tests run with the newest scikit-learn that there is for this Python; then
-scikit-learn's own checks, and the tests of what it wraps around an estimator, once more with the oldest that is supported.
+The wheel is packed from what cargo has built. The tests run with the newest scikit-learn that there is for this Python; with
+--oldest, scikit-learn's own checks and the tests of what it wraps around an estimator run with the oldest that is supported.
 What pip cannot get is skipped, and it says so.
 """
 
@@ -48,6 +48,7 @@ def main():
     parser.add_argument("--target", type=pathlib.Path, required=True)
     parser.add_argument("--venv", type=pathlib.Path, required=True)
     parser.add_argument("--keep", action="store_true", help="use environments that are there")
+    parser.add_argument("--oldest", action="store_true", help="with the oldest supported scikit-learn")
     given, rest = parser.parse_known_args()
     if sys.version_info < (3, 10):
         print("skipped: the Python package, because it needs Python 3.10 and this is older")
@@ -64,18 +65,17 @@ def main():
         command = [python, "-m", "pytest", "-c", HERE / "pyproject.toml", *(arguments or ["."])]
         return subprocess.run(command, cwd=HERE / "tests", env=variables).returncode
 
+    if given.oldest:
+        python = environment(given.venv.absolute(), OLDEST, wheel, given.keep)
+        if python is None:
+            print("skipped: the oldest scikit-learn, because there is none for this Python")
+            return 0
+        return tests(python, *(rest or ["test_conformance.py", "test_transforming.py", "test_wrappers.py"]))
     python = environment(given.venv.absolute(), LIBRARIES, wheel, given.keep)
     if python is None:
         print("skipped: the Python package, because pip cannot get what its tests need")
         return 0
-    failed = tests(python, *rest)
-    if rest or failed:
-        return failed
-    python = environment(given.venv.with_name(f"{given.venv.name}-oldest").absolute(), OLDEST, wheel, given.keep)
-    if python is None:
-        print("skipped: the oldest scikit-learn, because there is none for this Python")
-        return 0
-    return tests(python, "test_conformance.py", "test_transforming.py", "test_wrappers.py")
+    return tests(python, *rest)
 
 
 if __name__ == "__main__":

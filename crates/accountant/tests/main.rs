@@ -4,6 +4,7 @@ mod closed_forms;
 mod events;
 mod extremes;
 mod filter;
+mod frozen;
 mod golden;
 mod properties;
 mod raw_comparisons;

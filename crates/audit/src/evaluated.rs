@@ -39,7 +39,7 @@ impl EvaluationSubject {
         let way = with?.into_iter().zip(without?).map(|(with, without)| with - without);
         // What has little noise says most.
         let line = way.zip(asked.deviations()).map(|(way, noise)| way / (noise * noise)).collect();
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         if let Some(bug) = spec.bug {
             asked.spoil(bug);
         }

@@ -35,15 +35,15 @@ pub use report::AuditReport;
 pub use reticent_oracle::Sampling;
 pub use spec::AuditSpec;
 
-#[cfg(feature = "seeded-bugs")]
+#[cfg(reticent_seeded_bugs)]
 pub use reticent_oracle::Bug;
 
-/// Without the feature there is nothing to switch on.
+/// Without the condition there is nothing to switch on.
 ///
 /// ```compile_fail,E0432
 /// use reticent_oracle::Bug;
 /// ```
-#[cfg(all(doctest, not(feature = "seeded-bugs")))]
+#[cfg(all(doctest, not(reticent_seeded_bugs)))]
 struct NoBugByDefault;
 
 use std::ops::ControlFlow;

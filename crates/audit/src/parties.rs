@@ -43,7 +43,7 @@ pub(crate) struct PartiesSubject {
     share: f64,
     plan: Ledger,
     delta: f64,
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     bug: Option<reticent_oracle::Bug>,
 }
 
@@ -98,7 +98,7 @@ impl PartiesSubject {
             share: 1.0,
             plan: Ledger::new(),
             delta: spec.delta,
-            #[cfg(feature = "seeded-bugs")]
+            #[cfg(reticent_seeded_bugs)]
             bug: spec.bug,
         };
         let budget = Budget { epsilon: spec.epsilon, delta: spec.delta };
@@ -150,7 +150,7 @@ impl PartiesSubject {
             job: [0; 32],
         };
         let tables = world.iter().map(|table| PrivateTable::from(table.clone())).collect();
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         if let Some(bug) = self.bug {
             return reticent::runtime::prepare_spoiled(setup, key, tables, bug)
                 .map_err(|error| self.failed(&error));

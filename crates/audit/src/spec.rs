@@ -93,7 +93,7 @@ pub struct AuditSpec {
     /// For tests: runs that are the same every time.
     pub seed: Option<u64>,
     /// A defect to find.
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     pub bug: Option<reticent_oracle::Bug>,
 }
 
@@ -133,13 +133,13 @@ impl Default for AuditSpec {
             method: Method::default(),
             confidence: 0.95,
             seed: None,
-            #[cfg(feature = "seeded-bugs")]
+            #[cfg(reticent_seeded_bugs)]
             bug: None,
         }
     }
 }
 
-#[cfg(feature = "seeded-bugs")]
+#[cfg(reticent_seeded_bugs)]
 impl AuditSpec {
     /// This audit, arranged so that a gate with `bug` shows it: on the algorithm, the pair and the
     /// sampling that the defect touches.
@@ -396,7 +396,7 @@ impl AuditSpec {
         };
         #[allow(unused_mut, reason = "a defect is switched on in audit builds alone")]
         let mut repeat = job.repeat(like.into())?;
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         if let Some(bug) = self.bug {
             repeat.spoil(bug);
         }
@@ -465,12 +465,12 @@ impl AuditSpec {
         (epsilon_certified, view): (f64, View),
         Found { pair, statistic, epsilon: epsilon_lower }: Found,
     ) -> Result<AuditReport, Error> {
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         let seeded_bug = self.bug.map(|bug| bug.to_string());
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         let epsilon_certified =
             self.bug.map_or(epsilon_certified, |bug| bug.certified(epsilon_certified));
-        #[cfg(not(feature = "seeded-bugs"))]
+        #[cfg(not(reticent_seeded_bugs))]
         let seeded_bug = None;
         Ok(AuditReport {
             algorithm: self.algorithm.clone(),

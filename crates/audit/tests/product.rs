@@ -42,19 +42,17 @@ fn private() -> impl Iterator<Item = &'static str> {
     CATALOGUE.iter().filter(|entry| matches!(entry.kind, Kind::Private(_))).map(|entry| entry.name)
 }
 
+/// One budget and one length, which `map.rs` attacks in every cell; with RETICENT_NIGHTLY two each.
 #[test]
 fn no_algorithm_leaks_more_than_it_certifies() {
+    let nightly = std::env::var_os("RETICENT_NIGHTLY").is_some();
+    let all = [(4.0, 3), (4.0, 1), (1.0, 3), (1.0, 1)];
     for algorithm in private() {
-        for epsilon in [1.0, 4.0] {
-            for iterations in [1, 3] {
-                let report =
-                    report(AuditSpec { iterations, runs: 8_000, ..spec(algorithm, epsilon) });
-                assert!(!report.exceeded, "{report:?}");
-                assert!(
-                    report.epsilon_certified <= epsilon
-                        && report.epsilon_certified > 0.99 * epsilon
-                );
-            }
+        for &(epsilon, iterations) in if nightly { &all[..] } else { &all[..1] } {
+            let report = report(AuditSpec { iterations, runs: 8_000, ..spec(algorithm, epsilon) });
+            assert!(!report.exceeded, "{report:?}");
+            let certified = report.epsilon_certified;
+            assert!(certified <= epsilon && certified > 0.99 * epsilon);
         }
     }
 }

@@ -5,6 +5,7 @@
 mod common;
 mod crashes;
 mod file;
+mod frozen;
 mod groups;
 mod looking;
 mod store;

@@ -67,7 +67,7 @@ fn what_an_audit_has_no_use_for_is_refused() {
     }
 }
 
-#[cfg(not(feature = "seeded-bugs"))]
+#[cfg(not(reticent_seeded_bugs))]
 #[test]
 fn a_defect_cannot_be_switched_on() {
     let folder = Folder::new();
@@ -83,7 +83,7 @@ fn a_defect_cannot_be_switched_on() {
     );
 }
 
-#[cfg(feature = "seeded-bugs")]
+#[cfg(reticent_seeded_bugs)]
 #[test]
 fn a_defect_raises_the_alarm() {
     let folder = Folder::new();

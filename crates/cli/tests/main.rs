@@ -12,6 +12,7 @@ mod common;
 mod drafts;
 mod end_to_end;
 mod evaluation;
+mod frozen;
 mod kills;
 mod persons;
 mod predictions;

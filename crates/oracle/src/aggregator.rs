@@ -34,7 +34,7 @@ pub struct TrustedAggregator {
     terms: Terms,
     len: usize,
     books: Books,
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     bug: Option<crate::bug::Bug>,
 }
 
@@ -51,19 +51,19 @@ impl TrustedAggregator {
             terms: Terms::of_parties(unit(&params), View::Central, parties),
             len,
             books: Books::new(key.is_seeded()),
-            #[cfg(feature = "seeded-bugs")]
+            #[cfg(reticent_seeded_bugs)]
             bug: None,
         }
     }
 
     /// The same with a known defect, for an audit to find.
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     pub fn spoiled(self, bug: Option<crate::bug::Bug>) -> Self {
         TrustedAggregator { bug, ..self }
     }
 
     /// The noise of a release, less what a defect leaves out.
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     fn spoiled_noise(
         &self,
         context: &Digest,
@@ -78,7 +78,7 @@ impl TrustedAggregator {
 
     fn drawn(&self, params: &Mean) -> Drawn {
         let drawn = Drawn::new(self.opener.params(), params, self.terms.population(), self.len);
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         if self.bug == Some(crate::bug::Bug::SampleShows) {
             return drawn.believed_secret();
         }
@@ -174,9 +174,9 @@ impl TrustedAggregator {
         let event = drawn.event(params, &self.terms)?;
         let normaliser = params.sampling.normaliser(self.terms.population() as f64);
         let step = Grid::new(self.len).step(params.clip) / normaliser;
-        #[cfg(not(feature = "seeded-bugs"))]
+        #[cfg(not(reticent_seeded_bugs))]
         let mut entropy = self.key.entropy(&context);
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         let (mut entropy, drawn) = self.spoiled_noise(&context, drawn, normaliser);
         self.books.release_once(round.into(), context, vec![event], || {
             add_noise(&mut entropy, params.noise_multiplier * drawn.share, &mut sum)?;

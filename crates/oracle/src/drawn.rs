@@ -46,7 +46,7 @@ impl Drawn {
     }
 
     /// The same noise, with a sample that is believed to be secret.
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     pub fn believed_secret(self) -> Self {
         Drawn { seen: None, ..self }
     }

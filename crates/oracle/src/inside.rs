@@ -25,7 +25,7 @@ pub struct Inside {
     /// Stands for all that the state above has come from, so that noise is never used for two
     /// states.
     pub lineage: Digest,
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     pub bug: Option<crate::bug::Bug>,
 }
 
@@ -40,7 +40,7 @@ impl Inside {
             blocks: None,
             basis: [0; 32],
             lineage: [0; 32],
-            #[cfg(feature = "seeded-bugs")]
+            #[cfg(reticent_seeded_bugs)]
             bug: None,
         }
     }

@@ -12,7 +12,7 @@
 
 mod aggregator;
 mod books;
-#[cfg(feature = "seeded-bugs")]
+#[cfg(reticent_seeded_bugs)]
 mod bug;
 mod cipher;
 mod claim;
@@ -36,7 +36,7 @@ pub mod without_privacy;
 
 pub use aggregator::TrustedAggregator;
 pub use books::Books;
-#[cfg(feature = "seeded-bugs")]
+#[cfg(reticent_seeded_bugs)]
 pub use bug::Bug;
 pub use cipher::{AggregatorKey, EncryptedBlock};
 pub use claim::Claim;

@@ -40,8 +40,7 @@
 //!
 //! # Features
 //!
-//! `parquet` (on by itself) reads Parquet files, `arrow` takes record batches in memory, and
-//! `seeded-bugs` switches known defects on for an audit to find; it is never in a release.
+//! `parquet` (on by itself) reads Parquet files, `arrow` takes record batches in memory.
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 mod axis;

@@ -18,7 +18,7 @@ pub struct Repeat {
     job: Job,
     delta: f64,
     plan: Plan,
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     bug: Option<reticent_oracle::Bug>,
 }
 
@@ -46,7 +46,7 @@ impl Job {
             job: self,
             delta: budget.delta(),
             plan,
-            #[cfg(feature = "seeded-bugs")]
+            #[cfg(reticent_seeded_bugs)]
             bug: None,
         })
     }
@@ -60,7 +60,7 @@ impl Repeat {
     pub fn run(&self, table: PrivateTable, number: u64) -> Result<Seen, Error> {
         let mut gate: Gate = self.job.work().task().open(table, number)?;
         gate.keep_transcript();
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         if let Some(bug) = self.bug {
             gate.spoil(bug)?;
         }
@@ -72,7 +72,7 @@ impl Repeat {
     }
 
     /// From here on, every run has a known defect.
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     pub fn spoil(&mut self, bug: reticent_oracle::Bug) {
         self.bug = Some(bug);
     }

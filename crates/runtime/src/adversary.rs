@@ -13,7 +13,7 @@ pub trait Faulty {
     }
 
     /// From here on, has a known defect, for an audit to find.
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     fn spoil(&mut self, _bug: reticent_oracle::Bug) {}
 }
 

@@ -37,7 +37,7 @@ pub use message::{Envelope, Kind, PartyId, RunId, SERVER};
 pub use node::{Estimate, Node};
 pub use participation::{cap, choose};
 pub use party::{Party, PartyReport};
-#[cfg(feature = "seeded-bugs")]
+#[cfg(reticent_seeded_bugs)]
 pub use prepare::prepare_spoiled;
 pub use prepare::{key_of, prepare, run_id};
 pub use rejected::Rejected;

@@ -24,7 +24,7 @@ pub fn prepare(
 }
 
 /// The same with a known defect, for an audit to find.
-#[cfg(feature = "seeded-bugs")]
+#[cfg(reticent_seeded_bugs)]
 pub fn prepare_spoiled(
     setup: Setup<'_>,
     key: NoiseKey,

@@ -72,7 +72,7 @@ pub struct Agreement {
     aggregator: Option<AggregatorKey>,
     /// The noise and the plan of each class of parties that was asked for so far.
     classes: BTreeMap<u64, (f64, Ledger)>,
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     bug: Option<reticent_oracle::Bug>,
 }
 
@@ -103,13 +103,13 @@ impl Agreement {
             units,
             aggregator: None,
             classes: BTreeMap::new(),
-            #[cfg(feature = "seeded-bugs")]
+            #[cfg(reticent_seeded_bugs)]
             bug: None,
         })
     }
 
     /// From here on, every node and every gate behind one has a known defect.
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     pub(crate) fn spoil(&mut self, bug: reticent_oracle::Bug) {
         self.protocol.spoil(bug);
         self.bug = Some(bug);
@@ -165,7 +165,7 @@ impl Agreement {
         let loss = Arc::clone(&self.loss);
         #[allow(unused_mut, reason = "a defect is switched on in audit builds alone")]
         let mut gate = Gate::open_keyed(table, loss, &self.opening, key, &self.run)?;
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         self.bug.map_or(Ok(()), |bug| gate.spoil(bug))?;
         // The number of persons is public, and an answer is divided by it: at 0 it would show that
         // there is nothing.

@@ -75,7 +75,7 @@ pub struct Simulation {
     /// Stands for every party's table and noise.
     tables: Digest,
     key: NoiseKey,
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     pub(crate) bug: Option<reticent_oracle::Bug>,
 }
 
@@ -115,7 +115,7 @@ impl Simulation {
             tables: tables.numbers(&noise).finish(),
             noise,
             key,
-            #[cfg(feature = "seeded-bugs")]
+            #[cfg(reticent_seeded_bugs)]
             bug: None,
         })
     }
@@ -288,7 +288,7 @@ impl Simulation {
         // Whose table is the same would say what it said before with the same noise, in answer to
         // other things: the difference of the two runs would show the tables that are not.
         let same = checkpoint.tables == self.tables;
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         let same = same || self.bug == Some(reticent_oracle::Bug::ForkedNoise);
         if !same {
             return Err(RunError::Snapshot("a table, its schema or the noise is not what it was"));

@@ -7,6 +7,7 @@ mod common;
 mod dp_admm;
 mod failures;
 mod federated;
+mod frozen;
 mod network;
 mod network_failures;
 mod network_own;

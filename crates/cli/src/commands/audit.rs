@@ -117,7 +117,7 @@ pub struct Audit {
     seed: Option<u64>,
 
     /// A known defect to switch on, with the algorithm and the tables that it shows on
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     #[arg(long)]
     seeded_bug: Option<reticent_audit::Bug>,
 }
@@ -151,7 +151,7 @@ impl Audit {
             release: self.release,
             ..AuditSpec::default()
         };
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         let spec = match self.seeded_bug {
             Some(bug) => spec.seeded(bug),
             None => spec,

@@ -142,7 +142,7 @@ impl Gate<Keyed> {
             return Err(Refusal::RoundReleased(masks.round()));
         }
         let source = &mut self.source;
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         let share = &crate::bug::spoiled_share(self.inside.bug, share, masks)
             .map_err(|error| masked(&error))?;
         let member = || {

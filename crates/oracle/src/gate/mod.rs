@@ -109,7 +109,7 @@ impl Gate {
         let seeded = entropy.is_seeded();
         let stream = Stream {
             entropy,
-            #[cfg(feature = "seeded-bugs")]
+            #[cfg(reticent_seeded_bugs)]
             reused: None,
         };
         Self::new(table, loss.into(), opening, seeded, stream)
@@ -195,7 +195,7 @@ impl<S: Source> Gate<S> {
     }
 
     /// From here on, answers with a known defect, for an audit to find.
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     pub fn spoil(&mut self, bug: crate::bug::Bug) -> Result<(), Refusal> {
         self.source.spoil(bug)?;
         self.inside.bug = Some(bug);

@@ -41,7 +41,7 @@ pub trait Source {
     fn draw<T>(&mut self, context: Self::Context, with: impl FnOnce(&mut Entropy) -> T) -> T;
 
     /// From here on, has a known defect, for an audit to find.
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     fn spoil(&mut self, bug: crate::bug::Bug) -> Result<(), EntropyError>;
 }
 
@@ -49,7 +49,7 @@ pub trait Source {
 #[derive(Debug)]
 pub struct Stream {
     pub(crate) entropy: Entropy,
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     pub(crate) reused: Option<u64>,
 }
 
@@ -65,14 +65,14 @@ impl Source for Stream {
     }
 
     fn draw<T>(&mut self, (): (), with: impl FnOnce(&mut Entropy) -> T) -> T {
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         if let Some(seed) = self.reused {
             self.entropy = Entropy::seeded(seed);
         }
         with(&mut self.entropy)
     }
 
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     fn spoil(&mut self, bug: crate::bug::Bug) -> Result<(), EntropyError> {
         self.reused = bug.reused_seed(&mut self.entropy)?;
         Ok(())
@@ -84,7 +84,7 @@ impl Source for Stream {
 pub struct Keyed {
     key: NoiseKey,
     bound: Digest,
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     reused: bool,
 }
 
@@ -107,12 +107,12 @@ impl Source for Keyed {
     }
 
     fn draw<T>(&mut self, context: Digest, with: impl FnOnce(&mut Entropy) -> T) -> T {
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         let context = if self.reused { [0; 32] } else { context };
         with(&mut self.key.entropy(&context))
     }
 
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     fn spoil(&mut self, bug: crate::bug::Bug) -> Result<(), EntropyError> {
         self.reused = bug == crate::bug::Bug::NoiseReused;
         Ok(())
@@ -146,7 +146,7 @@ impl Keyed {
         Ok(Keyed {
             key,
             bound: hasher.finish(),
-            #[cfg(feature = "seeded-bugs")]
+            #[cfg(reticent_seeded_bugs)]
             reused: false,
         })
     }

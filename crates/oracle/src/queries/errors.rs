@@ -93,9 +93,9 @@ impl Query for Errors<'_> {
     }
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         let noise = crate::bug::spoiled_noise(inside, self.noise_multiplier);
-        #[cfg(not(feature = "seeded-bugs"))]
+        #[cfg(not(reticent_seeded_bugs))]
         let noise = self.noise_multiplier;
         let Inside { private, terms, pass, .. } = inside;
         let (weights, clip) = (weights(terms), clip(terms));

@@ -105,7 +105,7 @@ fn noisy_mean(
 ) -> Result<Vec<f64>, Refusal> {
     let mut sum = vec![0; inside.shape().len()];
     let normaliser = params.sampling.normaliser(inside.terms.population() as f64);
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     let (params, normaliser) = &crate::bug::spoiled(inside, &slopes, params, normaliser);
     let Mean { clip, noise_multiplier, sampling } = *params;
     let Inside { private, loss, pass, shared, .. } = inside;

@@ -148,7 +148,7 @@ impl Query for Residual<'_> {
 
     fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let params = self.params;
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         let params = crate::bug::spoiled_residual(inside.bug, params);
         let ResidualTerms { clip, noise_multiplier, .. } = params;
         let prox = params.prox();

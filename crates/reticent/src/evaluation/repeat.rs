@@ -15,7 +15,7 @@ pub struct RepeatEvaluation {
     question: Question,
     asking: Asking,
     terms: Terms,
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     bug: Option<reticent_oracle::Bug>,
 }
 
@@ -50,7 +50,7 @@ impl Evaluation {
             question,
             asking,
             terms,
-            #[cfg(feature = "seeded-bugs")]
+            #[cfg(reticent_seeded_bugs)]
             bug: None,
         })
     }
@@ -63,7 +63,7 @@ impl RepeatEvaluation {
     /// If the table is not as it was calibrated for.
     pub fn run(&self, table: PrivateTable, number: u64) -> Result<Seen, Error> {
         let mut gate = self.question.open(table, number)?;
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         if let Some(bug) = self.bug {
             gate.spoil(bug)?;
         }
@@ -92,7 +92,7 @@ impl RepeatEvaluation {
     }
 
     /// From here on, every run has a known defect.
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     pub fn spoil(&mut self, bug: reticent_oracle::Bug) {
         self.bug = Some(bug);
     }

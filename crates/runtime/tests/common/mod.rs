@@ -35,7 +35,7 @@ pub struct Job<'a> {
     pub topology: &'a str,
     pub price: Price,
     pub seed: u64,
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     pub bug: Option<reticent_oracle::Bug>,
 }
 
@@ -50,7 +50,7 @@ impl Default for Job<'_> {
             topology: "complete",
             price: Price::Noise(0.0),
             seed: 1,
-            #[cfg(feature = "seeded-bugs")]
+            #[cfg(reticent_seeded_bugs)]
             bug: None,
         }
     }
@@ -152,7 +152,7 @@ impl World {
         let key = NoiseKey::seeded(job.seed);
         let tables = self.table().split_by_user().unwrap();
         self.described(job, |setup| {
-            #[cfg(feature = "seeded-bugs")]
+            #[cfg(reticent_seeded_bugs)]
             if let Some(bug) = job.bug {
                 return reticent_runtime::prepare_spoiled(setup, key, tables, bug);
             }

@@ -52,7 +52,7 @@ impl Central {
     fn aggregator(&self, key: &NoiseKey, run: &Digest) -> TrustedAggregator {
         let aggregator =
             TrustedAggregator::new(u64::from(self.0.parties), self.0.len(), self.1, key, run);
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         let aggregator = aggregator.spoiled(self.0.bug);
         aggregator
     }
@@ -123,7 +123,7 @@ impl Protocol for Central {
 }
 
 impl Faulty for Central {
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     fn spoil(&mut self, bug: reticent_oracle::Bug) {
         self.0.bug = Some(bug);
     }

@@ -87,7 +87,7 @@ pub(crate) struct Federated {
     published: bool,
     /// The noise multiplier in it is not the one of a run.
     params: ResidualTerms,
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     bug: Option<reticent_oracle::Bug>,
 }
 
@@ -171,7 +171,7 @@ fn in_common(recipe: &Recipe<'_>) -> Result<Federated, Refused> {
             noise_multiplier: 0.0,
             walk: None,
         },
-        #[cfg(feature = "seeded-bugs")]
+        #[cfg(reticent_seeded_bugs)]
         bug: None,
     })
 }

@@ -99,7 +99,7 @@ pub(crate) struct Walk {
     params: ResidualTerms,
     /// A known defect: a token is left where the penalty puts it. The unit tests have it too, whose
     /// finding of it would else take a build by itself.
-    #[cfg(any(test, feature = "seeded-bugs"))]
+    #[cfg(any(test, reticent_seeded_bugs))]
     off_lattice: bool,
 }
 
@@ -145,7 +145,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
             walk: (recipe.view == View::Network && !published)
                 .then_some(WalkTerms { users: parties.into(), relaxation: lambda }),
         },
-        #[cfg(any(test, feature = "seeded-bugs"))]
+        #[cfg(any(test, reticent_seeded_bugs))]
         off_lattice: false,
     }))
 }
@@ -286,7 +286,7 @@ impl Watched for Walk {
 }
 
 impl Faulty for Walk {
-    #[cfg(feature = "seeded-bugs")]
+    #[cfg(reticent_seeded_bugs)]
     fn spoil(&mut self, bug: reticent_oracle::Bug) {
         self.off_lattice = bug == reticent_oracle::Bug::OffLatticeToken;
     }

@@ -79,7 +79,7 @@ impl Walk {
                     // A token that the gate would refuse would stop the walk, and show something
                     // that nobody was to see.
                     shorten(&mut next, lattice.radius());
-                    #[cfg(any(test, feature = "seeded-bugs"))]
+                    #[cfg(any(test, reticent_seeded_bugs))]
                     if self.off_lattice {
                         return (next, Vec::new());
                     }

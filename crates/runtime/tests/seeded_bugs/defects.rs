@@ -1,10 +1,7 @@
 //! Known defects that no test on one number finds: they are shown by what must never happen. What
 //! finds the walk's is beside the walk; here it is seen to reach a run.
-#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-mod common;
-
-use common::{Job, World, listen};
+use crate::common::{Job, World, listen};
 use reticent_accountant::View;
 use reticent_oracle::Bug;
 use reticent_runtime::Price;
