@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use reticent::Error;
 use reticent::accountant::statistics::normal_quantile;
 use reticent::accountant::{
-    Adjacency, Entry, Event, Gdp, Ledger, Refused, Unit, View, delta as delta_at,
+    Adjacency, Event, Gdp, Ledger, LedgerEntry, Refused, Unit, View, delta as delta_at,
     epsilon as epsilon_at,
 };
 
@@ -135,7 +135,7 @@ fn by_scale(halvings: u32, contradicted: impl Fn(f64) -> Option<f64>) -> f64 {
 
 /// All of a plan that its profile depends on: not whom it protects and from whom.
 fn words(plan: &Ledger, delta: f64) -> String {
-    let entry = |entry: &Entry| {
+    let entry = |entry: &LedgerEntry| {
         let event = entry.event();
         format!("{:?} {} {}", event.mechanism(), event.adjacency(), entry.count())
     };

@@ -117,7 +117,7 @@ impl Books {
     /// group since, which cannot be told from it.
     pub(crate) fn count_doubtful_for_everybody(&mut self) {
         for charge in std::mem::take(&mut self.doubtful) {
-            self.everybody = self.everybody.and(&charge);
+            self.everybody = self.everybody.compose(&charge);
         }
         for job in self.open.values_mut().filter(|job| job.doubtful) {
             (job.people, job.doubtful) = (People::Everybody, false);
@@ -243,7 +243,7 @@ impl Books {
         let job = job.ok_or_else(|| line.damaged("it closes a job that is not open"))?;
         if status != Status::Released {
             // What was done beyond the plan is counted beside it.
-            let charge = job.charge.and(&line.charge.unwrap_or(Charge::ZERO));
+            let charge = job.charge.compose(&line.charge.unwrap_or(Charge::ZERO));
             self.count(Open { charge, ..job });
         }
         Ok(())
@@ -252,7 +252,7 @@ impl Books {
     /// Counts a job that is closed.
     fn count(&mut self, job: Open) {
         let People::Groups(groups) = &job.people else {
-            self.everybody = self.everybody.and(&job.charge);
+            self.everybody = self.everybody.compose(&job.charge);
             return;
         };
         if job.doubtful {
@@ -261,7 +261,7 @@ impl Books {
         let counted = if job.doubtful { &mut self.doubtful } else { &mut self.closed };
         for place in groups.iter().filter_map(|&group| place(group)) {
             let of = counted.get_mut(place);
-            of.into_iter().for_each(|closed| *closed = closed.and(&job.charge));
+            of.into_iter().for_each(|closed| *closed = closed.compose(&job.charge));
         }
     }
 
@@ -269,9 +269,9 @@ impl Books {
     pub(crate) fn spent(&self, people: u64) -> Charge {
         let of = |all: &[Charge]| place(people).and_then(|place| all.get(place)).copied();
         let closed = of(&self.closed).unwrap_or(Charge::ZERO);
-        let closed = closed.and(&of(&self.doubtful).unwrap_or(Charge::ZERO));
+        let closed = closed.compose(&of(&self.doubtful).unwrap_or(Charge::ZERO));
         let open = self.open.values().filter(|job| job.people.include(people));
-        open.fold(closed.and(&self.everybody), |sum, job| sum.and(&job.charge))
+        open.fold(closed.compose(&self.everybody), |sum, job| sum.compose(&job.charge))
     }
 
     /// The groups of people that a job is counted for; one that comes with it is among them.

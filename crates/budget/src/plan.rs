@@ -61,7 +61,7 @@ pub(crate) fn planned(books: &Books, plan: &Ledger) -> Result<Planned, BudgetErr
     let mut worst: Option<Planned> = None;
     for people in books.affected(&books.known_people()) {
         let spent = books.spent(people);
-        let together = spent.and(&charge);
+        let together = spent.compose(&charge);
         let fits = books.covers(&spent) && books.filter.covers(&together)?;
         let left = |spent: &Charge| largest_left(books, spent, books.promise.delta);
         let here = Planned {
@@ -93,7 +93,7 @@ pub(crate) fn fitting(
         if !books.covers(&spent) {
             return Err(BudgetError::Broken { epsilon: ceiling, delta });
         }
-        let together = spent.and(&charge);
+        let together = spent.compose(&charge);
         if !books.filter.covers(&together)? {
             return Err(BudgetError::DoesNotFit {
                 counted: books.filter.reading(&spent),

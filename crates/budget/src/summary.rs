@@ -223,7 +223,7 @@ pub(crate) fn largest_left(books: &Books, spent: &Charge, delta: f64) -> f64 {
     let one = |mu: f64| gaussian(&books.promise, mu);
     let fits = |mu: f64| {
         let charge = one(mu).and_then(|ledger| books.filter.charge(&ledger).ok());
-        charge.is_some_and(|charge| books.covers(&spent.and(&charge)))
+        charge.is_some_and(|charge| books.covers(&spent.compose(&charge)))
     };
     let (mut low, mut high) = (0.0, 1.0);
     while fits(high) && high < 1e6 {

@@ -1,7 +1,7 @@
 //! What was released, part by part, and what each cost.
 
 use maud::{Markup, PreEscaped, html};
-use reticent::accountant::{Entry, Ledger, epsilon, gdp_mu, rdp_curve};
+use reticent::accountant::{Ledger, LedgerEntry, epsilon, gdp_mu, rdp_curve};
 use reticent_plot::share;
 
 use crate::words::{delta, percent_near, said, up};
@@ -53,7 +53,7 @@ pub(crate) fn parts(ledger: &Ledger, delta: f64) -> Parts {
     Parts { list: list.collect(), more, by: by.filter(|_| sum > 0.0), delta }
 }
 
-fn alone(entry: &Entry) -> Ledger {
+fn alone(entry: &LedgerEntry) -> Ledger {
     let mut ledger = Ledger::new();
     ledger.append_many(entry.event().clone(), entry.count());
     ledger

@@ -2,7 +2,7 @@
 //! privacy officer reads.
 
 use reticent_accountant::{
-    Adjacency, Bound, Entry, Ledger, Mechanism, Method, Taint, Unit, View, extended, gdp_mu,
+    Adjacency, Bound, Ledger, LedgerEntry, Mechanism, Method, Taint, Unit, View, extended, gdp_mu,
     rdp_curve, trade_off,
 };
 use reticent_admm::Choice;
@@ -296,7 +296,7 @@ fn seen_by(algorithm: &str, meaning: String) -> String {
 
 /// Where the noise came from, if there was any.
 fn noise(ledger: &Ledger) -> &'static str {
-    let bare = |entry: &Entry| matches!(entry.event().mechanism(), Mechanism::NonPrivate(_));
+    let bare = |entry: &LedgerEntry| matches!(entry.event().mechanism(), Mechanism::NonPrivate(_));
     if ledger.taints().contains(&Taint::SeededNoise) {
         "seeded, NOT PRIVATE"
     } else if !ledger.entries().is_empty() && ledger.entries().iter().all(bare) {
@@ -339,7 +339,8 @@ fn assumptions(scope: Scope, ledger: &Ledger) -> Vec<String> {
             "the public number in the field population was not taken from the data".to_owned()
         }
     });
-    let selected = |entry: &Entry| matches!(entry.event().mechanism(), Mechanism::Selection(_));
+    let selected =
+        |entry: &LedgerEntry| matches!(entry.event().mechanism(), Mechanism::Selection(_));
     if ledger.entries().iter().any(selected) {
         list.push(
             "nobody learns how many runs the model was chosen from, or anything about the others"

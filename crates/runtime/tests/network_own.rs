@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::common::{Job, World};
-use reticent_accountant::{Entry, Unit, epsilon};
+use reticent_accountant::{LedgerEntry, Unit, epsilon};
 use reticent_runtime::{Budget, Outcome, Price};
 
 const BUDGET: Budget = Budget { epsilon: 2.0, delta: 1e-5 };
@@ -106,7 +106,7 @@ fn every_party_keeps_to_its_budget_whatever_its_penalty_and_the_schedule() {
 #[test]
 fn the_schedule_is_in_the_books_event_by_event() {
     let world = World::even(200, 4, 5);
-    let entries = |algorithm: &str, settings: &str| -> Vec<Entry> {
+    let entries = |algorithm: &str, settings: &str| -> Vec<LedgerEntry> {
         let price = Price::Noise(8.0);
         let outcome = world.run(&Job { price, ..job(algorithm, settings, "ring") });
         outcome.parties[0].ledger.entries().to_vec()
