@@ -4,7 +4,7 @@
 //! is in no default set. The books are kept as if the defect were not there, as they would be with
 //! a real one.
 
-use reticent_masks::{NoiseShare, NoiseShareError, Terms as MaskTerms};
+use reticent_masks::{AggregationTerms as MaskTerms, NoiseShare, NoiseShareError};
 use reticent_noise::Sampling;
 use reticent_noise::entropy::{Entropy, EntropyError};
 

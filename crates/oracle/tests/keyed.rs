@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent_data::{Dense, Rows, Table};
-use reticent_masks::{FixedPoint, NoiseShare, Terms};
+use reticent_masks::{AggregationTerms, FixedPoint, NoiseShare};
 use reticent_noise::NoiseKey;
 use reticent_oracle::queries::{Count, Mean, Residual, ResidualTerms, Score};
 use reticent_oracle::{
@@ -430,7 +430,7 @@ fn a_block_is_good_for_the_terms_that_it_moved_on() {
 fn nobody_is_a_member_of_one_masked_sum_twice() {
     let fresh = || gate_on(table(0.0), View::SecureAggregation, 1, 1);
     let mask = |gate: &mut Gate<Keyed>, label: u8, round: u64, id: u32| {
-        let masks = Terms::complete([1; 32], round, 5, 3, 2).unwrap();
+        let masks = AggregationTerms::complete([1; 32], round, 5, 3, 2).unwrap();
         let share = NoiseShare::new(&masks, 1, 1e9).unwrap();
         let code = FixedPoint::new(BLOCK.bound(), 30, 5, share.whole()).unwrap();
         gate.follow(0, &zs(), &BLOCK).unwrap();

@@ -8,7 +8,7 @@
 //! twice the bound. Proof: proofs/trust.md.
 
 use reticent_accountant::{Adjacency, Taint, Unit, View};
-use reticent_masks::{FixedPoint, Member, MemberId, NoiseShare, Terms as MaskTerms};
+use reticent_masks::{AggregationTerms as MaskTerms, FixedPoint, Member, MemberId, NoiseShare};
 use reticent_noise::{Digest, Hasher};
 
 use super::{Gate, Keyed, Source};

@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Adjacency, Ledger, Refused, Unit};
 use reticent_masks::{
-    Collector, Corrupt, FixedPoint, Member, NoiseShare, Outgoing, Party as End, Sparsity,
-    Terms as MaskTerms,
+    AggregationTerms as MaskTerms, Collector, Corrupt, FixedPoint, LinkEnd as End, Member,
+    NoiseShare, Outgoing, Sparsity,
 };
 use reticent_noise::{Digest, Hasher, NoiseKey};
 use reticent_oracle::{BlockTerms, Sampling, Terms};
