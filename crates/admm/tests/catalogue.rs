@@ -94,7 +94,7 @@ impl Case {
                 shape: self.shape,
                 population: 100,
                 row_norm: 2_f64.sqrt(),
-                numeric: loss.target() == reticent_problem::Target::Real,
+                numeric: loss.target() == reticent_problem::LossTarget::Real,
                 lipschitz: loss.lipschitz(),
                 smoothness: loss.smoothness(),
                 whole_budget: 1.0,

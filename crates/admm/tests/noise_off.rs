@@ -249,7 +249,7 @@ impl Problem {
             shape: Oracle::shape(&self.gate()),
             population: self.data.rows as u64,
             row_norm: (1.0 + self.constant.powi(2)).sqrt(),
-            numeric: loss.target() == reticent_problem::Target::Real,
+            numeric: loss.target() == reticent_problem::LossTarget::Real,
             lipschitz: loss.lipschitz(),
             smoothness: loss.smoothness(),
             whole_budget: 0.0,

@@ -4,7 +4,7 @@ use reticent::accountant::{Adjacency, Unit, View};
 use reticent::admm::catalogue::{self, Entry};
 use reticent::admm::{BlockSchedule, Release, Settings, StepSize, Walk};
 use reticent::map::Procedure;
-use reticent::problem::{Target, losses};
+use reticent::problem::{LossTarget, losses};
 use reticent::{Error, Fit, Problem, Repeat, Spec, Tune};
 use reticent_data::Table;
 use reticent_oracle::{Law, Sampling};
@@ -456,7 +456,7 @@ impl AuditSpec {
 
     /// A loss that cannot be read is left for the product to refuse.
     fn is_of_classes(&self) -> bool {
-        losses::parse(&self.loss, None).is_ok_and(|loss| loss.target() != Target::Real)
+        losses::parse(&self.loss, None).is_ok_and(|loss| loss.target() != LossTarget::Real)
     }
 
     /// The report of a bound.

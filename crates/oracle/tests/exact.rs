@@ -68,9 +68,9 @@ fn gates() -> Vec<(String, Gate)> {
     texts
         .map(|text| {
             let classes = match losses::parse(&text, None).unwrap().target() {
-                losses::Target::Binary => 2,
-                losses::Target::Classes(k) => k,
-                losses::Target::Real => 0,
+                losses::LossTarget::Binary => 2,
+                losses::LossTarget::Classes(k) => k,
+                losses::LossTarget::Real => 0,
             };
             let mut gate = open(table(40, classes), &text, &OPENING);
             if gate.smoothness().is_infinite() {

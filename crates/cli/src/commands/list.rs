@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use reticent::accountant::Mechanism;
 use reticent::admm::catalogue::{self as algorithms, Kind};
-use reticent::problem::catalogue::Entry;
+use reticent::problem::catalogue::CatalogueEntry;
 use reticent::problem::{constraints, losses, penalties};
 use reticent::runtime;
 use serde_json::{Value, json};
@@ -88,8 +88,8 @@ impl List {
     }
 }
 
-fn problem<B>(catalogue: &[Entry<B>]) -> Vec<Member> {
-    let member = |entry: &Entry<B>| Member {
+fn problem<B>(catalogue: &[CatalogueEntry<B>]) -> Vec<Member> {
+    let member = |entry: &CatalogueEntry<B>| Member {
         name: entry.name,
         form: entry.form(),
         about: entry.about.to_owned(),

@@ -14,7 +14,7 @@
 
 use reticent_accountant::{Adjacency, Event};
 use reticent_noise::entropy::Entropy;
-use reticent_problem::{Shape, Target};
+use reticent_problem::{LossTarget, Shape};
 use serde::Serialize;
 
 use super::{Query, add_noise, check_noise, check_point, wrong};
@@ -81,8 +81,8 @@ impl Query for Errors<'_> {
 
     fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
         match inside.loss.target() {
-            Target::Real => Ok(()),
-            Target::Binary | Target::Classes(_) => {
+            LossTarget::Real => Ok(()),
+            LossTarget::Binary | LossTarget::Classes(_) => {
                 Err(wrong("a model of classes is not off by a number"))
             }
         }

@@ -17,7 +17,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use reticent_accountant::{Adjacency, Event};
 use reticent_noise::entropy::Entropy;
-use reticent_problem::{Shape, Target};
+use reticent_problem::{LossTarget, Shape};
 use serde::Serialize;
 
 use super::{Query, add_noise, check_finite, check_noise, check_point, wrong};
@@ -177,8 +177,8 @@ impl Query for Histogram<'_> {
 
     fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
         match inside.loss.target() {
-            Target::Real => Err(wrong("a model of a number has no classes to count")),
-            Target::Binary | Target::Classes(_) => Ok(()),
+            LossTarget::Real => Err(wrong("a model of a number has no classes to count")),
+            LossTarget::Binary | LossTarget::Classes(_) => Ok(()),
         }
     }
 

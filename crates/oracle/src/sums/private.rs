@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reticent_data::{Rows, Table};
 use reticent_problem::Shape;
-use reticent_problem::losses::{Loss, Target};
+use reticent_problem::losses::{Loss, LossTarget};
 
 use super::grid::MAX_RECORDS;
 use super::images::{Images, MOST_BYTES};
@@ -129,11 +129,11 @@ impl Private {
     /// is about those alone.
     pub fn check_targets(&self, loss: &dyn Loss) -> Result<(), TableError> {
         let takes = |target: &f64| match loss.target() {
-            Target::Binary => target.abs() == 1.0,
-            Target::Classes(classes) => {
+            LossTarget::Binary => target.abs() == 1.0,
+            LossTarget::Classes(classes) => {
                 (0.0..classes as f64).contains(target) && target.fract() == 0.0
             }
-            Target::Real => target.abs() <= 1.0,
+            LossTarget::Real => target.abs() <= 1.0,
         };
         match self.table.targets.iter().all(takes) {
             true => Ok(()),

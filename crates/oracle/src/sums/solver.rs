@@ -9,7 +9,7 @@
 //! released here. The letters are those of proofs/minimiser.md.
 
 use reticent_problem::constraints::Constraint;
-use reticent_problem::losses::{Loss, Target};
+use reticent_problem::losses::{Loss, LossTarget};
 use reticent_problem::{Shape, SparseMatrix};
 use serde::Serialize;
 
@@ -164,7 +164,7 @@ pub(super) const RESIDUAL_ERROR: f64 = 8.0 * f64::EPSILON;
 
 /// The same for this loss: 0 where nothing is subtracted.
 pub(super) fn residual_error(loss: &dyn Loss) -> f64 {
-    if loss.target() == Target::Real { RESIDUAL_ERROR } else { 0.0 }
+    if loss.target() == LossTarget::Real { RESIDUAL_ERROR } else { 0.0 }
 }
 
 /// The largest loss of a score of zero; ∞ where targets are not bounded. Losses are not negative.
@@ -174,9 +174,9 @@ fn value_at_zero(loss: &dyn Loss) -> f64 {
         targets.map(|target| loss.value(&zeros, target)).fold(0.0, f64::max)
     };
     match loss.target() {
-        Target::Binary => most(&mut [-1.0, 1.0].into_iter()),
-        Target::Classes(count) => most(&mut (0..count).map(|class| class as f64)),
-        Target::Real => f64::INFINITY,
+        LossTarget::Binary => most(&mut [-1.0, 1.0].into_iter()),
+        LossTarget::Classes(count) => most(&mut (0..count).map(|class| class as f64)),
+        LossTarget::Real => f64::INFINITY,
     }
 }
 

@@ -17,7 +17,7 @@ mod repeat;
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent_oracle::tables::{Schema, TargetKind};
 use reticent_oracle::{Gate, Opening, Oracle};
-use reticent_problem::Target;
+use reticent_problem::LossTarget;
 use serde::Serialize;
 
 pub use classes::{PrivateClasses, Reliability};
@@ -314,7 +314,7 @@ impl Evaluation {
     }
 
     /// Refuses what cannot be, and what has no row on the map.
-    fn offered(&self, target: Target, opening: Opening) -> Result<(), Error> {
+    fn offered(&self, target: LossTarget, opening: Opening) -> Result<(), Error> {
         if self.budget.delta() == 0.0 {
             let why = "an evaluation has Gaussian noise, for which no epsilon holds without exception; give a delta such \
                        as 1e-5";
@@ -325,7 +325,7 @@ impl Evaluation {
             return Err(Error::value("confidence", self.confidence, why));
         }
         match self.bins {
-            Some(_) if target == Target::Real => {
+            Some(_) if target == LossTarget::Real => {
                 return Err(Error::value(
                     "bins",
                     "given",
@@ -339,7 +339,7 @@ impl Evaluation {
         }
         map::offered(&Cell {
             algorithm: NAME,
-            form: if target == Target::Real { "numbers" } else { "classes" },
+            form: if target == LossTarget::Real { "numbers" } else { "classes" },
             procedure: Procedure::Alone,
             view: opening.view,
             unit: opening.unit,

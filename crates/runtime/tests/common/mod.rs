@@ -137,7 +137,7 @@ impl World {
             shape: self.shape(),
             population: u64::from(self.parties),
             row_norm: 1.0,
-            numeric: loss.target() == reticent_problem::Target::Real,
+            numeric: loss.target() == reticent_problem::LossTarget::Real,
             lipschitz: loss.lipschitz(),
             smoothness: loss.smoothness(),
             whole_budget: 0.0,
