@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use reticent_oracle::tables::{Dataset, Head, Kept, Reading, TargetKind};
+use reticent_oracle::tables::{Dataset, Head, KeptCell, ReadOptions, TargetKind};
 use reticent_oracle::without_privacy::{self, Place, Scored, Source};
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ pub struct Asked<'a> {
     /// The table; `-` is standard input.
     pub data: &'a Path,
     /// How it is read.
-    pub reading: Reading,
+    pub reading: ReadOptions,
     /// Columns of it to hand on as they are.
     pub keep: &'a [String],
     /// With two classes: above which probability (or score, of a loss without probabilities) a
@@ -28,7 +28,7 @@ pub struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     /// A table, and nothing special.
-    pub fn table(data: &'a Path, reading: impl Into<Reading>) -> Self {
+    pub fn table(data: &'a Path, reading: impl Into<ReadOptions>) -> Self {
         Asked { data, reading: reading.into(), keep: &[], threshold: None }
     }
 }
@@ -41,7 +41,7 @@ pub struct Predicted {
     /// The numbers that [`Model::number_columns`] names, column by column.
     pub numbers: Vec<Vec<f64>>,
     /// The columns that were to be kept.
-    pub kept: Vec<Vec<Kept>>,
+    pub kept: Vec<Vec<KeptCell>>,
     /// Records.
     pub records: usize,
 }
@@ -181,7 +181,7 @@ impl Model {
     pub fn predict(
         &self,
         data: &Path,
-        reading: impl Into<Reading>,
+        reading: impl Into<ReadOptions>,
     ) -> Result<Vec<Prediction>, Error> {
         let mut all = Vec::new();
         let each = |batch: Predicted| {
@@ -212,7 +212,7 @@ impl Model {
     ///
     /// # Errors
     /// If the table does not have the columns that the model reads, or a cell cannot be read.
-    pub fn evaluate(&self, data: &Path, reading: impl Into<Reading>) -> Result<Quality, Error> {
+    pub fn evaluate(&self, data: &Path, reading: impl Into<ReadOptions>) -> Result<Quality, Error> {
         Ok(self.measure(&Asked::table(data, reading))?.quality)
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::{Adjacency, Unit};
-use reticent::tables::{Format, Reading};
+use reticent::tables::{Format, ReadOptions};
 use reticent::{Counted, Files, Spec, Watch, check_new, write_text};
 use serde_json::{Value, json};
 
@@ -94,7 +94,7 @@ impl Count {
         if let Some(out) = &self.out {
             check_new(out, false)?;
         }
-        let reading = Reading { format: self.format, max_line: None };
+        let reading = ReadOptions { format: self.format, max_line: None };
         let data = Files { paths: self.data, reading };
         let purse = self.purse.open(&spec, &data, "count", || job.plan_beforehand())?;
         let mut bar = Bar::new("question");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use reticent::accountant::{Adjacency, Unit};
 use reticent::admm::catalogue::CATALOGUE;
-use reticent::tables::{Format, Reading};
+use reticent::tables::{Format, ReadOptions};
 use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{
     Certificate, Error, Files, Fitted, Fitting, Identity, Job, JobFile, Outlook, Ready, Spec,
@@ -346,7 +346,7 @@ impl JobFlags {
     pub fn file(self, paths: Vec<PathBuf>) -> Result<JobFile<Spec>, Failure> {
         let JobFlags { out, seed, force: _, sign: _, table, budget, problem, tuning, settings } =
             self;
-        let reading = Reading { format: table.format, max_line: table.max_line };
+        let reading = ReadOptions { format: table.format, max_line: table.max_line };
         let job = Spec {
             schema: table.schema,
             features: table.features,

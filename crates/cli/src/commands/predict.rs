@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use clap::Args;
-use reticent::tables::{Head, Kept, Reading};
+use reticent::tables::{Head, KeptCell, ReadOptions};
 use reticent::{Asked, Model, Predicted, check_new};
 use serde_json::{Map, Value, json};
 
@@ -59,7 +59,7 @@ impl Predict {
         let model = read_model(&model)?;
         let asked = Asked {
             data: &data,
-            reading: Reading { format, max_line },
+            reading: ReadOptions { format, max_line },
             keep: &self.keep,
             threshold: self.threshold.map(|given| given.of(&model)).transpose()?,
         };
@@ -140,7 +140,7 @@ fn all(model: &Model, asked: &Asked<'_>) -> Result<Answer, Failure> {
             let mut one = json!(model.prediction(&batch, i));
             if let (Value::Object(fields), false) = (&mut one, asked.keep.is_empty()) {
                 let cell =
-                    |(name, column): (&String, &Vec<Kept>)| (name.clone(), value(&column[i]));
+                    |(name, column): (&String, &Vec<KeptCell>)| (name.clone(), value(&column[i]));
                 fields.insert(
                     "kept".to_owned(),
                     asked.keep.iter().zip(&batch.kept).map(cell).collect::<Map<_, _>>().into(),
@@ -156,13 +156,13 @@ fn all(model: &Model, asked: &Asked<'_>) -> Result<Answer, Failure> {
     Ok(Answer { text: String::new(), object, remarks })
 }
 
-fn value(cell: &Kept) -> Value {
+fn value(cell: &KeptCell) -> Value {
     match cell {
-        Kept::Missing => Value::Null,
-        Kept::Text(bytes) => String::from_utf8_lossy(bytes).into(),
-        Kept::Number(x) => number::json(*x),
-        Kept::Whole(n) => i64::try_from(*n).map_or_else(|_| n.to_string().into(), Value::from),
-        Kept::Flag(b) => (*b).into(),
+        KeptCell::Missing => Value::Null,
+        KeptCell::Text(bytes) => String::from_utf8_lossy(bytes).into(),
+        KeptCell::Number(x) => number::json(*x),
+        KeptCell::Whole(n) => i64::try_from(*n).map_or_else(|_| n.to_string().into(), Value::from),
+        KeptCell::Flag(b) => (*b).into(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use reticent::tables::{
-    self, Counts, DraftOptions, Format, Reading, Thoroughness, check, skeleton,
+    self, DraftOptions, Format, ReadCounts, ReadOptions, Thoroughness, check, skeleton,
 };
 use reticent::{draft_schema, write_text};
 use serde_json::json;
@@ -183,7 +183,7 @@ impl Check {
             (false, false) => Thoroughness::Values,
             (false, true) => Thoroughness::Counts,
         };
-        let reading = Reading { format: self.format, max_line: self.max_line };
+        let reading = ReadOptions { format: self.format, max_line: self.max_line };
         let checked = waiting("reading the table", || check(&self.data, reading, &schema, params))?;
         let mut text = checked.summary;
         if let Some(counts) = &checked.counts {
@@ -208,7 +208,7 @@ impl Check {
 }
 
 /// The counts as a table: a line for each column, and one for each category or class.
-fn counted(counts: &Counts) -> String {
+fn counted(counts: &ReadCounts) -> String {
     let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
     let head = ["column", "records", "missing", "unknown", "clipped"].map(str::to_owned).to_vec();
     let mut rows = vec![head];

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use reticent::Predicted;
-use reticent::tables::{Kept, KeptKind};
+use reticent::tables::{KeptCell, KeptKind};
 
 use super::{Columns, Place, Sink};
 use crate::failure::Failure;
@@ -51,7 +51,7 @@ impl<P: Place> Sink for Csv<P> {
         for i in 0..batch.records {
             for column in &batch.kept {
                 let _ = match &column[i] {
-                    Kept::Text(bytes) => self.lines.write_field(bytes),
+                    KeptCell::Text(bytes) => self.lines.write_field(bytes),
                     other => self.lines.write_field(as_text(other, &mut text)),
                 };
             }
@@ -59,7 +59,7 @@ impl<P: Place> Sink for Csv<P> {
                 let _ = self.lines.write_field(&classes[class]);
             }
             for column in &batch.numbers {
-                let _ = self.lines.write_field(as_text(&Kept::Number(column[i]), &mut text));
+                let _ = self.lines.write_field(as_text(&KeptCell::Number(column[i]), &mut text));
             }
             let _ = self.lines.write_record(None::<&[u8]>);
         }
@@ -73,15 +73,15 @@ impl<P: Place> Sink for Csv<P> {
 
 /// A cell in its shortest form that reads back the same; very large and very small numbers with an
 /// exponent.
-fn as_text<'a>(cell: &Kept, text: &'a mut Vec<u8>) -> &'a [u8] {
+fn as_text<'a>(cell: &KeptCell, text: &'a mut Vec<u8>) -> &'a [u8] {
     text.clear();
     // Writing to memory does not fail.
     let _ = match cell {
-        Kept::Missing => Ok(()),
-        Kept::Text(bytes) => text.write_all(bytes),
-        Kept::Number(x) => write!(text, "{x:?}"),
-        Kept::Whole(n) => write!(text, "{n}"),
-        Kept::Flag(b) => write!(text, "{b}"),
+        KeptCell::Missing => Ok(()),
+        KeptCell::Text(bytes) => text.write_all(bytes),
+        KeptCell::Number(x) => write!(text, "{x:?}"),
+        KeptCell::Whole(n) => write!(text, "{n}"),
+        KeptCell::Flag(b) => write!(text, "{b}"),
     };
     text
 }

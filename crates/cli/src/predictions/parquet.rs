@@ -8,7 +8,7 @@ use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleT
 use ::parquet::errors::ParquetError;
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::{Type, TypePtr};
-use reticent::tables::{Kept, KeptKind};
+use reticent::tables::{KeptCell, KeptKind};
 use reticent::{Error, NewFile, Predicted};
 
 use super::{Columns, Sink};
@@ -136,22 +136,24 @@ fn group(
     for (cells, kind) in batch.kept.iter().zip(kinds) {
         match kind {
             KeptKind::Text => optional::<ByteArrayType>(&mut group, cells, |cell| match cell {
-                Kept::Text(bytes) => Some(ByteArray::from(String::from_utf8_lossy(bytes).as_ref())),
+                KeptCell::Text(bytes) => {
+                    Some(ByteArray::from(String::from_utf8_lossy(bytes).as_ref()))
+                }
                 _ => None,
             }),
             KeptKind::Number => optional::<DoubleType>(&mut group, cells, |cell| match cell {
-                Kept::Number(x) => Some(*x),
+                KeptCell::Number(x) => Some(*x),
                 _ => None,
             }),
             // What a column of 64 bits holds fits; an unsigned one is written by its bits.
             KeptKind::Whole | KeptKind::Unsigned => {
                 optional::<Int64Type>(&mut group, cells, |cell| match cell {
-                    Kept::Whole(n) => Some(*n as i64),
+                    KeptCell::Whole(n) => Some(*n as i64),
                     _ => None,
                 })
             }
             KeptKind::Flag => optional::<BoolType>(&mut group, cells, |cell| match cell {
-                Kept::Flag(b) => Some(*b),
+                KeptCell::Flag(b) => Some(*b),
                 _ => None,
             }),
         }?;
@@ -171,8 +173,8 @@ fn group(
 
 fn optional<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, NewFile>,
-    cells: &[Kept],
-    value: impl Fn(&Kept) -> Option<T::T>,
+    cells: &[KeptCell],
+    value: impl Fn(&KeptCell) -> Option<T::T>,
 ) -> Result<(), ParquetError> {
     let cells: Vec<Option<T::T>> = cells.iter().map(value).collect();
     let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();

@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use reticent_data::{
-    DataError, Dataset, Head, Kept, Purpose, Reading, Row, Schema, Visitor, visit, visit_dataset,
+    DataError, Dataset, EncodedRow, Head, KeptCell, Purpose, ReadOptions, Schema, Visitor, visit,
+    visit_dataset,
 };
 use reticent_problem::Shape;
 
@@ -21,7 +22,7 @@ pub struct Linear<'a> {
 }
 
 impl Linear<'_> {
-    fn add_scores(&self, row: &Row, all: &mut Vec<f64>) {
+    fn add_scores(&self, row: &EncodedRow, all: &mut Vec<f64>) {
         let Shape { features, outputs, .. } = self.shape;
         let (weights, last) = self.parameter.split_at(features * outputs);
         let start = all.len();
@@ -40,7 +41,7 @@ impl Linear<'_> {
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'a> {
     /// In a file, read as is said; `-` is standard input.
-    File(&'a Path, Reading),
+    File(&'a Path, ReadOptions),
     /// In memory.
     Memory(&'a Dataset<'a>),
 }
@@ -66,7 +67,7 @@ pub struct Scored {
     /// The encoded targets, where they were asked for.
     pub targets: Vec<f64>,
     /// The columns to hand on, each with a cell for each record.
-    pub kept: Vec<Vec<Kept>>,
+    pub kept: Vec<Vec<KeptCell>>,
     /// Records.
     pub records: usize,
 }
@@ -91,7 +92,7 @@ pub fn score(
         }
         Place::Memory(dataset) => {
             if batches.head(Head { kept: Vec::new(), unread: 0 }) {
-                let mut record = |row: &Row| batches.record(row, &[]);
+                let mut record = |row: &EncodedRow| batches.record(row, &[]);
                 visit_dataset(dataset, source.schema, purpose, &mut record)?;
             }
         }
@@ -130,7 +131,7 @@ impl Visitor for Batches<'_> {
         self.goes_on
     }
 
-    fn record(&mut self, row: &Row, kept: &[Kept]) -> bool {
+    fn record(&mut self, row: &EncodedRow, kept: &[KeptCell]) -> bool {
         self.model.add_scores(row, &mut self.batch.scores);
         if self.source.targets {
             self.batch.targets.push(row.target);

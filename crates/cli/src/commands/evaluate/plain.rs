@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use reticent::tables::Reading;
+use reticent::tables::ReadOptions;
 use reticent::{Asked, Confusion, Curves, Error, Measured, Model, Quality, check_new, write_text};
 use reticent_plot::{Axis, Curve, Plot};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ pub fn run(
         let names = ["roc.svg", "precision-recall.svg", "calibration.svg"];
         names.iter().try_for_each(|name| check_new(&folder.join(name), pictures.force))?;
     }
-    let reading = Reading { format: *format, max_line: *max_line };
+    let reading = ReadOptions { format: *format, max_line: *max_line };
     let asked = Asked { data, reading, keep: &[], threshold };
     let measured = waiting("reading and evaluating", || model.measure(&asked))?;
     let (mut text, mut object) = figures(model, &measured.quality, threshold);

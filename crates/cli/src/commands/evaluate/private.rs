@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::accountant::{Adjacency, Taint, Unit, View};
-use reticent::tables::{Reading, Schema};
+use reticent::tables::{ReadOptions, Schema};
 use reticent::{
     Budget, Estimate, Evaluated, Evaluation, Files, Model, PrivateClasses, PrivateNumbers,
     PrivateQuality, Spec, Watch, check_new, write_text,
@@ -106,7 +106,7 @@ impl PrivateFlags {
         if let Some(out) = &self.out {
             check_new(out, force)?;
         }
-        let reading = Reading { format: what.format, max_line: what.max_line };
+        let reading = ReadOptions { format: what.format, max_line: what.max_line };
         let files = Files { paths: vec![what.data.clone()], reading };
         let purse = self.open_purse((epsilon, delta), model, what, &files)?;
         let mut bar = Bar::new("iteration");
