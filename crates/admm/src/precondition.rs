@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::queries::{Mean, SecondMoment};
+use reticent_oracle::queries::{ClippedMean, SecondMoment};
 use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Regulariser;
 
@@ -84,7 +84,7 @@ impl Precondition {
     pub fn change(
         &self,
         oracle: &mut dyn Oracle,
-        mean: &mut Mean,
+        mean: &mut ClippedMean,
         step: &mut StepSize,
     ) -> Result<Option<Basis>, Refusal> {
         let Public { row_norm, smoothness, shape, .. } = self.public;

@@ -23,7 +23,7 @@
 use std::sync::Arc;
 
 use reticent_oracle::queries::Quantile;
-use reticent_oracle::{Oracle, Refusal, Refused, Statistic};
+use reticent_oracle::{Oracle, RecordStatistic, Refusal, Refused};
 use reticent_problem::Regulariser;
 
 use crate::algorithms::{Algorithm, Tell};
@@ -133,7 +133,7 @@ impl Algorithm for Scaled {
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
         let median = Quantile {
-            of: Statistic::TargetSize,
+            of: RecordStatistic::TargetSize,
             fraction: FRACTION,
             candidates: &CANDIDATES,
             noise_multiplier: self.scale_noise,

@@ -31,7 +31,7 @@
 //! All of it is arithmetic on answers; what is asked does not depend on them. Coverage is measured:
 //! docs/uncertainty.md.
 
-use reticent_oracle::queries::{Curvature, Errors, Gradient, Mean};
+use reticent_oracle::queries::{ClippedMean, Curvature, Errors, Gradient};
 use reticent_oracle::{Oracle, Refusal, Sampling};
 
 use crate::basis::eigen;
@@ -151,7 +151,8 @@ impl Inference<'_> {
         let deviation = asked.deviation(oracle.terms());
         let matrix = oracle.ask(&asked)?.into_inner();
         let noise_multiplier = self.noise(gradient);
-        let mean = Mean { clip: slope * row_norm, noise_multiplier, sampling: Sampling::Full };
+        let mean =
+            ClippedMean { clip: slope * row_norm, noise_multiplier, sampling: Sampling::Full };
         let slopes = oracle.ask(&Gradient { at: &whole, mean })?.into_inner();
         let len = whole.len();
         let entry = |&j: &usize| self.kept.iter().map(move |&k| j * len + k);

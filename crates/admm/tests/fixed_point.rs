@@ -12,7 +12,7 @@ use reticent_admm::fixed_point::{
 };
 use reticent_admm::{Algorithm, Public, Settings, unwatched};
 use reticent_oracle::Sampling;
-use reticent_oracle::queries::{ConsensusTerms, Mean};
+use reticent_oracle::queries::{ClippedMean, ConsensusTerms};
 use reticent_problem::{Regulariser, Shape, losses, penalties};
 use reticent_testkit::generators;
 
@@ -68,8 +68,8 @@ fn same((one, books): (Vec<f64>, Ledger), (other, others): (Vec<f64>, Ledger)) {
     assert_eq!(books.entries(), others.entries());
 }
 
-fn mean(sampling: &str) -> Mean {
-    Mean { clip: 0.8, noise_multiplier: NOISE, sampling: sampling.parse().unwrap() }
+fn mean(sampling: &str) -> ClippedMean {
+    ClippedMean { clip: 0.8, noise_multiplier: NOISE, sampling: sampling.parse().unwrap() }
 }
 
 /// Proposition 1, with λ = ηβ/2 and with a sample, whose error is e_k.
@@ -131,7 +131,7 @@ fn consensus_is_an_instance() {
 /// Errors are seen where they are made, before the block moves, and count λ_k times.
 #[test]
 fn errors_are_averaged_in() {
-    let silent = Mean { noise_multiplier: 0.0, ..mean("full") };
+    let silent = ClippedMean { noise_multiplier: 0.0, ..mean("full") };
     let new = || {
         let operator = GradientStep::new(silent, BETA).unwrap();
         engine(operator, Relaxations::constant(1, 0.25).unwrap())

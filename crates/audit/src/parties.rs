@@ -15,7 +15,7 @@ use reticent::runtime::{
 };
 use reticent::{Error, Seen, whole_budget};
 use reticent_data::Table;
-use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal, Sampling};
+use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal, Sampling};
 
 use crate::pair::VICTIM as PLACE;
 use crate::spec::AuditSpec;
@@ -33,7 +33,7 @@ pub(crate) struct PartiesSubject {
     regulariser: Arc<Regulariser>,
     topology: Topology,
     loss: Arc<dyn Loss>,
-    opening: Opening,
+    opening: PrivacyModel,
     records: Vec<u64>,
     /// A world of the kind that it was calibrated for.
     like: Vec<Table>,
@@ -74,7 +74,7 @@ impl PartiesSubject {
         let view = spec.trust.unwrap_or(entry.views[0]);
         let objective = spec.problem()?.check()?;
         let like = spec.pairs()[0].world(true, &spec.layout());
-        let opening = Opening {
+        let opening = PrivacyModel {
             adjacency: Adjacency::ReplaceOne,
             unit: spec.unit(),
             view,

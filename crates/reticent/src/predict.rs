@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use reticent_oracle::tables::{Dataset, Head, KeptCell, ReadOptions, TargetKind};
-use reticent_oracle::without_privacy::{self, Place, Scored, Source};
+use reticent_oracle::without_privacy::{self, Scored, ScoredTable, TablePlace};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -114,7 +114,7 @@ impl Model {
 
     fn predict_from(
         &self,
-        source: &Source<'_>,
+        source: &ScoredTable<'_>,
         cut: f64,
         head: &mut dyn FnMut(Head) -> bool,
         each: &mut dyn FnMut(Predicted) -> bool,
@@ -134,7 +134,7 @@ impl Model {
             all.extend((0..batch.records).map(|i| self.prediction(&batch, i)));
             true
         };
-        let source = self.source_at(Place::Memory(data), false, &[]);
+        let source = self.source_at(TablePlace::Memory(data), false, &[]);
         self.predict_from(&source, self.cut(None)?, &mut |_| true, &mut each)?;
         Ok(all)
     }
@@ -152,7 +152,7 @@ impl Model {
             whole.records += batch.records;
             true
         };
-        let source = self.source_at(Place::Memory(data), false, &[]);
+        let source = self.source_at(TablePlace::Memory(data), false, &[]);
         self.predict_from(&source, self.cut(None)?, &mut |_| true, &mut each)?;
         Ok(whole)
     }
@@ -169,7 +169,7 @@ impl Model {
             all.extend(batch.scores);
             true
         };
-        let source = self.source_at(Place::Memory(data), false, &[]);
+        let source = self.source_at(TablePlace::Memory(data), false, &[]);
         without_privacy::score(&source, &self.linear(&parameter), &mut |_| true, &mut each)?;
         Ok(all)
     }
@@ -221,7 +221,7 @@ impl Model {
     /// # Errors
     /// If it does not have the columns that the model reads, or a cell cannot be read.
     pub fn evaluate_dataset(&self, data: &Dataset<'_>) -> Result<Quality, Error> {
-        let source = self.source_at(Place::Memory(data), true, &[]);
+        let source = self.source_at(TablePlace::Memory(data), true, &[]);
         Ok(self.measure_from(&source, self.cut(None)?)?.quality)
     }
 
@@ -233,7 +233,7 @@ impl Model {
         self.measure_from(&self.source(asked, true), self.cut(asked.threshold)?)
     }
 
-    fn measure_from(&self, source: &Source<'_>, cut: f64) -> Result<Measured, Error> {
+    fn measure_from(&self, source: &ScoredTable<'_>, cut: f64) -> Result<Measured, Error> {
         let parameter = self.parameter();
         let (mut values, mut targets) = (Vec::new(), Vec::new());
         let mut collect = |batch: Scored| {
@@ -262,13 +262,18 @@ impl Model {
         Ok(Measured { quality, curves })
     }
 
-    fn source<'a>(&'a self, asked: &Asked<'a>, targets: bool) -> Source<'a> {
+    fn source<'a>(&'a self, asked: &Asked<'a>, targets: bool) -> ScoredTable<'a> {
         let Asked { data, reading, keep, .. } = *asked;
-        self.source_at(Place::File(data, reading), targets, keep)
+        self.source_at(TablePlace::File(data, reading), targets, keep)
     }
 
-    fn source_at<'a>(&'a self, place: Place<'a>, targets: bool, keep: &'a [String]) -> Source<'a> {
-        Source { place, schema: self.preprocessing(), targets, keep }
+    fn source_at<'a>(
+        &'a self,
+        place: TablePlace<'a>,
+        targets: bool,
+        keep: &'a [String],
+    ) -> ScoredTable<'a> {
+        ScoredTable { place, schema: self.preprocessing(), targets, keep }
     }
 
     /// The threshold as a score.

@@ -6,7 +6,7 @@ use reticent_accountant::{
 use reticent_admm::catalogue::{Entry, Kind, Recipe};
 use reticent_admm::exact::ExactSettings;
 use reticent_admm::{BlockSchedule, Public, Settings};
-use reticent_oracle::{Opening, PrivateTable, Sampling, Terms};
+use reticent_oracle::{PrivacyModel, PrivateTable, Sampling, Terms};
 
 use crate::budget::Budget;
 use crate::error::Error;
@@ -26,7 +26,7 @@ pub(crate) struct Task {
     pub objective: Objective,
     pub entry: &'static Entry,
     pub settings: Settings,
-    pub opening: Opening,
+    pub opening: PrivacyModel,
     /// Whether what is protected was said, and not left to the schema.
     pub unit_said: bool,
     /// `None` for an algorithm without noise.
@@ -45,8 +45,8 @@ pub(crate) struct Task {
 ///
 /// # Errors
 /// If no noise is enough for the budget.
-pub fn whole_budget(budget: Option<Budget>, opening: Opening) -> Result<f64, Error> {
-    let Opening { adjacency, unit, view, .. } = opening;
+pub fn whole_budget(budget: Option<Budget>, opening: PrivacyModel) -> Result<f64, Error> {
+    let PrivacyModel { adjacency, unit, view, .. } = opening;
     let Some(budget) = budget else { return Ok(0.0) };
     let one = |noise| {
         // Without a δ it is Laplace noise that is measured by.
@@ -90,7 +90,7 @@ impl Task {
         };
         let objective = problem.check()?;
         let public_n = public_n.or(objective.schema.public_n());
-        let opening = Opening {
+        let opening = PrivacyModel {
             adjacency,
             unit: unit.unwrap_or(match objective.schema.user() {
                 // Whoever declares whose row it is means the person to be protected.
@@ -126,7 +126,7 @@ impl Task {
         if let Some(share) = self.standard_errors {
             standard_errors::check(share, &self.objective, (tuned, self.graph.is_some()))?;
         }
-        let Opening { adjacency, public_n, .. } = self.opening;
+        let PrivacyModel { adjacency, public_n, .. } = self.opening;
         if let Some(count) = public_n.filter(|_| adjacency == Adjacency::AddRemove) {
             self.check_sample(count)?;
         }
@@ -151,7 +151,7 @@ impl Task {
 
     /// Where the true number of units is private, a public one is needed, and nothing may tell it.
     fn check_add_remove(&self) -> Result<(), Error> {
-        let Opening { adjacency, public_n, .. } = self.opening;
+        let PrivacyModel { adjacency, public_n, .. } = self.opening;
         if adjacency != Adjacency::AddRemove {
             return Ok(());
         }
@@ -174,7 +174,7 @@ impl Task {
 
     /// Where on the map it is.
     fn cell(&self, tuned: bool) -> Cell {
-        let Opening { unit, adjacency, view, .. } = self.opening;
+        let PrivacyModel { unit, adjacency, view, .. } = self.opening;
         Cell {
             algorithm: self.entry.name,
             form: map::form(self.entry.takes, &self.settings),
@@ -221,7 +221,7 @@ impl Task {
 
     /// The terms of a gate on so many units, before there is one.
     pub fn terms(&self, population: u64) -> Result<Terms, Error> {
-        let Opening { adjacency, unit, view, .. } = self.opening;
+        let PrivacyModel { adjacency, unit, view, .. } = self.opening;
         Ok(match adjacency {
             Adjacency::ReplaceOne => Terms::of_parties(unit, view, population),
             Adjacency::AddRemove => Terms::add_remove(unit, view, population)?,
@@ -233,7 +233,7 @@ impl Task {
     /// table, and the plan is known where it does not matter: on all records, with Gaussian noise,
     /// a plan within (ε, δ) comes to the same μ whatever it divides by.
     pub fn plan_beforehand(&self) -> Option<Ledger> {
-        let (budget, Opening { adjacency, public_n, .. }) = (self.budget?, self.opening);
+        let (budget, PrivacyModel { adjacency, public_n, .. }) = (self.budget?, self.opening);
         if self.noise.is_some() {
             return None;
         }

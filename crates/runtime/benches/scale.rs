@@ -11,7 +11,7 @@ use std::time::Instant;
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_admm::{Public, Settings};
 use reticent_data::{Dense, Rows, Table};
-use reticent_oracle::{NoiseKey, Opening, PrivateTable};
+use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable};
 use reticent_problem::{Regulariser, Shape, losses, penalties};
 use reticent_runtime::{Budget, Price, Recipe, Setup, Topology, find, prepare};
 
@@ -70,7 +70,7 @@ fn run(users: usize, rounds: u64, columns: usize) {
         unit: Unit::User,
         public_seed: 1,
     };
-    let opening = Opening {
+    let opening = PrivacyModel {
         adjacency: Adjacency::ReplaceOne,
         unit: Unit::User,
         view: View::Local,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Ledger, Refused, Unit, calibrate, calibrate_by, epsilon};
 use reticent_noise::{Digest, NoiseKey};
-use reticent_oracle::{AggregatorKey, Gate, Opening, Oracle, PrivateTable, Terms};
+use reticent_oracle::{AggregatorKey, Gate, Oracle, PrivacyModel, PrivateTable, Terms};
 use reticent_problem::losses::Loss;
 
 use crate::algorithms::{Entry, Protocol, Recipe, Start};
@@ -48,7 +48,7 @@ pub struct Setup<'a> {
     /// The loss of a record.
     pub loss: Arc<dyn Loss>,
     /// The terms of the parties' gates.
-    pub opening: Opening,
+    pub opening: PrivacyModel,
     /// The noise.
     pub price: Price,
     /// Stands for the job: a checkpoint is of one.
@@ -63,7 +63,7 @@ pub struct Setup<'a> {
 pub struct Agreement {
     pub(crate) protocol: Box<dyn Protocol>,
     loss: Arc<dyn Loss>,
-    opening: Opening,
+    opening: PrivacyModel,
     price: Price,
     pub(crate) job: Digest,
     run: Digest,
@@ -203,7 +203,7 @@ impl Agreement {
     }
 
     fn terms(&self, party: PartyId) -> Terms {
-        let Opening { unit, view, .. } = self.opening;
+        let PrivacyModel { unit, view, .. } = self.opening;
         Terms::of_parties(unit, view, self.units.get(party.index()).copied().unwrap_or(0))
     }
 

@@ -23,7 +23,7 @@
 //! records; the spherical Laplace law does not. The intercept is penalised with the rest.
 //! Reference: Iyengar, Near, Song, Thakkar, Thakurta and Wang 2019, Algorithms 1 and 2.
 
-use reticent_oracle::queries::Objective;
+use reticent_oracle::queries::PerturbedObjective;
 use reticent_oracle::{Law, Oracle, Quadratic, Refusal, Refused};
 
 use super::{Algorithm, Tell, told};
@@ -120,7 +120,7 @@ impl Algorithm for Amp {
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
         let zeros = vec![0.0; self.len];
-        let query = Objective {
+        let query = PerturbedObjective {
             row_norm: self.row_norm,
             smoothness: self.smoothness,
             public: Quadratic { ridge: self.ridge, linear: &zeros, penalty: None },

@@ -25,7 +25,7 @@
 use std::sync::Arc;
 
 use reticent_oracle::queries::{self, ConsensusTerms, Moving};
-use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
+use reticent_oracle::{PaperClaim, Oracle, Refusal, Refused, Sampling};
 use reticent_problem::Regulariser;
 
 use super::{Algorithm, Iterate, Tell, told};
@@ -135,7 +135,7 @@ impl Algorithm for Consensus {
         oracle.open_consensus(&self.mean)?;
         for k in 1..=self.iterations {
             if let Some(claimed) = self.claimed {
-                oracle.claim(Claim::gaussian(1, Sampling::Full, claimed));
+                oracle.claim(PaperClaim::gaussian(1, Sampling::Full, claimed));
             }
             let z = self.z();
             let moving = self.order.next_blocks()?.map_or(Moving::All, Moving::Only);

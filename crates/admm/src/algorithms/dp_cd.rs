@@ -27,7 +27,7 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::queries::{Coordinate, Mean};
+use reticent_oracle::queries::{Coordinate, ClippedMean};
 use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Regulariser;
 
@@ -55,7 +55,7 @@ const STEP: f64 = 10.0;
 #[derive(Debug)]
 struct DpCd {
     iterations: u64,
-    params: Mean,
+    params: ClippedMean,
     step: StepSize,
     /// Steps in which each record is seen once for each coordinate.
     per_epoch: f64,
@@ -85,7 +85,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let shorter = shorter * left.min(1.0);
     let algorithm = DpCd {
         iterations,
-        params: Mean {
+        params: ClippedMean {
             clip: settings.clip_or_part(public, CLIP)?,
             noise_multiplier: *noise_multiplier,
             sampling,

@@ -27,7 +27,7 @@
 //! Talwar, Thakurta and Zhang 2015, Algorithm 2; Bach 2015 for the generalised form; Li, Coutiño,
 //! Giannakis and Leus 2021 (a momentum-guided Frank–Wolfe algorithm) for the average.
 
-use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::queries::{Gradient, ClippedMean};
 use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Shape;
 
@@ -67,7 +67,7 @@ const SURE: f64 = 100.0;
 #[derive(Debug)]
 struct DpFw {
     iterations: u64,
-    params: Mean,
+    params: ClippedMean,
     shape: Shape,
     radius: f64,
     /// λ.
@@ -100,7 +100,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     };
     let algorithm = DpFw {
         iterations,
-        params: Mean {
+        params: ClippedMean {
             clip: settings.clip_or_part(public, CLIP)?,
             noise_multiplier: *noise_multiplier,
             sampling,

@@ -24,7 +24,7 @@
 //! then computed by inner steps of ADMM (see [`crate::prox`]). Reference: RDP20, section 5.2,
 //! equation 29.
 
-use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::queries::{Gradient, ClippedMean};
 use reticent_oracle::{Oracle, Refusal, Refused};
 
 use super::{Algorithm, Iterate, Tell, told};
@@ -48,7 +48,7 @@ pub(crate) const ENTRY: Entry = Entry {
 #[derive(Debug)]
 struct DpSgd {
     iterations: u64,
-    params: Mean,
+    params: ClippedMean,
     step: StepSize,
     per_epoch: f64,
     prox: Prox,
@@ -68,7 +68,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let len = public.shape.len();
     let algorithm = DpSgd {
         iterations,
-        params: Mean {
+        params: ClippedMean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling,

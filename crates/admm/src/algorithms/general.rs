@@ -25,7 +25,7 @@ use std::sync::Arc;
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatMut, Side};
 use reticent_oracle::queries::Minimiser;
-use reticent_oracle::{Claim, Oracle, Quadratic, Refusal, Refused, Sampling};
+use reticent_oracle::{PaperClaim, Oracle, Quadratic, Refusal, Refused, Sampling};
 use reticent_problem::Regulariser;
 
 use super::{Algorithm, Iterate, Tell, told};
@@ -242,7 +242,7 @@ impl Reflections {
             noise_multiplier: self.noise_multiplier,
         };
         if self.as_published {
-            oracle.claim(Claim::gaussian(13, Sampling::Full, self.noise_multiplier));
+            oracle.claim(PaperClaim::gaussian(13, Sampling::Full, self.noise_multiplier));
             // Its bound is ‖A‖ times ours.
             params.noise_multiplier *= regulariser.gram_norm().sqrt();
         }

@@ -20,7 +20,7 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::queries::Objective;
+use reticent_oracle::queries::PerturbedObjective;
 use reticent_oracle::{Law, Oracle, Quadratic, Refusal, Refused};
 use reticent_problem::Regulariser;
 
@@ -112,7 +112,7 @@ impl Algorithm for ObjP {
             let mut linear = y.clone();
             let mut ridge = 0.0;
             Quadratic::pull(0.5 * *rho, z, &mut ridge, &mut linear);
-            let query = Objective {
+            let query = PerturbedObjective {
                 row_norm: self.row_norm,
                 smoothness: self.smoothness,
                 public: Quadratic { ridge, linear: &linear, penalty: None },

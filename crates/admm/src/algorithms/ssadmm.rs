@@ -21,8 +21,8 @@
 //! Proposition 1 come to the ε that is asked for, which is more than is needed (E18); batches are
 //! of fixed size, as Lemma 2 has them.
 
-use reticent_oracle::queries::Mean;
-use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
+use reticent_oracle::queries::ClippedMean;
+use reticent_oracle::{PaperClaim, Oracle, Refusal, Refused, Sampling};
 
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::Running;
@@ -61,7 +61,7 @@ const RHO: f64 = 0.25;
 #[derive(Debug)]
 struct SsAdmm {
     iterations: u64,
-    params: Mean,
+    params: ClippedMean,
     step: StepSize,
     per_epoch: f64,
     /// Whether ρ was given.
@@ -86,7 +86,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let iterations = settings.iterations_or(recipe.steps(per_epoch))?;
     let algorithm = SsAdmm {
         iterations,
-        params: Mean {
+        params: ClippedMean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling,
@@ -154,8 +154,8 @@ impl SsAdmm {
     fn iterate(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<(), Refusal> {
         for k in 1..=self.iterations {
             if self.as_published {
-                let Mean { sampling, noise_multiplier, .. } = self.params;
-                oracle.claim(Claim::gaussian(18, sampling, noise_multiplier));
+                let ClippedMean { sampling, noise_multiplier, .. } = self.params;
+                oracle.claim(PaperClaim::gaussian(18, sampling, noise_multiplier));
             }
             let g = gradient(oracle, self.admm.basis(), self.admm.x(), self.params)?;
             self.admm.step(&g, self.step.at(k, self.per_epoch));

@@ -18,7 +18,7 @@ use reticent_problem::{LossTarget, Shape};
 use serde::Serialize;
 
 use super::{Query, add_noise, check_noise, check_point, wrong};
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::sums::{Grid, Vectors, with_rows};
 use crate::terms::Terms;
@@ -79,7 +79,7 @@ impl Query for Errors<'_> {
         Ok(vec![terms.noisy(self.noise_multiplier)?])
     }
 
-    fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
+    fn fits(&self, inside: &GateState) -> Result<(), Refusal> {
         match inside.loss.target() {
             LossTarget::Real => Ok(()),
             LossTarget::Binary | LossTarget::Classes(_) => {
@@ -92,12 +92,12 @@ impl Query for Errors<'_> {
         vec![0.1 * terms.population() as f64; weights(terms).len()]
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         #[cfg(feature = "seeded-bugs")]
         let noise = crate::bug::spoiled_noise(inside, self.noise_multiplier);
         #[cfg(not(feature = "seeded-bugs"))]
         let noise = self.noise_multiplier;
-        let Inside { private, terms, pass, .. } = inside;
+        let GateState { private, terms, pass, .. } = inside;
         let (weights, clip) = (weights(terms), clip(terms));
         let len = weights.len();
         let mut sum = vec![0; len];

@@ -39,7 +39,7 @@ impl Linear<'_> {
 
 /// Where a table to score is.
 #[derive(Clone, Copy, Debug)]
-pub enum Place<'a> {
+pub enum TablePlace<'a> {
     /// In a file, read as is said; `-` is standard input.
     File(&'a Path, ReadOptions),
     /// In memory.
@@ -48,9 +48,9 @@ pub enum Place<'a> {
 
 /// A table to score.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
+pub struct ScoredTable<'a> {
     /// Where it is.
-    pub place: Place<'a>,
+    pub place: TablePlace<'a>,
     /// The schema that the model carries.
     pub schema: &'a Schema,
     /// Whether the targets are read too.
@@ -78,19 +78,19 @@ const BATCH: usize = 4096;
 /// Scores every record of a table in the memory of a few thousand, and hands them on. `head` is
 /// told what is known before the first of them; what says `false` ends it.
 pub fn score(
-    source: &Source<'_>,
+    source: &ScoredTable<'_>,
     model: &Linear<'_>,
     head: &mut dyn FnMut(Head) -> bool,
     each: &mut dyn FnMut(Scored) -> bool,
 ) -> Result<(), DataError> {
     let purpose = if source.targets { Purpose::Fit } else { Purpose::Predict };
     let mut batches =
-        Batches { model, source, batch: Scored::default(), head, each, goes_on: true };
+        ScoreBatches { model, source, batch: Scored::default(), head, each, goes_on: true };
     match source.place {
-        Place::File(path, reading) => {
+        TablePlace::File(path, reading) => {
             visit(path, reading, source.schema, purpose, source.keep, &mut batches)?;
         }
-        Place::Memory(dataset) => {
+        TablePlace::Memory(dataset) => {
             if batches.head(Head { kept: Vec::new(), unread: 0 }) {
                 let mut record = |row: &EncodedRow| batches.record(row, &[]);
                 visit_dataset(dataset, source.schema, purpose, &mut record)?;
@@ -103,16 +103,16 @@ pub fn score(
     Ok(())
 }
 
-struct Batches<'a> {
+struct ScoreBatches<'a> {
     model: &'a Linear<'a>,
-    source: &'a Source<'a>,
+    source: &'a ScoredTable<'a>,
     batch: Scored,
     head: &'a mut dyn FnMut(Head) -> bool,
     each: &'a mut dyn FnMut(Scored) -> bool,
     goes_on: bool,
 }
 
-impl Batches<'_> {
+impl ScoreBatches<'_> {
     fn hand_on(&mut self) {
         let kept = vec![Vec::new(); self.source.keep.len()];
         let next = Scored {
@@ -124,7 +124,7 @@ impl Batches<'_> {
     }
 }
 
-impl Visitor for Batches<'_> {
+impl Visitor for ScoreBatches<'_> {
     fn head(&mut self, head: Head) -> bool {
         self.batch.kept = vec![Vec::new(); self.source.keep.len()];
         self.goes_on = (self.head)(head);

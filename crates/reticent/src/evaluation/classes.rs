@@ -12,7 +12,7 @@
 //! two are reconciled by their variances before anything is computed.
 
 use reticent_accountant::statistics::normal_quantile;
-use reticent_oracle::queries::Cells;
+use reticent_oracle::queries::HistogramCells;
 use serde::Serialize;
 
 use super::estimate::{Estimate, SHARE, spread};
@@ -71,7 +71,7 @@ pub struct Reliability {
 /// How the counts were asked for.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
-    pub cells: Cells,
+    pub cells: HistogramCells,
     /// The edges of the bins, as probabilities (or as what stands in for them).
     pub edges: Vec<f64>,
     /// Bins at or below the cut between two classes.

@@ -16,7 +16,7 @@ mod repeat;
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent_oracle::tables::{Schema, TargetKind};
-use reticent_oracle::{Gate, Opening, Oracle};
+use reticent_oracle::{Gate, Oracle, PrivacyModel};
 use reticent_problem::LossTarget;
 use serde::Serialize;
 
@@ -292,7 +292,7 @@ impl Evaluation {
         Ok(question)
     }
 
-    fn opening(&self, schema: &Schema, intercept: f64) -> Result<Opening, Error> {
+    fn opening(&self, schema: &Schema, intercept: f64) -> Result<PrivacyModel, Error> {
         let public_n = self.public_n.or(schema.public_n());
         if self.adjacency == Adjacency::AddRemove && public_n.unwrap_or(0) == 0 {
             return Err(Error::Missing {
@@ -301,7 +301,7 @@ impl Evaluation {
                        the data with `public_n = N`, or public_n in the schema",
             });
         }
-        Ok(Opening {
+        Ok(PrivacyModel {
             adjacency: self.adjacency,
             unit: self.unit.unwrap_or(match schema.user() {
                 Some(_) => Unit::User,
@@ -314,7 +314,7 @@ impl Evaluation {
     }
 
     /// Refuses what cannot be, and what has no row on the map.
-    fn offered(&self, target: LossTarget, opening: Opening) -> Result<(), Error> {
+    fn offered(&self, target: LossTarget, opening: PrivacyModel) -> Result<(), Error> {
         if self.budget.delta() == 0.0 {
             let why = "an evaluation has Gaussian noise, for which no epsilon holds without exception; give a delta such \
                        as 1e-5";

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reticent_accountant::{Ledger, Unit, calibrate};
 use reticent_oracle::queries::{Errors, Histogram};
 use reticent_oracle::{
-    Entropy, Gate, Opening, Oracle, PrivateTable, Refusal, Rehearsal, Released, Terms,
+    Entropy, Gate, Oracle, PrivacyModel, PrivateTable, Refusal, Rehearsal, Released, Terms,
 };
 use reticent_problem::{Loss, LossTarget, Shape};
 
@@ -27,7 +27,7 @@ pub(crate) struct Question {
     pub loss: Arc<dyn Loss>,
     pub shape: Shape,
     pub parameter: Vec<f64>,
-    pub opening: Opening,
+    pub opening: PrivacyModel,
     /// Whether scores are log-odds.
     pub log_odds: bool,
     /// Above which score a record is taken for the second of two classes.

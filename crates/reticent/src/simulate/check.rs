@@ -6,7 +6,7 @@ use std::path::Path;
 use reticent_accountant::{Adjacency, Unit};
 use reticent_admm::{PartyRho, Public, Settings};
 use reticent_oracle::tables::Schema;
-use reticent_oracle::{Digest, Opening, Skew};
+use reticent_oracle::{Digest, PrivacyModel, Skew};
 use reticent_runtime::{self as runtime, Entry, Failures, Recipe, Topology};
 
 use super::simulation::Simulation;
@@ -37,7 +37,7 @@ pub struct SimulationJob {
     pub(super) objective: Objective,
     pub(super) entry: &'static Entry,
     pub(super) settings: Settings,
-    pub(super) opening: Opening,
+    pub(super) opening: PrivacyModel,
     /// `None` for an algorithm without noise.
     pub(super) budget: Option<Budget>,
     /// The ε of parties that have a smaller budget of their own.
@@ -88,7 +88,7 @@ impl Simulation {
         // party is a user, the user is protected.
         let owned = self.split.is_none() || objective.schema.user().is_some();
         let usual = if owned { Unit::User } else { Unit::Record };
-        let opening = Opening {
+        let opening = PrivacyModel {
             adjacency: Adjacency::ReplaceOne,
             unit: self.unit.unwrap_or(usual),
             view: self.trust.unwrap_or(self.entry.views[0]),
@@ -264,7 +264,7 @@ impl SimulationJob {
         if !self.entry.private || self.settings.as_published == Some(true) {
             return Ok(());
         }
-        let Opening { unit, adjacency, view, .. } = self.opening;
+        let PrivacyModel { unit, adjacency, view, .. } = self.opening;
         map::offered(&Cell {
             algorithm: self.entry.name,
             form: map::form(self.entry.takes, &self.settings),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use reticent_accountant::{Ledger, Taint, Unit};
 use reticent_admm::Progress;
-use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal};
+use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal};
 use reticent_runtime::{self as runtime, Checkpoint, Price, RunError, Setup, Traffic};
 
 use super::check::{NOBODY, SimulationJob};
@@ -277,7 +277,7 @@ impl SimulationJob {
     }
 
     /// What is minimised, and on which terms.
-    pub(crate) fn objective(&self) -> (&Objective, Opening) {
+    pub(crate) fn objective(&self) -> (&Objective, PrivacyModel) {
         (&self.objective, self.opening)
     }
 
@@ -396,7 +396,7 @@ impl SimulationJob {
             });
         };
         // Records are protected where they are dealt, and their number is public.
-        let Opening { unit, adjacency, .. } = self.opening;
+        let PrivacyModel { unit, adjacency, .. } = self.opening;
         let records = table.public_count(unit, adjacency).unwrap_or(0);
         if u64::from(parties) > records {
             let why = format!(

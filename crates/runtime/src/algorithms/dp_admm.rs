@@ -35,8 +35,8 @@
 
 use reticent_accountant::{Method, View};
 use reticent_admm::{Refused, StepSize, positive};
-use reticent_oracle::queries::{Gradient, Mean};
-use reticent_oracle::{Claim, Oracle, Refusal, Sampling};
+use reticent_oracle::queries::{ClippedMean, Gradient};
+use reticent_oracle::{Oracle, PaperClaim, Refusal, Sampling};
 use serde::{Deserialize, Serialize};
 
 use super::star::{Common, Provider, Star, Trainer};
@@ -175,9 +175,10 @@ impl Respond for DpAdmm {
             ));
         }
         let units = oracle.terms().population() as f64;
-        let params = Mean { clip: self.clip, noise_multiplier: noise, sampling: Sampling::Full };
+        let params =
+            ClippedMean { clip: self.clip, noise_multiplier: noise, sampling: Sampling::Full };
         if self.published {
-            oracle.claim(Claim::zcdp(E10, 2.0 / (noise * noise)));
+            oracle.claim(PaperClaim::zcdp(E10, 2.0 / (noise * noise)));
         }
         let g = oracle.ask(&Gradient { at: &request.own, mean: params })?.into_inner();
         Ok(self.update(request, &g, self.eta(request.k, units, noise)))

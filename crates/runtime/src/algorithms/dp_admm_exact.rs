@@ -28,7 +28,7 @@
 
 use reticent_accountant::View;
 use reticent_admm::Refused;
-use reticent_oracle::queries::{Gradient, Mean, Minimiser};
+use reticent_oracle::queries::{ClippedMean, Gradient, Minimiser};
 use reticent_oracle::{Oracle, Quadratic, Refusal, Sampling};
 use serde::{Deserialize, Serialize};
 
@@ -177,7 +177,8 @@ impl Exact {
             )));
         }
         let Common { rho, regulariser, .. } = &self.common;
-        let mean = Mean { clip: self.slope, noise_multiplier: 0.0, sampling: Sampling::Full };
+        let mean =
+            ClippedMean { clip: self.slope, noise_multiplier: 0.0, sampling: Sampling::Full };
         let mut v = request.consensus.clone();
         for _ in 0..inner {
             let g = oracle.ask(&Gradient { at: &v, mean })?.into_inner();

@@ -9,7 +9,7 @@ use reticent_accountant::{Adjacency, Unit, View};
 use reticent_admm::exact::{ExactSettings, Status, solve};
 use reticent_admm::{Public, Settings};
 use reticent_data::{Dense, Rows, Table};
-use reticent_oracle::{Entropy, Gate, NoiseKey, Opening, PrivateTable};
+use reticent_oracle::{Entropy, Gate, NoiseKey, PrivacyModel, PrivateTable};
 use reticent_problem::{Regulariser, Shape, losses, penalties};
 use reticent_runtime::{
     Checkpoint, Envelope, Failures, Outcome, Price, Recipe, RunError, Setup, Simulation, Topology,
@@ -253,6 +253,6 @@ pub fn listen(
     heard
 }
 
-pub fn opening(view: View, unit: Unit) -> Opening {
-    Opening { adjacency: Adjacency::ReplaceOne, unit, view, public_n: None, intercept: 0.0 }
+pub fn opening(view: View, unit: Unit) -> PrivacyModel {
+    PrivacyModel { adjacency: Adjacency::ReplaceOne, unit, view, public_n: None, intercept: 0.0 }
 }

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Ledger, Refused, View};
 use reticent_noise::{Digest, NoiseKey};
-use reticent_oracle::queries::Mean;
+use reticent_oracle::queries::ClippedMean;
 use reticent_oracle::{
     AggregatorKey, BlockTerms, Books, EncryptedBlock, Refusal, Sampling, Terms, TrustedAggregator,
 };
@@ -45,8 +45,8 @@ use crate::wire;
 pub(crate) struct Central(pub Federated, pub BlockTerms);
 
 impl Central {
-    fn sum(&self, noise_multiplier: f64) -> Mean {
-        Mean { clip: self.1.bound(), noise_multiplier, sampling: self.0.sampling }
+    fn sum(&self, noise_multiplier: f64) -> ClippedMean {
+        ClippedMean { clip: self.1.bound(), noise_multiplier, sampling: self.0.sampling }
     }
 
     fn aggregator(&self, key: &NoiseKey, run: &Digest) -> TrustedAggregator {
@@ -158,7 +158,7 @@ impl HandOver for Entrusting {
 struct Means {
     config: Federated,
     block: BlockTerms,
-    params: Mean,
+    params: ClippedMean,
     aggregator: TrustedAggregator,
     trajectory: Trajectory,
 }

@@ -30,7 +30,7 @@ use reticent_accountant::{Unit, View};
 use reticent_admm::defaults::time;
 use reticent_admm::{Refused, fraction, positive};
 use reticent_oracle::queries::ResidualTerms;
-use reticent_oracle::{BlockTerms, Claim, OneRecord, Sampling};
+use reticent_oracle::{BlockTerms, OneRecord, PaperClaim, Sampling};
 use reticent_problem::Regulariser;
 
 use super::{Entry, Protocol, Recipe};
@@ -218,11 +218,11 @@ impl Federated {
     /// part (Remark 4), twice that where fewer than a fifth do (Theorem 3). Of m messages the mean
     /// is given 1/m² of the cost of one, although they divide the variance of the noise by m as
     /// well, and the sample (m/n)² more (E3).
-    fn claim(&self, noise: f64) -> Option<Claim> {
+    fn claim(&self, noise: f64) -> Option<PaperClaim> {
         let all = noise * f64::from(self.parties);
         self.published.then(|| match self.sampling {
-            Sampling::Full => Claim::gaussian(E3, Sampling::Full, all),
-            _ => Claim::zcdp(E3, 4.0 / (all * all)),
+            Sampling::Full => PaperClaim::gaussian(E3, Sampling::Full, all),
+            _ => PaperClaim::zcdp(E3, 4.0 / (all * all)),
         })
     }
 

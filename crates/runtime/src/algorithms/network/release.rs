@@ -22,8 +22,8 @@
 
 use reticent_accountant::Unit;
 use reticent_admm::{Refused, Release};
-use reticent_oracle::queries::{Gradient, Mean, Minimiser, Objective};
-use reticent_oracle::{Claim, Law, Oracle, Quadratic, Refusal, Sampling};
+use reticent_oracle::queries::{ClippedMean, Gradient, Minimiser, PerturbedObjective};
+use reticent_oracle::{Law, Oracle, PaperClaim, Quadratic, Refusal, Sampling};
 
 use super::rule::StepRule;
 use super::state::{PeerState, Step};
@@ -120,7 +120,7 @@ impl ReleaseKind {
         let start = &state.own.f;
         match *self {
             ReleaseKind::Gradient { clip } => {
-                let params = Mean { clip, noise_multiplier, sampling: Sampling::Full };
+                let params = ClippedMean { clip, noise_multiplier, sampling: Sampling::Full };
                 let mut gradient = oracle.ask(&Gradient { at: start, mean: params })?.into_inner();
                 gradient.iter_mut().for_each(|g| *g *= rule.weight());
                 Ok(Step { f: rule.linearised(k, state, &gradient), gradient: Some(gradient) })
@@ -150,10 +150,16 @@ impl ReleaseKind {
                         return Err(Refusal::BadQuery(NOT_PRINTED.to_owned()));
                     }
                     let printed = 2.8 * share + 2.0 / noise_multiplier;
-                    oracle.claim(Claim::pure(ERRATUM, printed));
+                    oracle.claim(PaperClaim::pure(ERRATUM, printed));
                 }
-                let params =
-                    Objective { row_norm, smoothness, public, start, law, noise_multiplier };
+                let params = PerturbedObjective {
+                    row_norm,
+                    smoothness,
+                    public,
+                    start,
+                    law,
+                    noise_multiplier,
+                };
                 Ok(part.recovered(oracle.ask(&params)?.into_inner()))
             }
         }

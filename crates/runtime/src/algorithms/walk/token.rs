@@ -3,7 +3,7 @@
 use reticent_accountant::View;
 use reticent_admm::Walk as Memory;
 use reticent_oracle::queries::{Residual, ResidualTerms};
-use reticent_oracle::{Claim, Lattice, Oracle, Refusal, Sampling};
+use reticent_oracle::{Lattice, Oracle, PaperClaim, Refusal, Sampling};
 
 use super::Walk;
 use crate::algorithms::shorten;
@@ -28,7 +28,7 @@ impl Walk {
         if self.published {
             // FP23, Theorem 4: 8αγ²L² ln(n)/(σ²n) a contribution, with 4γL/σ our 2/z.
             let n = f64::from(self.parties);
-            oracle.claim(Claim::zcdp(E12, 2.0 / (noise * noise) * n.ln() / n));
+            oracle.claim(PaperClaim::zcdp(E12, 2.0 / (noise * noise) * n.ln() / n));
         }
         Ok(oracle.ask(&Residual { v, z, params: self.residual(noise) })?.into_inner())
     }
