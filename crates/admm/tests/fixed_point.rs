@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use crate::common::gate;
 use reticent_accountant::Ledger;
-use reticent_admm::catalogue::{Kind, Recipe, find};
+use reticent_admm::catalogue::{AlgorithmKind, Recipe, find};
 use reticent_admm::fixed_point::{
-    ConsensusStep, CoordinateStep, FixedPoint, GradientStep, Operator, Reflections, Relaxations,
+    ConsensusStep, CoordinateStep, FixedPointIteration, GradientStep, Operator, Reflections,
+    Relaxations,
 };
-use reticent_admm::{Algorithm, Public, Settings, unwatched};
+use reticent_admm::{Algorithm, ProblemFacts, Settings, unwatched};
 use reticent_oracle::Sampling;
 use reticent_oracle::queries::{ClippedMean, ConsensusTerms};
 use reticent_problem::{Regulariser, Shape, losses, penalties};
@@ -36,9 +37,9 @@ fn run(algorithm: &mut dyn Algorithm) -> (Vec<f64>, Ledger) {
 
 /// The algorithm of the catalogue, as it is run by name.
 fn named(name: &str, penalty: &str, settings: &str) -> (Vec<f64>, Ledger) {
-    let Kind::Private(build) = find(name).unwrap().kind else { panic!("{name}") };
+    let AlgorithmKind::Private(build) = find(name).unwrap().kind else { panic!("{name}") };
     let loss = losses::parse("logistic", None).unwrap();
-    let public = Public {
+    let public = ProblemFacts {
         shape: SHAPE,
         population: 100,
         row_norm: 1.0,
@@ -57,8 +58,8 @@ fn named(name: &str, penalty: &str, settings: &str) -> (Vec<f64>, Ledger) {
     run(&mut *algorithm)
 }
 
-fn engine(operator: impl Operator + 'static, relaxations: Relaxations) -> FixedPoint {
-    FixedPoint::new(operator, relaxations, vec![0.0; 6])
+fn engine(operator: impl Operator + 'static, relaxations: Relaxations) -> FixedPointIteration {
+    FixedPointIteration::new(operator, relaxations, vec![0.0; 6])
 }
 
 #[track_caller]

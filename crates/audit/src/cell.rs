@@ -1,7 +1,7 @@
 //! From a cell of the map to an audit of it: the run that shows most of what is certified.
 
 use reticent::accountant::{Unit, View};
-use reticent::admm::{Release, Settings, StepSize, Walk, catalogue};
+use reticent::admm::{Release, Settings, StepSize, WalkState, catalogue};
 use reticent::map::{Cell, Drawn, Procedure};
 
 use crate::method::Method;
@@ -56,7 +56,7 @@ impl AuditSpec {
             penalty: (procedure.has_graph()).then(|| "l1:0.1".to_owned()),
             trust: between.then_some(view),
             unit: Some(unit),
-            walk: [("stateless", Walk::Stateless), ("stateful", Walk::Stateful)]
+            walk: [("stateless", WalkState::Stateless), ("stateful", WalkState::Stateful)]
                 .into_iter()
                 .find_map(|(name, walk)| (name == form).then_some(walk)),
             release: Release::ALL.iter().copied().find(|release| release.to_string() == form),

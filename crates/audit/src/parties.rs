@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reticent::accountant::{Adjacency, Ledger, View, epsilon, gdp_mu};
-use reticent::admm::{Public, Settings};
+use reticent::admm::{ProblemFacts, Settings};
 use reticent::problem::{Loss, Regulariser};
 use reticent::runtime::{
     Budget, Entry, PartyId, Price, Recipe, RunError, Setup, Simulation, Topology, find, prepare,
@@ -29,7 +29,7 @@ const OBSERVER: PartyId = PartyId(0);
 pub(crate) struct PartiesSubject {
     entry: &'static Entry,
     settings: Settings,
-    public: Public,
+    public: ProblemFacts,
     regulariser: Arc<Regulariser>,
     topology: Topology,
     loss: Arc<dyn Loss>,

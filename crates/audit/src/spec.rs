@@ -1,8 +1,8 @@
 //! What is attacked, and how hard.
 
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::admm::catalogue::{self, Entry};
-use reticent::admm::{BlockSchedule, Release, Settings, StepSize, Walk};
+use reticent::admm::catalogue::{self, AlgorithmEntry};
+use reticent::admm::{BlockSchedule, Release, Settings, StepSize, WalkState};
 use reticent::map::Procedure;
 use reticent::problem::{LossTarget, losses};
 use reticent::{Error, Fit, Problem, Repeat, Spec, Tune};
@@ -55,7 +55,7 @@ pub struct AuditSpec {
     /// How many parties there are, for an algorithm of many.
     pub parties: u32,
     /// What the users of a random walk keep.
-    pub walk: Option<Walk>,
+    pub walk: Option<WalkState>,
     /// What a step on a graph releases.
     pub release: Option<Release>,
     /// The paper's own version: what is measured against is its claim, and nothing is certified.
@@ -434,7 +434,7 @@ impl AuditSpec {
 
     /// What the algorithm has of the settings. A sampling or a clip that it does not have is left
     /// in, for the product to refuse.
-    fn settings(&self, entry: &Entry) -> Settings {
+    fn settings(&self, entry: &AlgorithmEntry) -> Settings {
         let has = |name: &str| entry.takes.contains(&name);
         let sampled = self.sampling != Sampling::Full;
         Settings {

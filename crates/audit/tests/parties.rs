@@ -4,7 +4,7 @@
 //! Every bound is at 95%, and the seeds are fixed: a test that passes, passes.
 
 use reticent::accountant::{Unit, View};
-use reticent::admm::{Release, Settings, Walk};
+use reticent::admm::{Release, Settings, WalkState};
 use reticent_audit::{AuditReport, AuditSpec, Method, run};
 
 fn report(spec: &AuditSpec) -> AuditReport {
@@ -40,10 +40,10 @@ fn no_algorithm_of_many_parties_leaks_more_than_it_certifies() {
             ("federated", View::Local, None, 2, 2),
             ("dp-admm", View::Local, None, 2, 3),
             ("dp-admm-exact", View::Local, None, 2, 2),
-            ("walk", View::Local, Some(Walk::Stateful), 2, 4),
-            ("walk", View::Local, Some(Walk::Stateless), 2, 4),
-            ("walk", View::Network, Some(Walk::Stateless), 2, 10),
-            ("walk", View::Network, Some(Walk::Stateless), 5, 20),
+            ("walk", View::Local, Some(WalkState::Stateful), 2, 4),
+            ("walk", View::Local, Some(WalkState::Stateless), 2, 4),
+            ("walk", View::Network, Some(WalkState::Stateless), 2, 10),
+            ("walk", View::Network, Some(WalkState::Stateless), 5, 20),
         ] {
             let spec = AuditSpec {
                 trust: Some(trust),
@@ -125,7 +125,7 @@ fn the_attack_finds_most_of_what_is_spent() {
         ("dp-admm", View::Local, Unit::User),
         ("dp-admm", View::Local, Unit::Record),
     ] {
-        let walk = (algorithm == "walk").then_some(Walk::Stateless);
+        let walk = (algorithm == "walk").then_some(WalkState::Stateless);
         let iterations = if walk.is_some() { 40 } else { 1 };
         let spec = AuditSpec {
             method: Method::Gdp,

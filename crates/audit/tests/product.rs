@@ -8,7 +8,7 @@
 use std::ops::ControlFlow;
 
 use reticent::accountant::Adjacency;
-use reticent::admm::catalogue::{CATALOGUE, Kind, find};
+use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE, find};
 use reticent_audit::{AuditReport, AuditSpec, Method, run, run_told};
 
 const DELTA: f64 = 1e-3;
@@ -39,7 +39,10 @@ fn spec(algorithm: &str, epsilon: f64) -> AuditSpec {
 }
 
 fn private() -> impl Iterator<Item = &'static str> {
-    CATALOGUE.iter().filter(|entry| matches!(entry.kind, Kind::Private(_))).map(|entry| entry.name)
+    CATALOGUE
+        .iter()
+        .filter(|entry| matches!(entry.kind, AlgorithmKind::Private(_)))
+        .map(|entry| entry.name)
 }
 
 #[test]

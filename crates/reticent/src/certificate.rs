@@ -5,7 +5,7 @@ use reticent_accountant::{
     Adjacency, Bound, Ledger, LedgerEntry, Mechanism, Method, Taint, Unit, View, extended, gdp_mu,
     rdp_curve, trade_off,
 };
-use reticent_admm::Choice;
+use reticent_admm::AutoChoice;
 use reticent_oracle::Terms;
 use reticent_oracle::tables::{IdForm, Schema};
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ pub struct Certificate {
     pub algorithm: String,
     /// What it chose, if it was `auto`: the same run, to be typed by hand.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub choice: Option<Choice>,
+    pub choice: Option<AutoChoice>,
     /// The public number of records or users that answers were divided by.
     pub population: u64,
     /// ε at other δ.

@@ -1,8 +1,8 @@
 //! From a checked job to a model: load, rehearse, calibrate, run, close the books.
 
 use reticent_accountant::{Adjacency, Ledger, Taint};
-use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
-use reticent_admm::{Choice, Iterate, Public};
+use reticent_admm::exact::{ExactSettings, ExactSolution, SolverStatus, solve};
+use reticent_admm::{AutoChoice, Iterate, ProblemFacts};
 use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal, SharedPasses, Terms};
 use reticent_problem::Graph;
 
@@ -75,7 +75,7 @@ pub(crate) struct Done<'j> {
     /// Every answer that was released on the way, if they were kept.
     pub transcript: Vec<Vec<f64>>,
     ledger: Ledger,
-    choice: Option<Choice>,
+    choice: Option<AutoChoice>,
     standard_errors: Option<Found>,
 }
 
@@ -443,7 +443,7 @@ impl Task {
             iterations,
             graph: None,
             tuned: None,
-            converged: Some(status == Status::Converged),
+            converged: Some(status == SolverStatus::Converged),
             transcript: Vec::new(),
             ledger: gate.close()?,
             choice: None,
@@ -462,7 +462,7 @@ impl Plan {
     }
 
     /// What may be known, with what one run has of the budget.
-    pub fn public(&self) -> Option<&Public> {
+    pub fn public(&self) -> Option<&ProblemFacts> {
         match self {
             Plan::One(calibrated) => Some(&calibrated.public),
             Plan::Best(prepared) => prepared.public(),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use reticent_accountant::Unit;
-use reticent_admm::Public;
+use reticent_admm::ProblemFacts;
 use reticent_noise::Hasher;
 use reticent_oracle::tables::{Schema, TargetKind};
 use reticent_problem::{
@@ -265,8 +265,8 @@ impl Objective {
 
     /// What an algorithm may know, for so many units and a budget that one answer spends with so
     /// much noise.
-    pub fn public(&self, population: u64, whole_budget: f64) -> Public {
-        Public {
+    pub fn public(&self, population: u64, whole_budget: f64) -> ProblemFacts {
+        ProblemFacts {
             shape: self.regulariser.shape(),
             population,
             row_norm: self.schema.row_norm().hypot(self.constant),

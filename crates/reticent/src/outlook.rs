@@ -11,7 +11,7 @@
 //! on they were near what there is (docs/auto.md).
 
 use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, epsilon};
-use reticent_admm::Public;
+use reticent_admm::ProblemFacts;
 use serde::Serialize;
 
 use crate::budget::Budget;
@@ -49,7 +49,7 @@ pub struct Outlook {
 
 impl Outlook {
     pub(crate) fn new(
-        public: &Public,
+        public: &ProblemFacts,
         budget: Budget,
         (adjacency, unit): (Adjacency, Unit),
     ) -> Self {
@@ -119,8 +119,15 @@ mod tests {
         let bounds = (1.0, 1.0, 0.25);
         let (row_norm, lipschitz, smoothness) = bounds;
         let numeric = false;
-        let public =
-            Public { shape, population, row_norm, numeric, lipschitz, smoothness, whole_budget };
+        let public = ProblemFacts {
+            shape,
+            population,
+            row_norm,
+            numeric,
+            lipschitz,
+            smoothness,
+            whole_budget,
+        };
         let budget = Budget::new(0.1, 1e-5).unwrap();
         Outlook::new(&public, budget, (Adjacency::AddRemove, Unit::Record))
     }

@@ -3,9 +3,9 @@
 use reticent_accountant::{
     Adjacency, Event, Gaussian, Laplace, Ledger, Mechanism, Unit, View, calibrate, epsilon, gdp_mu,
 };
-use reticent_admm::catalogue::{Entry, Kind, Recipe};
+use reticent_admm::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use reticent_admm::exact::ExactSettings;
-use reticent_admm::{BlockSchedule, Public, Settings};
+use reticent_admm::{BlockSchedule, ProblemFacts, Settings};
 use reticent_oracle::{PrivacyModel, PrivateTable, Sampling, Terms};
 
 use crate::budget::Budget;
@@ -24,7 +24,7 @@ const SOME: u64 = 1_000;
 #[derive(Debug)]
 pub(crate) struct Task {
     pub objective: Objective,
-    pub entry: &'static Entry,
+    pub entry: &'static AlgorithmEntry,
     pub settings: Settings,
     pub opening: PrivacyModel,
     /// Whether what is protected was said, and not left to the schema.
@@ -81,9 +81,9 @@ impl Task {
         let Solver { entry, settings } = solver;
         check_noise(noise, entry, tuned || graph.is_some() || standard_errors.is_some())?;
         let budget = match entry.kind {
-            Kind::Exact => None,
-            Kind::Private(_) if noise == Some(0.0) => None,
-            Kind::Private(_) => Some(budget.ok_or(Error::Missing {
+            AlgorithmKind::Exact => None,
+            AlgorithmKind::Private(_) if noise == Some(0.0) => None,
+            AlgorithmKind::Private(_) => Some(budget.ok_or(Error::Missing {
                 what: "the budget",
                 todo: "say how much may be spent, with `epsilon = E` (and `delta = D`)",
             })?),
@@ -132,7 +132,7 @@ impl Task {
         }
         // Settings are refused here, before the data is read, or never.
         match self.entry.kind {
-            Kind::Private(_) => {
+            AlgorithmKind::Private(_) => {
                 let public = self.public(public_n.unwrap_or(SOME))?;
                 self.entry.build(&self.recipe(&public, 1.0))?;
                 // What is published with a claim that does not hold is offered with that said, and
@@ -142,7 +142,7 @@ impl Task {
                 }
                 self.check_pure(&public)
             }
-            Kind::Exact => {
+            AlgorithmKind::Exact => {
                 ExactSettings::try_from(&self.settings)?;
                 Ok(())
             }
@@ -187,7 +187,7 @@ impl Task {
     }
 
     /// The public facts, once the public number of units is known.
-    pub fn public(&self, population: u64) -> Result<Public, Error> {
+    pub fn public(&self, population: u64) -> Result<ProblemFacts, Error> {
         Ok(self.objective.public(population, whole_budget(self.budget, self.opening)?))
     }
 
@@ -207,7 +207,7 @@ impl Task {
 
     /// Refuses a δ of 0 where the plan has noise for which no ε holds without exception, before any
     /// table is read.
-    fn check_pure(&self, public: &Public) -> Result<(), Error> {
+    fn check_pure(&self, public: &ProblemFacts) -> Result<(), Error> {
         if self.budget.is_none_or(|budget| budget.delta() > 0.0) {
             return Ok(());
         }
@@ -267,7 +267,7 @@ impl Task {
         Ok(())
     }
 
-    pub fn recipe<'a>(&'a self, public: &'a Public, noise_multiplier: f64) -> Recipe<'a> {
+    pub fn recipe<'a>(&'a self, public: &'a ProblemFacts, noise_multiplier: f64) -> Recipe<'a> {
         Recipe {
             settings: &self.settings,
             public,
@@ -283,11 +283,11 @@ impl Task {
 }
 
 /// Refuses a noise by hand that is no noise, and one where there is none to set or more than one.
-fn check_noise(noise: Option<f64>, entry: &Entry, several: bool) -> Result<(), Error> {
+fn check_noise(noise: Option<f64>, entry: &AlgorithmEntry, several: bool) -> Result<(), Error> {
     let Some(noise) = noise else { return Ok(()) };
     let why = if !(noise.is_finite() && noise >= 0.0) {
         "a number of clips of at least 0 is needed; 0 is no noise and no privacy"
-    } else if matches!(entry.kind, Kind::Exact) {
+    } else if matches!(entry.kind, AlgorithmKind::Exact) {
         "the exact solver has no noise; leave it out"
     } else if several {
         "what is tuned, learns a graph or has standard errors has several noises, which share a budget; leave it out"

@@ -16,7 +16,7 @@
 //! runs would find the best point more surely, but the noise of every run grows with `r`.
 
 use reticent_accountant::{Ledger, Repetitions, calibrate, rdp_curve};
-use reticent_admm::Public;
+use reticent_admm::ProblemFacts;
 use reticent_oracle::{Gate, Oracle, PrivateSelection, Refusal, Selected, Terms};
 use reticent_problem::penalties;
 
@@ -88,7 +88,7 @@ pub struct Tuned {
 /// A contest and the noise of each point.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    publics: Vec<Public>,
+    publics: Vec<ProblemFacts>,
     noises: Vec<Noise>,
     selection: PrivateSelection,
     /// What the ledger will have.
@@ -97,7 +97,7 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     /// What may be known, for the first of the points.
-    pub fn public(&self) -> Option<&Public> {
+    pub fn public(&self) -> Option<&ProblemFacts> {
         self.publics.first()
     }
 }
@@ -307,13 +307,13 @@ impl Tuning {
     /// The same where a run is taken to have `s` times the noise that it would have alone; and the
     /// `s` that it has.
     fn prepare_at(&self, terms: Terms, budget: Budget, s: f64) -> Result<(Prepared, f64), Error> {
-        let wholes: Vec<Public> = self
+        let wholes: Vec<ProblemFacts> = self
             .points
             .iter()
             .map(|job| job.public(terms.population()))
             .collect::<Result<_, _>>()?;
         let share = |job: &Task| job.share(true) / (s * s);
-        let publics: Vec<Public> = self
+        let publics: Vec<ProblemFacts> = self
             .points
             .iter()
             .zip(&wholes)
@@ -359,7 +359,7 @@ impl Tuning {
     fn alone(
         &self,
         terms: Terms,
-        publics: &[Public],
+        publics: &[ProblemFacts],
         budget: Budget,
     ) -> Result<(Vec<f64>, bool), Error> {
         let mut known: Vec<(Ledger, f64)> = Vec::new();
@@ -384,7 +384,7 @@ impl Tuning {
     fn plans(
         &self,
         terms: Terms,
-        publics: &[Public],
+        publics: &[ProblemFacts],
         noises: &[Noise],
         alike: bool,
     ) -> Result<Vec<Ledger>, Error> {

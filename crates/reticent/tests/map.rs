@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::admm::catalogue::{CATALOGUE, Kind};
-use reticent::admm::{Release, Settings, Walk};
+use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE};
+use reticent::admm::{Release, Settings, WalkState};
 use reticent::map::{self, Cell, Drawn, Procedure};
 use reticent::simulate::{Parties, SimulationSpec};
 use reticent::{Budget, Evaluation, Spec, runtime};
@@ -54,7 +54,10 @@ fn versions(takes: &[&str]) -> Vec<(&'static str, Settings)> {
     }
     if takes.contains(&"walk") {
         let walk = |walk| Settings { walk: Some(walk), ..usual.clone() };
-        return vec![("stateless", walk(Walk::Stateless)), ("stateful", walk(Walk::Stateful))];
+        return vec![
+            ("stateless", walk(WalkState::Stateless)),
+            ("stateful", walk(WalkState::Stateful)),
+        ];
     }
     if takes.contains(&"release") {
         let release = |release| Settings { release: Some(release), ..usual.clone() };
@@ -98,7 +101,7 @@ fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
         })
     };
     let mut all = Vec::new();
-    for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, Kind::Private(_))) {
+    for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, AlgorithmKind::Private(_))) {
         for (form, settings) in versions(entry.takes) {
             for procedure in Procedure::ALL {
                 for unit in [Unit::Record, Unit::User] {

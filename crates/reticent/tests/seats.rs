@@ -84,7 +84,7 @@ fn orders(takes: &[&str]) -> Vec<Settings> {
 }
 
 /// A fit by this algorithm; `None` where it does not offer persons in this way.
-fn fit(entry: &catalogue::Entry, settings: &Settings) -> Option<Job> {
+fn fit(entry: &catalogue::AlgorithmEntry, settings: &Settings) -> Option<Job> {
     let penalty: Arc<dyn Penalty> = penalties::parse(entry.penalty).unwrap().into();
     let solver = Solver::named(entry.name).unwrap().with(settings.clone()).ok()?;
     let fit = Fit::of(Problem::new(schema()).penalty(penalty)).solver(solver).unit(Unit::User);

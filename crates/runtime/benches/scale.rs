@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use reticent_accountant::{Adjacency, Unit, View};
-use reticent_admm::{Public, Settings};
+use reticent_admm::{ProblemFacts, Settings};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable};
 use reticent_problem::{Regulariser, Shape, losses, penalties};
@@ -48,7 +48,7 @@ fn run(users: usize, rounds: u64, columns: usize) {
         sampling: Some("poisson:0.1".parse().unwrap()),
         ..Settings::default()
     };
-    let public = Public {
+    let public = ProblemFacts {
         shape,
         population: users as u64,
         row_norm: 1.0,

@@ -27,17 +27,17 @@ use reticent_oracle::queries::PerturbedObjective;
 use reticent_oracle::{Law, Oracle, Quadratic, Refusal, Refused};
 
 use super::{Algorithm, Tell, told};
-use crate::catalogue::{Entry, Kind, Recipe};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::settings::positive;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "amp",
     about: "the minimiser of a randomly tilted objective, once; nothing to tune; for the penalties none and l2",
     reference: "Iyengar et al. 2019, Algorithms 1 and 2, counted tightly",
     takes: &["clip", "law"],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// s·z₀: a tenth of ε. Eight shares were compared on a9a, with the test in view; near a tenth they

@@ -32,18 +32,18 @@ use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Regulariser;
 
 use super::{Algorithm, Tell, told};
-use crate::catalogue::{Entry, Kind, Recipe};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::defaults::CLIP;
 use crate::step_size::StepSize;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "dp-cd",
     about: "coordinate descent on noisy partial derivatives; a baseline",
     reference: "Mangold et al. 2022, Algorithm 1; FP23, Proposition 2",
     takes: &["iterations", "sampling", "clip", "clip_share", "step"],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// The most rounds through the coordinates: each takes as long as d steps of gradient descent.

@@ -33,19 +33,19 @@ use reticent_problem::Shape;
 
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
-use crate::catalogue::{Entry, Kind, Recipe};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::defaults::CLIP;
 use crate::momentum::Momentum;
 use crate::settings::positive;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "dp-fw",
     about: "Frank–Wolfe over an L1 ball: one coordinate moves in each iteration; a baseline",
     reference: "Talwar, Thakurta and Zhang 2015",
     takes: &["iterations", "sampling", "clip", "clip_share", "momentum", "radius", "average"],
     penalty: "l1:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// Steps of 2/(k + 1) are too long in fewer iterations than the first, and more than the second are

@@ -35,21 +35,21 @@ use reticent_oracle::{PaperClaim, Oracle, Refusal, Refused, Sampling};
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::Running;
 use crate::basis::gradient;
-use crate::catalogue::{Entry, Kind, Recipe};
-use crate::linearised::Linearised;
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
+use crate::linearised::LinearisedIterates;
 use crate::precondition::{Precondition, leave};
 use crate::printed::rdp20_noise;
 use crate::settings::positive;
 use crate::step_size::StepSize;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "mpadmm",
     about: "one noisy model update from all the data in each iteration, a penalty with a prox",
     reference: "RDP20, Algorithm 2",
     takes: &["iterations", "clip", "clip_share", "step", "rho", "average", "precondition", "as_published"],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// RDP20's penalty parameter.
@@ -62,7 +62,7 @@ struct MpAdmm {
     step: StepSize,
     /// Whether ρ was given.
     rho: bool,
-    admm: Linearised,
+    admm: LinearisedIterates,
     average: Running,
     precondition: Option<Precondition>,
     as_published: bool,
@@ -84,7 +84,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         },
         step: settings.step_or_times(public, recipe.step_length(iterations as f64, 1.0))?,
         rho: settings.rho.is_some(),
-        admm: Linearised::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
+        admm: LinearisedIterates::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
         average: Running::new(recipe.average(), public.shape.len()),
         precondition: Precondition::new(recipe, (iterations, 1.0)),
         as_published: recipe.as_published(),

@@ -27,17 +27,17 @@ use reticent_problem::Regulariser;
 use super::amp::{law, least_ridge, shortened};
 use super::{Algorithm, Iterate, Tell, told};
 use crate::linearised::distance;
-use crate::catalogue::{Entry, Kind, Recipe};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::settings::positive;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "objp",
     about: "ADMM that minimises a randomly tilted objective in every iteration; few iterations",
     reference: "RDP20, section 5.2, with the mechanism of Iyengar et al. 2019",
     takes: &["iterations", "clip", "rho", "law"],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// ρ in units of the loss's largest curvature. A larger one binds x to where it was; a smaller one

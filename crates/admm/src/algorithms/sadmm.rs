@@ -34,12 +34,12 @@ use reticent_oracle::{PaperClaim, Oracle, Refusal, Refused};
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
 use crate::basis::gradient;
-use crate::catalogue::{Entry, Kind, Recipe};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::precondition::{Precondition, leave};
 use crate::splitting::{Schedule, Splitting};
 use crate::step_size::StepSize;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "sadmm",
     about: "noisy (sub)sampled gradients, any linear constraint; can smooth over columns in an order",
     reference: "LS22, Algorithm 2",
@@ -60,7 +60,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 #[derive(Debug)]

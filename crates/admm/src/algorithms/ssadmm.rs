@@ -27,14 +27,14 @@ use reticent_oracle::{PaperClaim, Oracle, Refusal, Refused, Sampling};
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::Running;
 use crate::basis::gradient;
-use crate::catalogue::{Entry, Kind, Recipe};
-use crate::linearised::Linearised;
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
+use crate::linearised::LinearisedIterates;
 use crate::precondition::{Precondition, leave};
 use crate::printed::rdp20_noise;
 use crate::settings::positive;
 use crate::step_size::StepSize;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "ssadmm",
     about: "noisy (sub)sampled gradients, a penalty with a prox",
     reference: "RDP20, Algorithm 1",
@@ -51,7 +51,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// RDP20's penalty parameter.
@@ -66,7 +66,7 @@ struct SsAdmm {
     per_epoch: f64,
     /// Whether ρ was given.
     rho: bool,
-    admm: Linearised,
+    admm: LinearisedIterates,
     average: Running,
     precondition: Option<Precondition>,
     as_published: bool,
@@ -94,7 +94,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         step: settings.step_or_times(public, recipe.step_length(iterations as f64, per_epoch))?,
         per_epoch,
         rho: settings.rho.is_some(),
-        admm: Linearised::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
+        admm: LinearisedIterates::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
         average: Running::new(recipe.average(), public.shape.len()),
         precondition: Precondition::new(recipe, (iterations, per_epoch)),
         as_published: recipe.as_published(),

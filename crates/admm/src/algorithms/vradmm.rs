@@ -51,13 +51,13 @@ use reticent_oracle::{PaperClaim, Oracle, Refusal, Refused, Sampling};
 
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
-use crate::catalogue::{Entry, Kind, Recipe};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::printed::{divergence_of_theorem_1, theorem_1};
 use crate::pseudo_inverse::TransposedPseudoInverse;
 use crate::settings::{at_least_one, positive};
 use crate::splitting::{Schedule, Splitting};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "vradmm",
     about: "variance-reduced gradients whose noise shrinks, any linear constraint; can smooth over columns in an order",
     reference: "LS22, Algorithm 1, with the privacy of E5",
@@ -80,7 +80,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// A tenth: large enough that sampling adds little noise of its own, small enough that it is quick.

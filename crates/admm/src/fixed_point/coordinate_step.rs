@@ -6,7 +6,7 @@
 use reticent_oracle::queries::{ClippedMean, Coordinate};
 use reticent_oracle::{Oracle, Refusal, Refused};
 
-use super::{Operator, Step};
+use super::{IterationStep, Operator};
 use crate::settings::positive;
 
 /// A step along one noisy partial derivative.
@@ -29,7 +29,7 @@ impl CoordinateStep {
 impl Operator for CoordinateStep {
     fn advance(
         &mut self,
-        step: Step,
+        step: IterationStep,
         u: &mut [f64],
         oracle: &mut dyn Oracle,
     ) -> Result<(), Refusal> {

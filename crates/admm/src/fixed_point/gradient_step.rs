@@ -7,7 +7,7 @@
 use reticent_oracle::queries::{ClippedMean, Gradient};
 use reticent_oracle::{Oracle, Refusal, Refused};
 
-use super::{Operator, Step};
+use super::{IterationStep, Operator};
 use crate::settings::positive;
 
 /// A step along the noisy mean gradient.
@@ -30,7 +30,7 @@ impl GradientStep {
 impl Operator for GradientStep {
     fn advance(
         &mut self,
-        step: Step,
+        step: IterationStep,
         u: &mut [f64],
         oracle: &mut dyn Oracle,
     ) -> Result<(), Refusal> {

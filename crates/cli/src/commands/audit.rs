@@ -106,7 +106,7 @@ pub struct Audit {
 
     /// What the users of a random walk keep: stateless or stateful
     #[arg(long)]
-    walk: Option<reticent::admm::Walk>,
+    walk: Option<reticent::admm::WalkState>,
 
     /// What a step on a graph releases: gradient, minimiser, objective or normal-objective
     #[arg(long)]

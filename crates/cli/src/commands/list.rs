@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use reticent::accountant::Mechanism;
-use reticent::admm::catalogue::{self as algorithms, Kind};
+use reticent::admm::catalogue::{self as algorithms, AlgorithmKind};
 use reticent::problem::catalogue::CatalogueEntry;
 use reticent::problem::{constraints, losses, penalties};
 use reticent::runtime;
@@ -99,12 +99,12 @@ fn problem<B>(catalogue: &[CatalogueEntry<B>]) -> Vec<Member> {
 }
 
 fn algorithms() -> Vec<Member> {
-    let member = |entry: &algorithms::Entry| Member {
+    let member = |entry: &algorithms::AlgorithmEntry| Member {
         name: entry.name,
         form: entry.name.to_owned(),
         about: format!("{} ({})", entry.about, entry.reference),
         more: json!({
-            "private": !matches!(entry.kind, Kind::Exact),
+            "private": !matches!(entry.kind, AlgorithmKind::Exact),
             "reference": entry.reference,
             "settings": entry.takes,
         }),

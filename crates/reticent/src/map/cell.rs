@@ -132,7 +132,7 @@ impl Procedure {
 /// The version that the settings ask for, of an algorithm that takes these: the word that users
 /// type.
 pub(crate) fn form(takes: &[&str], settings: &Settings) -> &'static str {
-    use reticent_admm::{Release, Walk};
+    use reticent_admm::{Release, WalkState};
     use reticent_oracle::Law;
     let has = |name: &str| takes.contains(&name);
     let is_set = |share: Option<f64>| share.is_some_and(|share| share != 0.0);
@@ -161,8 +161,8 @@ pub(crate) fn form(takes: &[&str], settings: &Settings) -> &'static str {
     }
     if has("walk") {
         return match settings.walk.unwrap_or_default() {
-            Walk::Stateless => "stateless",
-            Walk::Stateful => "stateful",
+            WalkState::Stateless => "stateless",
+            WalkState::Stateful => "stateful",
         };
     }
     if has("release") {

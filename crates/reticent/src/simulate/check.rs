@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use reticent_accountant::{Adjacency, Unit};
-use reticent_admm::{PartyRho, Public, Settings};
+use reticent_admm::{PartyRho, ProblemFacts, Settings};
 use reticent_oracle::tables::Schema;
 use reticent_oracle::{Digest, PrivacyModel, Skew};
 use reticent_runtime::{self as runtime, Entry, Failures, Recipe, Topology};
@@ -243,7 +243,7 @@ impl SimulationJob {
     /// What the algorithm is built from.
     pub(super) fn recipe<'a>(
         &'a self,
-        public: &'a Public,
+        public: &'a ProblemFacts,
         records: &'a [u64],
         topology: &'a Topology,
     ) -> Recipe<'a> {

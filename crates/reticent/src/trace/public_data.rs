@@ -1,7 +1,7 @@
 //! A table that is said to be public, and what a parameter is worth on it. Nothing here is private.
 
 use reticent_accountant::View;
-use reticent_admm::exact::{ExactSettings, Status, solve};
+use reticent_admm::exact::{ExactSettings, SolverStatus, solve};
 use reticent_oracle::tables::TargetKind;
 use reticent_oracle::without_privacy::{ExactOracle, known_scores};
 use reticent_oracle::{Entropy, Gate, PrivacyModel, PrivateTable, Refusal};
@@ -141,7 +141,7 @@ impl PublicData {
         if self.wants_optimum && self.optimum.is_none() {
             let regulariser = &self.objective.regulariser;
             let found = solve(&mut self.gate, regulariser, &ExactSettings::default())?;
-            if found.status == Status::Converged {
+            if found.status == SolverStatus::Converged {
                 let value = self.value(&found.x)?;
                 self.optimum = Some((found.x, value));
             }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use reticent_accountant::{Ledger, Method, Unit, View};
-use reticent_admm::{Public, Refused, Settings};
+use reticent_admm::{ProblemFacts, Refused, Settings};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{AggregatorKey, Oracle, Refusal, Rehearsal, Terms};
 use reticent_problem::{Regulariser, Shape};
@@ -55,7 +55,7 @@ pub struct Recipe<'a> {
     /// What the user set.
     pub settings: &'a Settings,
     /// What may be known of the problem; the population is the number of parties.
-    pub public: &'a Public,
+    pub public: &'a ProblemFacts,
     /// The penalty and its constraint.
     pub regulariser: &'a Arc<Regulariser>,
     /// The number of records of each party. It is public where records are protected; where the

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use reticent_accountant::{Adjacency, Unit, View};
-use reticent_admm::exact::{ExactSettings, Status, solve};
-use reticent_admm::{Public, Settings};
+use reticent_admm::exact::{ExactSettings, SolverStatus, solve};
+use reticent_admm::{ProblemFacts, Settings};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::{Entropy, Gate, NoiseKey, PrivacyModel, PrivateTable};
 use reticent_problem::{Regulariser, Shape, losses, penalties};
@@ -123,7 +123,7 @@ impl World {
         let loss = losses::parse("logistic", None).unwrap();
         let mut gate = Gate::open(self.table(), loss, &opening, Entropy::seeded(0)).unwrap();
         let solution = solve(&mut gate, &self.regulariser(), &ExactSettings::default()).unwrap();
-        assert_eq!(solution.status, Status::Converged);
+        assert_eq!(solution.status, SolverStatus::Converged);
         self.objective(&solution.x)
     }
 
@@ -132,8 +132,8 @@ impl World {
         (self.objective(x) - optimum) / optimum
     }
 
-    pub fn public(&self, loss: &dyn losses::Loss) -> Public {
-        Public {
+    pub fn public(&self, loss: &dyn losses::Loss) -> ProblemFacts {
+        ProblemFacts {
             shape: self.shape(),
             population: u64::from(self.parties),
             row_norm: 1.0,

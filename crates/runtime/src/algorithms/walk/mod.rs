@@ -40,7 +40,7 @@ mod walker;
 use std::sync::Arc;
 
 use reticent_accountant::{Ledger, Unit, View};
-use reticent_admm::{Refused, Walk as Memory, fraction, positive};
+use reticent_admm::{Refused, WalkState as Memory, fraction, positive};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::queries::ResidualTerms;
 use reticent_oracle::{Terms, WalkTerms};

@@ -1,7 +1,7 @@
 //! The arithmetic of one visit: what a token stands for, what a user adds, where it goes from there.
 
 use reticent_accountant::View;
-use reticent_admm::Walk as Memory;
+use reticent_admm::WalkState as Memory;
 use reticent_oracle::queries::{Residual, ResidualTerms};
 use reticent_oracle::{Lattice, Oracle, PaperClaim, Refusal, Sampling};
 
