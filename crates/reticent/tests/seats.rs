@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use reticent::admm::catalogue;
 use reticent::penalties::{self, Penalty};
-use reticent::runtime::{self, Entry};
+use reticent::runtime::{self, ProtocolEntry};
 use reticent::simulate::{Failures, Keep, Simulated, Simulation, SimulationJob, SimulationSpec};
 use reticent::tables::{Dataset, Owners, Schema, Target};
 use reticent::{
@@ -114,7 +114,12 @@ fn a_fit_of_persons_gives_the_same_bits_however_their_rows_are_interleaved() {
 
 /// A run between persons, with little noise and messages that get lost; `None` where it is not
 /// offered.
-fn between(entry: &Entry, trust: View, settings: &Settings, seed: u64) -> Option<SimulationJob> {
+fn between(
+    entry: &ProtocolEntry,
+    trust: View,
+    settings: &Settings,
+    seed: u64,
+) -> Option<SimulationJob> {
     // Of a masked sum most must stay. With these seeds the seats that are lost have one parity.
     let (after, lost) = if trust == View::SecureAggregation { (0.06, 2) } else { (0.3, 6) };
     let failures = Failures { after, seed: lost, ..Failures::default() };
@@ -126,7 +131,7 @@ fn between(entry: &Entry, trust: View, settings: &Settings, seed: u64) -> Option
 }
 
 /// Every combination of algorithm and trust that is offered for persons.
-fn offered() -> Vec<(&'static Entry, View)> {
+fn offered() -> Vec<(&'static ProtocolEntry, View)> {
     let entries = runtime::CATALOGUE.iter();
     let each = entries.flat_map(|entry| entry.views.iter().map(move |&trust| (entry, trust)));
     let settings = Settings::default();

@@ -113,7 +113,7 @@ fn algorithms() -> Vec<Member> {
 }
 
 fn protocols() -> Vec<Member> {
-    let member = |entry: &runtime::Entry| Member {
+    let member = |entry: &runtime::ProtocolEntry| Member {
         name: entry.name,
         form: entry.name.to_owned(),
         about: format!("{} ({})", entry.about, entry.reference),
@@ -127,7 +127,7 @@ fn protocols() -> Vec<Member> {
 }
 
 fn topologies() -> Vec<Member> {
-    let member = |family: &runtime::topology::Family| Member {
+    let member = |family: &runtime::topology::GraphFamily| Member {
         name: family.form.split(':').next().unwrap_or(family.form),
         form: family.form.to_owned(),
         about: family.about.to_owned(),

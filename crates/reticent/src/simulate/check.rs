@@ -7,7 +7,7 @@ use reticent_accountant::{Adjacency, Unit};
 use reticent_admm::{PartyRho, ProblemFacts, Settings};
 use reticent_oracle::tables::Schema;
 use reticent_oracle::{Digest, PrivacyModel, Skew};
-use reticent_runtime::{self as runtime, Entry, Failures, Recipe, Topology};
+use reticent_runtime::{self as runtime, Failures, ProtocolEntry, ProtocolRecipe, Topology};
 
 use super::simulation::Simulation;
 use crate::budget::Budget;
@@ -35,7 +35,7 @@ const MANY: u64 = 1 << 20;
 #[derive(Debug)]
 pub struct SimulationJob {
     pub(super) objective: Objective,
-    pub(super) entry: &'static Entry,
+    pub(super) entry: &'static ProtocolEntry,
     pub(super) settings: Settings,
     pub(super) opening: PrivacyModel,
     /// `None` for an algorithm without noise.
@@ -148,7 +148,7 @@ impl Simulation {
     }
 }
 
-fn no_needless_graph(entry: &Entry, topology: Option<&str>) -> Result<(), Error> {
+fn no_needless_graph(entry: &ProtocolEntry, topology: Option<&str>) -> Result<(), Error> {
     match topology {
         Some(graph) if !entry.along_graph && graph != COMPLETE => {
             let why =
@@ -246,8 +246,8 @@ impl SimulationJob {
         public: &'a ProblemFacts,
         records: &'a [u64],
         topology: &'a Topology,
-    ) -> Recipe<'a> {
-        Recipe {
+    ) -> ProtocolRecipe<'a> {
+        ProtocolRecipe {
             settings: &self.settings,
             public,
             regulariser: &self.objective.regulariser,
@@ -278,7 +278,7 @@ impl SimulationJob {
 }
 
 /// The algorithm of this name.
-pub(super) fn find(name: &str) -> Result<&'static Entry, Error> {
+pub(super) fn find(name: &str) -> Result<&'static ProtocolEntry, Error> {
     runtime::find(name).ok_or_else(|| {
         let names: Vec<_> = runtime::CATALOGUE.iter().map(|entry| entry.name).collect();
         let fit = reticent_admm::catalogue::find(name)

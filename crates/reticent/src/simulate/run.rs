@@ -7,7 +7,7 @@ use std::path::Path;
 use reticent_accountant::{Ledger, Taint, Unit};
 use reticent_admm::Progress;
 use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal};
-use reticent_runtime::{self as runtime, Checkpoint, Price, RunError, Setup, Traffic};
+use reticent_runtime::{self as runtime, Checkpoint, NoisePrice, RunError, Setup, Traffic};
 
 use super::check::{NOBODY, SimulationJob};
 use super::seating::{ASSUMED, seated};
@@ -32,7 +32,7 @@ const BETWEEN_PARTIES: [&str; 2] = [
 const ANY_DELTA: f64 = 1e-5;
 
 /// Who is shown the run after every round, and gives nothing back.
-type After<'a> = dyn FnMut(&runtime::Simulation) + 'a;
+type After<'a> = dyn FnMut(&runtime::SimulatedRun) + 'a;
 
 /// Where a run is kept, so that it can go on after a crash.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,7 +65,7 @@ pub struct Simulated {
 /// settles.
 pub struct ReadySimulation<'j> {
     job: &'j SimulationJob,
-    run: runtime::Simulation,
+    run: runtime::SimulatedRun,
     checkpoint: Option<Checkpoint>,
     unpaid: bool,
 }
@@ -248,7 +248,7 @@ impl SimulationJob {
     /// Every round, each kept when it is done.
     fn rounds(
         &self,
-        run: &mut runtime::Simulation,
+        run: &mut runtime::SimulatedRun,
         keep: Keep<'_>,
         watch: &mut Watch<'_>,
         after: &mut After<'_>,
@@ -291,7 +291,7 @@ impl SimulationJob {
         &self,
         tables: Vec<PrivateTable>,
         key: NoiseKey,
-    ) -> Result<runtime::Simulation, Error> {
+    ) -> Result<runtime::SimulatedRun, Error> {
         let opening = self.opening;
         // How many records a protected user has is the user's secret: no plan may depend on it.
         let count =
@@ -306,8 +306,8 @@ impl SimulationJob {
             loss: self.objective.loss.clone(),
             opening,
             price: match (self.noise, self.budget) {
-                (None, Some(budget)) => Price::Within(budget.into(), self.budgets.clone()),
-                (noise, _) => Price::Noise(noise.unwrap_or(0.0)),
+                (None, Some(budget)) => NoisePrice::Within(budget.into(), self.budgets.clone()),
+                (noise, _) => NoisePrice::Noise(noise.unwrap_or(0.0)),
             },
             job: self.digest,
         };
@@ -345,7 +345,7 @@ impl SimulationJob {
     /// The model and the books of a run that is at its end.
     fn close(
         &self,
-        run: runtime::Simulation,
+        run: runtime::SimulatedRun,
         unpaid: bool,
         after: &mut After<'_>,
     ) -> Result<Simulated, Error> {

@@ -7,7 +7,7 @@ use reticent_admm::Settings;
 use reticent_noise::Hasher;
 use reticent_oracle::tables::Schema;
 use reticent_oracle::{Digest, Skew};
-use reticent_runtime::{Entry, Failures};
+use reticent_runtime::{Failures, ProtocolEntry};
 
 use super::check::find;
 use crate::budget::Budget;
@@ -51,7 +51,7 @@ use crate::objective::{Problem, parts_of_problem};
 #[derive(Clone, Debug)]
 pub struct Simulation {
     pub(super) problem: Problem,
-    pub(super) entry: &'static Entry,
+    pub(super) entry: &'static ProtocolEntry,
     pub(super) settings: Settings,
     pub(super) budget: Option<Budget>,
     pub(super) budgets: BTreeMap<u32, f64>,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use reticent_accountant::{Ledger, View};
 use reticent_admm::Progress;
 use reticent_oracle::{Gate, Listener};
-use reticent_runtime::Simulation;
+use reticent_runtime::SimulatedRun;
 
 use super::row::{Row, Trace};
 use super::{At, Tracing, norm};
@@ -103,7 +103,7 @@ impl<'p> Rounds<'p> {
     }
 
     /// The end of a round, as it has left the run.
-    pub fn note(&mut self, run: &Simulation) {
+    pub fn note(&mut self, run: &SimulatedRun) {
         let (done, of) = run.progress();
         if done == 0 {
             return;
@@ -148,7 +148,7 @@ impl<'p> Rounds<'p> {
 }
 
 /// The largest distance of a party's model from the mean of all.
-fn consensus_error(run: &Simulation) -> Option<f64> {
+fn consensus_error(run: &SimulatedRun) -> Option<f64> {
     let own = run.nodes().iter().filter(|node| node.party().is_some());
     let models: Vec<Vec<f64>> =
         own.filter_map(|node| node.model().map(|model| model.parameter)).collect();

@@ -33,10 +33,10 @@ use reticent_oracle::{Oracle, Quadratic, Refusal, Sampling};
 use serde::{Deserialize, Serialize};
 
 use super::star::{Common, Provider, Star, Trainer};
-use super::{Entry, Protocol, Recipe};
+use super::{Protocol, ProtocolEntry, ProtocolRecipe};
 use crate::responder::Respond;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: ProtocolEntry = ProtocolEntry {
     name: "dp-admm-exact",
     about: "providers' own minimisers with noise against a trainer's average: the baseline of dp-admm",
     reference: "DPA19, Algorithms 1 and 2, with E7",
@@ -81,7 +81,7 @@ impl Penalised {
     }
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
+fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_plain_convex(&ENTRY)?;
     let penalty = recipe.regulariser.penalty();
