@@ -90,7 +90,8 @@ impl Store {
     /// When something changed, and what was counted then; at most so many moments. Where there are
     /// several groups of people, the most of them.
     fn course(&self, py: Python<'_>, at_most: usize) -> Result<Vec<(String, f64)>, Failure> {
-        let course = py.detach(|| budget::Store::open_to_read(&self.path)?.course(at_most));
+        let course =
+            py.detach(|| budget::Store::open_to_read(&self.path)?.spending_history(at_most));
         let most = |moment: Moment| (moment.time, moment.counted.into_iter().fold(0.0, f64::max));
         Ok(course.map_err(Failure::Budget)?.into_iter().map(most).collect())
     }

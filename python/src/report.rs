@@ -33,7 +33,7 @@ pub fn report(
             // Here every budget names what it paid for: one that does not has paid for something else.
             paid = found.map_err(Failure::Budget)?.filter(|paid| paid.exact);
             let summary = store.summary().map_err(Failure::Budget)?;
-            let course = store.course(MOMENTS).map_err(Failure::Budget)?;
+            let course = store.spending_history(MOMENTS).map_err(Failure::Budget)?;
             let called = file.file_name().map(|name| name.to_string_lossy().into_owned());
             account = Some(Account::new(&called.unwrap_or_default(), summary, course));
         }

@@ -7,7 +7,7 @@ use clap::Args;
 use reticent::accountant::{Adjacency, Ledger, Unit, View};
 use reticent::tables::fingerprint;
 use reticent::{Error, Files, Payable, Spec, Watch};
-use reticent_budget::{BudgetError, Group, Relation, Store, gaussian_job};
+use reticent_budget::{BudgetError, GroupSummary, Relation, Store, gaussian_job};
 use reticent_payment::{Bill, Paid, PaymentError, pay};
 use serde_json::{Value, json};
 
@@ -169,8 +169,8 @@ impl Purse {
         };
         let own = summary.jobs.iter().find(|job| job.number == number);
         let own = own.and_then(|job| job.people.as_ref());
-        let mine = |group: &&Group| own.is_none_or(|own| own.contains(&group.people));
-        let most = |one: &&Group, two: &&Group| one.counted.total_cmp(&two.counted);
+        let mine = |group: &&GroupSummary| own.is_none_or(|own| own.contains(&group.people));
+        let most = |one: &&GroupSummary, two: &&GroupSummary| one.counted.total_cmp(&two.counted);
         let group = summary.groups.iter().filter(mine).max_by(most);
         let Some(group) = group else { return Receipt { text: String::new(), object, remarks } };
         let assumption = (self.relation == Relation::DisjointPeople).then_some(DISJOINT);

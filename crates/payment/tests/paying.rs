@@ -8,7 +8,7 @@ use reticent::accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View};
 use reticent::simulate::{Keep, Simulation};
 use reticent::tables::{Dataset, Schema, Target};
 use reticent::{Between, Budget, Error, Payable, Watch, unwatched};
-use reticent_budget::{BudgetError, Promise, Relation, Status, Store};
+use reticent_budget::{BudgetError, JobStatus, Promise, Relation, Store};
 use reticent_payment::{AtRest, Bill, Paid, PaymentError, Receipt, pay};
 
 /// A job that asks what it plans, or ends as it is told.
@@ -236,9 +236,9 @@ fn what_ends_on_its_way_is_settled_left_open_or_given_back() {
     let open = |why: Error| Error::Unfinished { why: Box::new(why), epsilon: 0.1, delta: 1e-6 };
     let missing = || Error::Missing { what: "a model", todo: "give one" };
     for (end, status) in [
-        (spent(missing()), Status::Settled),
-        (open(missing()), Status::Open),
-        (missing(), Status::Released),
+        (spent(missing()), JobStatus::Settled),
+        (open(missing()), JobStatus::Open),
+        (missing(), JobStatus::Released),
     ] {
         let mut clinic = Clinic::new();
         let rows = Dataset::dense(vec![1.0], 1, 1).unwrap();
@@ -248,7 +248,7 @@ fn what_ends_on_its_way_is_settled_left_open_or_given_back() {
         assert!(matches!(ended, Err(PaymentError::Job(_))));
         let summary = clinic.store.check().unwrap();
         assert_eq!(summary.jobs[0].status, status);
-        assert_eq!(summary.groups[0].counted > 0.0, status != Status::Released);
+        assert_eq!(summary.groups[0].counted > 0.0, status != JobStatus::Released);
     }
 }
 

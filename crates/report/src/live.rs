@@ -2,7 +2,7 @@
 //! to verify.
 
 use maud::{Markup, PreEscaped, html};
-use reticent_budget::{Job, Line, Planned};
+use reticent_budget::{HistoryLine, JobSummary, Planned};
 use reticent_plot::share;
 
 use crate::budget::{Account, course, jobs, progress, promise, remarks, standing};
@@ -78,7 +78,7 @@ pub struct Asked {
 pub fn budget(account: &Account, asked: Asked) -> Page {
     let summary = &account.summary;
     let own = format!("/budget/{}", asked.number);
-    let open: Vec<&Job> = summary.open().collect();
+    let open: Vec<&JobSummary> = summary.open().collect();
     let body = html! {
         section aria-labelledby="stands" {
             h2 id="stands" { "How it stands" }
@@ -107,7 +107,7 @@ pub fn budget(account: &Account, asked: Asked) -> Page {
     page(&format!("Budget of {}", account.dataset()), Some(&account.name), &body)
 }
 
-fn running(open: &[&Job], asked: Asked, own: &str) -> Markup {
+fn running(open: &[&JobSummary], asked: Asked, own: &str) -> Markup {
     html! {
         @if open.is_empty() { p { "None: every job has come back." } }
         @for job in open {
@@ -211,7 +211,7 @@ pub const LINES: usize = 200;
 
 /// The history, from line `from` on.
 #[must_use]
-pub fn history(account: &Account, number_of: usize, lines: &[Line], from: usize) -> Page {
+pub fn history(account: &Account, number_of: usize, lines: &[HistoryLine], from: usize) -> Page {
     let own = format!("/budget/{number_of}");
     let shown = lines.iter().skip(from.saturating_sub(1)).take(LINES);
     let next = from.saturating_add(LINES);

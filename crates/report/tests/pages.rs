@@ -11,7 +11,7 @@ use reticent::losses::Logistic;
 use reticent::penalties::L2;
 use reticent::tables::{Dataset, Schema, Target};
 use reticent::{Budget, Fit, Model};
-use reticent_budget::{Promise, Relation, Request, Store, Table};
+use reticent_budget::{PaidTable, Promise, Relation, Request, Store};
 use reticent_report::{Account, Finding, Findings, Outcome, Paid, Subject, live, policy, report};
 use sha2::Digest;
 
@@ -43,7 +43,7 @@ fn subject(name: &str, model: Model) -> Subject {
 fn store(dataset: &str, label: &str) -> Store {
     let mut store = Store::in_memory(Promise::new(dataset, 3.0, 1e-6).unwrap()).unwrap();
     let plan = store.promise().unwrap().gaussian(1.0, 1e-6).unwrap();
-    let table = Table::file([7; 32], Relation::Same);
+    let table = PaidTable::file([7; 32], Relation::Same);
     let asked = (1.0, 1e-6);
     let request = Request { label, asked, plan: &plan, table: &table, user: None };
     let done = store.reserve(&request).unwrap();
@@ -54,7 +54,7 @@ fn store(dataset: &str, label: &str) -> Store {
 }
 
 fn account(store: &Store) -> Account {
-    Account::new("clinic.budget", store.summary().unwrap(), store.course(100).unwrap())
+    Account::new("clinic.budget", store.summary().unwrap(), store.spending_history(100).unwrap())
 }
 
 const ASKED: live::Asked = live::Asked { number: 1, writable: true, watching: false };

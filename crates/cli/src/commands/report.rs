@@ -85,5 +85,5 @@ impl Report {
 /// A budget as a page has it.
 pub fn account(store: &Store, file: &Path) -> Result<Account, BudgetError> {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
-    Ok(Account::new(&name.unwrap_or_default(), store.summary()?, store.course(MOMENTS)?))
+    Ok(Account::new(&name.unwrap_or_default(), store.summary()?, store.spending_history(MOMENTS)?))
 }
