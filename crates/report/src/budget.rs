@@ -13,7 +13,7 @@ use crate::words::{
 
 /// A budget as it stands.
 #[derive(Clone, Debug)]
-pub struct Account {
+pub struct BudgetAccount {
     pub(crate) name: String,
     pub(crate) summary: BudgetSummary,
     pub(crate) course: Vec<Moment>,
@@ -22,7 +22,7 @@ pub struct Account {
 /// So many jobs are listed on a page; the newest.
 const LISTED: usize = 100;
 
-impl Account {
+impl BudgetAccount {
     /// What `summary` and `course` say of the budget in a file of this name.
     #[must_use]
     pub fn new(name: &str, summary: BudgetSummary, course: Vec<Moment>) -> Self {
@@ -40,7 +40,7 @@ impl Account {
 }
 
 /// The section of a report.
-pub(crate) fn account(account: &Account, id: &str) -> Markup {
+pub(crate) fn account(account: &BudgetAccount, id: &str) -> Markup {
     html! {
         section id=(id) aria-labelledby=(format!("{id}-h")) {
             h2 id=(format!("{id}-h")) { "The budget of " (said(account.dataset())) }
@@ -56,7 +56,7 @@ pub(crate) fn account(account: &Account, id: &str) -> Markup {
 }
 
 /// How it stands, at a glance.
-pub(crate) fn standing(account: &Account) -> Markup {
+pub(crate) fn standing(account: &BudgetAccount) -> Markup {
     let BudgetSummary { promise, kept, groups, .. } = &account.summary;
     html! {
         @if *kept {
@@ -114,8 +114,8 @@ pub(crate) fn promise(summary: &BudgetSummary) -> Markup {
 }
 
 /// What was counted over time, as a picture and in words.
-pub(crate) fn course(account: &Account, id: &str) -> Markup {
-    let Account { summary, course, .. } = account;
+pub(crate) fn course(account: &BudgetAccount, id: &str) -> Markup {
+    let BudgetAccount { summary, course, .. } = account;
     let ceiling = summary.promise.epsilon;
     let groups = summary.groups.len();
     let mut plot = Plot::new(

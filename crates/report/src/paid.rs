@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// What a budget planned for a run, and what the run did.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Paid {
+pub struct PaidRun {
     /// The number of the job in the budget.
     pub job: u64,
     /// ε and δ that it asked for.
@@ -21,7 +21,7 @@ pub struct Paid {
     pub exact: bool,
 }
 
-impl Paid {
+impl PaidRun {
     /// The job of a budget that paid for what a certificate is about: the one whose last line names
     /// the certificate, or, of jobs that name none, one that planned just what its ledger has. Jobs
     /// that were given back are none, and no job is that of two models: those that were `taken`
@@ -50,7 +50,7 @@ impl Paid {
             }
             if let Some(paid) = Self::on(line, certificate)? {
                 taken.push(paid.job);
-                return Ok(Some(Paid { exact, ..paid }));
+                return Ok(Some(PaidRun { exact, ..paid }));
             }
         }
         Ok(None)
@@ -63,7 +63,7 @@ impl Paid {
         let others = body["between"].as_array().map_or(&[][..], Vec::as_slice);
         let mut plans = std::iter::once(&body["ledger"]).chain(others).filter_map(read);
         let of = |name: &str| body[name].as_f64().unwrap_or(f64::INFINITY);
-        Ok(plans.find(|plan| *plan == certificate.ledger).map(|plan| Paid {
+        Ok(plans.find(|plan| *plan == certificate.ledger).map(|plan| PaidRun {
             job: line.number(),
             asked: (of("epsilon"), of("delta")),
             planned: plan.total_events(),

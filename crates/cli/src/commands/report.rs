@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use reticent::{Document, check_new, write_text};
 use reticent_budget::{BudgetError, Store};
-use reticent_report::{Account, Findings, Paid, Subject, report};
+use reticent_report::{BudgetAccount, Findings, PaidRun, ReportSubject, report};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -50,13 +50,13 @@ impl Report {
         for path in &self.models {
             let document = Document::read(path)?;
             let certificate = document.certificate();
-            let paid = Paid::of(&lines, &mut taken, certificate).map_err(Failure::Budget)?;
+            let paid = PaidRun::of(&lines, &mut taken, certificate).map_err(Failure::Budget)?;
             let name = path.display().to_string();
             let count = || {
                 let found = Findings::of(&document);
                 match document.model() {
-                    Some(model) => Subject::of_model(&name, model.clone(), found),
-                    None => Subject::of_certificate(&name, certificate.clone(), found),
+                    Some(model) => ReportSubject::of_model(&name, model.clone(), found),
+                    None => ReportSubject::of_certificate(&name, certificate.clone(), found),
                 }
             };
             subjects.push(waiting("counting", count)?.paid_by(paid));
@@ -67,7 +67,7 @@ impl Report {
         };
         let page = report(&subjects, account.as_ref()).into_html();
         write_text(&page, &self.out)?;
-        let told = |(path, subject): (&PathBuf, &Subject)| -> Value {
+        let told = |(path, subject): (&PathBuf, &ReportSubject)| -> Value {
             json!({ "model": path, "sound": subject.is_sound(), "epsilon": number::json(subject.epsilon()) })
         };
         let models: Vec<Value> = self.models.iter().zip(&subjects).map(told).collect();
@@ -83,7 +83,11 @@ impl Report {
 }
 
 /// A budget as a page has it.
-pub fn account(store: &Store, file: &Path) -> Result<Account, BudgetError> {
+pub fn account(store: &Store, file: &Path) -> Result<BudgetAccount, BudgetError> {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
-    Ok(Account::new(&name.unwrap_or_default(), store.summary()?, store.spending_history(MOMENTS)?))
+    Ok(BudgetAccount::new(
+        &name.unwrap_or_default(),
+        store.summary()?,
+        store.spending_history(MOMENTS)?,
+    ))
 }
