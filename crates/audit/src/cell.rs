@@ -4,7 +4,7 @@ use reticent::accountant::{Unit, View};
 use reticent::admm::{Release, Settings, StepSize, WalkState, catalogue};
 use reticent::map::{Cell, Drawn, Procedure};
 
-use crate::method::Method;
+use crate::method::AuditMethod;
 use crate::spec::AuditSpec;
 
 /// The budget of the map.
@@ -74,7 +74,7 @@ impl AuditSpec {
             procedure,
             records: Some(records(cell)),
             runs,
-            method: Method::Profile,
+            method: AuditMethod::Profile,
             seed,
             ..usual
         };
@@ -148,7 +148,7 @@ fn records(cell: &Cell) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::subject::Subject;
+    use crate::subject::AuditSubject;
     use reticent::accountant::Adjacency;
     use reticent::map::cells;
 
@@ -170,7 +170,7 @@ mod tests {
         let mut blind = Vec::new();
         for cell in &cells {
             let spec = AuditSpec::of(cell, 0, Some(5));
-            let subject = Subject::new(&spec).unwrap();
+            let subject = AuditSubject::new(&spec).unwrap();
             let worlds = [true, false].map(|with| spec.pairs()[0].world(with, &spec.layout()));
             let model = |i: u64| subject.run(&worlds[i as usize % 2], i).unwrap().parameter;
             let first = model(0);

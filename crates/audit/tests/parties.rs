@@ -5,7 +5,7 @@
 
 use reticent::accountant::{Unit, View};
 use reticent::admm::{Release, Settings, WalkState};
-use reticent_audit::{AuditReport, AuditSpec, Method, run};
+use reticent_audit::{AuditMethod, AuditReport, AuditSpec, run};
 
 fn report(spec: &AuditSpec) -> AuditReport {
     let report = run(spec).expect("an ordinary audit");
@@ -128,7 +128,7 @@ fn the_attack_finds_most_of_what_is_spent() {
         let walk = (algorithm == "walk").then_some(WalkState::Stateless);
         let iterations = if walk.is_some() { 40 } else { 1 };
         let spec = AuditSpec {
-            method: Method::Gdp,
+            method: AuditMethod::Gdp,
             trust: Some(trust),
             unit: Some(unit),
             walk,
@@ -146,7 +146,7 @@ fn the_attack_finds_most_of_what_is_spent() {
 
 #[test]
 fn what_cannot_be_measured_is_refused() {
-    let one_run = AuditSpec { method: Method::OneRun, ..spec("walk", 1.0) };
+    let one_run = AuditSpec { method: AuditMethod::OneRun, ..spec("walk", 1.0) };
     assert!(run(&one_run).unwrap_err().to_string().contains("threshold"));
     let alone = AuditSpec { parties: 1, ..spec("dp-admm", 1.0) };
     assert!(run(&alone).unwrap_err().to_string().contains("another one"));

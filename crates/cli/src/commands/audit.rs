@@ -6,7 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use clap::Args;
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent::map::Cell;
-use reticent_audit::{AuditReport, AuditSpec, CellReport, Method, Sampling, audit_map, markdown};
+use reticent_audit::{
+    AuditMethod, AuditReport, AuditSpec, CellReport, Sampling, audit_map, markdown,
+};
 use serde_json::json;
 
 use crate::answer::{ALARM, Answer};
@@ -63,7 +65,7 @@ pub struct Audit {
 
     /// How the bound is made: threshold, gdp, profile or one-run
     #[arg(long, default_value_t)]
-    method: Method,
+    method: AuditMethod,
 
     /// The confidence of the bound
     #[arg(long, default_value_t = 0.95, value_parser = number::parse)]
