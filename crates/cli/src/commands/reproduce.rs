@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use clap::Args;
 use reticent_experiments::{
-    CATALOGUE, Claim, Context, Done, Error, Experiment, Explained, Results, Store, build, page,
+    CATALOGUE, Claim, Context, Done, Experiment, ExperimentError, Explained, ModelStore, Results,
+    build, page,
 };
 use serde_json::{Value, json};
 
@@ -71,7 +72,7 @@ impl Reproduce {
         let chosen = self.chosen()?;
         let out = self.out.clone().unwrap_or_else(|| OUT.into());
         let build = build();
-        let store = Store::new(out.join("models"), &build, self.again);
+        let store = ModelStore::new(out.join("models"), &build, self.again);
         let (mut text, mut objects, mut remarks) = (String::new(), Vec::new(), Vec::new());
         for experiment in &chosen {
             let folder = out.join(experiment.id());
@@ -87,7 +88,7 @@ impl Reproduce {
                     objects.push(object(*experiment, &results));
                 }
                 // One that cannot be had does not keep the others from running.
-                Err(why @ Error::Missing { .. }) if chosen.len() > 1 => {
+                Err(why @ ExperimentError::Missing { .. }) if chosen.len() > 1 => {
                     remarks.push(format!("skipped {}: {why}", experiment.id()));
                 }
                 Err(why) => return Err(failed(why)),
@@ -110,8 +111,8 @@ impl Reproduce {
         &self,
         experiment: &dyn Experiment,
         folder: &Path,
-        (store, build): (&Store, &str),
-    ) -> Result<(Results, bool), Error> {
+        (store, build): (&ModelStore, &str),
+    ) -> Result<(Results, bool), ExperimentError> {
         let mut line = Line::new();
         let mut tell = |what: &str| {
             line.say(&format!("{}: {what}", experiment.id()));
@@ -152,9 +153,9 @@ impl Reproduce {
     }
 }
 
-fn failed(why: Error) -> Failure {
+fn failed(why: ExperimentError) -> Failure {
     match why {
-        Error::Job(why) => why.into(),
+        ExperimentError::Job(why) => why.into(),
         why => {
             let hint = "see `reticent reproduce --list` for the data that each experiment needs";
             Failure::Usage { message: why.to_string(), hint: hint.to_owned() }
