@@ -11,9 +11,9 @@ use serde_json::{Map, Value, json};
 
 use super::shared::{ModelAndData, Threshold, distorted, read_model};
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::number;
-use crate::predictions::{Columns, Sink, sink};
+use crate::predictions::{PredictionColumns, Sink, sink};
 use crate::progress::waiting;
 
 #[derive(Debug, Args)]
@@ -54,7 +54,7 @@ enum Piece {
 
 impl Predict {
     /// Does it.
-    pub fn run(self, json: bool) -> Result<Answer, Failure> {
+    pub fn run(self, json: bool) -> Result<Answer, CommandFailure> {
         let ModelAndData { model, data, format, max_line } = self.what;
         let model = read_model(&model)?;
         let asked = Asked {
@@ -63,7 +63,7 @@ impl Predict {
             keep: &self.keep,
             threshold: self.threshold.map(|given| given.of(&model)).transpose()?,
         };
-        let columns = Columns::new(&model, &self.keep)?;
+        let columns = PredictionColumns::new(&model, &self.keep)?;
         let Some(out) = self.out else {
             if json {
                 return waiting("reading and predicting", || all(&model, &asked));
@@ -92,7 +92,7 @@ fn stream(
     model: &Model,
     asked: &Asked<'_>,
     mut sink: Box<dyn Sink>,
-) -> Result<(usize, Vec<String>), Failure> {
+) -> Result<(usize, Vec<String>), CommandFailure> {
     let (give, take) = mpsc::sync_channel(2);
     let mut remarks = Vec::new();
     let (read, written) = thread::scope(|scope| {
@@ -107,7 +107,7 @@ fn stream(
                     }
                 }
             }
-            Ok::<_, Failure>((records, sink))
+            Ok::<_, CommandFailure>((records, sink))
         });
         let head = |head: Head| {
             remarks.extend(unread(&head));
@@ -128,7 +128,7 @@ fn stream(
 }
 
 /// For programs that want one object.
-fn all(model: &Model, asked: &Asked<'_>) -> Result<Answer, Failure> {
+fn all(model: &Model, asked: &Asked<'_>) -> Result<Answer, CommandFailure> {
     let mut remarks = Vec::new();
     let mut predictions = Vec::new();
     let head = |head: Head| {

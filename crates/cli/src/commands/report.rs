@@ -9,7 +9,7 @@ use reticent_report::{BudgetAccount, Findings, PaidRun, ReportSubject, report};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::number;
 use crate::progress::waiting;
 
@@ -18,7 +18,7 @@ use crate::progress::waiting;
     after_help = "The page stands alone: it loads nothing, needs no script, and can be printed or passed on \
                         (docs/report.md)."
 )]
-pub struct Report {
+pub struct ReportArgs {
     /// The models: each a model.json, a certificate.json, or the folder that they are in
     #[arg(value_name = "MODEL", required_unless_present = "budget")]
     models: Vec<PathBuf>,
@@ -39,18 +39,20 @@ pub struct Report {
 /// So many moments of a budget are drawn.
 pub const MOMENTS: usize = 400;
 
-impl Report {
+impl ReportArgs {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         check_new(&self.out, self.force)?;
         let store = self.budget.as_deref().map(Store::open_to_read).transpose();
-        let store = store.map_err(Failure::Budget)?;
-        let lines = store.as_ref().map_or(Ok(Vec::new()), Store::lines).map_err(Failure::Budget)?;
+        let store = store.map_err(CommandFailure::Budget)?;
+        let lines =
+            store.as_ref().map_or(Ok(Vec::new()), Store::lines).map_err(CommandFailure::Budget)?;
         let (mut subjects, mut taken) = (Vec::with_capacity(self.models.len()), Vec::new());
         for path in &self.models {
             let document = Document::read(path)?;
             let certificate = document.certificate();
-            let paid = PaidRun::of(&lines, &mut taken, certificate).map_err(Failure::Budget)?;
+            let paid =
+                PaidRun::of(&lines, &mut taken, certificate).map_err(CommandFailure::Budget)?;
             let name = path.display().to_string();
             let count = || {
                 let found = Findings::of(&document);
@@ -62,7 +64,9 @@ impl Report {
             subjects.push(waiting("counting", count)?.paid_by(paid));
         }
         let account = match (&store, &self.budget) {
-            (Some(store), Some(file)) => Some(account(store, file).map_err(Failure::Budget)?),
+            (Some(store), Some(file)) => {
+                Some(account(store, file).map_err(CommandFailure::Budget)?)
+            }
             _ => None,
         };
         let page = report(&subjects, account.as_ref()).into_html();

@@ -12,10 +12,10 @@ use reticent_experiments::{
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
-use crate::progress::{self, Line};
+use crate::progress::{self, StatusLine};
 
 /// The folder of results by default.
 const OUT: &str = "reproduction";
@@ -65,7 +65,7 @@ pub struct Reproduce {
 
 impl Reproduce {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         if self.list {
             return Ok(list());
         }
@@ -113,7 +113,7 @@ impl Reproduce {
         folder: &Path,
         (store, build): (&ModelStore, &str),
     ) -> Result<(Results, bool), ExperimentError> {
-        let mut line = Line::new();
+        let mut line = StatusLine::new();
         let mut tell = |what: &str| {
             line.say(&format!("{}: {what}", experiment.id()));
             ControlFlow::Continue(())
@@ -138,7 +138,7 @@ impl Reproduce {
         Ok((Results::write(&report, (settings, self.quick, seconds), folder)?, false))
     }
 
-    fn chosen(&self) -> Result<Vec<&'static dyn Experiment>, Failure> {
+    fn chosen(&self) -> Result<Vec<&'static dyn Experiment>, CommandFailure> {
         if self.ids.iter().any(|id| id == "all") {
             return Ok(CATALOGUE.to_vec());
         }
@@ -146,19 +146,19 @@ impl Reproduce {
             reticent_experiments::find(id).ok_or_else(|| {
                 let known: Vec<_> = CATALOGUE.iter().map(|experiment| experiment.id()).collect();
                 let allowed = format!("there are all, {}", known.join(", "));
-                Failure::of("reproduce", reticent::Error::value("id", id, allowed))
+                CommandFailure::of("reproduce", reticent::Error::value("id", id, allowed))
             })
         };
         self.ids.iter().map(find).collect()
     }
 }
 
-fn failed(why: ExperimentError) -> Failure {
+fn failed(why: ExperimentError) -> CommandFailure {
     match why {
         ExperimentError::Job(why) => why.into(),
         why => {
             let hint = "see `reticent reproduce --list` for the data that each experiment needs";
-            Failure::Usage { message: why.to_string(), hint: hint.to_owned() }
+            CommandFailure::Usage { message: why.to_string(), hint: hint.to_owned() }
         }
     }
 }
@@ -193,7 +193,7 @@ fn list() -> Answer {
 }
 
 /// Writes the page of every experiment that has results in this folder.
-fn write_page(out: &Path) -> Result<(), Failure> {
+fn write_page(out: &Path) -> Result<(), CommandFailure> {
     let all: Vec<Done> = CATALOGUE
         .iter()
         .filter_map(|one| Some((*one, Results::read(&out.join(one.id()))?)))

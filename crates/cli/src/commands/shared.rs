@@ -10,7 +10,7 @@ use reticent::tables::Format;
 use reticent::{Certificate, Document, Error, Model};
 use serde_json::{Map, Value, json};
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::flags::typed;
 use crate::number;
 
@@ -167,7 +167,7 @@ impl Threshold {
     }
 
     /// The number that it is for a model.
-    pub fn of(self, model: &Model) -> Result<f64, Failure> {
+    pub fn of(self, model: &Model) -> Result<f64, CommandFailure> {
         match self {
             Threshold::At(number) => Ok(number),
             Threshold::Prior => Ok(model.prior_threshold()?),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::shared::{certificate_fields, certificate_rows};
 use crate::answer::{ALARM, Answer};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 
 #[derive(Debug, Args)]
@@ -29,8 +29,8 @@ pub struct Verify {
 
 impl Verify {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
-        let fail = |error| Failure::of("verify", error);
+    pub fn run(self) -> Result<Answer, CommandFailure> {
+        let fail = |error| CommandFailure::of("verify", error);
         let key = self.key.as_deref().map(PublicKey::read).transpose().map_err(fail)?;
         let document = Document::read(&self.file).map_err(fail)?;
         let verification = document.verify(key.as_ref());

@@ -6,22 +6,22 @@ use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use reticent::Predicted;
 use reticent::tables::{KeptCell, KeptKind};
 
-use super::{Columns, Place, Sink};
-use crate::failure::Failure;
+use super::{PredictionColumns, Sink, TextSink};
+use crate::failure::CommandFailure;
 
 /// Lines are made in memory, a batch at a time, and then written in one go.
 pub struct Csv<P> {
     place: P,
-    columns: Columns,
+    columns: PredictionColumns,
     lines: Writer<Vec<u8>>,
 }
 
-impl<P: Place> Csv<P> {
-    pub fn new(place: P, columns: Columns) -> Self {
+impl<P: TextSink> Csv<P> {
+    pub fn new(place: P, columns: PredictionColumns) -> Self {
         Csv { place, columns, lines: lines(Vec::new()) }
     }
 
-    fn hand_on(&mut self) -> Result<(), Failure> {
+    fn hand_on(&mut self) -> Result<(), CommandFailure> {
         let done = std::mem::replace(&mut self.lines, lines(Vec::new()));
         // Writing to memory does not fail.
         let mut bytes = done.into_inner().unwrap_or_default();
@@ -39,13 +39,13 @@ fn lines(buffer: Vec<u8>) -> Writer<Vec<u8>> {
         .from_writer(buffer)
 }
 
-impl<P: Place> Sink for Csv<P> {
-    fn head(&mut self, _: &[KeptKind]) -> Result<(), Failure> {
+impl<P: TextSink> Sink for Csv<P> {
+    fn head(&mut self, _: &[KeptKind]) -> Result<(), CommandFailure> {
         let _ = self.lines.write_record(self.columns.names());
         self.hand_on()
     }
 
-    fn put(&mut self, batch: Predicted) -> Result<(), Failure> {
+    fn put(&mut self, batch: Predicted) -> Result<(), CommandFailure> {
         let classes = self.columns.classes.as_deref().unwrap_or_default();
         let mut text = Vec::new();
         for i in 0..batch.records {
@@ -66,7 +66,7 @@ impl<P: Place> Sink for Csv<P> {
         self.hand_on()
     }
 
-    fn finish(self: Box<Self>) -> Result<(), Failure> {
+    fn finish(self: Box<Self>) -> Result<(), CommandFailure> {
         self.place.close()
     }
 }

@@ -11,15 +11,15 @@ use ::parquet::schema::types::{Type, TypePtr};
 use reticent::tables::{KeptCell, KeptKind};
 use reticent::{Error, NewFile, Predicted};
 
-use super::{Columns, Sink};
-use crate::failure::Failure;
+use super::{PredictionColumns, Sink};
+use crate::failure::CommandFailure;
 
 /// So many records are held before they are written together.
 const GROUP: usize = 1 << 16;
 
 pub struct Parquet {
     path: PathBuf,
-    columns: Columns,
+    columns: PredictionColumns,
     state: State,
     kinds: Vec<KeptKind>,
     pending: Predicted,
@@ -33,7 +33,7 @@ enum State {
 }
 
 impl Parquet {
-    pub fn new(file: NewFile, path: &Path, columns: Columns) -> Self {
+    pub fn new(file: NewFile, path: &Path, columns: PredictionColumns) -> Self {
         let pending = Predicted::default();
         Parquet {
             path: path.to_owned(),
@@ -44,11 +44,11 @@ impl Parquet {
         }
     }
 
-    fn failure(&self, error: &ParquetError) -> Failure {
+    fn failure(&self, error: &ParquetError) -> CommandFailure {
         Error::Write { file: self.path.clone(), reason: error.to_string() }.into()
     }
 
-    fn write_group(&mut self) -> Result<(), Failure> {
+    fn write_group(&mut self) -> Result<(), CommandFailure> {
         let batch = std::mem::take(&mut self.pending);
         let State::Open(file) = &mut self.state else { return Ok(()) };
         let written = group(file, &batch, &self.kinds, self.columns.classes.as_deref());
@@ -94,7 +94,7 @@ fn field(
 }
 
 impl Sink for Parquet {
-    fn head(&mut self, kept: &[KeptKind]) -> Result<(), Failure> {
+    fn head(&mut self, kept: &[KeptKind]) -> Result<(), CommandFailure> {
         self.kinds = kept.to_vec();
         if let State::New(file) = std::mem::replace(&mut self.state, State::Done) {
             self.state = State::Open(self.open(file).map_err(|error| self.failure(&error))?);
@@ -102,7 +102,7 @@ impl Sink for Parquet {
         Ok(())
     }
 
-    fn put(&mut self, batch: Predicted) -> Result<(), Failure> {
+    fn put(&mut self, batch: Predicted) -> Result<(), CommandFailure> {
         if self.pending.records == 0 {
             self.pending = batch;
         } else {
@@ -115,7 +115,7 @@ impl Sink for Parquet {
         if self.pending.records >= GROUP { self.write_group() } else { Ok(()) }
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), Failure> {
+    fn finish(mut self: Box<Self>) -> Result<(), CommandFailure> {
         if self.pending.records > 0 {
             self.write_group()?;
         }

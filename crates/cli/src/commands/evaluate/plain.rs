@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::shared::ModelAndData;
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
 use crate::progress::waiting;
@@ -37,7 +37,7 @@ pub fn run(
     what: &ModelAndData,
     threshold: Option<f64>,
     pictures: Pictures<'_>,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CommandFailure> {
     let ModelAndData { data, format, max_line, .. } = what;
     if let Some(folder) = pictures.folder {
         let names = ["roc.svg", "precision-recall.svg", "calibration.svg"];
@@ -152,7 +152,7 @@ fn by_class(names: &[&str], confusion: &Confusion) -> (String, Value) {
 }
 
 /// The three pictures.
-fn draw(measured: &Measured, folder: &Path) -> Result<Vec<String>, Failure> {
+fn draw(measured: &Measured, folder: &Path) -> Result<Vec<String>, CommandFailure> {
     type Points = fn(&Curves) -> &Vec<(f64, f64)>;
     let pictures: [(&str, &str, &str, &str, Points); 3] = [
         ("roc.svg", "ROC", "share of the others", "share of the class", |curves| &curves.roc),

@@ -6,7 +6,7 @@ use reticent::sweep::{Journal, Mean, Summary, Sweep as Grid};
 use reticent_plot::{Axis, Curve, Plot};
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::number;
 use crate::sheet::{Cells, Sheet};
 
@@ -143,8 +143,8 @@ pub fn picture(
     all: &[Summary],
     names: &BTreeSet<String>,
     metric: &str,
-) -> Result<Plot, Failure> {
-    let refuse = |message: String, hint: String| Err(Failure::Usage { message, hint });
+) -> Result<Plot, CommandFailure> {
+    let refuse = |message: String, hint: String| Err(CommandFailure::Usage { message, hint });
     let short = metric.trim_start_matches("nonprivate_");
     let name =
         [short.to_owned(), format!("test_{short}")].into_iter().find(|name| names.contains(name));
