@@ -10,18 +10,18 @@ use reticent_budget::{self as budget, BudgetError, Moment, Promise};
 use crate::error::Failure;
 
 /// The file of a budget.
-#[pyclass(frozen, module = "reticent._reticent")]
+#[pyclass(frozen, module = "reticent._reticent", name = "Store")]
 #[derive(Debug)]
-pub struct Store {
+pub struct PyStore {
     path: PathBuf,
 }
 
 #[pymethods]
-impl Store {
+impl PyStore {
     /// The budget in this file.
     #[new]
     fn new(path: PathBuf) -> Self {
-        Store { path }
+        PyStore { path }
     }
 
     /// Makes the file.
@@ -43,7 +43,7 @@ impl Store {
         promise.unit = unit.parse().map_err(reticent::Error::Value)?;
         promise.rows_per_user = rows_per_user;
         py.detach(|| budget::Store::create(&path, promise)).map_err(Failure::Budget)?;
-        Ok(Store { path })
+        Ok(PyStore { path })
     }
 
     /// What it promises and what it comes to now.

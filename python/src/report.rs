@@ -8,7 +8,7 @@ use reticent_budget::Store;
 use reticent_report::{BudgetAccount, Findings, PaidRun, ReportSubject};
 
 use crate::error::Failure;
-use crate::model::Model;
+use crate::model::PyModel;
 
 /// So many moments of a budget are drawn.
 const MOMENTS: usize = 400;
@@ -17,7 +17,7 @@ const MOMENTS: usize = 400;
 #[pyfunction]
 pub fn report(
     py: Python<'_>,
-    model: &Model,
+    model: &PyModel,
     name: &str,
     budget: Option<PathBuf>,
     path: PathBuf,
