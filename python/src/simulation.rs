@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use pyo3::prelude::*;
-use reticent::simulate::{Failures, Keep, PartyBooks, Simulated, Simulation};
+use reticent::simulate::{CheckpointOptions, Failures, PartyBooks, Simulated, Simulation};
 use reticent::trace::Tracing;
 use reticent::{Adjacency, Between, Error, Unit};
 
@@ -131,7 +131,7 @@ pub fn simulate<'py>(
     let done: Result<_, Failure> = detached(py, || {
         let job = parties.simulation(&request).and_then(Simulation::check).map_err(as_parties)?;
         let bill = JobBill { asked: request.asked(), column: job.user_column(), grouped };
-        let keep = Keep::default();
+        let keep = CheckpointOptions::default();
         let tracing = request.trace.then(Tracing::default);
         perform(budget, bill, &dataset, |watch| {
             let ready = job.open(&dataset, keep, watch).map_err(as_parties)?;

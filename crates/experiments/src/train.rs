@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use reticent::accountant::Ledger;
 use reticent::problem::{Loss, Penalty, Regulariser, Shape};
-use reticent::simulate::{Keep, Parties, SimulationSpec};
+use reticent::simulate::{CheckpointOptions, Parties, SimulationSpec};
 use reticent::{
     Constraint, Job, Model, Repeat, Settings, Spec, Unit, losses, penalties, read_settings,
     unwatched,
@@ -341,7 +341,7 @@ impl<'t> TrainProblem<'t> {
         seed: u64,
     ) -> Result<Vec<f64>, ExperimentError> {
         let job = self.between(method, price, among, seed)?.check()?;
-        let run = job.run(&self.train.dataset()?, Keep::default(), &mut unwatched)?;
+        let run = job.run(&self.train.dataset()?, CheckpointOptions::default(), &mut unwatched)?;
         Ok(parameter(&run.model))
     }
 
@@ -363,7 +363,7 @@ impl<'t> TrainProblem<'t> {
                 (0..self.train.len() as u64).map(|row| row % u64::from(among.parties)).collect();
             let table =
                 self.train.dataset()?.with_owners(&owners).map_err(reticent::Error::from)?;
-            let run = job.run(&table, Keep::default(), &mut unwatched)?;
+            let run = job.run(&table, CheckpointOptions::default(), &mut unwatched)?;
             let each = (0..run.nodes.len()).map(|party| Ok(parameter(&run.nodes.model(party)?)));
             std::iter::once(Ok(parameter(&run.model))).chain(each).collect()
         })?;
@@ -379,7 +379,8 @@ impl<'t> TrainProblem<'t> {
         among: Among,
     ) -> Result<Ledger, ExperimentError> {
         let job = self.between(method, price, among, 1)?.check()?;
-        let ready = job.open(&self.train.dataset()?, Keep::default(), &mut unwatched)?;
+        let ready =
+            job.open(&self.train.dataset()?, CheckpointOptions::default(), &mut unwatched)?;
         let first = ready.plans()?.into_iter().next();
         first.ok_or_else(|| ExperimentError::account("there is no party"))
     }

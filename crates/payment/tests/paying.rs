@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use reticent::accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View};
-use reticent::simulate::{Keep, Simulation};
+use reticent::simulate::{CheckpointOptions, Simulation};
 use reticent::tables::{Dataset, Schema, Target};
 use reticent::{Between, Budget, Error, Payable, Watch, unwatched};
 use reticent_budget::{BudgetError, JobStatus, Promise, Relation, Store};
@@ -136,7 +136,7 @@ fn a_run_whose_records_name_their_parties_is_paid_for_by_no_budget() {
         let mut store = Store::in_memory(Promise { unit, ..promise }).unwrap();
         let relation = Relation::Same;
         let bill = Bill { label: "a run", asked: (0.1, 1e-6), user: Some("clinic"), relation };
-        let keep = Keep::default();
+        let keep = CheckpointOptions::default();
         let open = |watch: &mut Watch<'_>| Ok(Between(job.open(&rows, keep, watch)?, keep, None));
         let table = Paid::Memory { rows: &rows, people: None };
         let done = pay(&mut store, &bill, table, open, &mut unwatched);

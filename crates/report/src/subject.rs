@@ -1,7 +1,9 @@
 //! What a page says of one certificate: all of it is computed here, once.
 
 use reticent::accountant::{AccountError, trade_off};
-use reticent::{Certificate, Check, Document, Error, Model, Outcome as Checked, Standing, Verdict};
+use reticent::{
+    Certificate, CheckOutcome as Checked, Document, Error, Model, Standing, Verdict, VerifyCheck,
+};
 
 use crate::paid::PaidRun;
 use crate::parts::{Parts, parts};
@@ -41,7 +43,7 @@ impl Findings {
     /// What is found when a file is verified.
     #[must_use]
     pub fn of(document: &Document) -> Self {
-        let finding = |Check { name, outcome, said }: Check| Finding {
+        let finding = |VerifyCheck { name, outcome, said }: VerifyCheck| Finding {
             outcome: match outcome {
                 Checked::Holds => FindingOutcome::Holds,
                 Checked::Fails => FindingOutcome::Fails,

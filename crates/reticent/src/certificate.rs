@@ -74,7 +74,7 @@ pub struct Certificate {
     /// The public number of records or users that answers were divided by.
     pub population: u64,
     /// ε at other δ.
-    pub curve: Vec<Point>,
+    pub curve: Vec<CurvePoint>,
     /// μ of Gaussian differential privacy, when the run is exactly that.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mu: Option<f64>,
@@ -105,7 +105,7 @@ pub struct Certificate {
 /// A point of the curve ε(δ).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Point {
+pub struct CurvePoint {
     /// δ.
     pub delta: f64,
     /// ε there.
@@ -307,9 +307,12 @@ fn noise(ledger: &Ledger) -> &'static str {
 }
 
 /// ε of a ledger at the δ of the curve.
-fn points(ledger: &Ledger) -> Result<Vec<Point>, Error> {
+fn points(ledger: &Ledger) -> Result<Vec<CurvePoint>, Error> {
     let curve = Verdict::curve(ledger, &CURVE)?;
-    Ok(curve.iter().map(|(delta, bound)| Point { delta: *delta, epsilon: bound.upper }).collect())
+    Ok(curve
+        .iter()
+        .map(|(delta, bound)| CurvePoint { delta: *delta, epsilon: bound.upper })
+        .collect())
 }
 
 /// Rényi divergences of a ledger at the orders that are shown.

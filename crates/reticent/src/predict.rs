@@ -10,11 +10,11 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::model::Model;
 use crate::quality::{Quality, Scores, in_rows, regression};
-use crate::ranking::Curves;
+use crate::ranking::RocCurves;
 
 /// What to predict for, and how.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct PredictionInput<'a> {
     /// The table; `-` is standard input.
     pub data: &'a Path,
     /// How it is read.
@@ -26,10 +26,10 @@ pub struct Asked<'a> {
     pub threshold: Option<f64>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> PredictionInput<'a> {
     /// A table, and nothing special.
     pub fn table(data: &'a Path, reading: impl Into<ReadOptions>) -> Self {
-        Asked { data, reading: reading.into(), keep: &[], threshold: None }
+        PredictionInput { data, reading: reading.into(), keep: &[], threshold: None }
     }
 }
 
@@ -78,7 +78,7 @@ pub struct Measured {
     pub quality: Quality,
     /// The curves of the second class or, of more than two, of each against the rest; empty for
     /// numbers.
-    pub curves: Vec<(String, Curves)>,
+    pub curves: Vec<(String, RocCurves)>,
 }
 
 impl Model {
@@ -104,7 +104,7 @@ impl Model {
     /// threshold cannot be.
     pub fn predict_each(
         &self,
-        asked: &Asked<'_>,
+        asked: &PredictionInput<'_>,
         mut head: impl FnMut(Head) -> bool,
         mut each: impl FnMut(Predicted) -> bool,
     ) -> Result<(), Error> {
@@ -188,7 +188,7 @@ impl Model {
             all.extend((0..batch.records).map(|i| self.prediction(&batch, i)));
             true
         };
-        self.predict_each(&Asked::table(data, reading), |_| true, each)?;
+        self.predict_each(&PredictionInput::table(data, reading), |_| true, each)?;
         Ok(all)
     }
 
@@ -213,7 +213,7 @@ impl Model {
     /// # Errors
     /// If the table does not have the columns that the model reads, or a cell cannot be read.
     pub fn evaluate(&self, data: &Path, reading: impl Into<ReadOptions>) -> Result<Quality, Error> {
-        Ok(self.measure(&Asked::table(data, reading))?.quality)
+        Ok(self.measure(&PredictionInput::table(data, reading))?.quality)
     }
 
     /// The quality of the model on a table in memory with targets. Not private.
@@ -229,7 +229,7 @@ impl Model {
     ///
     /// # Errors
     /// If the table does not have the columns that the model reads, or a cell cannot be read.
-    pub fn measure(&self, asked: &Asked<'_>) -> Result<Measured, Error> {
+    pub fn measure(&self, asked: &PredictionInput<'_>) -> Result<Measured, Error> {
         self.measure_from(&self.source(asked, true), self.cut(asked.threshold)?)
     }
 
@@ -262,8 +262,8 @@ impl Model {
         Ok(Measured { quality, curves })
     }
 
-    fn source<'a>(&'a self, asked: &Asked<'a>, targets: bool) -> ScoredTable<'a> {
-        let Asked { data, reading, keep, .. } = *asked;
+    fn source<'a>(&'a self, asked: &PredictionInput<'a>, targets: bool) -> ScoredTable<'a> {
+        let PredictionInput { data, reading, keep, .. } = *asked;
         self.source_at(TablePlace::File(data, reading), targets, keep)
     }
 

@@ -66,7 +66,7 @@ pub(crate) struct Calibrated {
 
 /// What a run gives.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct RunOutcome {
     pub parameter: Vec<f64>,
     pub iterations: u64,
     pub graph: Option<Graph>,
@@ -184,7 +184,7 @@ impl Task {
         public: &ProblemFacts,
         noise: &Noise,
         tell: &mut Tell<'_>,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<RunOutcome, Error> {
         let learn = |moments: Released<Vec<f64>>, nodes: usize, deviation: f64| {
             let terms = self.graph.map(|graph| graph.terms(nodes, deviation));
             terms.map_or(Graph::empty(nodes), |terms| Graph::learn(moments.get(), nodes, &terms))
@@ -213,7 +213,7 @@ impl Task {
         noise: &Noise,
         learn: &dyn Fn(Released<Vec<f64>>, usize, f64) -> Graph,
         tell: &mut Tell<'_>,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<RunOutcome, Error> {
         let graph = match noise.graph {
             Some(noise) => {
                 let params = self.moments(noise);
@@ -253,6 +253,6 @@ impl Task {
         let standard_errors = standard_errors
             .map(|terms| standard_errors::ask(oracle, &self.objective, public, terms, &parameter))
             .transpose()?;
-        Ok(Outcome { parameter, iterations, graph, score, standard_errors, choice })
+        Ok(RunOutcome { parameter, iterations, graph, score, standard_errors, choice })
     }
 }

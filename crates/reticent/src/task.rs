@@ -12,7 +12,7 @@ use crate::budget::Budget;
 use crate::error::Error;
 use crate::fit::Fit;
 use crate::graph::PrivateGraph;
-use crate::map::{self, Cell, Procedure};
+use crate::map::{self, MapCell, Procedure};
 use crate::objective::Objective;
 use crate::solver::Solver;
 use crate::standard_errors;
@@ -173,9 +173,9 @@ impl Task {
     }
 
     /// Where on the map it is.
-    fn cell(&self, tuned: bool) -> Cell {
+    fn cell(&self, tuned: bool) -> MapCell {
         let PrivacyModel { unit, adjacency, view, .. } = self.opening;
-        Cell {
+        MapCell {
             algorithm: self.entry.name,
             form: map::form(self.entry.takes, &self.settings),
             procedure: Procedure::of(tuned, self.graph.is_some(), self.standard_errors.is_some()),

@@ -20,13 +20,13 @@ use reticent_admm::ProblemFacts;
 use reticent_oracle::{Gate, Oracle, PrivateSelection, Refusal, Selected, Terms};
 use reticent_problem::penalties;
 
-use crate::axis::{Axis, ONE_LOSS};
+use crate::axis::{ONE_LOSS, TuneAxis};
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::fit::Fit;
 use crate::job::Job;
 use crate::objective::Objective;
-use crate::run::{Noise, Outcome};
+use crate::run::{Noise, RunOutcome};
 use crate::settings::read_settings;
 use crate::spec::Spec;
 use crate::task::{Task, no_pure};
@@ -240,9 +240,9 @@ impl Spec {
     }
 
     /// The lists, none of them of what is set already or twice.
-    fn axes(&self, lists: &[String]) -> Result<Vec<Axis>, Error> {
-        let axes: Vec<Axis> =
-            lists.iter().map(|list| Axis::parse(list)).collect::<Result<_, _>>()?;
+    fn axes(&self, lists: &[String]) -> Result<Vec<TuneAxis>, Error> {
+        let axes: Vec<TuneAxis> =
+            lists.iter().map(|list| TuneAxis::parse(list)).collect::<Result<_, _>>()?;
         for (i, axis) in axes.iter().enumerate() {
             if axes[..i].iter().any(|other| other.name == axis.name) {
                 let why = format!("{} is tuned twice; give one list", axis.name);
@@ -257,10 +257,10 @@ impl Spec {
     }
 
     /// One point of the product of the lists, with its name.
-    fn at(&self, axes: &[Axis], point: usize) -> Result<(String, Spec), Error> {
+    fn at(&self, axes: &[TuneAxis], point: usize) -> Result<(String, Spec), Error> {
         let (mut rest, mut over) = (point, Spec::default());
         let (mut settings, mut words) = (Vec::new(), Vec::new());
-        for Axis { name, values } in axes {
+        for TuneAxis { name, values } in axes {
             let value = values[rest % values.len()].clone();
             rest /= values.len();
             words.push(format!("{name}={value}"));
@@ -404,7 +404,7 @@ impl Tuning {
         &self,
         gate: Gate,
         prepared: &Prepared,
-    ) -> Result<(&Task, Outcome, Tuned, Ledger), Error> {
+    ) -> Result<(&Task, RunOutcome, Tuned, Ledger), Error> {
         let Prepared { publics, noises, selection, .. } = prepared;
         let run = |oracle: &mut dyn Oracle, i: usize| {
             match self.points[i].perform(

@@ -9,7 +9,7 @@ use std::path::Path;
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE};
 use reticent::admm::{Release, Settings, WalkState};
-use reticent::map::{self, Cell, Drawn, Procedure};
+use reticent::map::{self, Drawn, MapCell, Procedure};
 use reticent::simulate::{Parties, SimulationSpec};
 use reticent::{Budget, Evaluation, Spec, runtime};
 
@@ -90,7 +90,7 @@ fn drawn(drawn: Drawn) -> &'static str {
 }
 
 /// Every combination of a fit, with the job that asks for it.
-fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
+fn fits(folder: &Path) -> Vec<(MapCell, Spec)> {
     // A scale of the residuals is for a target that is a number.
     let schema = |unit, form: &str| {
         folder.join(match (unit, form.ends_with("scaled")) {
@@ -132,7 +132,7 @@ fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
                                 settings: Settings { sampling, ..settings.clone() },
                                 ..Spec::default()
                             };
-                            let cell = Cell {
+                            let cell = MapCell {
                                 algorithm: entry.name,
                                 form,
                                 procedure,
@@ -152,7 +152,7 @@ fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
 }
 
 /// Every combination of a simulation.
-fn simulations(folder: &Path) -> Vec<(Cell, SimulationSpec)> {
+fn simulations(folder: &Path) -> Vec<(MapCell, SimulationSpec)> {
     let mut all = Vec::new();
     let schema =
         |unit| folder.join(if unit == Unit::User { "people.toml" } else { "records.toml" });
@@ -181,7 +181,7 @@ fn simulations(folder: &Path) -> Vec<(Cell, SimulationSpec)> {
                                 ..Parties::default()
                             };
                             let procedure = Procedure::Alone;
-                            let cell = Cell {
+                            let cell = MapCell {
                                 algorithm: entry.name,
                                 form,
                                 procedure,
@@ -204,7 +204,7 @@ fn simulations(folder: &Path) -> Vec<(Cell, SimulationSpec)> {
 }
 
 /// Every combination of an evaluation, with a model to evaluate.
-fn evaluations(folder: &Path) -> Vec<(Cell, Result<(), reticent::Error>)> {
+fn evaluations(folder: &Path) -> Vec<(MapCell, Result<(), reticent::Error>)> {
     let mut all = Vec::new();
     for (form, target) in
         [("classes", "classes = [\"no\", \"yes\"]"), ("numbers", "lower = 0\nupper = 1")]
@@ -232,7 +232,7 @@ fn evaluations(folder: &Path) -> Vec<(Cell, Result<(), reticent::Error>)> {
             for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
                 let evaluation = Evaluation::new(Budget::new(1.0, 1e-6).unwrap());
                 let said = evaluation.adjacency(adjacency).unit(unit).check(&model);
-                let cell = Cell {
+                let cell = MapCell {
                     algorithm: "evaluation",
                     form,
                     procedure: Procedure::Alone,

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use reticent::admm::catalogue;
 use reticent::penalties::{self, Penalty};
 use reticent::runtime::{self, ProtocolEntry};
-use reticent::simulate::{Failures, Keep, Simulated, Simulation, SimulationJob, SimulationSpec};
+use reticent::simulate::{
+    CheckpointOptions, Failures, Simulated, Simulation, SimulationJob, SimulationSpec,
+};
 use reticent::tables::{Dataset, Owners, Schema, Target};
 use reticent::{
     Budget, Error, Fit, Job, JobFile, Model, Problem, Settings, Solver, Stage, Unit, View,
@@ -139,7 +141,7 @@ fn offered() -> Vec<(&'static ProtocolEntry, View)> {
 }
 
 fn run(job: &SimulationJob, rows: &[Row]) -> Simulated {
-    tabled(rows, |table| job.run(table, Keep::default(), &mut unwatched)).unwrap()
+    tabled(rows, |table| job.run(table, CheckpointOptions::default(), &mut unwatched)).unwrap()
 }
 
 #[test]
@@ -277,7 +279,7 @@ fn seats_follow_from_the_key_of_the_run() {
         let job = between(entry, View::Local, &settings, seed).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run");
-        let keep = Keep { checkpoint: Some(&file), resume: false };
+        let keep = CheckpointOptions { checkpoint: Some(&file), resume: false };
         let mut rounds = 0;
         let mut watch = |stage| {
             rounds += u32::from(matches!(stage, Stage::Iteration(_)));
@@ -287,7 +289,7 @@ fn seats_follow_from_the_key_of_the_run() {
         let run = match stop {
             true => {
                 assert!(run.unwrap_err().is_stop());
-                let keep = Keep { resume: true, ..keep };
+                let keep = CheckpointOptions { resume: true, ..keep };
                 tabled(&interleaved(&rows)[0], |table| job.run(table, keep, &mut unwatched))
             }
             false => run,
@@ -313,7 +315,7 @@ fn certificates_state_the_seating_and_no_id() {
     let text = model.certificate().to_json().unwrap() + &own.to_json().unwrap();
     assert!(!text.contains("\"2"), "{text}");
     let ready = |table: &Dataset<'_>| {
-        job.open(table, Keep::default(), &mut unwatched).unwrap().plans().is_ok()
+        job.open(table, CheckpointOptions::default(), &mut unwatched).unwrap().plans().is_ok()
     };
     assert!(tabled(&rows, ready));
 }

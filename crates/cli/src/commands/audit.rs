@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::map::Cell;
+use reticent::map::MapCell;
 use reticent_audit::{
     AuditMethod, AuditReport, AuditSpec, CellReport, Sampling, audit_map, markdown,
 };
@@ -182,7 +182,7 @@ impl Audit {
     /// Every combination.
     fn map(self) -> Result<Answer, CommandFailure> {
         let bar = Mutex::new(JobBar::new("combination"));
-        let wanted = |cell: &Cell| {
+        let wanted = |cell: &MapCell| {
             self.only.is_empty() || self.only.iter().any(|name| name == cell.algorithm)
         };
         let reports = audit_map(self.runs, self.seed, wanted, &told_by(&bar));

@@ -8,8 +8,8 @@ use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::{Format, ReadOptions};
 use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{
-    Certificate, Error, Files, Fitted, Fitting, Identity, Job, JobFile, Outlook, Ready, Spec,
-    Stage, Tuned, Watch, check_folder, check_results, write_model,
+    Certificate, Error, Files, Fitted, Fitting, Identity, Job, JobFile, Ready, Spec, Stage, Tuned,
+    UtilityForecast, Watch, check_folder, check_results, write_model,
 };
 use serde_json::{Value, json};
 
@@ -256,7 +256,11 @@ impl FitArgs {
         // What is to be expected is said before anything is asked, while it can still be stopped.
         let mut hear = |ready: &Ready<'_>| {
             outlook = ready.outlook();
-            outlook.as_ref().and_then(Outlook::warning).iter().for_each(|warning| said(warning));
+            outlook
+                .as_ref()
+                .and_then(UtilityForecast::warning)
+                .iter()
+                .for_each(|warning| said(warning));
         };
         let done = match purse {
             Some(purse) => {

@@ -6,7 +6,7 @@ use std::thread;
 
 use clap::Args;
 use reticent::tables::{Head, KeptCell, ReadOptions};
-use reticent::{Asked, Model, Predicted, check_new};
+use reticent::{Model, Predicted, PredictionInput, check_new};
 use serde_json::{Map, Value, json};
 
 use super::shared::{ModelAndData, Threshold, distorted, read_model};
@@ -57,7 +57,7 @@ impl Predict {
     pub fn run(self, json: bool) -> Result<Answer, CommandFailure> {
         let ModelAndData { model, data, format, max_line } = self.what;
         let model = read_model(&model)?;
-        let asked = Asked {
+        let asked = PredictionInput {
             data: &data,
             reading: ReadOptions { format, max_line },
             keep: &self.keep,
@@ -90,7 +90,7 @@ impl Predict {
 /// Reads on this thread and writes on another: the number of records, and what is to be remarked.
 fn stream(
     model: &Model,
-    asked: &Asked<'_>,
+    asked: &PredictionInput<'_>,
     mut sink: Box<dyn Sink>,
 ) -> Result<(usize, Vec<String>), CommandFailure> {
     let (give, take) = mpsc::sync_channel(2);
@@ -128,7 +128,7 @@ fn stream(
 }
 
 /// For programs that want one object.
-fn all(model: &Model, asked: &Asked<'_>) -> Result<Answer, CommandFailure> {
+fn all(model: &Model, asked: &PredictionInput<'_>) -> Result<Answer, CommandFailure> {
     let mut remarks = Vec::new();
     let mut predictions = Vec::new();
     let head = |head: Head| {

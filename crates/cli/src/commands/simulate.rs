@@ -6,7 +6,7 @@ use clap::Args;
 use reticent::accountant::View;
 use reticent::runtime::{CATALOGUE, Failures, Traffic};
 use reticent::simulate::{
-    Keep, NOT_BETWEEN_PARTIES, Parties, Simulated, SimulationJob, SimulationSpec,
+    CheckpointOptions, NOT_BETWEEN_PARTIES, Parties, Simulated, SimulationJob, SimulationSpec,
 };
 use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{
@@ -146,7 +146,8 @@ impl Simulate {
             check_node_models(&file, nodes)?;
         }
         keep.check(force)?;
-        let keep = Keep { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
+        let keep =
+            CheckpointOptions { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
         let ((mut simulated, traced), receipt) = train(&file, keep, &purse, &trace)?;
         if let Some(identity) = &identity {
             simulated.model.sign(identity)?;
@@ -241,7 +242,7 @@ fn write_node_models(
 /// The run, paid for where a budget is named.
 fn train(
     file: &JobFile<SimulationSpec>,
-    keep: Keep<'_>,
+    keep: CheckpointOptions<'_>,
     purse: &PurseFlags,
     trace: &TraceFlags,
 ) -> Result<(Run, Option<BudgetReceipt>), CommandFailure> {
@@ -281,7 +282,7 @@ fn train(
 fn run(
     job: &SimulationJob,
     data: &Files,
-    keep: Keep<'_>,
+    keep: CheckpointOptions<'_>,
     trace: &TraceFlags,
     watch: &mut Watch<'_>,
 ) -> Result<Run, Error> {

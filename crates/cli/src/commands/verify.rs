@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use reticent::{Check, Document, Outcome, PublicKey, Standing, Verification};
+use reticent::{CheckOutcome, Document, PublicKey, Standing, Verification, VerifyCheck};
 use serde_json::{Map, Value, json};
 
 use super::shared::{certificate_fields, certificate_rows};
@@ -37,11 +37,11 @@ impl Verify {
         let file = document.path().display().to_string();
 
         let mut text = format!("{file}: {}\n\n", words(verification.standing()));
-        let row = |check: &Check| {
+        let row = |check: &VerifyCheck| {
             let outcome = match check.outcome {
-                Outcome::Holds => "holds",
-                Outcome::Fails => "FAILS",
-                Outcome::Absent => "-",
+                CheckOutcome::Holds => "holds",
+                CheckOutcome::Fails => "FAILS",
+                CheckOutcome::Absent => "-",
             };
             vec![check.name.clone(), outcome.to_owned(), check.said.clone()]
         };

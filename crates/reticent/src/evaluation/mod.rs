@@ -28,12 +28,12 @@ pub use repeat::RepeatEvaluation;
 use crate::budget::Budget;
 use crate::certificate::{Certificate, origin, origin_of, told_apart};
 use crate::error::Error;
-use crate::map::{self, Cell, Drawn, Procedure};
+use crate::map::{self, Drawn, MapCell, Procedure};
 use crate::model::Model;
 use crate::objective::{loss_for, user_column};
 use crate::source::Source;
 use crate::stage::{Stage, Watch, enter, unwatched};
-use question::{Asking, Question};
+use question::{Asking, EvaluationQuestion};
 
 /// The name under which an evaluation stands in the map and in its certificate.
 pub(crate) const NAME: &str = "evaluation";
@@ -107,7 +107,7 @@ pub struct Evaluated {
 /// An evaluation with its table read and its noise calibrated, before anything was asked.
 #[derive(Debug)]
 pub struct ReadyEvaluation {
-    question: Question,
+    question: EvaluationQuestion,
     asking: Asking,
     gate: Gate,
     /// What is taken as given of the model, and of ids where persons are protected.
@@ -266,7 +266,7 @@ impl Evaluation {
         user_column(model.preprocessing())
     }
 
-    fn of(self, model: &Model) -> Result<Question, Error> {
+    fn of(self, model: &Model) -> Result<EvaluationQuestion, Error> {
         self.check_draft(model)?;
         let schema = model.preprocessing();
         let [loss, ..] = model.problem();
@@ -278,7 +278,7 @@ impl Evaluation {
             Some((_, TargetKind::Range { lower, upper })) => upper - lower,
             _ => 0.0,
         };
-        let question = Question {
+        let question = EvaluationQuestion {
             cut: model.cut(self.threshold)?,
             log_odds: model.has_probabilities(),
             loss,
@@ -337,7 +337,7 @@ impl Evaluation {
             }
             _ => {}
         }
-        map::offered(&Cell {
+        map::offered(&MapCell {
             algorithm: NAME,
             form: if target == LossTarget::Real { "numbers" } else { "classes" },
             procedure: Procedure::Alone,

@@ -22,7 +22,7 @@ const LEAST_PAIRS: usize = 4;
 
 /// A model, and all that is public about how its worth is asked for.
 #[derive(Clone, Debug)]
-pub(crate) struct Question {
+pub(crate) struct EvaluationQuestion {
     pub evaluation: Evaluation,
     pub loss: Arc<dyn Loss>,
     pub shape: Shape,
@@ -44,7 +44,7 @@ pub(crate) struct Asking {
     pub plan: Ledger,
 }
 
-impl Question {
+impl EvaluationQuestion {
     /// The gate on `table`. `number` tells runs with the same seed apart.
     pub fn open(&self, table: PrivateTable, number: u64) -> Result<Gate, Error> {
         let entropy = match self.evaluation.seed {

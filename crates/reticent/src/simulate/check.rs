@@ -13,7 +13,7 @@ use super::simulation::Simulation;
 use crate::budget::Budget;
 use crate::class_weights::Classes;
 use crate::error::Error;
-use crate::map::{self, Cell, Procedure};
+use crate::map::{self, MapCell, Procedure};
 use crate::objective::Objective;
 
 /// The graph of the parties when none is named.
@@ -265,7 +265,7 @@ impl SimulationJob {
             return Ok(());
         }
         let PrivacyModel { unit, adjacency, view, .. } = self.opening;
-        map::offered(&Cell {
+        map::offered(&MapCell {
             algorithm: self.entry.name,
             form: map::form(self.entry.takes, &self.settings),
             procedure: Procedure::Alone,

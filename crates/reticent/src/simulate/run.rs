@@ -36,7 +36,7 @@ type After<'a> = dyn FnMut(&runtime::SimulatedRun) + 'a;
 
 /// Where a run is kept, so that it can go on after a crash.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Keep<'a> {
+pub struct CheckpointOptions<'a> {
     /// The file that is written at the end of every round.
     pub checkpoint: Option<&'a Path>,
     /// Whether to go on from it.
@@ -119,7 +119,11 @@ impl ReadySimulation<'_> {
     /// # Errors
     /// If it ends on its way, or is stopped; [`Error::Spent`] says that the budget was spent
     /// nevertheless, and any other error came before anything was asked.
-    pub fn run(self, keep: Keep<'_>, watch: &mut Watch<'_>) -> Result<Simulated, Error> {
+    pub fn run(
+        self,
+        keep: CheckpointOptions<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Simulated, Error> {
         self.perform(keep, watch, &mut |_| {})
     }
 
@@ -131,7 +135,7 @@ impl ReadySimulation<'_> {
     /// As [`ReadySimulation::run`].
     pub fn run_followed(
         self,
-        keep: Keep<'_>,
+        keep: CheckpointOptions<'_>,
         watch: &mut Watch<'_>,
         show: &mut dyn FnMut(u32, &[Vec<f64>]),
     ) -> Result<Simulated, Error> {
@@ -149,7 +153,7 @@ impl ReadySimulation<'_> {
     /// As [`ReadySimulation::run`].
     pub fn run_traced(
         self,
-        keep: Keep<'_>,
+        keep: CheckpointOptions<'_>,
         tracing: Tracing<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<(Simulated, Trace), Error> {
@@ -162,7 +166,7 @@ impl ReadySimulation<'_> {
 
     fn perform(
         self,
-        keep: Keep<'_>,
+        keep: CheckpointOptions<'_>,
         watch: &mut Watch<'_>,
         after: &mut After<'_>,
     ) -> Result<Simulated, Error> {
@@ -188,7 +192,7 @@ impl SimulationJob {
     pub fn run<'a>(
         &self,
         source: impl Into<Source<'a>>,
-        keep: Keep<'_>,
+        keep: CheckpointOptions<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Simulated, Error> {
         self.open(source, keep, watch)?.run(keep, watch)
@@ -209,7 +213,7 @@ impl SimulationJob {
     pub fn open<'a>(
         &self,
         source: impl Into<Source<'a>>,
-        keep: Keep<'_>,
+        keep: CheckpointOptions<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<ReadySimulation<'_>, Error> {
         let (checkpoint, key) = self.key(keep)?;
@@ -249,7 +253,7 @@ impl SimulationJob {
     fn rounds(
         &self,
         run: &mut runtime::SimulatedRun,
-        keep: Keep<'_>,
+        keep: CheckpointOptions<'_>,
         watch: &mut Watch<'_>,
         after: &mut After<'_>,
     ) -> Result<(), Error> {
@@ -369,7 +373,7 @@ impl SimulationJob {
     }
 
     /// The key of the run, and the checkpoint that it comes from.
-    fn key(&self, keep: Keep<'_>) -> Result<(Option<Checkpoint>, NoiseKey), Error> {
+    fn key(&self, keep: CheckpointOptions<'_>) -> Result<(Option<Checkpoint>, NoiseKey), Error> {
         if keep.resume {
             let file = keep.checkpoint.ok_or(Error::Missing {
                 what: "the checkpoint",

@@ -24,7 +24,7 @@ use crate::objective::{Problem, parts_of_problem};
 ///
 /// ```
 /// use reticent::losses::Logistic;
-/// use reticent::simulate::{Keep, Simulation};
+/// use reticent::simulate::{CheckpointOptions, Simulation};
 /// use reticent::tables::{Dataset, Schema, Target};
 /// use reticent::{Budget, Settings, View, unwatched};
 ///
@@ -42,7 +42,7 @@ use crate::objective::{Problem, parts_of_problem};
 ///     .budget(Budget::new(4.0, 1e-5)?)
 ///     .check()?;
 /// let table = Dataset::dense(&x, n, d)?.with_targets(&y)?;
-/// let run = job.run(&table, Keep::default(), &mut unwatched)?;
+/// let run = job.run(&table, CheckpointOptions::default(), &mut unwatched)?;
 ///
 /// assert!(run.model.certificate().certified && run.parties.len() == 4);
 /// # Ok(())

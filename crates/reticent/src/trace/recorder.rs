@@ -7,7 +7,7 @@ use reticent_admm::Progress;
 use reticent_oracle::{Gate, Listener};
 use reticent_runtime::SimulatedRun;
 
-use super::row::{Row, Trace};
+use super::row::{Trace, TraceRow};
 use super::{At, Tracing, norm};
 
 /// What was heard since the last row.
@@ -58,14 +58,14 @@ impl<'p> Recorder<'p> {
             return;
         }
         let (running, averaged) = (at.running(), at.published());
-        let mut row = Row {
+        let mut row = TraceRow {
             iteration: done,
             events,
             released_norm: Some(square.sqrt()),
             iterate_norm: Some(norm(&running)),
             averaged_norm: Some(norm(&averaged)),
             residual: at.residual(),
-            ..Row::default()
+            ..TraceRow::default()
         };
         if let Some(public) = &mut self.tracing.public {
             // A parameter that ran away is worth nothing; the run says so itself.
@@ -121,7 +121,7 @@ impl<'p> Rounds<'p> {
         // Against one peer among others the guarantee is about what that peer sees, and the models
         // of all rounds are more.
         let seen = published.as_deref().filter(|_| self.view != View::Network);
-        let mut row = Row {
+        let mut row = TraceRow {
             iteration: done.into(),
             rounds: Some(done.into()),
             messages: told.then_some(run.traffic().messages),
@@ -129,7 +129,7 @@ impl<'p> Rounds<'p> {
             events: run.protocol().events_by(done),
             iterate_norm: seen.map(norm),
             averaged_norm: seen.map(|_| norm(&self.mean)),
-            ..Row::default()
+            ..TraceRow::default()
         };
         if let Some(public) = &mut self.tracing.public {
             row.running = published.and_then(|model| public.examine(&model).ok());

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use reticent::tables::ReadOptions;
-use reticent::{Asked, Confusion, Curves, Error, Measured, Model, Quality, check_new, write_text};
+use reticent::{
+    Confusion, Error, Measured, Model, PredictionInput, Quality, RocCurves, check_new, write_text,
+};
 use reticent_plot::{Axis, Curve, Plot};
 use serde_json::{Value, json};
 
@@ -44,7 +46,7 @@ pub fn run(
         names.iter().try_for_each(|name| check_new(&folder.join(name), pictures.force))?;
     }
     let reading = ReadOptions { format: *format, max_line: *max_line };
-    let asked = Asked { data, reading, keep: &[], threshold };
+    let asked = PredictionInput { data, reading, keep: &[], threshold };
     let measured = waiting("reading and evaluating", || model.measure(&asked))?;
     let (mut text, mut object) = figures(model, &measured.quality, threshold);
     if let Some(folder) = pictures.folder {
@@ -153,7 +155,7 @@ fn by_class(names: &[&str], confusion: &Confusion) -> (String, Value) {
 
 /// The three pictures.
 fn draw(measured: &Measured, folder: &Path) -> Result<Vec<String>, CommandFailure> {
-    type Points = fn(&Curves) -> &Vec<(f64, f64)>;
+    type Points = fn(&RocCurves) -> &Vec<(f64, f64)>;
     let pictures: [(&str, &str, &str, &str, Points); 3] = [
         ("roc.svg", "ROC", "share of the others", "share of the class", |curves| &curves.roc),
         ("precision-recall.svg", "Precision and recall", "recall", "precision", |curves| {

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use reticent::accountant::Ledger;
 use reticent::sweep::{
-    Journal, Kind, ReadySweep, Register, Reserved, Sweep as Grid, SweepFile, SweepTerms, summary,
+    Journal, ReadySweep, Register, Reserved, Sweep as Grid, SweepFile, SweepKind, SweepTerms,
+    summary,
 };
 use reticent::{Error, Files, Payable, Progress, Spec, Stage, Watch, check_folder, write_text};
 use reticent_budget::BudgetError;
@@ -85,20 +86,20 @@ impl SweepArgs {
         self.allowed(sweep)?;
         let test = self.test.clone().or(file.test.clone());
         let test = test.map(|path| Files { paths: vec![path], reading: data.reading });
-        let kind = if self.public_data { Kind::Experiment } else { Kind::Paid };
+        let kind = if self.public_data { SweepKind::Experiment } else { SweepKind::Paid };
         let models = out.join("models");
         let terms = SweepTerms {
             jobs: self.jobs.map(|jobs| jobs as usize),
             kind,
             test: test.as_ref(),
-            models: (self.models || kind == Kind::Paid).then_some(&models),
+            models: (self.models || kind == SweepKind::Paid).then_some(&models),
             mark: [0; 32],
         };
         std::fs::create_dir_all(&models).map_err(|error| Error::written(&models, &error))?;
         let mut bar = match kind {
             // How long a run takes depends on the records, and of public ones it may be told.
-            Kind::Experiment => JobBar::with_time_left("run"),
-            Kind::Paid => JobBar::new("run"),
+            SweepKind::Experiment => JobBar::with_time_left("run"),
+            SweepKind::Paid => JobBar::new("run"),
         };
         let mut watch = |stage| bar.watch(stage);
         let done = self.perform(sweep, data, terms, &path, &mut watch);
