@@ -1,5 +1,5 @@
-//! The algorithms of many parties, a file each, by the names that users type. Adding one is a file
-//! and a line in [`CATALOGUE`]; the README of this crate says how.
+//! The algorithms of many parties, a file each (those of `network` are presets of one, a table), by the
+//! names that users type. Adding one is a file and a line in [`CATALOGUE`]; the README of this crate says how.
 
 use std::fmt;
 use std::sync::Arc;
@@ -77,11 +77,11 @@ pub const CATALOGUE: &[ProtocolEntry] = &[
     dp_admm::ENTRY,
     dp_admm_exact::ENTRY,
     walk::ENTRY,
-    network::r_admm::ENTRY,
-    network::mr_admm::ENTRY,
-    network::admm_network::ENTRY,
-    network::dvp::ENTRY,
-    network::m_admm::ENTRY,
+    network::presets::R_ADMM,
+    network::presets::MR_ADMM,
+    network::presets::ADMM_NETWORK,
+    network::presets::DVP,
+    network::presets::M_ADMM,
 ];
 
 /// The one that is taken where none is named: `federated`.

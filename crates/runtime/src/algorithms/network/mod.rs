@@ -31,14 +31,9 @@
 //! Requires: the identity constraint and a convex penalty; for steps other than `gradient` a
 //! penalty `m‖·‖²/2` or none; 0 < C ≤ B_i (`weight`). Reference: RA18, Algorithms 1 and 2, with E7 and E8 (docs/errata.md).
 
-pub(crate) mod admm_network;
-pub(crate) mod dvp;
-pub(crate) mod m_admm;
-pub(crate) mod mr_admm;
-pub(crate) mod r_admm;
-
 mod own;
 mod peer;
+pub(crate) mod presets;
 mod release;
 mod rule;
 mod state;
