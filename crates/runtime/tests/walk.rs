@@ -369,3 +369,18 @@ fn a_penalty_of_ones_own_is_not_counted_for_a_peer() {
     assert!(error.contains("which only one of the library is known to be"), "{error}");
     assert!(build(View::Local).is_ok());
 }
+
+/// The error of such a prox is not bounded, so that it is not known to be non-expansive.
+#[test]
+fn a_penalty_whose_prox_is_iterative_is_not_counted_for_a_peer() {
+    let world = World { penalty: "nuclear:0.1", ..World::even(60, 3, 6) };
+    let build = |view| {
+        world.described(&walk("{}", view), |setup| {
+            let tables = world.table().split_by_user().unwrap();
+            prepare(setup, NoiseKey::seeded(1), tables).map(|_| ())
+        })
+    };
+    let error = build(View::Network).unwrap_err().to_string();
+    assert!(error.contains("found by iterations"), "{error}");
+    assert!(build(View::Local).is_ok());
+}

@@ -159,6 +159,11 @@ pub trait Penalty: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether its prox is found by iterations, to within an error that nobody has bounded.
+    fn is_prox_iterative(&self) -> bool {
+        false
+    }
+
     /// `λ` if the penalty is `(λ/2)‖y‖²`, which 0 is too; nothing for any other.
     ///
     /// A function whose curvature is bounded from below and from above by the same number is that

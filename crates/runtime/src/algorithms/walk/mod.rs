@@ -177,7 +177,7 @@ fn certifiable(recipe: &ProtocolRecipe<'_>, memory: Memory, clip: f64) -> Result
              the library is known to be",
         );
     }
-    if recipe.regulariser.penalty().spec().starts_with("nuclear") {
+    if recipe.regulariser.penalty().is_prox_iterative() {
         return refuse(
             "its penalty is found by iterations whose error nobody has bounded: use another one",
         );
