@@ -13,6 +13,7 @@ use crate::vocabulary::{Adjacency, Unit, View};
 
 /// A question that has no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AccountError {
     /// δ outside [0, 1).
     #[error(

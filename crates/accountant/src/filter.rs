@@ -44,6 +44,7 @@ const RUNGS: u32 = 64;
 
 /// A step that does not fit, or a budget that is none.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FilterError {
     /// The step would overspend; the filter is unchanged.
     #[error(

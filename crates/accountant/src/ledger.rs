@@ -62,6 +62,7 @@ impl std::fmt::Display for Taint {
 
 /// A ledger that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum LedgerError {
     /// Written by another version.
     #[error(

@@ -24,6 +24,7 @@ impl std::fmt::Display for CellPlace {
 
 /// Why a table could not be read.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum DataError {
     /// The file as a whole.
     #[error("{file}: {problem}")]
@@ -58,6 +59,7 @@ pub enum DataError {
 
 /// A problem of a whole file.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum FileProblem {
     /// Cannot be opened.
     #[error("cannot be opened: {0}")]
@@ -150,6 +152,7 @@ pub(crate) fn system_words(error: &std::io::Error) -> String {
 
 /// A problem of one line.
 #[derive(Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LineProblem {
     /// Too few or too many fields.
     #[error("the record has {found} fields where {expected} are expected")]
@@ -212,6 +215,7 @@ pub enum LineProblem {
 
 /// A problem of one cell.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CellProblem {
     /// Text where a number belongs.
     #[error("is numeric, but the field is not a number")]

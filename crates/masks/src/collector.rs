@@ -29,6 +29,7 @@ pub struct Sum {
 
 /// Why there is no sum. Nothing but masked vectors has been seen.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Abort {
     /// Too many members left before the sum could be opened.
     #[error("{found} members answered with {awaited}, {threshold} are needed; start a new round")]

@@ -22,6 +22,7 @@ use crate::AggregationTerms;
 
 /// Shares that give no guarantee.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NoiseShareError {
     /// So many may be corrupt, and so few must stay, that the sum may hold no honest noise.
     #[error(

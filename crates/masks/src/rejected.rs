@@ -5,6 +5,7 @@ use crate::wire::BodyKind;
 
 /// Why a message was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MaskRejected {
     /// Longer than any honest message.
     #[error("a message of {given} bytes is longer than the {limit} that these terms allow")]

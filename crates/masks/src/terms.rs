@@ -13,6 +13,7 @@ const MOST: u32 = 1 << 20;
 
 /// Terms that no run can have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TermsError {
     /// Too few or too many members.
     #[error("an aggregation needs 2 to {MOST} members, got {0}")]

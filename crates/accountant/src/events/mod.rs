@@ -43,6 +43,7 @@ pub use zcdp::Zcdp;
 
 /// A parameter or a combination that has no meaning.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EventError {
     /// A parameter outside its range.
     #[error("{event}: {field} is {given}, but it must be {allowed}")]

@@ -33,6 +33,7 @@ pub struct UserRecords {
 
 /// Why a table cannot be summed over. Never says anything about the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TableError {
     /// Users were to be protected on a table without any.
     #[error(
