@@ -38,7 +38,6 @@ mod tally;
 mod trade_off;
 pub mod views;
 mod vocabulary;
-mod words;
 
 pub use account::{
     AccountError, AccountReport, ReportLine, curve, delta, epsilon, gdp_mu, profile, rdp_curve,
@@ -54,13 +53,10 @@ pub use event::Event;
 pub use events::*;
 pub use filter::{Filter, FilterError};
 pub use ledger::{Ledger, LedgerEntry, LedgerError, Taint};
+/// How every crate refuses a value.
+pub use reticent_core::Refused;
 pub use trade_off::trade_off;
 pub use vocabulary::{Adjacency, Unit, View};
-pub use words::{Refused, Typed};
-
-/// For what [`words!`] makes in other crates.
-#[doc(hidden)]
-pub use serde;
 
 /// The example of the README is run as a test.
 #[cfg(doctest)]

@@ -1,6 +1,7 @@
 //! One line of the history, chained to the line before by a hash.
 
 use reticent_accountant::{Charge, Ledger};
+use reticent_core::hex;
 use reticent_noise::{Digest, Hasher};
 use serde::{Deserialize, Serialize};
 
@@ -169,11 +170,6 @@ impl HistoryLine {
 /// Whether it may be shown to people as a time, whoever wrote it.
 pub(crate) fn is_time(text: &str) -> bool {
     text.len() == 20 && text.bytes().all(|byte| byte.is_ascii_graphic())
-}
-
-/// Sixteen signs per eight bytes.
-pub(crate) fn hex(digest: &Digest) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The body of the first line.

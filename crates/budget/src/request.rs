@@ -4,7 +4,7 @@ use reticent_accountant::Ledger;
 use reticent_noise::Digest;
 
 use crate::error::BudgetError;
-use crate::line::hex;
+use reticent_core::hex;
 
 /// How a table goes together with those that the budget knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Charge, Event, Filter, Gdp, Ledger, epsilon};
+use reticent_core::hex;
 
 use crate::books::{HistoryBooks, JobStatus, doubtful, statuses};
 use crate::error::BudgetError;
-use crate::line::{Closed, HistoryLine, LineKind, Use, hex};
+use crate::line::{Closed, HistoryLine, LineKind, Use};
 use crate::people::CountedPeople;
 use crate::progress::JobProgress;
 use crate::promise::Promise;

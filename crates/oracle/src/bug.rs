@@ -12,7 +12,7 @@ use crate::inside::GateState;
 use crate::queries::{ClippedMean, ResidualTerms};
 use crate::sums::Slopes;
 
-reticent_accountant::words! {
+reticent_core::words! {
     /// One defect of the gate.
     #[derive(Eq)]
     pub enum Bug = "bug" {

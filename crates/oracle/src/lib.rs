@@ -49,7 +49,7 @@ pub use oracle::Oracle;
 pub use refusal::Refusal;
 pub use rehearsal::Rehearsal;
 pub use released::Released;
-pub use reticent_accountant::{Refused, Typed, words};
+pub use reticent_core::{Refused, Typed, words};
 pub use reticent_data::Skew;
 pub use reticent_noise::{Digest, Entropy, NoiseKey, Sampling};
 pub use sums::{BlockTerms, OneRecord, Quadratic, RecordStatistic, TableError};

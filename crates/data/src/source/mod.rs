@@ -39,7 +39,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use watch::Watch;
 
-reticent_accountant::words! {
+reticent_core::words! {
     /// How a file is laid out.
     #[derive(Eq)]
     pub enum Format = "format" {

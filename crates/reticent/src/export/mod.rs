@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::model::Model;
 use plan::ExportPlan;
 
-reticent_accountant::words! {
+reticent_oracle::words! {
     /// A format that other tools read.
     #[derive(Eq)]
     pub enum ExportFormat = "format" {

@@ -10,6 +10,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use reticent_accountant::extended;
+use reticent_core::hex;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -314,10 +315,6 @@ impl Journal {
             reason: what.to_owned(),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
