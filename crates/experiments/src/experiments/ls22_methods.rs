@@ -127,8 +127,7 @@ impl Ls22Methods {
     ) -> Result<(), ExperimentError> {
         let epsilons = epsilons(context);
         let table = case.load(context, report)?;
-        let name = case.data.name();
-        let rows = table.len() / 2;
+        let (name, rows) = (case.data.name(), table.len() / 2);
         let all = private(case, rows, self.kind);
         let plain = [
             method("SVRG-ADMM", "vradmm", case.loops(rows)),
@@ -139,19 +138,18 @@ impl Ls22Methods {
         };
         let (mut gaps, mut accuracy, mut without) = (curves(&all), curves(&all), curves(&plain));
         let calibrations = Calibrations::default();
+        let price = |epsilon| Price::Budget(epsilon, DELTA);
         for seed in context.seeds(5, 2) {
             let (train, test) = table.split(0.5, seed);
             let problem = self.kind.problem(case, &train, &test)?;
             let best = problem.objective(&problem.exact()?)?;
             // Without noise, and then method by method at every ε.
-            let mut cells: Vec<(usize, Option<f64>)> =
-                (0..plain.len()).map(|k| (k, None)).collect();
+            let mut cells: Vec<_> = (0..plain.len()).map(|k| (k, None)).collect();
             for &epsilon in epsilons {
                 for (k, method) in all.iter().enumerate() {
-                    let price = Price::Budget(epsilon, DELTA);
                     // The accountant of ssADMM has a least ε (E18).
                     let private = method.algorithm != "ssadmm"
-                        || calibrations.reaches(&problem, method, price)?;
+                        || calibrations.reaches(&problem, method, price(epsilon))?;
                     cells.extend(private.then_some((k, Some(epsilon))));
                 }
             }
@@ -162,9 +160,7 @@ impl Ls22Methods {
             let measured = context.each(&cells, run, |&(k, epsilon)| {
                 let x = match epsilon {
                     None => problem.fit(&plain[k], Price::Free, seed)?,
-                    Some(epsilon) => {
-                        calibrations.fit(&problem, &all[k], Price::Budget(epsilon, DELTA), seed)?
-                    }
+                    Some(epsilon) => calibrations.fit(&problem, &all[k], price(epsilon), seed)?,
                 };
                 Ok((problem.objective(&x)? - best, test.accuracy(&x)))
             })?;
