@@ -1,7 +1,7 @@
 //! The answer: an interval that contains the truth, and the method that proved it.
 
 use crate::outward::{Lower, Upper};
-use crate::words;
+use reticent_core::words;
 use serde::{Deserialize, Serialize};
 
 words! {

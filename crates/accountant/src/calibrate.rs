@@ -41,6 +41,7 @@ pub struct RateCalibration {
 
 /// Why nothing was found.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CalibrationError {
     /// A target nothing can meet.
     #[error("the target epsilon is {given}, but it must be a finite number greater than 0")]

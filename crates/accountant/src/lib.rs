@@ -38,11 +38,10 @@ mod tally;
 mod trade_off;
 pub mod views;
 mod vocabulary;
-mod words;
 
 pub use account::{
-    AccountError, Report, ReportLine, curve, delta, epsilon, gdp_mu, profile, rdp_curve, report,
-    scope,
+    AccountError, AccountReport, ReportLine, curve, delta, epsilon, gdp_mu, profile, rdp_curve,
+    report, scope,
 };
 pub use bound::{Bound, Method};
 pub use calibrate::{
@@ -53,14 +52,11 @@ pub use charge::Charge;
 pub use event::Event;
 pub use events::*;
 pub use filter::{Filter, FilterError};
-pub use ledger::{Entry, Ledger, LedgerError, Taint};
+pub use ledger::{Ledger, LedgerEntry, LedgerError, Taint};
+/// How every crate refuses a value.
+pub use reticent_core::Refused;
 pub use trade_off::trade_off;
 pub use vocabulary::{Adjacency, Unit, View};
-pub use words::{Refused, Typed};
-
-/// For what [`words!`] makes in other crates.
-#[doc(hidden)]
-pub use serde;
 
 /// The example of the README is run as a test.
 #[cfg(doctest)]

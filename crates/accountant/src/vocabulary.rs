@@ -1,7 +1,7 @@
 //! The words a guarantee is meaningless without: who counts as a neighbour, whose data, seen by
 //! whom.
 
-use crate::words;
+use reticent_core::words;
 
 words! {
     /// What one change of the data set is.

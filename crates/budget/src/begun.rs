@@ -6,9 +6,9 @@ use rusqlite::{Connection, params};
 
 use crate::error::BudgetError;
 use crate::history::{begin, recall};
-use crate::line::hex;
 use crate::request::Reservation;
 use crate::store::Store;
+use reticent_core::hex;
 
 impl Store {
     /// The reservation of a job that is open, by its number and [`Reservation::hash`]: for one

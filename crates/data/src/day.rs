@@ -1,5 +1,8 @@
 //! Days of the calendar as numbers: 1970-01-01 is 0.
 
+use reticent_core::calendar;
+pub(crate) use reticent_core::calendar::day_text as text;
+
 /// The first and the last day that have four digits for the year.
 pub(crate) const FIRST: i64 = -719_162;
 pub(crate) const LAST: i64 = 2_932_896;
@@ -29,28 +32,7 @@ pub(crate) fn parse(text: &[u8]) -> Option<i64> {
     };
     let fits =
         date[4] == b'-' && date[7] == b'-' && year >= 1 && (1..=days).contains(&day) && behind;
-    fits.then(|| number_of(year, month, day))
-}
-
-/// Years that begin in March, so that the odd day of a leap year is their last.
-fn number_of(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * month + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-/// `YYYY-MM-DD`.
-pub(crate) fn text(day: i64) -> String {
-    let day = day + 719_468;
-    let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let date = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    format!("{:04}-{month:02}-{date:02}", year + era * 400 + i64::from(month <= 2))
+    fits.then(|| calendar::day_number(year, month, day))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// A cell of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct CellPlace {
     /// The file as the user named it.
     pub file: String,
     /// Line in a text file, record in a Parquet file; from 1.
@@ -16,7 +16,7 @@ pub struct Place {
     pub column: String,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for CellPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}: column `{}`", self.file, self.line, self.column)
     }
@@ -24,6 +24,7 @@ impl std::fmt::Display for Place {
 
 /// Why a table could not be read.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum DataError {
     /// The file as a whole.
     #[error("{file}: {problem}")]
@@ -47,7 +48,7 @@ pub enum DataError {
     #[error("{place} {problem}")]
     Cell {
         /// The line or row, and the column.
-        place: Place,
+        place: CellPlace,
         /// What is wrong with the cell.
         problem: CellProblem,
     },
@@ -58,6 +59,7 @@ pub enum DataError {
 
 /// A problem of a whole file.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum FileProblem {
     /// Cannot be opened.
     #[error("cannot be opened: {0}")]
@@ -150,6 +152,7 @@ pub(crate) fn system_words(error: &std::io::Error) -> String {
 
 /// A problem of one line.
 #[derive(Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LineProblem {
     /// Too few or too many fields.
     #[error("the record has {found} fields where {expected} are expected")]
@@ -212,6 +215,7 @@ pub enum LineProblem {
 
 /// A problem of one cell.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CellProblem {
     /// Text where a number belongs.
     #[error("is numeric, but the field is not a number")]
@@ -271,7 +275,7 @@ impl DataError {
     }
 
     pub(crate) fn cell(file: &str, line: u64, column: &str, problem: CellProblem) -> Self {
-        Self::Cell { place: Place { file: file.into(), line, column: column.into() }, problem }
+        Self::Cell { place: CellPlace { file: file.into(), line, column: column.into() }, problem }
     }
 
     /// What the user can do about it.

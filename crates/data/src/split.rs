@@ -5,7 +5,7 @@ use crate::dense::Dense;
 use crate::sparse::Csr;
 use crate::table::{Rows, Table};
 
-reticent_accountant::words! {
+reticent_core::words! {
     /// How records are dealt to the parties.
     #[derive(Default)]
     pub enum Skew = "skew" {

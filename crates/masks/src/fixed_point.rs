@@ -24,6 +24,7 @@ const HALF: f64 = 9_223_372_036_854_775_808.0;
 
 /// An encoding that could overflow, or is none.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FixedPointError {
     /// The inequality does not hold.
     #[error(

@@ -30,6 +30,7 @@ pub(crate) type Key = Zeroizing<[u8; 32]>;
 
 /// Why no random number was given.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum EntropyError {
     /// The operating system's generator failed.
     #[error(

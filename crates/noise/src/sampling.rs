@@ -3,7 +3,7 @@
 
 use crate::entropy::{Entropy, EntropyError};
 
-reticent_accountant::words! {
+reticent_core::words! {
     /// How the records (or users) of one answer are chosen.
     #[derive(Default)]
     pub enum Sampling = "sampling" {

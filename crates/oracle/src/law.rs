@@ -1,6 +1,6 @@
 //! The law of the random linear term of an objective.
 
-reticent_accountant::words! {
+reticent_core::words! {
     /// How a random linear term is drawn.
     #[derive(Default, Eq)]
     pub enum Law = "law" {

@@ -7,6 +7,7 @@ use crate::sums::{TableError, Unsolvable};
 /// Why the gate did not answer. Never says anything about the data, and none of it depends on a
 /// record: docs/refusals.md has what each depends on.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refusal {
     /// Add-remove without a public count.
     #[error(

@@ -3,6 +3,7 @@ use thiserror::Error;
 /// Why a description such as `l1:1e-4` was refused. Everything in a message is public: names,
 /// parameters, and the lines of a graph or matrix file, none of which may come from private data.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum ParseError {
     /// No such member in the family.
     #[error("there is no {family} called `{given}`{suggestion}; the {family} is one of: {allowed}")]

@@ -7,6 +7,7 @@
 
 use std::fmt;
 
+use reticent_core::hex;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use sha2::{Digest as _, Sha256};
@@ -21,29 +22,6 @@ const EXACT: u64 = 1 << 53;
 pub(crate) fn digest(value: &Value) -> Result<String, serde_json::Error> {
     let bytes = serde_json_canonicalizer::to_vec(value)?;
     Ok(format!("{FUNCTION}{}", hex(&Sha256::digest(bytes))))
-}
-
-/// Bytes as lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Bytes from lower-case hexadecimal digits; there is one way to write them.
-pub(crate) fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digit = |digit: u8| match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
-    };
-    let mut bytes = [0; N];
-    let digits = text.as_bytes();
-    if digits.len() != 2 * N {
-        return None;
-    }
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = 16 * digit(pair[0])? + digit(pair[1])?;
-    }
-    Some(bytes)
 }
 
 /// Reads JSON that every reader reads alike.
@@ -166,14 +144,5 @@ mod tests {
         assert_ne!(of(r#"{"a":1}"#), of(r#"{"a":1.0000000000000002}"#));
         assert_ne!(of(r#"{"a":1}"#), of(r#"{"a":"1"}"#));
         assert!(of("1").starts_with("sha256:") && of("1").len() == 7 + 64);
-    }
-
-    #[test]
-    fn bytes_have_one_text() {
-        assert_eq!(from_hex::<2>("0aff"), Some([10, 255]));
-        assert_eq!(hex(&[10, 255]), "0aff");
-        for text in ["0aFF", "0af", "0aff0", "0afg", ""] {
-            assert_eq!(from_hex::<2>(text), None, "{text}");
-        }
     }
 }

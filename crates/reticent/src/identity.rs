@@ -10,11 +10,11 @@ use ed25519_dalek::pkcs8::{
     DecodePrivateKey, DecodePublicKey, EncodePrivateKey, KeypairBytes, spki::der::pem::LineEnding,
 };
 use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
+use reticent_core::{from_hex, hex};
 use reticent_noise::NoiseKey;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use crate::canonical::{from_hex, hex};
 use crate::error::Error;
 
 /// What is signed begins with this, so that a signature made for one purpose is none for another.

@@ -11,6 +11,7 @@ use crate::rejected::Rejected;
 
 /// Why there is no result. Never says anything about the data.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// A gate did not answer.
     #[error(transparent)]

@@ -4,6 +4,7 @@ use crate::message::PartyId;
 
 /// A message that was not taken, by name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Rejected {
     /// Not a message of this kind; the word says which part.
     #[error("malformed message ({0})")]

@@ -19,6 +19,7 @@ const TERMS: u64 = 1000;
 
 /// Shares of noise for which there is no theorem.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DistributedNoiseError {
     /// The shares are too small for the grid.
     #[error(

@@ -33,6 +33,7 @@ use crate::vocabulary::View;
 
 /// A ledger that says nothing about the adversary asked for.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ViewError {
     /// An event whose guarantee is against somebody who sees less.
     #[error(

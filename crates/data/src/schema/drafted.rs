@@ -8,9 +8,9 @@
 //! the whole file, so a draft of a private file is private; a model does not carry it.
 
 use super::SchemaError;
+use reticent_core::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 
 /// The file that a schema was drafted from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -79,12 +79,4 @@ impl Drafted {
             |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         if whole(&self.key) && whole(&self.digest) { Ok(()) } else { Err(SchemaError::Drafted) }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

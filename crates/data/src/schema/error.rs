@@ -4,6 +4,7 @@ use thiserror::Error;
 
 /// Why a schema was refused.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum SchemaError {
     /// No schema was given.
     #[error("no schema was given, and nothing about private data is guessed from the data")]

@@ -38,6 +38,7 @@ use sealed::Draw;
 
 /// Why a noise distribution cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NoiseError {
     /// The scale is not a positive number that the exact arithmetic covers.
     #[error(

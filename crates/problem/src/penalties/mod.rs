@@ -34,7 +34,7 @@ pub(crate) use separable::{sign, soft};
 pub type Make = fn(&[f64]) -> Result<Box<dyn Penalty>, ParseError>;
 
 /// A penalty in the catalogue.
-pub type Entry = catalogue::Entry<Make>;
+pub type Entry = catalogue::CatalogueEntry<Make>;
 
 /// Every penalty that can be asked for by name.
 pub const CATALOGUE: &[Entry] = &[
@@ -156,6 +156,11 @@ pub trait Penalty: fmt::Debug + Send + Sync {
 
     /// Whether it is a sum over entries, so that its prox moves each of them by itself.
     fn is_separable(&self) -> bool {
+        false
+    }
+
+    /// Whether its prox is found by iterations, to within an error that nobody has bounded.
+    fn is_prox_iterative(&self) -> bool {
         false
     }
 

@@ -103,6 +103,10 @@ impl Penalty for Nuclear {
         self.lambda * (rows.min(columns) as f64).sqrt()
     }
 
+    fn is_prox_iterative(&self) -> bool {
+        true
+    }
+
     fn own(&self) -> Option<sealed::Own> {
         OWN
     }

@@ -73,7 +73,7 @@ impl Typed for bool {
 ///
 /// # Examples
 /// ```
-/// reticent_accountant::words! {
+/// reticent_core::words! {
 ///     /// Which records are looked at.
 ///     pub enum Records = "records" {
 ///         /// All of them.
