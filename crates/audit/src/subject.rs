@@ -12,8 +12,7 @@ use crate::spec::AuditSpec;
 /// A calibrated job that can be run on one world after the other.
 #[derive(Debug)]
 pub(crate) enum Subject {
-    /// The job, and a table of the kind that it was calibrated for.
-    Fit(Box<(Repeat, Table)>),
+    Fit(Box<Repeat>),
     Evaluation(Box<EvaluationSubject>),
     Parties(Box<PartiesSubject>),
 }
@@ -26,17 +25,14 @@ impl Subject {
             Subject::Evaluation(Box::new(EvaluationSubject::new(spec)?))
         } else {
             let like = spec.like();
-            Subject::Fit(Box::new((
-                spec.repeat_on(like.clone(), spec.layout().features as u32)?,
-                like,
-            )))
+            Subject::Fit(Box::new(spec.repeat_on(like, spec.layout().features as u32)?))
         })
     }
 
     /// A run on a world. Numbers tell runs with the same seed apart.
     pub fn run(&self, world: &[Table], number: u64) -> Result<Seen, Error> {
         match (self, world) {
-            (Subject::Fit(fit), [table]) => fit.0.run(table.clone().into(), number),
+            (Subject::Fit(fit), [table]) => fit.run(table.clone().into(), number),
             (Subject::Evaluation(one), [table]) => one.run(table.clone(), number),
             (Subject::Fit(_) | Subject::Evaluation(_), _) => Err(self.nothing_seen()),
             (Subject::Parties(crowd), _) => crowd.run(world, number),
@@ -46,7 +42,7 @@ impl Subject {
     /// What is certified.
     pub fn epsilon(&self) -> Result<f64, Error> {
         match self {
-            Subject::Fit(fit) => fit.0.epsilon(),
+            Subject::Fit(fit) => fit.epsilon(),
             Subject::Evaluation(one) => one.asked().epsilon(),
             Subject::Parties(crowd) => crowd.epsilon(),
         }
@@ -55,7 +51,7 @@ impl Subject {
     /// What would be entered with so many times the noise.
     pub fn plan_at(&self, scale: f64) -> Result<Ledger, Error> {
         match self {
-            Subject::Fit(fit) => fit.0.plan_at(scale, fit.1.clone().into()),
+            Subject::Fit(fit) => fit.plan_at(scale),
             Subject::Evaluation(one) => one.asked().plan_at(scale),
             Subject::Parties(crowd) => crowd.plan_at(scale),
         }
@@ -64,7 +60,7 @@ impl Subject {
     /// What is known of the law of a run.
     pub fn family(&self) -> Family {
         let mu = match self {
-            Subject::Fit(fit) => fit.0.mu(),
+            Subject::Fit(fit) => fit.mu(),
             Subject::Evaluation(one) => one.asked().mu(),
             Subject::Parties(crowd) => crowd.mu(),
         };

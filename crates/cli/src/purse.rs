@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use reticent::accountant::{Adjacency, Ledger, Unit, View};
 use reticent::tables::fingerprint;
-use reticent::{Error, Files, Payable, Spec, Watch};
+use reticent::{Error, Files, Payable, Run, Spec};
 use reticent_budget::{BudgetError, Group, Relation, Store, gaussian_job};
 use reticent_payment::{Bill, Paid, PaymentError, pay};
 use serde_json::{Value, json};
@@ -141,14 +141,14 @@ impl Purse {
     pub fn pay<R: Payable>(
         mut self,
         user: Option<&str>,
-        open: impl FnOnce(&Files, &mut Watch<'_>) -> Result<R, Error>,
-        watch: &mut Watch<'_>,
+        open: impl FnOnce(&Files, &mut Run<'_>) -> Result<R, Error>,
+        run: Run<'_>,
     ) -> Result<(R::Done, Receipt), Failure> {
         let (label, asked, relation) = (&*self.label, self.asked, self.relation);
         let bill = Bill { label, asked, user, relation };
         let files = &self.table;
-        let open = |watch: &mut Watch<'_>| open(files, watch);
-        let paid = pay(&mut self.store, &bill, Paid::Files(&files.paths), open, watch);
+        let open = |run: &mut Run<'_>| open(files, run);
+        let paid = pay(&mut self.store, &bill, Paid::Files(&files.paths), open, run);
         let paid = paid.map_err(Failure::of_payment)?;
         let number = paid.job;
         let open = paid.open.map(|error| {

@@ -2,7 +2,7 @@
 //! iteration, and users of a server that is trusted.
 
 use reticent::simulate::{Keep, Parties, SimulationSpec};
-use reticent::{Unit, View, unwatched};
+use reticent::{Run, Unit, View};
 
 use crate::error::Error;
 use crate::train::{Among, Method, Nodes, Price, Problem};
@@ -26,8 +26,8 @@ impl Problem<'_> {
                 self.train.dataset()?.with_owners(&owners).map_err(reticent::Error::from)?;
             let mut shown = Vec::new();
             let mut show = |_: u32, each: &[Vec<f64>]| shown.extend_from_slice(each);
-            let ready = job.open(&table, Keep::default(), &mut unwatched)?;
-            ready.run_followed(Keep::default(), &mut unwatched, &mut show)?;
+            let ready = job.open(&table, Keep::default(), &mut Run::default())?;
+            ready.run_followed(Run::default(), &mut show)?;
             Ok(shown)
         })?;
         Ok(models.chunks(among.parties as usize).map(|each| Nodes::new(each.to_vec())).collect())
@@ -45,7 +45,7 @@ impl Problem<'_> {
             let job = self.spec(method, price, seed)?;
             let spec = SimulationSpec { job, parties, ..SimulationSpec::default() };
             let job = spec.simulation()?.party_per_owner().unit(Unit::User).check()?;
-            let run = job.run(&table, Keep::default(), &mut unwatched)?;
+            let run = job.run(&table, Keep::default(), Run::default())?;
             Ok(run.model.coefficients().iter().map(|c| c.values[0]).collect())
         })
     }

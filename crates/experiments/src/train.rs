@@ -8,8 +8,7 @@ use reticent::accountant::Ledger;
 use reticent::problem::{Loss, Penalty, Regulariser, Shape};
 use reticent::simulate::{Keep, Parties, SimulationSpec};
 use reticent::{
-    Constraint, Job, Model, Repeat, Settings, Spec, Unit, losses, penalties, read_settings,
-    unwatched,
+    Constraint, Job, Model, Repeat, Run, Settings, Spec, Unit, losses, penalties, read_settings,
 };
 
 use crate::error::Error;
@@ -330,7 +329,7 @@ impl<'t> Problem<'t> {
         seed: u64,
     ) -> Result<Vec<f64>, Error> {
         let job = self.between(method, price, among, seed)?.check()?;
-        let run = job.run(&self.train.dataset()?, Keep::default(), &mut unwatched)?;
+        let run = job.run(&self.train.dataset()?, Keep::default(), Run::default())?;
         Ok(parameter(&run.model))
     }
 
@@ -352,7 +351,7 @@ impl<'t> Problem<'t> {
                 (0..self.train.len() as u64).map(|row| row % u64::from(among.parties)).collect();
             let table =
                 self.train.dataset()?.with_owners(&owners).map_err(reticent::Error::from)?;
-            let run = job.run(&table, Keep::default(), &mut unwatched)?;
+            let run = job.run(&table, Keep::default(), Run::default())?;
             let each = (0..run.nodes.len()).map(|party| Ok(parameter(&run.nodes.model(party)?)));
             std::iter::once(Ok(parameter(&run.model))).chain(each).collect()
         })?;
@@ -363,7 +362,7 @@ impl<'t> Problem<'t> {
     /// What the books of a party will have.
     pub fn plan(&self, method: &Method, price: Price, among: Among) -> Result<Ledger, Error> {
         let job = self.between(method, price, among, 1)?.check()?;
-        let ready = job.open(&self.train.dataset()?, Keep::default(), &mut unwatched)?;
+        let ready = job.open(&self.train.dataset()?, Keep::default(), &mut Run::default())?;
         let first = ready.plans()?.into_iter().next();
         first.ok_or_else(|| Error::account("there is no party"))
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use reticent::losses::Logistic;
 use reticent::simulate::{Keep, Simulation};
 use reticent::tables::Schema;
-use reticent::{Budget, Error, Settings, View, unwatched};
+use reticent::{Budget, Error, Run, Settings, View};
 
 /// Runs the example.
 pub fn main() -> Result<(), Error> {
@@ -25,7 +25,7 @@ pub fn main() -> Result<(), Error> {
         // One of them gives less.
         .party_epsilon(3, 2.0)
         .check()?;
-    let run = job.run(&*folder.join("patients.csv"), Keep::default(), &mut unwatched)?;
+    let run = job.run(&*folder.join("patients.csv"), Keep::default(), Run::default())?;
 
     println!("{} rounds between {} parties", run.rounds, run.parties.len());
     if let Some(own) = run.parties.party(3) {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use reticent::accountant::{Adjacency, Unit};
-use reticent::{Counted, Error, Files, Spec, unwatched};
+use reticent::{Counted, Error, Files, Run, Spec};
 
 const SCHEMA: &str = "
 row_norm = 1
@@ -56,10 +56,10 @@ impl Place {
     fn count(&self, spec: &Spec, by_class: bool) -> Result<Counted, Error> {
         let job = spec.count(by_class)?;
         let beforehand = job.plan_beforehand().unwrap();
-        let ready = job.open(Files::one(self.0.path().join("t.csv")), &mut unwatched)?;
-        let plan = ready.plan().clone();
+        let ready = job.open(Files::one(self.0.path().join("t.csv")), &mut Run::default())?;
+        let plan = ready.plan().unwrap().clone();
         assert_eq!(plan, beforehand, "what is known beforehand is what is done");
-        let counted = ready.run(&mut unwatched)?;
+        let counted = ready.run(Run::default())?;
         assert_eq!(counted.certificate.ledger.entries(), plan.entries());
         assert!(counted.certificate.epsilon <= spec.epsilon.unwrap());
         Ok(counted)

@@ -10,7 +10,7 @@ use std::path::Path;
 use reticent::accountant::View;
 use reticent::admm::catalogue::{CATALOGUE, Kind};
 use reticent::simulate::{Keep, Parties, SimulationSpec};
-use reticent::{Quality, Spec, read_settings, unwatched};
+use reticent::{Quality, Run, Spec, read_settings};
 
 const RECORDS: u32 = 4000;
 /// Attributes of five categories each, one column for each category.
@@ -132,7 +132,7 @@ fn where_nothing_can_be_learnt_a_federation_learns_nothing() {
                 ..SimulationSpec::default()
             };
             let job = job.check().unwrap();
-            let run = job.run(&*data, Keep::default(), &mut unwatched).unwrap();
+            let run = job.run(&*data, Keep::default(), Run::default()).unwrap();
             match run.model.evaluate(&data, None).unwrap() {
                 Quality::Classes { log_loss, .. } => log_loss,
                 _ => panic!("the target has classes"),

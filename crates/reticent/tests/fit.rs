@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use reticent::{Error, Model, Progress, Quality, Spec, Stage, unwatched, write_model};
+use reticent::{Error, Model, Progress, Quality, Run, Spec, Stage, write_model};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_admm::Settings;
 use tempfile::TempDir;
@@ -191,10 +191,11 @@ fn a_run_that_is_stopped_says_what_it_has_spent_and_leaves_its_books() {
     spec.settings.iterations = Some(20);
     let data = folder.path().join(SIGNS);
     let mut stages = Vec::new();
-    let fitted = spec.check().unwrap().fit_watched(&*data, &mut |stage| {
+    let mut hear = |stage| {
         stages.push(stage);
         ControlFlow::Continue(())
-    });
+    };
+    let fitted = spec.check().unwrap().run(&*data, Run::watched(&mut hear));
     assert_eq!(fitted.unwrap().iterations, 20);
     assert_eq!(stages[..3], [Stage::Reading, Stage::Calibrating, Stage::Running]);
     assert_eq!(stages[3..].len(), 20);
@@ -202,7 +203,7 @@ fn a_run_that_is_stopped_says_what_it_has_spent_and_leaves_its_books() {
 
     let plan = {
         let job = spec.check().unwrap();
-        let ready = job.open(&*data, &mut unwatched).unwrap();
+        let ready = job.open(&*data, &mut Run::default()).unwrap();
         let mut plan = ready.plan().unwrap().clone();
         assert!(!ready.taints().is_empty(), "the noise is from a seed");
         ready.taints().iter().for_each(|&taint| plan.taint(taint));
@@ -214,7 +215,7 @@ fn a_run_that_is_stopped_says_what_it_has_spent_and_leaves_its_books() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
-        let error = spec.check().unwrap().fit_watched(&*data, &mut stop).unwrap_err();
+        let error = spec.check().unwrap().run(&*data, Run::watched(&mut stop)).unwrap_err();
         assert!(error.is_stop(), "{error}");
         match error {
             Error::Spent { epsilon, books, .. } => {
@@ -233,9 +234,9 @@ fn a_job_that_is_ready_says_what_it_will_enter() {
     let folder = tempfile::tempdir().unwrap();
     let job = signs(folder.path()).check().unwrap();
     let data = folder.path().join(SIGNS);
-    let ready = job.open(&*data, &mut unwatched).unwrap();
+    let ready = job.open(&*data, &mut Run::default()).unwrap();
     let plan = ready.plan().unwrap().entries().to_vec();
-    let fitted = ready.run(&mut unwatched).unwrap();
+    let fitted = ready.run(Run::default()).unwrap();
     assert_eq!(fitted.model.certificate().ledger.entries(), plan);
 }
 

@@ -238,7 +238,7 @@ fn evaluations(folder: &Path) -> Vec<(Cell, Result<(), reticent::Error>)> {
                     adjacency,
                     drawn: Drawn::Full,
                 };
-                all.push((cell, said));
+                all.push((cell, said.map(drop)));
             }
         }
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::{Adjacency, Unit};
 use reticent::tables::{Format, Reading};
-use reticent::{Counted, Files, Spec, Watch, check_new, write_text};
+use reticent::{Counted, Files, Run, Spec, check_new, write_text};
 use serde_json::{Value, json};
 
 use super::shared::{certificate_fields, certificate_rows, format, not_private, weak};
@@ -99,17 +99,14 @@ impl Count {
         let purse = self.purse.open(&spec, &data, "count", || job.plan_beforehand())?;
         let mut bar = Bar::new("question");
         let mut watch = |stage| bar.watch(stage);
+        let run = Run::watched(&mut watch);
         let done = match purse {
             Some(purse) => {
                 let user = job.user_column();
-                let open = |table: &Files, watch: &mut Watch<'_>| job.open(table, watch);
-                let paid = purse.pay(user.as_deref(), open, &mut watch);
+                let paid = purse.pay(user.as_deref(), |table, run| job.open(table, run), run);
                 paid.map(|(done, paid)| (done, Some(paid)))
             }
-            None => {
-                let done = job.open(&data, &mut watch).and_then(|ready| ready.run(&mut watch));
-                done.map(|done| (done, None)).map_err(of_count)
-            }
+            None => job.run(&data, run).map(|done| (done, None)).map_err(of_count),
         };
         bar.finish();
         let (counted, receipt) = done?;

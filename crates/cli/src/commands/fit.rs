@@ -6,9 +6,9 @@ use clap::Args;
 use reticent::accountant::{Adjacency, Unit};
 use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::{Format, Reading};
-use reticent::trace::{PublicData, Trace, Tracing};
+use reticent::trace::PublicData;
 use reticent::{
-    Certificate, Error, Files, Fitted, Fitting, Identity, Job, JobFile, Outlook, Ready, Spec,
+    Certificate, Error, Files, Fitted, Identity, Job, JobFile, Outlook, Ready, Run, Source, Spec,
     Stage, Tuned, Watch, check_folder, check_results, write_model,
 };
 use serde_json::{Value, json};
@@ -251,7 +251,6 @@ impl Fit {
         let purse = purse.open(&file.job, &file.data, &label, || job.plan_beforehand())?;
         let mut bar = Bar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
-        let wanted = trace.trace.is_some();
         let mut outlook = None;
         // What is to be expected is said before anything is asked, while it can still be stopped.
         let mut hear = |ready: &Ready<'_>| {
@@ -260,13 +259,13 @@ impl Fit {
         };
         let done = match purse {
             Some(purse) => {
-                let user = job.user_column();
-                let open = |table: &Files, watch: &mut Watch<'_>| {
-                    let ready = job.open(table, watch)?;
+                let open = |table: &Files, run: &mut Run<'_>| {
+                    let ready = job.open(table, run)?;
                     hear(&ready);
-                    Ok(Fitting(ready, wanted.then(|| trace.tracing())))
+                    Ok(ready)
                 };
-                let paid = purse.pay(user.as_deref(), open, &mut watch);
+                let run = Run { on_progress: Some(&mut watch), trace: trace.tracing(None) };
+                let paid = purse.pay(job.user_column().as_deref(), open, run);
                 paid.map(|(done, paid)| (done, Some(paid)))
             }
             None => {
@@ -275,7 +274,7 @@ impl Fit {
             }
         };
         bar.finish();
-        let ((mut fitted, traced), receipt) = done?;
+        let (mut fitted, receipt) = done?;
         if let Some(identity) = &identity {
             fitted.model.sign(identity)?;
         }
@@ -283,7 +282,7 @@ impl Fit {
         let path = write_model(&fitted.model, &out)?;
         let mut answer = answer(&file.data, &fitted, &path, before.as_ref());
         answer.object["outlook"] = json!(outlook);
-        if let Some(traced) = &traced {
+        if let Some(traced) = &fitted.trace {
             trace.write(traced, &mut answer)?;
         }
         if let Some(receipt) = receipt {
@@ -310,30 +309,19 @@ fn fitted(
     trace: &TraceFlags,
     hear: &mut dyn FnMut(&Ready<'_>),
     watch: &mut Watch<'_>,
-) -> Result<(Fitted, Option<Trace>), Error> {
-    if trace.trace.is_none() {
-        let ready = job.open(data, watch)?;
-        hear(&ready);
-        return Ok((ready.run(watch)?, None));
+) -> Result<Fitted, Error> {
+    let (mut public, mut source) = (None, Source::from(data));
+    if trace.public_data {
+        // Read once, for the run and for who looks on.
+        let _ = watch(Stage::Reading);
+        let table = job.load(data)?;
+        public = Some(trace.tested(PublicData::of_job(job, table.share())?, data)?);
+        source = table.into();
     }
-    if !trace.public_data {
-        let ready = job.open(data, watch)?;
-        hear(&ready);
-        let (fitted, trace) = ready.run_traced(trace.tracing(), watch)?;
-        return Ok((fitted, Some(trace)));
-    }
-    // Read once, for the run and for who looks on.
-    let _ = watch(Stage::Reading);
-    let table = job.load(data)?;
-    let mut public = PublicData::of_job(job, table.share())?;
-    if let Some(test) = trace.test_files(data) {
-        public = public.with_test(&test)?;
-    }
-    let tracing = Tracing { public: Some(&mut public), ..trace.tracing() };
-    let ready = job.open(table, watch)?;
+    let mut run = Run { on_progress: Some(watch), trace: trace.tracing(public.as_mut()) };
+    let ready = job.open(source, &mut run)?;
     hear(&ready);
-    let (fitted, trace) = ready.run_traced(tracing, watch)?;
-    Ok((fitted, Some(trace)))
+    ready.run(run)
 }
 
 /// The folder to write to.
@@ -405,7 +393,7 @@ fn range(text: &str) -> Result<[f64; 2], String> {
 }
 
 fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificate>) -> Answer {
-    let Fitted { model, records, iterations, tuned, converged } = fitted;
+    let Fitted { model, records, iterations, tuned, converged, .. } = fitted;
     let certificate = model.certificate();
     let beside = path.with_file_name("certificate.json");
     let table = match &data.paths[..] {

@@ -159,7 +159,7 @@ impl SimulationSpec {
         let entry = find(spec.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
         self.nothing_unused()?;
         let noisy = entry.private && spec.noise != Some(0.0);
-        let budget = if noisy { Some(spec.budget()?) } else { None };
+        let budget = if noisy { spec.budget()? } else { None };
         Ok(Simulation {
             problem: spec.problem()?,
             entry,

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use reticent::accountant::{Adjacency, Taint, Unit, View};
+use reticent::accountant::{Adjacency, Taint, Unit};
 use reticent::tables::{Reading, Schema};
 use reticent::{
     Budget, Estimate, Evaluated, Evaluation, Files, Model, PrivateClasses, PrivateNumbers,
-    PrivateQuality, Spec, Watch, check_new, write_text,
+    PrivateQuality, Run, Spec, check_new, write_text,
 };
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
 use crate::progress::Bar;
-use crate::purse::{Purse, PurseFlags, gaussian};
+use crate::purse::PurseFlags;
 
 /// What may be done where a model does not tell whether the table is the file of its schema.
 const ASK_FOR_DRAFT: &str = " A model does not know the file that its schema was drafted from: if the table is another, give \
@@ -102,27 +102,26 @@ impl PrivateFlags {
         if let Some(path) = &self.schema {
             evaluation = evaluation.draft(Schema::read(path)?);
         }
-        evaluation.check(model)?;
+        let job = evaluation.check(model)?;
         if let Some(out) = &self.out {
             check_new(out, force)?;
         }
         let reading = Reading { format: what.format, max_line: what.max_line };
         let files = Files { paths: vec![what.data.clone()], reading };
-        let purse = self.open_purse((epsilon, delta), model, what, &files)?;
+        let spec =
+            Spec { epsilon: Some(epsilon), delta: Some(delta), seed: self.seed, ..Spec::default() };
+        let label = format!("evaluation of {}", what.model.display());
+        let purse = self.purse.open(&spec, &files, &label, || job.plan_beforehand())?;
         let mut bar = Bar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
+        let run = Run::watched(&mut watch);
         let done = match purse {
             Some(purse) => {
-                let user = Evaluation::user_column(model);
-                let open =
-                    |table: &Files, watch: &mut Watch<'_>| evaluation.open(model, table, watch);
-                purse.pay(user.as_deref(), open, &mut watch).map(|(done, paid)| (done, Some(paid)))
+                let user = job.user_column();
+                let paid = purse.pay(user.as_deref(), |table, run| job.open(table, run), run);
+                paid.map(|(done, paid)| (done, Some(paid)))
             }
-            None => evaluation
-                .open(model, &files, &mut watch)
-                .and_then(|ready| ready.run())
-                .map(|done| (done, None))
-                .map_err(Failure::from),
+            None => job.run(&files, run).map(|done| (done, None)).map_err(Failure::from),
         };
         bar.finish();
         let (evaluated, receipt) = done?;
@@ -136,25 +135,6 @@ impl PrivateFlags {
             receipt.add_to(&mut answer);
         }
         Ok(answer)
-    }
-
-    /// The budget of the data set, if one was named.
-    fn open_purse(
-        &self,
-        (epsilon, delta): (f64, f64),
-        model: &Model,
-        what: &ModelAndData,
-        files: &Files,
-    ) -> Result<Option<Purse>, Failure> {
-        let (seed, asked) = (self.seed, (Some(epsilon), Some(delta)));
-        let spec = Spec { epsilon: asked.0, delta: asked.1, seed, ..Spec::default() };
-        let usual = match Evaluation::user_column(model) {
-            Some(_) => Unit::User,
-            None => Unit::Record,
-        };
-        let (adjacency, unit) = (self.adjacency.unwrap_or_default(), self.unit.unwrap_or(usual));
-        let plan = || gaussian((epsilon, delta), adjacency, unit, View::Central).ok();
-        self.purse.open(&spec, files, &format!("evaluation of {}", what.model.display()), plan)
     }
 
     fn evaluation(&self, budget: Budget, threshold: Option<f64>) -> Evaluation {

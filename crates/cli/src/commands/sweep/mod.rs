@@ -11,7 +11,9 @@ use reticent::accountant::Ledger;
 use reticent::sweep::{
     Journal, Kind, ReadySweep, Register, Reserved, Sweep as Grid, SweepFile, SweepTerms, summary,
 };
-use reticent::{Error, Files, Payable, Progress, Spec, Stage, Watch, check_folder, write_text};
+use reticent::{
+    Error, Files, Payable, Progress, Run, Spec, Stage, Watch, check_folder, write_text,
+};
 use reticent_budget::BudgetError;
 use reticent_payment::AtRest;
 use serde_json::json;
@@ -163,11 +165,12 @@ impl Sweep {
             return self.allowed(sweep).and(Err(nothing_done()));
         };
         let terms = SweepTerms { mark, ..terms };
-        let open = |table: &Files, _: &mut Watch<'_>| {
+        let open = |table: &Files, _: &mut Run<'_>| {
             let ready = sweep.open(table, terms)?;
             Ok(Sweeping { ready, path, budget, reserved: None })
         };
-        let (done, receipt) = purse.pay(sweep.user_column().as_deref(), open, watch)?;
+        let (done, receipt) =
+            purse.pay(sweep.user_column().as_deref(), open, Run::watched(watch))?;
         Ok((done.0, Some(receipt)))
     }
 
@@ -333,14 +336,14 @@ impl Payable for Sweeping<'_> {
         self.reserved = Some(Reserved { job: number, hash: hash.to_owned() });
     }
 
-    fn run(self, watch: &mut Watch<'_>) -> Result<Self::Done, Error> {
+    fn run(self, mut how: Run<'_>) -> Result<Self::Done, Error> {
         let Some(reserved) = &self.reserved else {
             return Err(Error::Missing { what: "a reservation", todo: "reserve it in a budget" });
         };
         let job = OpenJob::find(self.budget, reserved);
         let job = job.map_err(|error| unwritten(self.budget, &error))?;
         let mut journal = self.ready.begin(self.path, Some(reserved))?;
-        all(&self.ready, &mut journal, &|run| job.begin(run), watch)?;
+        all(&self.ready, &mut journal, &|run| job.begin(run), &mut |stage| how.tell(stage))?;
         Ok((journal, self.ready.plan()))
     }
 
