@@ -1,18 +1,7 @@
 //! Numbers, read from the command line and written as JSON.
 
+pub use reticent::flags::{number as parse, whole};
 use serde_json::Value;
-
-/// Reads a number; whether it is allowed is for the job to say.
-pub fn parse(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| "this is not a number; write for example 1, 0.5 or 1e-5".to_owned())
-}
-
-/// Reads a whole number; a job file holds none beyond 2⁶³.
-pub fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
-    let number = text.parse().ok().filter(|&number| number <= i64::MAX as u64);
-    let fits = number.and_then(|number| T::try_from(number).ok());
-    fits.ok_or_else(|| "a whole number from 0 is needed, for example 5".to_owned())
-}
 
 /// Reads how often something is done.
 pub fn times(text: &str) -> Result<u64, String> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use reticent::accountant::{Adjacency, Ledger, Unit, View};
 use reticent::tables::fingerprint;
-use reticent::{Error, Files, Payable, Run, Spec};
+use reticent::{Error, Files, Guarantee, Payable, Run};
 use reticent_budget::{BudgetError, Group, Relation, Store, gaussian_job};
 use reticent_payment::{Bill, Paid, PaymentError, pay};
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ impl PurseFlags {
     /// its table is opened. `beforehand` is what the job plans, as far as that is known by then.
     pub fn open(
         &self,
-        spec: &Spec,
+        guarantee: &Guarantee,
         data: &Files,
         label: &str,
         beforehand: impl FnOnce() -> Option<Ledger>,
@@ -100,13 +100,13 @@ impl PurseFlags {
         let usage = |message: &str, hint: &str| {
             Err(Failure::Usage { message: message.to_owned(), hint: hint.to_owned() })
         };
-        if spec.seed.is_some() {
+        if guarantee.seed.is_some() {
             return usage(
                 "seed: noise that somebody knows is no noise, and no budget holds it",
                 "leave out --seed or --budget",
             );
         }
-        let Some(asked) = spec.epsilon.zip(spec.delta) else {
+        let Some(asked) = guarantee.asked() else {
             return usage(
                 "a job with a budget needs an epsilon and a delta of its own",
                 "give --epsilon and --delta",

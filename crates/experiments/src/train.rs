@@ -8,7 +8,8 @@ use reticent::accountant::Ledger;
 use reticent::problem::{Loss, Penalty, Regulariser, Shape};
 use reticent::simulate::{Keep, Parties, SimulationSpec};
 use reticent::{
-    Constraint, Job, Model, Repeat, Run, Settings, Spec, Unit, losses, penalties, read_settings,
+    Constraint, Guarantee, Job, Model, Repeat, Run, Settings, Spec, Unit, losses, penalties,
+    read_settings,
 };
 
 use crate::error::Error;
@@ -248,18 +249,16 @@ impl<'t> Problem<'t> {
             Price::Free => (None, None, Some(0.0)),
         };
         Ok(Spec {
+            guarantee: Guarantee { epsilon, delta, seed: Some(seed), ..Guarantee::default() },
             features: Some(self.train.columns as u32),
             row_norm: Some(1.0),
             target_range: (!self.train.classes).then_some([-1.0, 1.0]),
-            epsilon,
-            delta,
             noise,
             algorithm: Some(method.algorithm.to_owned()),
             loss: Some(self.loss.to_owned()),
             penalty: Some(self.penalty.clone()),
             intercept: Some(false),
             settings: method.settings()?,
-            seed: Some(seed),
             ..Spec::default()
         })
     }

@@ -57,8 +57,8 @@ impl Spec {
     /// If something is missing or cannot be.
     pub fn count(&self, by_class: bool) -> Result<CountJob, Error> {
         let usual = if by_class { Adjacency::ReplaceOne } else { Adjacency::AddRemove };
-        let adjacency = Some(self.adjacency.unwrap_or(usual));
-        Spec { adjacency, ..self.clone() }.fit()?.count(by_class)
+        let adjacency = self.guarantee.adjacency.unwrap_or(usual);
+        self.fit()?.adjacency(adjacency).count(by_class)
     }
 }
 
@@ -94,6 +94,10 @@ impl Fit {
 
 impl Counting {
     fn check(problem: Problem, guarantee: Guarantee, by_class: bool) -> Result<Self, Error> {
+        if let Some(count) = guarantee.public_n {
+            let why = "a count divides by nothing, and needs no number beforehand; leave it out";
+            return Err(Error::value("public_n", count, why));
+        }
         let objective = problem.check()?;
         let guarantee = Guarantee { public_n: Some(UNUSED), ..guarantee };
         let protection = guarantee.check(&objective.schema, objective.constant, true)?;

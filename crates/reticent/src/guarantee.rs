@@ -10,32 +10,47 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
 use crate::error::Error;
+#[cfg(feature = "clap")]
+use crate::flags;
 
 /// The half of a budget that is checked for where it is not spent and was not given.
 const UNUSED: (f64, f64) = (1.0, 1e-5);
 
-/// Who is protected, and by how much. Unchecked, with `None` for what is left at its default.
+/// Who is protected, and by how much. Unchecked, with `None` for what is left at its default. Keys of
+/// a job file, and with the feature `clap` flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(default)]
 pub struct Guarantee {
-    /// The budget ε.
+    /// How much privacy may be spent
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "E", value_parser = flags::number,
+        allow_negative_numbers = true, help_heading = flags::BUDGET))]
     pub epsilon: Option<f64>,
-    /// The budget δ.
+    /// The chance that epsilon does not hold; well below one over the number of records
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "D", value_parser = flags::number,
+        allow_negative_numbers = true, help_heading = flags::BUDGET))]
     pub delta: Option<f64>,
-    /// Which tables are neighbours; one record replaced by another by default.
+    /// Which tables must be hard to tell apart [default: replace-one]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_parser = crate::one_of!(Adjacency),
+        help_heading = flags::BUDGET))]
     pub adjacency: Option<Adjacency>,
-    /// Whether a record or a user is protected; by default a user where the schema declares whose
-    /// row it is, otherwise a record.
+    /// What is protected [default: user where a user column is declared, otherwise record]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_parser = crate::one_of!(Unit),
+        help_heading = flags::BUDGET))]
     pub unit: Option<Unit>,
-    /// A public estimate of the number of records or users, which add-remove needs.
+    /// A number of records (or users) that is public; needed for add-remove
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = flags::whole::<u64>,
+        allow_negative_numbers = true, help_heading = flags::BUDGET))]
     pub public_n: Option<u64>,
-    /// A seed for the noise, for tests: the result is then not private, and says so.
+    /// Draw the noise from this seed, for tests: the result is then NOT PRIVATE
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = flags::whole::<u64>,
+        allow_negative_numbers = true, help_heading = flags::RESULT))]
     pub seed: Option<u64>,
 }
 

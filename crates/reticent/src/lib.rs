@@ -40,7 +40,8 @@
 //!
 //! # Features
 //!
-//! `parquet` (on by itself) reads Parquet files, `arrow` takes record batches in memory, and
+//! `parquet` (on by itself) reads Parquet files, `arrow` takes record batches in memory, `clap` makes
+//! flags of [`Spec`] and [`Guarantee`], and
 //! `seeded-bugs` switches known defects on for an audit to find; it is never in a release.
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
@@ -55,6 +56,8 @@ mod error;
 mod evaluation;
 mod export;
 mod fit;
+#[cfg(feature = "clap")]
+pub mod flags;
 mod graph;
 mod guarantee;
 mod identity;

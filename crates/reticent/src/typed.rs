@@ -7,12 +7,10 @@ use reticent_accountant::Unit;
 use reticent_oracle::tables::{self, Schema, TargetKind};
 use reticent_problem::{Penalty, constraints, penalties};
 
-use crate::budget::Budget;
 use crate::class_weights::by_name;
 use crate::error::{Error, plain};
 use crate::fit::Fit;
 use crate::graph::is_private_graph;
-use crate::guarantee::Guarantee;
 use crate::job::Job;
 use crate::objective::{Problem, loss_for};
 use crate::solver::Solver;
@@ -41,9 +39,9 @@ impl Spec {
             solver = Solver::named(name)?;
         }
         // Before the schema is read, so that what is missing is named first.
-        self.guarantee().budget(solver.is_private() && self.noise != Some(0.0))?;
+        self.guarantee.budget(solver.is_private() && self.noise != Some(0.0))?;
         let problem = self.problem()?;
-        if self.unit == Some(Unit::User) && problem.schema().user().is_none() {
+        if self.guarantee.unit == Some(Unit::User) && problem.schema().user().is_none() {
             let why = "it needs a column that says whose record each row is: give `user_column = NAME`, or a column of \
                        kind = \"user\" in the schema";
             return Err(Error::value("unit", Unit::User, why));
@@ -54,7 +52,7 @@ impl Spec {
             solver: Solver { settings: self.settings.clone(), ..solver },
             graph,
             standard_errors: self.standard_errors,
-            guarantee: self.guarantee(),
+            guarantee: self.guarantee,
             noise: self.noise,
         })
     }
@@ -93,15 +91,6 @@ impl Spec {
             problem = problem.class_prior(by_name("class_prior", text)?);
         }
         Ok(problem.intercept(self.intercept.unwrap_or(true)))
-    }
-
-    fn guarantee(&self) -> Guarantee {
-        let &Spec { epsilon, delta, adjacency, unit, public_n, seed, .. } = self;
-        Guarantee { epsilon, delta, adjacency, unit, public_n, seed }
-    }
-
-    pub(crate) fn budget(&self) -> Result<Option<Budget>, Error> {
-        self.guarantee().budget(true)
     }
 
     /// The schema with the roles of this job.

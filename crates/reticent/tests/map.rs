@@ -11,7 +11,7 @@ use reticent::admm::catalogue::{CATALOGUE, Kind};
 use reticent::admm::{Release, Settings, Walk};
 use reticent::map::{self, Cell, Drawn, Procedure};
 use reticent::simulate::{Parties, SimulationSpec};
-use reticent::{Budget, Evaluation, Spec, runtime};
+use reticent::{Budget, Evaluation, Guarantee, Spec, runtime};
 
 const SCHEMA: &str = r#"
 row_norm = 1.0
@@ -116,16 +116,19 @@ fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
                             let tuned = procedure.is_tuned();
                             let lists = format!("penalty={}[1,2]", &penalty[..3]);
                             let spec = Spec {
+                                guarantee: Guarantee {
+                                    epsilon: Some(1.0),
+                                    delta: Some(1e-6),
+                                    unit: Some(unit),
+                                    adjacency: Some(adjacency),
+                                    ..Guarantee::default()
+                                },
                                 schema: Some(schema(unit, form)),
-                                epsilon: Some(1.0),
-                                delta: Some(1e-6),
                                 algorithm: Some(entry.name.to_owned()),
                                 penalty: (!tuned).then(|| penalty.to_owned()),
                                 tune: tuned.then(|| vec![lists]),
                                 graph: procedure.has_graph().then(|| "private".to_owned()),
                                 standard_errors: procedure.has_standard_errors().then_some(0.2),
-                                unit: Some(unit),
-                                adjacency: Some(adjacency),
                                 settings: Settings { sampling, ..settings.clone() },
                                 ..Spec::default()
                             };
@@ -163,12 +166,15 @@ fn simulations(folder: &Path) -> Vec<(Cell, SimulationSpec)> {
                                 params != Drawn::Full || entry.takes.contains(&"sampling");
                             let sampling = if sampled { drawn(params).parse().ok() } else { None };
                             let job = Spec {
+                                guarantee: Guarantee {
+                                    epsilon: Some(1.0),
+                                    delta: Some(1e-6),
+                                    unit: Some(unit),
+                                    adjacency: Some(adjacency),
+                                    ..Guarantee::default()
+                                },
                                 schema: Some(schema(unit)),
-                                epsilon: Some(1.0),
-                                delta: Some(1e-6),
                                 algorithm: Some(entry.name.to_owned()),
-                                unit: Some(unit),
-                                adjacency: Some(adjacency),
                                 settings: Settings { sampling, ..settings.clone() },
                                 ..Spec::default()
                             };

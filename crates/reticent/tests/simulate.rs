@@ -6,7 +6,7 @@ use std::path::Path;
 
 use reticent::simulate::{Keep, Parties, Simulation, SimulationJob, SimulationSpec};
 use reticent::tables::{Dataset, Owners, Schema, Target};
-use reticent::{Budget, Error, Fit, Problem, Run, Settings, Spec, Stage, Unit, View};
+use reticent::{Budget, Error, Fit, Guarantee, Problem, Run, Settings, Spec, Stage, Unit, View};
 
 fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))
@@ -15,10 +15,9 @@ fn folder() -> &'static Path {
 fn job() -> SimulationJob {
     let simulation = SimulationSpec {
         job: Spec {
+            guarantee: Guarantee { epsilon: Some(8.0), delta: Some(1e-5), ..Guarantee::default() },
             schema: Some(folder().join("patients.toml")),
             algorithm: Some("federated".to_owned()),
-            epsilon: Some(8.0),
-            delta: Some(1e-5),
             settings: Settings { iterations: Some(3), ..Settings::default() },
             ..Spec::default()
         },

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use reticent::accountant::epsilon;
 use reticent::simulate::{Keep, Parties, Simulated, SimulationJob, SimulationSpec};
 use reticent::trace::{PublicData, Trace, Tracing};
-use reticent::{Files, Job, Run, Settings, Spec, View};
+use reticent::{Files, Guarantee, Job, Run, Settings, Spec, View};
 
 fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))
@@ -18,12 +18,15 @@ fn table() -> PathBuf {
 
 fn spec(algorithm: &str) -> Spec {
     Spec {
+        guarantee: Guarantee {
+            epsilon: Some(2.0),
+            delta: Some(1e-5),
+            seed: Some(7),
+            ..Guarantee::default()
+        },
         schema: Some(folder().join("patients.toml")),
         algorithm: Some(algorithm.to_owned()),
         penalty: Some("l2:0.1".to_owned()),
-        epsilon: Some(2.0),
-        delta: Some(1e-5),
-        seed: Some(7),
         ..Spec::default()
     }
 }
@@ -76,7 +79,10 @@ fn a_run_is_the_same_whether_it_is_traced_or_not() {
 /// The attack: whoever is not told that the table is public must get nothing that was read freely.
 #[test]
 fn without_public_data_nothing_is_read_freely() {
-    let job = Spec { seed: None, ..spec("sadmm") }.check().unwrap();
+    let job =
+        Spec { guarantee: Guarantee { seed: None, ..spec("sadmm").guarantee }, ..spec("sadmm") }
+            .check()
+            .unwrap();
     let (_, trace) = traced(&job, None);
     assert!(!trace.not_private && trace.note().contains("certificate of the model covers it"));
     let names = names(&trace);
@@ -152,7 +158,11 @@ fn what_has_no_trace_is_refused_before_anything_is_asked() {
     };
     assert!(refused(job("exact")).contains("it has no noise"));
     let tune = Some(vec!["clip=[0.5,1]".to_owned()]);
-    let tuned = Spec { tune, seed: None, ..spec("dp-sgd") };
+    let tuned = Spec {
+        guarantee: Guarantee { seed: None, ..spec("dp-sgd").guarantee },
+        tune,
+        ..spec("dp-sgd")
+    };
     assert!(refused(tuned.check().unwrap()).contains("only the best is released"));
     assert!(PublicData::of_job(&tuned.check().unwrap(), &*table()).is_err());
 }
@@ -166,7 +176,12 @@ fn simulation(algorithm: &str, trust: View, sampling: Option<&str>) -> Simulatio
     // Against one peer a person is protected, of whom there is one for each age.
     let persons = trust == View::Network;
     let user_column = persons.then(|| "age".to_owned());
-    let job = Spec { settings, user_column, epsilon: Some(8.0), ..spec(algorithm) };
+    let job = Spec {
+        guarantee: Guarantee { epsilon: Some(8.0), ..spec(algorithm).guarantee },
+        settings,
+        user_column,
+        ..spec(algorithm)
+    };
     let split = (!persons).then_some(4);
     let parties = Parties { split, trust: Some(trust), ..Parties::default() };
     SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap()
@@ -208,8 +223,12 @@ fn a_row_of_peers_is_that_of_its_own_iteration() {
     for algorithm in ["r-admm", "dvp", "m-admm", "mr-admm", "admm-network"] {
         let run = |iterations: u64| {
             let settings = Settings { iterations: Some(iterations), ..Settings::default() };
-            let job =
-                Spec { settings, noise: Some(0.0), epsilon: None, delta: None, ..spec(algorithm) };
+            let job = Spec {
+                guarantee: Guarantee { epsilon: None, delta: None, ..spec(algorithm).guarantee },
+                settings,
+                noise: Some(0.0),
+                ..spec(algorithm)
+            };
             let parties = Parties { split: Some(4), ..Parties::default() };
             let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap();
             let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
@@ -242,7 +261,12 @@ fn the_objective_of_a_trace_has_the_weight_of_the_loss() {
     let run = |weight: Option<f64>| {
         let settings = Settings { iterations: Some(1), loss_weight: weight, ..Settings::default() };
         let settings = Settings { rho: Some(1.0), proximal: Some(10.0), ..settings };
-        let job = Spec { settings, noise: Some(0.0), epsilon: None, delta: None, ..spec("dvp") };
+        let job = Spec {
+            guarantee: Guarantee { epsilon: None, delta: None, ..spec("dvp").guarantee },
+            settings,
+            noise: Some(0.0),
+            ..spec("dvp")
+        };
         let job = Spec { penalty: Some("none".to_owned()), ..job };
         let parties = Parties { split: Some(4), ..Parties::default() };
         let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap();
@@ -268,7 +292,15 @@ fn between_parties_epsilon_is_no_less_than_what_somebody_may_have_spent() {
         let settings = Settings { iterations: Some(12), ..settings };
         // With room for the determinants of twelve steps.
         let epsilon = if settings.release.is_some() { 40.0 } else { 8.0 };
-        let job = Spec { settings, epsilon: Some(epsilon), seed: None, ..spec(algorithm) };
+        let job = Spec {
+            guarantee: Guarantee {
+                epsilon: Some(epsilon),
+                seed: None,
+                ..spec(algorithm).guarantee
+            },
+            settings,
+            ..spec(algorithm)
+        };
         let budgets = small.iter().enumerate().map(|(i, own)| (i.to_string(), *own)).collect();
         let parties =
             Parties { split: Some(4), trust: Some(View::Local), budgets, ..Parties::default() };
@@ -328,13 +360,18 @@ fn between_parties_epsilon_is_no_less_than_what_somebody_may_have_spent() {
 #[test]
 fn of_a_run_that_is_not_certified_the_trace_says_so() {
     let mut published = spec("mpadmm");
-    published.seed = None;
+    published.guarantee.seed = None;
     published.settings.as_published = Some(true);
     for spec in [spec("dp-sgd"), published] {
         let (_, trace) = traced(&spec.check().unwrap(), None);
         assert!(!trace.certified && trace.note().starts_with("NOT CERTIFIED"), "{}", trace.note());
     }
-    let (_, trace) = traced(&Spec { seed: None, ..spec("dp-sgd") }.check().unwrap(), None);
+    let (_, trace) = traced(
+        &Spec { guarantee: Guarantee { seed: None, ..spec("dp-sgd").guarantee }, ..spec("dp-sgd") }
+            .check()
+            .unwrap(),
+        None,
+    );
     assert!(trace.certified && trace.note().contains("certificate of the model covers it"));
 }
 

@@ -3,22 +3,22 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reticent::accountant::{Adjacency, Unit};
+use reticent::accountant::Adjacency;
 use reticent::tables::{Format, Reading};
-use reticent::{Counted, Files, Run, Spec, check_new, write_text};
+use reticent::{Counted, Files, Guarantee, Run, Spec, check_new, write_text};
 use serde_json::{Value, json};
 
 use super::shared::{certificate_fields, certificate_rows, format, not_private, weak};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::layout::{columns, wrapped};
-use crate::number::{self, show};
+use crate::number::show;
 use crate::progress::Bar;
 use crate::purse::PurseFlags;
 use crate::repeated::given_twice;
 
 #[derive(Debug, Args)]
+#[command(mut_args(of_a_count))]
 pub struct Count {
     /// The table; several files are read as one
     #[arg(required = true)]
@@ -44,32 +44,12 @@ pub struct Count {
     #[arg(long)]
     by_class: bool,
 
-    /// How much privacy may be spent
-    #[arg(long, value_name = "E", value_parser = number::parse, allow_negative_numbers = true)]
-    epsilon: f64,
-
-    /// The chance that epsilon does not hold
-    #[arg(long, value_name = "D", value_parser = number::parse, allow_negative_numbers = true)]
-    delta: f64,
-
-    /// Which tables must be hard to tell apart [default: add-remove, and replace-one by class]
-    #[arg(long, value_parser = PossibleValuesParser::new(Adjacency::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<Adjacency>()))]
-    adjacency: Option<Adjacency>,
-
-    /// What is counted and protected [default: user where a user column is declared, otherwise
-    /// record]
-    #[arg(long, value_parser = PossibleValuesParser::new(Unit::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<Unit>()))]
-    unit: Option<Unit>,
-
     /// Write the certificate to this file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Draw the noise from this seed, for tests: the result is then NOT PRIVATE
-    #[arg(long, value_name = "N", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
-    seed: Option<u64>,
+    #[command(flatten)]
+    guarantee: Guarantee,
 
     #[command(flatten)]
     purse: PurseFlags,
@@ -82,11 +62,7 @@ impl Count {
             schema: Some(self.schema),
             target: self.target,
             user_column: self.user_column,
-            epsilon: Some(self.epsilon),
-            delta: Some(self.delta),
-            adjacency: self.adjacency,
-            unit: self.unit,
-            seed: self.seed,
+            guarantee: self.guarantee,
             ..Spec::default()
         };
         let of_count = |error| Failure::of("count", error);
@@ -96,7 +72,7 @@ impl Count {
         }
         let reading = Reading { format: self.format, max_line: None };
         let data = Files { paths: self.data, reading };
-        let purse = self.purse.open(&spec, &data, "count", || job.plan_beforehand())?;
+        let purse = self.purse.open(&self.guarantee, &data, "count", || job.plan_beforehand())?;
         let mut bar = Bar::new("question");
         let mut watch = |stage| bar.watch(stage);
         let run = Run::watched(&mut watch);
@@ -121,6 +97,18 @@ impl Count {
             receipt.add_to(&mut answer);
         }
         Ok(answer)
+    }
+}
+
+/// A count has a budget, and divides by nothing.
+fn of_a_count(flag: clap::Arg) -> clap::Arg {
+    match flag.get_id().as_str() {
+        "epsilon" | "delta" => flag.required(true),
+        "adjacency" => flag.help(
+            "Which tables must be hard to tell apart [default: add-remove, and replace-one by class]",
+        ),
+        "public_n" => flag.hide(true),
+        _ => flag,
     }
 }
 

@@ -244,7 +244,7 @@ fn train(
 ) -> Result<(Simulated, Option<Receipt>), Failure> {
     let job = file.job.check().map_err(|error| Failure::of("simulate", error))?;
     let label = format!("simulate to {}", folder(file).display());
-    let purse = purse.open(&file.job.job, &file.data, &label, || None)?;
+    let purse = purse.open(&file.job.job.guarantee, &file.data, &label, || None)?;
     if purse.is_some() && keep.resume {
         return Err(Failure::Usage {
             message: "a run that goes on has reserved when it began, and is counted in full"

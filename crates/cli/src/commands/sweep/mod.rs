@@ -12,7 +12,7 @@ use reticent::sweep::{
     Journal, Kind, ReadySweep, Register, Reserved, Sweep as Grid, SweepFile, SweepTerms, summary,
 };
 use reticent::{
-    Error, Files, Payable, Progress, Run, Spec, Stage, Watch, check_folder, write_text,
+    Error, Files, Guarantee, Payable, Progress, Run, Stage, Watch, check_folder, write_text,
 };
 use reticent_budget::BudgetError;
 use reticent_payment::AtRest;
@@ -151,14 +151,14 @@ impl Sweep {
             return self.go_on(sweep, data, terms, path, watch).map(|journal| (journal, None));
         }
         let asked = sweep.at_most();
-        let spec = Spec {
+        let guarantee = Guarantee {
             epsilon: asked.map(|(epsilon, _)| epsilon),
             delta: asked.map(|(_, delta)| delta.min(0.5)),
             seed: sweep.is_seeded().then_some(0),
-            ..Spec::default()
+            ..Guarantee::default()
         };
         let label = format!("sweep of {} runs to {}", sweep.len(), path.display());
-        let purse = self.purse.open(&spec, data, &label, || None)?;
+        let purse = self.purse.open(&guarantee, data, &label, || None)?;
         let (Some(purse), Some(mark), Some(budget)) =
             (purse, self.purse.mark(data)?, self.purse.file())
         else {
