@@ -41,8 +41,8 @@ fn number_of(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// `YYYY-MM-DD`.
-pub(crate) fn text(day: i64) -> String {
+/// The day that is so many days after 1970-01-01, as `YYYY-MM-DD`.
+pub fn text(day: i64) -> String {
     let day = day + 719_468;
     let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;

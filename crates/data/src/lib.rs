@@ -47,6 +47,7 @@ mod text;
 
 pub use counts::{ColumnCounts, Counts};
 pub use dataset::{Dataset, Indices, Owner, Owners, Targets, encode, visit_content, visit_dataset};
+pub use day::text as day_text;
 pub use dense::Dense;
 pub use encode::{Cell, Encoder, Purpose, Row};
 pub use error::{CellProblem, DataError, FileProblem, LineProblem, Place};
