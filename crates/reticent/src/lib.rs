@@ -82,6 +82,7 @@ mod source;
 mod spec;
 mod stage;
 mod standard_errors;
+mod statistics;
 pub mod sweep;
 mod task;
 pub mod trace;
@@ -136,6 +137,11 @@ pub use source::{Files, Source};
 pub use spec::Spec;
 pub use stage::{Run, Stage, Watch};
 pub use standard_errors::{CoefficientEstimate, StandardErrors};
+pub use statistics::{
+    Averaging, BinCount, Binning, ColumnHistogram, ColumnMean, ColumnQuantiles, Divisor,
+    HistogramJob, Histograms, MeanJob, Means, Partition, QuantileJob, QuantileValue, Quantiles,
+    Ranking, Statistics, Value,
+};
 #[doc(hidden)] // for audits, which build what the product builds
 pub use task::whole_budget;
 pub use training::{Fitted, Training};

@@ -251,6 +251,33 @@ fn evaluations(folder: &Path) -> Vec<(Cell, Result<(), reticent::Error>)> {
     all
 }
 
+/// Every combination of a statistic of a column.
+fn statistics() -> Vec<(Cell, Result<(), reticent::Error>)> {
+    let mut all = Vec::new();
+    for unit in [Unit::Record, Unit::User] {
+        for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
+            let person = if unit == Unit::User { PERSON } else { "" };
+            let schema: reticent::tables::Schema = format!("{SCHEMA}{person}").parse().unwrap();
+            let asked = reticent::Statistics::new(schema)
+                .budget(Budget::new(1.0, 1e-6).unwrap())
+                .adjacency(adjacency)
+                .unit(unit)
+                .public_n(100);
+            let usual = reticent::Partition::default();
+            for (algorithm, said) in [
+                ("mean", asked.clone().mean(["a"]).map(drop)),
+                ("histogram", asked.clone().histogram(["a"], &usual).map(drop)),
+                ("quantile", asked.clone().quantiles(["a"], &[0.5], None).map(drop)),
+            ] {
+                let (procedure, view, drawn) = (Procedure::Alone, View::Central, Drawn::Full);
+                let cell = Cell { algorithm, form: "", procedure, view, unit, adjacency, drawn };
+                all.push((cell, said));
+            }
+        }
+    }
+    all
+}
+
 #[test]
 fn what_is_accepted_has_a_row_and_what_has_a_row_is_accepted() {
     let folder = tempfile::tempdir().unwrap();
@@ -264,7 +291,7 @@ fn what_is_accepted_has_a_row_and_what_has_a_row_is_accepted() {
     let between =
         simulations(folder.path()).into_iter().map(|(cell, job)| (cell, job.check().map(drop)));
     let (mut wrong, mut accepted) = (Vec::new(), 0);
-    for (cell, said) in asked.chain(between).chain(evaluations(folder.path())) {
+    for (cell, said) in asked.chain(between).chain(evaluations(folder.path())).chain(statistics()) {
         accepted += usize::from(said.is_ok());
         if said.is_ok() != map::find(&cell).is_some() {
             wrong.push(match said {
