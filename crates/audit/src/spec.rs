@@ -279,7 +279,9 @@ impl AuditSpec {
     /// Refuses what the algorithm has no use for, rather than pass over it.
     fn nothing_unused(&self) -> Result<(), Error> {
         let many = crate::parties::knows(&self.algorithm);
-        let plain = many || self.algorithm == crate::evaluated::NAME;
+        let question = self.algorithm == crate::evaluated::NAME
+            || crate::asked::NAMES.contains(&self.algorithm.as_str());
+        let plain = many || question;
         let most = if plain || self.method == Method::OneRun { 1 } else { 2 };
         if !(1..=most).contains(&self.features) {
             let why = format!("tables that are attacked have from 1 to {most} columns here");

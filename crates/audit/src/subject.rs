@@ -1,9 +1,11 @@
-//! What is attacked: a fit of one table, an evaluation on one, or a run of many parties.
+//! What is attacked: a fit of one table, an evaluation on one, a statistic of it, or a run of many
+//! parties.
 
 use reticent::accountant::{Ledger, Refused, View};
 use reticent::{Error, Repeat, Seen};
 use reticent_data::Table;
 
+use crate::asked::{self, StatisticSubject};
 use crate::evaluated::{self, EvaluationSubject};
 use crate::parties::{self, PartiesSubject};
 use crate::reading::Family;
@@ -14,6 +16,7 @@ use crate::spec::AuditSpec;
 pub(crate) enum Subject {
     Fit(Box<Repeat>),
     Evaluation(Box<EvaluationSubject>),
+    Statistic(Box<StatisticSubject>),
     Parties(Box<PartiesSubject>),
 }
 
@@ -23,6 +26,8 @@ impl Subject {
             Subject::Parties(Box::new(PartiesSubject::new(spec)?))
         } else if spec.algorithm == evaluated::NAME {
             Subject::Evaluation(Box::new(EvaluationSubject::new(spec)?))
+        } else if asked::NAMES.contains(&spec.algorithm.as_str()) {
+            Subject::Statistic(Box::new(StatisticSubject::new(spec)?))
         } else {
             let like = spec.like();
             Subject::Fit(Box::new(spec.repeat_on(like, spec.layout().features as u32)?))
@@ -34,7 +39,10 @@ impl Subject {
         match (self, world) {
             (Subject::Fit(fit), [table]) => fit.run(table.clone().into(), number),
             (Subject::Evaluation(one), [table]) => one.run(table.clone(), number),
-            (Subject::Fit(_) | Subject::Evaluation(_), _) => Err(self.nothing_seen()),
+            (Subject::Statistic(one), [table]) => one.run(table.clone(), number),
+            (Subject::Fit(_) | Subject::Evaluation(_) | Subject::Statistic(_), _) => {
+                Err(self.nothing_seen())
+            }
             (Subject::Parties(crowd), _) => crowd.run(world, number),
         }
     }
@@ -44,6 +52,7 @@ impl Subject {
         match self {
             Subject::Fit(fit) => fit.epsilon(),
             Subject::Evaluation(one) => one.asked().epsilon(),
+            Subject::Statistic(one) => one.epsilon(),
             Subject::Parties(crowd) => crowd.epsilon(),
         }
     }
@@ -53,6 +62,7 @@ impl Subject {
         match self {
             Subject::Fit(fit) => fit.plan_at(scale),
             Subject::Evaluation(one) => one.asked().plan_at(scale),
+            Subject::Statistic(one) => one.plan_at(scale),
             Subject::Parties(crowd) => crowd.plan_at(scale),
         }
     }
@@ -62,6 +72,7 @@ impl Subject {
         let mu = match self {
             Subject::Fit(fit) => fit.mu(),
             Subject::Evaluation(one) => one.asked().mu(),
+            Subject::Statistic(one) => one.mu(),
             Subject::Parties(crowd) => crowd.mu(),
         };
         match self {
@@ -76,7 +87,7 @@ impl Subject {
     /// Who looks.
     pub fn view(&self) -> View {
         match self {
-            Subject::Fit(..) | Subject::Evaluation(_) => View::Central,
+            Subject::Fit(..) | Subject::Evaluation(_) | Subject::Statistic(_) => View::Central,
             Subject::Parties(crowd) => crowd.view(),
         }
     }
