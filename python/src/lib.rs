@@ -16,6 +16,7 @@ mod report;
 mod reproduction;
 mod schema;
 mod simulation;
+mod statistics;
 mod table;
 mod threads;
 mod watch;
@@ -47,4 +48,6 @@ mod _reticent {
     use crate::schema::Schema;
     #[pymodule_export]
     use crate::simulation::{holders, simulate};
+    #[pymodule_export]
+    use crate::statistics::statistics;
 }
