@@ -290,11 +290,14 @@ pub(crate) fn pretty(value: &impl Serialize) -> Result<String, Error> {
     Ok(serde_json::to_string_pretty(value).map_err(Error::no_digest)? + "\n")
 }
 
-/// An evaluation shows figures, and no model.
+/// An evaluation and a statistic show figures, and no model.
 fn seen_by(algorithm: &str, meaning: String) -> String {
     match algorithm {
         crate::evaluation::NAME => {
             meaning.replace("whoever sees the model", "whoever sees the evaluation")
+        }
+        "mean" | "histogram" | "quantile" => {
+            meaning.replace("whoever sees the model", "whoever sees the answer")
         }
         _ => meaning,
     }

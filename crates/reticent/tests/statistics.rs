@@ -128,6 +128,7 @@ fn means_are_those_of_the_table_in_its_units() {
             assert_eq!(found.certificate.ledger.total_events(), 1);
             assert_eq!(found.certificate.ledger.entries(), beforehand.entries());
             assert!(found.certificate.certified && found.certificate.algorithm == "mean");
+            assert!(found.certificate.meaning.contains("whoever sees the answer"));
             assert_eq!(found.n_is, divisor);
             assert!((found.n - units as f64).abs() < 1.0, "{}", found.n);
             let [age, since] = &found.columns[..] else { panic!("two columns") };
