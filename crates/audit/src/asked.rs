@@ -6,7 +6,7 @@ use reticent::tables::{Schema, Target};
 use reticent::{
     Averaging, Binning, Budget, Error, Partition, Ranking, Repeat, Seen, Statistics, Unit,
 };
-use reticent_data::Table;
+use reticent_data::{Rows, Table};
 
 use crate::spec::AuditSpec;
 
@@ -42,6 +42,17 @@ pub(crate) struct StatisticSubject {
     line: Vec<f64>,
 }
 
+impl Asked {
+    /// The world as it is attacked: of a quantile with the canary, which is at the upper bound, at
+    /// the lower. Both worlds are turned, and stay neighbours.
+    fn turned(&self, mut table: Table) -> Table {
+        if let (Asked::Quantile(_), Rows::Dense(rows)) = (self, &mut table.rows) {
+            rows.values.iter_mut().for_each(|value| *value = -*value);
+        }
+        table
+    }
+}
+
 impl StatisticSubject {
     pub fn new(spec: &AuditSpec) -> Result<Self, Error> {
         let schema = Schema::bounded(&[(-1.0, 1.0)], Target::range(-1.0, 1.0)?)?;
@@ -61,7 +72,8 @@ impl StatisticSubject {
                 let job = statistics.histogram([COLUMN], &Partition::Equal(2))?;
                 Asked::Histogram(job.repeat(like.into())?)
             }
-            // One count has all of the noise: whether half a unit is at the lower bound.
+            // One count has all of the noise: whether half a unit is at the lower bound, where the
+            // canary is (see `turned`).
             _ => {
                 let fraction = [0.5 / units as f64];
                 let statistics = statistics.public_n(units);
@@ -79,6 +91,7 @@ impl StatisticSubject {
 
     /// The answer on a table, along the line.
     pub fn run(&self, table: Table, number: u64) -> Result<Seen, Error> {
+        let table = self.asked.turned(table);
         let mut seen = each!(&self.asked, repeat => repeat.run(table.into(), number))?;
         for answer in &mut seen.transcript {
             let along = answer.iter().zip(&self.line).map(|(answer, line)| answer * line).sum();
@@ -111,7 +124,7 @@ fn line(spec: &AuditSpec, asked: &Asked) -> Result<Vec<f64>, Error> {
     let length = |way: &[f64]| way.iter().map(|v| v * v).sum::<f64>();
     for pair in spec.pairs() {
         let [with, without] = [true, false].map(|with| {
-            let table = pair.world(with, &spec.layout()).swap_remove(0);
+            let table = asked.turned(pair.world(with, &spec.layout()).swap_remove(0));
             each!(asked, repeat => repeat.without_noise(table.into()))
         });
         let way: Vec<f64> = with?.into_iter().zip(without?).map(|(a, b)| a - b).collect();

@@ -7,18 +7,15 @@ use std::ops::ControlFlow;
 use reticent_audit::{TIGHT, audit_map};
 
 /// A record from bound to bound, and a user with several: nearly all that is counted is given away,
-/// and nothing more. Of a quantile one bit is seen, which cannot show all.
+/// and nothing more. Of a quantile one bit of one count is seen, which shows most of it.
 #[test]
 fn a_statistic_gives_away_what_it_certifies_and_not_more() {
     let names = ["mean", "histogram", "quantile"];
-    let runs = std::env::var("TMP_RUNS").ok().and_then(|r| r.parse().ok()).unwrap_or(2_500);
-    let seed = if runs == 6000 { 1 } else { 5 };
-    let reports = audit_map(runs, Some(seed), |cell| names.contains(&cell.algorithm), &|_, _| {
+    let reports = audit_map(2_500, Some(5), |cell| names.contains(&cell.algorithm), &|_, _| {
         ControlFlow::Continue(())
     });
     let reports = reports.expect("an ordinary audit");
     assert_eq!(reports.len(), 12);
-    println!("{}", reticent_audit::markdown(&reports));
     for report in reports {
         println!(
             "{:60} certified {:.3}, lower {:.3}, share {:.2}, {}",
@@ -29,7 +26,6 @@ fn a_statistic_gives_away_what_it_certifies_and_not_more() {
             report.audit.pair
         );
         assert!(!report.audit.exceeded && report.audit.epsilon_certified <= 4.0, "{report:?}");
-        let least = if report.slack.is_empty() { TIGHT } else { 0.2 };
-        assert!(report.share() >= least, "{report:?}");
+        assert!(report.share() >= TIGHT, "{report:?}");
     }
 }
