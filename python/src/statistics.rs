@@ -5,11 +5,11 @@ use reticent::{Budget, Certificate as Sealed, Error, Partition, Statistics, Unit
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::certificate::Certificate;
+use crate::certificate::PyCertificate;
 use crate::error::Failure;
-use crate::payment::{Bill, Payer, Receipt, perform};
-use crate::schema::Schema;
-use crate::table::Table;
+use crate::payment::{JobBill, Payer, Receipt, perform};
+use crate::schema::PySchema;
+use crate::table::BorrowedTable;
 use crate::threads::detached;
 
 /// What is asked; every key is there, as `None` where it has its default.
@@ -17,7 +17,7 @@ use crate::threads::detached;
 #[pyo3(from_item_all)]
 pub struct Question {
     kind: String,
-    schema: Schema,
+    schema: PySchema,
     columns: Vec<String>,
     bins: Option<usize>,
     edges: Option<Vec<f64>>,
@@ -60,13 +60,13 @@ impl Question {
 }
 
 /// The figures as JSON and their certificate, which stands beside them.
-fn said(figures: &impl Serialize, certificate: Sealed) -> Result<(String, Certificate), Failure> {
+fn said(figures: &impl Serialize, certificate: Sealed) -> Result<(String, PyCertificate), Failure> {
     let wrong = |error: serde_json::Error| Error::value("figures", "", error.to_string());
     let mut value = serde_json::to_value(figures).map_err(wrong)?;
     if let Value::Object(members) = &mut value {
         members.remove("certificate");
     }
-    Ok((value.to_string(), Certificate(certificate)))
+    Ok((value.to_string(), PyCertificate(certificate)))
 }
 
 /// Asks, without holding the interpreter's lock. Gives the figures as JSON, the certificate, and the
@@ -80,14 +80,14 @@ pub fn statistics<'py>(
     names: Option<Vec<String>>,
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<Payer>,
-) -> PyResult<(String, Certificate, Receipt)> {
-    let table = Table::new(x, names, None, groups)?;
+) -> PyResult<(String, PyCertificate, Receipt)> {
+    let table = BorrowedTable::new(x, names, None, groups)?;
     let rows = table.dataset()?;
     let grouped = groups.is_some() && question.unit.as_deref() != Some("record");
     let asked = Some((question.epsilon, question.delta));
     let done: Result<_, Failure> = detached(py, || {
         let (asked_of, columns) = (question.statistics()?, &question.columns);
-        let bill = |column| Bill { asked, column, grouped };
+        let bill = |column| JobBill { asked, column, grouped };
         match question.kind.as_str() {
             "mean" => {
                 let job = asked_of.mean(columns)?;

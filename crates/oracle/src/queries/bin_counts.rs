@@ -16,9 +16,9 @@ use reticent_problem::Shape;
 use serde::Serialize;
 
 use super::{Query, add_noise, check_finite, check_noise, wrong};
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::refusal::Refusal;
-use crate::sums::{Grid, Private, Statistic, Vectors};
+use crate::sums::{Grid, Private, RecordStatistic, Vectors};
 use crate::terms::Terms;
 
 /// The most bins of one question, over all columns.
@@ -66,7 +66,7 @@ impl Bins {
                 found
             }
             Bins::Edges { feature, edges } => {
-                let value = Statistic::Feature(*feature).value(private, i);
+                let value = RecordStatistic::Feature(*feature).value(private, i);
                 edges.partition_point(|edge| *edge <= value)
             }
         }
@@ -143,12 +143,12 @@ impl Query for BinCounts<'_> {
         vec![terms.population() as f64 / self.len() as f64; self.len()]
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         #[cfg(feature = "seeded-bugs")]
         let noise = crate::bug::spoiled_noise(inside, self.noise_multiplier);
         #[cfg(not(feature = "seeded-bugs"))]
         let noise = self.noise_multiplier;
-        let Inside { private, terms, pass, .. } = inside;
+        let GateState { private, terms, pass, .. } = inside;
         let mut sum = vec![0; self.len()];
         let grid = Grid::new(sum.len());
         let vectors = Vectors { units: private.units(), chosen: None, clip: self.clip(), grid };

@@ -18,9 +18,9 @@ use serde::Serialize;
 
 use super::count::check_statistic;
 use super::{Query, add_noise, check_noise, wrong};
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::refusal::Refusal;
-use crate::sums::{Grid, Statistic, Vectors};
+use crate::sums::{Grid, RecordStatistic, Vectors};
 use crate::terms::Terms;
 
 /// The most columns of one question.
@@ -75,7 +75,7 @@ impl Query for ColumnSums<'_> {
         if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
             return Err(wrong("a column is named twice in one question about sums"));
         }
-        sorted.iter().try_for_each(|&index| check_statistic(Statistic::Feature(index), shape))
+        sorted.iter().try_for_each(|&index| check_statistic(RecordStatistic::Feature(index), shape))
     }
 
     fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
@@ -88,7 +88,7 @@ impl Query for ColumnSums<'_> {
         sums
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         #[cfg(feature = "seeded-bugs")]
         let noise = crate::bug::spoiled_noise(inside, self.noise_multiplier);
         #[cfg(not(feature = "seeded-bugs"))]
@@ -96,7 +96,7 @@ impl Query for ColumnSums<'_> {
         let (columns, weight) = (self.features.len(), self.weight());
         let mut places = vec![None; inside.shape().features];
         self.features.iter().enumerate().for_each(|(at, &index)| places[index] = Some(at));
-        let Inside { private, pass, .. } = inside;
+        let GateState { private, pass, .. } = inside;
         let mut sum = vec![0; self.len()];
         let grid = Grid::new(sum.len());
         let vectors = Vectors { units: private.units(), chosen: None, clip: self.clip(), grid };

@@ -7,7 +7,7 @@ use reticent_noise::Entropy;
 use reticent_problem::losses;
 
 use super::{BinCounts, Bins, ColumnSums, Query};
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::sums::Private;
 use crate::terms::Terms;
 
@@ -27,7 +27,7 @@ fn record() -> impl Strategy<Value = Record> {
     ((value(), value(), category(), category()).prop_map(|(a, b, c, d)| [a, b, c, d]), 0..3u32)
 }
 
-fn inside(records: &[Record], adjacency: Adjacency, unit: Unit) -> Inside {
+fn inside(records: &[Record], adjacency: Adjacency, unit: Unit) -> GateState {
     let mut users: Vec<u32> = records.iter().map(|record| record.1).collect();
     // Users are numbered without gaps.
     let mut known = users.clone();
@@ -52,19 +52,19 @@ fn inside(records: &[Record], adjacency: Adjacency, unit: Unit) -> Inside {
         Adjacency::ReplaceOne => Terms::replace_one(unit, View::Central, records.len() as u64),
         Adjacency::AddRemove => Terms::add_remove(unit, View::Central, 9).unwrap(),
     };
-    Inside::new(private.unwrap(), losses::parse("squared", None).unwrap().into(), terms)
+    GateState::new(private.unwrap(), losses::parse("squared", None).unwrap().into(), terms)
 }
 
 /// The answer without noise, and the deviation of each of its numbers at z = 1.
-type Ask = fn(&mut Inside) -> (Vec<f64>, Vec<f64>);
+type Ask = fn(&mut GateState) -> (Vec<f64>, Vec<f64>);
 
 /// What the answers to a question differ by, squared, in standard deviations.
-fn moved(inside: [Inside; 2], ask: Ask) -> f64 {
+fn moved(inside: [GateState; 2], ask: Ask) -> f64 {
     let [(a, deviations), (b, _)] = inside.map(|mut inside| ask(&mut inside));
     a.iter().zip(b).zip(deviations).map(|((a, b), s)| ((a - b) / s).powi(2)).sum()
 }
 
-fn sums(inside: &mut Inside, counted: bool) -> (Vec<f64>, Vec<f64>) {
+fn sums(inside: &mut GateState, counted: bool) -> (Vec<f64>, Vec<f64>) {
     let one = ColumnSums { features: &[1, 0], counted, noise_multiplier: 1.0 };
     let (sum, count) = one.deviations();
     let asked = ColumnSums { noise_multiplier: 0.0, ..one };
@@ -73,15 +73,15 @@ fn sums(inside: &mut Inside, counted: bool) -> (Vec<f64>, Vec<f64>) {
     (answer, deviations)
 }
 
-fn plain(inside: &mut Inside) -> (Vec<f64>, Vec<f64>) {
+fn plain(inside: &mut GateState) -> (Vec<f64>, Vec<f64>) {
     sums(inside, false)
 }
 
-fn counted(inside: &mut Inside) -> (Vec<f64>, Vec<f64>) {
+fn counted(inside: &mut GateState) -> (Vec<f64>, Vec<f64>) {
     sums(inside, true)
 }
 
-fn bins(inside: &mut Inside) -> (Vec<f64>, Vec<f64>) {
+fn bins(inside: &mut GateState) -> (Vec<f64>, Vec<f64>) {
     let of = [
         Bins::Categories { first: 2, len: 2 },
         Bins::Edges { feature: 0, edges: vec![-0.5, 0.0, 1.0] },

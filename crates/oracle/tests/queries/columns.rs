@@ -3,7 +3,7 @@
 use super::{COUNT, OPENING, close, example, gate};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_oracle::queries::{BinCounts, Bins, ColumnSums};
-use reticent_oracle::{Opening, Oracle, Refusal};
+use reticent_oracle::{Oracle, PrivacyModel, Refusal};
 
 /// How much record `i` counts: one, or its share of a user.
 fn weight(i: usize, unit: Unit) -> f64 {
@@ -18,7 +18,7 @@ fn weight(i: usize, unit: Unit) -> f64 {
 fn sums_of_columns_are_sums_over_units() {
     for unit in [Unit::Record, Unit::User] {
         for counted in [false, true] {
-            let mut gate = gate("squared", &Opening { unit, ..OPENING });
+            let mut gate = gate("squared", &PrivacyModel { unit, ..OPENING });
             let asked = ColumnSums { features: &[2, 0], counted, noise_multiplier: 0.0 };
             let sums = gate.ask(&asked).unwrap().into_inner();
             let table = example(false);
@@ -43,7 +43,7 @@ fn bins_have_every_unit_once_for_each_column() {
         Bins::Edges { feature: 0, edges: edges.clone() },
     ];
     for unit in [Unit::Record, Unit::User] {
-        let mut gate = gate("squared", &Opening { unit, ..OPENING });
+        let mut gate = gate("squared", &PrivacyModel { unit, ..OPENING });
         let asked = BinCounts { of: &of, noise_multiplier: 0.0 };
         let counts = gate.ask(&asked).unwrap().into_inner();
         let table = example(false);
@@ -64,7 +64,7 @@ fn bins_have_every_unit_once_for_each_column() {
 #[test]
 fn the_noise_of_columns_has_the_size_that_is_said() {
     for (adjacency, half) in [(Adjacency::ReplaceOne, 0.5), (Adjacency::AddRemove, 1.0)] {
-        let opening = Opening { adjacency, public_n: Some(10), ..OPENING };
+        let opening = PrivacyModel { adjacency, public_n: Some(10), ..OPENING };
         let mut gate = gate("squared", &opening);
         let edges: Vec<f64> = (0..800).map(|i| f64::from(i) / 400.0 - 1.0).collect();
         let of = [0, 1].map(|feature| Bins::Edges { feature, edges: edges.clone() });

@@ -29,7 +29,7 @@ pub use quantile::{ColumnQuantiles, QuantileJob, QuantileValue, Quantiles, Ranki
 use crate::certificate::{origin, told_apart};
 use crate::error::Error;
 use crate::guarantee::{Guarantee, Protection, parts_of_guarantee};
-use crate::map::{self, Cell, Drawn, Procedure};
+use crate::map::{self, Drawn, MapCell, Procedure};
 use crate::procedure::Ground;
 
 /// The confidence of the intervals by default.
@@ -124,7 +124,7 @@ impl Statistics {
             return Err(Error::value("confidence", self.confidence, why));
         }
         let opening = protection.opening;
-        map::offered(&Cell {
+        map::offered(&MapCell {
             algorithm,
             form: "",
             procedure: Procedure::Alone,

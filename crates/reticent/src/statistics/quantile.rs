@@ -2,7 +2,7 @@
 //! counts; a question for each quantile. Proof: proofs/quantile.md.
 
 use reticent_oracle::queries::Quantile;
-use reticent_oracle::{Oracle, Refusal, Statistic, Terms};
+use reticent_oracle::{Oracle, RecordStatistic, Refusal, Terms};
 use reticent_problem::Shape;
 use serde::Serialize;
 
@@ -143,7 +143,7 @@ fn ranked(column: NumberColumn, resolution: Option<f64>) -> Result<Ranked, Error
 
 impl Ranked {
     fn query(&self, fraction: f64, noise_multiplier: f64) -> Quantile<'_> {
-        let of = Statistic::Feature(self.column.feature);
+        let of = RecordStatistic::Feature(self.column.feature);
         Quantile { of, fraction, candidates: &self.encoded, noise_multiplier }
     }
 

@@ -8,7 +8,7 @@ use super::{
     ColumnFlags, Said, about, missing, numbers, of_a_statistic, public, without_certificate,
 };
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::number::{self, show};
 
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub struct Histogram {
 
 impl Histogram {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         let Histogram { flags, bins, edges } = self;
         let partition = match (bins, edges) {
             (_, Some(edges)) => Partition::At(edges),
@@ -37,7 +37,7 @@ impl Histogram {
             (None, None) => Partition::Usual,
         };
         let job = flags.statistics().and_then(|asked| asked.histogram(&flags.columns, &partition));
-        let job = job.map_err(|error| Failure::of("histogram", error))?;
+        let job = job.map_err(|error| CommandFailure::of("histogram", error))?;
         let known = (|| job.plan_beforehand(), job.user_column());
         flags.perform(
             "histogram",

@@ -8,7 +8,7 @@ use super::{
     ColumnFlags, Said, about, interval, missing, of_a_statistic, shown, without_certificate,
 };
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::number::show;
 
 #[derive(Debug, Args)]
@@ -20,10 +20,10 @@ pub struct Mean {
 
 impl Mean {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         let flags = self.flags;
         let job = flags.statistics().and_then(|asked| asked.mean(&flags.columns));
-        let job = job.map_err(|error| Failure::of("mean", error))?;
+        let job = job.map_err(|error| CommandFailure::of("mean", error))?;
         let known = (|| job.plan_beforehand(), job.user_column());
         flags.perform(
             "mean",

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::accountant::{Ledger, Unit};
-use reticent::tables::{Format, Reading, Schema};
+use reticent::tables::{Format, ReadOptions, Schema};
 use reticent::{
     Certificate, Error, Files, Guarantee, Payable, Run, Statistics, Value, check_new, write_text,
 };
@@ -21,10 +21,10 @@ pub use quantile::Quantile;
 
 use super::shared::{certificate_fields, certificate_rows, format, not_private, weak};
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show, show_down, show_up};
-use crate::progress::Bar;
+use crate::progress::JobBar;
 use crate::purse::PurseFlags;
 use crate::repeated::given_twice;
 
@@ -94,15 +94,15 @@ impl ColumnFlags {
         (beforehand, user): (impl FnOnce() -> Option<Ledger>, Option<String>),
         open: impl FnOnce(&Files, &mut Run<'_>) -> Result<R, Error>,
         said: impl FnOnce(&R::Done) -> (Said, &Certificate),
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, CommandFailure> {
         if let Some(out) = &self.out {
             check_new(out, false)?;
         }
-        let reading = Reading { format: self.format, max_line: None };
+        let reading = ReadOptions { format: self.format, max_line: None };
         let data = Files { paths: self.data, reading };
         let label = format!("{command} of {}", self.columns.join(", "));
         let purse = self.purse.open(&self.guarantee, &data, &label, beforehand)?;
-        let mut bar = Bar::new("question");
+        let mut bar = JobBar::new("question");
         let mut watch = |stage| bar.watch(stage);
         let mut run = Run::watched(&mut watch);
         let done = match purse {
@@ -113,7 +113,7 @@ impl ColumnFlags {
             None => open(&data, &mut run)
                 .and_then(|ready| ready.run(run))
                 .map(|done| (done, None))
-                .map_err(|error| Failure::of(command, error)),
+                .map_err(|error| CommandFailure::of(command, error)),
         };
         bar.finish();
         let (done, receipt) = done?;

@@ -8,7 +8,7 @@ use super::{
     ColumnFlags, Said, about, missing, numbers, of_a_statistic, shown, without_certificate,
 };
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::number::{self, show};
 
 #[derive(Debug, Args)]
@@ -30,11 +30,11 @@ pub struct Quantile {
 
 impl Quantile {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         let Quantile { flags, at, resolution } = self;
         let job =
             flags.statistics().and_then(|asked| asked.quantiles(&flags.columns, &at, resolution));
-        let job = job.map_err(|error| Failure::of("quantile", error))?;
+        let job = job.map_err(|error| CommandFailure::of("quantile", error))?;
         let known = (|| job.plan_beforehand(), job.user_column());
         flags.perform(
             "quantile",
